@@ -1,0 +1,82 @@
+// The compiler's one entry point.
+// SPDX-License-Identifier: MIT
+#include "compiler/Driver/Compiler.h"
+
+#include "compiler/Driver/Session.h"
+#include "compiler/Frontend/Frontend.h"
+#include "compiler/Target/PTX/Ptxas.h"
+
+namespace selvedge {
+
+using driver::Session;
+
+/// Everything up to PTX and the manifest.
+static bool compileToPtx(Session &session) {
+  return session.runPasses(Emit::Ptx) && session.writeManifest() &&
+         session.lowerToLLVM() && session.emitPtx();
+}
+
+CompileResult compile(const CompileRequest &request, bool withCubin) {
+  Session session(request);
+  bool ready = session.checkArch() && session.parse() &&
+               (!withCubin || session.locatePtxas());
+  if (ready && compileToPtx(session) && withCubin)
+    session.assemble();
+  return std::move(session.result);
+}
+
+/// Text of a stage that is MLIR.
+static void emitModule(Session &session, Emit stage, std::string &text) {
+  if (session.runPasses(stage))
+    text = session.printModule();
+}
+
+CompileResult emitText(const CompileRequest &request, Emit stage,
+                       std::string &text) {
+  text.clear();
+  if (stage == Emit::Cubin || stage == Emit::Ptx || stage == Emit::Manifest) {
+    CompileResult result = compile(request, stage == Emit::Cubin);
+    if (result.status == CompileStatus::Ok)
+      text = stage == Emit::Cubin ? result.cubin
+             : stage == Emit::Ptx ? result.ptx
+                                  : result.manifest;
+    return result;
+  }
+  Session session(request);
+  bool needsArch = stage != Emit::Tile || !request.arch.empty();
+  if ((needsArch && !session.checkArch()) || !session.parse())
+    return std::move(session.result);
+  if (stage != Emit::Llvm)
+    emitModule(session, stage, text);
+  else if (session.runPasses(stage) && session.lowerToLLVM())
+    text = session.printLLVM();
+  return std::move(session.result);
+}
+
+CompileResult describe(const CompileRequest &request) {
+  Session session(request);
+  if (session.parse())
+    session.writeSignature();
+  return std::move(session.result);
+}
+
+CompileResult listOps(const CompileRequest &request,
+                      std::vector<OpSummary> &ops) {
+  CompileResult result;
+  std::vector<frontend::OpInfo> found;
+  frontend::Input input{request.fileName, request.source, request.op,
+                        &request.bindings};
+  if (!frontend::listOps(input, found, result.diagnostics))
+    result.status = CompileStatus::BadInput;
+  ops.clear();
+  for (frontend::OpInfo &op : found)
+    ops.push_back(
+        {std::move(op.name), std::move(op.signature), std::move(op.comment)});
+  return result;
+}
+
+std::string findPtxas() { return ptx::findPtxas(); }
+
+const char *compilerVersion() { return SELVEDGE_VERSION; }
+
+} // namespace selvedge

@@ -1,0 +1,23 @@
+// Which passes run, in which order.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_DRIVER_PIPELINE_H
+#define SELVEDGE_COMPILER_DRIVER_PIPELINE_H
+
+#include "compiler/Driver/Compiler.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace selvedge::driver {
+
+/// Appends the passes that take a module of the tile dialect to `stage`. All
+/// stages after SmLanes need the passes of SmLanes; the rest is not MLIR.
+/// Without `arch` only Emit::Tile is possible.
+void buildPipeline(mlir::OpPassManager &pm, Emit stage, llvm::StringRef arch);
+
+} // namespace selvedge::driver
+
+#endif // SELVEDGE_COMPILER_DRIVER_PIPELINE_H

@@ -1,0 +1,255 @@
+// One compilation, step by step.
+// SPDX-License-Identifier: MIT
+#include "compiler/Driver/Session.h"
+
+#include "compiler/Driver/Pipeline.h"
+#include "compiler/Driver/SourceDiagnostics.h"
+#include "compiler/Frontend/Frontend.h"
+#include "compiler/Target/PTX/Arch.h"
+#include "compiler/Target/PTX/Manifest.h"
+#include "compiler/Target/PTX/Ptxas.h"
+#include "compiler/Target/PTX/Translate.h"
+#include "dialect/Sm/Sm.h"
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+namespace selvedge::driver {
+
+using namespace mlir;
+
+namespace {
+
+/// Adds the time until its end to one phase of a result.
+class PhaseTimer {
+public:
+  PhaseTimer(CompileResult &result, const char *phase)
+      : result(result), phase(phase), start(Clock::now()) {}
+  ~PhaseTimer() {
+    double ms =
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    for (auto &[name, total] : result.phases)
+      if (name == phase) {
+        total += ms;
+        return;
+      }
+    result.phases.emplace_back(phase, ms);
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  CompileResult &result;
+  const char *phase;
+  Clock::time_point start;
+};
+
+/// Remembers the pass that failed and whether its output was invalid IR: the
+/// one is often the program's fault, the other never.
+struct FailureWatch : PassInstrumentation {
+  struct Failure {
+    std::string pass;
+    bool invalidIR = false;
+  };
+
+  FailureWatch(MLIRContext &context, Failure &failure)
+      : context(context), failure(failure) {}
+
+  void runAfterPassFailed(Pass *pass, Operation *op) override {
+    if (!failure.pass.empty())
+      return;
+    failure.pass = pass->getArgument().str();
+    ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
+    failure.invalidIR = failed(verify(op));
+  }
+
+  MLIRContext &context;
+  Failure &failure;
+};
+
+} // namespace
+
+static DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registry.insert<tile::TileDialect, sm::SmDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, math::MathDialect, scf::SCFDialect>();
+  ptx::registerTranslations(registry);
+  return registry;
+}
+
+Session::Session(const CompileRequest &request)
+    : request(request),
+      context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+  // A diagnostic points at the source; the IR means nothing to its author.
+  context.printOpOnDiagnostic(false);
+}
+
+bool Session::badInput(const llvm::Twine &message, const llvm::Twine &hint) {
+  result.status = CompileStatus::BadInput;
+  llvm::raw_string_ostream os(result.diagnostics);
+  os << "error: " << message << "\n";
+  if (!hint.isTriviallyEmpty())
+    os << "note: " << hint << "\n";
+  return false;
+}
+
+bool Session::internalError(const llvm::Twine &message) {
+  result.status = CompileStatus::InternalError;
+  llvm::raw_string_ostream os(result.diagnostics);
+  os << "error: internal compiler error: " << message << "\n"
+     << "note: this is a defect of selvedge " << compilerVersion()
+     << ", not of the program; to reproduce it:\n"
+     << "  selvedge compile " << request.fileName;
+  if (!request.op.empty())
+    os << " --op " << request.op;
+  os << " --arch " << request.arch;
+  for (const auto &[name, value] : request.bindings)
+    os << " --set " << name << "=" << value;
+  os << " -o OUT\n";
+  return false;
+}
+
+bool Session::checkArch() {
+  if (ptx::isKnownArch(request.arch))
+    return true;
+  std::string known = llvm::join(ptx::knownArchs(), " and ");
+  if (request.arch.empty())
+    return badInput("no architecture given", "known are " + known);
+  return badInput("unknown architecture '" + request.arch + "'",
+                  "known are " + known);
+}
+
+bool Session::locatePtxas() {
+  ptxas = ptx::findPtxas(request.ptxas);
+  if (!ptxas.empty())
+    return true;
+  if (!request.ptxas.empty())
+    return badInput("'" + request.ptxas + "' is not an executable ptxas");
+  return badInput("ptxas not found",
+                  "install the CUDA toolkit or PyPI's nvidia-cuda-nvcc "
+                  "(pip install nvidia-cuda-nvcc), or set SELVEDGE_PTXAS to "
+                  "its path");
+}
+
+bool Session::parse() {
+  PhaseTimer timer(result, "frontend");
+  SourceDiagnostics diagnostics(context, request.fileName, request.source,
+                                result.diagnostics);
+  frontend::Input input{request.fileName, request.source, request.op,
+                        &request.bindings};
+  module = frontend::buildModule(context, input, result.diagnostics);
+  if (!module) {
+    result.status = CompileStatus::BadInput;
+    return false;
+  }
+  if (failed(verify(*module)))
+    return internalError("the front end built an invalid program");
+  return true;
+}
+
+bool Session::runPasses(Emit stage) {
+  PhaseTimer timer(result, "passes");
+  SourceDiagnostics diagnostics(context, request.fileName, request.source,
+                                result.diagnostics);
+  FailureWatch::Failure failure;
+  PassManager pm(&context, ModuleOp::getOperationName());
+  pm.addInstrumentation(std::make_unique<FailureWatch>(context, failure));
+  buildPipeline(pm, stage, request.arch);
+  if (succeeded(pm.run(*module)))
+    return true;
+  bool isVerifier = llvm::StringRef(failure.pass).starts_with("verify-");
+  if (failure.invalidIR || isVerifier || diagnostics.getNumErrors() == 0)
+    return internalError(
+        "pass '" + failure.pass +
+        (isVerifier ? "' refused the compiler's own output" : "' failed"));
+  result.status = CompileStatus::BadInput;
+  return false;
+}
+
+bool Session::lowerToLLVM() {
+  PhaseTimer timer(result, "ptx");
+  SourceDiagnostics diagnostics(context, request.fileName, request.source,
+                                result.diagnostics);
+  OwningOpRef<ModuleOp> device = ptx::extractDeviceCode(*module);
+  if (failed(ptx::lowerToLLVMDialect(*device)))
+    return internalError("lowering to the LLVM dialect failed");
+  llvmModule = ptx::translateToLLVM(*device, llvmContext);
+  if (!llvmModule)
+    return internalError("translation to LLVM IR failed");
+  if (llvm::Error error = ptx::lintFastMath(*llvmModule))
+    return internalError(llvm::toString(std::move(error)));
+  return true;
+}
+
+bool Session::emitPtx() {
+  PhaseTimer timer(result, "ptx");
+  llvm::Expected<std::string> text = ptx::emitPtx(*llvmModule, request.arch);
+  if (!text)
+    return internalError(llvm::toString(text.takeError()));
+  result.ptx = std::move(*text);
+  return true;
+}
+
+bool Session::assemble() {
+  PhaseTimer timer(result, "cubin");
+  ptx::PtxasResult assembled = ptx::assemble(result.ptx, request.arch, ptxas);
+  switch (assembled.status) {
+  case ptx::PtxasStatus::CannotRun:
+    return badInput(assembled.message);
+  case ptx::PtxasStatus::Refused:
+    return internalError(assembled.message);
+  case ptx::PtxasStatus::Ok:
+    result.cubin = std::move(assembled.cubin);
+    return true;
+  }
+  llvm_unreachable("all outcomes are handled");
+}
+
+bool Session::keepManifest(llvm::Expected<std::string> text) {
+  if (!text)
+    return badInput(llvm::toString(text.takeError()));
+  result.manifest = std::move(*text);
+  return true;
+}
+
+bool Session::writeManifest() {
+  auto plans = module->getOps<sm::PlanOp>();
+  if (!llvm::hasSingleElement(plans))
+    return internalError("the passes left no single host program");
+  return keepManifest(
+      ptx::writeManifest(*plans.begin(), request.arch, compilerVersion()));
+}
+
+bool Session::writeSignature() {
+  auto programs = module->getOps<tile::ProgramOp>();
+  if (programs.empty())
+    return internalError("the front end built no program");
+  return keepManifest(
+      ptx::writeSignature(*programs.begin(), compilerVersion()));
+}
+
+std::string Session::printModule() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  return text + "\n";
+}
+
+std::string Session::printLLVM() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvmModule->print(os, nullptr);
+  return text;
+}
+
+} // namespace selvedge::driver

@@ -1,0 +1,69 @@
+// One compilation, step by step.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_DRIVER_SESSION_H
+#define SELVEDGE_COMPILER_DRIVER_SESSION_H
+
+#include "compiler/Driver/Compiler.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+
+namespace selvedge::driver {
+
+/// Runs the steps of a compilation on one context and collects diagnostics and
+/// times in a CompileResult. Each step returns false after it recorded why it
+/// failed; no later step may follow.
+class Session {
+public:
+  explicit Session(const CompileRequest &request);
+
+  /// Refuses an unknown `arch`.
+  bool checkArch();
+  /// Finds ptxas for assemble().
+  bool locatePtxas();
+  /// Text to tile dialect.
+  bool parse();
+  /// Runs the passes up to `stage`.
+  bool runPasses(Emit stage);
+  /// Lowers kernels to LLVM IR and checks it.
+  bool lowerToLLVM();
+  /// LLVM IR to PTX.
+  bool emitPtx();
+  /// PTX to cubin.
+  bool assemble();
+  /// Host program to JSON.
+  bool writeManifest();
+  /// Signature to JSON.
+  bool writeSignature();
+
+  /// The program in its present form, as text.
+  std::string printModule();
+  std::string printLLVM();
+
+  CompileResult result;
+
+private:
+  bool badInput(const llvm::Twine &message, const llvm::Twine &hint = "");
+  bool internalError(const llvm::Twine &message);
+  /// Stores a manifest, or the error that stands for it.
+  bool keepManifest(llvm::Expected<std::string> text);
+
+  const CompileRequest &request;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule;
+  std::string ptxas;
+};
+
+} // namespace selvedge::driver
+
+#endif // SELVEDGE_COMPILER_DRIVER_SESSION_H

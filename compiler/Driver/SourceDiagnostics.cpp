@@ -1,0 +1,73 @@
+// Diagnostics of passes, shown at the place in the source text.
+// SPDX-License-Identifier: MIT
+#include "compiler/Driver/SourceDiagnostics.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace selvedge::driver {
+
+using namespace mlir;
+
+SourceDiagnostics::SourceDiagnostics(MLIRContext &context,
+                                     llvm::StringRef fileName,
+                                     llvm::StringRef source, std::string &text)
+    : fileName(fileName.str()), text(text),
+      handler(&context, [this](Diagnostic &diagnostic) {
+        // Remarks are for tools; they would bury the warnings here.
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+          print(diagnostic);
+      }) {
+  manager.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(source, fileName), llvm::SMLoc());
+}
+
+static llvm::SourceMgr::DiagKind kindOf(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return llvm::SourceMgr::DK_Error;
+  case DiagnosticSeverity::Warning:
+    return llvm::SourceMgr::DK_Warning;
+  case DiagnosticSeverity::Note:
+    return llvm::SourceMgr::DK_Note;
+  case DiagnosticSeverity::Remark:
+    return llvm::SourceMgr::DK_Remark;
+  }
+  llvm_unreachable("all severities are handled");
+}
+
+static llvm::StringRef nameOf(llvm::SourceMgr::DiagKind kind) {
+  switch (kind) {
+  case llvm::SourceMgr::DK_Error:
+    return "error";
+  case llvm::SourceMgr::DK_Warning:
+    return "warning";
+  case llvm::SourceMgr::DK_Remark:
+    return "remark";
+  case llvm::SourceMgr::DK_Note:
+    return "note";
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+void SourceDiagnostics::print(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    ++numErrors;
+  llvm::SourceMgr::DiagKind kind = kindOf(diagnostic.getSeverity());
+  llvm::SMLoc place;
+  if (auto loc = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+    if (loc.getFilename().getValue() == fileName)
+      place = manager.FindLocForLineAndColumn(manager.getMainFileID(),
+                                              loc.getLine(), loc.getColumn());
+  llvm::raw_string_ostream os(text);
+  if (place.isValid())
+    manager.GetMessage(place, kind, diagnostic.str())
+        .print(nullptr, os, /*ShowColors=*/false);
+  else
+    os << fileName << ": " << nameOf(kind) << ": " << diagnostic.str() << "\n";
+  for (Diagnostic &note : diagnostic.getNotes())
+    print(note);
+}
+
+} // namespace selvedge::driver

@@ -1,0 +1,35 @@
+// Diagnostics of passes, shown at the place in the source text.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_DRIVER_SOURCEDIAGNOSTICS_H
+#define SELVEDGE_COMPILER_DRIVER_SOURCEDIAGNOSTICS_H
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <string>
+
+namespace selvedge::driver {
+
+/// While alive, appends every error, warning and note of a context to a text as
+/// file:line:column, the message, the line and a caret.
+class SourceDiagnostics {
+public:
+  SourceDiagnostics(mlir::MLIRContext &context, llvm::StringRef fileName,
+                    llvm::StringRef source, std::string &text);
+
+  /// Errors so far.
+  unsigned getNumErrors() const { return numErrors; }
+
+private:
+  void print(mlir::Diagnostic &diagnostic);
+
+  llvm::SourceMgr manager;
+  std::string fileName;
+  std::string &text;
+  unsigned numErrors = 0;
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+} // namespace selvedge::driver
+
+#endif // SELVEDGE_COMPILER_DRIVER_SOURCEDIAGNOSTICS_H

@@ -1,0 +1,161 @@
+// The syntax tree of a `.tile` file.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_FRONTEND_AST_H
+#define SELVEDGE_COMPILER_FRONTEND_AST_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SMLoc.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace selvedge::frontend {
+
+struct Expr;
+using ExprPtr = std::unique_ptr<Expr>;
+
+/// An expression. `name` is the name, operator, callee, method or type.
+struct Expr {
+  enum class Kind {
+    Int,    ///< intValue
+    Float,  ///< floatValue
+    Bool,   ///< intValue
+    Name,   ///< name
+    Pair,   ///< (args[0], args[1])
+    Full,   ///< `:` in an index
+    Unary,  ///< name args[0]
+    Binary, ///< args[0] name args[1]
+    Call,   ///< name(args...)
+    Method, ///< args[0].name(args[1]...)
+    Index,  ///< args[0][args[1], ...]
+    Cast,   ///< args[0] as name
+    Where,  ///< args[0] where args[1]
+    Else,   ///< args[0] else args[1]
+    If,     ///< if args[0] { args[1] } else { args[2] }
+    Zeros,  ///< zeros name[args...]
+  };
+  Kind kind = Kind::Int;
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  int64_t intValue = 0;
+  double floatValue = 0;
+  std::vector<ExprPtr> args;
+  /// Height of the tree, bounded by the parser.
+  unsigned height = 1;
+};
+
+/// `name in hi`, `name in lo..hi` or `(a, b) in (extentA, extentB)`, with an
+/// optional block size.
+struct RangeDecl {
+  llvm::SMLoc loc;
+  std::vector<llvm::StringRef> names;
+  ExprPtr lo;
+  std::vector<ExprPtr> hi;
+  llvm::StringRef block;
+  llvm::SMLoc blockLoc;
+};
+
+/// A statement of a kernel's body.
+struct Stmt {
+  enum class Kind { Let, Var, Assign, AddAssign, Eval, For, If };
+  Kind kind = Kind::Eval;
+  llvm::SMLoc loc;
+  llvm::StringRef name;       ///< Let, Var
+  ExprPtr target;             ///< Assign, AddAssign: a Name or an Index
+  ExprPtr value;              ///< value or condition
+  RangeDecl range;            ///< For
+  std::vector<Stmt> body;     ///< For, If
+  std::vector<Stmt> elseBody; ///< If
+};
+
+/// A function: `fn f(x) = e;` or, inside an op, the hook `f(x) = e;`.
+struct FnDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  std::vector<llvm::StringRef> params;
+  ExprPtr body;
+  bool isHook = false;
+};
+
+struct KernelDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  std::vector<RangeDecl> ranges;
+  std::vector<Stmt> body;
+};
+
+/// A compile-time parameter: `T: {bf16, f16} = bf16`, `D: int = 128`.
+struct ParamDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  /// "type", "int", "bool" or "float"; empty: as the default.
+  llvm::StringRef kind;
+  /// Allowed types, empty for any.
+  std::vector<llvm::StringRef> types;
+  ExprPtr defaultValue;
+};
+
+/// One dimension of a tensor, with the name that `valid` uses for its index.
+struct DimDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef binder;
+  ExprPtr extent;
+};
+
+/// A tensor or scalar of a signature.
+struct ArgDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  llvm::SMLoc typeLoc;
+  llvm::StringRef elementType;
+  bool isTensor = false;
+  bool isOutput = false;
+  bool isOptional = false;
+  std::vector<DimDecl> dims;
+  ExprPtr valid;
+  ExprPtr defaultValue;
+  /// out_init(value); `keep` sets initKeep instead.
+  ExprPtr init;
+  bool initKeep = false;
+  /// "sat", "inf" or empty.
+  llvm::StringRef overflow;
+};
+
+/// `tensor in lo..hi`, both inclusive.
+struct RequireDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef tensor;
+  ExprPtr lo, hi;
+};
+
+/// `name = value` in `extends base<...>`.
+struct BindDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  ExprPtr value;
+};
+
+struct OpDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  /// From `op` to the brace of the body.
+  llvm::StringRef signatureText;
+  std::vector<ParamDecl> params;
+  std::vector<ArgDecl> inputs, outputs;
+  std::vector<RequireDecl> requirements;
+  llvm::StringRef base;
+  llvm::SMLoc baseLoc;
+  std::vector<BindDecl> binds;
+  std::vector<FnDecl> fns;
+  std::vector<KernelDecl> kernels;
+};
+
+struct FileAst {
+  std::vector<OpDecl> ops;
+  std::vector<FnDecl> fns;
+};
+
+} // namespace selvedge::frontend
+
+#endif // SELVEDGE_COMPILER_FRONTEND_AST_H

@@ -1,0 +1,392 @@
+// Elaborator: functions, built in and of the program.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Elaborator.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace selvedge::frontend {
+namespace {
+
+constexpr StringRef kMath[] = {"exp",   "log",  "tanh", "sqrt",
+                               "rsqrt", "exp2", "log2", "abs"};
+constexpr StringRef kReductions[] = {"sum", "max", "min", "count"};
+constexpr StringRef kLater[] = {"vjp",   "softmax_weight", "present",  "any",
+                                "all",   "gather",         "segments", "split",
+                                "philox"};
+
+double foldMath(StringRef name, double x) {
+  return name == "exp"     ? std::exp(x)
+         : name == "log"   ? std::log(x)
+         : name == "tanh"  ? std::tanh(x)
+         : name == "sqrt"  ? std::sqrt(x)
+         : name == "rsqrt" ? 1 / std::sqrt(x)
+         : name == "exp2"  ? std::exp2(x)
+         : name == "log2"  ? std::log2(x)
+                           : std::fabs(x);
+}
+
+Value emitMath(TileBuilder &tb, Location l, StringRef name, Value x) {
+  if (name == "exp")
+    return tb.create<math::ExpOp>(l, x);
+  if (name == "log")
+    return tb.create<math::LogOp>(l, x);
+  if (name == "tanh")
+    return tb.create<math::TanhOp>(l, x);
+  if (name == "sqrt")
+    return tb.create<math::SqrtOp>(l, x);
+  if (name == "rsqrt")
+    return tb.create<math::RsqrtOp>(l, x);
+  if (name == "exp2")
+    return tb.create<math::Exp2Op>(l, x);
+  if (name == "log2")
+    return tb.create<math::Log2Op>(l, x);
+  if (getElementTypeOrSelf(x.getType()).isInteger())
+    return tb.create<math::AbsIOp>(l, x);
+  return tb.create<math::AbsFOp>(l, x);
+}
+
+} // namespace
+
+bool Elaborator::expectArgs(const Expr &e, size_t count, StringRef what) {
+  if (e.args.size() == count)
+    return true;
+  diags.error(e.loc,
+              "expects " + Twine(count) + " argument" +
+                  (count == 1 ? "" : "s") + " of '" + e.name + "', but got " +
+                  Twine(e.args.size()),
+              what);
+  return false;
+}
+
+bool Elaborator::isDot(const Expr &e) const {
+  return e.kind == Expr::Kind::Call && e.name == "dot" &&
+         !functions.count("dot");
+}
+
+Val Elaborator::evalCall(const Expr &e) {
+  if (e.name == "super") {
+    const FnDecl *current = frames.back().fn;
+    const FnDecl *next = nullptr;
+    if (current)
+      for (const auto &[name, definitions] : functions)
+        for (size_t i = 0; i + 1 < definitions.size(); ++i)
+          if (definitions[i] == current)
+            next = definitions[i + 1];
+    if (next)
+      return inlineFn(e, *next);
+    diags.error(e.loc, "'super' needs a function that overrides another one",
+                "it belongs into an op with 'extends'");
+    return Val::error();
+  }
+  if (auto it = functions.find(e.name);
+      it != functions.end() && !it->second.empty())
+    return inlineFn(e, *it->second.front());
+  if (llvm::is_contained(kMath, e.name))
+    return callMath(e);
+  if (e.name == "max" || e.name == "min")
+    return callMinMax(e);
+  if (e.name == "sum" || e.name == "count")
+    return callReduce(e);
+  if (e.name == "select")
+    return callSelect(e);
+  if (e.name == "rel")
+    return callRel(e);
+  if (e.name == "dot")
+    return callDot(e, nullptr);
+  if (e.name == "online_softmax")
+    return callSoftmax(e);
+  if (llvm::is_contained(kLater, e.name)) {
+    diags.unsupported(e.loc, "'" + e.name + "'");
+    return Val::error();
+  }
+  SmallVector<StringRef> names{"select", "rel", "dot", "online_softmax"};
+  names.append(std::begin(kMath), std::end(kMath));
+  names.append(std::begin(kReductions), std::end(kReductions));
+  for (const auto &[name, definitions] : functions)
+    names.push_back(name);
+  diags.error(e.loc, "unknown function '" + e.name + "'",
+              didYouMean(e.name, names));
+  return Val::error();
+}
+
+Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn) {
+  constexpr size_t kDepth = 32;
+  if (e.args.size() != fn.params.size()) {
+    expectArgs(e, fn.params.size(), "");
+    diags.note(fn.loc, "the function is defined here");
+    return Val::error();
+  }
+  if (frames.size() > kDepth) {
+    diags.error(e.loc,
+                "expects at most " + Twine(kDepth) + " calls inside each other",
+                "functions are inlined and cannot call themselves");
+    return Val::error();
+  }
+  Frame frame;
+  frame.fn = &fn;
+  frame.scopes.emplace_back();
+  for (auto [name, arg] : llvm::zip(fn.params, e.args)) {
+    auto variable = std::make_unique<Variable>();
+    variable->value = eval(*arg);
+    if (variable->value.is(Val::Kind::Softmax)) {
+      diags.unsupported(arg->loc, "an online softmax as argument");
+      variable->value = Val::error();
+    }
+    frame.scopes.back()[name] = std::move(variable);
+  }
+  frames.push_back(std::move(frame));
+  Val result = eval(*fn.body);
+  frames.pop_back();
+  return result;
+}
+
+Val Elaborator::callMath(const Expr &e) {
+  if (!expectArgs(e, 1, ""))
+    return Val::error();
+  Val v = eval(*e.args[0]);
+  if (v.isError())
+    return v;
+  if (v.is(Val::Kind::Int) && e.name == "abs")
+    return v.intValue < 0 ? foldInts(e.loc, "-", 0, v.intValue) : v;
+  if (v.isNumber())
+    return Val::ofFloat(foldMath(e.name, v.number()));
+  Type type = elementOf(v);
+  bool isInt = type && type.isInteger(32);
+  if (!type || !(type.isF32() || isInt)) {
+    diags.error(e.loc,
+                "expects f32 or i32 as argument of '" + e.name + "', but got " +
+                    describe(v),
+                type && (type.isBF16() || type.isF16())
+                    ? "convert first: 'x as f32'"
+                    : "");
+    return Val::error();
+  }
+  Val s = toSsa(e.loc, v,
+                isInt && e.name == "abs" ? type : Builder(ctx).getF32Type());
+  if (s.isError())
+    return s;
+  return Val::ofSsa(emitMath(*tb, at(e.loc), e.name, s.ssa), s.preds);
+}
+
+Val Elaborator::callMinMax(const Expr &e) {
+  if (!expectArgs(e, 2, "max(a, b) takes the larger one, max(t, axis) reduces"))
+    return Val::error();
+  Val a = eval(*e.args[0]);
+  if (a.isError())
+    return a;
+  // An axis of the first argument as second one asks for a reduction.
+  if (a.is(Val::Kind::Ssa)) {
+    StringAttr axis = resolveAxis(*e.args[1], /*create=*/false, /*quiet=*/true);
+    if (axis && llvm::is_contained(axesOfVal(a), axis))
+      return callReduce(e);
+  }
+  Val b = eval(*e.args[1]);
+  if (b.isError())
+    return b;
+  bool isMax = e.name == "max";
+  if (a.is(Val::Kind::Int) && b.is(Val::Kind::Int))
+    return Val::ofInt(isMax ? std::max(a.intValue, b.intValue)
+                            : std::min(a.intValue, b.intValue));
+  if (a.isNumber() && b.isNumber()) {
+    double x = a.number(), y = b.number();
+    bool isNan = std::isnan(x) || std::isnan(y);
+    return Val::ofFloat(isNan   ? std::nan("")
+                        : isMax ? std::max(x, y)
+                                : std::min(x, y));
+  }
+  Type type = commonType(e.loc, e.name, a, b);
+  if (!type)
+    return Val::error();
+  if (type.isInteger(1)) {
+    diags.error(e.loc, "expects numbers as arguments of '" + e.name + "'");
+    return Val::error();
+  }
+  Val x = toSsa(e.loc, a, type), y = toSsa(e.loc, b, type);
+  if (x.isError() || y.isError())
+    return Val::error();
+  Location l = at(e.loc);
+  Value p = x.ssa, q = y.ssa, result;
+  tb->unify(l, p, q);
+  if (isa<FloatType>(type))
+    result = isMax ? tb->create<arith::MaximumFOp>(l, p, q)
+                   : tb->create<arith::MinimumFOp>(l, p, q);
+  else
+    result = isMax ? tb->create<arith::MaxSIOp>(l, p, q)
+                   : tb->create<arith::MinSIOp>(l, p, q);
+  PredSet preds = x.preds;
+  preds.add(y.preds);
+  return Val::ofSsa(result, preds);
+}
+
+Val Elaborator::callSelect(const Expr &e) {
+  if (!expectArgs(e, 3, "select(condition, a, b)"))
+    return Val::error();
+  Val c = evalCondition(*e.args[0], "first argument of 'select'");
+  Val a = eval(*e.args[1]), b = eval(*e.args[2]);
+  if (c.isError() || a.isError() || b.isError())
+    return Val::error();
+  if (c.is(Val::Kind::Bool))
+    return c.intValue ? a : b;
+  Type x = elementOf(a), y = elementOf(b);
+  Type type = x == y ? x : Type();
+  if (x && y && x != y) // numbers mix; other types do not
+    type = commonType(e.loc, "select", a, b);
+  if (!type) {
+    if (!x || !y)
+      diags.error(e.loc, "expects values in 'select', but got " + describe(a) +
+                             " and " + describe(b));
+    return Val::error();
+  }
+  Val s = toSsa(e.loc, c), p = toSsa(e.loc, a, type), q = toSsa(e.loc, b, type);
+  if (s.isError() || p.isError() || q.isError())
+    return Val::error();
+  Location l = at(e.loc);
+  SmallVector<StringAttr> axes =
+      tb->unionOf(tb->unionOf(axesOfVal(p), axesOfVal(q)), axesOfVal(s));
+  Value result = tb->create<arith::SelectOp>(l, tb->broadcast(l, s.ssa, axes),
+                                             tb->broadcast(l, p.ssa, axes),
+                                             tb->broadcast(l, q.ssa, axes));
+  PredSet preds = s.preds;
+  preds.add(joinSelected(e.loc, s.ssa, p.preds, q.preds));
+  return Val::ofSsa(result, preds);
+}
+
+Val Elaborator::callReduce(const Expr &e) {
+  if (e.args.size() < 2) {
+    expectArgs(e, 2, "name the axes to reduce over: sum(t, i)");
+    return Val::error();
+  }
+  Val v = eval(*e.args[0]);
+  if (v.isError())
+    return v;
+  bool isCount = e.name == "count";
+  Type type = elementOf(v);
+  if (!v.is(Val::Kind::Ssa) ||
+      !(isCount || type.isF32() || type.isInteger(32))) {
+    bool isHalf = type && (type.isBF16() || type.isF16());
+    diags.error(e.loc,
+                "expects a tile of f32 or i32 in '" + e.name + "', but got " +
+                    describe(v),
+                isHalf ? "convert first: 'x as f32'" : "");
+    return Val::error();
+  }
+  Val s = toSsa(e.loc, v);
+  SmallVector<StringAttr> axes = axesOfVal(s), over, rest;
+  for (const ExprPtr &arg : llvm::drop_begin(e.args)) {
+    StringAttr axis = resolveAxis(*arg, /*create=*/false);
+    if (!axis)
+      return Val::error();
+    if (!llvm::is_contained(axes, axis) || llvm::is_contained(over, axis)) {
+      diags.error(arg->loc, "expects an axis of " + describe(s) +
+                                ", but got '" + axis.getValue() + "'");
+      return Val::error();
+    }
+    over.push_back(axis);
+  }
+  for (StringAttr axis : axes)
+    if (!llvm::is_contained(over, axis))
+      rest.push_back(axis);
+  PredSet consumed, kept;
+  splitPreds(s.preds, over, consumed, kept);
+  Location l = at(e.loc);
+  Value source = s.ssa;
+  if (isCount) {
+    source = tb->broadcast(l, tb->constantInt(l, 1), axes);
+    type = Builder(ctx).getI32Type();
+  }
+  SmallVector<Attribute> names(over.begin(), over.end());
+  Combine kind = e.name == "max"   ? Combine::Max
+                 : e.name == "min" ? Combine::Min
+                                   : Combine::Add;
+  Value result =
+      tb->create<ReduceOp>(l, tb->tileOf(type, rest), kind, source,
+                           ArrayAttr::get(ctx, names), ValueRange(consumed));
+  return Val::ofSsa(result, kept);
+}
+
+Val Elaborator::callRel(const Expr &e) {
+  if (!expectArgs(e, 1, "rel(i) counts from the start of the range i"))
+    return Val::error();
+  Val v = eval(*e.args[0]);
+  if (v.isError())
+    return v;
+  if (!v.range) {
+    diags.error(e.args[0]->loc,
+                "expects a range as argument of 'rel', but got " + describe(v),
+                "only a range that is bound with 'by' counts from a start");
+    return Val::error();
+  }
+  if (!v.range->lo)
+    return v;
+  Value lo = v.range->lo, index = v.ssa;
+  tb->unify(at(e.loc), index, lo);
+  Val result =
+      Val::ofSsa(tb->create<arith::SubIOp>(at(e.loc), index, lo), v.preds);
+  result.nonNegative = true;
+  return result;
+}
+
+Val Elaborator::callDot(const Expr &e, const Val *init) {
+  if (!expectArgs(e, 2, "dot(a, b)"))
+    return Val::error();
+  Val a = eval(*e.args[0]), b = eval(*e.args[1]);
+  if (a.isError() || b.isError())
+    return Val::error();
+  Type type = elementOf(a);
+  for (const Val *v : {&a, &b}) {
+    Type t = elementOf(*v);
+    if (v->is(Val::Kind::Ssa) && isa<FloatType>(t) && !axesOfVal(*v).empty())
+      continue;
+    diags.error(e.loc, "expects tiles of numbers in 'dot', but got " +
+                           describe(a) + " and " + describe(b));
+    return Val::error();
+  }
+  if (type != elementOf(b)) {
+    diags.error(e.loc,
+                "expects equal types in 'dot', but got " + describe(a) +
+                    " and " + describe(b),
+                "convert one of them with 'as'");
+    return Val::error();
+  }
+  SmallVector<StringAttr> over, rest;
+  SmallVector<StringAttr> axesA = axesOfVal(a), axesB = axesOfVal(b);
+  for (StringAttr axis : tb->unionOf(axesA, axesB)) {
+    bool shared =
+        llvm::is_contained(axesA, axis) && llvm::is_contained(axesB, axis);
+    (shared ? over : rest).push_back(axis);
+  }
+  if (over.empty()) {
+    diags.error(e.loc,
+                "expects a common axis in 'dot', but got " + describe(a) +
+                    " and " + describe(b),
+                "axes are equal by name: index both tensors with the same "
+                "range, or ':' on a dimension of the same name");
+    return Val::error();
+  }
+  PredSet consumed, kept;
+  splitPreds(a.preds, over, consumed, kept);
+  splitPreds(b.preds, over, consumed, kept);
+  Location l = at(e.loc);
+  Type result = tb->tileOf(Builder(ctx).getF32Type(), rest);
+  SmallVector<Attribute> names(over.begin(), over.end());
+  // Accumulate only into a tile of the result's own type; otherwise add.
+  Value accumulator =
+      init && init->ssa.getType() == result ? init->ssa : Value();
+  Value value =
+      tb->create<DotOp>(l, result, a.ssa, b.ssa, accumulator,
+                        ArrayAttr::get(ctx, names), ValueRange(consumed));
+  Val v = Val::ofSsa(value, kept);
+  if (!init)
+    return v;
+  if (!accumulator)
+    return binary(e.loc, "+", *init, v);
+  v.preds.add(init->preds);
+  return v;
+}
+
+} // namespace selvedge::frontend

@@ -1,0 +1,66 @@
+// Errors with file, line, column, caret and hint.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_FRONTEND_DIAGNOSTICS_H
+#define SELVEDGE_COMPILER_FRONTEND_DIAGNOSTICS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <set>
+#include <string>
+
+namespace selvedge::frontend {
+
+/// Owns the source text and collects the diagnostics about it.
+class Diagnostics {
+public:
+  Diagnostics(llvm::StringRef fileName, llvm::StringRef source);
+
+  /// The text; locations point into it.
+  llvm::StringRef text() const { return source; }
+  llvm::StringRef file() const { return fileName; }
+
+  /// Reports an error, once per place and message. An invalid `loc` stands for
+  /// the whole file. A hint is printed as a note below the error.
+  void error(llvm::SMLoc loc, const llvm::Twine &message,
+             const llvm::Twine &hint = {});
+  /// Reports that `what` exists in the language but not yet in this compiler.
+  void unsupported(llvm::SMLoc loc, const llvm::Twine &what,
+                   const llvm::Twine &hint = {});
+  /// Points at a second place, below the last error.
+  void note(llvm::SMLoc loc, const llvm::Twine &message);
+
+  bool hasErrors() const { return numErrors != 0; }
+  unsigned errorCount() const { return numErrors; }
+  /// True once so many errors were reported that going on is pointless.
+  bool full() const { return numErrors >= kMaxErrors; }
+  /// The rendered text of everything reported so far.
+  const std::string &rendered() const { return output; }
+
+  /// Line and column of a place, from 1.
+  std::pair<unsigned, unsigned> lineAndColumn(llvm::SMLoc loc) const;
+
+private:
+  static constexpr unsigned kMaxErrors = 20;
+
+  void print(llvm::SMLoc loc, llvm::SourceMgr::DiagKind kind,
+             llvm::StringRef message);
+
+  llvm::SourceMgr manager;
+  std::string fileName;
+  llvm::StringRef source;
+  std::string output;
+  std::set<std::pair<const char *, std::string>> seen;
+  unsigned numErrors = 0;
+  bool lastShown = false;
+};
+
+/// "did you mean 'x'" for the candidate nearest to `name`; empty when none is
+/// near.
+std::string didYouMean(llvm::StringRef name,
+                       llvm::ArrayRef<llvm::StringRef> candidates);
+
+} // namespace selvedge::frontend
+
+#endif // SELVEDGE_COMPILER_FRONTEND_DIAGNOSTICS_H

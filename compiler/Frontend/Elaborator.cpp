@@ -1,0 +1,304 @@
+// Elaborator: shared helpers and the emission of the program.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Elaborator.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace selvedge::frontend {
+
+Elaborator::Elaborator(MLIRContext *ctx, Diagnostics &diags,
+                       const FileAst &file)
+    : ctx(ctx), diags(diags), file(file) {}
+
+Location Elaborator::at(SMLoc loc) const {
+  auto [line, column] = diags.lineAndColumn(loc);
+  return FileLineColLoc::get(ctx, diags.file(), line, column);
+}
+
+bool Elaborator::spend(SMLoc loc) {
+  // Functions are inlined: a few lines can stand for an enormous program.
+  constexpr unsigned kMaxSteps = 200000;
+  if (++steps <= kMaxSteps)
+    return true;
+  diags.error(loc, "expects a program of at most " + Twine(kMaxSteps) +
+                       " operations after inlining");
+  return false;
+}
+
+Variable *Elaborator::find(StringRef name) {
+  if (frames.empty())
+    return nullptr;
+  auto &scopes = frames.back().scopes;
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+    if (auto it = scope->find(name); it != scope->end())
+      return it->second.get();
+  return nullptr;
+}
+
+Variable *Elaborator::define(SMLoc loc, StringRef name, Val value,
+                             bool isMutable) {
+  auto &slot = frames.back().scopes.back()[name];
+  if (slot || lookupSignature(name)) {
+    diags.error(loc, "the name '" + name + "' is taken", "choose another one");
+    if (slot)
+      return slot.get();
+  }
+  slot = std::make_unique<Variable>();
+  slot->value = std::move(value);
+  slot->isMutable = isMutable;
+  return slot.get();
+}
+
+std::vector<StringRef> Elaborator::visibleNames() const {
+  std::vector<StringRef> names;
+  if (!frames.empty())
+    for (const Scope &scope : frames.back().scopes)
+      for (const auto &[name, variable] : scope)
+        names.push_back(name);
+  for (const auto &[name, value] : params)
+    names.push_back(name);
+  names.insert(names.end(), dimNames.begin(), dimNames.end());
+  for (const TensorInfo &t : tensors)
+    names.push_back(t.decl->name);
+  for (const ScalarInfo &s : scalars)
+    names.push_back(s.decl->name);
+  return names;
+}
+
+Type Elaborator::elementOf(const Val &v) const {
+  Builder b(ctx);
+  switch (v.kind) {
+  case Val::Kind::Int:
+  case Val::Kind::Affine:
+    return b.getI32Type();
+  case Val::Kind::Float:
+    return b.getF32Type();
+  case Val::Kind::Bool:
+    return b.getI1Type();
+  case Val::Kind::Ssa:
+    return v.ssa ? getElementTypeOrSelf(v.ssa.getType()) : b.getI1Type();
+  default:
+    return {};
+  }
+}
+
+SmallVector<StringAttr> Elaborator::axesOfVal(const Val &v) const {
+  SmallVector<StringAttr> axes;
+  if (v.ssa)
+    return SmallVector<StringAttr>(axesOf(v.ssa.getType()));
+  for (Value term : v.conjuncts)
+    axes = tb->unionOf(axes, axesOf(term.getType()));
+  return axes;
+}
+
+std::string Elaborator::axisList(ArrayRef<StringAttr> axes) const {
+  std::string text = "[";
+  for (StringAttr axis : axes)
+    text += (text.size() > 1 ? ", " : "") + axis.getValue().str();
+  return text + "]";
+}
+
+std::string Elaborator::describe(const Val &v) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  switch (v.kind) {
+  case Val::Kind::Error:
+    return "an error";
+  case Val::Kind::Unit:
+    return "nothing";
+  case Val::Kind::Int:
+    os << v.intValue;
+    return text;
+  case Val::Kind::Float:
+    os << v.floatValue;
+    return text;
+  case Val::Kind::Bool:
+    return v.intValue ? "true" : "false";
+  case Val::Kind::Type:
+    os << "the type " << v.type;
+    return text;
+  case Val::Kind::Affine:
+    return "an integer";
+  case Val::Kind::Ssa: {
+    Type element = elementOf(v);
+    if (element.isInteger(1))
+      os << "bool";
+    else
+      os << element;
+    SmallVector<StringAttr> axes = axesOfVal(v);
+    os << (axes.empty() ? std::string(" scalar") : axisList(axes));
+    return text;
+  }
+  case Val::Kind::Pair:
+    return "a pair";
+  case Val::Kind::Tensor:
+    return ("the tensor '" + tensors[v.tensor].decl->name + "'").str();
+  case Val::Kind::Softmax:
+    return "an online softmax";
+  case Val::Kind::Full:
+    return "':'";
+  }
+  return text;
+}
+
+Value Elaborator::materialise(SMLoc loc, const Val &v, Type want) {
+  if (v.isError())
+    return {};
+  if (!inKernel()) {
+    diags.error(loc, "expects a compile-time value, but got " + describe(v));
+    return {};
+  }
+  Location l = at(loc);
+  bool wantsFloat = want && isa<FloatType>(want);
+  switch (v.kind) {
+  case Val::Kind::Int:
+    if (wantsFloat)
+      return tb->constant(l, want, static_cast<double>(v.intValue));
+    if (v.intValue != static_cast<int32_t>(v.intValue)) {
+      diags.error(loc, "expects an integer of 32 bits, but got " + describe(v));
+      return {};
+    }
+    return tb->constantInt(l, v.intValue);
+  case Val::Kind::Float:
+    return tb->constant(l, wantsFloat ? want : Builder(ctx).getF32Type(),
+                        v.floatValue);
+  case Val::Kind::Bool:
+    return tb->constantBool(l, v.intValue);
+  case Val::Kind::Affine: {
+    Value value = tb->affine(l, v.affine);
+    if (wantsFloat && want.isF32())
+      return tb->create<arith::SIToFPOp>(l, want, value);
+    return value;
+  }
+  case Val::Kind::Ssa: {
+    Value value = v.ssa ? v.ssa : tb->conjunction(l, v.conjuncts);
+    if (wantsFloat && want.isF32() && elementOf(v).isInteger(32))
+      return tb->create<arith::SIToFPOp>(
+          l, withElementType(value.getType(), want), value);
+    return value;
+  }
+  case Val::Kind::Tensor:
+    diags.error(loc, "expects a value, but got " + describe(v),
+                "index the tensor: " + tensors[v.tensor].decl->name + "[...]");
+    return {};
+  case Val::Kind::Pair:
+    diags.error(loc, "expects a value, but got a pair",
+                "a pair can only index a product dimension such as G*R");
+    return {};
+  default:
+    diags.error(loc, "expects a value, but got " + describe(v));
+    return {};
+  }
+}
+
+Val Elaborator::toSsa(SMLoc loc, const Val &v, Type want) {
+  Value value = materialise(loc, v, want);
+  if (!value)
+    return Val::error();
+  Val result = v;
+  result.kind = Val::Kind::Ssa;
+  result.ssa = value;
+  if (v.is(Val::Kind::Affine) || v.is(Val::Kind::Int)) {
+    AffineExpr expr = asAffine(v);
+    result.nonNegative = provablyNonNegative(expr);
+    result.upper = expr + 1;
+  }
+  return result;
+}
+
+OwningOpRef<ModuleOp> Elaborator::run(const OpDecl &op,
+                                      const Bindings *bindings) {
+  frames.emplace_back().scopes.emplace_back();
+  if (!flatten(op))
+    return {};
+  collectFunctions();
+  if (!bindParameters(bindings) || !buildSignature())
+    return {};
+
+  OwningOpRef<ModuleOp> module = ModuleOp::create(at(op.loc));
+  OpBuilder builder(ctx);
+  builder.setInsertionPointToEnd(module->getBody());
+  SmallVector<StringRef> dims(dimNames.begin(), dimNames.end());
+  auto program = ProgramOp::create(
+      builder, at(op.loc), builder.getStringAttr(op.name),
+      builder.getStrArrayAttr(dims), tensorAttrs(), scalarAttrs(),
+      builder.getArrayAttr(promises), paramAttrs());
+  builder.createBlock(&program.getBody());
+  const OpDecl &base = *chain.back();
+  if (base.kernels.empty())
+    diags.error(base.loc, "op '" + base.name + "' has no kernel");
+  std::set<StringRef> names;
+  for (const KernelDecl &kernel : base.kernels) {
+    if (!names.insert(kernel.name).second)
+      diags.error(kernel.loc, "kernel '" + kernel.name + "' is defined twice");
+    else
+      emitKernel(kernel, builder);
+  }
+  if (diags.hasErrors())
+    return {};
+  eraseDeadOps(*module);
+  return module;
+}
+
+void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
+  auto block = std::make_unique<Block>();
+  Builder b(ctx);
+  for (size_t i = 0; i < dimNames.size(); ++i)
+    block->addArgument(b.getI32Type(), at(chain.back()->loc));
+  for (const TensorInfo &t : tensors)
+    block->addArgument(GlobalType::get(ctx, t.dims.size(), t.element),
+                       at(t.decl->loc));
+  for (const ScalarInfo &s : scalars)
+    block->addArgument(s.type, at(s.decl->loc));
+  kernelBlock = block.get();
+  tb = std::make_unique<TileBuilder>(ctx, kernelBlock);
+  stores = std::make_unique<StoreCheck>(diags);
+  frames.clear();
+  frames.emplace_back().scopes.emplace_back();
+
+  SmallVector<Attribute> iters;
+  bool ok = true;
+  for (const RangeDecl &range : kernel.ranges)
+    ok &= bindKernelRange(range, *block, iters);
+  if (ok) {
+    frames.back().scopes.emplace_back();
+    elaborate(kernel.body);
+  }
+  tb->createHere<ReturnOp>(at(kernel.loc));
+
+  SmallVector<NamedAttribute> attrs{
+      b.getNamedAttr("sym_name", b.getStringAttr(kernel.name)),
+      b.getNamedAttr("ranges", b.getArrayAttr(iters)),
+      b.getNamedAttr("axes", tb->axesAttr())};
+  auto op = KernelOp::create(builder, at(kernel.loc), TypeRange(), ValueRange(),
+                             attrs);
+  op.getBody().push_back(block.release());
+  frames.clear();
+  tb.reset();
+  stores.reset();
+  kernelBlock = nullptr;
+}
+
+void Elaborator::eraseDeadOps(Operation *root) {
+  // Predicates that reached no sink, and what only they used.
+  SmallVector<Operation *> ops;
+  root->walk([&](Operation *op) { ops.push_back(op); });
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *&op : llvm::reverse(ops)) {
+      if (op && op != root && isOpTriviallyDead(op) &&
+          op->getNumRegions() == 0) {
+        op->erase();
+        op = nullptr;
+        changed = true;
+      }
+    }
+  }
+}
+
+} // namespace selvedge::frontend

@@ -1,0 +1,242 @@
+// From the syntax tree of an op and its bindings to a `tile.program`.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_FRONTEND_ELABORATOR_H
+#define SELVEDGE_COMPILER_FRONTEND_ELABORATOR_H
+
+#include "compiler/Frontend/Diagnostics.h"
+#include "compiler/Frontend/StoreCheck.h"
+#include "compiler/Frontend/TileBuilder.h"
+#include "compiler/Frontend/Value.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <set>
+
+namespace selvedge::frontend {
+
+/// `--set` bindings by parameter name.
+using Bindings = std::map<std::string, std::string>;
+
+/// Checks one op and emits it. Errors are reported and elaboration goes on, so
+/// that a run finds several; the result of a run with errors is dropped.
+class Elaborator {
+public:
+  Elaborator(mlir::MLIRContext *ctx, Diagnostics &diags, const FileAst &file);
+
+  /// Null on error.
+  mlir::OwningOpRef<mlir::ModuleOp> run(const OpDecl &op,
+                                        const Bindings *bindings);
+
+private:
+  struct DimInfo {
+    mlir::AffineExpr extent;
+    /// The identifier that the extent consists of, if it does.
+    llvm::StringRef name;
+    /// Both factors of a product.
+    std::optional<std::pair<mlir::AffineExpr, mlir::AffineExpr>> factors;
+  };
+  struct TensorInfo {
+    const ArgDecl *decl;
+    mlir::Type element;
+    std::vector<DimInfo> dims;
+    mlir::Attribute init;
+    tile::Overflow overflow = tile::Overflow::Sat;
+    tile::RequireAttr promise;
+  };
+  struct ScalarInfo {
+    const ArgDecl *decl;
+    mlir::Type type;
+    mlir::Attribute value;
+  };
+  /// An indexed tensor: indices, axes and presence of the access.
+  struct Access {
+    unsigned tensor = 0;
+    std::vector<Val> indices;
+    llvm::SmallVector<mlir::Value> values;
+    llvm::SmallVector<mlir::StringAttr> axes;
+    PredSet preds;
+    /// What tells elements apart: one entry per index, two per pair.
+    llvm::SmallVector<StoreCheck::Coordinate> coordinates;
+  };
+
+  // Elaborator.cpp: shared helpers and the emission of the program.
+  mlir::Location at(llvm::SMLoc loc) const;
+  bool inKernel() const { return tb != nullptr; }
+  bool spend(llvm::SMLoc loc);
+  Variable *find(llvm::StringRef name);
+  Variable *define(llvm::SMLoc loc, llvm::StringRef name, Val value,
+                   bool isMutable);
+  std::vector<llvm::StringRef> visibleNames() const;
+  mlir::Type elementOf(const Val &v) const;
+  std::string describe(const Val &v) const;
+  mlir::Value materialise(llvm::SMLoc loc, const Val &v, mlir::Type want = {});
+  Val toSsa(llvm::SMLoc loc, const Val &v, mlir::Type want = {});
+  std::string axisList(llvm::ArrayRef<mlir::StringAttr> axes) const;
+  llvm::SmallVector<mlir::StringAttr> axesOfVal(const Val &v) const;
+  void emitKernel(const KernelDecl &kernel, mlir::OpBuilder &builder);
+  void eraseDeadOps(mlir::Operation *root);
+
+  // Bindings.cpp: parameters.
+  bool flatten(const OpDecl &op);
+  bool bindParameters(const Bindings *bindings);
+  Val bindParameter(const ParamDecl &param, const std::string *text);
+  Val parseBinding(const ParamDecl &param, llvm::StringRef text);
+  Val checkParameter(const ParamDecl &param, Val value, llvm::SMLoc loc,
+                     llvm::StringRef origin);
+  void collectFunctions();
+  mlir::Type builtinType(llvm::StringRef name) const;
+  mlir::Type resolveType(llvm::SMLoc loc, llvm::StringRef name);
+
+  // Signature.cpp
+  bool buildSignature();
+  void collectDims(const Expr &extent, std::set<llvm::StringRef> &taken);
+  void addTensor(const ArgDecl &arg);
+  bool addOutputTraits(const ArgDecl &arg, TensorInfo &info);
+  void addScalar(const ArgDecl &arg);
+  void addPromise(const RequireDecl &require);
+  mlir::AffineExpr evalExtent(const Expr &e, llvm::StringRef what);
+  mlir::AffineMap mapOf(llvm::ArrayRef<mlir::AffineExpr> results) const;
+  mlir::ArrayAttr tensorAttrs() const;
+  mlir::ArrayAttr scalarAttrs() const;
+  mlir::DictionaryAttr paramAttrs() const;
+
+  // Expressions.cpp
+  Val eval(const Expr &e);
+  Val evalKind(const Expr &e);
+  Val evalName(const Expr &e);
+  std::optional<Val> lookupSignature(llvm::StringRef name);
+  Val evalCondition(const Expr &e, llvm::StringRef what);
+  Val evalWhere(const Expr &e);
+  Val applyWhere(llvm::SMLoc loc, const Val &value, const Val &condition);
+  Val evalElse(const Expr &e);
+  Val evalIf(const Expr &e);
+  Val evalZeros(const Expr &e);
+  std::optional<bool> constantCondition(const Expr &e);
+  Val convert(llvm::SMLoc loc, const Val &v, mlir::Type to,
+              tile::Overflow overflow);
+  mlir::StringAttr resolveAxis(const Expr &e, bool create, bool quiet = false);
+
+  // Arithmetic.cpp
+  Val evalUnary(const Expr &e);
+  Val evalBinary(const Expr &e);
+  Val evalLogical(const Expr &e);
+  Val binary(llvm::SMLoc loc, llvm::StringRef op, const Val &a, const Val &b);
+  Val foldConstants(llvm::SMLoc loc, llvm::StringRef op, const Val &a,
+                    const Val &b);
+  Val foldInts(llvm::SMLoc loc, llvm::StringRef op, int64_t a, int64_t b);
+  Val foldAffine(llvm::SMLoc loc, llvm::StringRef op, const Val &a,
+                 const Val &b);
+  Val affineVal(llvm::SMLoc loc, mlir::AffineExpr expr);
+  mlir::AffineExpr asAffine(const Val &v) const;
+  /// a - b in normal form.
+  mlir::AffineExpr difference(mlir::AffineExpr a, mlir::AffineExpr b) const;
+  Val integerBinary(llvm::SMLoc loc, llvm::StringRef op, const Val &a,
+                    const Val &b);
+  Val floatBinary(llvm::SMLoc loc, llvm::StringRef op, const Val &a,
+                  const Val &b);
+  mlir::Type commonType(llvm::SMLoc loc, llvm::StringRef op, const Val &a,
+                        const Val &b);
+  void deriveFacts(llvm::StringRef op, const Val &a, const Val &b,
+                   Val &result) const;
+
+  // Calls.cpp
+  Val evalCall(const Expr &e);
+  Val inlineFn(const Expr &e, const FnDecl &fn);
+  Val callMath(const Expr &e);
+  Val callMinMax(const Expr &e);
+  Val callSelect(const Expr &e);
+  Val callReduce(const Expr &e);
+  Val callRel(const Expr &e);
+  Val callDot(const Expr &e, const Val *init);
+  bool isDot(const Expr &e) const;
+  bool expectArgs(const Expr &e, size_t count, llvm::StringRef what);
+
+  // Indexing.cpp
+  Val evalIndex(const Expr &e);
+  bool resolveAccess(const Expr &e, Access &access);
+  Val evalFull(llvm::SMLoc loc, const DimInfo &dim);
+  bool addIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim, Val index);
+  mlir::Value indexValue(llvm::SMLoc loc, const Val &index, PredSet &preds);
+  void addValidity(Access &access);
+  Val load(llvm::SMLoc loc, Access &access);
+  bool isGather(mlir::Value index);
+
+  // Presence.cpp
+  void requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,
+                     mlir::AffineExpr extent, PredSet &preds);
+  bool provablyNonNegative(mlir::AffineExpr expr) const;
+  PredSet joinSelected(llvm::SMLoc loc, mlir::Value condition, const PredSet &a,
+                       const PredSet &b);
+  PredSet joinElse(llvm::SMLoc loc, const PredSet &value,
+                   const PredSet &otherwise);
+  /// Parts the predicates by whether they mention one of `over`.
+  void splitPreds(const PredSet &preds, llvm::ArrayRef<mlir::StringAttr> over,
+                  PredSet &consumed, PredSet &kept) const;
+
+  // Softmax.cpp
+  Val callSoftmax(const Expr &e);
+  Val evalMethod(const Expr &e);
+  Val softmaxUpdate(const Expr &e, Variable &state);
+  Val softmaxInclude(const Expr &e, Variable &state);
+  Val softmaxFinish(const Expr &e, Variable &state);
+  bool collectAccs(const Expr &e, const Variable &state, mlir::StringAttr over,
+                   llvm::SmallVectorImpl<Variable *> &accs);
+  Val scoreArgument(const Expr &e, const Variable &state);
+
+  // Statements.cpp
+  void elaborate(const std::vector<Stmt> &body);
+  void elaborateStmt(const Stmt &stmt);
+  void elaborateBinding(const Stmt &stmt);
+  void assign(const Stmt &stmt);
+  void assignVar(const Stmt &stmt, Variable &var);
+  void store(const Stmt &stmt);
+  Val evalStored(const Expr &e, const TensorInfo &target);
+  Val rangeVal(llvm::SMLoc loc, mlir::StringAttr axis, mlir::Value start,
+               const Val &lo, const Val &hi);
+  bool bindKernelRange(const RangeDecl &range, mlir::Block &block,
+                       llvm::SmallVectorImpl<mlir::Attribute> &iters);
+
+  // Loops.cpp
+  void elaborateFor(const Stmt &stmt);
+  struct LoopBounds {
+    Val lo, hi;
+    mlir::Value start, stop, step;
+    mlir::StringAttr axis;
+  };
+  bool loopBounds(const Stmt &stmt, LoopBounds &bounds);
+  mlir::Value clampBound(llvm::SMLoc loc, const Val &bound, bool isUpper);
+  void bindLoopVar(const Stmt &stmt, const LoopBounds &bounds, mlir::Value iv);
+  void collectAssigned(const std::vector<Stmt> &body,
+                       llvm::SmallVectorImpl<Variable *> &vars);
+  void collectAssigned(const Expr &e, llvm::SmallVectorImpl<Variable *> &vars);
+
+  mlir::MLIRContext *ctx;
+  Diagnostics &diags;
+  const FileAst &file;
+
+  /// The op and the ops it extends, most derived first.
+  std::vector<const OpDecl *> chain;
+  std::map<llvm::StringRef, Val> params;
+  std::vector<llvm::StringRef> paramOrder;
+  std::map<llvm::StringRef, unsigned> dimIndex;
+  std::vector<llvm::StringRef> dimNames;
+  std::vector<TensorInfo> tensors;
+  std::vector<ScalarInfo> scalars;
+  std::vector<mlir::Attribute> promises;
+  /// Definitions by name, most derived first.
+  std::map<llvm::StringRef, std::vector<const FnDecl *>> functions;
+
+  std::unique_ptr<TileBuilder> tb;
+  mlir::Block *kernelBlock = nullptr;
+  std::vector<Frame> frames;
+  std::unique_ptr<StoreCheck> stores;
+  /// Softmax states that no variable owns yet.
+  std::vector<std::unique_ptr<Variable>> newStates;
+  unsigned steps = 0;
+  unsigned evalDepth = 0;
+};
+
+} // namespace selvedge::frontend
+
+#endif // SELVEDGE_COMPILER_FRONTEND_ELABORATOR_H

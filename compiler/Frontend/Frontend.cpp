@@ -1,0 +1,114 @@
+// The front end: text of a `.tile` file to a module of the tile dialect.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Frontend.h"
+#include "compiler/Frontend/Elaborator.h"
+#include "compiler/Frontend/Parser.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace selvedge::frontend {
+namespace {
+
+const OpDecl *findOp(const FileAst &file, StringRef name, Diagnostics &diags) {
+  SmallVector<StringRef> names;
+  std::set<StringRef> seen;
+  for (const OpDecl &op : file.ops) {
+    names.push_back(op.name);
+    if (!seen.insert(op.name).second)
+      diags.error(op.loc, "op '" + op.name + "' is defined twice");
+  }
+  if (diags.hasErrors())
+    return nullptr;
+  for (const OpDecl &op : file.ops)
+    if (name.empty() || op.name == name)
+      return &op;
+  if (file.ops.empty())
+    diags.error({}, "the file has no op");
+  else
+    diags.error({}, "the file has no op '" + name + "'",
+                didYouMean(name, names));
+  return nullptr;
+}
+
+/// One line: comments dropped, white space collapsed.
+std::string oneLine(StringRef text) {
+  std::string line;
+  while (!text.empty()) {
+    StringRef row;
+    std::tie(row, text) = text.split('\n');
+    row = row.take_front(row.find("//"));
+    SmallVector<StringRef> words;
+    llvm::SplitString(row, words, " \t\r\f\v");
+    for (StringRef word : words) {
+      bool glued = line.empty() || line.back() == '(' || word.starts_with(")");
+      line += (glued ? "" : " ") + word.str();
+    }
+  }
+  return line;
+}
+
+/// The comment block that ends on the line above `op`.
+std::string commentAbove(StringRef source, const OpDecl &op) {
+  StringRef before(source.data(), op.signatureText.data() - source.data());
+  SmallVector<StringRef> lines;
+  before.split(lines, '\n');
+  lines.pop_back(); // the op's own line
+  std::string comment;
+  while (!lines.empty() && lines.back().ltrim().starts_with("//")) {
+    StringRef text = lines.pop_back_val().trim().drop_front(2);
+    text.consume_front(" ");
+    comment = text.str() + (comment.empty() ? "" : "\n") + comment;
+  }
+  return comment;
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> buildModule(MLIRContext &ctx, const Input &in,
+                                  std::string &diagnostics) {
+  ctx.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect,
+                  scf::SCFDialect>();
+  Diagnostics diags(in.fileName, in.source);
+  llvm::scope_exit render([&] { diagnostics += diags.rendered(); });
+  FileAst file = parseFile(diags);
+  if (diags.hasErrors())
+    return {};
+  const OpDecl *op = findOp(file, in.op, diags);
+  if (!op)
+    return {};
+  OwningOpRef<ModuleOp> module =
+      Elaborator(&ctx, diags, file).run(*op, in.bindings);
+  if (diags.hasErrors())
+    return {};
+  // What the verifier refuses is a defect of the front end: say so.
+  std::string verifierText;
+  ScopedDiagnosticHandler handler(&ctx, [&](Diagnostic &d) {
+    verifierText += d.str() + "\n";
+    return success();
+  });
+  if (!module || failed(verify(*module))) {
+    diags.error(op->loc, "internal error: the emitted module is not valid",
+                StringRef(verifierText).trim());
+    return {};
+  }
+  return module;
+}
+
+bool listOps(const Input &in, std::vector<OpInfo> &ops,
+             std::string &diagnostics) {
+  Diagnostics diags(in.fileName, in.source);
+  FileAst file = parseFile(diags);
+  for (const OpDecl &op : file.ops)
+    ops.push_back({op.name.str(), oneLine(op.signatureText),
+                   commentAbove(diags.text(), op)});
+  diagnostics += diags.rendered();
+  return !diags.hasErrors();
+}
+
+} // namespace selvedge::frontend

@@ -1,0 +1,48 @@
+// The front end: text of a `.tile` file to a module of the tile dialect.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_FRONTEND_FRONTEND_H
+#define SELVEDGE_COMPILER_FRONTEND_FRONTEND_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace selvedge::frontend {
+
+/// A source text and what to build from it.
+struct Input {
+  /// Name used in diagnostics and locations.
+  llvm::StringRef fileName;
+  llvm::StringRef source;
+  /// Op to build; empty: the first one of the file.
+  llvm::StringRef op;
+  /// `--set NAME=VALUE` bindings of parameters; may be null.
+  const std::map<std::string, std::string> *bindings = nullptr;
+};
+
+/// Parses, checks and elaborates one op. Null on error; `diagnostics` gets the
+/// rendered text.
+mlir::OwningOpRef<mlir::ModuleOp>
+buildModule(mlir::MLIRContext &ctx, const Input &in, std::string &diagnostics);
+
+/// One op of a file.
+struct OpInfo {
+  std::string name;
+  /// The signature in one line, as in the source.
+  std::string signature;
+  /// The comment block above the op, without the slashes.
+  std::string comment;
+};
+
+/// Lists the ops of a file in order. False on a syntax error; `diagnostics`
+/// gets the rendered text.
+bool listOps(const Input &in, std::vector<OpInfo> &ops,
+             std::string &diagnostics);
+
+} // namespace selvedge::frontend
+
+#endif // SELVEDGE_COMPILER_FRONTEND_FRONTEND_H

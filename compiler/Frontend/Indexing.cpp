@@ -1,0 +1,284 @@
+// Elaborator: elements of tensors.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Elaborator.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace selvedge::frontend {
+
+Val Elaborator::evalIndex(const Expr &e) {
+  Access access;
+  if (!resolveAccess(e, access))
+    return Val::error();
+  const TensorInfo &info = tensors[access.tensor];
+  if (info.decl->isOutput) {
+    diags.unsupported(e.loc, "loading the output '" + info.decl->name + "'",
+                      "an output that is stored and loaded by different "
+                      "iterations has no defined value");
+    return Val::error();
+  }
+  addValidity(access);
+  return load(e.loc, access);
+}
+
+bool Elaborator::resolveAccess(const Expr &e, Access &access) {
+  Val base = eval(*e.args[0]);
+  if (base.isError())
+    return false;
+  if (!base.is(Val::Kind::Tensor)) {
+    diags.error(e.loc,
+                "expects a tensor of the signature before '[', but got " +
+                    describe(base));
+    return false;
+  }
+  if (!inKernel()) {
+    diags.error(e.loc, "an element of a tensor is known at run time only");
+    return false;
+  }
+  access.tensor = base.tensor;
+  const TensorInfo &info = tensors[base.tensor];
+  size_t count = e.args.size() - 1;
+  if (count != info.dims.size()) {
+    diags.error(e.loc, "expects " + Twine(info.dims.size()) + " indices of '" +
+                           info.decl->name + "', but got " + Twine(count));
+    diags.note(info.decl->loc, "the tensor is declared here");
+    return false;
+  }
+  bool ok = true;
+  for (size_t i = 0; i < count; ++i) {
+    const Expr &index = *e.args[i + 1];
+    Val v = index.kind == Expr::Kind::Full ? evalFull(index.loc, info.dims[i])
+                                           : eval(index);
+    ok &= !v.isError() && addIndex(index.loc, access, info.dims[i], v);
+  }
+  return ok;
+}
+
+Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
+                         const Val &hi) {
+  Location l = at(loc);
+  Value index = tb->create<RangeOp>(
+      l, tb->tileOf(Builder(ctx).getI32Type(), axis), start);
+  Val v = Val::ofSsa(index);
+  Value stop = materialise(loc, hi);
+  if (stop)
+    v.preds.add(tb->compare(l, arith::CmpIPredicate::slt, index, stop));
+  v.preds.add(hi.preds);
+  v.preds.add(lo.preds);
+  v.nonNegative = true;
+  if (hi.is(Val::Kind::Int) || hi.is(Val::Kind::Affine))
+    v.upper = asAffine(hi);
+  v.range = RangeInfo{axis, {}};
+  if (!(lo.is(Val::Kind::Int) && lo.intValue == 0))
+    v.range->lo = materialise(loc, lo);
+  return v;
+}
+
+Val Elaborator::evalFull(SMLoc loc, const DimInfo &dim) {
+  auto extent = dyn_cast<AffineConstantExpr>(dim.extent);
+  if (!extent) {
+    diags.error(loc, "expects a dimension bound at compile time for ':'",
+                dim.name.empty()
+                    ? "loop over it with 'for'"
+                    : "loop over it with 'for', or bind it to a parameter: '" +
+                          dim.name + ": int = 64'");
+    return Val::error();
+  }
+  if (dim.name.empty()) {
+    diags.error(loc, "expects a dimension with a name for ':'",
+                "axes are equal by name: bind the extent to a parameter");
+    return Val::error();
+  }
+  constexpr int64_t kLongest = 1 << 16;
+  if (extent.getValue() > kLongest) {
+    diags.error(loc,
+                "expects a dimension of at most " + Twine(kLongest) +
+                    " for ':', but got " + Twine(extent.getValue()),
+                "loop over it with 'for'");
+    return Val::error();
+  }
+  return rangeVal(loc, tb->fullAxis(dim.name, extent.getValue()),
+                  tb->constantInt(at(loc), 0), Val::ofInt(0),
+                  Val::ofInt(extent.getValue()));
+}
+
+Value Elaborator::indexValue(SMLoc loc, const Val &index, PredSet &preds) {
+  Type type = elementOf(index);
+  if (!type || !type.isInteger(32)) {
+    diags.error(loc, "expects an integer as index, but got " + describe(index));
+    return {};
+  }
+  Value value = materialise(loc, index);
+  if (value && isGather(value)) {
+    diags.unsupported(loc, "a gather, an index that is a loaded tile,");
+    return {};
+  }
+  preds.add(index.preds);
+  return value;
+}
+
+bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
+                          Val index) {
+  unsigned position = access.indices.size();
+  Value value;
+  if (index.is(Val::Kind::Pair)) {
+    if (!dim.factors) {
+      diags.error(loc, "expects one index, but got a pair",
+                  "a pair indexes a product dimension such as G*R");
+      return false;
+    }
+    Value parts[2];
+    const Val *vals[2] = {&index.pair->first, &index.pair->second};
+    AffineExpr extents[2] = {dim.factors->first, dim.factors->second};
+    for (int i = 0; i < 2; ++i) {
+      parts[i] = indexValue(loc, *vals[i], access.preds);
+      if (!parts[i])
+        return false;
+      Val v = toSsa(loc, *vals[i]);
+      requireInside(loc, v, parts[i], extents[i], access.preds);
+      access.coordinates.push_back({position, parts[i]});
+    }
+    Location l = at(loc);
+    Value scale = tb->affine(l, extents[1]), outer = parts[0];
+    tb->unify(l, outer, scale);
+    Value base = tb->create<arith::MulIOp>(l, outer, scale);
+    Value inner = parts[1];
+    tb->unify(l, base, inner);
+    value = tb->create<arith::AddIOp>(l, base, inner);
+  } else {
+    if (index.is(Val::Kind::Int) || index.is(Val::Kind::Affine)) {
+      auto slack =
+          dyn_cast<AffineConstantExpr>(difference(dim.extent, asAffine(index)));
+      bool isNegative = index.is(Val::Kind::Int) && index.intValue < 0;
+      if (isNegative || (slack && slack.getValue() <= 0)) {
+        diags.error(loc, "this index is always outside of the dimension");
+        return false;
+      }
+    }
+    value = indexValue(loc, index, access.preds);
+    if (!value)
+      return false;
+    requireInside(loc, toSsa(loc, index), value, dim.extent, access.preds);
+    access.coordinates.push_back({position, value});
+  }
+  access.indices.push_back(std::move(index));
+  access.values.push_back(value);
+  access.axes = tb->unionOf(access.axes, axesOf(value.getType()));
+  return true;
+}
+
+bool Elaborator::isGather(Value index) {
+  llvm::DenseSet<Value> visited;
+  SmallVector<Value> worklist{index};
+  while (!worklist.empty()) {
+    Value v = worklist.pop_back_val();
+    Operation *op = v.getDefiningOp();
+    if (!visited.insert(v).second || !op)
+      continue;
+    if (isTile(v.getType()) && isa<LoadOp, ReduceOp>(op))
+      return true;
+    worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+void Elaborator::addValidity(Access &access) {
+  const ArgDecl &decl = *tensors[access.tensor].decl;
+  if (!decl.valid)
+    return;
+  constexpr size_t kDepth = 32;
+  if (frames.size() > kDepth) {
+    diags.error(decl.valid->loc,
+                "'valid' of '" + decl.name + "' depends on itself");
+    return;
+  }
+  Frame frame;
+  frame.scopes.emplace_back();
+  for (auto [dim, index] : llvm::zip(decl.dims, access.indices)) {
+    if (dim.binder.empty())
+      continue;
+    auto variable = std::make_unique<Variable>();
+    variable->value = index;
+    frame.scopes.back()[dim.binder] = std::move(variable);
+  }
+  frames.push_back(std::move(frame));
+  Val condition = evalCondition(*decl.valid, "'valid'");
+  frames.pop_back();
+  if (condition.isError() ||
+      (condition.is(Val::Kind::Bool) && condition.intValue))
+    return;
+  SmallVector<Value> terms(condition.preds.begin(), condition.preds.end());
+  if (condition.conjuncts.empty())
+    terms.push_back(materialise(decl.valid->loc, condition));
+  else
+    terms.append(condition.conjuncts.begin(), condition.conjuncts.end());
+  for (Value term : terms) {
+    // An axis that no index has cannot tell which element is meant.
+    if (tb->unionOf(access.axes, axesOf(term.getType())) != access.axes) {
+      diags.error(decl.valid->loc,
+                  "'valid' mentions an axis that the index lacks");
+      return;
+    }
+    access.preds.add(term);
+  }
+}
+
+Val Elaborator::load(SMLoc loc, Access &access) {
+  const TensorInfo &info = tensors[access.tensor];
+  Location l = at(loc);
+  Value tensor = kernelBlock->getArgument(dimNames.size() + access.tensor);
+  Type type = tb->tileOf(info.element, access.axes);
+  PredSet presence = access.preds;
+  Val otherwise;
+  if (info.decl->isOptional) {
+    if (!info.decl->defaultValue) {
+      diags.unsupported(loc, "an optional tensor without a default",
+                        "declare one: '" + info.decl->name + ": ...? = 0'");
+      return Val::error();
+    }
+    Frame frame;
+    frame.scopes.emplace_back();
+    frames.push_back(std::move(frame));
+    otherwise = eval(*info.decl->defaultValue);
+    frames.pop_back();
+    Val s = otherwise.isError()
+                ? otherwise
+                : toSsa(info.decl->defaultValue->loc, otherwise, info.element);
+    if (s.isError())
+      return s;
+    if (s.ssa.getType() != info.element) {
+      diags.error(info.decl->defaultValue->loc,
+                  "expects a default of type " + info.decl->elementType +
+                      ", but got " + describe(otherwise));
+      return Val::error();
+    }
+    Value present =
+        tb->create<IsPresentOp>(l, Builder(ctx).getI1Type(), tensor);
+    presence.add(present);
+    Value loaded = tb->create<LoadOp>(l, type, tensor, access.values,
+                                      ValueRange(presence));
+    Value result = tb->create<arith::SelectOp>(
+        l, tb->broadcast(l, present, access.axes), loaded,
+        tb->broadcast(l, s.ssa, access.axes));
+    Val v = Val::ofSsa(result, access.preds);
+    // The promise covers the given tensor; a default inside it keeps it so.
+    if (info.promise &&
+        (otherwise.is(Val::Kind::Int) || otherwise.is(Val::Kind::Affine))) {
+      AffineExpr value = asAffine(otherwise);
+      AffineExpr hi = info.promise.getHi().getResult(0);
+      if (provablyNonNegative(difference(hi, value)))
+        v.promise = info.promise;
+    }
+    return v;
+  }
+  Value result =
+      tb->create<LoadOp>(l, type, tensor, access.values, ValueRange(presence));
+  Val v = Val::ofSsa(result, access.preds);
+  v.promise = info.promise;
+  return v;
+}
+
+} // namespace selvedge::frontend

@@ -1,0 +1,236 @@
+// Elaborator: `for` loops and the variables that they carry.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Elaborator.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace selvedge::frontend {
+namespace {
+
+/// Dims are at most 2^31 - 1025: indices of a block that starts below this
+/// bound do not wrap.
+constexpr int64_t kLargestBound = (int64_t(1) << 31) - 1025;
+
+} // namespace
+
+void Elaborator::collectAssigned(const Expr &e,
+                                 SmallVectorImpl<Variable *> &vars) {
+  auto add = [&](const Expr &name) {
+    Variable *variable =
+        name.kind == Expr::Kind::Name ? find(name.name) : nullptr;
+    if (variable && variable->isMutable && !llvm::is_contained(vars, variable))
+      vars.push_back(variable);
+  };
+  if (e.kind == Expr::Kind::Method &&
+      (e.name == "update" || e.name == "include")) {
+    add(*e.args[0]);
+    for (const ExprPtr &arg :
+         llvm::drop_begin(e.args, std::min<size_t>(2, e.args.size())))
+      add(*arg);
+  }
+  for (const ExprPtr &arg : e.args)
+    collectAssigned(*arg, vars);
+}
+
+void Elaborator::collectAssigned(const std::vector<Stmt> &body,
+                                 SmallVectorImpl<Variable *> &vars) {
+  for (const Stmt &stmt : body) {
+    if (stmt.value)
+      collectAssigned(*stmt.value, vars);
+    if (stmt.target && stmt.target->kind == Expr::Kind::Name)
+      if (Variable *variable = find(stmt.target->name);
+          variable && variable->isMutable &&
+          !llvm::is_contained(vars, variable))
+        vars.push_back(variable);
+    collectAssigned(stmt.body, vars);
+    collectAssigned(stmt.elseBody, vars);
+  }
+}
+
+Value Elaborator::clampBound(SMLoc loc, const Val &bound, bool isUpper) {
+  Location l = at(loc);
+  Val s = toSsa(loc, bound);
+  if (s.isError())
+    return {};
+  bool isDim =
+      bound.is(Val::Kind::Affine) && isa<AffineSymbolExpr>(bound.affine);
+  if (isDim || (bound.is(Val::Kind::Int) && bound.intValue >= 0 &&
+                bound.intValue <= kLargestBound))
+    return s.ssa;
+  // Data may hold anything: a promise tightens the bound and is never trusted.
+  Value value = s.ssa;
+  if (!isUpper)
+    return tb->create<arith::MaxSIOp>(l, value, tb->constantInt(l, 0));
+  AffineExpr limit = getAffineConstantExpr(kLargestBound, ctx);
+  if (bound.promise &&
+      isa<AffineSymbolExpr>(bound.promise.getHi().getResult(0)))
+    limit = bound.promise.getHi().getResult(0);
+  return tb->create<arith::MinSIOp>(l, value, tb->affine(l, limit));
+}
+
+bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
+  const RangeDecl &range = stmt.range;
+  if (range.names.size() != 1) {
+    diags.unsupported(range.loc, "a loop over a pair",
+                      "write two loops, one inside the other");
+    return false;
+  }
+  if (!range.block.empty() &&
+      (lookupSignature(range.block) || find(range.block))) {
+    diags.error(range.blockLoc, "the name '" + range.block + "' is taken",
+                "a block size is a name of its own, chosen by the plan");
+    return false;
+  }
+  bounds.lo = range.lo ? eval(*range.lo) : Val::ofInt(0);
+  bounds.hi = eval(*range.hi.front());
+  if (bounds.lo.is(Val::Kind::Int) && bounds.lo.intValue < 0) {
+    diags.error(range.lo->loc, "expects a range that starts at 0 or later");
+    return false;
+  }
+  for (const Val *bound : {&bounds.lo, &bounds.hi}) {
+    if (bound->isError())
+      return false;
+    Type type = elementOf(*bound);
+    if (!type || !type.isInteger(32) ||
+        (bound->is(Val::Kind::Ssa) && !axesOfVal(*bound).empty())) {
+      diags.error(range.loc,
+                  "expects integer scalars as bounds of a range, but got " +
+                      describe(*bound));
+      return false;
+    }
+  }
+  bounds.start = clampBound(range.loc, bounds.lo, /*isUpper=*/false);
+  bounds.stop = clampBound(range.loc, bounds.hi, /*isUpper=*/true);
+  if (!bounds.start || !bounds.stop)
+    return false;
+  Location l = at(range.loc);
+  Type i32 = Builder(ctx).getI32Type();
+  if (range.block.empty()) {
+    bounds.step = tb->constantInt(l, 1);
+    return true;
+  }
+  bounds.step =
+      tb->create<BlockSizeOp>(l, i32, Builder(ctx).getStringAttr(range.block));
+  bounds.axis = tb->addAxis(&range, range.names.front(), range.block, 0);
+  return true;
+}
+
+void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
+                             Value iv) {
+  const RangeDecl &range = stmt.range;
+  Val v;
+  // The range starts at its clamped lower bound.
+  Val lo = bounds.lo.is(Val::Kind::Int)
+               ? bounds.lo
+               : Val::ofSsa(bounds.start, bounds.lo.preds);
+  if (bounds.axis) {
+    v = rangeVal(range.loc, bounds.axis, iv, lo, bounds.hi);
+  } else {
+    v = Val::ofSsa(iv, bounds.hi.preds);
+    v.preds.add(lo.preds);
+    v.nonNegative = true;
+    if (!bounds.hi.is(Val::Kind::Ssa))
+      v.upper = asAffine(bounds.hi);
+  }
+  stores->enter(range.names.front(), v.ssa);
+  define(range.loc, range.names.front(), v, /*isMutable=*/false);
+}
+
+void Elaborator::elaborateFor(const Stmt &stmt) {
+  constexpr unsigned kDepth = 6; // a body is built up to twice per loop
+  if (tb->loopDepth() >= kDepth) {
+    diags.error(stmt.loc, "expects at most " + Twine(kDepth) +
+                              " loops inside each other");
+    return;
+  }
+  LoopBounds bounds;
+  if (!loopBounds(stmt, bounds))
+    return;
+  SmallVector<Variable *> carried;
+  collectAssigned(stmt.body, carried);
+  llvm::erase_if(carried, [](Variable *v) { return v->value.isError(); });
+
+  // The presence of a carried variable must be known before the body is built:
+  // start from what it is before the loop, build, join, until nothing is added.
+  SmallVector<Value> inits;
+  for (Variable *variable : carried) {
+    if (variable->isSoftmax())
+      inits.append({variable->max, variable->sum});
+    else
+      inits.push_back(variable->value.ssa);
+  }
+  auto setValues = [&](ValueRange values) {
+    size_t next = 0;
+    for (Variable *variable : carried) {
+      if (variable->isSoftmax()) {
+        variable->max = values[next++];
+        variable->sum = values[next++];
+      } else {
+        variable->value.ssa = values[next++];
+      }
+    }
+  };
+  auto predsOf = [](Variable *v) -> PredSet & {
+    return v->isSoftmax() ? v->preds : v->value.preds;
+  };
+  Location l = at(stmt.loc);
+  while (true) {
+    unsigned errorsBefore = diags.errorCount();
+    size_t storesBefore = stores->count(), iterations = stores->depth();
+    SmallVector<PredSet> before;
+    for (Variable *variable : carried)
+      before.push_back(predsOf(variable));
+
+    auto loop = tb->createHere<scf::ForOp>(l, bounds.start, bounds.stop,
+                                           bounds.step, inits);
+    Block *body = loop.getBody();
+    if (!body->empty())
+      body->back().erase(); // the terminator is added last
+    tb->enter(loop, body);
+    frames.back().scopes.emplace_back();
+    setValues(loop.getRegionIterArgs());
+    bindLoopVar(stmt, bounds, loop.getInductionVar());
+    frames.back().scopes.emplace_back();
+    elaborate(stmt.body);
+    frames.back().scopes.pop_back();
+    frames.back().scopes.pop_back();
+
+    SmallVector<Value> results;
+    bool grown = false;
+    for (auto [i, variable] : llvm::enumerate(carried)) {
+      if (variable->isSoftmax())
+        results.append({variable->max, variable->sum});
+      else
+        results.push_back(variable->value.ssa);
+      PredSet after = before[i];
+      for (Value pred : predsOf(variable)) {
+        if (tb->isOutside(pred))
+          after.add(pred);
+        else
+          diags.error(stmt.loc,
+                      "a variable that the loop carries would lose lanes in "
+                      "some steps only",
+                      "a condition on the loop's own index must be reduced "
+                      "over, or filled with 'else', before it is carried");
+      }
+      grown |= after.size() != before[i].size();
+      predsOf(variable) = after;
+    }
+    tb->createHere<scf::YieldOp>(l, results);
+    tb->leave();
+    stores->leave(iterations);
+    if (grown && diags.errorCount() == errorsBefore) {
+      loop.erase();
+      stores->truncate(storesBefore);
+      setValues(inits);
+      continue;
+    }
+    setValues(loop.getResults());
+    return;
+  }
+}
+
+} // namespace selvedge::frontend

@@ -1,0 +1,399 @@
+// Parser: files, signatures and the items of an op.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Parser.h"
+
+using namespace llvm;
+
+namespace selvedge::frontend {
+
+FileAst parseFile(Diagnostics &diags) { return Parser(diags).parse(); }
+
+Parser::Parser(Diagnostics &diags) : diags(diags), tokens(lex(diags)) {}
+
+const Token &Parser::peek(unsigned ahead) const {
+  return tokens[std::min(next + ahead, tokens.size() - 1)];
+}
+
+const Token &Parser::take() {
+  const Token &token = peek();
+  next = std::min(next + 1, tokens.size() - 1);
+  return token;
+}
+
+bool Parser::accept(StringRef what) {
+  if (!at(what))
+    return false;
+  take();
+  return true;
+}
+
+std::string Parser::describe(const Token &token) const {
+  if (token.kind == Token::Kind::End)
+    return "end of file";
+  return ("'" + token.text.take_front(40) + "'").str();
+}
+
+void Parser::errorHere(const Twine &message, const Twine &hint) {
+  diags.error(peek().loc(), message + ", but got " + describe(peek()), hint);
+}
+
+bool Parser::expect(StringRef what, StringRef context) {
+  if (accept(what))
+    return true;
+  errorHere("expects '" + what + "' " + context);
+  return false;
+}
+
+bool Parser::expectName(StringRef what, StringRef &name, SMLoc &loc) {
+  loc = peek().loc();
+  if (peek().kind != Token::Kind::Name) {
+    errorHere("expects " + what);
+    return false;
+  }
+  if (isReserved(peek().text)) {
+    errorHere("expects " + what,
+              "'" + peek().text + "' is a word of the language");
+    return false;
+  }
+  name = take().text;
+  return true;
+}
+
+void Parser::skipTo(ArrayRef<StringRef> stops) {
+  unsigned open = 0;
+  for (; peek().kind != Token::Kind::End; take()) {
+    const Token &t = peek();
+    bool isOpen = t.is("(") || t.is("[") || t.is("{");
+    bool isClose = t.is(")") || t.is("]") || t.is("}");
+    if (open == 0 && (isClose || is_contained(stops, t.text)))
+      return;
+    if (isOpen)
+      ++open;
+    if (isClose)
+      --open;
+  }
+}
+
+void Parser::skipOver(StringRef passed, ArrayRef<StringRef> stops) {
+  skipTo(stops);
+  while (peek().text.size() == 1 && passed.contains(peek().text)) {
+    take();
+    skipTo(stops);
+  }
+}
+
+void Parser::skipBlock() {
+  skipTo({"{", ";"});
+  if (accept(";") || !accept("{"))
+    return;
+  skipTo({});
+  accept("}");
+}
+
+FileAst Parser::parse() {
+  FileAst file;
+  while (peek().kind != Token::Kind::End && !diags.full()) {
+    bool ok = false;
+    if (at("op")) {
+      ok = parseOp(file);
+    } else if (accept("fn")) {
+      ok = parseFn(file.fns, /*isHook=*/false);
+    } else if (!unsupportedItem()) {
+      errorHere("expects 'op' or 'fn'");
+    } else {
+      ok = true;
+    }
+    if (ok)
+      continue;
+    // Resume at the next item; always make progress.
+    if (!at("op") && !at("fn"))
+      take();
+    while (peek().kind != Token::Kind::End && !at("op") && !at("fn"))
+      take();
+  }
+  return file;
+}
+
+bool Parser::unsupportedItem() {
+  for (StringRef word : {"temp", "view", "schedule", "launch"}) {
+    if (!at(word))
+      continue;
+    diags.unsupported(peek().loc(), "'" + word + "'");
+    skipBlock();
+    return true;
+  }
+  return false;
+}
+
+bool Parser::parseOp(FileAst &file) {
+  const char *begin = take().text.data();
+  OpDecl op;
+  if (!expectName("the name of the op", op.name, op.loc))
+    return false;
+  if (accept("<") && !parseParams(op))
+    return false;
+  if (at("(")) {
+    take();
+    if (!parseArgs(op.inputs, /*outputs=*/false))
+      return false;
+  }
+  if (accept("extends") && !parseExtends(op))
+    return false;
+  if (accept("requires") && !parseRequires(op))
+    return false;
+  if (accept("->")) {
+    if (!expect("(", "before the outputs") ||
+        !parseArgs(op.outputs, /*outputs=*/true))
+      return false;
+  }
+  if (at("launch")) {
+    diags.unsupported(peek().loc(), "'launch'");
+    skipTo({"{"});
+  }
+  op.signatureText = StringRef(begin, peek().loc().getPointer() - begin);
+  if (!parseOpBody(op))
+    return false;
+  file.ops.push_back(std::move(op));
+  return true;
+}
+
+bool Parser::parseParams(OpDecl &op) {
+  do {
+    ParamDecl param;
+    if (!expectName("the name of a parameter", param.name, param.loc))
+      return false;
+    if (accept(":")) {
+      if (accept("{")) {
+        param.kind = "type";
+        do {
+          SMLoc loc;
+          if (!expectName("a type", param.types.emplace_back(), loc))
+            return false;
+        } while (accept(","));
+        if (!expect("}", "after the types"))
+          return false;
+      } else {
+        SMLoc loc;
+        if (!expectName("the kind of the parameter", param.kind, loc))
+          return false;
+        if (param.kind == "scorefn") {
+          diags.unsupported(loc, "a function as parameter",
+                            "bind functions with 'extends'");
+          return false;
+        }
+        static constexpr StringRef kinds[] = {"int", "bool", "float", "type"};
+        if (!is_contained(kinds, param.kind)) {
+          diags.error(loc,
+                      "expects 'int', 'bool', 'float', 'type' or a set of "
+                      "types, but got '" +
+                          param.kind + "'",
+                      didYouMean(param.kind, kinds));
+          return false;
+        }
+      }
+    }
+    if (accept("=") && !(param.defaultValue = parseAdditive()))
+      return false;
+    op.params.push_back(std::move(param));
+  } while (accept(","));
+  return expect(">", "after the parameters");
+}
+
+bool Parser::parseArgs(std::vector<ArgDecl> &args, bool outputs) {
+  while (!at(")")) {
+    ArgDecl arg;
+    arg.isOutput = outputs;
+    if (parseArg(arg))
+      args.push_back(std::move(arg));
+    else
+      skipOver("]", {",", "op"});
+    if (!accept(","))
+      break;
+  }
+  return expect(")", outputs ? "after the outputs" : "after the inputs");
+}
+
+bool Parser::parseArg(ArgDecl &arg) {
+  for (StringRef word : {"inout", "diff"}) {
+    if (at(word)) {
+      diags.unsupported(peek().loc(), "'" + word + "'");
+      return false;
+    }
+  }
+  if (!expectName("the name of an argument", arg.name, arg.loc) ||
+      !expect(":", "and a type after the name") ||
+      !expectName("a type", arg.elementType, arg.typeLoc))
+    return false;
+  arg.isTensor = accept("[");
+  if (arg.isTensor && !parseDims(arg))
+    return false;
+  arg.isOptional = accept("?");
+  if (accept("valid") && !(arg.valid = parseLogical()))
+    return false;
+  if (at("if")) {
+    diags.unsupported(peek().loc(), "a type chosen by a condition");
+    return false;
+  }
+  if (accept("=") && !(arg.defaultValue = parseExpr()))
+    return false;
+  return parseOutputAttributes(arg);
+}
+
+bool Parser::parseDims(ArgDecl &arg) {
+  while (!at("]")) {
+    DimDecl dim;
+    dim.loc = peek().loc();
+    if (at("~")) {
+      diags.unsupported(peek().loc(), "a broadcast dimension");
+      return false;
+    }
+    if (peek().kind == Token::Kind::Name && peek(1).is("in")) {
+      if (!expectName("the name of an index", dim.binder, dim.loc))
+        return false;
+      take();
+    }
+    if (!(dim.extent = parseAdditive()))
+      return false;
+    arg.dims.push_back(std::move(dim));
+    if (!accept(","))
+      break;
+  }
+  return expect("]", "after the dimensions");
+}
+
+bool Parser::parseOutputAttributes(ArgDecl &arg) {
+  while (at("out_init") || at("overflow")) {
+    Token word = take();
+    if (!arg.isOutput) {
+      diags.error(word.loc(), "'" + word.text + "' belongs to outputs, but '" +
+                                  arg.name + "' is an input");
+      return false;
+    }
+    if (!expect("(", "after the word"))
+      return false;
+    if (word.is("overflow")) {
+      if (!at("sat") && !at("inf")) {
+        errorHere("expects 'sat' or 'inf'");
+        return false;
+      }
+      arg.overflow = take().text;
+    } else if (accept("keep")) {
+      arg.initKeep = true;
+    } else if (!(arg.init = parseExpr())) {
+      return false;
+    }
+    if (!expect(")", "after the value"))
+      return false;
+  }
+  return true;
+}
+
+bool Parser::parseExtends(OpDecl &op) {
+  if (!expectName("the name of an op", op.base, op.baseLoc))
+    return false;
+  if (!accept("<"))
+    return true;
+  do {
+    BindDecl bind;
+    if (!expectName("the name of a parameter", bind.name, bind.loc) ||
+        !expect("=", "after the parameter") || !(bind.value = parseAdditive()))
+      return false;
+    op.binds.push_back(std::move(bind));
+  } while (accept(","));
+  return expect(">", "after the bindings");
+}
+
+bool Parser::parseRequires(OpDecl &op) {
+  do {
+    SMLoc start = peek().loc();
+    if (peek(1).is("(") || peek(1).is("[") ||
+        (peek().kind == Token::Kind::Name && !peek(1).is("in"))) {
+      diags.unsupported(start, "this promise",
+                        "only 'tensor in lo..hi' can be required");
+      skipTo({",", "->", "{", "launch"});
+      continue;
+    }
+    RequireDecl require;
+    if (!expectName("the name of a tensor", require.tensor, require.loc) ||
+        !expect("in", "after the tensor") || !(require.lo = parseAdditive()) ||
+        !expect("..", "between the bounds") || !(require.hi = parseAdditive()))
+      return false;
+    op.requirements.push_back(std::move(require));
+  } while (accept(","));
+  return true;
+}
+
+bool Parser::parseOpBody(OpDecl &op) {
+  if (!expect("{", "before the body of the op"))
+    return false;
+  while (!at("}") && !at("op") && peek().kind != Token::Kind::End &&
+         !diags.full()) {
+    bool ok = false;
+    if (accept("kernel")) {
+      ok = parseKernel(op);
+    } else if (accept("fn")) {
+      ok = parseFn(op.fns, /*isHook=*/false);
+    } else if (peek().kind == Token::Kind::Name && !isReserved(peek().text) &&
+               peek(1).is("(")) {
+      ok = parseFn(op.fns, /*isHook=*/true);
+    } else if (unsupportedItem()) {
+      ok = true;
+    } else {
+      errorHere("expects 'kernel', 'fn' or a function");
+      take();
+    }
+    if (!ok) {
+      skipOver(")]", {";", "kernel", "op"});
+      accept(";");
+    }
+  }
+  return expect("}", "after the body of the op");
+}
+
+bool Parser::parseFn(std::vector<FnDecl> &fns, bool isHook) {
+  FnDecl fn;
+  fn.isHook = isHook;
+  if (!expectName("the name of the function", fn.name, fn.loc) ||
+      !expect("(", "after the name"))
+    return false;
+  while (!at(")")) {
+    SMLoc loc;
+    StringRef name;
+    if (!expectName("the name of a parameter", name, loc))
+      return false;
+    if (is_contained(fn.params, name)) {
+      diags.error(loc, "expects distinct names, but got '" + name + "' twice");
+      return false;
+    }
+    fn.params.push_back(name);
+    if (!accept(","))
+      break;
+  }
+  if (!expect(")", "after the parameters") ||
+      !expect("=", "before the value of the function") ||
+      !(fn.body = parseExpr()) || !expect(";", "after the function"))
+    return false;
+  fns.push_back(std::move(fn));
+  return true;
+}
+
+bool Parser::parseKernel(OpDecl &op) {
+  KernelDecl kernel;
+  if (!expectName("the name of the kernel", kernel.name, kernel.loc) ||
+      !expect("(", "before the ranges"))
+    return false;
+  while (!at(")")) {
+    if (!parseRange(kernel.ranges.emplace_back())) {
+      skipTo({});
+      break;
+    }
+    if (!accept(","))
+      break;
+  }
+  if (!expect(")", "after the ranges") || !parseBlock(kernel.body))
+    return false;
+  op.kernels.push_back(std::move(kernel));
+  return true;
+}
+
+} // namespace selvedge::frontend

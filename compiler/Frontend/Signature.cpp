@@ -1,0 +1,267 @@
+// Elaborator: dims, tensors, scalars and promises of an op.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Elaborator.h"
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace selvedge::frontend {
+
+bool Elaborator::buildSignature() {
+  std::vector<const ArgDecl *> args;
+  for (const OpDecl *op : llvm::reverse(chain))
+    for (const ArgDecl &arg : op->inputs)
+      args.push_back(&arg);
+  for (const ArgDecl &arg : chain.back()->outputs)
+    args.push_back(&arg);
+
+  std::set<StringRef> names;
+  for (const ArgDecl *arg : args) {
+    if (!names.insert(arg->name).second)
+      diags.error(arg->loc, "an argument '" + arg->name + "' exists already");
+    else if (params.count(arg->name) || builtinType(arg->name))
+      diags.error(arg->loc, "the name '" + arg->name + "' is taken");
+  }
+  for (const ArgDecl *arg : args)
+    for (const DimDecl &dim : arg->dims)
+      collectDims(*dim.extent, names);
+  if (diags.hasErrors())
+    return false;
+
+  for (const ArgDecl *arg : args)
+    if (arg->isTensor)
+      addTensor(*arg);
+  for (const ArgDecl *arg : args)
+    if (!arg->isTensor)
+      addScalar(*arg);
+  for (const OpDecl *op : llvm::reverse(chain))
+    for (const RequireDecl &require : op->requirements)
+      addPromise(require);
+  return !diags.hasErrors();
+}
+
+void Elaborator::collectDims(const Expr &extent, std::set<StringRef> &taken) {
+  if (extent.kind == Expr::Kind::Name && !params.count(extent.name)) {
+    if (taken.count(extent.name) || builtinType(extent.name)) {
+      diags.error(extent.loc, "expects a dimension, but '" + extent.name +
+                                  "' is something else");
+      return;
+    }
+    if (dimIndex.emplace(extent.name, dimNames.size()).second)
+      dimNames.push_back(extent.name);
+  }
+  for (const ExprPtr &arg : extent.args)
+    collectDims(*arg, taken);
+}
+
+AffineExpr Elaborator::evalExtent(const Expr &e, StringRef what) {
+  Val v = eval(e);
+  if (v.is(Val::Kind::Int) || v.is(Val::Kind::Affine))
+    return asAffine(v);
+  if (!v.isError())
+    diags.error(e.loc, "expects " + what +
+                           " that is a function of dims, but "
+                           "got " +
+                           describe(v));
+  return {};
+}
+
+void Elaborator::addTensor(const ArgDecl &arg) {
+  TensorInfo info{&arg, resolveType(arg.typeLoc, arg.elementType), {}, {}, {},
+                  {}};
+  std::set<StringRef> binders;
+  for (const DimDecl &dim : arg.dims) {
+    DimInfo d;
+    const Expr &extent = *dim.extent;
+    d.extent = evalExtent(extent, "a dimension");
+    if (auto constant = dyn_cast_if_present<AffineConstantExpr>(d.extent);
+        constant && constant.getValue() < 1) {
+      diags.error(dim.loc, "expects a dimension of at least 1, but got " +
+                               Twine(constant.getValue()));
+      return;
+    }
+    if (extent.kind == Expr::Kind::Name)
+      d.name = extent.name;
+    if (extent.kind == Expr::Kind::Binary && extent.name == "*") {
+      AffineExpr a = evalExtent(*extent.args[0], "a dimension");
+      AffineExpr b = evalExtent(*extent.args[1], "a dimension");
+      if (a && b)
+        d.factors = {a, b};
+    }
+    if (!dim.binder.empty() && !binders.insert(dim.binder).second)
+      diags.error(dim.loc,
+                  "expects distinct names, but got '" + dim.binder + "' twice");
+    if (!d.extent)
+      return;
+    info.dims.push_back(d);
+  }
+  if (arg.dims.empty())
+    diags.error(arg.typeLoc,
+                "expects a dimension in the type of '" + arg.name + "'",
+                "a scalar has a type without brackets");
+  if (arg.isOutput && !addOutputTraits(arg, info))
+    return;
+  if (arg.defaultValue && !arg.isOptional)
+    diags.error(arg.defaultValue->loc, "a default needs an optional tensor",
+                "write '?' after the type of '" + arg.name + "'");
+  if (info.element)
+    tensors.push_back(std::move(info));
+}
+
+bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
+  if (arg.isOptional || arg.valid || arg.defaultValue) {
+    diags.unsupported(arg.loc, "an output that is optional, has a default or "
+                               "is valid in parts");
+    return false;
+  }
+  Builder b(ctx);
+  if (info.element && info.element.isInteger(1)) {
+    diags.unsupported(arg.typeLoc, "an output of type bool");
+    return false;
+  }
+  if (arg.initKeep) {
+    info.init = b.getStringAttr("keep");
+  } else if (!arg.init) {
+    diags.error(arg.loc,
+                "output '" + arg.name +
+                    "' does not say what elements hold "
+                    "that no kernel stores",
+                "write 'out_init(0)' or 'out_init(keep)' after its type");
+    return false;
+  } else {
+    Val v = eval(*arg.init);
+    if (v.isError())
+      return false;
+    double value = v.number();
+    if (!v.isNumber() ||
+        (info.element && info.element.isInteger(32) &&
+         static_cast<double>(static_cast<float>(value)) != value)) {
+      diags.error(arg.init->loc,
+                  "expects a number in 'out_init', but got " + describe(v));
+      return false;
+    }
+    info.init = b.getF32FloatAttr(static_cast<float>(value));
+  }
+  bool isHalf = info.element && info.element.isF16();
+  info.overflow = isHalf ? Overflow::Inf : Overflow::Sat;
+  if (arg.overflow == "sat")
+    info.overflow = Overflow::Sat;
+  if (arg.overflow == "inf")
+    info.overflow = Overflow::Inf;
+  return true;
+}
+
+void Elaborator::addScalar(const ArgDecl &arg) {
+  if (arg.isOutput) {
+    diags.error(arg.typeLoc,
+                "expects a tensor type for output '" + arg.name + "'");
+    return;
+  }
+  if (arg.isOptional || arg.valid) {
+    diags.error(arg.loc, "'?' and 'valid' belong to tensors, but '" + arg.name +
+                             "' is a scalar");
+    return;
+  }
+  Type type = resolveType(arg.typeLoc, arg.elementType);
+  if (!type)
+    return;
+  if (!type.isF32() && !type.isInteger(32)) {
+    diags.unsupported(arg.typeLoc, "a scalar of type '" + arg.elementType + "'",
+                      "scalars are f32 or i32");
+    return;
+  }
+  ScalarInfo info{&arg, type, {}};
+  if (arg.defaultValue) {
+    Val v = eval(*arg.defaultValue);
+    Builder b(ctx);
+    if (v.isError())
+      return;
+    if (v.isNumber() && type.isF32())
+      info.value = b.getF32FloatAttr(static_cast<float>(v.number()));
+    else if (v.is(Val::Kind::Int) &&
+             v.intValue == static_cast<int32_t>(v.intValue))
+      info.value = b.getI32IntegerAttr(static_cast<int32_t>(v.intValue));
+    else if (v.is(Val::Kind::Affine))
+      info.value = AffineMapAttr::get(mapOf(v.affine));
+    else
+      diags.error(arg.defaultValue->loc,
+                  "expects a default of type " + arg.elementType + " for '" +
+                      arg.name + "', but got " + describe(v));
+  }
+  scalars.push_back(info);
+}
+
+void Elaborator::addPromise(const RequireDecl &require) {
+  auto it = llvm::find_if(tensors, [&](const TensorInfo &t) {
+    return t.decl->name == require.tensor;
+  });
+  if (it == tensors.end() || !it->element.isInteger(32) || it->decl->isOutput) {
+    SmallVector<StringRef> names;
+    for (const TensorInfo &t : tensors)
+      names.push_back(t.decl->name);
+    diags.error(require.loc,
+                "expects an i32 input tensor before 'in', but got '" +
+                    require.tensor + "'",
+                didYouMean(require.tensor, names));
+    return;
+  }
+  AffineExpr lo = evalExtent(*require.lo, "a bound");
+  AffineExpr hi = evalExtent(*require.hi, "a bound");
+  if (!lo || !hi)
+    return;
+  if (it->promise) {
+    diags.error(require.loc,
+                "'" + require.tensor + "' has a required range already");
+    return;
+  }
+  it->promise = RequireAttr::get(ctx, StringAttr::get(ctx, require.tensor),
+                                 mapOf(lo), mapOf(hi));
+  promises.push_back(it->promise);
+}
+
+AffineMap Elaborator::mapOf(ArrayRef<AffineExpr> results) const {
+  return AffineMap::get(0, dimNames.size(), results, ctx);
+}
+
+ArrayAttr Elaborator::tensorAttrs() const {
+  SmallVector<Attribute> attrs;
+  for (const TensorInfo &t : tensors) {
+    SmallVector<AffineExpr> shape;
+    for (const DimInfo &dim : t.dims)
+      shape.push_back(dim.extent);
+    attrs.push_back(TensorArgAttr::get(ctx, StringAttr::get(ctx, t.decl->name),
+                                       t.decl->isOutput ? Role::Out : Role::In,
+                                       t.element, mapOf(shape),
+                                       t.decl->isOptional, t.init, t.overflow));
+  }
+  return ArrayAttr::get(ctx, attrs);
+}
+
+ArrayAttr Elaborator::scalarAttrs() const {
+  SmallVector<Attribute> attrs;
+  for (const ScalarInfo &s : scalars)
+    attrs.push_back(ScalarArgAttr::get(ctx, StringAttr::get(ctx, s.decl->name),
+                                       s.type, s.value));
+  return ArrayAttr::get(ctx, attrs);
+}
+
+DictionaryAttr Elaborator::paramAttrs() const {
+  Builder b(ctx);
+  SmallVector<NamedAttribute> attrs;
+  for (StringRef name : paramOrder) {
+    const Val &v = params.at(name);
+    Attribute attr;
+    if (v.is(Val::Kind::Type))
+      attr = TypeAttr::get(v.type);
+    else if (v.is(Val::Kind::Int))
+      attr = b.getI64IntegerAttr(v.intValue);
+    else if (v.is(Val::Kind::Bool))
+      attr = b.getBoolAttr(v.intValue);
+    else
+      attr = b.getF64FloatAttr(v.floatValue);
+    attrs.push_back(b.getNamedAttr(name, attr));
+  }
+  return b.getDictionaryAttr(attrs);
+}
+
+} // namespace selvedge::frontend

@@ -1,0 +1,266 @@
+// Elaborator: ranges, bindings, assignments and stores.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Elaborator.h"
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace selvedge::frontend {
+
+bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
+                                 SmallVectorImpl<Attribute> &iters) {
+  bool isPair = range.names.size() == 2;
+  if (isPair && !range.block.empty()) {
+    diags.unsupported(range.blockLoc, "a block of a pair of ranges");
+    return false;
+  }
+  if (!range.block.empty() && lookupSignature(range.block)) {
+    diags.error(range.blockLoc, "the name '" + range.block + "' is taken",
+                "a block size is a name of its own, chosen by the plan");
+    return false;
+  }
+  Builder b(ctx);
+  for (auto [name, hi] : llvm::zip(range.names, range.hi)) {
+    Val stop = eval(*hi), start = range.lo ? eval(*range.lo) : Val::ofInt(0);
+    if (stop.isError() || start.isError())
+      return false;
+    auto isDims = [](const Val &v) {
+      return v.is(Val::Kind::Int) || v.is(Val::Kind::Affine);
+    };
+    if (!isDims(stop) || !isDims(start)) {
+      diags.unsupported(hi->loc, "a kernel's range that depends on data",
+                        "range over a dimension and mask with 'where'");
+      return false;
+    }
+    bool fromZero = start.is(Val::Kind::Int) && start.intValue == 0;
+    AffineExpr extent = asAffine(stop) - asAffine(start);
+    StringAttr blockAttr =
+        range.block.empty() ? StringAttr() : b.getStringAttr(range.block);
+    iters.push_back(IterAttr::get(ctx, b.getStringAttr(name),
+                                  AffineMap::get(0, dimNames.size(), extent),
+                                  blockAttr));
+    Location l = at(range.loc);
+    Value coord = block.addArgument(b.getI32Type(), l);
+    if (!fromZero) {
+      Value from = materialise(range.loc, start);
+      if (!from)
+        return false;
+      coord = tb->create<arith::AddIOp>(l, coord, from);
+    }
+    Val v;
+    if (range.block.empty()) {
+      v = Val::ofSsa(coord);
+      v.nonNegative = true;
+      v.upper = asAffine(stop);
+    } else {
+      // One axis per range: its syntax tree stands for it.
+      StringAttr axis = tb->addAxis(&range, name, range.block, 0);
+      v = rangeVal(range.loc, axis, coord, start, stop);
+    }
+    v.nonNegative = provablyNonNegative(asAffine(start));
+    auto constant = dyn_cast<AffineConstantExpr>(extent);
+    if (!constant || constant.getValue() != 1)
+      stores->enter(name, v.ssa);
+    define(range.loc, name, v, /*isMutable=*/false);
+  }
+  return true;
+}
+
+void Elaborator::elaborate(const std::vector<Stmt> &body) {
+  for (const Stmt &stmt : body) {
+    if (diags.full() || !spend(stmt.loc))
+      return;
+    elaborateStmt(stmt);
+  }
+}
+
+void Elaborator::elaborateStmt(const Stmt &stmt) {
+  switch (stmt.kind) {
+  case Stmt::Kind::Let:
+  case Stmt::Kind::Var:
+    return elaborateBinding(stmt);
+  case Stmt::Kind::Assign:
+  case Stmt::Kind::AddAssign:
+    return assign(stmt);
+  case Stmt::Kind::Eval: {
+    Val v = eval(*stmt.value);
+    if (stmt.value->kind != Expr::Kind::Method && !v.isError())
+      diags.error(stmt.loc, "this statement has no effect",
+                  "bind the value with 'let', or store it");
+    return;
+  }
+  case Stmt::Kind::For:
+    return elaborateFor(stmt);
+  case Stmt::Kind::If: {
+    std::optional<bool> condition = constantCondition(*stmt.value);
+    if (!condition)
+      return;
+    frames.back().scopes.emplace_back();
+    elaborate(*condition ? stmt.body : stmt.elseBody);
+    frames.back().scopes.pop_back();
+    return;
+  }
+  }
+}
+
+void Elaborator::elaborateBinding(const Stmt &stmt) {
+  Val v = eval(*stmt.value);
+  bool isVar = stmt.kind == Stmt::Kind::Var;
+  if (v.is(Val::Kind::Softmax)) {
+    auto owned = llvm::find_if(
+        newStates, [&](const auto &state) { return state.get() == v.softmax; });
+    if (!isVar || owned == newStates.end()) {
+      diags.error(stmt.loc, isVar ? "an online softmax cannot be copied"
+                                  : "an online softmax changes: bind it with "
+                                    "'var'");
+      define(stmt.loc, stmt.name, Val::error(), isVar);
+      return;
+    }
+    Variable *variable = define(stmt.loc, stmt.name, v, true);
+    *variable = std::move(**owned);
+    newStates.erase(owned);
+    variable->value = v;
+    variable->value.softmax = variable;
+    variable->isMutable = true;
+    return;
+  }
+  bool isValue = elementOf(v) || v.isError() || v.is(Val::Kind::Pair);
+  if (!isValue) {
+    diags.error(stmt.loc, "expects a value for '" + stmt.name + "', but got " +
+                              describe(v));
+    v = Val::error();
+  }
+  if (isVar) {
+    v = toSsa(stmt.value->loc, v);
+    Val plain = v.isError() ? v : Val::ofSsa(v.ssa, v.preds);
+    v = plain; // a variable keeps no facts about its first value
+  }
+  define(stmt.loc, stmt.name, v, isVar);
+}
+
+void Elaborator::assign(const Stmt &stmt) {
+  if (stmt.target->kind == Expr::Kind::Index) {
+    if (stmt.kind == Stmt::Kind::Assign)
+      return store(stmt);
+    return diags.unsupported(stmt.loc, "'+=' to a tensor",
+                             "add in a variable, then store it");
+  }
+  StringRef name = stmt.target->name;
+  Variable *variable = find(name);
+  if (!variable) {
+    std::vector<StringRef> names = visibleNames();
+    bool isTensor = false;
+    for (const TensorInfo &t : tensors)
+      isTensor |= t.decl->name == name;
+    diags.error(stmt.target->loc,
+                isTensor ? "expects indices after the tensor '" + name + "'"
+                         : "no variable '" + name + "'",
+                isTensor ? ("write '" + name + "[...] = ...'").str()
+                         : didYouMean(name, names));
+    return;
+  }
+  if (!variable->isMutable || variable->isSoftmax()) {
+    if (!variable->value.isError())
+      diags.error(stmt.target->loc, "cannot assign to '" + name + "'",
+                  variable->isSoftmax() ? "use its methods"
+                                        : "declare it with 'var'");
+    return;
+  }
+  assignVar(stmt, *variable);
+}
+
+void Elaborator::assignVar(const Stmt &stmt, Variable &variable) {
+  if (variable.value.isError()) {
+    eval(*stmt.value);
+    return;
+  }
+  Val v;
+  if (stmt.kind == Stmt::Kind::Assign) {
+    v = eval(*stmt.value);
+  } else if (isDot(*stmt.value) && elementOf(variable.value).isF32()) {
+    // The arguments may update the variable itself: read it after them.
+    v = callDot(*stmt.value, &variable.value);
+  } else {
+    v = eval(*stmt.value);
+    v = binary(stmt.loc, "+", variable.value, v);
+  }
+  if (v.isError())
+    return;
+  Type type = elementOf(variable.value);
+  Val s = toSsa(stmt.loc, v, v.is(Val::Kind::Int) ? type : Type());
+  if (s.isError())
+    return;
+  SmallVector<StringAttr> axes = axesOfVal(variable.value);
+  if (elementOf(s) != type || tb->unionOf(axes, axesOfVal(s)) != axes) {
+    diags.error(stmt.loc, "expects a value like '" + stmt.target->name + "', " +
+                              describe(variable.value) + ", but got " +
+                              describe(s));
+    return;
+  }
+  variable.value =
+      Val::ofSsa(tb->broadcast(at(stmt.loc), s.ssa, axes), s.preds);
+}
+
+Val Elaborator::evalStored(const Expr &e, const TensorInfo &target) {
+  // A narrowing right before the store follows the output's overflow rule.
+  if (e.kind == Expr::Kind::Cast) {
+    Val v = eval(*e.args[0]);
+    Type to = resolveType(e.loc, e.name);
+    return to ? convert(e.loc, v, to, target.overflow) : Val::error();
+  }
+  if (e.kind == Expr::Kind::Where) {
+    Val v = evalStored(*e.args[0], target);
+    return applyWhere(e.loc, v,
+                      evalCondition(*e.args[1], "right side of 'where'"));
+  }
+  return eval(e);
+}
+
+void Elaborator::store(const Stmt &stmt) {
+  Access access;
+  bool ok = resolveAccess(*stmt.target, access);
+  if (!ok) {
+    eval(*stmt.value);
+    return;
+  }
+  const TensorInfo &info = tensors[access.tensor];
+  StringRef name = info.decl->name;
+  Val v = evalStored(*stmt.value, info);
+  if (v.isError())
+    return;
+  if (!info.decl->isOutput) {
+    diags.error(stmt.target->loc, "cannot store to the input '" + name + "'");
+    diags.note(info.decl->loc, "the tensor is declared here");
+    return;
+  }
+  Val s = toSsa(stmt.value->loc, v,
+                v.isNumber() && isa<FloatType>(info.element) ? info.element
+                                                             : Type());
+  if (s.isError())
+    return;
+  if (elementOf(s) != info.element) {
+    diags.error(stmt.value->loc,
+                "expects a value of type " + info.decl->elementType +
+                    " for output '" + name + "', but got " + describe(s),
+                "convert it explicitly: 'x as " + info.decl->elementType + "'");
+    return;
+  }
+  for (StringAttr axis : axesOfVal(s)) {
+    if (llvm::is_contained(access.axes, axis))
+      continue;
+    diags.error(stmt.loc,
+                "the value has the axis '" + axis.getValue() +
+                    "', which no index of '" + name + "' has",
+                "reduce over it, or index with it");
+    return;
+  }
+  stores->store(stmt.loc, name, access.tensor, access.coordinates);
+  PredSet presence = s.preds;
+  presence.add(access.preds);
+  tb->createHere<StoreOp>(
+      at(stmt.loc), s.ssa,
+      kernelBlock->getArgument(dimNames.size() + access.tensor), access.values,
+      ValueRange(presence));
+}
+
+} // namespace selvedge::frontend

@@ -1,0 +1,167 @@
+// Rule R5: in one kernel no element is stored twice.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/StoreCheck.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace selvedge::frontend {
+namespace {
+
+/// The integer that a constant holds.
+std::optional<int64_t> constantOf(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto attr =
+      constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  return attr ? std::optional(attr.getInt()) : std::nullopt;
+}
+
+} // namespace
+
+void StoreCheck::enter(StringRef name, Value index) {
+  iterations.push_back({name, index});
+}
+
+void StoreCheck::addLinear(Value value, int64_t factor, unsigned depth,
+                           Linear &result) const {
+  constexpr unsigned kDepth = 32; // sums that long are not index arithmetic
+  constexpr int64_t kLimit = int64_t(1) << 31;
+  bool isIteration = llvm::any_of(
+      iterations, [&](const Iteration &i) { return i.index == value; });
+  Operation *op =
+      isIteration || depth > kDepth ? nullptr : value.getDefiningOp();
+  if (op && isa<SplatOp, BroadcastOp>(op))
+    return addLinear(op->getOperand(0), factor, depth + 1, result);
+  if (op && isa<arith::AddIOp, arith::SubIOp>(op)) {
+    addLinear(op->getOperand(0), factor, depth + 1, result);
+    return addLinear(op->getOperand(1),
+                     isa<arith::AddIOp>(op) ? factor : -factor, depth + 1,
+                     result);
+  }
+  std::optional<int64_t> constant = op ? constantOf(value) : std::nullopt;
+  if (constant && std::abs(result.constant) < kLimit) {
+    result.constant += factor * *constant;
+    return;
+  }
+  const void *key = value.getAsOpaquePointer();
+  auto &term = result.terms[key];
+  term.first = value;
+  term.second += factor;
+  if (term.second == 0)
+    result.terms.erase(key);
+}
+
+StoreCheck::Linear StoreCheck::linear(Value value) const {
+  Linear result;
+  addLinear(value, 1, 0, result);
+  return result;
+}
+
+llvm::DenseSet<size_t> StoreCheck::dependencies(Value value) const {
+  llvm::DenseSet<size_t> found;
+  llvm::DenseSet<Value> visited;
+  SmallVector<Value> worklist{value};
+  while (!worklist.empty()) {
+    Value v = worklist.pop_back_val();
+    if (!visited.insert(v).second)
+      continue;
+    // The index tile of a range and its first element tell the same iteration.
+    for (auto [i, iteration] : llvm::enumerate(iterations)) {
+      auto range = iteration.index.getDefiningOp<RangeOp>();
+      if (v == iteration.index || (range && v == range.getStart()))
+        found.insert(i);
+    }
+    if (Operation *op = v.getDefiningOp()) {
+      worklist.append(op->operand_begin(), op->operand_end());
+      // A loop's result may depend on anything that the loop reads.
+      op->walk([&](Operation *nested) {
+        worklist.append(nested->operand_begin(), nested->operand_end());
+      });
+      continue;
+    }
+    // A value carried by an open loop may depend on anything. The kernel's own
+    // block has no parent yet; a loop's first argument is its index.
+    auto argument = cast<BlockArgument>(v);
+    if (argument.getOwner()->getParentOp() && argument.getArgNumber() > 0)
+      for (size_t i = 0; i < iterations.size(); ++i)
+        found.insert(i);
+  }
+  return found;
+}
+
+void StoreCheck::store(SMLoc loc, StringRef name, unsigned tensor,
+                       ArrayRef<Coordinate> coordinates) {
+  Store current{loc, tensor, {}, {}};
+  for (const Coordinate &c : coordinates) {
+    current.dims.push_back(c.dim);
+    current.indices.push_back(linear(c.value));
+  }
+
+  // An index that is +-(iteration) plus a function of iterations that are told
+  // apart already tells that iteration apart.
+  llvm::DenseSet<size_t> determined;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Linear &index : current.indices) {
+      for (auto [i, iteration] : llvm::enumerate(iterations)) {
+        auto it = index.terms.find(iteration.index.getAsOpaquePointer());
+        if (determined.contains(i) || it == index.terms.end())
+          continue;
+        bool alone = true;
+        for (const auto &[key, term] : index.terms)
+          if (key != it->first)
+            for (size_t d : dependencies(term.first))
+              alone &= determined.contains(d);
+        if (alone)
+          changed |= determined.insert(i).second;
+      }
+    }
+  }
+  for (auto [i, iteration] : llvm::enumerate(iterations)) {
+    if (determined.contains(i))
+      continue;
+    diags.error(loc,
+                "stores to '" + name + "' from different iterations of '" +
+                    iteration.name + "' may meet in one element",
+                "use '" + iteration.name +
+                    "' as an index, possibly plus what other indices fix");
+    return;
+  }
+
+  for (const Store &other : stores) {
+    if (other.tensor != tensor || disjoint(other, current))
+      continue;
+    diags.error(
+        loc, "this store to '" + name + "' may meet another one of the kernel",
+        "store each element once, or write two kernels");
+    diags.note(other.loc, "the other store is here");
+    return;
+  }
+  stores.push_back(std::move(current));
+}
+
+bool StoreCheck::disjoint(const Store &a, const Store &b) const {
+  // A dimension indexed by a pair here and by one index there is not compared.
+  if (a.dims != b.dims)
+    return false;
+  for (const auto &[x, y] : llvm::zip(a.indices, b.indices)) {
+    bool isEqual = static_cast<int32_t>(x.constant - y.constant) == 0;
+    if (isEqual || x.terms.size() != y.terms.size())
+      continue;
+    // Equal but for the constant, and the same in every iteration and lane.
+    bool uniform = true;
+    for (const auto &[key, term] : x.terms) {
+      auto it = y.terms.find(key);
+      uniform &= it != y.terms.end() && it->second.second == term.second &&
+                 dependencies(term.first).empty() &&
+                 !isTile(term.first.getType());
+    }
+    if (uniform)
+      return true;
+  }
+  return false;
+}
+
+} // namespace selvedge::frontend

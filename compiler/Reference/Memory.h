@@ -1,0 +1,69 @@
+// Tensors of a program while the interpreter runs it.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_REFERENCE_MEMORY_H
+#define SELVEDGE_COMPILER_REFERENCE_MEMORY_H
+
+#include "compiler/Reference/Reference.h"
+#include "compiler/Reference/TileValue.h"
+
+#include "llvm/Support/Error.h"
+
+namespace selvedge::reference {
+
+/// One tensor of the signature.
+struct Tensor {
+  tile::TensorArgAttr arg;
+  /// False for an optional tensor that the caller left out.
+  bool present = false;
+  /// Shape, with as many lanes as elements; axes are unused.
+  std::vector<int64_t> shape;
+  /// Elements as in TileValue: bounds are empty where all are exact.
+  TileValue elements;
+  /// Per element whether the running kernel stored it.
+  std::vector<uint8_t> stored;
+
+  /// Whether any kernel may write it.
+  bool isWritable() const { return arg.getRole() != tile::Role::In; }
+  int64_t size() const;
+};
+
+/// All run-time arguments of a program.
+struct Arguments {
+  std::vector<int64_t> dims;
+  std::vector<Tensor> tensors;
+  std::vector<TileRef> scalars;
+};
+
+/// Name of an element type as in docs/manifest.md.
+llvm::StringRef dtypeOf(mlir::Type type);
+
+/// Value of an affine expression without dimensions, of the program's dims.
+llvm::Expected<int64_t> evaluateAffine(mlir::AffineExpr expr,
+                                       llvm::ArrayRef<int64_t> dims);
+
+/// Checks dims, scalars, inputs and promises against the signature and builds
+/// the tensors: inputs rounded to their type, outputs initialised.
+llvm::Expected<Arguments>
+bindArguments(tile::ProgramOp program,
+              const std::map<std::string, int64_t> &dims,
+              const std::map<std::string, double> &scalars,
+              const std::vector<HostTensor> &inputs);
+
+/// The elements at index tiles. Fails on a present lane outside the shape.
+llvm::Expected<TileRef> loadTile(tile::LoadOp op, const Tensor &tensor,
+                                 llvm::ArrayRef<TileRef> indices,
+                                 llvm::ArrayRef<TileRef> presence,
+                                 const TileShape &shape);
+
+/// Writes the present lanes. Fails outside the shape, and on an element that
+/// the running kernel has stored already.
+llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
+                      llvm::ArrayRef<TileRef> indices,
+                      llvm::ArrayRef<TileRef> presence);
+
+/// An error that names the operation and its place in the source.
+llvm::Error errorAt(mlir::Operation *op, const llvm::Twine &message);
+
+} // namespace selvedge::reference
+
+#endif // SELVEDGE_COMPILER_REFERENCE_MEMORY_H

@@ -1,0 +1,187 @@
+// tile-output-init: outputs are total.
+// SPDX-License-Identifier: MIT
+#include "compiler/Safety/Passes.h"
+#include "compiler/Safety/Predicates.h"
+
+namespace selvedge::safety {
+
+#define GEN_PASS_DEF_TILEOUTPUTINIT
+#include "compiler/Safety/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// Decides whether one store writes every element of its tensor.
+class Coverage {
+public:
+  explicit Coverage(StoreOp store)
+      : store(store), kernel(dyn_cast<KernelOp>(store->getParentOp())) {}
+
+  bool isComplete() {
+    if (!kernel)
+      return false;
+    AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
+    for (auto [index, extent] : llvm::zip_equal(store.getIndices(), shape.getResults()))
+      if (!spans(index, extent))
+        return false;
+    return llvm::all_of(store.getPresence(), [&](Value p) { return isShapeBound(p, shape); });
+  }
+
+private:
+  /// The kernel range of a coordinate; null for other values.
+  IterAttr rangeOf(Value v) {
+    auto argument = dyn_cast<BlockArgument>(v);
+    unsigned shared = kernel.getProgram().getNumSharedArgs();
+    if (!argument || argument.getOwner() != &kernel.getBody().front() || argument.getArgNumber() < shared)
+      return {};
+    return cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
+  }
+
+  /// Whether the scalar `v` is the extent `expr`.
+  bool isExtent(Value v, AffineExpr expr) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      return v == kernel.getDimArg(symbol.getPosition());
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+      auto c = v.getDefiningOp<arith::ConstantIntOp>();
+      return c && c.value() == constant.getValue();
+    }
+    auto product = dyn_cast<AffineBinaryOpExpr>(expr);
+    auto mul = v.getDefiningOp<arith::MulIOp>();
+    return product && product.getKind() == AffineExprKind::Mul && mul &&
+           ((isExtent(mul.getLhs(), product.getLHS()) && isExtent(mul.getRhs(), product.getRHS())) ||
+            (isExtent(mul.getLhs(), product.getRHS()) && isExtent(mul.getRhs(), product.getLHS())));
+  }
+
+  /// Whether `index` takes every value of 0..extent over the kernel's iterations and the tile's lanes.
+  bool spans(Value index, AffineExpr extent) {
+    if (IterAttr iter = rangeOf(index))
+      return !iter.getBlock() && iter.getExtent().getResult(0) == extent;
+    if (auto range = index.getDefiningOp<RangeOp>()) {
+      if (IterAttr iter = rangeOf(range.getStart()))
+        return iter.getBlock() && iter.getExtent().getResult(0) == extent;
+      auto start = range.getStart().getDefiningOp<arith::ConstantIntOp>();
+      auto constant = dyn_cast<AffineConstantExpr>(extent);
+      if (!start || start.value() != 0 || !constant)
+        return false;
+      StringAttr name = axesOf(range.getType())[0];
+      return llvm::any_of(kernel.getAxes().getAsRange<AxisAttr>(),
+                          [&](AxisAttr a) { return a.getName() == name && a.getExtent() == constant.getValue(); });
+    }
+    // A pair (g, u) on a dimension G*R: g * R + u.
+    auto sum = index.getDefiningOp<arith::AddIOp>();
+    auto product = sum ? sum.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+    if (!product)
+      return false;
+    IterAttr outer = rangeOf(product.getLhs()), inner = rangeOf(sum.getRhs());
+    if (!outer || !inner || outer.getBlock() || inner.getBlock())
+      return false;
+    AffineExpr outerExtent = outer.getExtent().getResult(0), innerExtent = inner.getExtent().getResult(0);
+    return isExtent(product.getRhs(), innerExtent) && (outerExtent * innerExtent == extent || innerExtent * outerExtent == extent);
+  }
+
+  /// Whether `p` only says that one of the store's indices is inside the shape.
+  bool isShapeBound(Value p, AffineMap shape) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+      return false;
+    Value bound = compare.getRhs();
+    if (auto splat = bound.getDefiningOp<SplatOp>())
+      bound = splat.getValue();
+    for (auto [index, extent] : llvm::zip_equal(store.getIndices(), shape.getResults()))
+      if (sameExpression(compare.getLhs(), index) && isExtent(bound, extent))
+        return true;
+    return false;
+  }
+
+  StoreOp store;
+  KernelOp kernel;
+};
+
+/// Adds a kernel that stores the output's init over its whole shape, before all others.
+void addInitKernel(ProgramOp program, unsigned tensor) {
+  MLIRContext *ctx = program.getContext();
+  TensorArgAttr arg = program.getTensorArg(tensor);
+  AffineMap shape = arg.getShape();
+  unsigned rank = shape.getNumResults();
+  OpBuilder b = OpBuilder::atBlockBegin(&program.getBody().front());
+  Location loc = program.getLoc();
+  StringAttr block = b.getStringAttr("BI");
+  SmallVector<Attribute> ranges;
+  for (unsigned d = 0; d < rank; ++d)
+    ranges.push_back(IterAttr::get(ctx, b.getStringAttr("x" + Twine(d)), shape.getSubMap({d}), d + 1 == rank ? block : StringAttr()));
+  StringAttr axis = b.getStringAttr("x" + Twine(rank - 1));
+  auto kernel = KernelOp::create(b, loc, ("init_" + arg.getName().getValue()).str(), b.getArrayAttr(ranges),
+                                 b.getArrayAttr(AxisAttr::get(ctx, axis, block, 0)), DictionaryAttr(), IntegerAttr());
+  Block &body = kernel.getBody().emplaceBlock();
+  auto first = *std::next(program.getBody().getOps<KernelOp>().begin());
+  for (unsigned i = 0; i < program.getNumSharedArgs(); ++i)
+    body.addArgument(first.getBody().getArgument(i).getType(), loc);
+  for (unsigned d = 0; d < rank; ++d)
+    body.addArgument(b.getI32Type(), loc);
+  b.setInsertionPointToStart(&body);
+  auto emit = [&](auto &self, AffineExpr expr) -> Value {
+    if (auto c = dyn_cast<AffineConstantExpr>(expr))
+      return arith::ConstantIntOp::create(b, loc, c.getValue(), 32);
+    if (auto s = dyn_cast<AffineSymbolExpr>(expr))
+      return body.getArgument(s.getPosition());
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    Value x = self(self, binary.getLHS()), y = self(self, binary.getRHS());
+    if (binary.getKind() == AffineExprKind::Add)
+      return arith::AddIOp::create(b, loc, x, y);
+    if (binary.getKind() == AffineExprKind::Mul)
+      return arith::MulIOp::create(b, loc, x, y);
+    if (binary.getKind() == AffineExprKind::FloorDiv)
+      return arith::FloorDivSIOp::create(b, loc, x, y);
+    if (binary.getKind() == AffineExprKind::CeilDiv)
+      return arith::CeilDivSIOp::create(b, loc, x, y);
+    return arith::RemSIOp::create(b, loc, x, y);
+  };
+  Type tile = tileType(b.getI32Type(), {axis}, {ShapedType::kDynamic});
+  unsigned coords = program.getNumSharedArgs();
+  Value last = RangeOp::create(b, loc, tile, body.getArgument(coords + rank - 1));
+  Value extent = SplatOp::create(b, loc, tile, emit(emit, shape.getResult(rank - 1)));
+  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, last, extent);
+  SmallVector<Value> indices;
+  for (unsigned d = 0; d + 1 < rank; ++d)
+    indices.push_back(body.getArgument(coords + d));
+  indices.push_back(last);
+  TypedAttr value;
+  if (auto floating = dyn_cast<FloatType>(arg.getElementType())) {
+    APFloat init = cast<FloatAttr>(arg.getInit()).getValue();
+    bool losesInfo = false;
+    init.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+    value = FloatAttr::get(floating, init);
+  } else {
+    value = b.getIntegerAttr(arg.getElementType(), isa<IntegerAttr>(arg.getInit()) ? cast<IntegerAttr>(arg.getInit()).getInt()
+                                                                                  : static_cast<int64_t>(cast<FloatAttr>(arg.getInit()).getValueAsDouble()));
+  }
+  Value stored = SplatOp::create(b, loc, withElementType(tile, arg.getElementType()), arith::ConstantOp::create(b, loc, value));
+  StoreOp::create(b, loc, stored, body.getArgument(program.getDims().size() + tensor), indices, ValueRange{inside});
+  ReturnOp::create(b, loc);
+}
+
+struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
+  void runOnOperation() override {
+    ProgramOp program = getOperation();
+    llvm::SmallDenseSet<Attribute> covered;
+    program.walk([&](StoreOp store) {
+      if (Coverage(store).isComplete())
+        covered.insert(store->getParentOfType<KernelOp>().getTensorArgOf(store.getTensor()).getName());
+    });
+    for (unsigned i = 0; i < program.getTensors().size(); ++i) {
+      TensorArgAttr arg = program.getTensorArg(i);
+      if (arg.getRole() != Role::Out || covered.contains(arg.getName()) || isa_and_nonnull<StringAttr>(arg.getInit()))
+        continue;
+      if (!arg.getInit()) {
+        program.emitOpError("expects output ") << arg.getName() << " to have an out_init: its stores do not provably cover it";
+        return signalPassFailure();
+      }
+      addInitKernel(program, i);
+    }
+  }
+};
+
+} // namespace
+} // namespace selvedge::safety

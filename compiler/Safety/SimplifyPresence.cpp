@@ -1,0 +1,98 @@
+// tile-simplify-presence: predicates that bound sizes make true.
+// SPDX-License-Identifier: MIT
+#include "compiler/Safety/Passes.h"
+
+namespace selvedge::safety {
+
+#define GEN_PASS_DEF_TILESIMPLIFYPRESENCE
+#include "compiler/Safety/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// Closed interval of an i32 value.
+struct Interval {
+  int64_t lo, hi;
+};
+
+std::optional<Interval> intervalOf(Value v) {
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return std::nullopt;
+  if (auto c = dyn_cast<arith::ConstantIntOp>(def))
+    return Interval{c.value(), c.value()};
+  if (isa<SplatOp, BroadcastOp>(def))
+    return intervalOf(def->getOperand(0));
+  if (auto range = dyn_cast<RangeOp>(def)) {
+    std::optional<Interval> start = intervalOf(range.getStart());
+    int64_t size = cast<RankedTensorType>(range.getType()).getDimSize(0);
+    if (!start || ShapedType::isDynamic(size))
+      return std::nullopt;
+    return Interval{start->lo, start->hi + size - 1};
+  }
+  if (isa<arith::AddIOp, arith::SubIOp>(def)) {
+    std::optional<Interval> a = intervalOf(def->getOperand(0)), b = intervalOf(def->getOperand(1));
+    if (!a || !b)
+      return std::nullopt;
+    Interval sum = isa<arith::AddIOp>(def) ? Interval{a->lo + b->lo, a->hi + b->hi} : Interval{a->lo - b->hi, a->hi - b->lo};
+    bool wraps = sum.lo < INT32_MIN || sum.hi > INT32_MAX;
+    return wraps ? std::nullopt : std::optional(sum);
+  }
+  return std::nullopt;
+}
+
+bool isTrue(Value v) {
+  if (auto repeated = v.getDefiningOp(); isa_and_nonnull<SplatOp, BroadcastOp>(repeated))
+    return isTrue(repeated->getOperand(0));
+  if (auto constant = v.getDefiningOp<arith::ConstantOp>())
+    return constant.getValue() == BoolAttr::get(v.getContext(), true);
+  if (auto both = v.getDefiningOp<arith::AndIOp>())
+    return isTrue(both.getLhs()) && isTrue(both.getRhs());
+  auto compare = v.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return false;
+  std::optional<Interval> a = intervalOf(compare.getLhs()), b = intervalOf(compare.getRhs());
+  if (!a || !b)
+    return false;
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::slt:
+    return a->hi < b->lo;
+  case arith::CmpIPredicate::sle:
+    return a->hi <= b->lo;
+  case arith::CmpIPredicate::sgt:
+    return a->lo > b->hi;
+  case arith::CmpIPredicate::sge:
+    return a->lo >= b->hi;
+  default:
+    return false;
+  }
+}
+
+void dropTrue(MutableOperandRange presence) {
+  for (unsigned i = presence.size(); i-- > 0;)
+    if (isTrue(presence[i].get()))
+      presence.erase(i);
+}
+
+struct TileSimplifyPresencePass : impl::TileSimplifyPresenceBase<TileSimplifyPresencePass> {
+  void runOnOperation() override {
+    getOperation()->walk([](Operation *op) {
+      if (auto load = dyn_cast<LoadOp>(op))
+        dropTrue(load.getPresenceMutable());
+      else if (auto store = dyn_cast<StoreOp>(op))
+        dropTrue(store.getPresenceMutable());
+      else if (auto both = dyn_cast<arith::AndIOp>(op); both && both.getType() == both.getLhs().getType()) {
+        if (isTrue(both.getLhs()))
+          both.replaceAllUsesWith(both.getRhs());
+        else if (isTrue(both.getRhs()))
+          both.replaceAllUsesWith(both.getLhs());
+      } else if (auto select = dyn_cast<arith::SelectOp>(op); select && isTrue(select.getCondition()))
+        select.replaceAllUsesWith(select.getTrueValue());
+    });
+  }
+};
+
+} // namespace
+} // namespace selvedge::safety

@@ -1,0 +1,208 @@
+// sm-async-copies: copies become asynchronous, their loops pipelined.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Passes.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_SMASYNCCOPIES
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// The operations inside `loop` that `copy` needs, in program order; fails
+/// where they depend on carried values or have effects, so that the copy cannot
+/// be issued ahead.
+FailureOr<SmallVector<Operation *>> slice(CopyOp copy, scf::ForOp loop) {
+  llvm::SetVector<Operation *> found;
+  SmallVector<Value> worklist(copy->getOperands());
+  while (!worklist.empty()) {
+    Value v = worklist.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(v)) {
+      bool inside = loop.getRegion().isAncestor(argument.getOwner()->getParent());
+      if (inside && argument != loop.getInductionVar())
+        return failure();
+      continue;
+    }
+    Operation *def = v.getDefiningOp();
+    if (!loop.getRegion().isAncestor(def->getParentRegion()))
+      continue;
+    if (def->getBlock() != loop.getBody() || !(isMemoryEffectFree(def) || isa<LoadOp>(def)))
+      return failure();
+    if (found.insert(def))
+      llvm::append_range(worklist, def->getOperands());
+  }
+  SmallVector<Operation *> ordered = found.takeVector();
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
+class Pipeliner {
+public:
+  Pipeliner(scf::ForOp loop, int64_t stages) : loop(loop), stages(stages) {}
+
+  /// Pipelines the copies of the loop's own block that allow it; returns the new loop, or the old one.
+  scf::ForOp run() {
+    for (auto copy : loop.getBody()->getOps<CopyOp>()) {
+      FailureOr<SmallVector<Operation *>> ops = slice(copy, loop);
+      if (succeeded(ops) && copy.getBuffer().getDefiningOp<AllocOp>())
+        copies.push_back({copy, *ops});
+    }
+    if (copies.empty())
+      return loop;
+    for (auto &[copy, ops] : copies)
+      widen(copy);
+    rewrite();
+    return loop;
+  }
+
+private:
+  struct Ahead {
+    CopyOp copy;
+    SmallVector<Operation *> ops;
+  };
+
+  /// Makes the copy's buffer a ring.
+  void widen(CopyOp copy) {
+    auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
+    BufferType type = alloc.getType();
+    OpBuilder b(alloc);
+    auto ringType = BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(), type.getRows(), type.getCols(),
+                                    type.getElementType(), type.getSwizzle(), stages);
+    rings[copy.getBuffer()] = AllocOp::create(b, alloc.getLoc(), ringType);
+  }
+
+  /// Issues all copies for the iteration at `index` into `stage`; returns the last token (groups complete in order).
+  Value issue(OpBuilder &b, Value index, Value stage) {
+    Value token;
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), index);
+    for (auto &[copy, ops] : copies) {
+      for (Operation *op : ops)
+        if (!mapping.contains(op))
+          b.clone(*op, mapping);
+      auto lookup = [&](ValueRange values) {
+        return llvm::map_to_vector(values, [&](Value v) { return mapping.lookupOrDefault(v); });
+      };
+      Value slot = SlotOp::create(b, copy.getLoc(), copy.getBuffer().getType(), rings[copy.getBuffer()], stage);
+      // A predicate that the loop's bounds imply may have been dropped; it does not hold one iteration ahead.
+      SmallVector<Value> presence = lookup(copy.getPresence());
+      presence.push_back(arith::CmpIOp::create(b, copy.getLoc(), arith::CmpIPredicate::slt, index, loop.getUpperBound()));
+      token = CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(), lookup(copy.getIndices()),
+                                  presence, slot, copy.getDist(), copy.getVector());
+    }
+    return token;
+  }
+
+  void rewrite() {
+    Location loc = loop.getLoc();
+    OpBuilder b(loop);
+    Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
+    SmallVector<Value> inits(loop.getInitArgs());
+    inits.push_back(zero);
+    inits.push_back(issue(b, loop.getLowerBound(), zero));
+    auto pipelined = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+    if (loop.getInitArgs().empty() && !pipelined.getBody()->empty())
+      pipelined.getBody()->getTerminator()->erase();
+    unsigned carried = loop.getInitArgs().size();
+    Value stage = pipelined.getRegionIterArgs()[carried], token = pipelined.getRegionIterArgs()[carried + 1];
+
+    OpBuilder in = OpBuilder::atBlockBegin(pipelined.getBody());
+    AwaitOp::create(in, loc, token);
+    BarrierOp::create(in, loc);
+    Value next = arith::AddIOp::create(in, loc, stage, arith::ConstantIntOp::create(in, loc, 1, 32));
+    Value wraps = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, next, arith::ConstantIntOp::create(in, loc, stages, 32));
+    next = arith::SelectOp::create(in, loc, wraps, zero, next);
+    // Past the last iteration every lane is absent: the copy touches no memory and fills a stage that nobody reads.
+    Value ahead = arith::AddIOp::create(in, loc, pipelined.getInductionVar(), loop.getStep());
+    Value nextToken = issue(in, ahead, next);
+
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), pipelined.getInductionVar());
+    for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), pipelined.getRegionIterArgs()))
+      mapping.map(from, to);
+    for (auto &[copy, ops] : copies) {
+      Value slot = SlotOp::create(in, copy.getLoc(), copy.getBuffer().getType(), rings[copy.getBuffer()], stage);
+      mapping.map(copy.getBuffer(), slot);
+    }
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (llvm::none_of(copies, [&](Ahead &a) { return a.copy == &op; }))
+        in.clone(op, mapping);
+    SmallVector<Value> yields;
+    for (Value v : cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
+      yields.push_back(mapping.lookupOrDefault(v));
+    yields.push_back(next);
+    yields.push_back(nextToken);
+    scf::YieldOp::create(in, loc, yields);
+
+    b.setInsertionPointAfter(pipelined);
+    // No copy may be in flight when the buffers are reused or the kernel ends.
+    AwaitOp::create(b, loc, pipelined.getResult(carried + 1));
+    BarrierOp::create(b, loc);
+    for (auto [from, to] : llvm::zip(loop.getResults(), pipelined.getResults()))
+      from.replaceAllUsesWith(to);
+    loop.erase();
+    for (auto &[buffer, ring] : rings)
+      if (buffer.use_empty())
+        buffer.getDefiningOp()->erase();
+    loop = pipelined;
+  }
+
+  scf::ForOp loop;
+  int64_t stages;
+  SmallVector<Ahead> copies;
+  llvm::MapVector<Value, Value> rings;
+};
+
+/// The operation of `block` that contains or is the first reader of `buffer` after `copy`.
+Operation *firstUse(CopyOp copy) {
+  Operation *first = nullptr;
+  for (Operation *user : copy.getBuffer().getUsers()) {
+    Operation *here = copy->getBlock()->findAncestorOpInBlock(*user);
+    if (here && here != copy && copy->isBeforeInBlock(here) && (!first || here->isBeforeInBlock(first)))
+      first = here;
+  }
+  return first;
+}
+
+/// Issues a copy where it stands and awaits it before its first reader.
+void issueInPlace(CopyOp copy) {
+  OpBuilder b(copy);
+  // In a loop the buffer's readers of the last iteration must be done first.
+  if (copy->getParentOfType<scf::ForOp>())
+    BarrierOp::create(b, copy.getLoc());
+  Value token = CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(), copy.getIndices(),
+                                    copy.getPresence(), copy.getBuffer(), copy.getDist(), copy.getVector());
+  Operation *reader = firstUse(copy);
+  if (reader)
+    b.setInsertionPoint(reader);
+  else
+    b.setInsertionPoint(copy->getBlock()->getTerminator());
+  AwaitOp::create(b, copy.getLoc(), token);
+  BarrierOp::create(b, copy.getLoc());
+  copy.erase();
+}
+
+struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
+  using SmAsyncCopiesBase::SmAsyncCopiesBase;
+
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
+      Pipeliner(loop, stages).run();
+    SmallVector<CopyOp> rest;
+    getOperation()->walk([&](CopyOp copy) { rest.push_back(copy); });
+    for (CopyOp copy : rest)
+      issueInPlace(copy);
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule

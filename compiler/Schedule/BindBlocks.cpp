@@ -1,0 +1,78 @@
+// tile-bind-blocks: sizes of the plan become static extents.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/Plan.h"
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_TILEBINDBLOCKS
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// The type with the plan's sizes.
+Type bindType(Type type, const KernelPlan &plan) {
+  if (!isTile(type))
+    return type;
+  SmallVector<int64_t> sizes;
+  for (StringAttr axis : axesOf(type))
+    sizes.push_back(plan.sizes.lookup(axis));
+  return tileType(getElementTypeOrSelf(type), axesOf(type), sizes);
+}
+
+void applyPlan(KernelOp kernel, const KernelPlan &plan) {
+  llvm::StringMap<int64_t> blocks;
+  SmallVector<NamedAttribute> sizes;
+  OpBuilder builder(kernel.getContext());
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
+    int64_t size = plan.sizes.lookup(axis.getName());
+    sizes.push_back(builder.getNamedAttr(axis.getName(), builder.getI64IntegerAttr(size)));
+    if (axis.getBlock())
+      blocks[axis.getBlock().getValue()] = size;
+  }
+  kernel.setSizesAttr(builder.getDictionaryAttr(sizes));
+  kernel.setWarps(plan.warps);
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(bindType(result.getType(), plan));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          argument.setType(bindType(argument.getType(), plan));
+  });
+  kernel.walk([&](BlockSizeOp op) {
+    OpBuilder at(op);
+    Value size = arith::ConstantIntOp::create(at, op.getLoc(), blocks.lookup(op.getBlock()), 32);
+    op.replaceAllUsesWith(size);
+    op.erase();
+  });
+}
+
+struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
+  using TileBindBlocksBase::TileBindBlocksBase;
+
+  void runOnOperation() override {
+    std::optional<TargetInfo> target = targetInfo(arch);
+    if (!target) {
+      getOperation()->emitError("expects a known architecture, but got '") << arch << "'";
+      return signalPassFailure();
+    }
+    SmallVector<KernelOp> kernels;
+    getOperation()->walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+    for (KernelOp kernel : kernels) {
+      FailureOr<AxisRoles> roles = assignRoles(kernel);
+      if (failed(roles))
+        return signalPassFailure();
+      FailureOr<KernelPlan> plan = solvePlan(kernel, *roles, *target);
+      if (failed(plan))
+        return signalPassFailure();
+      applyPlan(kernel, *plan);
+    }
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule

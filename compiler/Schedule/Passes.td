@@ -1,0 +1,71 @@
+// Passes that decide how a kernel runs.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_SCHEDULE_PASSES_TD
+#define SELVEDGE_COMPILER_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TileExpandSoftmax : Pass<"tile-expand-softmax"> {
+  let summary = "Replace softmax operations by their definition in plain tile operations";
+  let description = [{
+    Every step guards the reference: `r = max == -inf ? 0 : max`, so that rows without keys so far have weights of exactly 0 and no step computes
+    `-inf - -inf`. The comparison is `max == -inf`, which is false for NaN.
+
+    Before:
+    ```mlir
+    %p, %m1, %l1, %acc1 = tile.softmax_update %s, %m, %l rescales (%acc ...) over "j" ...
+    ```
+    After:
+    ```mlir
+    %t = tile.reduce max %s over ["j"] ...
+    %m1 = arith.maximumf %m, %t
+    %r = arith.select (%m1 == -inf), 0, %m1
+    %p = math.exp2 ((%s - broadcast %r) * log2(e))
+    %a = math.exp2 ((%m - %r) * log2(e))
+    %l1 = %l * %a + (tile.reduce add %p over ["j"])
+    %acc1 = %acc * broadcast %a
+    ```
+    Needs `tile-obligations` to have run: the operations carry no presence.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::selvedge::tile::TileDialect"];
+}
+
+def TileBindBlocks : Pass<"tile-bind-blocks"> {
+  let summary = "Choose block sizes and warps for each kernel and bind them";
+  let description = [{
+    The plan solver picks from a list of candidates the first one whose registers and shared memory fit the target. Extents are padded to a multiple of 16.
+
+    Before: `%j = tile.range %j0 : tensor<?xi32, #tile.axes<"j">>`, `tile.block_size "BN"`.
+    After: `%j = tile.range %j0 : tensor<64xi32, #tile.axes<"j">>`, `arith.constant 64 : i32`, and the kernel's `sizes` and `warps`.
+  }];
+  let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
+def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
+  let summary = "Lower bound tile kernels to sm.seq and sm.plan";
+  let description = [{
+    Gives every axis a distribution over registers, lanes and warps, turns operands of `tile.dot` into copies to shared memory (or keeps them in registers where the
+    distribution allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`.
+
+    Before: `%k = tile.load %K[...] where(...) {fill = zero}`, `tile.dot %q, %k over ["D"]`.
+    After: `sm.copy %K[...] where(...) to %buf ...`, `sm.mma %qbuf, %buf init %zero over "D"`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
+}
+
+def SmAsyncCopies : Pass<"sm-async-copies", "::selvedge::sm::KernelOp"> {
+  let summary = "Make copies asynchronous and pipeline the loops that contain them (form async)";
+  let description = [{
+    A copy whose operands depend on the loop's index and on values from outside only is issued one iteration ahead into a ring of `stages` buffers. One await and
+    one barrier at the top of the iteration make the current stage visible and prove that every warp is done with the stage that the next copies fill.
+    Other copies are issued where they stood and awaited before their first use.
+
+    Before: `scf.for %j { sm.copy ... to %buf; sm.mma %a, %buf ... }`
+    After: `sm.copy_async (first)`, `scf.for %j { sm.await; sm.barrier; sm.copy_async (next); sm.mma %a, %slot ... }`
+  }];
+  let options = [Option<"stages", "stages", "int64_t", "2", "Buffers per pipelined copy">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
+}
+
+#endif

@@ -1,0 +1,109 @@
+// Choice of block sizes and warps: the first candidate that fits.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Plan.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace {
+
+/// Block sizes by role, best first.
+struct Candidate {
+  int64_t rows, cols, contracted, warps;
+};
+
+/// Rows on all warps: products whose operands stay in registers, reductions along columns.
+constexpr Candidate rowCandidates[] = {{128, 64, 64, 8}, {64, 64, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
+/// Warps share rows and columns: plain products.
+constexpr Candidate squareCandidates[] = {{128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
+/// No products: one row per warp, a kilobyte or more of it at a time.
+constexpr Candidate elementwiseCandidates[] = {{4, 1024, 1, 4}, {4, 512, 1, 4}, {4, 256, 1, 4}};
+
+/// Registers that addresses, predicates, fragments and loop state take beside accumulators (seen in SASS of the templates).
+constexpr int64_t registerOverhead = 72;
+
+int64_t elements(Type type, const KernelPlan &plan) {
+  int64_t n = 1;
+  for (StringAttr axis : axesOf(type))
+    n *= plan.sizes.lookup(axis);
+  return n;
+}
+
+KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c) {
+  KernelPlan plan;
+  plan.warps = c.warps;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
+    int64_t block = 1, granule = 1;
+    switch (roles.roles.lookup(axis.getName())) {
+    case AxisRole::Rows:
+      block = c.rows;
+      granule = 16;
+      break;
+    case AxisRole::Cols:
+      block = roles.resultCols.contains(axis.getName()) ? c.cols : c.contracted;
+      granule = 16;
+      break;
+    case AxisRole::Lanes:
+      block = c.cols;
+      granule = 256;
+      break;
+    case AxisRole::Warps:
+      block = granule = c.warps;
+      break;
+    case AxisRole::Local:
+      block = 16;
+      break;
+    }
+    plan.sizes[axis.getName()] = axis.getBlock() ? block : llvm::alignTo(axis.getExtent(), granule);
+  }
+  // One block symbol has one size, whatever axes it serves.
+  llvm::MapVector<StringAttr, int64_t> blocks;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (axis.getBlock()) {
+      int64_t &size = blocks.insert({axis.getBlock(), plan.sizes[axis.getName()]}).first->second;
+      size = std::max(size, plan.sizes[axis.getName()]);
+    }
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (axis.getBlock())
+      plan.sizes[axis.getName()] = blocks[axis.getBlock()];
+  return plan;
+}
+
+bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target) {
+  int64_t threads = 32 * plan.warps, registers = registerOverhead, smem = 0;
+  llvm::SmallPtrSet<Operation *, 8> copied;
+  kernel.walk([&](DotOp dot) {
+    registers += elements(dot.getType(), plan) / threads;
+    for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+      auto load = operand.getDefiningOp<LoadOp>();
+      if (!load || !isCopyableOperand(load)) {
+        registers += elements(operand.getType(), plan) / (2 * threads);
+      } else if (copied.insert(load).second) {
+        int64_t stages = load->getParentOfType<scf::ForOp>() ? 2 : 1;
+        smem += stages * 2 * elements(load.getType(), plan);
+      }
+    }
+  });
+  return registers <= std::min(target.regsPerThread, target.regsPerSm / threads) && smem <= target.smemBytesPerBlock;
+}
+
+} // namespace
+
+FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles, const TargetInfo &target) {
+  ArrayRef<Candidate> candidates = !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
+                                   : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
+                                                     : ArrayRef<Candidate>(rowCandidates);
+  for (const Candidate &candidate : candidates) {
+    KernelPlan plan = bind(kernel, roles, candidate);
+    if (fits(kernel, plan, target))
+      return plan;
+  }
+  return kernel.emitOpError("has no plan: no candidate block sizes fit the registers and shared memory of the target");
+}
+
+} // namespace selvedge::schedule

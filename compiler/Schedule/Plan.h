@@ -1,0 +1,27 @@
+// Choice of block sizes and warps.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_SCHEDULE_PLAN_H
+#define SELVEDGE_COMPILER_SCHEDULE_PLAN_H
+
+#include "compiler/Schedule/Layouts.h"
+#include "compiler/Target/TargetInfo.h"
+
+namespace selvedge::schedule {
+
+/// Sizes that the plan binds for one kernel.
+struct KernelPlan {
+  /// Size of every axis.
+  llvm::MapVector<mlir::StringAttr, int64_t> sizes;
+  /// Warps of a thread block.
+  int64_t warps = 4;
+};
+
+/// Solves a kernel: the first candidate that fits registers and shared memory;
+/// emits an error where none does.
+mlir::FailureOr<KernelPlan> solvePlan(tile::KernelOp kernel,
+                                      const AxisRoles &roles,
+                                      const TargetInfo &target);
+
+} // namespace selvedge::schedule
+
+#endif // SELVEDGE_COMPILER_SCHEDULE_PLAN_H

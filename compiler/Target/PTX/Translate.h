@@ -1,0 +1,54 @@
+// LLVM dialect -> LLVM IR -> PTX, in process.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_TARGET_PTX_TRANSLATE_H
+#define SELVEDGE_COMPILER_TARGET_PTX_TRANSLATE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+struct LogicalResult;
+} // namespace llvm
+
+namespace mlir {
+class DialectRegistry;
+class ModuleOp;
+template <typename OpTy>
+class OwningOpRef;
+} // namespace mlir
+
+namespace selvedge::ptx {
+
+/// Registers the LLVM and NVVM dialects and their translation. A context whose
+/// modules go through translateToLLVM() needs it.
+void registerTranslations(mlir::DialectRegistry &registry);
+
+/// A module with the kernels, device functions and globals of `module` only:
+/// what belongs to the host or to an earlier form stays behind.
+mlir::OwningOpRef<mlir::ModuleOp> extractDeviceCode(mlir::ModuleOp module);
+
+/// Runs addLowerToLLVMPasses() on a module of device code.
+llvm::LogicalResult lowerToLLVMDialect(mlir::ModuleOp module);
+
+/// Translates device code in the LLVM dialect. Null on error, which the MLIR
+/// context's diagnostics explain.
+std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module,
+                                              llvm::LLVMContext &context);
+
+/// Fails when any instruction, call or function may assume that values are
+/// finite, not NaN, of no particular zero sign or associative: every such flag
+/// lets LLVM drop a guard that the safety passes inserted. The message lists
+/// the offenders.
+llvm::Error lintFastMath(const llvm::Module &module);
+
+/// Emits PTX for `arch` (see Arch.h). Changes `module`.
+llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef arch);
+
+} // namespace selvedge::ptx
+
+#endif // SELVEDGE_COMPILER_TARGET_PTX_TRANSLATE_H

@@ -1,0 +1,29 @@
+// The sm dialect's C++ interface.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_SM_SM_H
+#define SELVEDGE_DIALECT_SM_SM_H
+
+#include "dialect/Tile/Tile.h"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Sm/SmAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Sm/SmTypes.h.inc"
+
+#include "dialect/Sm/SmDialect.h.inc"
+
+namespace selvedge::sm {
+
+/// True for a ranked tensor that carries #sm.dist, one axis per dimension.
+bool isRegisterTile(mlir::Type type);
+
+/// Distribution of a register tile; null for other types.
+DistAttr distOf(mlir::Type type);
+
+} // namespace selvedge::sm
+
+#define GET_OP_CLASSES
+#include "dialect/Sm/SmOps.h.inc"
+
+#endif // SELVEDGE_DIALECT_SM_SM_H

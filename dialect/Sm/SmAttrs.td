@@ -1,0 +1,97 @@
+// Attributes and types of the sm dialect.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_SM_SMATTRS_TD
+#define SELVEDGE_DIALECT_SM_SMATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "dialect/Sm/SmDialect.td"
+include "dialect/Tile/TileAttrs.td"
+
+class Sm_Attr<string name, string attrMnemonic> : AttrDef<Sm_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Sm_AxisDistAttr : Sm_Attr<"AxisDist", "axis"> {
+  let summary = "how one axis is spread over registers, lanes and warps";
+  let description = [{
+    Index along the axis = sum of `digit * stride` over the register modes (`regSizes`, `regStrides`; first mode fastest) + `lanes[b]` for each set bit b of the lane
+    number + `warps[b]` for each set bit b of the warp number. A stride of 0 repeats the axis. Bits need not be powers of two apart: tiles of 48 or 80 exist.
+
+    Example, the rows of an `m16n8` accumulator held by 4 warps:
+    `#sm.axis<name = "i", regSizes = [2, 1], regStrides = [8, 16], lanes = [0, 0, 1, 2, 4], warps = [16, 32]>`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, OptionalArrayRefParameter<"int64_t">:$regSizes,
+                        OptionalArrayRefParameter<"int64_t">:$regStrides, OptionalArrayRefParameter<"int64_t">:$lanes,
+                        OptionalArrayRefParameter<"int64_t">:$warps);
+  let assemblyFormat = "`<` $name `regs` `[` (`:` $regSizes^)? `]` `by` `[` (`:` $regStrides^)? `]` `lanes` `[` (`:` $lanes^)? `]` `warps` `[` (`:` $warps^)? `]` `>`";
+  let extraClassDeclaration = [{
+    /// Registers per thread along this axis.
+    int64_t getNumRegs() const;
+    /// Index contributed by register number `reg` (0 <= reg < getNumRegs()).
+    int64_t regOffset(int64_t reg) const;
+    /// Number of indices covered: 1 + the largest index.
+    int64_t getSize() const;
+  }];
+}
+
+def Sm_DistAttr : Sm_Attr<"Dist", "dist"> {
+  let summary = "distribution of a register tile: one #sm.axis per tensor dimension";
+  let parameters = (ins ArrayRefParameter<"::selvedge::sm::AxisDistAttr">:$axes);
+  let assemblyFormat = "`<` $axes `>`";
+  let extraClassDeclaration = [{
+    /// Registers per thread; the last axis is fastest.
+    int64_t getNumRegs() const;
+    /// Position of the axis, or -1.
+    int64_t indexOf(::mlir::StringAttr axis) const;
+    /// Register number along each axis of register `reg`.
+    ::llvm::SmallVector<int64_t> unflatten(int64_t reg) const;
+    /// Inverse of unflatten().
+    int64_t flatten(::llvm::ArrayRef<int64_t> regs) const;
+  }];
+}
+
+def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "a two-dimensional tile in shared memory, or a ring of them";
+  let description = [{
+    Rows of `cols` elements, `rowBytes` apart. The 16-byte chunk c of row r lies at chunk `c ^ (r & swizzle)`, which lets `ldmatrix` read eight rows of one
+    chunk column without bank conflicts. `stages` copies of the tile follow each other.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$rowAxis, "::mlir::StringAttr":$colAxis, "int64_t":$rows, "int64_t":$cols,
+                        "::mlir::Type":$elementType, "int64_t":$swizzle, "int64_t":$stages);
+  let assemblyFormat = "`<` $rowAxis `x` $colAxis `,` $rows `x` $cols `x` $elementType `,` `swizzle` $swizzle `,` `stages` $stages `>`";
+  let extraClassDeclaration = [{
+    /// Bytes of one row, of one stage, of the whole ring.
+    int64_t getRowBytes() const { return getCols() * (getElementType().getIntOrFloatBitWidth() / 8); }
+    int64_t getStageBytes() const { return getRows() * getRowBytes(); }
+    int64_t getBytes() const { return getStageBytes() * getStages(); }
+  }];
+}
+
+def Sm_TokenType : TypeDef<Sm_Dialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "completion of an asynchronous copy";
+}
+
+def Sm_PointerArgAttr : Sm_Attr<"PointerArg", "pointer"> {
+  let summary = "kernel argument: base pointer of a tensor";
+  let parameters = (ins "::mlir::StringAttr":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
+}
+def Sm_StrideArgAttr : Sm_Attr<"StrideArg", "stride"> {
+  let summary = "kernel argument: stride of a tensor's dimension, i64, in elements";
+  let parameters = (ins "::mlir::StringAttr":$tensor, "int64_t":$dim);
+  let assemblyFormat = "`<` $tensor `,` $dim `>`";
+}
+def Sm_DimArgAttr : Sm_Attr<"DimArg", "dim"> {
+  let summary = "kernel argument: a run-time dimension, i32";
+  let parameters = (ins "::mlir::StringAttr":$dim);
+  let assemblyFormat = "`<` $dim `>`";
+}
+def Sm_ScalarArgAttr : Sm_Attr<"ScalarArg", "scalar"> {
+  let summary = "kernel argument: a scalar of the signature";
+  let parameters = (ins "::mlir::StringAttr":$scalar);
+  let assemblyFormat = "`<` $scalar `>`";
+}
+
+#endif

@@ -1,0 +1,188 @@
+// Device operations of the sm dialect, forms seq and async.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_SM_SMOPS_TD
+#define SELVEDGE_DIALECT_SM_SMOPS_TD
+
+include "dialect/Sm/SmPlanOps.td"
+
+def Sm_Tile : Type<CPred<"::selvedge::sm::isRegisterTile($_self)">, "register tile (ranked tensor with #sm.dist)">;
+def Sm_Index : Type<CPred<"$_self.isInteger(32) || (::selvedge::sm::isRegisterTile($_self) && ::mlir::getElementTypeOrSelf($_self).isInteger(32))">,
+                    "i32 or register tile of i32">;
+def Sm_Bool : Type<CPred<"$_self.isInteger(1) || (::selvedge::sm::isRegisterTile($_self) && ::mlir::getElementTypeOrSelf($_self).isInteger(1))">,
+                   "i1 or register tile of i1">;
+def Sm_Value : Type<CPred<"$_self.isIntOrFloat() || ::selvedge::sm::isRegisterTile($_self)">, "scalar or register tile">;
+def Sm_Operand : Type<CPred<"::mlir::isa<::selvedge::sm::BufferType>($_self) || ::selvedge::sm::isRegisterTile($_self)">,
+                      "shared-memory buffer or register tile">;
+
+def Sm_KernelOp : Sm_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
+  let summary = "a kernel, executed by every thread block of a launch";
+  let description = [{
+    Block arguments are the values named by `args` in order, except that a tensor is one argument of type `!tile.tensor` here, where `args` lists it as
+    #sm.pointer; its strides are implied until the form `lanes`. `warps` is the number of warps of a thread block.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$args, I64Attr:$warps);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `args` $args `warps` $warps attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Sm_ReturnOp : Sm_Op<"return", [Terminator, Pure, HasParent<"KernelOp">]> {
+  let summary = "end of a kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+def Sm_BlockIdOp : Sm_Op<"block_id", [Pure]> {
+  let summary = "number of the thread block in its one-dimensional grid";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Sm_RangeOp : Sm_Op<"range", [Pure]> {
+  let summary = "the index tile start + 0..size-1 of one axis";
+  let arguments = (ins I32:$start);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$start attr-dict `:` type($result)";
+}
+
+def Sm_SplatOp : Sm_Op<"splat", [Pure]> {
+  let summary = "a register tile whose lanes all hold one scalar";
+  let arguments = (ins AnyType:$value);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+}
+
+def Sm_BroadcastOp : Sm_Op<"broadcast", [Pure]> {
+  let summary = "repeats a register tile along the axes that it lacks; moves no data";
+  let description = [{
+    Constraints:
+    - (C1) each axis of the source is an axis of the result with the same distribution.
+  }];
+  let arguments = (ins Sm_Tile:$source);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sm_IsPresentOp : Sm_Op<"is_present", [Pure]> {
+  let summary = "whether the caller passed an optional tensor: its pointer is not null";
+  let arguments = (ins Tile_TensorType:$tensor);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+
+def Sm_LoadOp : Sm_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "loads elements of a tensor into registers";
+  let description = [{
+    Memory of lanes where a `presence` is false is never touched; their value is zero. `vector` elements along the last dimension may be read by one
+    access where all of them are present: the lowering of tile proved their addresses aligned and adjacent.
+  }];
+  let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector);
+  let results = (outs Sm_Value:$result);
+  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
+                          `vector` $vector attr-dict `:` type($tensor) `->` type($result) }];
+}
+
+def Sm_StoreOp : Sm_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "stores the present lanes of a register tile to a tensor";
+  let description = [{ `vector` as for `sm.load`. }];
+  let arguments = (ins Sm_Value:$value, Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector);
+  let assemblyFormat = [{ $value `,` $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
+                          `vector` $vector attr-dict `:` type($value) `,` type($tensor) }];
+}
+
+def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {
+  let summary = "narrows f32 to bf16 or f16, rounding to nearest even; see tile.convert";
+  let arguments = (ins Sm_Value:$source, Tile_OverflowAttr:$overflow);
+  let results = (outs Sm_Value:$result);
+  let assemblyFormat = "$source $overflow attr-dict `:` type($source) `->` type($result)";
+}
+
+def Sm_ReduceOp : Sm_Op<"reduce", [Pure]> {
+  let summary = "combines all lanes along one axis; every thread that holds a part gets the result";
+  let description = [{
+    Lowers to a tree over registers, `shfl.sync.bfly` over lanes and an exchange through shared memory over warps. `max` and `min` propagate NaN.
+    Constraints:
+    - (C1) the result has the source's distribution without the axis `over`.
+  }];
+  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over);
+  let results = (outs Sm_Value:$result);
+  let assemblyFormat = "$kind $source `over` $over attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sm_AllocOp : Sm_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "a buffer in shared memory, its contents undefined";
+  let results = (outs Sm_BufferType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Sm_SlotOp : Sm_Op<"slot", [Pure]> {
+  let summary = "one stage of a ring of buffers";
+  let arguments = (ins Sm_BufferType:$ring, I32:$stage);
+  let results = (outs Sm_BufferType:$result);
+  let assemblyFormat = "$ring `[` $stage `]` attr-dict `:` type($ring) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+class Sm_CopyLikeOp<string mnemonic> : Sm_Op<mnemonic, [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, Sm_BufferType:$buffer,
+                       Sm_DistAttr:$dist, I64Attr:$vector);
+}
+
+def Sm_CopyOp : Sm_CopyLikeOp<"copy"> {
+  let summary = "copies a tile from global to shared memory, zero-filling absent lanes";
+  let description = [{
+    Every element of the buffer is written: with the tensor's element where all of `presence` is true, with zero elsewhere, whose memory is never touched. The indices have the
+    distribution `dist` (who copies what); each access moves `vector` elements of a row.
+    Form `async` replaces it by `sm.copy_async`.
+  }];
+  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? `to` $buffer
+                          `dist` $dist `vector` $vector attr-dict `:` type($tensor) `,` type($buffer) }];
+}
+
+def Sm_CopyAsyncOp : Sm_CopyLikeOp<"copy_async"> {
+  let summary = "as sm.copy, complete for the issuing thread when its token is awaited";
+  let description = [{
+    Lowers to `cp.async.cg.shared.global` with a source size of 16 or 0 and one `cp.async.commit_group` (PTX ISA, "cp.async"); accesses that are not 16 bytes wide, or whose lanes differ in
+    presence, become loads and shared stores.
+  }];
+  let results = (outs Sm_TokenType:$token);
+  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? `to` $buffer
+                          `dist` $dist `vector` $vector attr-dict `:` type($tensor) `,` type($buffer) }];
+}
+
+def Sm_AwaitOp : Sm_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for the thread's own part of a copy; a barrier then makes all parts visible";
+  let description = [{ Lowers to `cp.async.wait_group N` with N the number of groups committed after the token's on every path. }];
+  let arguments = (ins Sm_TokenType:$token);
+  let assemblyFormat = "$token attr-dict";
+}
+
+def Sm_BarrierOp : Sm_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for all threads of the block and orders their shared-memory accesses";
+  let assemblyFormat = "attr-dict";
+}
+
+def Sm_StageOp : Sm_Op<"stage", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "writes a register tile to a buffer, where an MMA cannot take it from registers";
+  let arguments = (ins Sm_Tile:$source, Sm_BufferType:$buffer);
+  let assemblyFormat = "$source `to` $buffer attr-dict `:` type($source) `,` type($buffer)";
+}
+
+def Sm_MmaOp : Sm_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["init", "result"]>]> {
+  let summary = "result = init + lhs * rhs over one axis on the tensor cores, in f32";
+  let description = [{
+    The operand that has the result's row axis becomes A, the other one B: the transposed product is a choice of the distribution, not of the program. A may stay in
+    registers (an accumulator's registers are the fragment of A in the next product); buffers are read by `ldmatrix`, transposed where needed.
+    Lowers to `mma.sync.aligned.m16n8k16.row.col.f32` (PTX ISA, "mma").
+    Constraints:
+    - (C1) both operands have the axis `over` and one more; the result has the other two.
+    - (C2) every axis is a multiple of 16; operands are bf16 or f16, of one type.
+  }];
+  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Sm_Tile:$init, StrAttr:$over);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$lhs `,` $rhs `init` $init `over` $over attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif

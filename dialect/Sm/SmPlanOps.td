@@ -1,0 +1,44 @@
+// sm.plan: the host side of an op.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_SM_SMPLANOPS_TD
+#define SELVEDGE_DIALECT_SM_SMPLANOPS_TD
+
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialect/Sm/SmAttrs.td"
+
+class Sm_Op<string mnemonic, list<Trait> traits = []> : Op<Sm_Dialect, mnemonic, traits>;
+
+def Sm_PlanOp : Sm_Op<"plan", [NoTerminator, SingleBlock]> {
+  let summary = "host program of an op: its signature and variants, tried in order";
+  let description = [{
+    A straight-line program over dims, strides and pointers, carried by the manifest (docs/manifest.md). Affine maps take `dims` as symbols.
+    Constraints:
+    - (C1) the last variant has an empty `when`.
+  }];
+  let arguments = (ins StrAttr:$op, StrArrayAttr:$dims, TypedArrayAttrBase<Tile_TensorArgAttr, "tensor arguments">:$tensors,
+                       TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
+                       TypedArrayAttrBase<Tile_RequireAttr, "promises">:$promises, DictionaryAttr:$params);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{ $op `dims` $dims `tensors` $tensors `scalars` $scalars `requires` $promises `params` $params
+                          attr-dict-with-keyword $body }];
+  let hasVerifier = 1;
+}
+
+def Sm_VariantOp : Sm_Op<"variant", [NoTerminator, SingleBlock, HasParent<"PlanOp">]> {
+  let summary = "the launches for one class of strides and alignments";
+  let description = [{ `when` names the tensors that must be contiguous in their last dimension and aligned to `align` bytes. }];
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$when, I64Attr:$align);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `when` $when `align` $align attr-dict-with-keyword $body";
+}
+
+def Sm_LaunchOp : Sm_Op<"launch", [HasParent<"VariantOp">]> {
+  let summary = "launches a kernel on a one-dimensional grid";
+  let description = [{ `args` lists the kernel's arguments in order: #sm.pointer, #sm.stride, #sm.dim, #sm.scalar. }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, AffineMapAttr:$grid, I64Attr:$block, I64Attr:$smem, ArrayAttr:$args);
+  let assemblyFormat = "$kernel `grid` $grid `block` $block `smem` $smem `args` $args attr-dict";
+}
+
+#endif

@@ -1,0 +1,94 @@
+// Registration and type helpers of the tile dialect.
+// SPDX-License-Identifier: MIT
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+#include "dialect/Tile/TileDialect.cpp.inc"
+#include "dialect/Tile/TileEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Tile/TileAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Tile/TileTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/Tile/TileComputeOps.cpp.inc"
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/Tile/TileAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/Tile/TileTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/Tile/TileComputeOps.cpp.inc"
+      >();
+}
+
+namespace selvedge::tile {
+
+bool isTile(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() == 0)
+    return false;
+  auto axes = dyn_cast_or_null<AxesAttr>(tensor.getEncoding());
+  return axes && static_cast<int64_t>(axes.getNames().size()) == tensor.getRank();
+}
+
+ArrayRef<StringAttr> axesOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto axes = tensor ? dyn_cast_or_null<AxesAttr>(tensor.getEncoding()) : AxesAttr();
+  return axes ? axes.getNames() : ArrayRef<StringAttr>();
+}
+
+Type tileType(Type elementType, ArrayRef<StringAttr> axes, ArrayRef<int64_t> sizes) {
+  if (axes.empty())
+    return elementType;
+  return RankedTensorType::get(sizes, elementType, AxesAttr::get(elementType.getContext(), axes));
+}
+
+Type withElementType(Type type, Type elementType) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    return RankedTensorType::get(tensor.getShape(), elementType, tensor.getEncoding());
+  return elementType;
+}
+
+Value broadcastTo(OpBuilder &builder, Location loc, Value value, Type shape) {
+  if (!isTile(shape))
+    return value;
+  Type type = withElementType(shape, getElementTypeOrSelf(value.getType()));
+  if (value.getType() == type)
+    return value;
+  if (!isTile(value.getType()))
+    return SplatOp::create(builder, loc, type, value);
+  return BroadcastOp::create(builder, loc, type, value);
+}
+
+ProgramOp KernelOp::getProgram() { return cast<ProgramOp>((*this)->getParentOp()); }
+
+BlockArgument KernelOp::getDimArg(unsigned i) { return getBody().getArgument(i); }
+
+BlockArgument KernelOp::getTensorArgument(unsigned i) {
+  return getBody().getArgument(getProgram().getDims().size() + i);
+}
+
+BlockArgument KernelOp::getScalarArgument(unsigned i) { return getTensorArgument(getProgram().getTensors().size() + i); }
+
+BlockArgument KernelOp::getCoord(unsigned i) { return getBody().getArgument(getProgram().getNumSharedArgs() + i); }
+
+TensorArgAttr KernelOp::getTensorArgOf(Value tensor) {
+  return getProgram().getTensorArg(cast<BlockArgument>(tensor).getArgNumber() - getProgram().getDims().size());
+}
+
+} // namespace selvedge::tile

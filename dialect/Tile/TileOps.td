@@ -1,0 +1,170 @@
+// Structure and memory operations of the tile dialect.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_TILE_TILEOPS_TD
+#define SELVEDGE_DIALECT_TILE_TILEOPS_TD
+
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialect/Tile/TileAttrs.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+def Tile_Tile : Type<CPred<"::selvedge::tile::isTile($_self)">, "tile (ranked tensor with #tile.axes)">;
+def Tile_Index : Type<CPred<"$_self.isInteger(32) || (::selvedge::tile::isTile($_self) && ::mlir::getElementTypeOrSelf($_self).isInteger(32))">,
+                                "i32 or tile of i32">;
+def Tile_Bool : Type<CPred<"$_self.isInteger(1) || (::selvedge::tile::isTile($_self) && ::mlir::getElementTypeOrSelf($_self).isInteger(1))">,
+                               "i1 or tile of i1">;
+def Tile_Value : Type<CPred<"$_self.isIntOrFloat() || ::selvedge::tile::isTile($_self)">, "scalar or tile">;
+
+def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, IsolatedFromAbove]> {
+  let summary = "an op of the language: a signature and its kernels, run in order";
+  let description = [{
+    `dims` names the run-time dimensions. All affine maps of the signature take them as symbols, in this order.
+    Constraints:
+    - (C1) dims, tensors and scalars have distinct names.
+    - (C2) every kernel's leading block arguments are the dims (i32), then the tensors, then the scalars.
+
+    Example:
+    ```mlir
+    tile.program @copy dims ["N"] tensors [
+        #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0] -> (s0)>,
+        #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0] -> (s0), init = 0.0 : f32>]
+        scalars [] requires [] params {} {
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$dims,
+                       TypedArrayAttrBase<Tile_TensorArgAttr, "tensor arguments">:$tensors,
+                       TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
+                       TypedArrayAttrBase<Tile_RequireAttr, "promises">:$promises,
+                       DictionaryAttr:$params);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{ $sym_name `dims` $dims `tensors` $tensors `scalars` $scalars `requires` $promises
+                          `params` $params attr-dict-with-keyword $body }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Number of leading block arguments that every kernel shares.
+    unsigned getNumSharedArgs() { return getDims().size() + getTensors().size() + getScalars().size(); }
+    /// Typed access to the signature.
+    TensorArgAttr getTensorArg(unsigned i) { return ::mlir::cast<TensorArgAttr>(getTensors()[i]); }
+    ScalarArgAttr getScalarArg(unsigned i) { return ::mlir::cast<ScalarArgAttr>(getScalars()[i]); }
+  }];
+}
+
+def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, IsolatedFromAbove, SingleBlock]> {
+  let summary = "a set of independent iterations";
+  let description = [{
+    Block arguments: the op's dims, tensors and scalars, then one i32 per entry of `ranges`: the iteration's index or, for a range with a block, the
+    first index of its block. `axes` lists every axis of the body in canonical order. The number of iterations follows from dims alone.
+    Constraints:
+    - (C1) the block arguments have these types.
+    - (C2) axes have distinct names and either a block or an extent above 0.
+    - (C3) once bound (`tile-bind-blocks`), `sizes` gives each axis its size, at least its extent, and `warps` the size of a thread block.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       TypedArrayAttrBase<Tile_IterAttr, "ranges">:$ranges,
+                       TypedArrayAttrBase<Tile_AxisAttr, "axes">:$axes,
+                       OptionalAttr<DictionaryAttr>:$sizes, OptionalAttr<I64Attr>:$warps);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{ $sym_name `ranges` $ranges `axes` $axes (`sizes` $sizes^)? (`warps` $warps^)? attr-dict-with-keyword $body }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The op that the kernel belongs to.
+    ProgramOp getProgram();
+    /// Block arguments by kind: run-time dims, tensors, scalars, coordinates.
+    ::mlir::BlockArgument getDimArg(unsigned i);
+    ::mlir::BlockArgument getTensorArgument(unsigned i);
+    ::mlir::BlockArgument getScalarArgument(unsigned i);
+    ::mlir::BlockArgument getCoord(unsigned i);
+    /// Signature of the tensor that a block argument stands for.
+    TensorArgAttr getTensorArgOf(::mlir::Value tensor);
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Terminator, Pure, HasParent<"KernelOp">]> {
+  let summary = "end of a kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_BlockSizeOp : Tile_Op<"block_size", [Pure]> {
+  let summary = "a size that the plan binds";
+  let description = [{ Used as the step of a blocked loop. Example: `%s = tile.block_size "BN"`. }];
+  let arguments = (ins StrAttr:$block);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$block attr-dict";
+}
+
+def Tile_RangeOp : Tile_Op<"range", [Pure]> {
+  let summary = "the index tile start + 0..size-1 of one axis";
+  let description = [{ Example: `%j = tile.range %j0 : tensor<?xi32, #tile.axes<"j">>`. }];
+  let arguments = (ins I32:$start);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$start attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
+  let summary = "a tile whose lanes all hold one scalar";
+  let arguments = (ins AnyType:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "repeats a tile along the axes that it lacks";
+  let description = [{
+    Constraints:
+    - (C1) the source's axes are a proper subset of the result's, with equal extents and element type.
+  }];
+  let arguments = (ins Tile_Tile:$source);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_IsPresentOp : Tile_Op<"is_present", [Pure]> {
+  let summary = "whether the caller passed an optional tensor";
+  let arguments = (ins Tile_TensorType:$tensor);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "the elements of a tensor at index tiles";
+  let description = [{
+    One index per dimension: a scalar, or a tile (index tiles that share an axis are zipped). The result has the union of the indices' axes; without
+    axes it is a scalar. A lane exists where all of `presence` is true; memory of other lanes is never touched and their value is any
+    bits (`fill = any`) or zero (`fill = zero`).
+    Constraints:
+    - (C1) as many indices as the tensor has dimensions.
+    - (C2) the result has the indices' axes and the tensor's element type.
+    - (C3) the axes of every predicate are axes of the result.
+
+    Example: `%q = tile.load %Q[%b, %i, %h, %d] where(%in : tensor<?xi1, #tile.axes<"i">>) ...`
+  }];
+  let arguments = (ins Tile_TensorType:$tensor, Variadic<Tile_Index>:$indices, Variadic<Tile_Bool>:$presence,
+                       DefaultValuedAttr<Tile_FillAttr, "Fill::Any">:$fill);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
+                          attr-dict `:` type($tensor) `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+  let summary = "writes the present lanes of a tile to a tensor";
+  let description = [{
+    Lanes whose `presence` is false are not written. A value that lacks an axis of the indices is repeated along it.
+    Constraints:
+    - (C1) as many indices as the tensor has dimensions, and the tensor's element type.
+    - (C2) the axes of value and predicates are axes of the indices.
+  }];
+  let arguments = (ins Tile_Value:$value, Tile_TensorType:$tensor, Variadic<Tile_Index>:$indices, Variadic<Tile_Bool>:$presence);
+  let assemblyFormat = [{ $value `,` $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
+                          attr-dict `:` type($value) `,` type($tensor) }];
+  let hasVerifier = 1;
+}
+
+#endif

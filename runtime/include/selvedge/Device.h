@@ -1,0 +1,89 @@
+// GPUs, their memory, streams and events.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DEVICE_H
+#define SELVEDGE_DEVICE_H
+
+#include "selvedge/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace selvedge::inline runtime {
+
+class DeviceBuffer;
+struct DeviceState;
+
+/// A GPU and its primary context, shared by copies of this object.
+class Device {
+public:
+  /// Number of GPUs; Unavailable, with the reason, where there is no driver.
+  static Result<int> count();
+  /// Opens GPU `ordinal`.
+  static Result<Device> open(int ordinal = 0);
+
+  /// Marketing name.
+  const std::string &name() const;
+  /// Compute capability: 9.0 is {9, 0}.
+  std::pair<int, int> capability() const;
+  /// Bytes of memory.
+  uint64_t memoryBytes() const;
+  /// Number of multiprocessors.
+  int multiprocessors() const;
+  /// 13000 for CUDA 13.0.
+  int driverVersion() const;
+
+  /// Allocates memory; at least one byte.
+  Result<DeviceBuffer> allocate(uint64_t bytes) const;
+  /// Copies to device memory and waits.
+  Status copyTo(void *target, std::span<const std::byte> source) const;
+  /// Copies from device memory and waits.
+  Status copyFrom(std::span<std::byte> target, const void *source) const;
+  /// Waits for all work; reports errors of earlier launches.
+  Status synchronize() const;
+
+  /// Creates a stream (a CUstream); destroyStream() ends it.
+  Result<void *> createStream() const;
+  /// Destroys a stream of createStream().
+  Status destroyStream(void *stream) const;
+  /// Creates an event (a CUevent).
+  Result<void *> createEvent() const;
+  /// Destroys an event of createEvent().
+  Status destroyEvent(void *event) const;
+  /// Records an event on a stream.
+  Status recordEvent(void *event, void *stream) const;
+  /// Waits for `end` and returns the milliseconds since `start`.
+  Result<float> elapsedMs(void *start, void *end) const;
+
+  /// The driver and context, for the runtime itself.
+  const std::shared_ptr<DeviceState> &state() const { return shared; }
+
+private:
+  std::shared_ptr<DeviceState> shared;
+};
+
+/// Device memory that is freed with this object.
+class DeviceBuffer {
+public:
+  DeviceBuffer() = default;
+  DeviceBuffer(DeviceBuffer &&other) noexcept;
+  DeviceBuffer &operator=(DeviceBuffer &&other) noexcept;
+  ~DeviceBuffer();
+
+  /// The address.
+  void *data() const { return address; }
+  /// Bytes.
+  uint64_t size() const { return bytes; }
+
+private:
+  friend class Device;
+  std::shared_ptr<DeviceState> owner;
+  void *address = nullptr;
+  uint64_t bytes = 0;
+};
+
+} // namespace selvedge::inline runtime
+
+#endif // SELVEDGE_DEVICE_H

@@ -1,0 +1,131 @@
+// The host program of an op, as docs/manifest.md defines it.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_MANIFEST_H
+#define SELVEDGE_MANIFEST_H
+
+#include "selvedge/DimExpr.h"
+#include "selvedge/Tensor.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvedge::inline runtime {
+
+/// How an op uses a tensor.
+enum class Role { In, Out, InOut, Temp };
+
+/// A tensor of the signature, or a temp.
+struct ManifestTensor {
+  std::string name;
+  Role role = Role::In;
+  DType dtype = DType::F32;
+  std::vector<DimExpr> shape;
+  /// May be absent.
+  bool optional = false;
+  /// True for an output whose unstored elements keep their values.
+  bool keepsUnstored = false;
+};
+
+/// A scalar argument; `type` is f32 or i32.
+struct ManifestScalar {
+  std::string name;
+  DType dtype = DType::F32;
+  /// Absent: the caller has to give a value.
+  std::optional<double> defaultValue;
+};
+
+/// A promise: every element of an integer tensor lies in lo..hi, inclusive.
+struct ManifestRange {
+  /// Position in Manifest::tensors.
+  size_t tensor = 0;
+  DimExpr lo;
+  DimExpr hi;
+};
+
+/// One kernel argument.
+struct ManifestArg {
+  enum class Kind { Pointer, Stride, Dim, Scalar };
+  Kind kind = Kind::Pointer;
+  /// Position in Manifest::tensors, ::dims or ::scalars.
+  size_t index = 0;
+  /// The dimension, for strides.
+  size_t dimension = 0;
+};
+
+/// One kernel launch.
+struct ManifestLaunch {
+  std::string kernel;
+  /// One to three expressions; missing ones are 1.
+  std::vector<DimExpr> grid;
+  /// Threads in x.
+  int64_t block = 1;
+  /// Dynamic shared memory in bytes.
+  int64_t smemBytes = 0;
+  std::vector<ManifestArg> args;
+};
+
+/// A condition on the alignment of a tensor's rows.
+struct ManifestCondition {
+  /// Position in Manifest::tensors.
+  size_t tensor = 0;
+  /// Bytes.
+  int64_t align = 1;
+};
+
+/// One way to execute the op, usable where all conditions hold.
+struct ManifestVariant {
+  std::string name;
+  std::vector<ManifestCondition> when;
+  std::vector<ManifestLaunch> launches;
+};
+
+/// A parsed and validated manifest.
+struct Manifest {
+  std::string compiler;
+  std::string op;
+  /// "sm_80", "sm_90a"; empty where only the front end ran.
+  std::string arch;
+  /// Compile-time parameters and their values as text.
+  std::vector<std::pair<std::string, std::string>> params;
+  /// Names of the dims.
+  std::vector<std::string> dims;
+  std::vector<ManifestTensor> tensors;
+  std::vector<ManifestScalar> scalars;
+  std::vector<ManifestRange> ranges;
+  /// Empty in the signature that the front end alone produces.
+  std::vector<ManifestVariant> variants;
+
+  /// Position of a dim.
+  std::optional<size_t> findDim(std::string_view name) const;
+  /// Position of a tensor.
+  std::optional<size_t> findTensor(std::string_view name) const;
+  /// Position of a scalar.
+  std::optional<size_t> findScalar(std::string_view name) const;
+  /// True when `name` is a compile-time parameter.
+  bool hasParam(std::string_view name) const;
+};
+
+/// Largest value of a dim: indices of full tiles still fit 32 bits.
+inline constexpr int64_t maxDim = (int64_t(1) << 31) - 1025;
+
+/// What parseManifest() accepts.
+enum class ManifestKind {
+  /// A program that can be launched: `arch` and `variants` are required.
+  Program,
+  /// A signature: `arch` and `variants` may be missing.
+  Signature
+};
+
+/// Parses and validates; errors name the offending key.
+Result<Manifest> parseManifest(std::string_view json,
+                               ManifestKind kind = ManifestKind::Program);
+
+/// "bf16[B, M, G*R, 128]".
+std::string typeToString(const Manifest &manifest,
+                         const ManifestTensor &tensor);
+
+} // namespace selvedge::inline runtime
+
+#endif // SELVEDGE_MANIFEST_H

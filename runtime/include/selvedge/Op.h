@@ -1,0 +1,54 @@
+// A compiled op on a GPU.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_OP_H
+#define SELVEDGE_OP_H
+
+#include "selvedge/Artifact.h"
+#include "selvedge/Device.h"
+#include "selvedge/Plan.h"
+
+#include <memory>
+#include <optional>
+
+namespace selvedge::inline runtime {
+
+/// How an artefact's code gets onto a GPU.
+enum class LoadPath {
+  /// The cubin fits the GPU.
+  Cubin,
+  /// The GPU is newer: the PTX is assembled for it.
+  Ptx
+};
+
+/// How code for `arch` ("sm_80", "sm_90a") runs on a GPU of compute
+/// capability `major`.`minor`; Unavailable when it cannot.
+Result<LoadPath> chooseLoadPath(const std::string &arch, int major, int minor);
+
+/// An op, loaded on one device. Thread safe: launch() changes no state.
+class Op {
+public:
+  /// Loads the code of an artefact. Where the PTX has to be assembled, ptxas is
+  /// used if present, otherwise the driver's compiler.
+  static Result<Op> load(const Artifact &artifact, const Device &device);
+
+  /// The op's signature and program.
+  const Manifest &manifest() const;
+  /// "cubin", "ptx assembled by ptxas" or "ptx assembled by the driver".
+  const std::string &origin() const;
+
+  /// Bytes of workspace that launch() needs for these shapes.
+  Result<uint64_t> workspaceSize(const LaunchArgs &args) const;
+
+  /// Checks the arguments and launches on `stream` (a CUstream; null: the
+  /// default stream). Allocates no device memory and does not wait.
+  Status launch(const LaunchArgs &args, void *stream = nullptr) const;
+
+private:
+  struct Impl;
+  explicit Op(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl;
+};
+
+} // namespace selvedge::inline runtime
+
+#endif // SELVEDGE_OP_H

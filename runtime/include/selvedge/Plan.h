@@ -1,0 +1,92 @@
+// The plan interpreter without a GPU: shapes to dims, variant and parameters.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_PLAN_H
+#define SELVEDGE_PLAN_H
+
+#include "selvedge/Manifest.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace selvedge::inline runtime {
+
+/// Alignment in bytes of the workspace and of every temp in it.
+inline constexpr uint64_t workspaceAlign = 256;
+
+/// What the caller of a launch brings.
+struct LaunchArgs {
+  /// Inputs, outputs and inouts by name, in device memory. Optional ones may be
+  /// missing. Temps are not given: they live in the workspace.
+  std::map<std::string, TensorView> tensors;
+  /// Scalars by name; missing ones take their default.
+  std::map<std::string, double> scalars;
+  /// Dims that no shape determines; others are compared with the shapes.
+  std::map<std::string, int64_t> dims;
+  /// Device memory for the temps, aligned to 256 bytes; may be null when
+  /// workspaceSize() is 0.
+  void *workspace = nullptr;
+  /// Bytes at `workspace`.
+  uint64_t workspaceBytes = 0;
+};
+
+/// A shape, and who says so, for bindDims().
+struct NamedShape {
+  /// Position in Manifest::tensors.
+  size_t tensor = 0;
+  std::vector<int64_t> shape;
+};
+
+/// Computes the value of every dim from shapes and from values fixed
+/// beforehand. Extents that are plain names are taken first, products and sums
+/// are solved for what remains. A conflict names tensor, dimension and both
+/// values. Dims that nothing determines stay unknown.
+Result<DimValues> bindDims(const Manifest &manifest,
+                           const std::vector<NamedShape> &shapes,
+                           const std::map<std::string, int64_t> &fixed);
+
+/// An error that names the first unknown dim, if there is one.
+Status requireAllDims(const Manifest &manifest, const DimValues &dims);
+
+/// The shape of a tensor for known dims.
+Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
+                                     const ManifestTensor &tensor,
+                                     const DimValues &dims);
+
+/// One kernel launch, ready for the driver.
+struct PlannedLaunch {
+  const ManifestLaunch *launch = nullptr;
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  /// One parameter per slot, in its low bytes.
+  std::vector<uint64_t> params;
+};
+
+/// Everything a launch will do.
+struct Plan {
+  DimValues dims;
+  /// Position of the chosen variant.
+  size_t variant = 0;
+  /// In order, without launches over an empty grid.
+  std::vector<PlannedLaunch> launches;
+};
+
+/// Checks the arguments and selects a variant; `manifest` must outlive the
+/// result.
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args);
+
+/// Bytes of workspace that planLaunch() will ask for. Needs shapes only.
+Result<uint64_t> workspaceSize(const Manifest &manifest,
+                               const LaunchArgs &args);
+
+/// Bytes of workspace for known dims.
+Result<uint64_t> workspaceSize(const Manifest &manifest, const DimValues &dims);
+
+/// Byte offset of every temp in the workspace, by position of the tensor; the
+/// last element is the total.
+Result<std::vector<uint64_t>> workspaceLayout(const Manifest &manifest,
+                                              const DimValues &dims);
+
+} // namespace selvedge::inline runtime
+
+#endif // SELVEDGE_PLAN_H

@@ -1,0 +1,179 @@
+// Shapes to dims.
+// SPDX-License-Identifier: MIT
+#include "selvedge/Plan.h"
+
+#include <fmt/format.h>
+
+namespace selvedge::inline runtime {
+
+namespace {
+
+/// Remembers where each dim's value came from, for the messages.
+class DimBinder {
+public:
+  DimBinder(const Manifest &manifest, const std::vector<NamedShape> &shapes)
+      : manifest(manifest), shapes(shapes), dims(manifest.dims.size()),
+        origins(manifest.dims.size()) {}
+
+  Result<DimValues> run(const std::map<std::string, int64_t> &fixed);
+
+private:
+  Status takeFixed(const std::map<std::string, int64_t> &fixed);
+  Status checkRanks() const;
+  /// Binds what it can; `namesOnly` restricts it to extents that are a name.
+  Status solve(bool namesOnly, bool &progress);
+  Status compare() const;
+  Status checkRange(size_t dim) const;
+  std::string place(const NamedShape &shape, size_t dimension) const;
+
+  const Manifest &manifest;
+  const std::vector<NamedShape> &shapes;
+  DimValues dims;
+  std::vector<std::string> origins;
+};
+
+} // namespace
+
+std::string DimBinder::place(const NamedShape &shape, size_t dimension) const {
+  return fmt::format("tensor '{}' dimension {}",
+                     manifest.tensors[shape.tensor].name, dimension);
+}
+
+Status DimBinder::checkRange(size_t dim) const {
+  int64_t value = *dims[dim];
+  if (value >= 0 && value <= maxDim)
+    return Status();
+  return Status::badInput(
+      fmt::format("dimension '{}' is {} ({}), outside 0..{}",
+                  manifest.dims[dim], value, origins[dim], maxDim));
+}
+
+Status DimBinder::takeFixed(const std::map<std::string, int64_t> &fixed) {
+  for (const auto &[name, value] : fixed) {
+    std::optional<size_t> dim = manifest.findDim(name);
+    if (!dim) {
+      std::string known;
+      for (const std::string &other : manifest.dims)
+        known += (known.empty() ? "" : ", ") + other;
+      return Status::badInput(
+          fmt::format("op '{}' has no dimension '{}' (it has {})", manifest.op,
+                      name, known.empty() ? "none" : known));
+    }
+    dims[*dim] = value;
+    origins[*dim] = "given";
+    if (Status status = checkRange(*dim); !status.ok())
+      return status;
+  }
+  return Status();
+}
+
+Status DimBinder::checkRanks() const {
+  for (const NamedShape &shape : shapes) {
+    const ManifestTensor &tensor = manifest.tensors[shape.tensor];
+    if (shape.shape.size() != tensor.shape.size())
+      return Status::badInput(fmt::format(
+          "tensor '{}' has shape {} of rank {}, expected rank {}: {}",
+          tensor.name, shapeToString(shape.shape), shape.shape.size(),
+          tensor.shape.size(), typeToString(manifest, tensor)));
+  }
+  return Status();
+}
+
+Status DimBinder::solve(bool namesOnly, bool &progress) {
+  for (const NamedShape &shape : shapes) {
+    const ManifestTensor &tensor = manifest.tensors[shape.tensor];
+    for (size_t i = 0; i < shape.shape.size(); ++i) {
+      if (namesOnly && tensor.shape[i].kind != DimExpr::Kind::Dim)
+        continue;
+      Result<std::optional<size_t>> bound =
+          solveFor(tensor.shape[i], shape.shape[i], dims, manifest.dims);
+      if (!bound.ok())
+        return Status::badInput(fmt::format(
+            "{} ({}): {}", place(shape, i),
+            tensor.shape[i].toString(manifest.dims), bound.status().message()));
+      if (!*bound)
+        continue;
+      progress = true;
+      origins[**bound] = "from " + place(shape, i);
+      if (Status status = checkRange(**bound); !status.ok())
+        return status;
+    }
+  }
+  return Status();
+}
+
+Status DimBinder::compare() const {
+  for (const NamedShape &shape : shapes) {
+    const ManifestTensor &tensor = manifest.tensors[shape.tensor];
+    for (size_t i = 0; i < shape.shape.size(); ++i) {
+      const DimExpr &extent = tensor.shape[i];
+      if (!extent.isKnown(dims))
+        continue;
+      Result<int64_t> expected = extent.evaluate(dims, manifest.dims);
+      if (!expected.ok())
+        return Status::badInput(fmt::format("{}: {}", place(shape, i),
+                                            expected.status().message()));
+      if (*expected == shape.shape[i])
+        continue;
+      std::string origin;
+      if (extent.kind == DimExpr::Kind::Dim)
+        origin = ", " + origins[static_cast<size_t>(extent.value)];
+      return Status::badInput(fmt::format(
+          "{} has extent {}, expected {} ({}{})", place(shape, i),
+          shape.shape[i], *expected, extent.toString(manifest.dims), origin));
+    }
+  }
+  return Status();
+}
+
+Result<DimValues> DimBinder::run(const std::map<std::string, int64_t> &fixed) {
+  if (Status status = takeFixed(fixed); !status.ok())
+    return status;
+  if (Status status = checkRanks(); !status.ok())
+    return status;
+  bool progress = true;
+  // Each round binds a dim or is the last one.
+  for (bool namesOnly = true; progress || namesOnly; namesOnly = false) {
+    progress = false;
+    if (Status status = solve(namesOnly, progress); !status.ok())
+      return status;
+    progress |= namesOnly;
+  }
+  if (Status status = compare(); !status.ok())
+    return status;
+  return dims;
+}
+
+Result<DimValues> bindDims(const Manifest &manifest,
+                           const std::vector<NamedShape> &shapes,
+                           const std::map<std::string, int64_t> &fixed) {
+  return DimBinder(manifest, shapes).run(fixed);
+}
+
+Status requireAllDims(const Manifest &manifest, const DimValues &dims) {
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (!dims[i])
+      return Status::badInput(
+          fmt::format("dimension '{}' is not determined by any shape; it has "
+                      "to be given",
+                      manifest.dims[i]));
+  return Status();
+}
+
+Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
+                                     const ManifestTensor &tensor,
+                                     const DimValues &dims) {
+  std::vector<int64_t> shape;
+  for (const DimExpr &extent : tensor.shape) {
+    Result<int64_t> value = extent.evaluate(dims, manifest.dims);
+    if (!value.ok() || *value < 0)
+      return Status::badInput(
+          fmt::format("tensor '{}' dimension {}: {}", tensor.name, shape.size(),
+                      value.ok() ? fmt::format("negative extent {}", *value)
+                                 : value.status().message()));
+    shape.push_back(*value);
+  }
+  return shape;
+}
+
+} // namespace selvedge::inline runtime

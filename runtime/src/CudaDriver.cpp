@@ -1,0 +1,58 @@
+// Loading libcuda.
+// SPDX-License-Identifier: MIT
+#include "runtime/src/CudaDriver.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace selvedge::inline runtime {
+
+namespace {
+
+Result<CudaDriver> loadDriver() {
+  // Never closed: other users of the driver in the process may depend on it.
+  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = ::dlerror();
+    return Status::unavailable(
+        fmt::format("no CUDA driver: {}", reason ? reason : "libcuda.so.1"));
+  }
+  CudaDriver driver;
+#define SELVEDGE_CUDA_LOAD(name, parameters)                                   \
+  driver.name =                                                                \
+      reinterpret_cast<CuResult(*) parameters>(::dlsym(library, #name));       \
+  if (!driver.name)                                                            \
+    return Status::unavailable("the CUDA driver is too old: no " #name);
+  SELVEDGE_CUDA_FUNCTIONS(SELVEDGE_CUDA_LOAD)
+#undef SELVEDGE_CUDA_LOAD
+  Status status = driver.check(driver.cuInit(0), "cannot initialise CUDA");
+  if (!status.ok())
+    return Status::unavailable(status.message());
+  return driver;
+}
+
+} // namespace
+
+Result<const CudaDriver *> CudaDriver::get() {
+  static const Result<CudaDriver> driver = loadDriver();
+  if (!driver.ok())
+    return driver.status();
+  return &*driver;
+}
+
+Status CudaDriver::check(CuResult result, std::string_view what) const {
+  if (result == cuSuccess)
+    return Status();
+  const char *name = nullptr;
+  const char *description = nullptr;
+  cuGetErrorName(result, &name);
+  cuGetErrorString(result, &description);
+  std::string message =
+      fmt::format("{}: {} ({})", what, name ? name : "unknown CUDA error",
+                  description ? description : fmt::format("{}", result));
+  // Too large a tensor is the caller's to change.
+  return result == cuErrorOutOfMemory ? Status::badInput(message)
+                                      : Status::failed(message);
+}
+
+} // namespace selvedge::inline runtime

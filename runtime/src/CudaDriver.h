@@ -1,0 +1,110 @@
+// The CUDA driver API, loaded at run time.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_RUNTIME_SRC_CUDADRIVER_H
+#define SELVEDGE_RUNTIME_SRC_CUDADRIVER_H
+
+#include "selvedge/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace selvedge::inline runtime {
+
+/// The driver's types, declared here so that no toolkit is needed to build.
+using CuResult = int;
+using CuDevice = int;
+using CuPointer = unsigned long long;
+using CuHandle = void *;
+
+/// Values of cuda.h that this runtime uses.
+enum : int {
+  cuSuccess = 0,
+  cuErrorOutOfMemory = 2,
+  cuAttributeMultiprocessorCount = 16,
+  cuAttributeComputeCapabilityMajor = 75,
+  cuAttributeComputeCapabilityMinor = 76,
+  cuFuncAttributeMaxDynamicSharedSizeBytes = 8,
+  cuJitErrorLogBuffer = 5,
+  cuJitErrorLogBufferSizeBytes = 6
+};
+
+/// Every function that this runtime calls: name in libcuda, result and
+/// parameters. The "_v2" names are the ones that cuda.h maps the plain names
+/// to.
+#define SELVEDGE_CUDA_FUNCTIONS(X)                                             \
+  X(cuInit, (unsigned))                                                        \
+  X(cuDriverGetVersion, (int *))                                               \
+  X(cuGetErrorName, (CuResult, const char **))                                 \
+  X(cuGetErrorString, (CuResult, const char **))                               \
+  X(cuDeviceGetCount, (int *))                                                 \
+  X(cuDeviceGet, (CuDevice *, int))                                            \
+  X(cuDeviceGetName, (char *, int, CuDevice))                                  \
+  X(cuDeviceGetAttribute, (int *, int, CuDevice))                              \
+  X(cuDeviceTotalMem_v2, (size_t *, CuDevice))                                 \
+  X(cuDevicePrimaryCtxRetain, (CuHandle *, CuDevice))                          \
+  X(cuDevicePrimaryCtxRelease_v2, (CuDevice))                                  \
+  X(cuCtxPushCurrent_v2, (CuHandle))                                           \
+  X(cuCtxPopCurrent_v2, (CuHandle *))                                          \
+  X(cuCtxSynchronize, ())                                                      \
+  X(cuModuleLoadDataEx, (CuHandle *, const void *, unsigned, int *, void **))  \
+  X(cuModuleUnload, (CuHandle))                                                \
+  X(cuModuleGetFunction, (CuHandle *, CuHandle, const char *))                 \
+  X(cuFuncSetAttribute, (CuHandle, int, int))                                  \
+  X(cuLaunchKernel,                                                            \
+    (CuHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
+     unsigned, CuHandle, void **, void **))                                    \
+  X(cuMemAlloc_v2, (CuPointer *, size_t))                                      \
+  X(cuMemFree_v2, (CuPointer))                                                 \
+  X(cuMemcpyHtoD_v2, (CuPointer, const void *, size_t))                        \
+  X(cuMemcpyDtoH_v2, (void *, CuPointer, size_t))                              \
+  X(cuStreamCreate, (CuHandle *, unsigned))                                    \
+  X(cuStreamDestroy_v2, (CuHandle))                                            \
+  X(cuStreamSynchronize, (CuHandle))                                           \
+  X(cuEventCreate, (CuHandle *, unsigned))                                     \
+  X(cuEventDestroy_v2, (CuHandle))                                             \
+  X(cuEventRecord, (CuHandle, CuHandle))                                       \
+  X(cuEventSynchronize, (CuHandle))                                            \
+  X(cuEventElapsedTime, (float *, CuHandle, CuHandle))
+
+/// The loaded library.
+struct CudaDriver {
+#define SELVEDGE_CUDA_MEMBER(name, parameters)                                 \
+  CuResult(*name) parameters = nullptr;
+  SELVEDGE_CUDA_FUNCTIONS(SELVEDGE_CUDA_MEMBER)
+#undef SELVEDGE_CUDA_MEMBER
+
+  /// Loads and initialises libcuda once per process. Unavailable, with the
+  /// reason, where there is no driver or no GPU.
+  static Result<const CudaDriver *> get();
+
+  /// Ok, or "<what>: CUDA_ERROR_X (its description)".
+  Status check(CuResult result, std::string_view what) const;
+};
+
+/// Makes a context current for a scope.
+class ContextScope {
+public:
+  /// Pushes `context`.
+  ContextScope(const CudaDriver &driver, CuHandle context)
+      : driver(driver), result(driver.cuCtxPushCurrent_v2(context)) {}
+  ~ContextScope() {
+    CuHandle previous = nullptr;
+    if (result == cuSuccess)
+      driver.cuCtxPopCurrent_v2(&previous);
+  }
+  ContextScope(const ContextScope &) = delete;
+  ContextScope &operator=(const ContextScope &) = delete;
+  /// Whether the push succeeded.
+  Status status() const {
+    return driver.check(result, "cannot enter the CUDA context");
+  }
+
+private:
+  const CudaDriver &driver;
+  CuResult result;
+};
+
+} // namespace selvedge::inline runtime
+
+#endif // SELVEDGE_RUNTIME_SRC_CUDADRIVER_H

@@ -1,0 +1,287 @@
+// Argument checks, variant selection and parameter packing.
+// SPDX-License-Identifier: MIT
+#include "selvedge/Plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace selvedge::inline runtime {
+
+namespace {
+
+/// Arguments resolved to the manifest's positions; absent tensors are null
+/// with zero strides.
+struct Operands {
+  std::vector<TensorView> tensors;
+  std::vector<bool> present;
+  std::vector<double> scalars;
+};
+
+Status checkNames(const Manifest &manifest, const LaunchArgs &args) {
+  for (const auto &[name, view] : args.tensors) {
+    std::optional<size_t> index = manifest.findTensor(name);
+    if (!index)
+      return Status::badInput(
+          fmt::format("op '{}' has no tensor '{}'", manifest.op, name));
+    if (manifest.tensors[*index].role == Role::Temp)
+      return Status::badInput(fmt::format(
+          "tensor '{}' is a temp: it lives in the workspace", name));
+  }
+  for (const auto &[name, value] : args.scalars)
+    if (!manifest.findScalar(name))
+      return Status::badInput(
+          fmt::format("op '{}' has no scalar '{}'", manifest.op, name));
+  return Status();
+}
+
+/// In one kernel no element is stored twice: an output must not have two
+/// indices for one address.
+bool hasOverlap(const TensorView &view) {
+  std::vector<std::pair<int64_t, int64_t>> order; // stride, extent
+  for (size_t i = 0; i < view.shape.size(); ++i) {
+    if (view.shape[i] == 0)
+      return false;
+    if (view.shape[i] > 1)
+      order.emplace_back(view.strides[i], view.shape[i]);
+  }
+  std::sort(order.begin(), order.end());
+  int64_t span = 1;
+  for (auto [stride, extent] : order) {
+    int64_t reach = 0;
+    if (stride < span || __builtin_mul_overflow(stride, extent - 1, &reach) ||
+        __builtin_add_overflow(reach, span, &span))
+      return true;
+  }
+  return false;
+}
+
+Status checkView(const Manifest &manifest, const ManifestTensor &tensor,
+                 const TensorView &view) {
+  auto error = [&](const std::string &message) {
+    return Status::badInput(
+        fmt::format("tensor '{}' {}", tensor.name, message));
+  };
+  if (view.dtype != tensor.dtype)
+    return error(fmt::format("has dtype {}, expected {} of {}",
+                             nameOf(view.dtype), nameOf(tensor.dtype),
+                             typeToString(manifest, tensor)));
+  if (view.shape.size() != view.strides.size())
+    return error(fmt::format("has {} extents but {} strides", view.shape.size(),
+                             view.strides.size()));
+  Result<int64_t> bytes = byteCount(view.dtype, view.shape);
+  if (!bytes.ok())
+    return error("is too large: " + bytes.status().message());
+  if (!view.data && *bytes > 0)
+    return error("has a null pointer");
+  if (reinterpret_cast<uintptr_t>(view.data) %
+      static_cast<uint64_t>(sizeOf(view.dtype)))
+    return error("is not aligned to its element size");
+  if (tensor.role != Role::In && hasOverlap(view))
+    return error("is written to and its strides overlap");
+  return Status();
+}
+
+Result<std::vector<NamedShape>> collectShapes(const Manifest &manifest,
+                                              const LaunchArgs &args) {
+  std::vector<NamedShape> shapes;
+  for (size_t i = 0; i < manifest.tensors.size(); ++i) {
+    const ManifestTensor &tensor = manifest.tensors[i];
+    if (tensor.role == Role::Temp)
+      continue;
+    auto it = args.tensors.find(tensor.name);
+    if (it != args.tensors.end())
+      shapes.push_back({i, it->second.shape});
+    else if (!tensor.optional)
+      return Status::badInput(fmt::format("tensor '{}' is missing: {}",
+                                          tensor.name,
+                                          typeToString(manifest, tensor)));
+  }
+  return shapes;
+}
+
+Result<DimValues> bindArgs(const Manifest &manifest, const LaunchArgs &args) {
+  if (Status status = checkNames(manifest, args); !status.ok())
+    return status;
+  Result<std::vector<NamedShape>> shapes = collectShapes(manifest, args);
+  if (!shapes.ok())
+    return shapes.status();
+  Result<DimValues> dims = bindDims(manifest, *shapes, args.dims);
+  if (!dims.ok())
+    return dims;
+  if (Status status = requireAllDims(manifest, *dims); !status.ok())
+    return status;
+  return dims;
+}
+
+Status resolveTensors(const Manifest &manifest, const LaunchArgs &args,
+                      const DimValues &dims, Operands &operands) {
+  Result<std::vector<uint64_t>> layout = workspaceLayout(manifest, dims);
+  if (!layout.ok())
+    return layout.status();
+  if (args.workspaceBytes < layout->back())
+    return Status::badInput(
+        fmt::format("the workspace has {} bytes, {} are needed",
+                    args.workspaceBytes, layout->back()));
+  auto base = reinterpret_cast<uintptr_t>(args.workspace);
+  if (layout->back() > 0 && (base == 0 || base % workspaceAlign))
+    return Status::badInput(
+        "the workspace is null or not aligned to 256 bytes");
+  for (size_t i = 0; i < manifest.tensors.size(); ++i) {
+    const ManifestTensor &tensor = manifest.tensors[i];
+    auto it = args.tensors.find(tensor.name);
+    operands.present.push_back(true);
+    if (tensor.role == Role::Temp) {
+      Result<std::vector<int64_t>> shape = shapeOf(manifest, tensor, dims);
+      if (!shape.ok())
+        return shape.status();
+      operands.tensors.push_back(contiguousView(
+          reinterpret_cast<void *>(base + (*layout)[i]), tensor.dtype, *shape));
+    } else if (it != args.tensors.end()) {
+      if (Status status = checkView(manifest, tensor, it->second); !status.ok())
+        return status;
+      operands.tensors.push_back(it->second);
+    } else {
+      std::vector<int64_t> zeros(tensor.shape.size(), 0);
+      operands.tensors.push_back({nullptr, tensor.dtype, zeros, zeros});
+      operands.present.back() = false;
+    }
+  }
+  return Status();
+}
+
+Status resolveScalars(const Manifest &manifest, const LaunchArgs &args,
+                      Operands &operands) {
+  for (const ManifestScalar &scalar : manifest.scalars) {
+    auto it = args.scalars.find(scalar.name);
+    if (it == args.scalars.end() && !scalar.defaultValue)
+      return Status::badInput(
+          fmt::format("scalar '{}' has no default and is missing: {}",
+                      scalar.name, nameOf(scalar.dtype)));
+    double value = it != args.scalars.end() ? it->second : *scalar.defaultValue;
+    bool fits = value == std::trunc(value) &&
+                std::fabs(value) <= std::numeric_limits<int32_t>::max();
+    if (scalar.dtype == DType::I32 && !fits)
+      return Status::badInput(fmt::format("scalar '{}' is {}, expected an i32",
+                                          scalar.name, value));
+    operands.scalars.push_back(value);
+  }
+  return Status();
+}
+
+bool holds(const ManifestCondition &condition, const Operands &operands) {
+  if (!operands.present[condition.tensor])
+    return true;
+  const TensorView &view = operands.tensors[condition.tensor];
+  auto align = static_cast<uint64_t>(condition.align);
+  if (reinterpret_cast<uintptr_t>(view.data) % align)
+    return false;
+  auto size = static_cast<uint64_t>(sizeOf(view.dtype));
+  for (size_t i = 0; i < view.shape.size(); ++i) {
+    if (view.shape[i] <= 1)
+      continue;
+    bool last = i + 1 == view.shape.size();
+    // Unsigned wrap-around keeps the value modulo powers of two.
+    uint64_t bytes = static_cast<uint64_t>(view.strides[i]) * size;
+    if (last ? view.strides[i] != 1 : bytes % align != 0)
+      return false;
+  }
+  return true;
+}
+
+size_t selectVariant(const Manifest &manifest, const Operands &operands) {
+  for (size_t i = 0; i + 1 < manifest.variants.size(); ++i) {
+    const auto &when = manifest.variants[i].when;
+    if (std::all_of(when.begin(), when.end(), [&](const auto &condition) {
+          return holds(condition, operands);
+        }))
+      return i;
+  }
+  return manifest.variants.size() - 1;
+}
+
+uint64_t packArg(const ManifestArg &arg, const Operands &operands,
+                 const Manifest &manifest, const DimValues &dims) {
+  switch (arg.kind) {
+  case ManifestArg::Kind::Pointer:
+    return reinterpret_cast<uintptr_t>(operands.tensors[arg.index].data);
+  case ManifestArg::Kind::Stride:
+    return static_cast<uint64_t>(
+        operands.tensors[arg.index].strides[arg.dimension]);
+  case ManifestArg::Kind::Dim:
+    return static_cast<uint32_t>(*dims[arg.index]);
+  case ManifestArg::Kind::Scalar:
+    break;
+  }
+  double value = operands.scalars[arg.index];
+  if (manifest.scalars[arg.index].dtype == DType::I32)
+    return static_cast<uint32_t>(static_cast<int32_t>(value));
+  return std::bit_cast<uint32_t>(static_cast<float>(value));
+}
+
+/// The grid; a zero means that there is nothing to launch.
+Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
+                                             const ManifestLaunch &launch,
+                                             const DimValues &dims) {
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  for (size_t i = 0; i < launch.grid.size(); ++i) {
+    Result<int64_t> extent = launch.grid[i].evaluate(dims, manifest.dims);
+    if (!extent.ok())
+      return Status::badInput(fmt::format(
+          "grid of kernel '{}': {}", launch.kernel, extent.status().message()));
+    int64_t limit = i == 0 ? (int64_t(1) << 31) - 1 : 65535;
+    if (*extent < 0 || *extent > limit)
+      return Status::badInput(fmt::format(
+          "grid {} of kernel '{}' is {}, outside 0..{}: the shapes are too "
+          "large",
+          "xyz"[i], launch.kernel, *extent, limit));
+    grid[i] = static_cast<uint32_t>(*extent);
+  }
+  return grid;
+}
+
+} // namespace
+
+Result<uint64_t> workspaceSize(const Manifest &manifest,
+                               const LaunchArgs &args) {
+  Result<DimValues> dims = bindArgs(manifest, args);
+  if (!dims.ok())
+    return dims.status();
+  return workspaceSize(manifest, *dims);
+}
+
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
+  Plan plan;
+  Result<DimValues> dims = bindArgs(manifest, args);
+  if (!dims.ok())
+    return dims.status();
+  plan.dims = std::move(*dims);
+  if (manifest.variants.empty())
+    return Status::badInput(
+        fmt::format("op '{}' is a signature without a program", manifest.op));
+  Operands operands;
+  if (Status s = resolveTensors(manifest, args, plan.dims, operands); !s.ok())
+    return s;
+  if (Status s = resolveScalars(manifest, args, operands); !s.ok())
+    return s;
+  plan.variant = selectVariant(manifest, operands);
+  for (const ManifestLaunch &launch :
+       manifest.variants[plan.variant].launches) {
+    Result<std::array<uint32_t, 3>> grid =
+        evaluateGrid(manifest, launch, plan.dims);
+    if (!grid.ok())
+      return grid.status();
+    if ((*grid)[0] == 0 || (*grid)[1] == 0 || (*grid)[2] == 0)
+      continue;
+    PlannedLaunch &planned = plan.launches.emplace_back();
+    planned.launch = &launch;
+    planned.grid = *grid;
+    for (const ManifestArg &arg : launch.args)
+      planned.params.push_back(packArg(arg, operands, manifest, plan.dims));
+  }
+  return plan;
+}
+
+} // namespace selvedge::inline runtime

@@ -1,0 +1,41 @@
+// Where the temps of an op lie in its workspace.
+// SPDX-License-Identifier: MIT
+#include "selvedge/Plan.h"
+
+#include <fmt/format.h>
+
+namespace selvedge::inline runtime {
+
+Result<std::vector<uint64_t>> workspaceLayout(const Manifest &manifest,
+                                              const DimValues &dims) {
+  std::vector<uint64_t> offsets;
+  uint64_t total = 0;
+  for (const ManifestTensor &tensor : manifest.tensors) {
+    offsets.push_back(total);
+    if (tensor.role != Role::Temp)
+      continue;
+    Result<std::vector<int64_t>> shape = shapeOf(manifest, tensor, dims);
+    if (!shape.ok())
+      return shape.status();
+    Result<int64_t> bytes = byteCount(tensor.dtype, *shape);
+    if (!bytes.ok())
+      return Status::badInput(fmt::format("tensor '{}': {}", tensor.name,
+                                          bytes.status().message()));
+    uint64_t rounded = (static_cast<uint64_t>(*bytes) + workspaceAlign - 1) /
+                       workspaceAlign * workspaceAlign;
+    if (__builtin_add_overflow(total, rounded, &total))
+      return Status::badInput("the workspace is too large");
+  }
+  offsets.push_back(total);
+  return offsets;
+}
+
+Result<uint64_t> workspaceSize(const Manifest &manifest,
+                               const DimValues &dims) {
+  Result<std::vector<uint64_t>> layout = workspaceLayout(manifest, dims);
+  if (!layout.ok())
+    return layout.status();
+  return layout->back();
+}
+
+} // namespace selvedge::inline runtime

@@ -1,0 +1,33 @@
+// libFuzzer target: arbitrary bytes never crash the front end.
+// SPDX-License-Identifier: MIT
+#include "compiler/Frontend/Frontend.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+using namespace selvedge::frontend;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  llvm::StringRef source(reinterpret_cast<const char *>(data), size);
+  std::string diagnostics;
+  std::vector<OpInfo> ops;
+  listOps({"fuzz.tile", source, "", nullptr}, ops, diagnostics);
+
+  mlir::MLIRContext ctx(mlir::MLIRContext::Threading::DISABLED);
+  for (const OpInfo &op : ops) {
+    std::string text;
+    bool built = static_cast<bool>(
+        buildModule(ctx, {"fuzz.tile", source, op.name, nullptr}, text));
+    // Either a module or a reason, and no module that the verifier refuses.
+    bool isDefect = false;
+    for (llvm::StringRef line : llvm::split(text, '\n'))
+      isDefect |= line.starts_with("fuzz.tile:") &&
+                  line.contains(": error: internal error: the emitted module");
+    if (built != text.empty() || isDefect)
+      std::abort();
+  }
+  return 0;
+}

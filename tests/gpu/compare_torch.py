@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# Runs the templates on the GPU and compares them with PyTorch, both measured against fp64.
+# SPDX-License-Identifier: MIT
+"""usage: compare_torch.py --selvedge build/bin/selvedge --templates templates [--arch sm_80 ...] [--out table.json]
+
+Writes inputs as safetensors, runs `selvedge run`, reads the outputs. A case passes when the error against fp64 is no larger than twice PyTorch's
+own. Inputs are packed inside `selvedge run` into allocations with poisoned surroundings; outputs are poisoned before the launch.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import torch
+from safetensors.torch import load_file, save_file
+
+FLASH_SHAPES = [  # B, H, G, M, N, causal
+    (2, 8, 8, 1024, 1024, False),
+    (1, 8, 2, 4095, 4095, False),
+    (3, 4, 4, 1, 777, False),
+    (2, 4, 1, 333, 65, False),
+    (1, 2, 2, 256, 64, True),
+]
+
+
+def attention(q, k, v, causal, dtype):
+    """Softmax attention on [B, M, H, D] / [B, N, G, D] in `dtype`; rows without keys give O = 0, LSE = -inf."""
+    b, m, h, d = q.shape
+    n, g = k.shape[1], k.shape[2]
+    q, k, v = (t.to(dtype).transpose(1, 2) for t in (q, k, v))
+    k, v = (t.repeat_interleave(h // g, dim=1) for t in (k, v))
+    out, lse = torch.empty_like(q), torch.empty(b, h, m, dtype=dtype, device=q.device)
+    for bi in range(b):
+        for hi in range(h):  # one head at a time: the fp64 score matrix of all of them does not fit
+            s = q[bi, hi] @ k[bi, hi].T / math.sqrt(d)
+            if causal:
+                i = torch.arange(m, device=q.device)[:, None]
+                j = torch.arange(n, device=q.device)[None, :]
+                s = s.masked_fill(j > i + n - m, float("-inf"))
+            lse[bi, hi] = torch.logsumexp(s, -1)
+            p = torch.exp(s - lse[bi, hi][:, None])
+            out[bi, hi] = torch.where(torch.isinf(lse[bi, hi])[:, None], 0, p) @ v[bi, hi]
+    return out.transpose(1, 2), lse
+
+
+def torch_attention(q, k, v, causal):
+    """PyTorch's own kernel for the comparison, in the inputs' type."""
+    m, n = q.shape[1], k.shape[1]
+    q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+    k, v = (t.repeat_interleave(q.shape[1] // t.shape[1], dim=1) for t in (k, v))
+    mask = None
+    if causal:
+        i = torch.arange(m, device=q.device)[:, None]
+        mask = torch.arange(n, device=q.device)[None, :] <= i + n - m
+    out = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    return out.transpose(1, 2)
+
+
+def rel(x, ref):
+    """Relative error in the Frobenius norm; infinite where finiteness differs."""
+    x, ref = x.double(), ref.double()
+    finite = torch.isfinite(ref)
+    if not torch.equal(torch.isfinite(x), finite):
+        return math.inf
+    return ((x - ref)[finite].norm() / ref[finite].norm().clamp_min(1e-300)).item()
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.rows = []
+
+    def run(self, template, arch, sets, inputs):
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = os.path.join(folder, "in.safetensors"), os.path.join(folder, "out.safetensors")
+            save_file({name: t.contiguous().cpu() for name, t in inputs.items()}, source)
+            command = [self.options.selvedge, "run", os.path.join(self.options.templates, template), "--arch", arch, "-i", source, "-o", target,
+                       "--device", "gpu", "--poison", "nan"]
+            for name, value in sets.items():
+                command += ["--set", f"{name}={value}"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                raise RuntimeError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+            return {name: t.cuda() for name, t in load_file(target).items()}
+
+    def record(self, case, error, own):
+        passed = error <= 2 * own + 1e-7
+        self.rows.append({"case": case, "error": error, "torch": own, "pass": passed})
+        print(f"{'ok  ' if passed else 'FAIL'} {case:64s} error {error:.3e}  torch {own:.3e}", flush=True)
+
+    def guarded(self, case, check):
+        try:
+            check()
+        except Exception as error:  # a failed case must not hide the others
+            self.rows.append({"case": case, "error": None, "pass": False, "message": str(error)[:4000]})
+            print(f"FAIL {case}: {str(error)[:1500]}", flush=True)
+
+
+def flash(runner, arch, dtype, name, d, shape):
+    b, h, g, m, n, causal = shape
+    generator = torch.Generator("cuda").manual_seed(hash((b, h, m, n, d)) & 0xFFFF)
+    make = lambda *s: torch.randn(*s, device="cuda", generator=generator).to(dtype)
+    q, k, v = make(b, m, h, d), make(b, n, g, d), make(b, n, g, d)
+    out = runner.run("flash_fwd.tile", arch, {"T": name, "D": d, "causal": str(causal).lower()}, {"q": q, "k": k, "v": v})
+    ref, lse = attention(q, k, v, causal, torch.float64)
+    own = torch_attention(q, k, v, causal)
+    case = f"flash_fwd {arch} {name} D={d} B={b} H={h}/{g} M={m} N={n} causal={causal}"
+    has_keys = torch.isfinite(lse).transpose(1, 2)[..., None]  # PyTorch gives NaN in rows without keys
+    runner.record(case + " o", rel(out["o"], ref), rel(torch.where(has_keys, own, 0), ref))
+    runner.record(case + " lse", rel(out["lse"], lse), 5e-7)
+
+
+def matmul(runner, arch):
+    size = 4095
+    a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
+    out = runner.run("matmul.tile", arch, {}, {"a": a, "b": b})
+    ref = a.double() @ b.double()
+    runner.record(f"matmul {arch} {size}^3", rel(out["c"], ref), rel(a @ b, ref))
+
+
+def softmax(runner, arch):
+    x = torch.randn(1000, 4097, device="cuda").bfloat16()
+    out = runner.run("softmax.tile", arch, {}, {"x": x})
+    ref = torch.softmax(x.double(), -1)
+    runner.record(f"softmax {arch} 1000 x 4097", rel(out["y"], ref), rel(torch.softmax(x, -1), ref))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--selvedge", required=True)
+    parser.add_argument("--templates", required=True)
+    parser.add_argument("--arch", nargs="+", default=["sm_80", "sm_90a"])
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    runner = Runner(options)
+    for arch in options.arch:
+        runner.guarded(f"matmul {arch}", lambda: matmul(runner, arch))
+        runner.guarded(f"softmax {arch}", lambda: softmax(runner, arch))
+        for dtype, name in ((torch.bfloat16, "bf16"), (torch.float16, "f16")):
+            for d in (64, 128):
+                for shape in FLASH_SHAPES:
+                    runner.guarded(f"flash_fwd {arch} {name} {d} {shape}", lambda: flash(runner, arch, dtype, name, d, shape))
+    if options.out:
+        with open(options.out, "w") as file:
+            json.dump({"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": runner.rows}, file, indent=1)
+    failed = sum(not row["pass"] for row in runner.rows)
+    print(f"{len(runner.rows) - failed} passed, {failed} failed")
+    return 1 if failed or not runner.rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

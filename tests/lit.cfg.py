@@ -1,0 +1,60 @@
+# The lit suite. Features: `ptxas`, `nvdisasm` and `gpu` where there is one.
+import ctypes
+import os
+import shutil
+import subprocess
+
+import lit.formats
+
+config.name = "selvedge"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".tile", ".test"]
+config.test_source_root = os.path.dirname(__file__)
+config.excludes = ["Inputs", "fuzz", "gpu"]
+
+
+def cuda_tool(name):
+    """A CUDA program: named, on PATH, of the toolkit, or of `tools/dev setup`."""
+    named = os.environ.get("SELVEDGE_" + name.upper())
+    deps = os.path.join(config.selvedge_build, ".deps")
+    places = [os.path.join(deps, "nvidia/cu13/bin"), os.path.join(deps, "bin")]
+    if home := os.environ.get("CUDA_HOME"):
+        places.insert(0, os.path.join(home, "bin"))
+    places.insert(0, "/usr/local/cuda/bin")
+    path = os.pathsep.join([os.environ["PATH"]] + places)
+    return shutil.which(named or name, path=path)
+
+
+def has_gpu():
+    """Whether the driver loads and lists a GPU."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+        listed = subprocess.run(
+            ["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return listed.returncode == 0 and "GPU" in listed.stdout
+
+
+path = [config.selvedge_bin, config.llvm_tools]
+for tool in ["ptxas", "nvdisasm"]:
+    if found := cuda_tool(tool):
+        config.available_features.add(tool)
+        config.environment["SELVEDGE_" + tool.upper()] = found
+        config.substitutions.append(("%" + tool, found))
+        path.append(os.path.dirname(found))
+if has_gpu():
+    config.available_features.add("gpu")
+    config.excludes.remove("gpu")
+
+config.environment["PATH"] = os.pathsep.join(path + [os.environ["PATH"]])
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+# LLVM poisons its arenas by hand, which a library built without ASan undoes.
+config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
+for name in ["HOME", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+root = os.path.dirname(config.test_source_root)
+config.substitutions.append(("%templates", os.path.join(root, "templates")))

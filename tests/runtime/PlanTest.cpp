@@ -1,0 +1,230 @@
+// Dims, variants and parameters of a launch, without a GPU.
+// SPDX-License-Identifier: MIT
+#include "selvedge/Plan.h"
+#include "tests/runtime/TestManifest.h"
+
+#include <bit>
+#include <gtest/gtest.h>
+
+using namespace selvedge;
+
+namespace {
+
+void *address(uintptr_t value) { return reinterpret_cast<void *>(value); }
+
+/// B=2, M=100, G=2, R=3, N=7.
+LaunchArgs goodArgs() {
+  LaunchArgs args;
+  args.tensors["q"] =
+      contiguousView(address(0x1000), DType::BF16, {2, 100, 6, 64});
+  args.tensors["k"] =
+      contiguousView(address(0x2000), DType::BF16, {2, 7, 2, 64});
+  args.tensors["o"] =
+      contiguousView(address(0x3000), DType::BF16, {2, 100, 6, 64});
+  args.scalars["window"] = -5;
+  args.workspace = address(0x10000);
+  args.workspaceBytes = 768;
+  return args;
+}
+
+std::string failure(const LaunchArgs &args) {
+  static const Manifest manifest = test::parsedAttention();
+  auto plan = planLaunch(manifest, args);
+  EXPECT_FALSE(plan.ok());
+  return plan.status().message();
+}
+
+void expectContains(const std::string &text,
+                    std::initializer_list<const char *> parts) {
+  for (const char *part : parts)
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+}
+
+TEST(Plan, packsParameters) {
+  Manifest manifest = test::parsedAttention();
+  auto plan = planLaunch(manifest, goodArgs());
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->variant, 0u);
+  ASSERT_EQ(plan->launches.size(), 2u);
+  const PlannedLaunch &main = plan->launches[1];
+  EXPECT_EQ(main.grid, (std::array<uint32_t, 3>{2, 2, 1}));
+  // Temps: partial takes 24 bytes, rounded to 256; sums follows.
+  std::vector<uint64_t> expected = {0x1000,
+                                    6 * 64,
+                                    0,
+                                    0,
+                                    0x10100,
+                                    100,
+                                    std::bit_cast<uint32_t>(0.125f),
+                                    static_cast<uint32_t>(-5)};
+  EXPECT_EQ(main.params, expected);
+}
+
+TEST(Plan, workspaceIsAligned) {
+  Manifest manifest = test::parsedAttention();
+  auto bytes = workspaceSize(manifest, goodArgs());
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(*bytes, 768u);
+  LaunchArgs args = goodArgs();
+  args.workspaceBytes = 767;
+  expectContains(failure(args), {"767", "768"});
+  args = goodArgs();
+  args.workspace = address(0x10010);
+  expectContains(failure(args), {"aligned"});
+}
+
+TEST(Plan, emptyGridIsSkipped) {
+  Manifest manifest = test::parsedAttention();
+  LaunchArgs args = goodArgs();
+  args.tensors["k"] =
+      contiguousView(address(0x2000), DType::BF16, {2, 0, 2, 64});
+  auto plan = planLaunch(manifest, args);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->launches.size(), 1u);
+  EXPECT_EQ(plan->launches[0].launch->kernel, "main");
+}
+
+TEST(Plan, gridLimit) {
+  LaunchArgs args = goodArgs();
+  args.tensors["q"] =
+      contiguousView(address(0x1000), DType::BF16, {70000, 100, 6, 64});
+  args.tensors["k"] =
+      contiguousView(address(0x1000), DType::BF16, {70000, 7, 2, 64});
+  args.tensors["o"] = args.tensors["q"];
+  args.workspaceBytes = 1 << 30;
+  expectContains(failure(args), {"grid y", "main", "70000"});
+}
+
+TEST(Plan, variantSelection) {
+  Manifest manifest = test::parsedAttention();
+  auto variant = [&](auto edit) {
+    LaunchArgs args = goodArgs();
+    edit(args);
+    auto plan = planLaunch(manifest, args);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return plan.ok() ? plan->variant : 99;
+  };
+  using Args = LaunchArgs;
+  EXPECT_EQ(variant([](Args &) {}), 0u);
+  // The base pointer.
+  EXPECT_EQ(variant([](Args &a) { a.tensors["q"].data = address(0x1008); }),
+            1u);
+  // A stride of 8 bytes.
+  EXPECT_EQ(variant([](Args &a) { a.tensors["q"].strides[1] = 6 * 64 + 4; }),
+            1u);
+  // The same stride where the extent is 1 does not matter.
+  EXPECT_EQ(variant([](Args &a) {
+              for (const char *name : {"q", "o"})
+                a.tensors[name] =
+                    contiguousView(address(0x1000), DType::BF16, {2, 1, 6, 64});
+              a.tensors["q"].strides[1] = 3;
+            }),
+            0u);
+  // The last dimension has to be contiguous.
+  EXPECT_EQ(variant([](Args &a) { a.tensors["q"].strides[3] = 8; }), 1u);
+  // A tensor without a condition may have any strides.
+  EXPECT_EQ(variant([](Args &a) { a.tensors["k"].strides = {1, 3, 5, 7}; }),
+            0u);
+  // An optional tensor that is present and unaligned.
+  EXPECT_EQ(variant([](Args &a) {
+              a.tensors["kv_len"] =
+                  contiguousView(address(0x5004), DType::I32, {2});
+            }),
+            1u);
+}
+
+TEST(Plan, badArguments) {
+  LaunchArgs args = goodArgs();
+  args.tensors.erase("k");
+  expectContains(failure(args), {"'k'", "missing", "bf16[B, N, G, 64]"});
+
+  args = goodArgs();
+  args.tensors["z"] = args.tensors["q"];
+  expectContains(failure(args), {"'z'"});
+
+  args = goodArgs();
+  args.tensors["sums"] = args.tensors["q"];
+  expectContains(failure(args), {"'sums'", "temp"});
+
+  args = goodArgs();
+  args.tensors["q"].dtype = DType::F16;
+  expectContains(failure(args), {"'q'", "f16", "bf16"});
+
+  args = goodArgs();
+  args.tensors["q"].data = nullptr;
+  expectContains(failure(args), {"'q'", "null"});
+
+  args = goodArgs();
+  args.tensors["q"].data = address(0x1001);
+  expectContains(failure(args), {"'q'", "aligned"});
+
+  args = goodArgs();
+  args.tensors["o"].strides[1] = 0;
+  expectContains(failure(args), {"'o'", "overlap"});
+
+  args = goodArgs();
+  args.tensors["q"].strides.pop_back();
+  expectContains(failure(args), {"'q'", "strides"});
+
+  args = goodArgs();
+  args.scalars.erase("window");
+  expectContains(failure(args), {"'window'", "i32"});
+
+  args = goodArgs();
+  args.scalars["window"] = 0.5;
+  expectContains(failure(args), {"'window'", "0.5"});
+
+  args = goodArgs();
+  args.scalars["zoom"] = 1;
+  expectContains(failure(args), {"'zoom'"});
+}
+
+TEST(BindDims, conflictNamesTensorDimensionAndValues) {
+  LaunchArgs args = goodArgs();
+  args.tensors["k"].shape[0] = 5;
+  expectContains(failure(args), {"'k'", "dimension 0", "5", "2", "'q'"});
+
+  args = goodArgs();
+  args.tensors["q"].shape[3] = 128;
+  expectContains(failure(args), {"'q'", "dimension 3", "128", "64"});
+
+  args = goodArgs();
+  args.tensors["q"].shape[2] = 7;
+  args.tensors["o"].shape[2] = 7;
+  expectContains(failure(args), {"'q'", "dimension 2", "7", "G = 2"});
+
+  args = goodArgs();
+  args.tensors["k"].shape.pop_back();
+  args.tensors["k"].strides.pop_back();
+  expectContains(failure(args), {"'k'", "rank 3", "rank 4"});
+
+  args = goodArgs();
+  args.dims["N"] = 8;
+  expectContains(failure(args), {"'k'", "dimension 1", "7", "8", "given"});
+
+  args = goodArgs();
+  args.dims["H"] = 8;
+  expectContains(failure(args), {"'H'", "B, M, G, R, N"});
+}
+
+TEST(BindDims, productNeedsAFactor) {
+  Manifest manifest = test::parsedAttention();
+  auto dims = bindDims(manifest, {{0, {1, 2, 12, 64}}}, {});
+  ASSERT_TRUE(dims.ok());
+  EXPECT_FALSE((*dims)[2].has_value());
+  EXPECT_FALSE(requireAllDims(manifest, *dims).ok());
+  dims = bindDims(manifest, {{0, {1, 2, 12, 64}}}, {{"R", 4}, {"N", 1}});
+  ASSERT_TRUE(dims.ok());
+  EXPECT_EQ((*dims)[2], 3);
+  EXPECT_TRUE(requireAllDims(manifest, *dims).ok());
+}
+
+TEST(BindDims, limits) {
+  Manifest manifest = test::parsedAttention();
+  EXPECT_TRUE(bindDims(manifest, {}, {{"M", maxDim}}).ok());
+  EXPECT_FALSE(bindDims(manifest, {}, {{"M", maxDim + 1}}).ok());
+  EXPECT_FALSE(bindDims(manifest, {}, {{"M", -1}}).ok());
+  EXPECT_FALSE(bindDims(manifest, {{0, {maxDim + 1, 2, 12, 64}}}, {}).ok());
+}
+
+} // namespace

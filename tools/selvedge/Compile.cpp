@@ -1,0 +1,119 @@
+// `selvedge compile`.
+// SPDX-License-Identifier: MIT
+#include "selvedge/Artifact.h"
+#include "selvedge/Manifest.h"
+#include "tools/selvedge/Commands.h"
+#include "tools/selvedge/SourceFlags.h"
+#include "tools/selvedge/Support.h"
+
+#include <cctype>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+
+namespace selvedge::cli {
+
+namespace {
+
+struct CompileOptions {
+  SourceOptions source;
+  std::string emit;
+  std::string output;
+};
+
+constexpr const char *emitChoices =
+    "cubin, ptx, llvm, sm[:seq|:async|:lanes], tile, manifest, header";
+
+/// The stages whose product is text.
+std::optional<Emit> textStage(std::string_view name) {
+  const std::pair<std::string_view, Emit> stages[] = {
+      {"tile", Emit::Tile},        {"sm", Emit::SmSeq},
+      {"sm:seq", Emit::SmSeq},     {"sm:async", Emit::SmAsync},
+      {"sm:lanes", Emit::SmLanes}, {"llvm", Emit::Llvm},
+      {"ptx", Emit::Ptx},          {"manifest", Emit::Manifest},
+  };
+  for (const auto &[text, stage] : stages)
+    if (text == name)
+      return stage;
+  return std::nullopt;
+}
+
+/// A C++ header that carries the artefact as an array.
+std::string makeHeader(const CompileRequest &request, const Manifest &manifest,
+                       std::string_view artifact) {
+  std::string name = fmt::format("{}_{}", manifest.op, manifest.arch);
+  std::string guard = "SELVEDGE_GENERATED_";
+  for (char c : name)
+    guard += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string text = fmt::format(
+      "// Op {} for {}, compiled by selvedge {}.\n"
+      "// Load with selvedge::decodeArtifact() and selvedge::Op::load().\n"
+      "#ifndef {}_H\n#define {}_H\n\n"
+      "static const unsigned char {}[{}] = {{",
+      manifest.op, manifest.arch, compilerVersion(), guard, guard, name,
+      artifact.size());
+  for (size_t i = 0; i < artifact.size(); ++i)
+    text += fmt::format("{}{},", i % 20 == 0 ? "\n" : "",
+                        static_cast<unsigned char>(artifact[i]));
+  return text + fmt::format("\n}};\n\n#endif // {}_H\n", guard);
+}
+
+int emitBinary(const CompileOptions &options, const CompileRequest &request) {
+  CompileResult result = compile(request);
+  if (int status = report(result))
+    return status;
+  if (options.emit == "cubin")
+    return report(writeOutput(options.output, result.cubin));
+  std::string artifact =
+      encodeArtifact({result.manifest, result.ptx, result.cubin});
+  if (options.emit.empty())
+    return report(writeOutput(options.output, artifact));
+  Result<Manifest> manifest = parseManifest(result.manifest);
+  if (!manifest.ok())
+    return report(Status::failed(manifest.status().message()));
+  return report(
+      writeOutput(options.output, makeHeader(request, *manifest, artifact)));
+}
+
+int runCompile(const CompileOptions &options) {
+  std::optional<Emit> stage = textStage(options.emit);
+  bool binary = options.emit.empty() || options.emit == "cubin";
+  if (!stage && !binary && options.emit != "header")
+    return report(Status::badInput(fmt::format(
+        "--emit '{}' is unknown: expected {}", options.emit, emitChoices)));
+  if (binary && options.output == "-")
+    return report(Status::badInput("-o - is for text, and this is binary"));
+  if (options.source.arch.empty() && stage != Emit::Tile)
+    return report(Status::badInput("--arch is missing: sm_80 or sm_90a"));
+  Result<CompileRequest> request = makeRequest(options.source);
+  if (!request.ok())
+    return report(request.status());
+  Result<std::map<std::string, std::string>> bindings =
+      parseBindings(options.source.sets, "--set");
+  if (!bindings.ok())
+    return report(bindings.status());
+  request->bindings = std::move(*bindings);
+  if (!stage)
+    return emitBinary(options, *request);
+  std::string text;
+  CompileResult result = emitText(*request, *stage, text);
+  if (int status = report(result))
+    return status;
+  return report(writeOutput(options.output, text));
+}
+
+} // namespace
+
+Action addCompile(CLI::App &app) {
+  auto options = std::make_shared<CompileOptions>();
+  CLI::App *command = app.add_subcommand("compile", "compile to an artefact");
+  addSourceFlags(*command, options->source);
+  command->add_option("--emit", options->emit,
+                      fmt::format("instead of the artefact: {}", emitChoices));
+  command
+      ->add_option("-o", options->output, "output file, - for text on stdout")
+      ->required();
+  return [options] { return runCompile(*options); };
+}
+
+} // namespace selvedge::cli

@@ -1,0 +1,78 @@
+// The program `selvedge`.
+// SPDX-License-Identifier: MIT
+#include "tools/selvedge/Commands.h"
+#include "tools/selvedge/Support.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <iostream>
+#include <new>
+#include <system_error>
+
+using namespace selvedge::cli;
+
+namespace {
+
+constexpr const char *available = "compile, run, list, doctor, version";
+
+/// A first word that is no subcommand gets a better message here than from the
+/// parser; exitDone when there is nothing to say.
+int checkSubcommand(int argc, char **argv) {
+  if (argc < 2) {
+    printError(fmt::format("expects a subcommand: {} (or --help)", available));
+    return exitBadInput;
+  }
+  std::string_view word = argv[1];
+  if (word.starts_with('-'))
+    return exitDone;
+  for (std::string_view known : {"compile", "run", "list", "doctor", "version"})
+    if (word == known)
+      return exitDone;
+  bool planned = word == "check" || word == "explain" || word == "bench";
+  printError(fmt::format("{} '{}'; available: {}",
+                         planned ? "not available yet: subcommand"
+                                 : "unknown subcommand",
+                         word, available));
+  return exitBadInput;
+}
+
+int runProgram(int argc, char **argv) {
+  if (int status = checkSubcommand(argc, argv))
+    return status;
+  CLI::App app("Selvedge: attention kernels from a tile language", "selvedge");
+  app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       fmt::format("selvedge {}", selvedge::compilerVersion()));
+  const std::pair<const char *, Action> actions[] = {
+      {"compile", addCompile(app)}, {"run", addRun(app)},
+      {"list", addList(app)},       {"doctor", addDoctor(app)},
+      {"version", addVersion(app)},
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    printError(error.what());
+    return exitBadInput;
+  }
+  for (const auto &[name, action] : actions)
+    if (app.got_subcommand(name))
+      return action();
+  return exitBadInput;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return runProgram(argc, argv);
+  } catch (const std::bad_alloc &) {
+    printError("out of memory: the shapes are too large for this machine");
+    return exitBadInput;
+  } catch (const std::system_error &error) {
+    // Standard output is closed or full.
+    printError(error.what());
+    return exitBadInput;
+  }
+}

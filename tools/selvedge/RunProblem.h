@@ -1,0 +1,72 @@
+// What `run` executes: an op's signature with dims, scalars and tensors.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_TOOLS_SELVEDGE_RUNPROBLEM_H
+#define SELVEDGE_TOOLS_SELVEDGE_RUNPROBLEM_H
+
+#include "compiler/Driver/Compiler.h"
+#include "selvedge/Manifest.h"
+#include "selvedge/Plan.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace selvedge::cli {
+
+/// A contiguous tensor in host memory.
+struct HostArray {
+  DType dtype = DType::F32;
+  std::vector<int64_t> shape;
+  std::vector<std::byte> data;
+};
+
+/// Options of `run` that decide the problem.
+struct ProblemOptions {
+  std::vector<std::string> sets;
+  std::vector<std::string> shapes;
+  /// Optional tensors to leave out of random inputs.
+  std::vector<std::string> omitted;
+  /// Empty: random inputs.
+  std::string inputFile;
+  uint64_t seed = 0;
+};
+
+/// A complete, checked problem.
+struct Problem {
+  CompileRequest request;
+  Manifest signature;
+  DimValues dims;
+  /// All scalars, rounded to their type.
+  std::map<std::string, double> scalars;
+  /// The present inputs and inouts, and given outputs with `init` keep.
+  std::map<std::string, HostArray> inputs;
+
+  /// The dims by name.
+  std::map<std::string, int64_t> namedDims() const;
+};
+
+/// Binds `--set`, `--shape` and `-i`, or draws random inputs, and checks all
+/// of it against the signature. `request` has no bindings yet.
+Result<Problem> makeProblem(CompileRequest request,
+                            const ProblemOptions &options);
+
+/// Status for a compilation: its diagnostics have been printed already.
+Status statusOf(const CompileResult &result);
+
+/// Draws the inputs of `problem`, whose dims are known: floats standard
+/// normal, integers uniform in their required range, else 0. Every tensor
+/// has its own sequence, derived from `seed` and its name.
+Status drawInputs(Problem &problem, uint64_t seed,
+                  const std::vector<std::string> &omitted);
+
+/// Checks the `requires` of the signature; names tensor, index and value.
+Status checkRanges(const Problem &problem);
+
+/// An uninitialised array of a tensor of the signature.
+Result<HostArray> makeArray(const Problem &problem,
+                            const ManifestTensor &tensor);
+
+} // namespace selvedge::cli
+
+#endif // SELVEDGE_TOOLS_SELVEDGE_RUNPROBLEM_H

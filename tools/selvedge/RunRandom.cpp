@@ -1,0 +1,176 @@
+// Random inputs, and the ranges that inputs have to keep.
+// SPDX-License-Identifier: MIT
+#include "selvedge/Numeric.h"
+#include "tools/selvedge/RandomSequence.h"
+#include "tools/selvedge/RunProblem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <unistd.h>
+
+namespace selvedge::cli {
+
+namespace {
+
+struct Range {
+  int64_t lo = std::numeric_limits<int64_t>::min();
+  int64_t hi = std::numeric_limits<int64_t>::max();
+};
+
+/// The values of a declared range for the problem's dims.
+Result<Range> evaluate(const Problem &problem, const ManifestRange &range) {
+  const Manifest &signature = problem.signature;
+  Result<int64_t> lo = range.lo.evaluate(problem.dims, signature.dims);
+  Result<int64_t> hi = range.hi.evaluate(problem.dims, signature.dims);
+  if (lo.ok() && hi.ok())
+    return Range{*lo, *hi};
+  return Status::badInput(fmt::format("requires of tensor '{}': {}",
+                                      signature.tensors[range.tensor].name,
+                                      (lo.ok() ? hi : lo).status().message()));
+}
+
+/// All ranges of one tensor and of its type together; nullopt: none declared.
+Result<std::optional<Range>> rangeOf(const Problem &problem, size_t tensor) {
+  std::optional<Range> all;
+  for (const ManifestRange &range : problem.signature.ranges) {
+    if (range.tensor != tensor)
+      continue;
+    Result<Range> one = evaluate(problem, range);
+    if (!one.ok())
+      return one.status();
+    Range old = all.value_or(Range());
+    all = Range{std::max(one->lo, old.lo), std::min(one->hi, old.hi)};
+  }
+  const ManifestTensor &declared = problem.signature.tensors[tensor];
+  if (all && declared.dtype != DType::I64) {
+    auto limit = static_cast<int64_t>(maxFinite(declared.dtype));
+    bool isSigned = declared.dtype == DType::I32 || declared.dtype == DType::I8;
+    all->lo = std::max(all->lo, isSigned ? -limit - 1 : 0);
+    all->hi = std::min(all->hi, limit);
+  }
+  if (all && all->lo > all->hi)
+    return Status::badInput(
+        fmt::format("requires of tensor '{}': no value is in {}..{}",
+                    declared.name, all->lo, all->hi));
+  return all;
+}
+
+int64_t loadInteger(const HostArray &array, int64_t index) {
+  if (array.dtype != DType::I64)
+    return static_cast<int64_t>(
+        loadElement(array.dtype, array.data.data(), index));
+  int64_t value = 0;
+  std::memcpy(&value, array.data.data() + index * 8, sizeof(value));
+  return value;
+}
+
+void storeInteger(HostArray &array, int64_t index, int64_t value) {
+  if (array.dtype != DType::I64)
+    return storeElement(array.dtype, array.data.data(), index,
+                        static_cast<double>(value));
+  std::memcpy(array.data.data() + index * 8, &value, sizeof(value));
+}
+
+/// "[1, 0, 5]" for the flat position in a contiguous tensor.
+std::string indexToString(const std::vector<int64_t> &shape, int64_t flat) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0; flat /= shape[i])
+    index[i] = flat % shape[i];
+  return shapeToString(index);
+}
+
+/// Refuses what this machine cannot hold before anything is allocated.
+Status checkMemory(const Problem &problem) {
+  double needed = 0;
+  for (const ManifestTensor &tensor : problem.signature.tensors) {
+    Result<std::vector<int64_t>> shape =
+        shapeOf(problem.signature, tensor, problem.dims);
+    if (!shape.ok())
+      return shape.status();
+    Result<int64_t> bytes = byteCount(tensor.dtype, *shape);
+    if (!bytes.ok())
+      return Status::badInput(fmt::format("tensor '{}': {}", tensor.name,
+                                          bytes.status().message()));
+    needed += static_cast<double>(*bytes);
+  }
+  double available = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                     static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (needed < available)
+    return Status();
+  return Status::badInput(
+      fmt::format("--shape: the tensors need {:.1f} GiB, this machine has "
+                  "{:.1f} GiB",
+                  needed / 0x1p30, available / 0x1p30));
+}
+
+Status drawTensor(Problem &problem, size_t index, uint64_t seed) {
+  const ManifestTensor &tensor = problem.signature.tensors[index];
+  Result<HostArray> array = makeArray(problem, tensor);
+  if (!array.ok())
+    return array.status();
+  RandomSequence random(seed, tensor.name);
+  auto count = static_cast<int64_t>(array->data.size()) / sizeOf(tensor.dtype);
+  Result<std::optional<Range>> range = rangeOf(problem, index);
+  if (!range.ok())
+    return count == 0 ? Status() : range.status();
+  for (int64_t i = 0; i < count; ++i) {
+    if (isFloat(tensor.dtype))
+      storeElement(tensor.dtype, array->data.data(), i, random.normal());
+    else if (*range)
+      storeInteger(*array, i, random.uniform((*range)->lo, (*range)->hi));
+  }
+  problem.inputs[tensor.name] = std::move(*array);
+  return Status();
+}
+
+} // namespace
+
+Status drawInputs(Problem &problem, uint64_t seed,
+                  const std::vector<std::string> &omitted) {
+  for (const std::string &name : omitted) {
+    std::optional<size_t> index = problem.signature.findTensor(name);
+    if (!index || !problem.signature.tensors[*index].optional)
+      return Status::badInput(
+          fmt::format("--omit: op '{}' has no optional tensor '{}'",
+                      problem.signature.op, name));
+  }
+  if (Status s = checkMemory(problem); !s.ok())
+    return s;
+  for (size_t i = 0; i < problem.signature.tensors.size(); ++i) {
+    const ManifestTensor &tensor = problem.signature.tensors[i];
+    if (tensor.role != Role::In && tensor.role != Role::InOut)
+      continue;
+    if (std::find(omitted.begin(), omitted.end(), tensor.name) != omitted.end())
+      continue;
+    if (Status s = drawTensor(problem, i, seed); !s.ok())
+      return s;
+  }
+  return Status();
+}
+
+Status checkRanges(const Problem &problem) {
+  for (const ManifestRange &declared : problem.signature.ranges) {
+    const ManifestTensor &tensor = problem.signature.tensors[declared.tensor];
+    auto it = problem.inputs.find(tensor.name);
+    if (it == problem.inputs.end())
+      continue;
+    const HostArray &array = it->second;
+    Result<Range> range = evaluate(problem, declared);
+    if (!range.ok())
+      return range.status();
+    auto count = static_cast<int64_t>(array.data.size()) / sizeOf(array.dtype);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t value = loadInteger(array, i);
+      if (value < range->lo || value > range->hi)
+        return Status::badInput(fmt::format(
+            "tensor '{}' at {} is {}, outside the required {}..{}", tensor.name,
+            indexToString(array.shape, i), value, range->lo, range->hi));
+    }
+  }
+  return Status();
+}
+
+} // namespace selvedge::cli

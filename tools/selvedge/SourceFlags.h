@@ -1,0 +1,27 @@
+// Command line options that several subcommands have.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_TOOLS_SELVEDGE_SOURCEFLAGS_H
+#define SELVEDGE_TOOLS_SELVEDGE_SOURCEFLAGS_H
+
+#include "tools/selvedge/Support.h"
+
+#include <CLI/CLI.hpp>
+
+namespace selvedge::cli {
+
+/// Adds FILE, --op, --arch and --set.
+inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
+  command.add_option("FILE", options.file, "the .tile file")->required();
+  command.add_option("--op", options.op, "the op (default: the first)");
+  command.add_option("--arch", options.arch, "sm_80 or sm_90a");
+  command
+      .add_option("--set", options.sets,
+                  "NAME=VALUE, binds a parameter; may be repeated")
+      ->type_size(1)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+} // namespace selvedge::cli
+
+#endif // SELVEDGE_TOOLS_SELVEDGE_SOURCEFLAGS_H

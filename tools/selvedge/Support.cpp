@@ -1,0 +1,100 @@
+// What the subcommands share.
+// SPDX-License-Identifier: MIT
+#include "tools/selvedge/Support.h"
+
+#include "selvedge/File.h"
+#include "selvedge/Manifest.h"
+
+#include <charconv>
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace selvedge::cli {
+
+void printError(std::string_view message) {
+  fmt::print(stderr, "selvedge: error: {}\n", message);
+}
+
+int report(const Status &status) {
+  if (status.ok())
+    return exitDone;
+  printError(status.message());
+  return status.code() == ErrorCode::Failed ? exitFailed : exitBadInput;
+}
+
+int report(const CompileResult &result) {
+  std::fputs(result.diagnostics.c_str(), stderr);
+  if (result.status != CompileStatus::Ok && result.diagnostics.empty())
+    printError("the compilation failed");
+  return static_cast<int>(result.status);
+}
+
+Result<CompileRequest> makeRequest(const SourceOptions &options) {
+  if (!options.arch.empty() && options.arch != "sm_80" &&
+      options.arch != "sm_90a")
+    return Status::badInput(fmt::format(
+        "unknown architecture '{}': expected sm_80 or sm_90a", options.arch));
+  Result<std::string> source = readFile(options.file);
+  if (!source.ok())
+    return source.status();
+  CompileRequest request;
+  request.fileName = options.file;
+  request.source = std::move(*source);
+  request.op = options.op;
+  request.arch = options.arch;
+  return request;
+}
+
+Result<std::map<std::string, std::string>>
+parseBindings(const std::vector<std::string> &texts, std::string_view option) {
+  std::map<std::string, std::string> bindings;
+  for (const std::string &text : texts) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return Status::badInput(
+          fmt::format("{} expects NAME=VALUE, but got '{}'", option, text));
+    std::string name = text.substr(0, equals);
+    if (!bindings.emplace(name, text.substr(equals + 1)).second)
+      return Status::badInput(fmt::format("{} binds '{}' twice", option, name));
+  }
+  return bindings;
+}
+
+Result<std::map<std::string, int64_t>>
+parseShapes(const std::vector<std::string> &texts) {
+  std::vector<std::string> parts;
+  for (const std::string &text : texts)
+    for (size_t begin = 0; begin <= text.size();) {
+      size_t end = std::min(text.find(',', begin), text.size());
+      parts.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  Result<std::map<std::string, std::string>> bindings =
+      parseBindings(parts, "--shape");
+  if (!bindings.ok())
+    return bindings.status();
+  std::map<std::string, int64_t> shapes;
+  for (const auto &[name, text] : *bindings) {
+    int64_t value = 0;
+    const char *end = text.data() + text.size();
+    auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || value < 0 || value > maxDim)
+      return Status::badInput(
+          fmt::format("--shape {} expects an integer in 0..{}, but got '{}'",
+                      name, maxDim, text));
+    shapes[name] = value;
+  }
+  return shapes;
+}
+
+Status writeOutput(const std::string &path, std::string_view content) {
+  if (path != "-")
+    return writeFileAtomically(path, {content});
+  if (std::fwrite(content.data(), 1, content.size(), stdout) !=
+          content.size() ||
+      std::fflush(stdout) != 0)
+    return Status::badInput("cannot write to standard output");
+  return Status();
+}
+
+} // namespace selvedge::cli

@@ -1,0 +1,59 @@
+// What the subcommands share: exit statuses, messages, files, options.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_TOOLS_SELVEDGE_SUPPORT_H
+#define SELVEDGE_TOOLS_SELVEDGE_SUPPORT_H
+
+#include "compiler/Driver/Compiler.h"
+#include "selvedge/Result.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace selvedge::cli {
+
+/// Exit statuses of the program.
+enum ExitStatus : int {
+  exitDone = 0,
+  /// The kernel or a comparison failed.
+  exitFailed = 1,
+  /// The input or the environment is wrong.
+  exitBadInput = 2
+};
+
+/// Options that `compile` and `run` share.
+struct SourceOptions {
+  std::string file;
+  std::string op;
+  std::string arch;
+  std::vector<std::string> sets;
+};
+
+/// Prints "selvedge: error: <message>" on standard error.
+void printError(std::string_view message);
+
+/// Prints the error and returns its exit status; exitDone for success.
+int report(const Status &status);
+
+/// Prints a compilation's diagnostics and returns its exit status.
+int report(const CompileResult &result);
+
+/// Reads the source and checks `arch`; `--set` is not looked at.
+Result<CompileRequest> makeRequest(const SourceOptions &options);
+
+/// Splits NAME=VALUE strings of option `option`; names must not repeat.
+Result<std::map<std::string, std::string>>
+parseBindings(const std::vector<std::string> &texts, std::string_view option);
+
+/// Parses "B=2,M=1024" strings of `--shape`.
+Result<std::map<std::string, int64_t>>
+parseShapes(const std::vector<std::string> &texts);
+
+/// Writes to a file, atomically, or to standard output for "-".
+Status writeOutput(const std::string &path, std::string_view content);
+
+} // namespace selvedge::cli
+
+#endif // SELVEDGE_TOOLS_SELVEDGE_SUPPORT_H
