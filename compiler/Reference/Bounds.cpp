@@ -169,20 +169,28 @@ double growth(double bound) {
   return bound < 0.5 ? bound + bound * bound : std::expm1(bound);
 }
 
+double exponentialError(double x, double bound) {
+  // A score of the smallest float stays without weight however large the error
+  // of its distance is in absolute terms.
+  return bound < 0.5 ? std::exp(x) * growth(bound)
+                     : std::exp(x + bound) - std::exp(x);
+}
+
 // The argument is multiplied by log2(e) in f32: an error of 2u|x|.
 Num exponential(Num x, const Format &format) {
   double value = std::exp(x.value);
   if (x.value == -infinity)
     return {0, unbounded(x) ? format.flush : 0};
   double argument = x.bound + 2 * format.unit * std::abs(x.value);
-  return approximated(value, value * growth(argument), x, format);
+  return approximated(value, exponentialError(x.value, argument), x, format);
 }
 
 Num exponential2(Num x, const Format &format) {
   double value = std::exp2(x.value);
   if (x.value == -infinity)
     return {0, unbounded(x) ? format.flush : 0};
-  return approximated(value, value * growth(x.bound * ln2), x, format);
+  return approximated(value, exponentialError(x.value * ln2, x.bound * ln2), x,
+                      format);
 }
 
 // |log x' - log x| <= ex / (x - ex). Near 1 the approximation's error is

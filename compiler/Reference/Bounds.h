@@ -79,6 +79,8 @@ Num either(Num taken, Num other);
 bool orderUnsure(Num a, Num b);
 /// e^bound - 1, rounded up: relative error of e^x for an error of x.
 double growth(double bound);
+/// Error of e^x for an error of x, also where e^x underflows.
+double exponentialError(double x, double bound);
 /// A bound for a result: infinite where it depends on an infinite one, else 0
 /// for values that are not finite, else `bound` (NaN counts as infinite).
 Num withBound(double value, double bound, bool unbounded);

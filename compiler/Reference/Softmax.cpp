@@ -38,9 +38,9 @@ Num weightOf(Num score, double reference) {
     return {value, 0};
   if (!std::isfinite(reference))
     return {value, std::isinf(score.bound) ? infinity : 0};
-  double relative = growth(score.bound + argumentError(score.value, distance)) +
-                    approximation;
-  return withBound(value, value * relative + weightFloor,
+  double error = exponentialError(
+      distance, score.bound + argumentError(score.value, distance));
+  return withBound(value, error + value * approximation + weightFloor,
                    std::isinf(score.bound));
 }
 
@@ -65,6 +65,10 @@ struct Rescale {
     double value = x.value * factor;
     if (fresh || (x.value == 0 && x.bound == 0))
       return {value, 0};
+    // The old scores were sentinels (the smallest float of an additive mask):
+    // their weights among themselves were uncertain and are gone.
+    if (factor == 0)
+      return withBound(value, weightFloor, false);
     return withBound(value,
                      x.bound * factor + std::abs(value) * error + weightFloor,
                      std::isinf(x.bound));

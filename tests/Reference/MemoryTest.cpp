@@ -178,6 +178,24 @@ TEST(Memory, InputsAreRoundedToTheirType) {
   EXPECT_EQ(outcome["rs"].bounds, (std::vector<double>{0, 0, 0, 0}));
 }
 
+TEST(Memory, SizesBoundByThePlan) {
+  std::string text = overN({{"xs", "in", "f32", {"N"}},
+                            {"rs", "out", "i32", {"N"}, "init = 0 : i32"}},
+                           R"(
+    %size = tile.block_size "BM"
+    %s = tile.splat %size : i32 -> !ni
+    tile.store %s, %rs[%i : !ni] where (%in : !pi) : !ni, !tile.tensor<1, i32>
+)")
+                         .text();
+  const std::string axes = "block = \"BM\">] {";
+  size_t at = text.find(axes);
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at + axes.size() - 1, "sizes {i = 8 : i64} ");
+  Outcome outcome = run(text, {{"N", 3}}, {tensor("xs", {3}, {1, 2, 3})});
+  ASSERT_EQ(outcome.diagnostics, "");
+  EXPECT_EQ(outcome["rs"].values, (std::vector<double>{8, 8, 8}));
+}
+
 TEST(Memory, IntegerInputsAreTruncatedAndSaturated) {
   Program program = overN({{"xs", "in", "i32", {"N"}},
                            {"rs", "out", "i32", {"N"}, "init = 0 : i32"}},

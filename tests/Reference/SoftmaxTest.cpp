@@ -149,6 +149,22 @@ TEST(Softmax, SinkEntersTheSumOnly) {
   EXPECT_EQ(r["lse"].values, (std::vector<double>{0.5, -inf}));
 }
 
+TEST(Softmax, TheSmallestFloatAsAMaskLeavesBoundsTight) {
+  const double low = -0x1.fffffep127;
+  for (int64_t block : {1, 2, 4}) {
+    Outcome r =
+        compute({low, low, 1, 2, 2, 1, low, low}, {1, 1, 3, 5}, 2, 4, block);
+    double e = std::exp(1.0);
+    EXPECT_NEAR(r["o"].values[0], (3 + 5 * e) / (1 + e), 1e-12);
+    EXPECT_NEAR(r["o"].values[1], 1, 1e-12);
+    for (int i : {0, 1}) {
+      EXPECT_LT(r["o"].bounds[i], 1e-4);
+      EXPECT_LT(r["lse"].bounds[i], 1e-4);
+    }
+    EXPECT_LT(r["w"].bounds[0], 1e-30);
+  }
+}
+
 TEST(Softmax, HugeScoresStayExact) {
   Outcome r = compute({3e38, -3e38, -1e30, -2e30}, {1, 2}, 2, 2);
   EXPECT_EQ(r["o"].values, (std::vector<double>{1, 1}));
