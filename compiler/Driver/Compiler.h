@@ -39,7 +39,8 @@ enum class Emit { Tile, SmSeq, SmAsync, SmLanes, Llvm, Ptx, Cubin, Manifest };
 /// Status of a compilation, mapped to the exit status of the command line.
 enum class CompileStatus {
   Ok = 0,
-  /// A defect of the compiler itself (a verifier refused its output, ptxas failed).
+  /// A defect of the compiler itself (a verifier refused its output, ptxas
+  /// failed).
   InternalError = 1,
   /// The source, a binding or the environment is wrong; diagnostics say where.
   BadInput = 2

@@ -23,7 +23,10 @@ public:
     // Softmax first: products rely on its weights being 0 at absent lanes.
     program.walk([&](SoftmaxUpdateOp op) { maskScores(op); });
     program.walk([&](ReduceOp op) { maskReduction(op); });
-    WalkResult result = program.walk([&](DotOp op) { return failed(pairRule(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
+    WalkResult result = program.walk([&](DotOp op) {
+      return failed(pairRule(op)) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+    });
     return failure(result.wasInterrupted());
   }
 
@@ -33,20 +36,27 @@ private:
   }
 
   /// select(all of `presence`, value, otherwise).
-  Value select(OpBuilder &b, Location loc, ValueRange presence, Value value, TypedAttr otherwise) {
+  Value select(OpBuilder &b, Location loc, ValueRange presence, Value value,
+               TypedAttr otherwise) {
     Value condition;
     for (Value p : presence) {
       Value wide = broadcastTo(b, loc, p, value.getType());
-      condition = condition ? arith::AndIOp::create(b, loc, condition, wide).getResult() : wide;
+      condition =
+          condition ? arith::AndIOp::create(b, loc, condition, wide).getResult()
+                    : wide;
     }
-    return arith::SelectOp::create(b, loc, condition, value, constant(b, loc, otherwise, value.getType()));
+    return arith::SelectOp::create(
+        b, loc, condition, value, constant(b, loc, otherwise, value.getType()));
   }
 
   static TypedAttr identity(OpBuilder &b, Combine kind, Type element) {
     if (auto floating = dyn_cast<FloatType>(element)) {
       bool isMax = kind == Combine::Max;
-      return kind == Combine::Add ? b.getZeroAttr(element)
-                                  : TypedAttr(FloatAttr::get(element, APFloat::getInf(floating.getFloatSemantics(), isMax)));
+      return kind == Combine::Add
+                 ? b.getZeroAttr(element)
+                 : TypedAttr(FloatAttr::get(
+                       element,
+                       APFloat::getInf(floating.getFloatSemantics(), isMax)));
     }
     unsigned width = element.getIntOrFloatBitWidth();
     switch (kind) {
@@ -64,8 +74,10 @@ private:
     if (op.getPresence().empty())
       return;
     OpBuilder b(op);
-    TypedAttr masked = b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
-    op.getScoresMutable().assign(select(b, op.getLoc(), op.getPresence(), op.getScores(), masked));
+    TypedAttr masked =
+        b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
+    op.getScoresMutable().assign(
+        select(b, op.getLoc(), op.getPresence(), op.getScores(), masked));
     weightsZeroWhere[op.getWeights()] = SmallVector<Value>(op.getPresence());
     op.getPresenceMutable().clear();
   }
@@ -74,15 +86,21 @@ private:
     if (op.getPresence().empty())
       return;
     OpBuilder b(op);
-    TypedAttr neutral = identity(b, op.getKind(), getElementTypeOrSelf(op.getSource().getType()));
-    op.getSourceMutable().assign(select(b, op.getLoc(), op.getPresence(), op.getSource(), neutral));
+    TypedAttr neutral = identity(
+        b, op.getKind(), getElementTypeOrSelf(op.getSource().getType()));
+    op.getSourceMutable().assign(
+        select(b, op.getLoc(), op.getPresence(), op.getSource(), neutral));
     op.getPresenceMutable().clear();
   }
 
-  /// Whether `value` is exactly 0 where `predicate` is false; makes a load so by its fill.
+  /// Whether `value` is exactly 0 where `predicate` is false; makes a load so
+  /// by its fill.
   bool isZeroWhere(Value value, Value predicate) {
-    auto has = [&](ValueRange list) { return llvm::any_of(list, [&](Value p) { return implies(p, predicate); }); };
-    if (auto known = weightsZeroWhere.find(value); known != weightsZeroWhere.end())
+    auto has = [&](ValueRange list) {
+      return llvm::any_of(list, [&](Value p) { return implies(p, predicate); });
+    };
+    if (auto known = weightsZeroWhere.find(value);
+        known != weightsZeroWhere.end())
       return has(known->second);
     Operation *def = value.getDefiningOp();
     if (auto load = dyn_cast_or_null<LoadOp>(def)) {
@@ -91,7 +109,8 @@ private:
       load.setFill(Fill::Zero);
       return true;
     }
-    if (isa_and_nonnull<ConvertOp, BroadcastOp, arith::ExtFOp, arith::TruncFOp>(def))
+    if (isa_and_nonnull<ConvertOp, BroadcastOp, arith::ExtFOp, arith::TruncFOp>(
+            def))
       return isZeroWhere(def->getOperand(0), predicate);
     return false;
   }
@@ -102,18 +121,25 @@ private:
       ArrayRef<StringAttr> axes = axesOf(operand->get().getType());
       SmallVector<Value> open;
       for (Value p : op.getPresence())
-        if (llvm::all_of(axesOf(p.getType()), [&](StringAttr a) { return llvm::is_contained(axes, a); }) &&
+        if (llvm::all_of(
+                axesOf(p.getType()),
+                [&](StringAttr a) { return llvm::is_contained(axes, a); }) &&
             !isZeroWhere(operand->get(), p))
           open.push_back(p);
       if (!open.empty())
-        operand->set(select(b, op.getLoc(), open, operand->get(), b.getZeroAttr(getElementTypeOrSelf(operand->get().getType()))));
+        operand->set(select(
+            b, op.getLoc(), open, operand->get(),
+            b.getZeroAttr(getElementTypeOrSelf(operand->get().getType()))));
     }
     for (Value p : op.getPresence()) {
       auto within = [&](Value operand) {
-        return llvm::all_of(axesOf(p.getType()), [&](StringAttr a) { return llvm::is_contained(axesOf(operand.getType()), a); });
+        return llvm::all_of(axesOf(p.getType()), [&](StringAttr a) {
+          return llvm::is_contained(axesOf(operand.getType()), a);
+        });
       };
       if (!within(op.getLhs()) && !within(op.getRhs()))
-        return op.emitOpError("expects every predicate on a contracted axis to concern one operand, but got one over both");
+        return op.emitOpError("expects every predicate on a contracted axis to "
+                              "concern one operand, but got one over both");
     }
     op.getPresenceMutable().clear();
     return success();

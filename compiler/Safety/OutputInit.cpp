@@ -23,10 +23,12 @@ public:
     if (!kernel)
       return false;
     AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
-    for (auto [index, extent] : llvm::zip_equal(store.getIndices(), shape.getResults()))
+    for (auto [index, extent] :
+         llvm::zip_equal(store.getIndices(), shape.getResults()))
       if (!spans(index, extent))
         return false;
-    return llvm::all_of(store.getPresence(), [&](Value p) { return isShapeBound(p, shape); });
+    return llvm::all_of(store.getPresence(),
+                        [&](Value p) { return isShapeBound(p, shape); });
   }
 
 private:
@@ -34,7 +36,8 @@ private:
   IterAttr rangeOf(Value v) {
     auto argument = dyn_cast<BlockArgument>(v);
     unsigned shared = kernel.getProgram().getNumSharedArgs();
-    if (!argument || argument.getOwner() != &kernel.getBody().front() || argument.getArgNumber() < shared)
+    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
+        argument.getArgNumber() < shared)
       return {};
     return cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
   }
@@ -50,11 +53,14 @@ private:
     auto product = dyn_cast<AffineBinaryOpExpr>(expr);
     auto mul = v.getDefiningOp<arith::MulIOp>();
     return product && product.getKind() == AffineExprKind::Mul && mul &&
-           ((isExtent(mul.getLhs(), product.getLHS()) && isExtent(mul.getRhs(), product.getRHS())) ||
-            (isExtent(mul.getLhs(), product.getRHS()) && isExtent(mul.getRhs(), product.getLHS())));
+           ((isExtent(mul.getLhs(), product.getLHS()) &&
+             isExtent(mul.getRhs(), product.getRHS())) ||
+            (isExtent(mul.getLhs(), product.getRHS()) &&
+             isExtent(mul.getRhs(), product.getLHS())));
   }
 
-  /// Whether `index` takes every value of 0..extent over the kernel's iterations and the tile's lanes.
+  /// Whether `index` takes every value of 0..extent over the kernel's
+  /// iterations and the tile's lanes.
   bool spans(Value index, AffineExpr extent) {
     if (IterAttr iter = rangeOf(index))
       return !iter.getBlock() && iter.getExtent().getResult(0) == extent;
@@ -66,19 +72,25 @@ private:
       if (!start || start.value() != 0 || !constant)
         return false;
       StringAttr name = axesOf(range.getType())[0];
-      return llvm::any_of(kernel.getAxes().getAsRange<AxisAttr>(),
-                          [&](AxisAttr a) { return a.getName() == name && a.getExtent() == constant.getValue(); });
+      return llvm::any_of(
+          kernel.getAxes().getAsRange<AxisAttr>(), [&](AxisAttr a) {
+            return a.getName() == name && a.getExtent() == constant.getValue();
+          });
     }
     // A pair (g, u) on a dimension G*R: g * R + u.
     auto sum = index.getDefiningOp<arith::AddIOp>();
-    auto product = sum ? sum.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+    auto product =
+        sum ? sum.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
     if (!product)
       return false;
     IterAttr outer = rangeOf(product.getLhs()), inner = rangeOf(sum.getRhs());
     if (!outer || !inner || outer.getBlock() || inner.getBlock())
       return false;
-    AffineExpr outerExtent = outer.getExtent().getResult(0), innerExtent = inner.getExtent().getResult(0);
-    return isExtent(product.getRhs(), innerExtent) && (outerExtent * innerExtent == extent || innerExtent * outerExtent == extent);
+    AffineExpr outerExtent = outer.getExtent().getResult(0),
+               innerExtent = inner.getExtent().getResult(0);
+    return isExtent(product.getRhs(), innerExtent) &&
+           (outerExtent * innerExtent == extent ||
+            innerExtent * outerExtent == extent);
   }
 
   /// Whether `p` only says that one of the store's indices is inside the shape.
@@ -89,7 +101,8 @@ private:
     Value bound = compare.getRhs();
     if (auto splat = bound.getDefiningOp<SplatOp>())
       bound = splat.getValue();
-    for (auto [index, extent] : llvm::zip_equal(store.getIndices(), shape.getResults()))
+    for (auto [index, extent] :
+         llvm::zip_equal(store.getIndices(), shape.getResults()))
       if (sameExpression(compare.getLhs(), index) && isExtent(bound, extent))
         return true;
     return false;
@@ -99,7 +112,8 @@ private:
   KernelOp kernel;
 };
 
-/// Adds a kernel that stores the output's init over its whole shape, before all others.
+/// Adds a kernel that stores the output's init over its whole shape, before all
+/// others.
 void addInitKernel(ProgramOp program, unsigned tensor) {
   MLIRContext *ctx = program.getContext();
   TensorArgAttr arg = program.getTensorArg(tensor);
@@ -110,10 +124,15 @@ void addInitKernel(ProgramOp program, unsigned tensor) {
   StringAttr block = b.getStringAttr("BI");
   SmallVector<Attribute> ranges;
   for (unsigned d = 0; d < rank; ++d)
-    ranges.push_back(IterAttr::get(ctx, b.getStringAttr("x" + Twine(d)), shape.getSubMap({d}), d + 1 == rank ? block : StringAttr()));
+    ranges.push_back(IterAttr::get(ctx, b.getStringAttr("x" + Twine(d)),
+                                   shape.getSubMap({d}),
+                                   d + 1 == rank ? block : StringAttr()));
   StringAttr axis = b.getStringAttr("x" + Twine(rank - 1));
-  auto kernel = KernelOp::create(b, loc, ("init_" + arg.getName().getValue()).str(), b.getArrayAttr(ranges),
-                                 b.getArrayAttr(AxisAttr::get(ctx, axis, block, 0)), DictionaryAttr(), IntegerAttr());
+  auto kernel =
+      KernelOp::create(b, loc, ("init_" + arg.getName().getValue()).str(),
+                       b.getArrayAttr(ranges),
+                       b.getArrayAttr(AxisAttr::get(ctx, axis, block, 0)),
+                       DictionaryAttr(), IntegerAttr());
   Block &body = kernel.getBody().emplaceBlock();
   auto first = *std::next(program.getBody().getOps<KernelOp>().begin());
   for (unsigned i = 0; i < program.getNumSharedArgs(); ++i)
@@ -140,9 +159,12 @@ void addInitKernel(ProgramOp program, unsigned tensor) {
   };
   Type tile = tileType(b.getI32Type(), {axis}, {ShapedType::kDynamic});
   unsigned coords = program.getNumSharedArgs();
-  Value last = RangeOp::create(b, loc, tile, body.getArgument(coords + rank - 1));
-  Value extent = SplatOp::create(b, loc, tile, emit(emit, shape.getResult(rank - 1)));
-  Value inside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, last, extent);
+  Value last =
+      RangeOp::create(b, loc, tile, body.getArgument(coords + rank - 1));
+  Value extent =
+      SplatOp::create(b, loc, tile, emit(emit, shape.getResult(rank - 1)));
+  Value inside =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, last, extent);
   SmallVector<Value> indices;
   for (unsigned d = 0; d + 1 < rank; ++d)
     indices.push_back(body.getArgument(coords + d));
@@ -151,14 +173,23 @@ void addInitKernel(ProgramOp program, unsigned tensor) {
   if (auto floating = dyn_cast<FloatType>(arg.getElementType())) {
     APFloat init = cast<FloatAttr>(arg.getInit()).getValue();
     bool losesInfo = false;
-    init.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+    init.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                 &losesInfo);
     value = FloatAttr::get(floating, init);
   } else {
-    value = b.getIntegerAttr(arg.getElementType(), isa<IntegerAttr>(arg.getInit()) ? cast<IntegerAttr>(arg.getInit()).getInt()
-                                                                                  : static_cast<int64_t>(cast<FloatAttr>(arg.getInit()).getValueAsDouble()));
+    value = b.getIntegerAttr(
+        arg.getElementType(),
+        isa<IntegerAttr>(arg.getInit())
+            ? cast<IntegerAttr>(arg.getInit()).getInt()
+            : static_cast<int64_t>(
+                  cast<FloatAttr>(arg.getInit()).getValueAsDouble()));
   }
-  Value stored = SplatOp::create(b, loc, withElementType(tile, arg.getElementType()), arith::ConstantOp::create(b, loc, value));
-  StoreOp::create(b, loc, stored, body.getArgument(program.getDims().size() + tensor), indices, ValueRange{inside});
+  Value stored =
+      SplatOp::create(b, loc, withElementType(tile, arg.getElementType()),
+                      arith::ConstantOp::create(b, loc, value));
+  StoreOp::create(b, loc, stored,
+                  body.getArgument(program.getDims().size() + tensor), indices,
+                  ValueRange{inside});
   ReturnOp::create(b, loc);
 }
 
@@ -168,14 +199,19 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
     llvm::SmallDenseSet<Attribute> covered;
     program.walk([&](StoreOp store) {
       if (Coverage(store).isComplete())
-        covered.insert(store->getParentOfType<KernelOp>().getTensorArgOf(store.getTensor()).getName());
+        covered.insert(store->getParentOfType<KernelOp>()
+                           .getTensorArgOf(store.getTensor())
+                           .getName());
     });
     for (unsigned i = 0; i < program.getTensors().size(); ++i) {
       TensorArgAttr arg = program.getTensorArg(i);
-      if (arg.getRole() != Role::Out || covered.contains(arg.getName()) || isa_and_nonnull<StringAttr>(arg.getInit()))
+      if (arg.getRole() != Role::Out || covered.contains(arg.getName()) ||
+          isa_and_nonnull<StringAttr>(arg.getInit()))
         continue;
       if (!arg.getInit()) {
-        program.emitOpError("expects output ") << arg.getName() << " to have an out_init: its stores do not provably cover it";
+        program.emitOpError("expects output ")
+            << arg.getName()
+            << " to have an out_init: its stores do not provably cover it";
         return signalPassFailure();
       }
       addInitKernel(program, i);

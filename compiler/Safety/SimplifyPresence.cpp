@@ -33,10 +33,13 @@ std::optional<Interval> intervalOf(Value v) {
     return Interval{start->lo, start->hi + size - 1};
   }
   if (isa<arith::AddIOp, arith::SubIOp>(def)) {
-    std::optional<Interval> a = intervalOf(def->getOperand(0)), b = intervalOf(def->getOperand(1));
+    std::optional<Interval> a = intervalOf(def->getOperand(0)),
+                            b = intervalOf(def->getOperand(1));
     if (!a || !b)
       return std::nullopt;
-    Interval sum = isa<arith::AddIOp>(def) ? Interval{a->lo + b->lo, a->hi + b->hi} : Interval{a->lo - b->hi, a->hi - b->lo};
+    Interval sum = isa<arith::AddIOp>(def)
+                       ? Interval{a->lo + b->lo, a->hi + b->hi}
+                       : Interval{a->lo - b->hi, a->hi - b->lo};
     bool wraps = sum.lo < INT32_MIN || sum.hi > INT32_MAX;
     return wraps ? std::nullopt : std::optional(sum);
   }
@@ -44,7 +47,8 @@ std::optional<Interval> intervalOf(Value v) {
 }
 
 bool isTrue(Value v) {
-  if (auto repeated = v.getDefiningOp(); isa_and_nonnull<SplatOp, BroadcastOp>(repeated))
+  if (auto repeated = v.getDefiningOp();
+      isa_and_nonnull<SplatOp, BroadcastOp>(repeated))
     return isTrue(repeated->getOperand(0));
   if (auto constant = v.getDefiningOp<arith::ConstantOp>())
     return constant.getValue() == BoolAttr::get(v.getContext(), true);
@@ -53,7 +57,8 @@ bool isTrue(Value v) {
   auto compare = v.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
-  std::optional<Interval> a = intervalOf(compare.getLhs()), b = intervalOf(compare.getRhs());
+  std::optional<Interval> a = intervalOf(compare.getLhs()),
+                          b = intervalOf(compare.getRhs());
   if (!a || !b)
     return false;
   switch (compare.getPredicate()) {
@@ -76,19 +81,22 @@ void dropTrue(MutableOperandRange presence) {
       presence.erase(i);
 }
 
-struct TileSimplifyPresencePass : impl::TileSimplifyPresenceBase<TileSimplifyPresencePass> {
+struct TileSimplifyPresencePass
+    : impl::TileSimplifyPresenceBase<TileSimplifyPresencePass> {
   void runOnOperation() override {
     getOperation()->walk([](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op))
         dropTrue(load.getPresenceMutable());
       else if (auto store = dyn_cast<StoreOp>(op))
         dropTrue(store.getPresenceMutable());
-      else if (auto both = dyn_cast<arith::AndIOp>(op); both && both.getType() == both.getLhs().getType()) {
+      else if (auto both = dyn_cast<arith::AndIOp>(op);
+               both && both.getType() == both.getLhs().getType()) {
         if (isTrue(both.getLhs()))
           both.replaceAllUsesWith(both.getRhs());
         else if (isTrue(both.getRhs()))
           both.replaceAllUsesWith(both.getLhs());
-      } else if (auto select = dyn_cast<arith::SelectOp>(op); select && isTrue(select.getCondition()))
+      } else if (auto select = dyn_cast<arith::SelectOp>(op);
+                 select && isTrue(select.getCondition()))
         select.replaceAllUsesWith(select.getTrueValue());
     });
   }

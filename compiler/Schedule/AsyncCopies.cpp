@@ -25,7 +25,8 @@ FailureOr<SmallVector<Operation *>> slice(CopyOp copy, scf::ForOp loop) {
   while (!worklist.empty()) {
     Value v = worklist.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(v)) {
-      bool inside = loop.getRegion().isAncestor(argument.getOwner()->getParent());
+      bool inside =
+          loop.getRegion().isAncestor(argument.getOwner()->getParent());
       if (inside && argument != loop.getInductionVar())
         return failure();
       continue;
@@ -33,13 +34,15 @@ FailureOr<SmallVector<Operation *>> slice(CopyOp copy, scf::ForOp loop) {
     Operation *def = v.getDefiningOp();
     if (!loop.getRegion().isAncestor(def->getParentRegion()))
       continue;
-    if (def->getBlock() != loop.getBody() || !(isMemoryEffectFree(def) || isa<LoadOp>(def)))
+    if (def->getBlock() != loop.getBody() ||
+        !(isMemoryEffectFree(def) || isa<LoadOp>(def)))
       return failure();
     if (found.insert(def))
       llvm::append_range(worklist, def->getOperands());
   }
   SmallVector<Operation *> ordered = found.takeVector();
-  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return ordered;
 }
 
@@ -47,7 +50,8 @@ class Pipeliner {
 public:
   Pipeliner(scf::ForOp loop, int64_t stages) : loop(loop), stages(stages) {}
 
-  /// Pipelines the copies of the loop's own block that allow it; returns the new loop, or the old one.
+  /// Pipelines the copies of the loop's own block that allow it; returns the
+  /// new loop, or the old one.
   scf::ForOp run() {
     for (auto copy : loop.getBody()->getOps<CopyOp>()) {
       FailureOr<SmallVector<Operation *>> ops = slice(copy, loop);
@@ -73,12 +77,14 @@ private:
     auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
     BufferType type = alloc.getType();
     OpBuilder b(alloc);
-    auto ringType = BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(), type.getRows(), type.getCols(),
-                                    type.getElementType(), type.getSwizzle(), stages);
+    auto ringType = BufferType::get(
+        b.getContext(), type.getRowAxis(), type.getColAxis(), type.getRows(),
+        type.getCols(), type.getElementType(), type.getSwizzle(), stages);
     rings[copy.getBuffer()] = AllocOp::create(b, alloc.getLoc(), ringType);
   }
 
-  /// Issues all copies for the iteration at `index` into `stage`; returns the last token (groups complete in order).
+  /// Issues all copies for the iteration at `index` into `stage`; returns the
+  /// last token (groups complete in order).
   Value issue(OpBuilder &b, Value index, Value stage) {
     Value token;
     IRMapping mapping;
@@ -88,14 +94,21 @@ private:
         if (!mapping.contains(op))
           b.clone(*op, mapping);
       auto lookup = [&](ValueRange values) {
-        return llvm::map_to_vector(values, [&](Value v) { return mapping.lookupOrDefault(v); });
+        return llvm::map_to_vector(
+            values, [&](Value v) { return mapping.lookupOrDefault(v); });
       };
-      Value slot = SlotOp::create(b, copy.getLoc(), copy.getBuffer().getType(), rings[copy.getBuffer()], stage);
-      // A predicate that the loop's bounds imply may have been dropped; it does not hold one iteration ahead.
+      Value slot = SlotOp::create(b, copy.getLoc(), copy.getBuffer().getType(),
+                                  rings[copy.getBuffer()], stage);
+      // A predicate that the loop's bounds imply may have been dropped; it does
+      // not hold one iteration ahead.
       SmallVector<Value> presence = lookup(copy.getPresence());
-      presence.push_back(arith::CmpIOp::create(b, copy.getLoc(), arith::CmpIPredicate::slt, index, loop.getUpperBound()));
-      token = CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(), lookup(copy.getIndices()),
-                                  presence, slot, copy.getDist(), copy.getVector());
+      presence.push_back(arith::CmpIOp::create(b, copy.getLoc(),
+                                               arith::CmpIPredicate::slt, index,
+                                               loop.getUpperBound()));
+      token =
+          CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()),
+                              copy.getTensor(), lookup(copy.getIndices()),
+                              presence, slot, copy.getDist(), copy.getVector());
     }
     return token;
   }
@@ -107,35 +120,46 @@ private:
     SmallVector<Value> inits(loop.getInitArgs());
     inits.push_back(zero);
     inits.push_back(issue(b, loop.getLowerBound(), zero));
-    auto pipelined = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+    auto pipelined =
+        scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
+                           loop.getStep(), inits);
     if (loop.getInitArgs().empty() && !pipelined.getBody()->empty())
       pipelined.getBody()->getTerminator()->erase();
     unsigned carried = loop.getInitArgs().size();
-    Value stage = pipelined.getRegionIterArgs()[carried], token = pipelined.getRegionIterArgs()[carried + 1];
+    Value stage = pipelined.getRegionIterArgs()[carried],
+          token = pipelined.getRegionIterArgs()[carried + 1];
 
     OpBuilder in = OpBuilder::atBlockBegin(pipelined.getBody());
     AwaitOp::create(in, loc, token);
     BarrierOp::create(in, loc);
-    Value next = arith::AddIOp::create(in, loc, stage, arith::ConstantIntOp::create(in, loc, 1, 32));
-    Value wraps = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, next, arith::ConstantIntOp::create(in, loc, stages, 32));
+    Value next = arith::AddIOp::create(
+        in, loc, stage, arith::ConstantIntOp::create(in, loc, 1, 32));
+    Value wraps = arith::CmpIOp::create(
+        in, loc, arith::CmpIPredicate::eq, next,
+        arith::ConstantIntOp::create(in, loc, stages, 32));
     next = arith::SelectOp::create(in, loc, wraps, zero, next);
-    // Past the last iteration every lane is absent: the copy touches no memory and fills a stage that nobody reads.
-    Value ahead = arith::AddIOp::create(in, loc, pipelined.getInductionVar(), loop.getStep());
+    // Past the last iteration every lane is absent: the copy touches no memory
+    // and fills a stage that nobody reads.
+    Value ahead = arith::AddIOp::create(in, loc, pipelined.getInductionVar(),
+                                        loop.getStep());
     Value nextToken = issue(in, ahead, next);
 
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), pipelined.getInductionVar());
-    for (auto [from, to] : llvm::zip(loop.getRegionIterArgs(), pipelined.getRegionIterArgs()))
+    for (auto [from, to] :
+         llvm::zip(loop.getRegionIterArgs(), pipelined.getRegionIterArgs()))
       mapping.map(from, to);
     for (auto &[copy, ops] : copies) {
-      Value slot = SlotOp::create(in, copy.getLoc(), copy.getBuffer().getType(), rings[copy.getBuffer()], stage);
+      Value slot = SlotOp::create(in, copy.getLoc(), copy.getBuffer().getType(),
+                                  rings[copy.getBuffer()], stage);
       mapping.map(copy.getBuffer(), slot);
     }
     for (Operation &op : loop.getBody()->without_terminator())
       if (llvm::none_of(copies, [&](Ahead &a) { return a.copy == &op; }))
         in.clone(op, mapping);
     SmallVector<Value> yields;
-    for (Value v : cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
+    for (Value v :
+         cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
       yields.push_back(mapping.lookupOrDefault(v));
     yields.push_back(next);
     yields.push_back(nextToken);
@@ -160,12 +184,14 @@ private:
   llvm::MapVector<Value, Value> rings;
 };
 
-/// The operation of `block` that contains or is the first reader of `buffer` after `copy`.
+/// The operation of `block` that contains or is the first reader of `buffer`
+/// after `copy`.
 Operation *firstUse(CopyOp copy) {
   Operation *first = nullptr;
   for (Operation *user : copy.getBuffer().getUsers()) {
     Operation *here = copy->getBlock()->findAncestorOpInBlock(*user);
-    if (here && here != copy && copy->isBeforeInBlock(here) && (!first || here->isBeforeInBlock(first)))
+    if (here && here != copy && copy->isBeforeInBlock(here) &&
+        (!first || here->isBeforeInBlock(first)))
       first = here;
   }
   return first;
@@ -177,8 +203,10 @@ void issueInPlace(CopyOp copy) {
   // In a loop the buffer's readers of the last iteration must be done first.
   if (copy->getParentOfType<scf::ForOp>())
     BarrierOp::create(b, copy.getLoc());
-  Value token = CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(), copy.getIndices(),
-                                    copy.getPresence(), copy.getBuffer(), copy.getDist(), copy.getVector());
+  Value token = CopyAsyncOp::create(
+      b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
+      copy.getIndices(), copy.getPresence(), copy.getBuffer(), copy.getDist(),
+      copy.getVector());
   Operation *reader = firstUse(copy);
   if (reader)
     b.setInsertionPoint(reader);

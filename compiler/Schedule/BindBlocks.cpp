@@ -29,7 +29,8 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
   OpBuilder builder(kernel.getContext());
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
     int64_t size = plan.sizes.lookup(axis.getName());
-    sizes.push_back(builder.getNamedAttr(axis.getName(), builder.getI64IntegerAttr(size)));
+    sizes.push_back(
+        builder.getNamedAttr(axis.getName(), builder.getI64IntegerAttr(size)));
     if (axis.getBlock())
       blocks[axis.getBlock().getValue()] = size;
   }
@@ -45,7 +46,8 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
   });
   kernel.walk([&](BlockSizeOp op) {
     OpBuilder at(op);
-    Value size = arith::ConstantIntOp::create(at, op.getLoc(), blocks.lookup(op.getBlock()), 32);
+    Value size = arith::ConstantIntOp::create(at, op.getLoc(),
+                                              blocks.lookup(op.getBlock()), 32);
     op.replaceAllUsesWith(size);
     op.erase();
   });
@@ -57,7 +59,8 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
   void runOnOperation() override {
     std::optional<TargetInfo> target = targetInfo(arch);
     if (!target) {
-      getOperation()->emitError("expects a known architecture, but got '") << arch << "'";
+      getOperation()->emitError("expects a known architecture, but got '")
+          << arch << "'";
       return signalPassFailure();
     }
     SmallVector<KernelOp> kernels;

@@ -21,33 +21,40 @@ public:
 
   Value constant(double value, Type like) {
     auto f32 = b.getF32Type();
-    Value scalar = arith::ConstantOp::create(b, loc, b.getFloatAttr(f32, value));
+    Value scalar =
+        arith::ConstantOp::create(b, loc, b.getFloatAttr(f32, value));
     return broadcastTo(b, loc, scalar, like);
   }
 
-  Value spread(Value value, Value like) { return broadcastTo(b, loc, value, like.getType()); }
+  Value spread(Value value, Value like) {
+    return broadcastTo(b, loc, value, like.getType());
+  }
 
   Value equals(Value value, double constantValue) {
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, value, constant(constantValue, value.getType()));
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, value,
+                                 constant(constantValue, value.getType()));
   }
 
   /// The reference that exponents are taken against: never -inf, so that
   /// `-inf - reference` is -inf and not NaN.
   Value reference(Value max) {
     Value empty = equals(max, -std::numeric_limits<double>::infinity());
-    return arith::SelectOp::create(b, loc, empty, constant(0, max.getType()), max);
+    return arith::SelectOp::create(b, loc, empty, constant(0, max.getType()),
+                                   max);
   }
 
   /// exp(x - ref). The difference comes first: it is exact for x == ref, so the
   /// largest weight is exactly 1 whatever the magnitude of the scores.
   Value exponential(Value x, Value ref) {
     Value difference = arith::SubFOp::create(b, loc, x, spread(ref, x));
-    Value scaled = arith::MulFOp::create(b, loc, difference, constant(1.4426950408889634, x.getType()));
+    Value scaled = arith::MulFOp::create(
+        b, loc, difference, constant(1.4426950408889634, x.getType()));
     return math::Exp2Op::create(b, loc, scaled);
   }
 
   Value reduce(Combine kind, Value x, StringRef axis, Type like) {
-    return ReduceOp::create(b, loc, withElementType(like, b.getF32Type()), kind, x, b.getStrArrayAttr({axis}), ValueRange());
+    return ReduceOp::create(b, loc, withElementType(like, b.getF32Type()), kind,
+                            x, b.getStrArrayAttr({axis}), ValueRange());
   }
 
   OpBuilder &b;
@@ -55,9 +62,11 @@ public:
 };
 
 /// Rescales the accumulators by `alpha` and appends them to `results`.
-void rescale(SoftmaxBuilder &s, ValueRange accs, Value alpha, SmallVectorImpl<Value> &results) {
+void rescale(SoftmaxBuilder &s, ValueRange accs, Value alpha,
+             SmallVectorImpl<Value> &results) {
   for (Value acc : accs)
-    results.push_back(arith::MulFOp::create(s.b, s.loc, acc, s.spread(alpha, acc)));
+    results.push_back(
+        arith::MulFOp::create(s.b, s.loc, acc, s.spread(alpha, acc)));
 }
 
 void expandUpdate(SoftmaxUpdateOp op) {
@@ -65,12 +74,15 @@ void expandUpdate(SoftmaxUpdateOp op) {
   SoftmaxBuilder s(builder, op.getLoc());
   Type state = op.getMax().getType();
   Value top = s.reduce(Combine::Max, op.getScores(), op.getOver(), state);
-  Value newMax = arith::MaximumFOp::create(builder, op.getLoc(), op.getMax(), top);
+  Value newMax =
+      arith::MaximumFOp::create(builder, op.getLoc(), op.getMax(), top);
   Value ref = s.reference(newMax);
   Value weights = s.exponential(op.getScores(), ref);
   Value alpha = s.exponential(op.getMax(), ref);
   Value kept = arith::MulFOp::create(builder, op.getLoc(), op.getSum(), alpha);
-  Value newSum = arith::AddFOp::create(builder, op.getLoc(), kept, s.reduce(Combine::Add, weights, op.getOver(), state));
+  Value newSum = arith::AddFOp::create(
+      builder, op.getLoc(), kept,
+      s.reduce(Combine::Add, weights, op.getOver(), state));
   SmallVector<Value> results{weights, newMax, newSum};
   rescale(s, op.getAccs(), alpha, results);
   op->replaceAllUsesWith(results);
@@ -81,21 +93,25 @@ void expandInclude(SoftmaxIncludeOp op) {
   OpBuilder builder(op);
   SoftmaxBuilder s(builder, op.getLoc());
   Value score = s.spread(op.getScore(), op.getMax());
-  Value newMax = arith::MaximumFOp::create(builder, op.getLoc(), op.getMax(), score);
+  Value newMax =
+      arith::MaximumFOp::create(builder, op.getLoc(), op.getMax(), score);
   Value ref = s.reference(newMax);
   Value alpha = s.exponential(op.getMax(), ref);
   Value kept = arith::MulFOp::create(builder, op.getLoc(), op.getSum(), alpha);
-  Value newSum = arith::AddFOp::create(builder, op.getLoc(), kept, s.exponential(score, ref));
+  Value newSum = arith::AddFOp::create(builder, op.getLoc(), kept,
+                                       s.exponential(score, ref));
   SmallVector<Value> results{newMax, newSum};
   rescale(s, op.getAccs(), alpha, results);
   op->replaceAllUsesWith(results);
   op.erase();
 }
 
-/// `value` where the sum of weights is not 0 (a NaN sum included), else `otherwise`.
+/// `value` where the sum of weights is not 0 (a NaN sum included), else
+/// `otherwise`.
 Value unlessEmpty(SoftmaxBuilder &s, Value sum, Value value, double otherwise) {
   Value empty = s.spread(s.equals(sum, 0), value);
-  return arith::SelectOp::create(s.b, s.loc, empty, s.constant(otherwise, value.getType()), value);
+  return arith::SelectOp::create(s.b, s.loc, empty,
+                                 s.constant(otherwise, value.getType()), value);
 }
 
 Value inverse(SoftmaxBuilder &s, Value sum) {
@@ -105,7 +121,9 @@ Value inverse(SoftmaxBuilder &s, Value sum) {
 void expandNormalize(SoftmaxNormalizeOp op) {
   OpBuilder builder(op);
   SoftmaxBuilder s(builder, op.getLoc());
-  Value scaled = arith::MulFOp::create(builder, op.getLoc(), op.getAcc(), s.spread(inverse(s, op.getSum()), op.getAcc()));
+  Value scaled =
+      arith::MulFOp::create(builder, op.getLoc(), op.getAcc(),
+                            s.spread(inverse(s, op.getSum()), op.getAcc()));
   op.replaceAllUsesWith(unlessEmpty(s, op.getSum(), scaled, 0));
   op.erase();
 }
@@ -113,8 +131,11 @@ void expandNormalize(SoftmaxNormalizeOp op) {
 void expandLse(SoftmaxLseOp op) {
   OpBuilder builder(op);
   SoftmaxBuilder s(builder, op.getLoc());
-  Value lse = arith::AddFOp::create(builder, op.getLoc(), op.getMax(), math::LogOp::create(builder, op.getLoc(), op.getSum()));
-  op.replaceAllUsesWith(unlessEmpty(s, op.getSum(), lse, -std::numeric_limits<double>::infinity()));
+  Value lse = arith::AddFOp::create(
+      builder, op.getLoc(), op.getMax(),
+      math::LogOp::create(builder, op.getLoc(), op.getSum()));
+  op.replaceAllUsesWith(unlessEmpty(s, op.getSum(), lse,
+                                    -std::numeric_limits<double>::infinity()));
   op.erase();
 }
 
@@ -122,17 +143,20 @@ void expandWeight(SoftmaxWeightOp op) {
   OpBuilder builder(op);
   SoftmaxBuilder s(builder, op.getLoc());
   Value weight = s.exponential(op.getScore(), s.reference(op.getMax()));
-  Value scaled = arith::MulFOp::create(builder, op.getLoc(), weight, s.spread(inverse(s, op.getSum()), weight));
+  Value scaled = arith::MulFOp::create(
+      builder, op.getLoc(), weight, s.spread(inverse(s, op.getSum()), weight));
   op.replaceAllUsesWith(unlessEmpty(s, op.getSum(), scaled, 0));
   op.erase();
 }
 
-struct TileExpandSoftmaxPass : impl::TileExpandSoftmaxBase<TileExpandSoftmaxPass> {
+struct TileExpandSoftmaxPass
+    : impl::TileExpandSoftmaxBase<TileExpandSoftmaxPass> {
   void runOnOperation() override {
     auto status = getOperation()->walk([](Operation *op) {
       if (auto update = dyn_cast<SoftmaxUpdateOp>(op)) {
         if (!update.getPresence().empty()) {
-          update.emitOpError("expects no 'presence': run tile-obligations first");
+          update.emitOpError(
+              "expects no 'presence': run tile-obligations first");
           return WalkResult::interrupt();
         }
         expandUpdate(update);

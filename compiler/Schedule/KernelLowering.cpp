@@ -1,5 +1,5 @@
-// Lowers the body of one bound tile kernel to sm.seq: structure and elementwise operations.
-// SPDX-License-Identifier: MIT
+// Lowers the body of one bound tile kernel to sm.seq: structure and elementwise
+// operations. SPDX-License-Identifier: MIT
 #include "compiler/Schedule/KernelLowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -16,10 +16,13 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
   for (auto dim : program.getDims().getAsRange<StringAttr>())
     args.push_back(sm::DimArgAttr::get(ctx, dim));
   for (unsigned i = 0; i < program.getTensors().size(); ++i)
-    args.push_back(sm::PointerArgAttr::get(ctx, program.getTensorArg(i).getName()));
+    args.push_back(
+        sm::PointerArgAttr::get(ctx, program.getTensorArg(i).getName()));
   for (unsigned i = 0; i < program.getScalars().size(); ++i)
-    args.push_back(sm::ScalarArgAttr::get(ctx, program.getScalarArg(i).getName()));
-  target = sm::KernelOp::create(module, source.getLoc(), name, builder.getArrayAttr(args), *source.getWarps());
+    args.push_back(
+        sm::ScalarArgAttr::get(ctx, program.getScalarArg(i).getName()));
+  target = sm::KernelOp::create(module, source.getLoc(), name,
+                                builder.getArrayAttr(args), *source.getWarps());
   Block &body = target.getBody().emplaceBlock();
   builder.setInsertionPointToStart(&body);
   for (unsigned i = 0; i < args.size(); ++i) {
@@ -27,9 +30,10 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
     compute.values[from] = body.addArgument(from.getType(), from.getLoc());
   }
   for (auto axis : source.getAxes().getAsRange<AxisAttr>()) {
-    int64_t size = cast<IntegerAttr>(source.getSizesAttr().get(axis.getName())).getInt();
-    compute.axes[axis.getName()] = distribute(roles, axis.getName(), size, *source.getWarps(),
-                                              variant.align ? 8 : 1);
+    int64_t size =
+        cast<IntegerAttr>(source.getSizesAttr().get(axis.getName())).getInt();
+    compute.axes[axis.getName()] = distribute(
+        roles, axis.getName(), size, *source.getWarps(), variant.align ? 8 : 1);
   }
   emitCoordinates();
   if (failed(lowerBlock(source.getBody().front())))
@@ -44,7 +48,8 @@ Value KernelLowering::emitAffine(AffineExpr expr, Location loc) {
   if (auto s = dyn_cast<AffineSymbolExpr>(expr))
     return compute.values.lookup(source.getDimArg(s.getPosition()));
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  Value a = emitAffine(binary.getLHS(), loc), b = emitAffine(binary.getRHS(), loc);
+  Value a = emitAffine(binary.getLHS(), loc),
+        b = emitAffine(binary.getRHS(), loc);
   switch (binary.getKind()) {
   case AffineExprKind::Add:
     return arith::AddIOp::create(builder, loc, a, b);
@@ -59,7 +64,8 @@ Value KernelLowering::emitAffine(AffineExpr expr, Location loc) {
   }
 }
 
-/// Decodes the block number into the kernel's coordinates, the last range fastest.
+/// Decodes the block number into the kernel's coordinates, the last range
+/// fastest.
 void KernelLowering::emitCoordinates() {
   Location loc = source.getLoc();
   Value rest = sm::BlockIdOp::create(builder, loc, builder.getI32Type());
@@ -68,13 +74,23 @@ void KernelLowering::emitCoordinates() {
     auto iter = cast<IterAttr>(ranges[i]);
     Value count = emitAffine(iter.getExtent().getResult(0), loc), step;
     if (iter.getBlock()) {
-      step = arith::ConstantIntOp::create(builder, loc, cast<IntegerAttr>(source.getSizesAttr().get(iter.getName())).getInt(), 32);
+      step = arith::ConstantIntOp::create(
+          builder, loc,
+          cast<IntegerAttr>(source.getSizesAttr().get(iter.getName())).getInt(),
+          32);
       count = arith::CeilDivSIOp::create(builder, loc, count, step);
     }
-    // Counts are positive wherever a block runs: a grid with a zero is not launched.
-    Value index = i == 0 ? rest : arith::RemUIOp::create(builder, loc, rest, count).getResult();
-    rest = i == 0 ? rest : arith::DivUIOp::create(builder, loc, rest, count).getResult();
-    compute.values[source.getCoord(i)] = step ? arith::MulIOp::create(builder, loc, index, step).getResult() : index;
+    // Counts are positive wherever a block runs: a grid with a zero is not
+    // launched.
+    Value index =
+        i == 0 ? rest
+               : arith::RemUIOp::create(builder, loc, rest, count).getResult();
+    rest = i == 0
+               ? rest
+               : arith::DivUIOp::create(builder, loc, rest, count).getResult();
+    compute.values[source.getCoord(i)] =
+        step ? arith::MulIOp::create(builder, loc, index, step).getResult()
+             : index;
   }
 }
 
@@ -91,7 +107,8 @@ Type KernelLowering::convertType(Type type, const Context &context) {
   auto dist = sm::DistAttr::get(type.getContext(), axes);
   if (!isComplete(dist))
     return {};
-  return RankedTensorType::get(cast<RankedTensorType>(type).getShape(), getElementTypeOrSelf(type), dist);
+  return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                               getElementTypeOrSelf(type), dist);
 }
 
 Value KernelLowering::value(Value v) { return compute.values.lookup(v); }
@@ -107,16 +124,21 @@ Value KernelLowering::valueIn(Value v, Context &context) {
     return {};
   Value result;
   if (auto range = dyn_cast<RangeOp>(def)) {
-    result = sm::RangeOp::create(builder, def->getLoc(), type, value(range.getStart()));
+    result = sm::RangeOp::create(builder, def->getLoc(), type,
+                                 value(range.getStart()));
   } else if (auto splat = dyn_cast<SplatOp>(def)) {
-    result = sm::SplatOp::create(builder, def->getLoc(), type, value(splat.getValue()));
+    result = sm::SplatOp::create(builder, def->getLoc(), type,
+                                 value(splat.getValue()));
   } else if (auto broadcast = dyn_cast<BroadcastOp>(def)) {
     if (Value from = valueIn(broadcast.getSource(), context))
       result = sm::BroadcastOp::create(builder, def->getLoc(), type, from);
   } else if (auto load = dyn_cast<LoadOp>(def)) {
-    auto indices = valuesIn(load.getIndices(), context), presence = valuesIn(load.getPresence(), context);
+    auto indices = valuesIn(load.getIndices(), context),
+         presence = valuesIn(load.getPresence(), context);
     if (succeeded(indices) && succeeded(presence))
-      result = sm::LoadOp::create(builder, def->getLoc(), type, value(load.getTensor()), *indices, *presence, 1);
+      result =
+          sm::LoadOp::create(builder, def->getLoc(), type,
+                             value(load.getTensor()), *indices, *presence, 1);
   } else if (isa<arith::ArithDialect, math::MathDialect>(def->getDialect())) {
     if (Operation *clone = cloneElementwise(*def, context))
       result = clone->getResult(cast<OpResult>(v).getResultNumber());
@@ -126,7 +148,8 @@ Value KernelLowering::valueIn(Value v, Context &context) {
   return result;
 }
 
-FailureOr<SmallVector<Value>> KernelLowering::valuesIn(ValueRange values, Context &context) {
+FailureOr<SmallVector<Value>> KernelLowering::valuesIn(ValueRange values,
+                                                       Context &context) {
   SmallVector<Value> result;
   for (Value v : values) {
     result.push_back(valueIn(v, context));
@@ -186,25 +209,31 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
     return success();
   }
   if (auto present = dyn_cast<IsPresentOp>(op)) {
-    compute.values[present] = sm::IsPresentOp::create(builder, op.getLoc(), builder.getI1Type(), value(present.getTensor()));
+    compute.values[present] = sm::IsPresentOp::create(
+        builder, op.getLoc(), builder.getI1Type(), value(present.getTensor()));
     return success();
   }
   if (auto convert = dyn_cast<ConvertOp>(op)) {
     Type type = convertType(convert.getType(), compute);
     if (!type)
-      return convert.emitOpError("has axes that no distribution of this kernel can hold together");
-    compute.values[convert] = sm::ConvertOp::create(builder, op.getLoc(), type, value(convert.getSource()), convert.getOverflow());
+      return convert.emitOpError(
+          "has axes that no distribution of this kernel can hold together");
+    compute.values[convert] = sm::ConvertOp::create(builder, op.getLoc(), type,
+                                                    value(convert.getSource()),
+                                                    convert.getOverflow());
     return success();
   }
   for (Value result : op.getResults()) {
     if (isTile(result.getType())) {
       if (!valueIn(result, compute))
-        return op.emitOpError("cannot be lowered: its axes share lanes or warps, or it is not supported on this target");
+        return op.emitOpError("cannot be lowered: its axes share lanes or "
+                              "warps, or it is not supported on this target");
     } else {
       Operation *clone = cloneElementwise(op, compute);
       if (!clone)
         return op.emitOpError("cannot be lowered to this target");
-      compute.values[result] = clone->getResult(cast<OpResult>(result).getResultNumber());
+      compute.values[result] =
+          clone->getResult(cast<OpResult>(result).getResultNumber());
     }
   }
   return success();
@@ -214,10 +243,12 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     inits.push_back(value(init));
-  auto lowered = scf::ForOp::create(builder, loop.getLoc(), value(loop.getLowerBound()), value(loop.getUpperBound()),
-                                    value(loop.getStep()), inits);
+  auto lowered = scf::ForOp::create(
+      builder, loop.getLoc(), value(loop.getLowerBound()),
+      value(loop.getUpperBound()), value(loop.getStep()), inits);
   compute.values[loop.getInductionVar()] = lowered.getInductionVar();
-  for (auto [from, to] : llvm::zip_equal(loop.getRegionIterArgs(), lowered.getRegionIterArgs()))
+  for (auto [from, to] :
+       llvm::zip_equal(loop.getRegionIterArgs(), lowered.getRegionIterArgs()))
     compute.values[from] = to;
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -227,7 +258,8 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
     if (failed(lowerBlock(*loop.getBody())))
       return failure();
   }
-  for (auto [from, to] : llvm::zip_equal(loop.getResults(), lowered.getResults()))
+  for (auto [from, to] :
+       llvm::zip_equal(loop.getResults(), lowered.getResults()))
     compute.values[from] = to;
   return success();
 }
@@ -236,8 +268,11 @@ LogicalResult KernelLowering::lowerIf(scf::IfOp branch) {
   SmallVector<Type> types;
   for (Type type : branch.getResultTypes())
     types.push_back(convertType(type, compute));
-  auto lowered = scf::IfOp::create(builder, branch.getLoc(), types, value(branch.getCondition()), !branch.getElseRegion().empty());
-  for (auto [from, to] : llvm::zip_equal(branch->getRegions(), lowered->getRegions())) {
+  auto lowered = scf::IfOp::create(builder, branch.getLoc(), types,
+                                   value(branch.getCondition()),
+                                   !branch.getElseRegion().empty());
+  for (auto [from, to] :
+       llvm::zip_equal(branch->getRegions(), lowered->getRegions())) {
     if (from.empty())
       continue;
     OpBuilder::InsertionGuard guard(builder);
@@ -246,7 +281,8 @@ LogicalResult KernelLowering::lowerIf(scf::IfOp branch) {
     if (failed(lowerBlock(from.front())))
       return failure();
   }
-  for (auto [from, to] : llvm::zip_equal(branch.getResults(), lowered.getResults()))
+  for (auto [from, to] :
+       llvm::zip_equal(branch.getResults(), lowered.getResults()))
     compute.values[from] = to;
   return success();
 }

@@ -22,14 +22,19 @@ struct VariantClass {
 /// distribution that the axis roles give.
 class KernelLowering {
 public:
-  KernelLowering(tile::KernelOp source, const AxisRoles &roles, VariantClass variant)
-      : source(source), roles(roles), variant(variant), builder(source.getContext()) {}
+  KernelLowering(tile::KernelOp source, const AxisRoles &roles,
+                 VariantClass variant)
+      : source(source), roles(roles), variant(variant),
+        builder(source.getContext()) {}
 
   /// Creates the sm.kernel named `name` at `builder`'s insertion point.
-  mlir::FailureOr<sm::KernelOp> run(mlir::OpBuilder &module, llvm::StringRef name);
+  mlir::FailureOr<sm::KernelOp> run(mlir::OpBuilder &module,
+                                    llvm::StringRef name);
 
   /// Tensors that some access reads or writes by vectors.
-  const llvm::SetVector<mlir::StringAttr> &getVectorTensors() const { return vectorTensors; }
+  const llvm::SetVector<mlir::StringAttr> &getVectorTensors() const {
+    return vectorTensors;
+  }
 
 private:
   /// Distribution of axes in one place: the kernel's, or that of one copy.
@@ -50,7 +55,8 @@ private:
   mlir::LogicalResult lowerReduce(tile::ReduceOp reduce);
   mlir::LogicalResult lowerCopy(tile::LoadOp load);
   mlir::Value operandOf(tile::DotOp dot, mlir::Value operand);
-  sm::BufferType bufferType(mlir::StringAttr rowAxis, mlir::StringAttr colAxis, mlir::Type elementType);
+  sm::BufferType bufferType(mlir::StringAttr rowAxis, mlir::StringAttr colAxis,
+                            mlir::Type elementType);
   mlir::Value alloc(sm::BufferType type, mlir::Location loc);
 
   mlir::Type convertType(mlir::Type type, const Context &context);
@@ -58,10 +64,12 @@ private:
   mlir::Value value(mlir::Value v);
   /// The value in `context`, repeated there if need be; null if it cannot be.
   mlir::Value valueIn(mlir::Value v, Context &context);
-  mlir::FailureOr<llvm::SmallVector<mlir::Value>> valuesIn(mlir::ValueRange values, Context &context);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  valuesIn(mlir::ValueRange values, Context &context);
   mlir::Operation *cloneElementwise(mlir::Operation &op, Context &context);
   /// Elements per access for an access whose last index is `index`.
-  int64_t vectorWidth(tile::GlobalType tensor, mlir::Value lastIndex, int64_t adjacent);
+  int64_t vectorWidth(tile::GlobalType tensor, mlir::Value lastIndex,
+                      int64_t adjacent);
   void noteVector(mlir::Value tensor, int64_t width);
 
   tile::KernelOp source;

@@ -1,5 +1,5 @@
-// Lowers the body of one bound tile kernel to sm.seq: memory, products, reductions.
-// SPDX-License-Identifier: MIT
+// Lowers the body of one bound tile kernel to sm.seq: memory, products,
+// reductions. SPDX-License-Identifier: MIT
 #include "compiler/Schedule/KernelLowering.h"
 
 namespace selvedge::schedule {
@@ -17,29 +17,39 @@ bool isMultipleOf(Value value, int64_t factor) {
     if (auto c = dyn_cast<arith::ConstantIntOp>(def))
       return c.value() % factor == 0;
     if (isa<arith::MulIOp>(def))
-      return isMultipleOf(def->getOperand(0), factor) || isMultipleOf(def->getOperand(1), factor);
+      return isMultipleOf(def->getOperand(0), factor) ||
+             isMultipleOf(def->getOperand(1), factor);
     if (isa<arith::AddIOp, arith::SubIOp>(def))
-      return isMultipleOf(def->getOperand(0), factor) && isMultipleOf(def->getOperand(1), factor);
+      return isMultipleOf(def->getOperand(0), factor) &&
+             isMultipleOf(def->getOperand(1), factor);
     return false;
   }
   auto argument = cast<BlockArgument>(value);
   if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
-    return argument == loop.getInductionVar() && isMultipleOf(loop.getLowerBound(), factor) &&
+    return argument == loop.getInductionVar() &&
+           isMultipleOf(loop.getLowerBound(), factor) &&
            isMultipleOf(loop.getStep(), factor);
   if (auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp())) {
     unsigned shared = kernel.getProgram().getNumSharedArgs();
     if (argument.getArgNumber() < shared)
       return false;
-    auto iter = cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
-    return iter.getBlock() && cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName())).getInt() % factor == 0;
+    auto iter =
+        cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
+    return iter.getBlock() &&
+           cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName()))
+                       .getInt() %
+                   factor ==
+               0;
   }
   return false;
 }
 
 } // namespace
 
-int64_t KernelLowering::vectorWidth(GlobalType tensor, Value lastIndex, int64_t adjacent) {
-  int64_t bytes = std::max(8u, tensor.getElementType().getIntOrFloatBitWidth()) / 8;
+int64_t KernelLowering::vectorWidth(GlobalType tensor, Value lastIndex,
+                                    int64_t adjacent) {
+  int64_t bytes =
+      std::max(8u, tensor.getElementType().getIntOrFloatBitWidth()) / 8;
   int64_t width = std::min(adjacent, variant.align / bytes);
   auto range = lastIndex.getDefiningOp<RangeOp>();
   while (width > 1 && !(range && isMultipleOf(range.getStart(), width)))
@@ -53,11 +63,15 @@ void KernelLowering::noteVector(Value tensor, int64_t width) {
 }
 
 /// Elements that one thread holds side by side along the axis of `index`.
-static int64_t adjacentElements(const llvm::MapVector<StringAttr, sm::AxisDistAttr> &axes, Value index) {
+static int64_t
+adjacentElements(const llvm::MapVector<StringAttr, sm::AxisDistAttr> &axes,
+                 Value index) {
   if (axesOf(index.getType()).size() != 1)
     return 1;
   sm::AxisDistAttr axis = axes.lookup(axesOf(index.getType())[0]);
-  return !axis.getRegSizes().empty() && axis.getRegStrides()[0] == 1 ? axis.getRegSizes()[0] : 1;
+  return !axis.getRegSizes().empty() && axis.getRegStrides()[0] == 1
+             ? axis.getRegSizes()[0]
+             : 1;
 }
 
 LogicalResult KernelLowering::lowerLoad(LoadOp load) {
@@ -72,38 +86,55 @@ LogicalResult KernelLowering::lowerLoad(LoadOp load) {
   if (!used)
     return success();
   Type type = convertType(load.getType(), compute);
-  auto indices = valuesIn(load.getIndices(), compute), presence = valuesIn(load.getPresence(), compute);
+  auto indices = valuesIn(load.getIndices(), compute),
+       presence = valuesIn(load.getPresence(), compute);
   if (!type || failed(indices) || failed(presence))
     return load.emitOpError("cannot be lowered: its axes share lanes or warps");
-  int64_t width = load.getIndices().empty()
-                      ? 1
-                      : vectorWidth(load.getTensor().getType(), load.getIndices().back(),
-                                    adjacentElements(compute.axes, load.getIndices().back()));
+  int64_t width =
+      load.getIndices().empty()
+          ? 1
+          : vectorWidth(
+                load.getTensor().getType(), load.getIndices().back(),
+                adjacentElements(compute.axes, load.getIndices().back()));
   noteVector(load.getTensor(), width);
-  compute.values[load] = sm::LoadOp::create(builder, load.getLoc(), type, value(load.getTensor()), *indices, *presence, width);
+  compute.values[load] =
+      sm::LoadOp::create(builder, load.getLoc(), type, value(load.getTensor()),
+                         *indices, *presence, width);
   return success();
 }
 
 LogicalResult KernelLowering::lowerStore(StoreOp store) {
-  auto indices = valuesIn(store.getIndices(), compute), presence = valuesIn(store.getPresence(), compute);
+  auto indices = valuesIn(store.getIndices(), compute),
+       presence = valuesIn(store.getPresence(), compute);
   Value stored = value(store.getValue());
   if (failed(indices) || failed(presence) || !stored)
-    return store.emitOpError("cannot be lowered: its axes share lanes or warps");
-  int64_t width = store.getIndices().empty()
-                      ? 1
-                      : vectorWidth(store.getTensor().getType(), store.getIndices().back(),
-                                    adjacentElements(compute.axes, store.getIndices().back()));
+    return store.emitOpError(
+        "cannot be lowered: its axes share lanes or warps");
+  int64_t width =
+      store.getIndices().empty()
+          ? 1
+          : vectorWidth(
+                store.getTensor().getType(), store.getIndices().back(),
+                adjacentElements(compute.axes, store.getIndices().back()));
   noteVector(store.getTensor(), width);
-  sm::StoreOp::create(builder, store.getLoc(), stored, value(store.getTensor()), *indices, *presence, width);
+  sm::StoreOp::create(builder, store.getLoc(), stored, value(store.getTensor()),
+                      *indices, *presence, width);
   return success();
 }
 
-sm::BufferType KernelLowering::bufferType(StringAttr rowAxis, StringAttr colAxis, Type elementType) {
-  auto size = [&](StringAttr axis) { return cast<IntegerAttr>(source.getSizesAttr().get(axis)).getInt(); };
-  int64_t rows = size(rowAxis), cols = size(colAxis), chunks = cols * elementType.getIntOrFloatBitWidth() / 128;
-  // The exclusive-or must stay inside the row: the largest power of two that divides its chunks, eight rows at most.
+sm::BufferType KernelLowering::bufferType(StringAttr rowAxis,
+                                          StringAttr colAxis,
+                                          Type elementType) {
+  auto size = [&](StringAttr axis) {
+    return cast<IntegerAttr>(source.getSizesAttr().get(axis)).getInt();
+  };
+  int64_t rows = size(rowAxis), cols = size(colAxis),
+          chunks = cols * elementType.getIntOrFloatBitWidth() / 128;
+  // The exclusive-or must stay inside the row: the largest power of two that
+  // divides its chunks, eight rows at most.
   int64_t swizzle = std::min<int64_t>(8, chunks & -chunks) - 1;
-  return sm::BufferType::get(source.getContext(), rowAxis, colAxis, rows, cols, elementType, swizzle, 1);
+  return sm::BufferType::get(source.getContext(), rowAxis, colAxis, rows, cols,
+                             elementType, swizzle, 1);
 }
 
 Value KernelLowering::alloc(sm::BufferType type, Location loc) {
@@ -116,21 +147,29 @@ LogicalResult KernelLowering::lowerCopy(LoadOp load) {
   SmallVector<StringAttr> axes;
   for (Value index : load.getIndices())
     llvm::append_range(axes, axesOf(index.getType()));
-  sm::BufferType type = bufferType(axes[0], axes[1], getElementTypeOrSelf(load.getType()));
+  sm::BufferType type =
+      bufferType(axes[0], axes[1], getElementTypeOrSelf(load.getType()));
   bool lastIsColumn = axesOf(load.getIndices().back().getType()).size() == 1;
-  int64_t width = lastIsColumn ? vectorWidth(load.getTensor().getType(), load.getIndices().back(), 8) : 1;
-  // A narrower vector than 16 bytes gains nothing over single elements that are combined in shared memory.
+  int64_t width = lastIsColumn ? vectorWidth(load.getTensor().getType(),
+                                             load.getIndices().back(), 8)
+                               : 1;
+  // A narrower vector than 16 bytes gains nothing over single elements that are
+  // combined in shared memory.
   width = width == 8 ? 8 : 1;
   noteVector(load.getTensor(), width);
-  sm::DistAttr dist = distributeCopy(axes[0], type.getRows(), axes[1], type.getCols(), target.getWarps(), width);
+  sm::DistAttr dist = distributeCopy(axes[0], type.getRows(), axes[1],
+                                     type.getCols(), target.getWarps(), width);
   Context context;
   for (sm::AxisDistAttr axis : dist.getAxes())
     context.axes[axis.getName()] = axis;
-  auto indices = valuesIn(load.getIndices(), context), presence = valuesIn(load.getPresence(), context);
+  auto indices = valuesIn(load.getIndices(), context),
+       presence = valuesIn(load.getPresence(), context);
   if (failed(indices) || failed(presence))
-    return load.emitOpError("cannot be copied to shared memory: an index or predicate is not computable from indices alone");
+    return load.emitOpError("cannot be copied to shared memory: an index or "
+                            "predicate is not computable from indices alone");
   Value buffer = alloc(type, load.getLoc());
-  sm::CopyOp::create(builder, load.getLoc(), value(load.getTensor()), *indices, *presence, buffer, dist, width);
+  sm::CopyOp::create(builder, load.getLoc(), value(load.getTensor()), *indices,
+                     *presence, buffer, dist, width);
   buffers[load] = buffer;
   return success();
 }
@@ -141,21 +180,26 @@ Value KernelLowering::operandOf(DotOp dot, Value operand) {
   Value tile = value(operand);
   if (!tile)
     return {};
-  // A accumulators' registers are the A fragment of the next product if the contracted axis is spread like accumulator columns.
+  // A accumulators' registers are the A fragment of the next product if the
+  // contracted axis is spread like accumulator columns.
   auto over = cast<StringAttr>(dot.getOver()[0]);
   bool fragment = true, hasRows = false;
   for (sm::AxisDistAttr axis : sm::distOf(tile.getType()).getAxes()) {
     if (axis.getName() == over)
-      fragment &= roles.roles.lookup(over) == AxisRole::Cols && llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
+      fragment &=
+          roles.roles.lookup(over) == AxisRole::Cols &&
+          llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
     else
       hasRows = roles.roles.lookup(axis.getName()) == AxisRole::Rows;
   }
   if (fragment && hasRows)
     return tile;
   ArrayRef<StringAttr> axes = axesOf(operand.getType());
-  sm::BufferType type = bufferType(axes[0], axes[1], getElementTypeOrSelf(operand.getType()));
+  sm::BufferType type =
+      bufferType(axes[0], axes[1], getElementTypeOrSelf(operand.getType()));
   Value buffer = alloc(type, dot.getLoc());
-  // The barriers separate this use of the buffer from the last one and the writers from the readers.
+  // The barriers separate this use of the buffer from the last one and the
+  // writers from the readers.
   sm::BarrierOp::create(builder, dot.getLoc());
   sm::StageOp::create(builder, dot.getLoc(), tile, buffer);
   sm::BarrierOp::create(builder, dot.getLoc());
@@ -171,26 +215,36 @@ LogicalResult KernelLowering::lowerDot(DotOp dot) {
     return dot.emitOpError("cannot be lowered: its axes share lanes or warps");
   Value init = dot.getInit() ? value(dot.getInit()) : Value();
   if (!init) {
-    Value zero = arith::ConstantOp::create(builder, dot.getLoc(), builder.getF32FloatAttr(0));
+    Value zero = arith::ConstantOp::create(builder, dot.getLoc(),
+                                           builder.getF32FloatAttr(0));
     init = sm::SplatOp::create(builder, dot.getLoc(), type, zero);
   }
-  compute.values[dot] = sm::MmaOp::create(builder, dot.getLoc(), type, lhs, rhs, init, cast<StringAttr>(dot.getOver()[0]));
+  compute.values[dot] =
+      sm::MmaOp::create(builder, dot.getLoc(), type, lhs, rhs, init,
+                        cast<StringAttr>(dot.getOver()[0]));
   return success();
 }
 
 LogicalResult KernelLowering::lowerReduce(ReduceOp reduce) {
   if (!reduce.getPresence().empty())
-    return reduce.emitOpError("expects no 'presence': run tile-obligations first");
+    return reduce.emitOpError(
+        "expects no 'presence': run tile-obligations first");
   Value current = value(reduce.getSource());
   SmallVector<sm::AxisDistAttr> axes(sm::distOf(current.getType()).getAxes());
-  SmallVector<int64_t> shape(cast<RankedTensorType>(current.getType()).getShape());
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(current.getType()).getShape());
   Type element = getElementTypeOrSelf(current.getType());
   for (auto over : reduce.getOver().getAsRange<StringAttr>()) {
     size_t position = sm::distOf(current.getType()).indexOf(over);
     axes.erase(axes.begin() + position);
     shape.erase(shape.begin() + position);
-    Type type = axes.empty() ? element : RankedTensorType::get(shape, element, sm::DistAttr::get(reduce.getContext(), axes));
-    current = sm::ReduceOp::create(builder, reduce.getLoc(), type, reduce.getKind(), current, over);
+    Type type =
+        axes.empty()
+            ? element
+            : RankedTensorType::get(
+                  shape, element, sm::DistAttr::get(reduce.getContext(), axes));
+    current = sm::ReduceOp::create(builder, reduce.getLoc(), type,
+                                   reduce.getKind(), current, over);
   }
   compute.values[reduce] = current;
   return success();

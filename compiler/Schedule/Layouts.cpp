@@ -48,7 +48,8 @@ bool isComputed(Value operand) {
 }
 
 /// Gives `axis` a role, and its partner in every product the opposite one.
-LogicalResult colour(AxisRoles &result, ArrayRef<DotOp> dots, StringAttr axis, AxisRole role) {
+LogicalResult colour(AxisRoles &result, ArrayRef<DotOp> dots, StringAttr axis,
+                     AxisRole role) {
   auto [it, isNew] = result.roles.insert({axis, role});
   if (!isNew)
     return success(it->second == role);
@@ -59,33 +60,41 @@ LogicalResult colour(AxisRoles &result, ArrayRef<DotOp> dots, StringAttr axis, A
     if (!partner)
       continue;
     if (failed(colour(result, dots, partner, opposite)))
-      return dot.emitOpError("expects the axes of all products of a kernel to split into rows and columns, but axis ")
+      return dot.emitOpError("expects the axes of all products of a kernel to "
+                             "split into rows and columns, but axis ")
              << partner << " would have to be both";
   }
   return success();
 }
 
-LogicalResult assignProductRoles(KernelOp kernel, ArrayRef<DotOp> dots, AxisRoles &result) {
+LogicalResult assignProductRoles(KernelOp kernel, ArrayRef<DotOp> dots,
+                                 AxisRoles &result) {
   for (DotOp dot : dots) {
-    if (!freeAxis(dot, dot.getLhs()) || !freeAxis(dot, dot.getRhs()) || dot.getOver().size() != 1)
-      return dot.emitOpError("expects a product of two tiles with two axes each over one shared axis");
+    if (!freeAxis(dot, dot.getLhs()) || !freeAxis(dot, dot.getRhs()) ||
+        dot.getOver().size() != 1)
+      return dot.emitOpError("expects a product of two tiles with two axes "
+                             "each over one shared axis");
     for (Value operand : {dot.getLhs(), dot.getRhs()})
       if (getElementTypeOrSelf(operand.getType()).isF32())
-        return dot.emitOpError("expects operands of bf16 or f16 on this target, but got f32; convert them with 'as'");
+        return dot.emitOpError("expects operands of bf16 or f16 on this "
+                               "target, but got f32; convert them with 'as'");
   }
   result.hasDot = result.splitCols = true;
-  // A computed operand stays in registers only as the A operand: its kept axis becomes rows first.
+  // A computed operand stays in registers only as the A operand: its kept axis
+  // becomes rows first.
   for (DotOp dot : dots)
     for (Value operand : {dot.getLhs(), dot.getRhs()})
       if (isComputed(operand)) {
         result.splitCols = false;
         if (!result.roles.contains(freeAxis(dot, operand)) &&
-            failed(colour(result, dots, freeAxis(dot, operand), AxisRole::Rows)))
+            failed(
+                colour(result, dots, freeAxis(dot, operand), AxisRole::Rows)))
           return failure();
       }
   for (DotOp dot : dots)
     if (!result.roles.contains(freeAxis(dot, dot.getLhs())) &&
-        failed(colour(result, dots, freeAxis(dot, dot.getLhs()), AxisRole::Rows)))
+        failed(
+            colour(result, dots, freeAxis(dot, dot.getLhs()), AxisRole::Rows)))
       return failure();
   for (DotOp dot : dots)
     for (Value operand : {dot.getLhs(), dot.getRhs()})
@@ -95,19 +104,25 @@ LogicalResult assignProductRoles(KernelOp kernel, ArrayRef<DotOp> dots, AxisRole
   return success();
 }
 
-/// Without products: the axis along which memory is contiguous goes to lanes, the next one to warps.
+/// Without products: the axis along which memory is contiguous goes to lanes,
+/// the next one to warps.
 void assignElementwiseRoles(KernelOp kernel, AxisRoles &result) {
   auto visit = [&](ValueRange indices) {
     if (!indices.empty() && axesOf(indices.back().getType()).size() == 1)
-      result.roles.insert({axesOf(indices.back().getType())[0], AxisRole::Lanes});
+      result.roles.insert(
+          {axesOf(indices.back().getType())[0], AxisRole::Lanes});
   };
-  // Tiles with several axes decide; a vector of rows alone (a bias, an LSE) does not make rows contiguous.
+  // Tiles with several axes decide; a vector of rows alone (a bias, an LSE)
+  // does not make rows contiguous.
   for (size_t rank : {size_t(2), size_t(1)})
     kernel.walk([&](Operation *op) {
       auto enough = [&](Type type) { return axesOf(type).size() >= rank; };
-      if (auto load = dyn_cast<LoadOp>(op); load && enough(load.getType()) && (rank > 1 || result.roles.empty()))
+      if (auto load = dyn_cast<LoadOp>(op);
+          load && enough(load.getType()) && (rank > 1 || result.roles.empty()))
         visit(load.getIndices());
-      if (auto store = dyn_cast<StoreOp>(op); store && enough(store.getValue().getType()) && (rank > 1 || result.roles.empty()))
+      if (auto store = dyn_cast<StoreOp>(op);
+          store && enough(store.getValue().getType()) &&
+          (rank > 1 || result.roles.empty()))
         visit(store.getIndices());
     });
 }
@@ -120,8 +135,10 @@ SmallVector<int64_t> bits(int64_t count, int64_t stride) {
   return result;
 }
 
-AxisDistAttr makeAxis(StringAttr name, ArrayRef<std::pair<int64_t, int64_t>> regs, SmallVector<int64_t> lanes,
-                      SmallVector<int64_t> warps, int64_t numWarps) {
+AxisDistAttr makeAxis(StringAttr name,
+                      ArrayRef<std::pair<int64_t, int64_t>> regs,
+                      SmallVector<int64_t> lanes, SmallVector<int64_t> warps,
+                      int64_t numWarps) {
   SmallVector<int64_t> sizes, strides;
   for (auto [size, stride] : regs) {
     if (size == 1)
@@ -131,10 +148,12 @@ AxisDistAttr makeAxis(StringAttr name, ArrayRef<std::pair<int64_t, int64_t>> reg
   }
   lanes.resize(5, 0);
   warps.resize(llvm::Log2_64(numWarps), 0);
-  return AxisDistAttr::get(name.getContext(), name, sizes, strides, lanes, warps);
+  return AxisDistAttr::get(name.getContext(), name, sizes, strides, lanes,
+                           warps);
 }
 
-/// Warps along rows where they also share columns: as square as possible, rows first.
+/// Warps along rows where they also share columns: as square as possible, rows
+/// first.
 int64_t warpsAlongRows(const AxisRoles &roles, int64_t warps) {
   if (!roles.splitCols || warps == 1)
     return warps;
@@ -153,24 +172,30 @@ FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
     return failure();
   bool warpsTaken = false;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
-    AxisRole rest = result.hasDot ? AxisRole::Cols : warpsTaken ? AxisRole::Local : AxisRole::Warps;
+    AxisRole rest = result.hasDot ? AxisRole::Cols
+                    : warpsTaken  ? AxisRole::Local
+                                  : AxisRole::Warps;
     if (result.roles.insert({axis.getName(), rest}).second)
       warpsTaken = true;
   }
   return result;
 }
 
-AxisDistAttr distribute(const AxisRoles &roles, StringAttr axis, int64_t size, int64_t warps, int64_t vector) {
+AxisDistAttr distribute(const AxisRoles &roles, StringAttr axis, int64_t size,
+                        int64_t warps, int64_t vector) {
   int64_t rowWarps = warpsAlongRows(roles, warps);
   switch (roles.roles.lookup(axis)) {
   case AxisRole::Rows: {
     while (rowWarps > 1 && size % (16 * rowWarps) != 0)
       rowWarps /= 2;
     int64_t part = size / rowWarps;
-    return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4}, bits(rowWarps, part), warps);
+    return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4},
+                    bits(rowWarps, part), warps);
   }
   case AxisRole::Cols: {
-    int64_t colWarps = roles.splitCols && roles.resultCols.contains(axis) ? warps / rowWarps : 1;
+    int64_t colWarps = roles.splitCols && roles.resultCols.contains(axis)
+                           ? warps / rowWarps
+                           : 1;
     while (colWarps > 1 && size % (16 * colWarps) != 0)
       colWarps /= 2;
     int64_t part = size / colWarps;
@@ -179,7 +204,8 @@ AxisDistAttr distribute(const AxisRoles &roles, StringAttr axis, int64_t size, i
     return makeAxis(axis, {{2, 1}, {part / 8, 8}}, {2, 4}, warpStrides, warps);
   }
   case AxisRole::Lanes:
-    return makeAxis(axis, {{vector, 1}, {size / (32 * vector), 32 * vector}}, bits(32, vector), {}, warps);
+    return makeAxis(axis, {{vector, 1}, {size / (32 * vector), 32 * vector}},
+                    bits(32, vector), {}, warps);
   case AxisRole::Warps:
     return makeAxis(axis, {{size / warps, warps}}, {}, bits(warps, 1), warps);
   case AxisRole::Local:
@@ -188,7 +214,8 @@ AxisDistAttr distribute(const AxisRoles &roles, StringAttr axis, int64_t size, i
   return makeAxis(axis, {{size, 1}}, {}, {}, warps);
 }
 
-DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis, int64_t cols, int64_t warps, int64_t vector) {
+DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis,
+                        int64_t cols, int64_t warps, int64_t vector) {
   int64_t threads = 32 * warps, chunks = cols / vector;
   int64_t colThreads = std::min(threads, chunks & -chunks);
   int64_t rowThreads = std::min(threads / colThreads, rows & -rows);
@@ -197,11 +224,17 @@ DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis, in
   size_t threadBits = llvm::Log2_64(threads);
   col.resize(threadBits, 0);
   row.resize(threadBits, 0);
-  auto lanes = [](ArrayRef<int64_t> all) { return SmallVector<int64_t>(all.take_front(5)); };
-  auto warpPart = [](ArrayRef<int64_t> all) { return SmallVector<int64_t>(all.drop_front(5)); };
-  AxisDistAttr rowDist = makeAxis(rowAxis, {{rows / rowThreads, rowThreads}}, lanes(row), warpPart(row), warps);
-  AxisDistAttr colDist =
-      makeAxis(colAxis, {{vector, 1}, {chunks / colThreads, vector * colThreads}}, lanes(col), warpPart(col), warps);
+  auto lanes = [](ArrayRef<int64_t> all) {
+    return SmallVector<int64_t>(all.take_front(5));
+  };
+  auto warpPart = [](ArrayRef<int64_t> all) {
+    return SmallVector<int64_t>(all.drop_front(5));
+  };
+  AxisDistAttr rowDist = makeAxis(rowAxis, {{rows / rowThreads, rowThreads}},
+                                  lanes(row), warpPart(row), warps);
+  AxisDistAttr colDist = makeAxis(
+      colAxis, {{vector, 1}, {chunks / colThreads, vector * colThreads}},
+      lanes(col), warpPart(col), warps);
   return DistAttr::get(rowAxis.getContext(), {rowDist, colDist});
 }
 
@@ -214,7 +247,8 @@ bool isComplete(DistAttr dist) {
           return false;
     return true;
   };
-  return disjoint([](AxisDistAttr a) { return a.getLanes(); }) && disjoint([](AxisDistAttr a) { return a.getWarps(); });
+  return disjoint([](AxisDistAttr a) { return a.getLanes(); }) &&
+         disjoint([](AxisDistAttr a) { return a.getWarps(); });
 }
 
 } // namespace selvedge::schedule

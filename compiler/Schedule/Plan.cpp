@@ -17,14 +17,19 @@ struct Candidate {
   int64_t rows, cols, contracted, warps;
 };
 
-/// Rows on all warps: products whose operands stay in registers, reductions along columns.
-constexpr Candidate rowCandidates[] = {{128, 64, 64, 8}, {64, 64, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
+/// Rows on all warps: products whose operands stay in registers, reductions
+/// along columns.
+constexpr Candidate rowCandidates[] = {
+    {128, 64, 64, 8}, {64, 64, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
 /// Warps share rows and columns: plain products.
-constexpr Candidate squareCandidates[] = {{128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
+constexpr Candidate squareCandidates[] = {
+    {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
 /// No products: one row per warp, a kilobyte or more of it at a time.
-constexpr Candidate elementwiseCandidates[] = {{4, 1024, 1, 4}, {4, 512, 1, 4}, {4, 256, 1, 4}};
+constexpr Candidate elementwiseCandidates[] = {
+    {4, 1024, 1, 4}, {4, 512, 1, 4}, {4, 256, 1, 4}};
 
-/// Registers that addresses, predicates, fragments and loop state take beside accumulators (seen in SASS of the templates).
+/// Registers that addresses, predicates, fragments and loop state take beside
+/// accumulators (seen in SASS of the templates).
 constexpr int64_t registerOverhead = 72;
 
 int64_t elements(Type type, const KernelPlan &plan) {
@@ -59,13 +64,16 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c) {
       block = 16;
       break;
     }
-    plan.sizes[axis.getName()] = axis.getBlock() ? block : llvm::alignTo(axis.getExtent(), granule);
+    plan.sizes[axis.getName()] =
+        axis.getBlock() ? block : llvm::alignTo(axis.getExtent(), granule);
   }
   // One block symbol has one size, whatever axes it serves.
   llvm::MapVector<StringAttr, int64_t> blocks;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
     if (axis.getBlock()) {
-      int64_t &size = blocks.insert({axis.getBlock(), plan.sizes[axis.getName()]}).first->second;
+      int64_t &size =
+          blocks.insert({axis.getBlock(), plan.sizes[axis.getName()]})
+              .first->second;
       size = std::max(size, plan.sizes[axis.getName()]);
     }
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
@@ -89,21 +97,26 @@ bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target) {
       }
     }
   });
-  return registers <= std::min(target.regsPerThread, target.regsPerSm / threads) && smem <= target.smemBytesPerBlock;
+  return registers <=
+             std::min(target.regsPerThread, target.regsPerSm / threads) &&
+         smem <= target.smemBytesPerBlock;
 }
 
 } // namespace
 
-FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles, const TargetInfo &target) {
-  ArrayRef<Candidate> candidates = !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
-                                   : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
-                                                     : ArrayRef<Candidate>(rowCandidates);
+FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
+                                const TargetInfo &target) {
+  ArrayRef<Candidate> candidates =
+      !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
+      : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
+                        : ArrayRef<Candidate>(rowCandidates);
   for (const Candidate &candidate : candidates) {
     KernelPlan plan = bind(kernel, roles, candidate);
     if (fits(kernel, plan, target))
       return plan;
   }
-  return kernel.emitOpError("has no plan: no candidate block sizes fit the registers and shared memory of the target");
+  return kernel.emitOpError("has no plan: no candidate block sizes fit the "
+                            "registers and shared memory of the target");
 }
 
 } // namespace selvedge::schedule

@@ -20,7 +20,10 @@ using namespace selvedge::tile;
 void dropDead(sm::KernelOp kernel) {
   kernel.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
     bool readsOnly = isa<sm::LoadOp, sm::AllocOp>(op);
-    if (op->use_empty() && (readsOnly || (isMemoryEffectFree(op) && !op->hasTrait<OpTrait::IsTerminator>() && op->getNumRegions() == 0)))
+    if (op->use_empty() &&
+        (readsOnly ||
+         (isMemoryEffectFree(op) && !op->hasTrait<OpTrait::IsTerminator>() &&
+          op->getNumRegions() == 0)))
       op->erase();
   });
   Block &body = kernel.getBody().front();
@@ -36,15 +39,18 @@ void dropDead(sm::KernelOp kernel) {
   kernel.setArgsAttr(ArrayAttr::get(kernel.getContext(), kept));
 }
 
-/// The kernel's arguments as the launch passes them: a tensor is its pointer and its strides.
+/// The kernel's arguments as the launch passes them: a tensor is its pointer
+/// and its strides.
 ArrayAttr launchArgs(sm::KernelOp kernel) {
   MLIRContext *ctx = kernel.getContext();
   SmallVector<Attribute> args;
-  for (auto [attr, argument] : llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
+  for (auto [attr, argument] :
+       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
     args.push_back(attr);
     if (auto type = dyn_cast<GlobalType>(argument.getType()))
       for (unsigned d = 0; d < type.getRank(); ++d)
-        args.push_back(sm::StrideArgAttr::get(ctx, cast<sm::PointerArgAttr>(attr).getTensor(), d));
+        args.push_back(sm::StrideArgAttr::get(
+            ctx, cast<sm::PointerArgAttr>(attr).getTensor(), d));
   }
   return ArrayAttr::get(ctx, args);
 }
@@ -56,30 +62,38 @@ AffineMap gridOf(KernelOp kernel) {
   for (auto iter : kernel.getRanges().getAsRange<IterAttr>()) {
     AffineExpr count = iter.getExtent().getResult(0);
     if (iter.getBlock())
-      count = count.ceilDiv(cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName())).getInt());
+      count = count.ceilDiv(
+          cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName()))
+              .getInt());
     blocks = blocks * count;
   }
   return AffineMap::get(0, kernel.getProgram().getDims().size(), blocks, ctx);
 }
 
 struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
-  /// Lowers every kernel of `program` for one class; the tensors read by vectors form the variant's condition.
-  LogicalResult lowerVariant(OpBuilder &module, OpBuilder &plan, ProgramOp program, VariantClass variant, StringRef name, bool &differs) {
+  /// Lowers every kernel of `program` for one class; the tensors read by
+  /// vectors form the variant's condition.
+  LogicalResult lowerVariant(OpBuilder &module, OpBuilder &plan,
+                             ProgramOp program, VariantClass variant,
+                             StringRef name, bool &differs) {
     llvm::SetVector<StringAttr> vectorTensors;
     SmallVector<std::pair<KernelOp, sm::KernelOp>> lowered;
     for (auto kernel : program.getBody().getOps<KernelOp>()) {
       if (!kernel.getSizes())
-        return kernel.emitOpError("expects bound sizes: run tile-bind-blocks first");
+        return kernel.emitOpError(
+            "expects bound sizes: run tile-bind-blocks first");
       FailureOr<AxisRoles> roles = assignRoles(kernel);
       if (failed(roles))
         return failure();
-      std::string symbol = (program.getSymName() + "_" + kernel.getSymName() + "_" + name).str();
+      std::string symbol =
+          (program.getSymName() + "_" + kernel.getSymName() + "_" + name).str();
       KernelLowering lowering(kernel, *roles, variant);
       FailureOr<sm::KernelOp> result = lowering.run(module, symbol);
       if (failed(result))
         return failure();
       dropDead(*result);
-      vectorTensors.insert(lowering.getVectorTensors().begin(), lowering.getVectorTensors().end());
+      vectorTensors.insert(lowering.getVectorTensors().begin(),
+                           lowering.getVectorTensors().end());
       lowered.push_back({kernel, *result});
     }
     differs = !vectorTensors.empty();
@@ -89,10 +103,14 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       return success();
     }
     SmallVector<Attribute> when(vectorTensors.begin(), vectorTensors.end());
-    auto variantOp = sm::VariantOp::create(plan, program.getLoc(), name, plan.getArrayAttr(when), variant.align);
-    OpBuilder launches = OpBuilder::atBlockEnd(&variantOp.getBody().emplaceBlock());
+    auto variantOp = sm::VariantOp::create(
+        plan, program.getLoc(), name, plan.getArrayAttr(when), variant.align);
+    OpBuilder launches =
+        OpBuilder::atBlockEnd(&variantOp.getBody().emplaceBlock());
     for (auto &[source, kernel] : lowered)
-      sm::LaunchOp::create(launches, source.getLoc(), kernel.getSymName(), gridOf(source), 32 * kernel.getWarps(), 0, launchArgs(kernel));
+      sm::LaunchOp::create(launches, source.getLoc(), kernel.getSymName(),
+                           gridOf(source), 32 * kernel.getWarps(), 0,
+                           launchArgs(kernel));
     return success();
   }
 
@@ -100,12 +118,17 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs) {
       OpBuilder module(program);
-      auto plan = sm::PlanOp::create(module, program.getLoc(), program.getSymName(), program.getDims(), program.getTensors(),
-                                     program.getScalars(), program.getPromises(), program.getParams());
-      OpBuilder variants = OpBuilder::atBlockEnd(&plan.getBody().emplaceBlock());
+      auto plan = sm::PlanOp::create(
+          module, program.getLoc(), program.getSymName(), program.getDims(),
+          program.getTensors(), program.getScalars(), program.getPromises(),
+          program.getParams());
+      OpBuilder variants =
+          OpBuilder::atBlockEnd(&plan.getBody().emplaceBlock());
       bool differs = false;
-      if (failed(lowerVariant(module, variants, program, {16}, "aligned", differs)) ||
-          failed(lowerVariant(module, variants, program, {0}, "universal", differs)))
+      if (failed(lowerVariant(module, variants, program, {16}, "aligned",
+                              differs)) ||
+          failed(lowerVariant(module, variants, program, {0}, "universal",
+                              differs)))
         return signalPassFailure();
       program.erase();
     }

@@ -1,5 +1,5 @@
-// Registration, layouts and verifiers of the sm dialect; (Cn) refers to the op's documentation.
-// SPDX-License-Identifier: MIT
+// Registration, layouts and verifiers of the sm dialect; (Cn) refers to the
+// op's documentation. SPDX-License-Identifier: MIT
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/IR/Builders.h"
@@ -99,8 +99,11 @@ bool isRegisterTile(Type type) { return distOf(type) != nullptr; }
 
 DistAttr distOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  auto dist = tensor ? dyn_cast_or_null<DistAttr>(tensor.getEncoding()) : DistAttr();
-  return dist && static_cast<int64_t>(dist.getAxes().size()) == tensor.getRank() ? dist : DistAttr();
+  auto dist =
+      tensor ? dyn_cast_or_null<DistAttr>(tensor.getEncoding()) : DistAttr();
+  return dist && static_cast<int64_t>(dist.getAxes().size()) == tensor.getRank()
+             ? dist
+             : DistAttr();
 }
 
 } // namespace selvedge::sm
@@ -110,16 +113,22 @@ LogicalResult PlanOp::verify() {
   for (auto variant : getBody().getOps<VariantOp>())
     last = variant;
   if (last && !last.getWhen().empty())
-    return emitOpError("expects the last variant to have no condition, but got 'when' ") << last.getWhen();
+    return emitOpError(
+               "expects the last variant to have no condition, but got 'when' ")
+           << last.getWhen();
   return success();
 }
 
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   if (block.getNumArguments() != getArgs().size())
-    return emitOpError("expects ") << getArgs().size() << " block arguments, but got " << block.getNumArguments();
-  if (getWarps() == 0 || getWarps() > 32 || (getWarps() & (getWarps() - 1)) != 0)
-    return emitOpError("expects 1 to 32 warps, a power of two, but got ") << getWarps();
+    return emitOpError("expects ")
+           << getArgs().size() << " block arguments, but got "
+           << block.getNumArguments();
+  if (getWarps() == 0 || getWarps() > 32 ||
+      (getWarps() & (getWarps() - 1)) != 0)
+    return emitOpError("expects 1 to 32 warps, a power of two, but got ")
+           << getWarps();
   return success();
 }
 
@@ -127,7 +136,8 @@ LogicalResult BroadcastOp::verify() {
   DistAttr to = distOf(getType());
   for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
     if (!llvm::is_contained(to.getAxes(), axis))
-      return emitOpError("expects the result to distribute axis ") << axis.getName() << " as the source does";
+      return emitOpError("expects the result to distribute axis ")
+             << axis.getName() << " as the source does";
   return success();
 }
 
@@ -138,24 +148,29 @@ LogicalResult ReduceOp::verify() {
       rest.push_back(axis);
   DistAttr result = distOf(getType());
   if (result ? result.getAxes() != ArrayRef<AxisDistAttr>(rest) : !rest.empty())
-    return emitOpError("expects the source's distribution without axis ") << getOverAttr() << ", but got " << getType();
+    return emitOpError("expects the source's distribution without axis ")
+           << getOverAttr() << ", but got " << getType();
   return success();
 }
 
 LogicalResult SlotOp::verify() {
   BufferType ring = getRing().getType(), slot = getType();
-  if (slot.getStages() != 1 || slot != BufferType::get(getContext(), ring.getRowAxis(), ring.getColAxis(), ring.getRows(), ring.getCols(),
-                                                       ring.getElementType(), ring.getSwizzle(), 1))
+  if (slot.getStages() != 1 ||
+      slot != BufferType::get(getContext(), ring.getRowAxis(),
+                              ring.getColAxis(), ring.getRows(), ring.getCols(),
+                              ring.getElementType(), ring.getSwizzle(), 1))
     return emitOpError("expects one stage of ") << ring << ", but got " << slot;
   return success();
 }
 
 static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
   if (auto buffer = dyn_cast<BufferType>(type))
-    return {{buffer.getRowAxis(), buffer.getRows()}, {buffer.getColAxis(), buffer.getCols()}};
+    return {{buffer.getRowAxis(), buffer.getRows()},
+            {buffer.getColAxis(), buffer.getCols()}};
   SmallVector<std::pair<StringAttr, int64_t>> result;
   auto tensor = cast<RankedTensorType>(type);
-  for (auto [axis, size] : llvm::zip_equal(distOf(type).getAxes(), tensor.getShape()))
+  for (auto [axis, size] :
+       llvm::zip_equal(distOf(type).getAxes(), tensor.getShape()))
     result.push_back({axis.getName(), size});
   return result;
 }
@@ -174,13 +189,17 @@ LogicalResult MmaOp::verify() {
       shared += axis.first == getOverAttr();
       free += llvm::is_contained(result, axis);
       if (axis.second % 16 != 0)
-        return emitOpError("expects axes of a multiple of 16, but got ") << axis.second << " for " << axis.first;
+        return emitOpError("expects axes of a multiple of 16, but got ")
+               << axis.second << " for " << axis.first;
     }
     if (axes.size() != 2 || shared != 1 || free != 1)
-      return emitOpError("expects operands with the axis ") << getOverAttr() << " and one of the result, but got " << operand.getType();
+      return emitOpError("expects operands with the axis ")
+             << getOverAttr() << " and one of the result, but got "
+             << operand.getType();
   }
   Type element = operandElement(getLhs().getType());
-  if (element != operandElement(getRhs().getType()) || !(element.isBF16() || element.isF16()))
+  if (element != operandElement(getRhs().getType()) ||
+      !(element.isBF16() || element.isF16()))
     return emitOpError("expects two bf16 or two f16 operands");
   if (result.size() != 2)
     return emitOpError("expects a result with two axes, but got ") << getType();

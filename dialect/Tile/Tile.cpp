@@ -43,24 +43,29 @@ bool isTile(Type type) {
   if (!tensor || tensor.getRank() == 0)
     return false;
   auto axes = dyn_cast_or_null<AxesAttr>(tensor.getEncoding());
-  return axes && static_cast<int64_t>(axes.getNames().size()) == tensor.getRank();
+  return axes &&
+         static_cast<int64_t>(axes.getNames().size()) == tensor.getRank();
 }
 
 ArrayRef<StringAttr> axesOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  auto axes = tensor ? dyn_cast_or_null<AxesAttr>(tensor.getEncoding()) : AxesAttr();
+  auto axes =
+      tensor ? dyn_cast_or_null<AxesAttr>(tensor.getEncoding()) : AxesAttr();
   return axes ? axes.getNames() : ArrayRef<StringAttr>();
 }
 
-Type tileType(Type elementType, ArrayRef<StringAttr> axes, ArrayRef<int64_t> sizes) {
+Type tileType(Type elementType, ArrayRef<StringAttr> axes,
+              ArrayRef<int64_t> sizes) {
   if (axes.empty())
     return elementType;
-  return RankedTensorType::get(sizes, elementType, AxesAttr::get(elementType.getContext(), axes));
+  return RankedTensorType::get(sizes, elementType,
+                               AxesAttr::get(elementType.getContext(), axes));
 }
 
 Type withElementType(Type type, Type elementType) {
   if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return RankedTensorType::get(tensor.getShape(), elementType, tensor.getEncoding());
+    return RankedTensorType::get(tensor.getShape(), elementType,
+                                 tensor.getEncoding());
   return elementType;
 }
 
@@ -75,20 +80,29 @@ Value broadcastTo(OpBuilder &builder, Location loc, Value value, Type shape) {
   return BroadcastOp::create(builder, loc, type, value);
 }
 
-ProgramOp KernelOp::getProgram() { return cast<ProgramOp>((*this)->getParentOp()); }
+ProgramOp KernelOp::getProgram() {
+  return cast<ProgramOp>((*this)->getParentOp());
+}
 
-BlockArgument KernelOp::getDimArg(unsigned i) { return getBody().getArgument(i); }
+BlockArgument KernelOp::getDimArg(unsigned i) {
+  return getBody().getArgument(i);
+}
 
 BlockArgument KernelOp::getTensorArgument(unsigned i) {
   return getBody().getArgument(getProgram().getDims().size() + i);
 }
 
-BlockArgument KernelOp::getScalarArgument(unsigned i) { return getTensorArgument(getProgram().getTensors().size() + i); }
+BlockArgument KernelOp::getScalarArgument(unsigned i) {
+  return getTensorArgument(getProgram().getTensors().size() + i);
+}
 
-BlockArgument KernelOp::getCoord(unsigned i) { return getBody().getArgument(getProgram().getNumSharedArgs() + i); }
+BlockArgument KernelOp::getCoord(unsigned i) {
+  return getBody().getArgument(getProgram().getNumSharedArgs() + i);
+}
 
 TensorArgAttr KernelOp::getTensorArgOf(Value tensor) {
-  return getProgram().getTensorArg(cast<BlockArgument>(tensor).getArgNumber() - getProgram().getDims().size());
+  return getProgram().getTensorArg(cast<BlockArgument>(tensor).getArgNumber() -
+                                   getProgram().getDims().size());
 }
 
 } // namespace selvedge::tile

@@ -6,9 +6,11 @@ add_link_options(-Wl,--as-needed -Wl,--gc-sections -static-libstdc++ -static-lib
 # The archives name the shared zstd target; its static library keeps the bundle free of it.
 find_library(ZSTD_ARCHIVE NAMES libzstd.a REQUIRED)
 if(NOT TARGET zstd::libzstd_shared)
-  add_library(zstd::libzstd_shared STATIC IMPORTED)
-  set_target_properties(zstd::libzstd_shared PROPERTIES IMPORTED_LOCATION "${ZSTD_ARCHIVE}")
+  add_library(zstd::libzstd_shared UNKNOWN IMPORTED)
 endif()
+set_target_properties(zstd::libzstd_shared PROPERTIES
+  IMPORTED_LOCATION "${ZSTD_ARCHIVE}" IMPORTED_LOCATION_NONE "${ZSTD_ARCHIVE}"
+  IMPORTED_LOCATION_RELEASE "${ZSTD_ARCHIVE}" IMPORTED_LOCATION_RELWITHDEBINFO "${ZSTD_ARCHIVE}")
 
 llvm_map_components_to_libnames(SELVEDGE_LLVM_LIBS AsmParser BitReader BitWriter Core FrontendOpenMP
   NVPTXCodeGen NVPTXDesc NVPTXInfo Passes Remarks Support)

@@ -1,5 +1,5 @@
-// Emits the code of one thread of a kernel: structure and elementwise operations.
-// SPDX-License-Identifier: MIT
+// Emits the code of one thread of a kernel: structure and elementwise
+// operations. SPDX-License-Identifier: MIT
 #include "compiler/Target/SM80/LaneEmitter.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -9,32 +9,50 @@ namespace selvedge::sm80 {
 using namespace mlir;
 using namespace selvedge::sm;
 
-Value LaneEmitter::i32(int64_t v) { return arith::ConstantIntOp::create(b, loc(), v, 32); }
+Value LaneEmitter::i32(int64_t v) {
+  return arith::ConstantIntOp::create(b, loc(), v, 32);
+}
 
-Value LaneEmitter::add(Value x, Value y) { return arith::AddIOp::create(b, loc(), x, y); }
+Value LaneEmitter::add(Value x, Value y) {
+  return arith::AddIOp::create(b, loc(), x, y);
+}
 
-Value LaneEmitter::mul(Value x, Value y) { return arith::MulIOp::create(b, loc(), x, y); }
+Value LaneEmitter::mul(Value x, Value y) {
+  return arith::MulIOp::create(b, loc(), x, y);
+}
 
-Value LaneEmitter::zero(Type type) { return arith::ConstantOp::create(b, loc(), b.getZeroAttr(type)); }
+Value LaneEmitter::zero(Type type) {
+  return arith::ConstantOp::create(b, loc(), b.getZeroAttr(type));
+}
 
 Value LaneEmitter::conjunction(ArrayRef<Value> values) {
   Value result;
   for (Value v : values)
     if (v)
-      result = result && result != v ? arith::AndIOp::create(b, loc(), result, v).getResult() : v;
+      result = result && result != v
+                   ? arith::AndIOp::create(b, loc(), result, v).getResult()
+                   : v;
   return result;
 }
 
 Value LaneEmitter::intrinsic(StringRef name, Type result, ValueRange args) {
-  auto call = result ? LLVM::CallIntrinsicOp::create(b, loc(), result, b.getStringAttr(name), args)
-                     : LLVM::CallIntrinsicOp::create(b, loc(), b.getStringAttr(name), args);
+  auto call = result
+                  ? LLVM::CallIntrinsicOp::create(b, loc(), result,
+                                                  b.getStringAttr(name), args)
+                  : LLVM::CallIntrinsicOp::create(b, loc(),
+                                                  b.getStringAttr(name), args);
   return result ? call.getResult(0) : Value();
 }
 
-Value LaneEmitter::inlineAsm(Type result, ValueRange args, StringRef text, StringRef constraints) {
-  auto op = LLVM::InlineAsmOp::create(b, loc(), result ? TypeRange(result) : TypeRange(), args, text, constraints,
-                                      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+Value LaneEmitter::inlineAsm(Type result, ValueRange args, StringRef text,
+                             StringRef constraints) {
+  auto op = LLVM::InlineAsmOp::create(
+      b, loc(), result ? TypeRange(result) : TypeRange(), args, text,
+      constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+      ArrayAttr());
   return result ? op.getRes() : Value();
 }
 
@@ -57,18 +75,27 @@ Value LaneEmitter::laneOf(Value v, DistAttr full, int64_t reg) {
   return all[own.flatten(mine)];
 }
 
-/// Sum of `strides[b]` over the set bits of `id`; runs of doubling strides become one shift, mask and multiply.
-static Value bitSum(OpBuilder &b, Location loc, Value id, ArrayRef<int64_t> strides) {
-  auto constant = [&](int64_t v) -> Value { return arith::ConstantIntOp::create(b, loc, v, 32); };
+/// Sum of `strides[b]` over the set bits of `id`; runs of doubling strides
+/// become one shift, mask and multiply.
+static Value bitSum(OpBuilder &b, Location loc, Value id,
+                    ArrayRef<int64_t> strides) {
+  auto constant = [&](int64_t v) -> Value {
+    return arith::ConstantIntOp::create(b, loc, v, 32);
+  };
   Value sum;
   for (size_t first = 0; first < strides.size();) {
     size_t last = first + 1;
-    while (last < strides.size() && strides[first] != 0 && strides[last] == 2 * strides[last - 1])
+    while (last < strides.size() && strides[first] != 0 &&
+           strides[last] == 2 * strides[last - 1])
       ++last;
     if (strides[first] != 0) {
-      Value part = first ? arith::ShRUIOp::create(b, loc, id, constant(first)).getResult() : id;
+      Value part =
+          first
+              ? arith::ShRUIOp::create(b, loc, id, constant(first)).getResult()
+              : id;
       if (last < strides.size())
-        part = arith::AndIOp::create(b, loc, part, constant((int64_t(1) << (last - first)) - 1));
+        part = arith::AndIOp::create(
+            b, loc, part, constant((int64_t(1) << (last - first)) - 1));
       part = arith::MulIOp::create(b, loc, part, constant(strides[first]));
       sum = sum ? arith::AddIOp::create(b, loc, sum, part).getResult() : part;
     }
@@ -86,7 +113,8 @@ Value LaneEmitter::threadPart(AxisDistAttr axis) {
   Value fromLane = bitSum(b, kernel.getLoc(), laneId, axis.getLanes());
   Value fromWarp = bitSum(b, kernel.getLoc(), warpId, axis.getWarps());
   if (fromLane && fromWarp)
-    return cached = arith::AddIOp::create(b, kernel.getLoc(), fromLane, fromWarp);
+    return cached =
+               arith::AddIOp::create(b, kernel.getLoc(), fromLane, fromWarp);
   if (fromLane || fromWarp)
     return cached = fromLane ? fromLane : fromWarp;
   return cached = arith::ConstantIntOp::create(b, kernel.getLoc(), 0, 32);
@@ -103,10 +131,13 @@ void LaneEmitter::emitSignature() {
       types.push_back(argument.getType());
     }
   }
-  function = LLVM::LLVMFuncOp::create(b, kernel.getLoc(), kernel.getSymName(),
-                                      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(ctx), types));
+  function = LLVM::LLVMFuncOp::create(
+      b, kernel.getLoc(), kernel.getSymName(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(ctx), types));
   function->setAttr("nvvm.kernel", b.getUnitAttr());
-  function->setAttr("nvvm.maxntid", b.getDenseI32ArrayAttr({static_cast<int32_t>(32 * kernel.getWarps()), 1, 1}));
+  function->setAttr("nvvm.maxntid",
+                    b.getDenseI32ArrayAttr(
+                        {static_cast<int32_t>(32 * kernel.getWarps()), 1, 1}));
   function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
@@ -125,7 +156,8 @@ void LaneEmitter::emitSignature() {
   laneId = arith::AndIOp::create(b, loc(), thread, i32(31));
   // The shuffle tells ptxas that the warp number is the same in all lanes.
   Value warp = arith::ShRUIOp::create(b, loc(), thread, i32(5));
-  warpId = intrinsic("llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(), {i32(-1), warp, i32(0), i32(31)});
+  warpId = intrinsic("llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(),
+                     {i32(-1), warp, i32(0), i32(31)});
 }
 
 LogicalResult LaneEmitter::run() {
@@ -162,16 +194,21 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
     return success();
   }
   if (isa<BlockIdOp>(op))
-    lanes(op.getResult(0)) = {intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", b.getI32Type(), {})};
+    lanes(op.getResult(0)) = {
+        intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", b.getI32Type(), {})};
   else if (isa<BarrierOp>(op))
     intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", {}, {i32(0)});
   else if (auto present = dyn_cast<IsPresentOp>(op)) {
-    Value null = LLVM::ZeroOp::create(b, loc(), LLVM::LLVMPointerType::get(b.getContext(), 1));
-    lanes(present) = {LLVM::ICmpOp::create(b, loc(), LLVM::ICmpPredicate::ne, globals[present.getTensor()].pointer, null)};
+    Value null = LLVM::ZeroOp::create(
+        b, loc(), LLVM::LLVMPointerType::get(b.getContext(), 1));
+    lanes(present) = {LLVM::ICmpOp::create(b, loc(), LLVM::ICmpPredicate::ne,
+                                           globals[present.getTensor()].pointer,
+                                           null)};
   } else if (auto range = dyn_cast<RangeOp>(op))
     emitRange(range);
   else if (auto splat = dyn_cast<SplatOp>(op))
-    lanes(splat) = Registers(distOf(splat.getType()).getNumRegs(), lane1(splat.getValue()));
+    lanes(splat) = Registers(distOf(splat.getType()).getNumRegs(),
+                             lane1(splat.getValue()));
   else if (auto broadcast = dyn_cast<BroadcastOp>(op))
     emitBroadcast(broadcast);
   else if (auto convert = dyn_cast<ConvertOp>(op))
@@ -201,7 +238,9 @@ LogicalResult LaneEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     llvm::append_range(inits, lanes(init));
-  auto emitted = scf::ForOp::create(b, loc(), lane1(loop.getLowerBound()), lane1(loop.getUpperBound()), lane1(loop.getStep()), inits);
+  auto emitted = scf::ForOp::create(b, loc(), lane1(loop.getLowerBound()),
+                                    lane1(loop.getUpperBound()),
+                                    lane1(loop.getStep()), inits);
   registers[loop.getInductionVar()] = {emitted.getInductionVar()};
   auto bind = [&](ValueRange from, ValueRange to) {
     unsigned next = 0;
@@ -228,8 +267,11 @@ LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
   SmallVector<Type> types;
   for (Type type : branch.getResultTypes())
     llvm::append_range(types, expand(type));
-  auto emitted = scf::IfOp::create(b, loc(), types, lane1(branch.getCondition()), !branch.getElseRegion().empty());
-  for (auto [from, to] : llvm::zip_equal(branch->getRegions(), emitted->getRegions())) {
+  auto emitted =
+      scf::IfOp::create(b, loc(), types, lane1(branch.getCondition()),
+                        !branch.getElseRegion().empty());
+  for (auto [from, to] :
+       llvm::zip_equal(branch->getRegions(), emitted->getRegions())) {
     if (from.empty())
       continue;
     OpBuilder::InsertionGuard guard(b);
@@ -248,7 +290,8 @@ LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
 }
 
 LogicalResult LaneEmitter::emitElementwise(Operation &op) {
-  if (op.getNumRegions() != 0 || op.getNumResults() != 1 || !isMemoryEffectFree(&op))
+  if (op.getNumRegions() != 0 || op.getNumResults() != 1 ||
+      !isMemoryEffectFree(&op))
     return op.emitOpError("has no lowering to this target");
   Type type = op.getResult(0).getType(), element = getElementTypeOrSelf(type);
   DistAttr dist = distOf(type);
@@ -257,7 +300,9 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
   for (int64_t reg = 0; reg < count; ++reg) {
     OperationState state(op.getLoc(), op.getName());
     for (Value operand : op.getOperands())
-      state.operands.push_back(registers[operand].size() == 1 ? lane1(operand) : registers[operand][reg]);
+      state.operands.push_back(registers[operand].size() == 1
+                                   ? lane1(operand)
+                                   : registers[operand][reg]);
     state.types.push_back(element);
     state.attributes = llvm::to_vector(op.getAttrs());
     // Folding may have made a splat constant of a whole tile.
@@ -280,7 +325,8 @@ void LaneEmitter::emitRange(RangeOp range) {
   Value base = add(lane1(range.getStart()), threadPart(axis));
   Registers result;
   for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
-    result.push_back(axis.regOffset(reg) ? add(base, i32(axis.regOffset(reg))) : base);
+    result.push_back(axis.regOffset(reg) ? add(base, i32(axis.regOffset(reg)))
+                                         : base);
   lanes(range) = result;
 }
 
@@ -295,15 +341,18 @@ void LaneEmitter::emitBroadcast(BroadcastOp broadcast) {
 void LaneEmitter::emitConvert(ConvertOp convert) {
   Type element = getElementTypeOrSelf(convert.getType());
   Type pair = VectorType::get({2}, element);
-  std::string name = element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
+  std::string name =
+      element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
   if (convert.getOverflow() == tile::Overflow::Sat)
     name += ".satfinite";
   Registers source = lanes(convert.getSource()), result;
   for (size_t reg = 0; reg < source.size(); reg += 2) {
-    Value low = source[reg], high = reg + 1 < source.size() ? source[reg + 1] : low;
+    Value low = source[reg],
+          high = reg + 1 < source.size() ? source[reg + 1] : low;
     Value packed = intrinsic(name, pair, {high, low});
     for (int64_t i = 0; i < 2 && reg + i < source.size(); ++i)
-      result.push_back(LLVM::ExtractElementOp::create(b, loc(), packed, i32(i)));
+      result.push_back(
+          LLVM::ExtractElementOp::create(b, loc(), packed, i32(i)));
   }
   lanes(convert) = result;
 }

@@ -10,12 +10,13 @@
 
 namespace selvedge::sm80 {
 
-/// Walks an sm.kernel in form async and emits an llvm.func. A register tile maps
-/// to its thread's registers, in the order of its distribution; a scalar to one
-/// value; a token to none.
+/// Walks an sm.kernel in form async and emits an llvm.func. A register tile
+/// maps to its thread's registers, in the order of its distribution; a scalar
+/// to one value; a token to none.
 class LaneEmitter {
 public:
-  LaneEmitter(sm::KernelOp kernel, mlir::OpBuilder builder) : kernel(kernel), b(builder) {}
+  LaneEmitter(sm::KernelOp kernel, mlir::OpBuilder builder)
+      : kernel(kernel), b(builder) {}
 
   /// Emits the function at the builder's insertion point.
   mlir::LogicalResult run();
@@ -58,29 +59,40 @@ private:
   void emitStage(sm::StageOp stage);
   void emitAlloc(sm::AllocOp alloc);
   void emitSlot(sm::SlotOp slot);
-  llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor, mlir::ValueRange indices,
+  llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor,
+                                     mlir::ValueRange indices,
                                      mlir::ValueRange presence, int64_t width);
   Registers loadAccess(const Access &access, mlir::Type element);
   void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
-  Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes, mlir::Type element);
-  void storeWords(mlir::Value pointer, mlir::Value present, llvm::ArrayRef<mlir::Value> values);
-  /// Whether this thread is the one that stores where a tile is repeated over threads; null: all differ.
+  Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
+                      mlir::Type element);
+  void storeWords(mlir::Value pointer, mlir::Value present,
+                  llvm::ArrayRef<mlir::Value> values);
+  /// Whether this thread is the one that stores where a tile is repeated over
+  /// threads; null: all differ.
   mlir::Value isOwner(sm::DistAttr dist);
   /// Address of an element of a buffer, swizzled: `row` and `col` are i32.
-  mlir::Value sharedAddress(sm::BufferType type, mlir::Value base, mlir::Value row, mlir::Value col);
+  mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
+                            mlir::Value row, mlir::Value col);
   mlir::Value sharedPointer(mlir::Value byteOffset);
 
   // Tensor cores (LaneMma.cpp).
   mlir::LogicalResult emitMma(sm::MmaOp mma);
-  llvm::SmallVector<mlir::Value> fragment(mlir::Value buffer, mlir::StringAttr majorAxis, int64_t major, mlir::Value majorBase,
+  llvm::SmallVector<mlir::Value> fragment(mlir::Value buffer,
+                                          mlir::StringAttr majorAxis,
+                                          int64_t major, mlir::Value majorBase,
                                           int64_t k, bool isA);
-  llvm::SmallVector<mlir::Value> registerFragment(mlir::Value tile, mlir::StringAttr over, int64_t block, int64_t k);
+  llvm::SmallVector<mlir::Value> registerFragment(mlir::Value tile,
+                                                  mlir::StringAttr over,
+                                                  int64_t block, int64_t k);
 
   // Reductions (LaneReduce.cpp).
   void emitReduce(sm::ReduceOp reduce);
   mlir::Value combine(tile::Combine kind, mlir::Value a, mlir::Value b);
   mlir::Value shuffleXor(mlir::Value v, int64_t mask);
-  mlir::Value exchangeWarps(tile::Combine kind, mlir::Value v, llvm::ArrayRef<int64_t> warpBits, int64_t slot, int64_t numSlots);
+  mlir::Value exchangeWarps(tile::Combine kind, mlir::Value v,
+                            llvm::ArrayRef<int64_t> warpBits, int64_t slot,
+                            int64_t numSlots);
 
   // Helpers.
   mlir::Value i32(int64_t v);
@@ -88,11 +100,14 @@ private:
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value zero(mlir::Type type);
   mlir::Value conjunction(llvm::ArrayRef<mlir::Value> values);
-  mlir::Value intrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange args);
-  mlir::Value inlineAsm(mlir::Type result, mlir::ValueRange args, llvm::StringRef text, llvm::StringRef constraints);
+  mlir::Value intrinsic(llvm::StringRef name, mlir::Type result,
+                        mlir::ValueRange args);
+  mlir::Value inlineAsm(mlir::Type result, mlir::ValueRange args,
+                        llvm::StringRef text, llvm::StringRef constraints);
   /// Index along `axis` that the thread number contributes; computed once.
   mlir::Value threadPart(sm::AxisDistAttr axis);
-  /// Register `reg` of a tile distributed by `full`, read from `v`, which may lack axes or be a scalar.
+  /// Register `reg` of a tile distributed by `full`, read from `v`, which may
+  /// lack axes or be a scalar.
   mlir::Value laneOf(mlir::Value v, sm::DistAttr full, int64_t reg);
   /// Per-thread types of a value's type.
   llvm::SmallVector<mlir::Type> expand(mlir::Type type);

@@ -9,19 +9,27 @@ namespace selvedge::sm80 {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static int64_t bytesOf(Type element) { return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8); }
+static int64_t bytesOf(Type element) {
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
 
 //===-- Addresses ---------------------------------------------------------===//
 
-SmallVector<LaneEmitter::Access> LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices, ValueRange presence, int64_t width) {
+SmallVector<LaneEmitter::Access>
+LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
+                      ValueRange presence, int64_t width) {
   const Global &global = globals[tensor];
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
   int64_t count = dist ? dist.getNumRegs() : 1;
-  auto at = [&](Value v, int64_t reg) { return dist ? laneOf(v, dist, reg) : lane1(v); };
-  // Adjacent elements are consecutive digits of the first register mode of the last index's axis.
+  auto at = [&](Value v, int64_t reg) {
+    return dist ? laneOf(v, dist, reg) : lane1(v);
+  };
+  // Adjacent elements are consecutive digits of the first register mode of the
+  // last index's axis.
   int64_t axis = -1;
   if (width > 1)
-    axis = dist.indexOf(distOf(indices.back().getType()).getAxes()[0].getName());
+    axis =
+        dist.indexOf(distOf(indices.back().getType()).getAxes()[0].getName());
   SmallVector<Access> result;
   for (int64_t reg = 0; reg < count; ++reg) {
     Access access;
@@ -36,14 +44,18 @@ SmallVector<LaneEmitter::Access> LaneEmitter::accesses(DistAttr dist, Value tens
     }
     Value offset;
     for (auto [index, stride] : llvm::zip_equal(indices, global.strides)) {
-      Value wide = arith::ExtSIOp::create(b, loc(), b.getI64Type(), at(index, reg));
+      Value wide =
+          arith::ExtSIOp::create(b, loc(), b.getI64Type(), at(index, reg));
       Value part = mul(wide, stride);
       offset = offset ? add(offset, part) : part;
     }
     if (!offset)
       offset = arith::ConstantIntOp::create(b, loc(), 0, 64);
-    Value byteOffset = mul(offset, arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64));
-    access.pointer = LLVM::GEPOp::create(b, loc(), global.pointer.getType(), b.getI8Type(), global.pointer, ValueRange{byteOffset});
+    Value byteOffset = mul(
+        offset, arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64));
+    access.pointer =
+        LLVM::GEPOp::create(b, loc(), global.pointer.getType(), b.getI8Type(),
+                            global.pointer, ValueRange{byteOffset});
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
@@ -67,7 +79,9 @@ Value LaneEmitter::isOwner(DistAttr dist) {
     }
   auto isZero = [&](Value id, int64_t mask) {
     Value bits = arith::AndIOp::create(b, loc(), id, i32(mask));
-    return arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, bits, i32(0)).getResult();
+    return arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, bits,
+                                 i32(0))
+        .getResult();
   };
   if (idleLanes)
     conditions.push_back(isZero(laneId, idleLanes));
@@ -105,14 +119,18 @@ std::string braces(char first, int64_t from, int64_t count) {
 
 } // namespace
 
-/// Reads `bytes` at `pointer` as elements; zero where `present` is false, in which case memory is not touched.
-LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present, int64_t bytes, Type element) {
+/// Reads `bytes` at `pointer` as elements; zero where `present` is false, in
+/// which case memory is not touched.
+LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
+                                              int64_t bytes, Type element) {
   Words words = wordsFor(b, bytes);
-  std::string vector = words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
+  std::string vector =
+      words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
   std::string outputs, clear;
   for (int64_t i = 0; i < words.count; ++i) {
     outputs += llvm::formatv("=&{0},", words.constraint);
-    clear += llvm::formatv("mov.{0} ${1}, 0; ", words.constraint == 'h' ? "b16" : "b32", i);
+    clear += llvm::formatv("mov.{0} ${1}, 0; ",
+                           words.constraint == 'h' ? "b16" : "b32", i);
   }
   std::string targets = braces('$', 0, words.count);
   SmallVector<Value> args{pointer};
@@ -120,32 +138,45 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present, int6
   if (present) {
     args.push_back(present);
     constraints += ",b";
-    text = llvm::formatv("{0}@${3} ld.global{1}.{2} {4}, [${5}];", clear, vector, words.suffix, words.count + 1, targets, words.count);
+    text =
+        llvm::formatv("{0}@${3} ld.global{1}.{2} {4}, [${5}];", clear, vector,
+                      words.suffix, words.count + 1, targets, words.count);
   } else {
-    text = llvm::formatv("ld.global{0}.{1} {2}, [${3}];", vector, words.suffix, targets, words.count);
+    text = llvm::formatv("ld.global{0}.{1} {2}, [${3}];", vector, words.suffix,
+                         targets, words.count);
   }
   Type result = words.type;
   if (words.count > 1)
-    result = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(words.count, words.type));
+    result = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(words.count, words.type));
   Value loaded = inlineAsm(result, args, text, constraints);
   Registers elements;
   int64_t perWord = std::max<int64_t>(1, 4 / bytesOf(element));
   for (int64_t w = 0; w < words.count; ++w) {
-    Value word = words.count == 1 ? loaded : LLVM::ExtractValueOp::create(b, loc(), loaded, w).getResult();
+    Value word =
+        words.count == 1
+            ? loaded
+            : LLVM::ExtractValueOp::create(b, loc(), loaded, w).getResult();
     if (words.constraint == 'r' && perWord > 1) {
-      Value pair = LLVM::BitcastOp::create(b, loc(), VectorType::get({perWord}, element), word);
+      Value pair = LLVM::BitcastOp::create(
+          b, loc(), VectorType::get({perWord}, element), word);
       for (int64_t i = 0; i < perWord; ++i)
-        elements.push_back(LLVM::ExtractElementOp::create(b, loc(), pair, i32(i)));
+        elements.push_back(
+            LLVM::ExtractElementOp::create(b, loc(), pair, i32(i)));
       continue;
     }
     if (bytes == 1)
       word = arith::TruncIOp::create(b, loc(), element, word);
-    elements.push_back(word.getType() == element ? word : LLVM::BitcastOp::create(b, loc(), element, word).getResult());
+    elements.push_back(
+        word.getType() == element
+            ? word
+            : LLVM::BitcastOp::create(b, loc(), element, word).getResult());
   }
   return elements;
 }
 
-void LaneEmitter::storeWords(Value pointer, Value present, ArrayRef<Value> values) {
+void LaneEmitter::storeWords(Value pointer, Value present,
+                             ArrayRef<Value> values) {
   Type element = values.front().getType();
   int64_t bytes = bytesOf(element) * values.size();
   Words words = wordsFor(b, bytes);
@@ -158,12 +189,16 @@ void LaneEmitter::storeWords(Value pointer, Value present, ArrayRef<Value> value
       Type pairType = VectorType::get({perWord}, element);
       Value pair = LLVM::PoisonOp::create(b, loc(), pairType);
       for (int64_t i = 0; i < perWord; ++i)
-        pair = LLVM::InsertElementOp::create(b, loc(), pair, values[w * perWord + i], i32(i));
+        pair = LLVM::InsertElementOp::create(b, loc(), pair,
+                                             values[w * perWord + i], i32(i));
       word = pair;
     }
     if (bytes == 1)
       word = arith::ExtUIOp::create(b, loc(), words.type, word);
-    args.push_back(word.getType() == words.type ? word : LLVM::BitcastOp::create(b, loc(), words.type, word).getResult());
+    args.push_back(
+        word.getType() == words.type
+            ? word
+            : LLVM::BitcastOp::create(b, loc(), words.type, word).getResult());
     constraints += words.constraint;
     constraints += ",";
   }
@@ -175,29 +210,41 @@ void LaneEmitter::storeWords(Value pointer, Value present, ArrayRef<Value> value
     constraints += ",b";
     guard = llvm::formatv("@${0} ", words.count + 1);
   }
-  std::string vector = words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
-  std::string text = llvm::formatv("{0}st.global{1}.{2} [${3}], {4};", guard, vector, words.suffix, words.count, braces('$', 0, words.count));
+  std::string vector =
+      words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
+  std::string text =
+      llvm::formatv("{0}st.global{1}.{2} [${3}], {4};", guard, vector,
+                    words.suffix, words.count, braces('$', 0, words.count));
   inlineAsm({}, args, text, constraints + ",~{memory}");
 }
 
 /// All lanes of a vector access are present together: one predicate for all.
-static bool isUniform(ArrayRef<Value> present) { return llvm::all_equal(present); }
+static bool isUniform(ArrayRef<Value> present) {
+  return llvm::all_equal(present);
+}
 
-LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access, Type element) {
+LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
+                                               Type element) {
   int64_t width = access.regs.size();
   if (isUniform(access.present))
-    return loadWords(access.pointer, access.present.front(), width * bytesOf(element), element);
+    return loadWords(access.pointer, access.present.front(),
+                     width * bytesOf(element), element);
   // Only where all lanes exist may one instruction read them together.
-  auto branch = scf::IfOp::create(b, loc(), SmallVector<Type>(width, element), conjunction(access.present), true);
+  auto branch = scf::IfOp::create(b, loc(), SmallVector<Type>(width, element),
+                                  conjunction(access.present), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, loc(), loadWords(access.pointer, {}, width * bytesOf(element), element));
+  scf::YieldOp::create(
+      b, loc(),
+      loadWords(access.pointer, {}, width * bytesOf(element), element));
   b.setInsertionPointToStart(branch.elseBlock());
   Registers single;
   for (int64_t i = 0; i < width; ++i) {
-    Value pointer = LLVM::GEPOp::create(b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
-                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(element))});
-    llvm::append_range(single, loadWords(pointer, access.present[i], bytesOf(element), element));
+    Value pointer = LLVM::GEPOp::create(
+        b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(element))});
+    llvm::append_range(single, loadWords(pointer, access.present[i],
+                                         bytesOf(element), element));
   }
   scf::YieldOp::create(b, loc(), single);
   return Registers(branch.getResults());
@@ -208,14 +255,16 @@ void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values) {
     storeWords(access.pointer, access.present.front(), values);
     return;
   }
-  auto branch = scf::IfOp::create(b, loc(), TypeRange(), conjunction(access.present), true);
+  auto branch = scf::IfOp::create(b, loc(), TypeRange(),
+                                  conjunction(access.present), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   storeWords(access.pointer, {}, values);
   b.setInsertionPointToStart(branch.elseBlock());
   for (auto [i, v] : llvm::enumerate(values)) {
-    Value pointer = LLVM::GEPOp::create(b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
-                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(v.getType()))});
+    Value pointer = LLVM::GEPOp::create(
+        b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(v.getType()))});
     storeWords(pointer, access.present[i], v);
   }
 }
@@ -224,7 +273,9 @@ void LaneEmitter::emitLoad(LoadOp load) {
   DistAttr dist = distOf(load.getType());
   Type element = getElementTypeOrSelf(load.getType());
   Registers result(dist ? dist.getNumRegs() : 1);
-  for (const Access &access : accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(), load.getVector())) {
+  for (const Access &access :
+       accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
+                load.getVector())) {
     Registers values = loadAccess(access, element);
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
@@ -246,10 +297,12 @@ static DistAttr unionDist(MLIRContext *ctx, ValueRange values) {
 void LaneEmitter::emitStore(StoreOp store) {
   DistAttr dist = unionDist(b.getContext(), store.getIndices());
   Value owner = isOwner(dist);
-  for (Access access : accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(), store.getVector())) {
+  for (Access access : accesses(dist, store.getTensor(), store.getIndices(),
+                                store.getPresence(), store.getVector())) {
     SmallVector<Value> values;
     for (int64_t reg : access.regs)
-      values.push_back(dist ? laneOf(store.getValue(), dist, reg) : lane1(store.getValue()));
+      values.push_back(dist ? laneOf(store.getValue(), dist, reg)
+                            : lane1(store.getValue()));
     bool uniform = isUniform(access.present);
     Value first = conjunction({access.present.front(), owner});
     for (Value &p : access.present)
@@ -261,16 +314,24 @@ void LaneEmitter::emitStore(StoreOp store) {
 //===-- Shared memory -----------------------------------------------------===//
 
 Value LaneEmitter::sharedPointer(Value byteOffset) {
-  Value base = LLVM::AddressOfOp::create(b, loc(), LLVM::LLVMPointerType::get(b.getContext(), 3), "selvedge_smem");
-  return LLVM::GEPOp::create(b, loc(), base.getType(), b.getI8Type(), base, ValueRange{byteOffset});
+  Value base = LLVM::AddressOfOp::create(
+      b, loc(), LLVM::LLVMPointerType::get(b.getContext(), 3), "selvedge_smem");
+  return LLVM::GEPOp::create(b, loc(), base.getType(), b.getI8Type(), base,
+                             ValueRange{byteOffset});
 }
 
-Value LaneEmitter::sharedAddress(BufferType type, Value base, Value row, Value col) {
+Value LaneEmitter::sharedAddress(BufferType type, Value base, Value row,
+                                 Value col) {
   int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes;
-  Value chunk = arith::ShRUIOp::create(b, loc(), col, i32(llvm::Log2_64(perChunk)));
-  Value swizzled = arith::XOrIOp::create(b, loc(), chunk, arith::AndIOp::create(b, loc(), row, i32(type.getSwizzle())));
-  Value inChunk = mul(arith::AndIOp::create(b, loc(), col, i32(perChunk - 1)), i32(bytes));
-  Value offset = add(mul(row, i32(type.getRowBytes())), add(mul(swizzled, i32(16)), inChunk));
+  Value chunk =
+      arith::ShRUIOp::create(b, loc(), col, i32(llvm::Log2_64(perChunk)));
+  Value swizzled = arith::XOrIOp::create(
+      b, loc(), chunk,
+      arith::AndIOp::create(b, loc(), row, i32(type.getSwizzle())));
+  Value inChunk =
+      mul(arith::AndIOp::create(b, loc(), col, i32(perChunk - 1)), i32(bytes));
+  Value offset = add(mul(row, i32(type.getRowBytes())),
+                     add(mul(swizzled, i32(16)), inChunk));
   return sharedPointer(add(base, offset));
 }
 
@@ -280,7 +341,8 @@ void LaneEmitter::emitAlloc(AllocOp alloc) {
 }
 
 void LaneEmitter::emitSlot(SlotOp slot) {
-  Value offset = mul(lane1(slot.getStage()), i32(slot.getType().getStageBytes()));
+  Value offset =
+      mul(lane1(slot.getStage()), i32(slot.getType().getStageBytes()));
   bufferBases[slot] = add(bufferBases[slot.getRing()], offset);
 }
 
@@ -290,40 +352,52 @@ void LaneEmitter::emitCopy(CopyAsyncOp copy) {
   AxisDistAttr rowAxis = dist.getAxes()[0], colAxis = dist.getAxes()[1];
   Value base = bufferBases[copy.getBuffer()];
   Type element = type.getElementType();
-  for (const Access &access : accesses(dist, copy.getTensor(), copy.getIndices(), copy.getPresence(), copy.getVector())) {
+  for (const Access &access :
+       accesses(dist, copy.getTensor(), copy.getIndices(), copy.getPresence(),
+                copy.getVector())) {
     SmallVector<int64_t> position = dist.unflatten(access.regs.front());
     Value row = add(threadPart(rowAxis), i32(rowAxis.regOffset(position[0])));
     Value col = add(threadPart(colAxis), i32(colAxis.regOffset(position[1])));
     Value to = sharedAddress(type, base, row, col);
     auto copyAsync = [&](Value present) {
-      Value size = present ? arith::SelectOp::create(b, loc(), present, i32(16), i32(0)).getResult() : i32(16);
-      inlineAsm({}, {to, access.pointer, size}, "cp.async.cg.shared.global [$0], [$1], 16, $2;", "r,l,r,~{memory}");
+      Value size =
+          present ? arith::SelectOp::create(b, loc(), present, i32(16), i32(0))
+                        .getResult()
+                  : i32(16);
+      inlineAsm({}, {to, access.pointer, size},
+                "cp.async.cg.shared.global [$0], [$1], 16, $2;",
+                "r,l,r,~{memory}");
     };
     auto storeShared = [&](ValueRange values) {
-      Type vectorType = VectorType::get({static_cast<int64_t>(values.size())}, element);
+      Type vectorType =
+          VectorType::get({static_cast<int64_t>(values.size())}, element);
       Value vector = values.front();
       if (values.size() > 1) {
         vector = LLVM::PoisonOp::create(b, loc(), vectorType);
         for (auto [i, v] : llvm::enumerate(values))
           vector = LLVM::InsertElementOp::create(b, loc(), vector, v, i32(i));
       }
-      LLVM::StoreOp::create(b, loc(), vector, to, bytesOf(element) * values.size());
+      LLVM::StoreOp::create(b, loc(), vector, to,
+                            bytesOf(element) * values.size());
     };
     if (static_cast<int64_t>(copy.getVector()) * bytesOf(element) != 16) {
       storeShared(loadAccess(access, element));
     } else if (isUniform(access.present)) {
       copyAsync(access.present.front());
     } else {
-      auto branch = scf::IfOp::create(b, loc(), TypeRange(), conjunction(access.present), true);
+      auto branch = scf::IfOp::create(b, loc(), TypeRange(),
+                                      conjunction(access.present), true);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(branch.thenBlock());
       copyAsync({});
       b.setInsertionPointToStart(branch.elseBlock());
       Registers single;
       for (int64_t i = 0; i < static_cast<int64_t>(access.regs.size()); ++i) {
-        Value pointer = LLVM::GEPOp::create(b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
-                                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(element))});
-        llvm::append_range(single, loadWords(pointer, access.present[i], bytesOf(element), element));
+        Value pointer = LLVM::GEPOp::create(
+            b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
+            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(element))});
+        llvm::append_range(single, loadWords(pointer, access.present[i],
+                                             bytesOf(element), element));
       }
       storeShared(single);
     }
@@ -343,19 +417,27 @@ static int64_t groupsAfter(AwaitOp await) {
   return count;
 }
 
-void LaneEmitter::emitAwait(AwaitOp await) { intrinsic("llvm.nvvm.cp.async.wait.group", {}, {i32(groupsAfter(await))}); }
+void LaneEmitter::emitAwait(AwaitOp await) {
+  intrinsic("llvm.nvvm.cp.async.wait.group", {}, {i32(groupsAfter(await))});
+}
 
 void LaneEmitter::emitStage(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
   DistAttr dist = distOf(stage.getSource().getType());
-  int64_t rowAt = dist.indexOf(type.getRowAxis()), colAt = dist.indexOf(type.getColAxis());
+  int64_t rowAt = dist.indexOf(type.getRowAxis()),
+          colAt = dist.indexOf(type.getColAxis());
   Value base = bufferBases[stage.getBuffer()];
   for (int64_t reg = 0; reg < dist.getNumRegs(); ++reg) {
     SmallVector<int64_t> position = dist.unflatten(reg);
-    AxisDistAttr rowAxis = dist.getAxes()[rowAt], colAxis = dist.getAxes()[colAt];
-    Value row = add(threadPart(rowAxis), i32(rowAxis.regOffset(position[rowAt])));
-    Value col = add(threadPart(colAxis), i32(colAxis.regOffset(position[colAt])));
-    LLVM::StoreOp::create(b, loc(), lanes(stage.getSource())[reg], sharedAddress(type, base, row, col), bytesOf(type.getElementType()));
+    AxisDistAttr rowAxis = dist.getAxes()[rowAt],
+                 colAxis = dist.getAxes()[colAt];
+    Value row =
+        add(threadPart(rowAxis), i32(rowAxis.regOffset(position[rowAt])));
+    Value col =
+        add(threadPart(colAxis), i32(colAxis.regOffset(position[colAt])));
+    LLVM::StoreOp::create(b, loc(), lanes(stage.getSource())[reg],
+                          sharedAddress(type, base, row, col),
+                          bytesOf(type.getElementType()));
   }
 }
 

@@ -14,49 +14,63 @@ Value LaneEmitter::combine(Combine kind, Value x, Value y) {
   bool isFloat = isa<FloatType>(x.getType());
   switch (kind) {
   case Combine::Add:
-    return isFloat ? arith::AddFOp::create(b, loc(), x, y).getResult() : arith::AddIOp::create(b, loc(), x, y).getResult();
+    return isFloat ? arith::AddFOp::create(b, loc(), x, y).getResult()
+                   : arith::AddIOp::create(b, loc(), x, y).getResult();
   case Combine::Max:
-    return isFloat ? arith::MaximumFOp::create(b, loc(), x, y).getResult() : arith::MaxSIOp::create(b, loc(), x, y).getResult();
+    return isFloat ? arith::MaximumFOp::create(b, loc(), x, y).getResult()
+                   : arith::MaxSIOp::create(b, loc(), x, y).getResult();
   case Combine::Min:
     break;
   }
-  return isFloat ? arith::MinimumFOp::create(b, loc(), x, y).getResult() : arith::MinSIOp::create(b, loc(), x, y).getResult();
+  return isFloat ? arith::MinimumFOp::create(b, loc(), x, y).getResult()
+                 : arith::MinSIOp::create(b, loc(), x, y).getResult();
 }
 
 Value LaneEmitter::shuffleXor(Value v, int64_t mask) {
-  StringRef name = v.getType().isF32() ? "llvm.nvvm.shfl.sync.bfly.f32" : "llvm.nvvm.shfl.sync.bfly.i32";
+  StringRef name = v.getType().isF32() ? "llvm.nvvm.shfl.sync.bfly.f32"
+                                       : "llvm.nvvm.shfl.sync.bfly.i32";
   return intrinsic(name, v.getType(), {i32(-1), v, i32(mask), i32(31)});
 }
 
-/// Combines over warps through shared memory: every thread writes its part, then reads those of the warps whose
-/// numbers differ from its own in `warpBits`.
-Value LaneEmitter::exchangeWarps(Combine kind, Value v, ArrayRef<int64_t> warpBits, int64_t slot, int64_t numSlots) {
+/// Combines over warps through shared memory: every thread writes its part,
+/// then reads those of the warps whose numbers differ from its own in
+/// `warpBits`.
+Value LaneEmitter::exchangeWarps(Combine kind, Value v,
+                                 ArrayRef<int64_t> warpBits, int64_t slot,
+                                 int64_t numSlots) {
   int64_t threads = 32 * kernel.getWarps();
   static constexpr int64_t bytes = 4;
   int64_t base = sharedBytes + slot * threads * bytes;
-  auto address = [&](Value who) { return sharedPointer(add(mul(who, i32(bytes)), i32(base))); };
+  auto address = [&](Value who) {
+    return sharedPointer(add(mul(who, i32(bytes)), i32(base)));
+  };
   LLVM::StoreOp::create(b, loc(), v, address(thread), 4);
   intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", {}, {i32(0)});
-  // Each thread starts from its own part, so the order of the sum, and with it the rounding, may differ between warps;
-  // starting from the smallest warp number makes all threads compute the same bits.
+  // Each thread starts from its own part, so the order of the sum, and with it
+  // the rounding, may differ between warps; starting from the smallest warp
+  // number makes all threads compute the same bits.
   int64_t mask = 0;
   for (int64_t bit : warpBits)
     mask |= int64_t(32) << bit;
   Value first = arith::AndIOp::create(b, loc(), thread, i32(~mask));
   Value result;
-  for (int64_t combination = 0; combination < (int64_t(1) << warpBits.size()); ++combination) {
+  for (int64_t combination = 0; combination < (int64_t(1) << warpBits.size());
+       ++combination) {
     int64_t offset = 0;
     for (auto [i, bit] : llvm::enumerate(warpBits))
       if (combination >> i & 1)
         offset |= int64_t(32) << bit;
-    Value part = LLVM::LoadOp::create(b, loc(), v.getType(), address(arith::OrIOp::create(b, loc(), first, i32(offset))), 4);
+    Value part = LLVM::LoadOp::create(
+        b, loc(), v.getType(),
+        address(arith::OrIOp::create(b, loc(), first, i32(offset))), 4);
     result = result ? combine(kind, result, part) : part;
   }
   return result;
 }
 
 void LaneEmitter::emitReduce(ReduceOp reduce) {
-  DistAttr from = distOf(reduce.getSource().getType()), to = distOf(reduce.getType());
+  DistAttr from = distOf(reduce.getSource().getType()),
+           to = distOf(reduce.getType());
   int64_t position = from.indexOf(reduce.getOverAttr());
   AxisDistAttr axis = from.getAxes()[position];
   Registers source = lanes(reduce.getSource());
@@ -74,7 +88,9 @@ void LaneEmitter::emitReduce(ReduceOp reduce) {
     while (group.size() > 1) {
       SmallVector<Value> next;
       for (size_t i = 0; i < group.size(); i += 2)
-        next.push_back(i + 1 < group.size() ? combine(reduce.getKind(), group[i], group[i + 1]) : group[i]);
+        next.push_back(i + 1 < group.size()
+                           ? combine(reduce.getKind(), group[i], group[i + 1])
+                           : group[i]);
       group = next;
     }
     Value v = group.front();
@@ -92,7 +108,8 @@ void LaneEmitter::emitReduce(ReduceOp reduce) {
     for (auto [slot, v] : llvm::enumerate(result))
       v = exchangeWarps(reduce.getKind(), v, warpBits, slot, count);
     sharedBytes += count * 32 * kernel.getWarps() * 4;
-    // In a loop the next round overwrites the parts: everyone must have read them.
+    // In a loop the next round overwrites the parts: everyone must have read
+    // them.
     if (reduce->getParentOfType<scf::ForOp>())
       intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", {}, {i32(0)});
   }

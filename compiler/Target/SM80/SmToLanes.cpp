@@ -20,7 +20,9 @@ struct SmToLanesPass : impl::SmToLanesBase<SmToLanesPass> {
       return;
     OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
     Type bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
-    LLVM::GlobalOp::create(b, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External, "selvedge_smem", Attribute(),
+    LLVM::GlobalOp::create(b, module.getLoc(), bytes, /*isConstant=*/false,
+                           LLVM::Linkage::External, "selvedge_smem",
+                           Attribute(),
                            /*alignment=*/1024, /*addrSpace=*/3);
     llvm::StringMap<int64_t> sharedBytes;
     for (sm::KernelOp kernel : kernels) {
@@ -31,7 +33,9 @@ struct SmToLanesPass : impl::SmToLanesBase<SmToLanesPass> {
       sharedBytes[kernel.getSymName()] = emitter.getSharedBytes();
       kernel.erase();
     }
-    module.walk([&](sm::LaunchOp launch) { launch.setSmem(sharedBytes.lookup(launch.getKernel())); });
+    module.walk([&](sm::LaunchOp launch) {
+      launch.setSmem(sharedBytes.lookup(launch.getKernel()));
+    });
   }
 };
 
