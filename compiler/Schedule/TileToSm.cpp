@@ -55,19 +55,22 @@ ArrayAttr launchArgs(sm::KernelOp kernel) {
   return ArrayAttr::get(ctx, args);
 }
 
-/// Number of thread blocks as a function of the dims.
+/// Iterations along each range as a function of the dims.
 AffineMap gridOf(KernelOp kernel) {
   MLIRContext *ctx = kernel.getContext();
-  AffineExpr blocks = getAffineConstantExpr(1, ctx);
+  SmallVector<AffineExpr> counts;
   for (auto iter : kernel.getRanges().getAsRange<IterAttr>()) {
     AffineExpr count = iter.getExtent().getResult(0);
-    if (iter.getBlock())
-      count = count.ceilDiv(
-          cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName()))
-              .getInt());
-    blocks = blocks * count;
+    if (iter.getBlock()) {
+      auto size =
+          cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName()));
+      count = count.ceilDiv(size.getInt());
+    }
+    counts.push_back(count);
   }
-  return AffineMap::get(0, kernel.getProgram().getDims().size(), blocks, ctx);
+  if (counts.empty())
+    counts.push_back(getAffineConstantExpr(1, ctx));
+  return AffineMap::get(0, kernel.getProgram().getDims().size(), counts, ctx);
 }
 
 struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {

@@ -19,6 +19,7 @@ def Sm_Dialect : Dialect {
     A register tile is `tensor<64x128xf32, #sm.dist<...>>`: the encoding says which thread holds which element in which register. Elementwise
     operations are `arith` and `math` on such tensors, loops are `scf.for`.
   }];
+  let dependentDialects = ["::selvedge::tile::TileDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
 }

@@ -110,9 +110,10 @@ TEST_F(ManifestWriterTest, SpellsExpressions) {
       {"s1 floordiv 4", R"({"floordiv":["M",4]})"},
       {"s1 mod 4", R"({"mod":["M",4]})"},
       {"s0 * (s1 ceildiv 64)", R"({"mul":["B",{"ceildiv":["M",64]}]})"},
-      {"s0 - s1", R"({"sub":["B","M"]})"},
+      {"s0 - s1", R"({"max":[0,{"sub":["B","M"]}]})"},
       {"s0 + 3", R"({"add":["B",3]})"},
-      {"s0 * -2", R"({"mul":["B",-2]})"},
+      {"s0 * -2", R"({"max":[0,{"mul":["B",-2]}]})"},
+      {"s0, s1 ceildiv 64", R"({"mul":["B",{"ceildiv":["M",64]}]})"},
       {"7", "7"},
   };
   for (auto [grid, expected] : cases) {

@@ -45,6 +45,7 @@ private:
   json::Value expression(AffineExpr expr);
   json::Value single(AffineMap map);
   json::Value shape(AffineMap map);
+  json::Value grid(AffineMap map);
   json::Value number(Attribute value);
   json::Value parameter(Attribute value);
   json::Value argument(Attribute arg);
@@ -135,6 +136,31 @@ json::Value ManifestWriter::shape(AffineMap map) {
   for (AffineExpr extent : map.getResults())
     extents.push_back(expression(extent));
   return extents;
+}
+
+/// The product of the map's results. A count below zero is no iteration; two of
+/// them must not multiply to a positive grid.
+json::Value ManifestWriter::grid(AffineMap map) {
+  auto mayBeNegative = [](AffineExpr count) {
+    bool found = false;
+    count.walk([&](AffineExpr part) {
+      auto constant = dyn_cast<AffineConstantExpr>(part);
+      found |= constant && constant.getValue() < 0;
+    });
+    return found;
+  };
+  json::Value product = nullptr;
+  for (AffineExpr count : map.getResults()) {
+    json::Value factor = expression(count);
+    if (mayBeNegative(count))
+      factor = json::Object{{"max", json::Array{0, std::move(factor)}}};
+    product = product.kind() == json::Value::Null
+                  ? std::move(factor)
+                  : json::Value(json::Object{
+                        {"mul", json::Array{std::move(product),
+                                            std::move(factor)}}});
+  }
+  return json::Array{std::move(product)};
 }
 
 json::Value ManifestWriter::number(Attribute value) {
@@ -266,7 +292,7 @@ json::Value ManifestWriter::argument(Attribute arg) {
 
 void ManifestWriter::writeLaunch(sm::LaunchOp launch) {
   writer.attribute("kernel", launch.getKernel());
-  writer.attribute("grid", shape(launch.getGrid()));
+  writer.attribute("grid", grid(launch.getGrid()));
   writer.attribute("block", static_cast<int64_t>(launch.getBlock()));
   writer.attribute("smem", static_cast<int64_t>(launch.getSmem()));
   writer.attributeArray("args", [&] {
