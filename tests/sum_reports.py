@@ -17,7 +17,11 @@ def main():
         for case in cases:
             if path.endswith("ctest.xml") and case.get("name") == "lit" and case.find("failure") is None:
                 continue
-            if case.find("skipped") is not None or case.get("status") in ("disabled", "notrun"):
+            skipped = case.find("skipped")
+            if skipped is not None and "Unable to find executable" in skipped.get("message", ""):
+                failed += 1
+                continue
+            if skipped is not None or case.get("status") == "disabled":
                 continue
             if case.find("failure") is not None or case.find("error") is not None:
                 failed += 1

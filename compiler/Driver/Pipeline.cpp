@@ -5,6 +5,7 @@
 #include "compiler/Safety/Passes.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Target/SM80/Passes.h"
+#include "compiler/Verify/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -26,6 +27,8 @@ void addSafety(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(safety::createTileObligations());
   pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
   pm.addPass(createCSEPass());
+  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+      verify::createVerifyTilePadding());
 }
 
 void addSeq(OpPassManager &pm, StringRef arch) {

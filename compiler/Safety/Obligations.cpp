@@ -78,8 +78,6 @@ private:
         b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
     op.getScoresMutable().assign(
         select(b, op.getLoc(), op.getPresence(), op.getScores(), masked));
-    weightsZeroWhere[op.getWeights()] = SmallVector<Value>(op.getPresence());
-    op.getPresenceMutable().clear();
   }
 
   void maskReduction(ReduceOp op) {
@@ -90,7 +88,6 @@ private:
         b, op.getKind(), getElementTypeOrSelf(op.getSource().getType()));
     op.getSourceMutable().assign(
         select(b, op.getLoc(), op.getPresence(), op.getSource(), neutral));
-    op.getPresenceMutable().clear();
   }
 
   /// Whether `value` is exactly 0 where `predicate` is false; makes a load so
@@ -99,10 +96,10 @@ private:
     auto has = [&](ValueRange list) {
       return llvm::any_of(list, [&](Value p) { return implies(p, predicate); });
     };
-    if (auto known = weightsZeroWhere.find(value);
-        known != weightsZeroWhere.end())
-      return has(known->second);
     Operation *def = value.getDefiningOp();
+    // A score of -inf gives a weight of exactly 0.
+    if (auto update = dyn_cast_or_null<SoftmaxUpdateOp>(def))
+      return value == update.getWeights() && has(update.getPresence());
     if (auto load = dyn_cast_or_null<LoadOp>(def)) {
       if (!has(load.getPresence()))
         return false;
@@ -141,12 +138,10 @@ private:
         return op.emitOpError("expects every predicate on a contracted axis to "
                               "concern one operand, but got one over both");
     }
-    op.getPresenceMutable().clear();
     return success();
   }
 
   ProgramOp program;
-  DenseMap<Value, SmallVector<Value>> weightsZeroWhere;
 };
 
 struct TileObligationsPass : impl::TileObligationsBase<TileObligationsPass> {

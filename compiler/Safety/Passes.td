@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 def TileObligations : Pass<"tile-obligations", "::selvedge::tile::ProgramOp"> {
   let summary = "Give the absent lanes of every sink the state that the sink needs";
   let description = [{
-    Afterwards only `tile.load` and `tile.store` carry presence, as the predicate of their memory accesses.
+    Afterwards lowerings may ignore the presence of every sink but `tile.load` and `tile.store`; it stays in the IR as the demand that `verify-tile-padding` checks.
 
     - `tile.reduce`: absent lanes become the identity by a select.
     - `tile.softmax_update`: absent scores become -inf by a select, the last operation before the maximum.
@@ -26,7 +26,7 @@ def TileObligations : Pass<"tile-obligations", "::selvedge::tile::ProgramOp"> {
     %k = tile.load %K[...] where(%p : ...) {fill = #tile.fill<zero>} : ...
     %s = tile.dot %q, %k over ["D"] : ...
     %t = arith.select (broadcast %p), %s, (splat -inf)
-    %w, ... = tile.softmax_update %t, ... over "j" ...
+    %w, ... = tile.softmax_update %t, ... over "j" where(%p : ...) ...
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];

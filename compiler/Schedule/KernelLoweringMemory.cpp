@@ -207,8 +207,6 @@ Value KernelLowering::operandOf(DotOp dot, Value operand) {
 }
 
 LogicalResult KernelLowering::lowerDot(DotOp dot) {
-  if (!dot.getPresence().empty())
-    return dot.emitOpError("expects no 'presence': run tile-obligations first");
   Type type = convertType(dot.getType(), compute);
   Value lhs = operandOf(dot, dot.getLhs()), rhs = operandOf(dot, dot.getRhs());
   if (!type || !lhs || !rhs)
@@ -226,9 +224,6 @@ LogicalResult KernelLowering::lowerDot(DotOp dot) {
 }
 
 LogicalResult KernelLowering::lowerReduce(ReduceOp reduce) {
-  if (!reduce.getPresence().empty())
-    return reduce.emitOpError(
-        "expects no 'presence': run tile-obligations first");
   Value current = value(reduce.getSource());
   SmallVector<sm::AxisDistAttr> axes(sm::distOf(current.getType()).getAxes());
   SmallVector<int64_t> shape(

@@ -25,7 +25,7 @@ def TileExpandSoftmax : Pass<"tile-expand-softmax"> {
     %l1 = %l * %a + (tile.reduce add %p over ["j"])
     %acc1 = %acc * broadcast %a
     ```
-    Needs `tile-obligations` to have run: the operations carry no presence.
+    Needs `tile-obligations` to have run: absent scores are -inf.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::selvedge::tile::TileDialect"];
 }

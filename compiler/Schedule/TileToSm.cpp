@@ -62,8 +62,7 @@ AffineMap gridOf(KernelOp kernel) {
   for (auto iter : kernel.getRanges().getAsRange<IterAttr>()) {
     AffineExpr count = iter.getExtent().getResult(0);
     if (iter.getBlock()) {
-      auto size =
-          cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName()));
+      auto size = cast<IntegerAttr>(kernel.getSizesAttr().get(iter.getName()));
       count = count.ceilDiv(size.getInt());
     }
     counts.push_back(count);

@@ -4,8 +4,7 @@
 
 // CHECK: %[[INF:.*]] = arith.constant 0xFF800000 : f32
 // CHECK: arith.select {{.*}} : tensor<?x?xi1
-// CHECK: tile.reduce max %{{.*}} over ["j"] : tensor
-// CHECK-NOT: where
+// CHECK: tile.reduce max %{{.*}} over ["j"] where
 // CHECK: tile.store
 tile.program @p dims ["M", "N"] tensors [
     #tile.tensor_arg<name = "x", role = in, elementType = bf16, shape = ()[s0, s1] -> (s0, s1)>,
@@ -32,7 +31,7 @@ tile.program @p dims ["M", "N"] tensors [
 // -----
 
 // CHECK: arith.constant 0x7F800000 : f32
-// CHECK: tile.reduce min %{{.*}} over ["j"] : tensor
+// CHECK: tile.reduce min %{{.*}} over ["j"] where
 tile.program @p dims ["M", "N"] tensors [
     #tile.tensor_arg<name = "x", role = in, elementType = bf16, shape = ()[s0, s1] -> (s0, s1)>,
     #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0), init = 0.0 : f32>]
@@ -58,7 +57,7 @@ tile.program @p dims ["M", "N"] tensors [
 // -----
 
 // CHECK: arith.constant 0.000000e+00 : f32
-// CHECK: tile.reduce add %{{.*}} over ["j"] : tensor
+// CHECK: tile.reduce add %{{.*}} over ["j"] where
 tile.program @p dims ["M", "N"] tensors [
     #tile.tensor_arg<name = "x", role = in, elementType = bf16, shape = ()[s0, s1] -> (s0, s1)>,
     #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0), init = 0.0 : f32>]

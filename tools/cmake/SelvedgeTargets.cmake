@@ -1,5 +1,14 @@
 # Helpers shared by every folder: one way to declare a library, one set of flags.
 
+# ccache where there is one; paths below the source folder are hashed relative
+# to it, so that another checkout finds the same entries.
+find_program(SELVEDGE_CCACHE ccache)
+if(SELVEDGE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=time_macros ${SELVEDGE_CCACHE})
+endif()
+
 add_library(SelvedgeOptions INTERFACE)
 target_compile_options(SelvedgeOptions INTERFACE -Wall -Wextra -Werror
                        -Wno-unused-parameter)

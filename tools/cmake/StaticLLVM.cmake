@@ -12,6 +12,14 @@ set_target_properties(zstd::libzstd_shared PROPERTIES
   IMPORTED_LOCATION "${ZSTD_ARCHIVE}" IMPORTED_LOCATION_NONE "${ZSTD_ARCHIVE}"
   IMPORTED_LOCATION_RELEASE "${ZSTD_ARCHIVE}" IMPORTED_LOCATION_RELWITHDEBINFO "${ZSTD_ARCHIVE}")
 
+# The same for zlib.
+find_library(ZLIB_ARCHIVE NAMES libz.a)
+if(ZLIB_ARCHIVE AND TARGET ZLIB::ZLIB)
+  set_target_properties(ZLIB::ZLIB PROPERTIES
+    IMPORTED_LOCATION "${ZLIB_ARCHIVE}" IMPORTED_LOCATION_NONE "${ZLIB_ARCHIVE}"
+    IMPORTED_LOCATION_RELEASE "${ZLIB_ARCHIVE}")
+endif()
+
 llvm_map_components_to_libnames(SELVEDGE_LLVM_LIBS AsmParser BitReader BitWriter Core FrontendOpenMP
   NVPTXCodeGen NVPTXDesc NVPTXInfo Passes Remarks Support)
 add_library(SelvedgeLLVM INTERFACE)

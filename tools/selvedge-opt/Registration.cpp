@@ -7,6 +7,7 @@
 #include "compiler/Target/PTX/Passes.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "compiler/Target/SM80/Passes.h"
+#include "compiler/Verify/Passes.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
 
@@ -37,6 +38,7 @@ void registerDialects(DialectRegistry &registry) {
 
 void registerPasses() {
   safety::registerSafetyPasses();
+  verify::registerVerifyPasses();
   schedule::registerSchedulePasses();
   sm80::registerSM80Passes();
   ptx::registerPtxPasses();

@@ -154,11 +154,11 @@ json::Value ManifestWriter::grid(AffineMap map) {
     json::Value factor = expression(count);
     if (mayBeNegative(count))
       factor = json::Object{{"max", json::Array{0, std::move(factor)}}};
-    product = product.kind() == json::Value::Null
-                  ? std::move(factor)
-                  : json::Value(json::Object{
-                        {"mul", json::Array{std::move(product),
-                                            std::move(factor)}}});
+    product =
+        product.kind() == json::Value::Null
+            ? std::move(factor)
+            : json::Value(json::Object{
+                  {"mul", json::Array{std::move(product), std::move(factor)}}});
   }
   return json::Array{std::move(product)};
 }

@@ -1,0 +1,19 @@
+// The independent verifier.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_PASSES_H
+#define SELVEDGE_COMPILER_VERIFY_PASSES_H
+
+#include "dialect/Tile/Tile.h"
+#include "mlir/Pass/Pass.h"
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DECL
+#include "compiler/Verify/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "compiler/Verify/Passes.h.inc"
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_PASSES_H

@@ -1,0 +1,314 @@
+// verify-tile-padding: absent lanes reach no sink (V1).
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Facts.h"
+#include "compiler/Verify/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYTILEPADDING
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+bool mentions(Value predicate, ArrayAttr axes) {
+  return llvm::any_of(axesOf(predicate.getType()), [&](StringAttr axis) {
+    return llvm::is_contained(axes, Attribute(axis));
+  });
+}
+
+bool within(Value predicate, Value operand) {
+  return llvm::all_of(axesOf(predicate.getType()), [&](StringAttr axis) {
+    return llvm::is_contained(axesOf(operand.getType()), axis);
+  });
+}
+
+class Verifier {
+public:
+  LogicalResult run(KernelOp kernel) {
+    return visit(kernel.getBody().front(), /*check=*/true);
+  }
+
+private:
+  Facts &of(Value v) { return facts[v]; }
+
+  /// Facts of an operation without a rule of its own: any absent operand lane
+  /// makes the result's lane absent and garbage.
+  void spread(Operation *op) {
+    for (Value result : op->getResults()) {
+      Facts merged;
+      for (Value operand : op->getOperands())
+        for (const Fact &fact : of(operand))
+          addFact(merged, {fact.predicate, State::Garbage});
+      facts[result] = merged;
+    }
+  }
+
+  InFlightDiagnostic refuse(Operation *op, const Fact &fact,
+                            const Twine &what) {
+    InFlightDiagnostic diag = op->emitOpError("expects ") << what;
+    diag.attachNote(fact.predicate.getLoc())
+        << "lanes are absent where this is false";
+    return diag;
+  }
+
+  LogicalResult visit(Block &block, bool check) {
+    for (Operation &op : block)
+      if (failed(visit(op, check)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult visit(Operation &op, bool check) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return visitFor(loop, check);
+    if (auto load = dyn_cast<LoadOp>(op))
+      return visitLoad(load, check);
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      return visitSelect(select);
+    if (auto store = dyn_cast<StoreOp>(op))
+      return visitStore(store, check);
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      return visitReduce(reduce, check);
+    if (auto dot = dyn_cast<DotOp>(op))
+      return visitDot(dot, check);
+    if (auto update = dyn_cast<SoftmaxUpdateOp>(op))
+      return visitSoftmax(update, check);
+    if (isa<ConvertOp, BroadcastOp, SplatOp, arith::ExtFOp, arith::TruncFOp>(
+            op)) {
+      // These keep 0 and the infinities.
+      facts[op.getResult(0)] = of(op.getOperand(0));
+      return success();
+    }
+    if (op.getNumRegions() != 0)
+      return op.emitOpError("has no rule in this verifier");
+    spread(&op);
+    return success();
+  }
+
+  LogicalResult visitLoad(LoadOp load, bool check) {
+    Facts result;
+    State absent = load.getFill() == Fill::Zero ? State::Zero : State::Garbage;
+    for (Value p : load.getPresence())
+      addFact(result, {p, absent});
+    if (failed(
+            checkIndices(load, load.getIndices(), load.getPresence(), check)))
+      return failure();
+    facts[load] = result;
+    return success();
+  }
+
+  /// An index may be garbage only where the access itself is predicated off.
+  LogicalResult checkIndices(Operation *op, ValueRange indices,
+                             ValueRange presence, bool check) {
+    for (Value index : indices)
+      for (const Fact &fact : of(index)) {
+        bool covered = llvm::any_of(
+            presence, [&](Value p) { return impliesTrue(p, fact.predicate); });
+        if (check && fact.state == State::Garbage && !covered)
+          return refuse(op, fact, "no index that is garbage at an absent lane");
+      }
+    return success();
+  }
+
+  LogicalResult visitSelect(arith::SelectOp select) {
+    Facts result;
+    Facts otherwise = of(select.getFalseValue());
+    // A constant false arm: what the lanes hold where a part of the condition
+    // is false.
+    State constant = stateOfConstant(select.getFalseValue());
+    if (constant != State::Garbage)
+      conjuncts(select.getCondition(),
+                [&](Value p) { addFact(result, {p, constant}); });
+    for (const Fact &fact : of(select.getTrueValue())) {
+      if (!impliesTrue(select.getCondition(), fact.predicate)) {
+        addFact(result, {fact.predicate, State::Garbage});
+        continue;
+      }
+      // Where the predicate is false so is the condition: the lane holds the
+      // false arm, which ends the fact if that is data.
+      if (std::optional<State> other = stateAt(otherwise, fact.predicate))
+        addFact(result, {fact.predicate, *other});
+    }
+    for (const Fact &fact : otherwise)
+      addFact(result, {fact.predicate, State::Garbage});
+    for (const Fact &fact : of(select.getCondition()))
+      addFact(result, {fact.predicate, State::Garbage});
+    facts[select.getResult()] = result;
+    return success();
+  }
+
+  /// Calls `visit` for every part of a conjunction.
+  static void conjuncts(Value condition,
+                        llvm::function_ref<void(Value)> visit) {
+    Operation *def = condition.getDefiningOp();
+    if (isa_and_nonnull<BroadcastOp, SplatOp>(def))
+      return conjuncts(def->getOperand(0), visit);
+    if (auto both = dyn_cast_or_null<arith::AndIOp>(def)) {
+      conjuncts(both.getLhs(), visit);
+      return conjuncts(both.getRhs(), visit);
+    }
+    visit(condition);
+  }
+
+  /// The lanes that a sink consumes must hold `wanted`: where its presence is
+  /// false, and wherever they would be garbage.
+  LogicalResult demand(Operation *op, ValueRange presence, const Facts &known,
+                       ArrayAttr over, State wanted, StringRef what) {
+    for (Value p : presence)
+      if (stateAt(known, p) != wanted)
+        return refuse(op, {p, State::Garbage}, what);
+    for (const Fact &fact : known)
+      if (fact.state == State::Garbage && mentions(fact.predicate, over))
+        return refuse(op, fact, what);
+    return success();
+  }
+
+  LogicalResult visitStore(StoreOp store, bool check) {
+    if (!check)
+      return success();
+    for (const Fact &fact : of(store.getValue()))
+      if (llvm::none_of(store.getPresence(), [&](Value p) {
+            return impliesTrue(p, fact.predicate);
+          }))
+        return refuse(store, fact,
+                      "a presence that excludes the value's absent lanes");
+    return checkIndices(store, store.getIndices(), store.getPresence(), check);
+  }
+
+  LogicalResult visitReduce(ReduceOp reduce, bool check) {
+    State identity = reduce.getKind() == Combine::Add   ? State::Zero
+                     : reduce.getKind() == Combine::Max ? State::NegInf
+                                                        : State::PosInf;
+    Facts rest, source = of(reduce.getSource());
+    for (const Fact &fact : source)
+      if (!mentions(fact.predicate, reduce.getOver()))
+        addFact(rest, {fact.predicate, State::Garbage});
+    facts[reduce] = rest;
+    if (!check)
+      return success();
+    return demand(reduce, reduce.getPresence(), source, reduce.getOver(),
+                  identity, "the identity at absent lanes of the reduced axes");
+  }
+
+  LogicalResult visitDot(DotOp dot, bool check) {
+    Facts rest;
+    for (Value operand : {dot.getLhs(), dot.getRhs()})
+      for (const Fact &fact : of(operand)) {
+        if (!mentions(fact.predicate, dot.getOver())) {
+          addFact(rest, {fact.predicate, State::Garbage});
+          continue;
+        }
+        if (check && fact.state == State::Garbage &&
+            !isPair(dot.getLhs(), dot.getRhs(), fact.predicate))
+          return refuse(dot, fact, pairRule);
+      }
+    for (Value p : dot.getPresence())
+      if (check && !isPair(dot.getLhs(), dot.getRhs(), p))
+        return refuse(dot, {p, State::Garbage}, pairRule);
+    if (dot.getInit())
+      for (const Fact &fact : of(dot.getInit()))
+        addFact(rest, {fact.predicate, State::Garbage});
+    facts[dot] = rest;
+    return success();
+  }
+
+  /// The annihilator pair at the lanes where `predicate` is false.
+  bool isPair(Value a, Value b, Value predicate) {
+    std::optional<State> x = stateAt(of(a), predicate),
+                         y = stateAt(of(b), predicate);
+    auto isZero = [](std::optional<State> s) { return s == State::Zero; };
+    // Data beside a zero is allowed only where the predicate speaks of axes
+    // that the operand lacks: then the same element is present for other rows.
+    auto isHarmless = [&](std::optional<State> s, Value operand) {
+      return s ? *s == State::Zero || *s == State::Finite
+               : !within(predicate, operand);
+    };
+    return (isZero(x) && isHarmless(y, b)) || (isZero(y) && isHarmless(x, a));
+  }
+
+  LogicalResult visitSoftmax(SoftmaxUpdateOp update, bool check) {
+    ArrayAttr over =
+        ArrayAttr::get(update.getContext(), {update.getOverAttr()});
+    Facts weights, rows, scores = of(update.getScores());
+    if (check && failed(demand(update, update.getPresence(), scores, over,
+                               State::NegInf, "-inf at absent scores")))
+      return failure();
+    for (const Fact &fact : scores) {
+      bool along = mentions(fact.predicate, over);
+      // exp(-inf - reference) is exactly 0; any other constant gives some
+      // weight.
+      State weight = fact.state == State::NegInf ? State::Zero : State::Garbage;
+      if (!along || fact.state == State::NegInf)
+        addFact(weights, {fact.predicate, along ? weight : State::Garbage});
+      if (!along)
+        addFact(rows, {fact.predicate, State::Garbage});
+    }
+    for (Value state : {update.getMax(), update.getSum()})
+      for (const Fact &fact : of(state))
+        addFact(rows, {fact.predicate, State::Garbage});
+    facts[update.getWeights()] = weights;
+    facts[update.getNewMax()] = facts[update.getNewSum()] = rows;
+    for (auto [before, after] :
+         llvm::zip_equal(update.getAccs(), update.getNewAccs())) {
+      Facts merged = rows;
+      for (const Fact &fact : of(before))
+        addFact(merged, {fact.predicate, State::Garbage});
+      facts[after] = merged;
+    }
+    return success();
+  }
+
+  LogicalResult visitFor(scf::ForOp loop, bool check) {
+    if (check)
+      for (Value bound :
+           {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+        for (const Fact &fact : of(bound))
+          if (fact.state == State::Garbage)
+            return refuse(loop, fact,
+                          "no loop bound that is garbage at an absent lane");
+    for (auto [init, argument] :
+         llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs()))
+      facts[argument] = Facts(of(init));
+    // Facts only grow: the number of predicates in the body bounds the rounds.
+    for (bool changed = true; changed;) {
+      if (failed(visit(*loop.getBody(), /*check=*/false)))
+        return failure();
+      changed = false;
+      auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+      for (auto [yielded, argument] :
+           llvm::zip_equal(yield.getResults(), loop.getRegionIterArgs())) {
+        Facts incoming = of(yielded);
+        for (const Fact &fact : incoming)
+          changed |= addFact(facts[argument], fact);
+      }
+    }
+    if (check && failed(visit(*loop.getBody(), check)))
+      return failure();
+    for (auto [argument, result] :
+         llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults()))
+      facts[result] = Facts(of(argument));
+    return success();
+  }
+
+  static constexpr StringLiteral pairRule =
+      "zero in one operand and zero, or data of other rows, in the other at "
+      "absent lanes of the contracted axes";
+  DenseMap<Value, Facts> facts;
+};
+
+struct VerifyTilePaddingPass
+    : impl::VerifyTilePaddingBase<VerifyTilePaddingPass> {
+  void runOnOperation() override {
+    if (failed(Verifier().run(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace selvedge::verify
