@@ -5,6 +5,7 @@
 #include "compiler/Safety/Passes.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Target/SM80/Passes.h"
+#include "compiler/Target/SM90/Passes.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -54,6 +55,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
   pm.addPass(createCSEPass());
   if (stage == Emit::SmAsync)
     return;
+  pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(sm80::createSmToLanes());
   addCleanUp(pm);
 }

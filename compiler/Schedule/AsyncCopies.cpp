@@ -77,9 +77,7 @@ private:
     auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
     BufferType type = alloc.getType();
     OpBuilder b(alloc);
-    auto ringType = BufferType::get(
-        b.getContext(), type.getRowAxis(), type.getColAxis(), type.getRows(),
-        type.getCols(), type.getElementType(), type.getSwizzle(), stages);
+    BufferType ringType = type.withStages(stages);
     rings[copy.getBuffer()] = AllocOp::create(b, alloc.getLoc(), ringType);
   }
 

@@ -54,6 +54,9 @@ enum : int {
   X(cuLaunchKernel,                                                            \
     (CuHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
      unsigned, CuHandle, void **, void **))                                    \
+  X(cuTensorMapEncodeTiled,                                                    \
+    (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,        \
+     const uint32_t *, const uint32_t *, int, int, int, int))                  \
   X(cuMemAlloc_v2, (CuPointer *, size_t))                                      \
   X(cuMemFree_v2, (CuPointer))                                                 \
   X(cuMemcpyHtoD_v2, (CuPointer, const void *, size_t))                        \

@@ -3,8 +3,10 @@
 #include "selvedge/Op.h"
 
 #include "runtime/src/DeviceState.h"
+#include "runtime/src/TensorMap.h"
 #include "selvedge/Ptxas.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fmt/format.h>
@@ -188,6 +190,18 @@ Status Op::launch(const LaunchArgs &args, void *stream) const {
     std::vector<void *> params;
     for (uint64_t &slot : planned.params)
       params.push_back(&slot);
+    std::vector<TensorMap> maps;
+    maps.reserve(planned.maps.size());
+    for (const PlannedMap &map : planned.maps) {
+      Result<TensorMap> encoded = encodeTensorMap(*state.driver, map);
+      if (!encoded.ok())
+        return encoded.status();
+      maps.push_back(*encoded);
+      params[map.param] = &maps.back();
+    }
+    if (launch.persistent)
+      planned.grid[0] = std::min(
+          planned.grid[0], static_cast<uint32_t>(state.multiprocessors));
     CuHandle function =
         impl->functions[plan->variant][static_cast<size_t>(&launch - first)];
     CuResult result = state.driver->cuLaunchKernel(
