@@ -33,6 +33,7 @@ void addSafety(OpPassManager &pm) {
 }
 
 void addSeq(OpPassManager &pm, StringRef arch) {
+  pm.addPass(schedule::createTileLoopParts());
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileBindBlocks({arch.str()}));

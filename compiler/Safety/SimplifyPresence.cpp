@@ -47,6 +47,8 @@ std::optional<Interval> intervalOf(Value v) {
 }
 
 bool isTrue(Value v) {
+  if (v.getDefiningOp<KnownOp>())
+    return true;
   if (auto repeated = v.getDefiningOp();
       isa_and_nonnull<SplatOp, BroadcastOp>(repeated))
     return isTrue(repeated->getOperand(0));
@@ -89,6 +91,10 @@ struct TileSimplifyPresencePass
         dropTrue(load.getPresenceMutable());
       else if (auto store = dyn_cast<StoreOp>(op))
         dropTrue(store.getPresenceMutable());
+      else if (auto dot = dyn_cast<DotOp>(op))
+        dropTrue(dot.getPresenceMutable());
+      else if (auto reduce = dyn_cast<ReduceOp>(op))
+        dropTrue(reduce.getPresenceMutable());
       else if (auto both = dyn_cast<arith::AndIOp>(op);
                both && both.getType() == both.getLhs().getType()) {
         if (isTrue(both.getLhs()))
