@@ -39,6 +39,7 @@ void addSeq(OpPassManager &pm, StringRef arch) {
   addCleanUp(pm);
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
+  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
 }
 
 } // namespace

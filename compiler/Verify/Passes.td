@@ -23,4 +23,22 @@ def VerifyTilePadding : Pass<"verify-tile-padding", "::selvedge::tile::KernelOp"
   }];
 }
 
+def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
+  let summary = "Prove on form seq that absent lanes reach no sink and that shared memory is written before it is read";
+  let description = [{
+    Abstract interpretation of a kernel after `tile-to-sm`. Every presence predicate p of `sm.load` and `sm.copy` starts a fact "where p is false this lane does not exist and holds
+    zero". Predicates are equal by expression and axis name, whoever holds the lanes (`#sm.dist`). Arithmetic keeps what it provably keeps: `exp2` of (-inf minus a guarded reference) is zero, an
+    unguarded reference (`x > -inf ? x : 0`, or none) proves nothing.
+
+    - `sm.reduce`: the identity at absent lanes of the axis; each index of the axis is held once.
+    - `sm.mma`: the annihilator pair; equal extents of the contracted axis; a product with an absent key is an absent score, whatever it holds.
+    - `sm.store`: a presence that implies every predicate of the value and of the indices. Loop bounds and branch conditions always exist.
+    - `sm.copy`, `sm.stage`: the distribution covers every element of the buffer, none outside. A buffer that `sm.mma` reads was written on every path, in this iteration.
+    - `vector` accesses: the elements are registers and memory side by side, aligned.
+
+    Refused: `sm.reduce max` of a product whose `select ..., -inf` is gone, or selects 0; `sm.mma` on a buffer that one branch does not copy.
+    What it cannot see: a predicate that no load carries (a causal mask) is a matter of `verify-tile-padding`.
+  }];
+}
+
 #endif
