@@ -29,6 +29,8 @@ void addSafety(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTilePadding());
+  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+      verify::createVerifyTileBounds());
 }
 
 void addSeq(OpPassManager &pm, StringRef arch) {

@@ -219,11 +219,12 @@ private:
     Facts rest;
     for (const Facts &known : operands)
       for (const Fact &fact : known) {
-        if (fact.origin != Origin::Absent)
+        if (fact.origin == Origin::Known)
           continue;
-        if (!mentions(fact.predicate, mma.getOverAttr()))
-          addFact(rest, {fact.predicate, State::Garbage});
-        else if (check && !isPair(mma, operands, fact.predicate))
+        if (!mentions(fact.predicate, mma.getOverAttr())) {
+          if (fact.origin == Origin::Absent)
+            addFact(rest, {fact.predicate, State::Garbage});
+        } else if (check && !isPair(mma, operands, fact.predicate))
           return refuse(mma, fact.predicate,
                         "zero in one operand and zero, or data of other rows, "
                         "in the other at absent lanes of the contracted axis");
