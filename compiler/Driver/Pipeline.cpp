@@ -42,6 +42,7 @@ void addSeq(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
+  pm.addPass(verify::createVerifySmBounds());
 }
 
 } // namespace

@@ -54,4 +54,14 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
   }];
 }
 
+def VerifySmBounds : Pass<"verify-sm-bounds", "::mlir::ModuleOp"> {
+  let summary = "Prove on form seq that every access stays inside its tensor";
+  let description = [{
+    `verify-tile-bounds` for `sm.load`, `sm.store` and `sm.copy`, after predicates were simplified, sizes bound and the coordinates decoded from the block number. Shapes come from the `sm.plan` that
+    launches the kernel, the range of the block number from the launch's grid: `(id / C) % R < R`, and what is left after all other counts are divided out is below the first count.
+
+    Refused: `sm.copy` of a block of 64 rows on an extent N without `%j < N` in its presence.
+  }];
+}
+
 #endif
