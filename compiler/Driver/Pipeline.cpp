@@ -30,6 +30,8 @@ void addSafety(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTilePadding());
+  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+      verify::createVerifyTileBounds());
 }
 
 void addSeq(OpPassManager &pm, StringRef arch) {
@@ -41,6 +43,8 @@ void addSeq(OpPassManager &pm, StringRef arch) {
   addCleanUp(pm);
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
+  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
+  pm.addPass(verify::createVerifySmBounds());
 }
 
 } // namespace

@@ -17,14 +17,8 @@ using namespace mlir;
 using namespace selvedge::tile;
 
 bool mentions(Value predicate, ArrayAttr axes) {
-  return llvm::any_of(axesOf(predicate.getType()), [&](StringAttr axis) {
-    return llvm::is_contained(axes, Attribute(axis));
-  });
-}
-
-bool within(Value predicate, Value operand) {
-  return llvm::all_of(axesOf(predicate.getType()), [&](StringAttr axis) {
-    return llvm::is_contained(axesOf(operand.getType()), axis);
+  return llvm::any_of(axes.getAsRange<StringAttr>(), [&](StringAttr axis) {
+    return verify::mentions(predicate, axis);
   });
 }
 
@@ -35,7 +29,11 @@ public:
   }
 
 private:
-  Facts &of(Value v) { return facts[v]; }
+  const Facts &of(Value v) const {
+    static const Facts none;
+    auto it = facts.find(v);
+    return it == facts.end() ? none : it->second;
+  }
 
   /// Facts of an operation without a rule of its own: any absent operand lane
   /// makes the result's lane absent and garbage.
@@ -82,7 +80,7 @@ private:
     if (isa<ConvertOp, BroadcastOp, SplatOp, arith::ExtFOp, arith::TruncFOp>(
             op)) {
       // These keep 0 and the infinities.
-      facts[op.getResult(0)] = of(op.getOperand(0));
+      facts[op.getResult(0)] = Facts(of(op.getOperand(0)));
       return success();
     }
     if (op.getNumRegions() != 0)
@@ -141,19 +139,6 @@ private:
       addFact(result, {fact.predicate, State::Garbage});
     facts[select.getResult()] = result;
     return success();
-  }
-
-  /// Calls `visit` for every part of a conjunction.
-  static void conjuncts(Value condition,
-                        llvm::function_ref<void(Value)> visit) {
-    Operation *def = condition.getDefiningOp();
-    if (isa_and_nonnull<BroadcastOp, SplatOp>(def))
-      return conjuncts(def->getOperand(0), visit);
-    if (auto both = dyn_cast_or_null<arith::AndIOp>(def)) {
-      conjuncts(both.getLhs(), visit);
-      return conjuncts(both.getRhs(), visit);
-    }
-    visit(condition);
   }
 
   /// The lanes that a sink consumes must hold `wanted`: where its presence is
@@ -281,9 +266,11 @@ private:
         return failure();
       changed = false;
       auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-      for (auto [yielded, argument] :
-           llvm::zip_equal(yield.getResults(), loop.getRegionIterArgs())) {
-        Facts incoming = of(yielded);
+      for (auto [init, yielded, argument] :
+           llvm::zip_equal(loop.getInitArgs(), yield.getResults(),
+                           loop.getRegionIterArgs())) {
+        Facts incoming = joinFacts(of(init), stateOfConstant(init), of(yielded),
+                                   stateOfConstant(yielded));
         for (const Fact &fact : incoming)
           changed |= addFact(facts[argument], fact);
       }
