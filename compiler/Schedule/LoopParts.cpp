@@ -8,6 +8,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <tuple>
+
 namespace selvedge::schedule {
 
 #define GEN_PASS_DEF_TILELOOPPARTS
@@ -195,37 +197,43 @@ private:
 
   /// `from` moved up to the next step at or after `to`.
   Value stepsUp(Value from, Value to, Value step) {
-    Value distance = max(sub(to, from), i64(0));
+    Value distance = sub(max(to, from), from);
     return add(from,
                mul(arith::CeilDivSIOp::create(b, loc, distance, step), step));
+  }
+
+  /// First step that does something, and first full step.
+  std::pair<Value, Value> lowerBounds(Value low, Value high, Value step) {
+    Value skipped = low, partial = low;
+    for (const Condition &c : conditions)
+      if (c.sign < 0) {
+        if (c.skips)
+          skipped = max(skipped, extreme(c.rest, false));
+        partial = max(partial, extreme(c.rest, true));
+      }
+    Value steps = arith::FloorDivSIOp::create(
+        b, loc, sub(max(min(skipped, high), low), low), step);
+    Value first = add(low, mul(steps, step));
+    return {first, stepsUp(first, min(partial, high), step)};
   }
 
   void split() {
     Value low = wide(loop.getLowerBound()), high = wide(loop.getUpperBound()),
           step = wide(loop.getStep());
     // Steps at or past `last`, and before `first`, do nothing.
-    Value first = low, last = high, fullFirst, fullLast = high;
+    Value first = low, last = high, fullFirst = low, fullLast = high;
     bool hasLower = false;
     for (const Condition &c : conditions) {
-      if (c.sign > 0) {
-        if (c.skips)
-          last = min(last, sub(i64(1), extreme(c.rest, false)));
-        fullLast = min(fullLast, sub(i64(1), extreme(c.rest, true)));
-      } else if (c.skips) {
-        first = max(first, extreme(c.rest, false));
-      }
-    }
-    first = min(first, add(high, step));
-    first = add(low, mul(arith::FloorDivSIOp::create(
-                             b, loc, sub(max(first, low), low), step),
-                         step));
-    fullFirst = first;
-    for (const Condition &c : conditions)
       if (c.sign < 0) {
         hasLower = true;
-        fullFirst = max(fullFirst, extreme(c.rest, true));
+        continue;
       }
-    fullFirst = stepsUp(first, min(fullFirst, add(high, step)), step);
+      if (c.skips)
+        last = min(last, sub(i64(1), extreme(c.rest, false)));
+      fullLast = min(fullLast, sub(i64(1), extreme(c.rest, true)));
+    }
+    if (hasLower)
+      std::tie(first, fullFirst) = lowerBounds(low, high, step);
     last = max(last, low);
     fullLast = max(min(fullLast, last), low);
     Value partialFirst = stepsUp(fullFirst, fullLast, step);

@@ -75,9 +75,10 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
       diag.attachNote(index.getLoc()) << "the index is computed here";
       return diag;
     };
-    if (!values.isNonNegative(p, conditions))
+    if (!values.isNonNegativeByCases(p, conditions))
       return refuse("at least 0");
-    if (!values.isNonNegative(values.of(extent, dimValues) - p - 1, conditions))
+    if (!values.isNonNegativeByCases(values.of(extent, dimValues) - p - 1,
+                                     conditions))
       return refuse("below " + print(extent, dims));
   }
   return success();
@@ -89,12 +90,13 @@ LogicalResult AccessBounds::check(scf::ForOp loop) {
   SmallVector<Polynomial> conditions = enter(loop, values, dimValues);
   if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))
     return loop.emitOpError("expects a step of at least 1");
-  for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
-    if (Polynomial p = values.of(bound);
-        !values.isNonNegative(maxExtent - p, conditions))
-      return loop.emitOpError("expects a provably bounded number of "
-                              "iterations, but got a bound that may be any "
-                              "integer");
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  if (!values.isNonNegativeByCases(lower, conditions) ||
+      !values.isNonNegativeByCases(maxExtent - upper, conditions))
+    return loop.emitOpError("expects a lower bound of at least 0 and an upper "
+                            "bound of at most ")
+           << maxExtent << ", so that the loop ends whatever memory holds";
   return success();
 }
 

@@ -4,7 +4,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
+#include <functional>
 #include <limits>
 
 namespace selvedge::verify {
@@ -45,12 +47,60 @@ bool IndexValues::isNonNegative(const Polynomial &p,
   return implies(all, p);
 }
 
-/// i32 arithmetic is exact only where it does not wrap.
-Polynomial IndexValues::unlessWrapped(const Polynomial &p) {
-  return isNonNegative(Polynomial(maxInt) - p) &&
-                 isNonNegative(p - Polynomial(minInt))
-             ? p
-             : anything();
+/// Integer arithmetic is exact only where it does not wrap.
+Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
+  int64_t lo = llvm::minIntN(width), hi = llvm::maxIntN(width);
+  if (isNonNegativeByCases(Polynomial(hi) - p) &&
+      isNonNegativeByCases(p - Polynomial(lo)))
+    return p;
+  return newSymbol(lo, hi);
+}
+
+Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b) {
+  Polynomial p = newSymbol();
+  // Bounds that both share, tightest first.
+  for (int64_t lo : {int64_t(0), minInt, std::numeric_limits<int64_t>::min()})
+    if (isNonNegative(a - lo) && isNonNegative(b - lo)) {
+      assume(p - lo);
+      break;
+    }
+  for (int64_t hi : {maxExtent, maxExtent + maxBlock / 4, maxInt,
+                     std::numeric_limits<int64_t>::max()})
+    if (isNonNegative(Polynomial(hi) - a) &&
+        isNonNegative(Polynomial(hi) - b)) {
+      assume(Polynomial(hi) - p);
+      break;
+    }
+  choices.push_back({p, a, b});
+  return p;
+}
+
+bool IndexValues::isNonNegativeByCases(const Polynomial &p,
+                                       ArrayRef<Polynomial> constraints) const {
+  if (isNonNegative(p, constraints))
+    return true;
+  // Each choice doubles the work; later ones depend on earlier ones.
+  static constexpr size_t maxChoices = 4;
+  SmallVector<const Choice *> open;
+  for (const Choice &choice : llvm::reverse(choices))
+    if (open.size() < maxChoices)
+      open.push_back(&choice);
+  std::function<bool(size_t, SmallVector<Polynomial>)> prove =
+      [&](size_t next, SmallVector<Polynomial> known) {
+        if (isNonNegative(p, known))
+          return true;
+        if (next == open.size())
+          return false;
+        const Choice &choice = *open[next];
+        return llvm::all_of(ArrayRef<Polynomial>{choice.a, choice.b},
+                            [&](const Polynomial &taken) {
+                              SmallVector<Polynomial> more(known);
+                              more.push_back(choice.p - taken);
+                              more.push_back(taken - choice.p);
+                              return prove(next + 1, std::move(more));
+                            });
+      };
+  return prove(0, SmallVector<Polynomial>(constraints));
 }
 
 Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
@@ -147,6 +197,16 @@ Polynomial IndexValues::computeArith(Operation *op) {
     auto integer = dyn_cast<IntegerAttr>(attr);
     return integer ? Polynomial(integer.getInt()) : anything();
   }
+  unsigned width = 32;
+  if (auto type = dyn_cast<IntegerType>(
+          getElementTypeOrSelf(op->getResult(0).getType())))
+    width = type.getWidth();
+  if (isa<ExtSIOp>(op))
+    return of(op->getOperand(0));
+  if (isa<TruncIOp>(op))
+    return unlessWrapped(of(op->getOperand(0)), width);
+  if (auto select = dyn_cast<SelectOp>(op))
+    return oneOf(of(select.getTrueValue()), of(select.getFalseValue()));
   if (op->getNumOperands() != 2 ||
       !isa<AddIOp, SubIOp, MulIOp, MinSIOp, MaxSIOp, FloorDivSIOp, CeilDivSIOp,
            DivSIOp, DivUIOp, RemSIOp, RemUIOp>(op))
@@ -154,16 +214,18 @@ Polynomial IndexValues::computeArith(Operation *op) {
   Polynomial a = of(op->getOperand(0)), b = of(op->getOperand(1));
   auto bothNonNegative = [&] { return isNonNegative(a) && isNonNegative(b); };
   return llvm::TypeSwitch<Operation *, Polynomial>(op)
-      .Case<AddIOp>([&](Operation *) { return unlessWrapped(a + b); })
-      .Case<SubIOp>([&](Operation *) { return unlessWrapped(a - b); })
-      .Case<MulIOp>([&](Operation *) { return unlessWrapped(a * b); })
+      .Case<AddIOp>([&](Operation *) { return unlessWrapped(a + b, width); })
+      .Case<SubIOp>([&](Operation *) { return unlessWrapped(a - b, width); })
+      .Case<MulIOp>([&](Operation *) { return unlessWrapped(a * b, width); })
       .Case<MinSIOp>([&](Operation *) {
-        Polynomial p = newSymbol(bothNonNegative() ? 0 : minInt, a);
+        Polynomial p = oneOf(a, b);
+        assume(a - p);
         assume(b - p);
         return p;
       })
       .Case<MaxSIOp>([&](Operation *) {
-        Polynomial p = newSymbol(a, maxInt);
+        Polynomial p = oneOf(a, b);
+        assume(p - a);
         assume(p - b);
         return p;
       })

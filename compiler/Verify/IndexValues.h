@@ -37,6 +37,10 @@ public:
   Polynomial of(mlir::Value value);
   /// Value of an expression of the signature, its symbols given.
   Polynomial of(mlir::AffineExpr expr, llvm::ArrayRef<Polynomial> dims);
+  /// Whether `p` >= 0 in every case of the minima, maxima and selects that it
+  /// may depend on.
+  bool isNonNegativeByCases(const Polynomial &p,
+                            llvm::ArrayRef<Polynomial> constraints = {}) const;
   /// What a true condition says.
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
@@ -52,7 +56,10 @@ private:
   Polynomial inductionVariable(mlir::scf::ForOp loop);
   /// Any i32.
   Polynomial anything();
-  Polynomial unlessWrapped(const Polynomial &p);
+  /// One of two values.
+  Polynomial oneOf(const Polynomial &a, const Polynomial &b);
+  /// `p` as a signed integer of `width` bits; any of them if it may wrap.
+  Polynomial unlessWrapped(const Polynomial &p, unsigned width = 32);
   Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
   Polynomial remainder(const Polynomial &a, const Polynomial &b);
 
@@ -61,6 +68,11 @@ private:
   llvm::DenseMap<mlir::Value, Polynomial> known;
   llvm::DenseMap<mlir::StringAttr, Polynomial> lanes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Polynomial>> products;
+  /// `p` is `a` or `b`.
+  struct Choice {
+    Polynomial p, a, b;
+  };
+  llvm::SmallVector<Choice> choices;
   struct Quotient {
     Polynomial a, b, q;
     Rounding mode;
