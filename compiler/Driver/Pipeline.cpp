@@ -39,6 +39,8 @@ void addSeq(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileBindBlocks({arch.str()}));
+  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+      verify::createVerifyTileKnown());
   pm.addPass(safety::createTileSimplifyPresence());
   addCleanUp(pm);
   pm.addPass(schedule::createTileToSm());

@@ -137,6 +137,15 @@ Polynomial IndexValues::of(Value value) {
   return p;
 }
 
+Polynomial IndexValues::modular(Value value) {
+  Polynomial p = of(value);
+  value = strip(value);
+  for (const auto &[other, exact] : unwrapped)
+    if (isSame(other, value))
+      return Polynomial(exact);
+  return p;
+}
+
 Polynomial IndexValues::of(AffineExpr expr, ArrayRef<Polynomial> dims) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue();
@@ -214,9 +223,17 @@ Polynomial IndexValues::computeArith(Operation *op) {
   Polynomial a = of(op->getOperand(0)), b = of(op->getOperand(1));
   auto bothNonNegative = [&] { return isNonNegative(a) && isNonNegative(b); };
   return llvm::TypeSwitch<Operation *, Polynomial>(op)
-      .Case<AddIOp>([&](Operation *) { return unlessWrapped(a + b, width); })
-      .Case<SubIOp>([&](Operation *) { return unlessWrapped(a - b, width); })
-      .Case<MulIOp>([&](Operation *) { return unlessWrapped(a * b, width); })
+      .Case<AddIOp, SubIOp, MulIOp>([&](Operation *) {
+        Polynomial x = modular(op->getOperand(0)),
+                   y = modular(op->getOperand(1));
+        Polynomial exact = isa<AddIOp>(op)   ? x + y
+                           : isa<SubIOp>(op) ? x - y
+                                             : x * y;
+        Polynomial result = unlessWrapped(exact, width);
+        if (width == 32 && !(result == exact))
+          unwrapped[op->getResult(0)] = exact;
+        return result;
+      })
       .Case<MinSIOp>([&](Operation *) {
         Polynomial p = oneOf(a, b);
         assume(a - p);

@@ -53,6 +53,8 @@ private:
 
   Polynomial compute(mlir::Value value);
   Polynomial computeArith(mlir::Operation *op);
+  /// The value modulo 2^32.
+  Polynomial modular(mlir::Value value);
   Polynomial inductionVariable(mlir::scf::ForOp loop);
   /// Any i32.
   Polynomial anything();
@@ -66,6 +68,9 @@ private:
   unsigned symbols = 0;
   llvm::SmallVector<Polynomial> facts;
   llvm::DenseMap<mlir::Value, Polynomial> known;
+  /// Sums and products that may wrap, as they would be without: equal modulo
+  /// 2^32, and a later sum may be in range again.
+  llvm::DenseMap<mlir::Value, Polynomial> unwrapped;
   llvm::DenseMap<mlir::StringAttr, Polynomial> lanes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Polynomial>> products;
   /// `p` is `a` or `b`.

@@ -23,6 +23,17 @@ def VerifyTilePadding : Pass<"verify-tile-padding", "::selvedge::tile::KernelOp"
   }];
 }
 
+def VerifyTileKnown : Pass<"verify-tile-known", "::selvedge::tile::KernelOp"> {
+  let summary = "Prove what tile.known claims";
+  let description = [{
+    Each compare behind a `tile.known` must hold in all lanes, given the bounds of the loops around it, the block sizes, and what the op's `requires` promises about values in memory. Needs
+    `tile-bind-blocks`.
+
+    Accepted: in `scf.for %j = 0 to %e step 64` with `%e = min(N, len) - 63`, `tile.known (tile.range %j < splat len)`.
+    Refused: the same with `%e = min(N, len) - 62`.
+  }];
+}
+
 def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> {
   let summary = "Prove that every access stays inside its tensor wherever its presence is true";
   let description = [{

@@ -1,6 +1,7 @@
 // verify-tile-bounds: memory is accessed inside tensors only.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/AccessBounds.h"
+#include "compiler/Verify/KernelSeed.h"
 #include "compiler/Verify/Passes.h"
 
 namespace selvedge::verify {
@@ -18,18 +19,7 @@ struct VerifyTileBoundsPass : impl::VerifyTileBoundsBase<VerifyTileBoundsPass> {
     KernelOp kernel = getOperation();
     ProgramOp program = kernel.getProgram();
     auto seed = [&](IndexValues &values, ArrayRef<Polynomial> dims) {
-      for (auto [i, dim] : llvm::enumerate(dims))
-        values.define(kernel.getDimArg(i), dim);
-      for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {
-        AffineExpr extent = cast<IterAttr>(attr).getExtent().getResult(0);
-        values.define(kernel.getCoord(i),
-                      values.newSymbol(0, values.of(extent, dims) - 1));
-      }
-      // The plan may pad an extent, by less than a block.
-      for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
-        values.defineAxis(
-            axis.getName(),
-            sizeOf(kernel, axis).value_or(axis.getExtent() + maxBlock));
+      seedKernel(kernel, values, dims);
     };
     AccessBounds bounds(program.getDims(), program.getTensors(), seed);
     WalkResult result = kernel.walk([&](Operation *op) {
@@ -38,12 +28,6 @@ struct VerifyTileBoundsPass : impl::VerifyTileBoundsBase<VerifyTileBoundsPass> {
     });
     if (result.wasInterrupted())
       signalPassFailure();
-  }
-
-  static std::optional<int64_t> sizeOf(KernelOp kernel, AxisAttr axis) {
-    if (!kernel.getSizes())
-      return std::nullopt;
-    return cast<IntegerAttr>(kernel.getSizes()->get(axis.getName())).getInt();
   }
 
   static LogicalResult check(AccessBounds &bounds, KernelOp kernel,
