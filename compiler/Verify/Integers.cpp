@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Integers.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/IR/ConstantRange.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace selvedge::verify {
@@ -95,21 +98,66 @@ std::optional<int64_t> Integers::known(Number number) {
   return value ? std::optional(value->getSExtValue()) : std::nullopt;
 }
 
-void Integers::assume(Number number, int64_t low, int64_t high) {
-  if (nodes[number].isConstant)
+void Integers::narrow(Number number, const ConstantIntRanges &to) {
+  Node &node = nodes[number];
+  if (node.isConstant)
     return;
+  ConstantIntRanges both = range(number).intersection(to);
+  node.assumed = both.smin().sgt(both.smax()) ? to : both;
+  node.assumedIn = path;
+  ++state;
+}
+
+void Integers::assume(Number number, int64_t low, int64_t high) {
   unsigned width = nodes[number].width;
   auto bound = [&](int64_t value) {
     return APInt(width,
                  std::clamp(value, llvm::minIntN(width), llvm::maxIntN(width)),
                  /*isSigned=*/true);
   };
-  ConstantIntRanges assumed =
-      ConstantIntRanges::fromSigned(bound(low), bound(high))
-          .intersection(range(number));
-  nodes[number].assumed = assumed;
-  nodes[number].assumedIn = path;
-  ++state;
+  narrow(number, ConstantIntRanges::fromSigned(bound(low), bound(high)));
+}
+
+static std::optional<llvm::CmpInst::Predicate>
+signedPredicate(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return llvm::CmpInst::ICMP_EQ;
+  case arith::CmpIPredicate::slt:
+    return llvm::CmpInst::ICMP_SLT;
+  case arith::CmpIPredicate::sle:
+    return llvm::CmpInst::ICMP_SLE;
+  case arith::CmpIPredicate::sgt:
+    return llvm::CmpInst::ICMP_SGT;
+  case arith::CmpIPredicate::sge:
+    return llvm::CmpInst::ICMP_SGE;
+  default:
+    return {};
+  }
+}
+
+void Integers::assumeCondition(Number number, bool isTrue) {
+  assume(number, isTrue ? -1 : 0, isTrue ? -1 : 0);
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(nodes[number].op);
+  auto predicate =
+      compare ? signedPredicate(compare.getPredicate()) : std::nullopt;
+  if (!predicate)
+    return;
+  if (!isTrue)
+    predicate = llvm::CmpInst::getInversePredicate(*predicate);
+  auto narrowBy = [&](Number narrowed, llvm::CmpInst::Predicate relation,
+                      Number other) {
+    ConstantIntRanges known = range(other);
+    llvm::ConstantRange allowed = llvm::ConstantRange::makeAllowedICmpRegion(
+        relation,
+        llvm::ConstantRange::getNonEmpty(known.smin(), known.smax() + 1));
+    if (!allowed.isEmptySet())
+      narrow(narrowed, ConstantIntRanges::fromSigned(allowed.getSignedMin(),
+                                                     allowed.getSignedMax()));
+  };
+  Number lhs = nodes[number].operands[0], rhs = nodes[number].operands[1];
+  narrowBy(lhs, *predicate, rhs);
+  narrowBy(rhs, llvm::CmpInst::getSwappedPredicate(*predicate), lhs);
 }
 
 void Integers::startPath() {

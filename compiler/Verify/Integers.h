@@ -31,6 +31,8 @@ public:
 
   /// Narrows a number on this path.
   void assume(Number number, int64_t low, int64_t high);
+  /// Decides an i1 on this path; narrows what it compares.
+  void assumeCondition(Number number, bool isTrue);
   /// Forgets all that was assumed.
   void startPath();
 
@@ -48,6 +50,7 @@ private:
                          llvm::SmallVector<uint64_t, 2>>;
 
   Number add(Key key, Node node);
+  void narrow(Number number, const mlir::ConstantIntRanges &range);
   mlir::ConstantIntRanges infer(const Node &node);
 
   std::vector<Node> nodes;

@@ -80,7 +80,7 @@ bool Skeleton::condition(Agent &agent, scf::IfOp branch) {
   if (std::optional<int64_t> value = integers.known(number))
     return *value != 0;
   bool taken = paths.choose(2) == 0;
-  integers.assume(number, taken ? -1 : 0, taken ? -1 : 0);
+  integers.assumeCondition(number, taken);
   return taken;
 }
 

@@ -11,8 +11,9 @@ using namespace selvedge::sm;
 
 std::string SmAsyncRules::nameOf(Slot slot) {
   BufferType type = allocs[slot.buffer].getType();
-  return llvm::formatv("stage {0} of buffer {1} x {2}", slot.stage,
-                       type.getRowAxis(), type.getColAxis());
+  return llvm::formatv("stage {0} of buffer \"{1}\" x \"{2}\"", slot.stage,
+                       type.getRowAxis().getValue(),
+                       type.getColAxis().getValue());
 }
 
 /// What a fault breaks, and what was found instead.
