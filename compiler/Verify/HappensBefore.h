@@ -43,7 +43,9 @@ enum class Fault {
   NotOwn,          ///< the token belongs to another agent
   TooManyArrivals, ///< the barrier's phase has all of its arrivals
   TooManyBytes,    ///< more bytes than the mbarrier's phase expects
-  LeftInFlight,    ///< nobody awaits it before the end
+  EarlyArrival,    ///< may count for a phase before the one it is meant for
+  PhaseOverrun, ///< the phase may be over, and the next, before a wait sees it
+  LeftInFlight, ///< nobody awaits it before the end
 };
 
 /// A fault and the earlier operation in conflict, if there is one.
@@ -57,8 +59,9 @@ struct Violation {
 using Finding = std::optional<Violation>;
 
 /// The state of one execution: for each actor what happens before its next
-/// access, for each slot its last write and the reads since. All
-/// synchronisation is deterministic, so a race shows in any one schedule.
+/// access, for each slot its last write and the reads since. Any one schedule
+/// shows every race, because arrivals and waits are refused whose phase another
+/// schedule could change.
 class HappensBefore {
 public:
   /// Adds an agent of `threads` threads that run together.
@@ -86,11 +89,13 @@ public:
 
   /// Arrival at an mbarrier; bytes added to, and completed in, its phase.
   Finding arriveMBarrier(Actor agent, unsigned mbarrier);
-  void expectBytes(unsigned mbarrier, int64_t bytes);
+  Finding expectBytes(Actor agent, unsigned mbarrier, int64_t bytes);
   Finding completeBytes(Actor operation, unsigned mbarrier, int64_t bytes);
-  /// Whether the phase of `parity` is over; orders what it covered before
-  /// `agent`.
-  bool tryWait(Actor agent, unsigned mbarrier, unsigned parity);
+  /// Waits for the end of a phase of `parity`: the current one as far as
+  /// `agent` knows, or else the one before, which it knows to be over.
+  /// `passed` is false where it must wait.
+  Finding tryWait(Actor agent, unsigned mbarrier, unsigned parity,
+                  bool &passed);
 
   /// fence.proxy.async: what `agent` has seen is ordered before its later
   /// operations of the async proxy.
@@ -124,15 +129,26 @@ private:
     llvm::SmallVector<Access, 4> before; // of the write in place
   };
   struct Barrier {
+    unsigned index; // in View::phases
     unsigned threads = 0, arrived = 0;
     View gathering;
-    std::vector<View> released;            // one per completed phase
+    std::vector<View> released;            // one per phase that is over
     llvm::SmallVector<unsigned> waitingIn; // phase, by agent
   };
+  /// An agent's passage through a wait; the phase after `phase` must not end
+  /// before it, or the parity would mean another phase.
+  struct Passage {
+    Actor agent;
+    uint32_t time;
+    int64_t phase;
+  };
   struct MBarrier {
-    unsigned arrivals = 0, arrived = 0, phase = 0;
+    unsigned index; // in View::phases
+    unsigned arrivals = 0, arrived = 0;
     int64_t missingBytes = 0;
-    View gathering, released;
+    View gathering;
+    std::vector<View> released; // one per phase that is over
+    llvm::SmallVector<Passage> passages;
   };
 
   bool usesAsyncProxy(Actor actor) const;
@@ -140,7 +156,16 @@ private:
   Finding check(Actor actor, const Access &earlier, Slot slot) const;
   Access record(Actor actor, Site site, bool isWrite) const;
   void release(Actor actor, View &into);
-  Finding completePhase(MBarrier &barrier);
+  /// Whether `actor` knows that all phases before the current one are over.
+  template <typename B>
+  bool knowsPhase(Actor actor, const B &barrier) const {
+    return actors[actor].view.phases.at(barrier.index) ==
+           barrier.released.size();
+  }
+  /// Ends the current phase.
+  template <typename B>
+  void endPhase(B &barrier);
+  Finding tryComplete(MBarrier &barrier);
 
   std::vector<ActorState> actors;
   std::vector<std::vector<SlotState>> buffers;

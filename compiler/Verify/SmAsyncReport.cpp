@@ -49,6 +49,12 @@ static std::string describe(Fault fault, StringRef slot) {
     return "expects no more arrivals than the barrier's phase counts";
   case Fault::TooManyBytes:
     return "expects no more bytes than the mbarrier's phase was told";
+  case Fault::EarlyArrival:
+    return "expects the barrier's last phase to be over before this arrival, "
+           "found none that orders it";
+  case Fault::PhaseOverrun:
+    return "expects the phase of a wait to be seen before the next one ends, "
+           "found none that orders it";
   case Fault::LeftInFlight:
     return "expects an await before the kernel ends, found none";
   }

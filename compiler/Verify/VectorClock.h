@@ -12,16 +12,17 @@ namespace selvedge::verify {
 /// An agent, or one asynchronous operation.
 using Actor = unsigned;
 
-/// For each actor the time up to which its accesses have happened.
+/// For each actor the time up to which its accesses have happened; or for each
+/// barrier how far it has come.
 class VectorClock {
 public:
-  uint32_t at(Actor actor) const {
-    return actor < times.size() ? times[actor] : 0;
+  uint32_t at(unsigned index) const {
+    return index < times.size() ? times[index] : 0;
   }
-  void set(Actor actor, uint32_t time) {
-    if (actor >= times.size())
-      times.resize(actor + 1, 0);
-    times[actor] = time;
+  void set(unsigned index, uint32_t time) {
+    if (index >= times.size())
+      times.resize(index + 1, 0);
+    times[index] = time;
   }
   void join(const VectorClock &other) {
     if (other.times.size() > times.size())
@@ -35,13 +36,15 @@ private:
 };
 
 /// What an actor has seen: through ordinary accesses, and of that what a fence
-/// has ordered before its accesses through the async proxy.
+/// has ordered before its accesses through the async proxy; and, by barrier,
+/// the number of phases that are over.
 struct View {
-  VectorClock seen, fenced;
+  VectorClock seen, fenced, phases;
 
   void join(const View &other) {
     seen.join(other.seen);
     fenced.join(other.fenced);
+    phases.join(other.phases);
   }
 };
 

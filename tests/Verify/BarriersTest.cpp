@@ -28,11 +28,12 @@ struct Ring : testing::Test {
     int64_t stage = trip % stages;
     unsigned phase = trip / stages % 2;
     if (waitsEmpty)
-      scripts.wait(0, [=, this] {
-        return order.tryWait(loader, empty[stage], phase ^ emptyParity);
+      scripts.wait(0, [=, this](bool &passed) {
+        return order.tryWait(loader, empty[stage], phase ^ emptyParity, passed);
       });
     scripts.check(0, [=, this]() -> Finding {
-      order.expectBytes(full[stage], expected);
+      if (Finding found = order.expectBytes(loader, full[stage], expected))
+        return found;
       if (Finding found = order.arriveMBarrier(loader, full[stage]))
         return found;
       Actor copy = order.launch(loader, Engine::Bulk, 100 + trip);
@@ -48,8 +49,8 @@ struct Ring : testing::Test {
     unsigned phase = trip / stages % 2;
     Actor consumer = consumers[which];
     if (waitsFull)
-      scripts.wait(1 + which, [=, this] {
-        return order.tryWait(consumer, full[stage], phase ^ fullParity);
+      scripts.wait(1 + which, [=, this](bool &passed) {
+        return order.tryWait(consumer, full[stage], phase ^ fullParity, passed);
       });
     scripts.check(1 + which, [=, this] {
       return order.read(consumer, {buffer, stage}, 200 + trip);
@@ -87,12 +88,13 @@ TEST_F(Ring, ConsumerDoesNotWait) {
 TEST_F(Ring, LoaderDoesNotWait) {
   waitsEmpty = false;
   EXPECT_EQ(run(), Ending::Failed);
+  EXPECT_THAT(scripts.found, is(Fault::EarlyArrival));
 }
 
 TEST_F(Ring, ConsumerTakesThePhaseTooEarly) {
   fullParity = 1;
   EXPECT_EQ(run(), Ending::Failed);
-  EXPECT_THAT(scripts.found, is(Fault::InFlight, 100));
+  EXPECT_THAT(scripts.found, is(Fault::PhaseOverrun));
 }
 
 TEST_F(Ring, LoaderWaitsForThePhaseBefore) {
@@ -111,6 +113,7 @@ TEST_F(Ring, OneArrivalTooManyExpected) {
 TEST_F(Ring, OneArrivalTooFewExpected) {
   emptyCount = 1;
   EXPECT_EQ(run(), Ending::Failed);
+  EXPECT_THAT(scripts.found, is(Fault::EarlyArrival));
 }
 
 TEST_F(Ring, MoreBytesExpectedThanCopied) {

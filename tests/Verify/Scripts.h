@@ -44,10 +44,14 @@ struct Scripts {
       return found ? Progress::Failed : Progress::Advanced;
     });
   }
-  /// Appends one that blocks until it yields true.
-  void wait(unsigned agent, std::function<bool()> operation) {
-    at(agent).push_back([operation] {
-      return operation() ? Progress::Advanced : Progress::Blocked;
+  /// Appends one that blocks until it has passed.
+  void wait(unsigned agent, std::function<Finding(bool &passed)> operation) {
+    at(agent).push_back([this, operation] {
+      bool passed = false;
+      found = operation(passed);
+      if (found)
+        return Progress::Failed;
+      return passed ? Progress::Advanced : Progress::Blocked;
     });
   }
   Ending run() {
