@@ -31,26 +31,26 @@ Integers::Number Integers::constant(Type type, int64_t value) {
 
 Integers::Number Integers::expression(Operation *op, unsigned result,
                                       ArrayRef<Number> operands) {
-  Node node;
   Type type = op->getResult(result).getType();
+  auto [dictionary, isNew] = attributes.try_emplace(op);
+  if (isNew)
+    dictionary->second = op->getAttrDictionary();
+  Key key{op->getName().getAsOpaquePointer(),
+          dictionary->second.getAsOpaquePointer(), type.getAsOpaquePointer(),
+          result,
+          llvm::SmallVector<uint64_t, 2>(operands.begin(), operands.end())};
+  if (auto known = numbers.find(key); known != numbers.end())
+    return known->second;
+
+  Node node;
   node.op = isa<InferIntRangeInterface>(op) ? op : nullptr;
   node.result = result;
   node.operands.assign(operands.begin(), operands.end());
   node.width = ConstantIntRanges::getStorageBitwidth(type);
-  bool isConstant = node.op && llvm::all_of(operands, [&](Number operand) {
-                      return nodes[operand].isConstant;
-                    });
-  if (isConstant)
+  if (llvm::all_of(operands, [&](Number o) { return nodes[o].isConstant; }))
     if (std::optional<APInt> value = infer(node).getConstantValue())
-      return constant(type, value->getSExtValue());
-  auto [dictionary, isNew] = attributes.try_emplace(op);
-  if (isNew)
-    dictionary->second = op->getAttrDictionary();
-  return add({op->getName().getAsOpaquePointer(),
-              dictionary->second.getAsOpaquePointer(),
-              type.getAsOpaquePointer(), result,
-              llvm::SmallVector<uint64_t, 2>(operands.begin(), operands.end())},
-             std::move(node));
+      return numbers[key] = constant(type, value->getSExtValue());
+  return add(std::move(key), std::move(node));
 }
 
 Integers::Number Integers::unknown(Type type, const void *key,

@@ -28,7 +28,8 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
   let description = [{
     Model checking of a kernel after `sm-async-copies`, at the granularity of tiles: two warps execute its loops, branches and scalar integers. What depends on data is tried out:
     a loop runs 0, 1, ... up to 2 * stages + 1 times for the largest ring (stages + 1 inside another such loop, which then runs at most 3 times), a branch goes both ways; values that are
-    the same expression agree. Barriers order the same way in every schedule, so one schedule with vector clocks shows every race. Demanded of each (buffer, stage), else an error:
+    the same expression agree. Barriers order the same way in every schedule, so one schedule with vector clocks shows every race. Where choices multiply, the enumeration ends after
+    half a million operations: outer loops of few iterations are complete by then. Demanded of each (buffer, stage), else an error:
 
     - a read follows the completion of the last write: each warp has awaited its part, then a barrier;
     - a write follows all earlier reads and writes by all warps;

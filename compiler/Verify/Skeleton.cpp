@@ -9,14 +9,19 @@ namespace selvedge::verify {
 
 using namespace mlir;
 
-std::string Agent::where() const {
-  std::string text = name;
+std::string Place::str() const {
+  std::string text = agent.str();
+  for (auto [number, count] : trips)
+    text += llvm::formatv(", iteration {0} of {1}", number, count).str();
+  return text;
+}
+
+Place Agent::where() const {
+  Place place{name, {}};
   for (const Frame &frame : frames)
     if (isa_and_nonnull<scf::ForOp>(frame.owner))
-      text +=
-          llvm::formatv(", iteration {0} of {1}", frame.trip + 1, frame.trips)
-              .str();
-  return text;
+      place.trips.push_back({frame.trip + 1, frame.trips});
+  return place;
 }
 
 void Skeleton::start(Agent &agent, Block &body) {

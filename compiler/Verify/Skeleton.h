@@ -20,6 +20,16 @@ struct Tracked {
   int64_t stage = -1; // of a buffer; -1: the whole ring
 };
 
+/// Where an agent stands: its name and the trips of the loops around it, as
+/// (number, count).
+struct Place {
+  llvm::StringRef agent;
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> trips;
+
+  /// "warp 1, iteration 2 of 3"
+  std::string str() const;
+};
+
 /// One agent's place in the kernel and its values.
 struct Agent {
   struct Frame {
@@ -37,8 +47,7 @@ struct Agent {
   /// Whether the blocked operation has arrived at its barrier.
   bool hasArrived = false;
 
-  /// Name and loop iterations, for a message.
-  std::string where() const;
+  Place where() const;
   mlir::Operation *current() const { return &*frames.back().next; }
 };
 

@@ -13,9 +13,9 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Paths and steps after which a kernel is too large to enumerate.
-constexpr unsigned maxPaths = 1 << 14;
-constexpr unsigned maxSteps = 1 << 24;
+/// Operations executed before no further path is begun, some tenths of a
+/// second; and those of one path, which only a huge constant loop exceeds.
+constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24;
 
 class Checker {
 public:
@@ -23,14 +23,11 @@ public:
       : kernel(kernel), skeleton(integers, paths, largestRing(kernel)) {}
 
   LogicalResult run() {
-    unsigned count = 0;
     do {
       integers.startPath();
-      if (++count > maxPaths)
-        return tooLarge();
       if (failed(runPath()))
         return failure();
-    } while (paths.advance());
+    } while (paths.advance() && steps < maxSteps);
     return success();
   }
 
@@ -43,12 +40,6 @@ private:
     return stages;
   }
 
-  LogicalResult tooLarge() {
-    return kernel.emitOpError("expects fewer control paths: more than ")
-           << maxPaths << " paths or " << maxSteps
-           << " operations are needed to verify it";
-  }
-
   LogicalResult runPath() {
     // All warps run one program: two of them show what is missing between any
     // two.
@@ -59,13 +50,15 @@ private:
     auto apply = [&](Agent &agent, Operation &op) {
       return rules.apply(agent, op);
     };
+    uint64_t before = steps;
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
-      if (++steps > maxSteps)
+      if (++steps - before > maxPathSteps) {
+        kernel.emitOpError("expects paths of at most ")
+            << maxPathSteps << " operations to verify, found a longer one";
         return Progress::Failed;
+      }
       return skeleton.step(agents[agent], apply);
     });
-    if (steps > maxSteps)
-      return tooLarge();
     if (ending == Ending::Failed)
       return failure();
     if (ending == Ending::Deadlock)
@@ -77,7 +70,7 @@ private:
   Integers integers;
   Paths paths;
   Skeleton skeleton;
-  unsigned steps = 0;
+  uint64_t steps = 0;
 };
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {

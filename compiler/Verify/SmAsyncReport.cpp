@@ -62,19 +62,19 @@ static std::string describe(Fault fault, StringRef slot) {
 }
 
 Progress SmAsyncRules::conclude(const Finding &found, Operation *op,
-                                const std::string &where) {
+                                const Place &where) {
   if (!found)
     return Progress::Advanced;
   bool hasSlot = found->slot.buffer < allocs.size();
   InFlightDiagnostic error =
       op->emitOpError(
           describe(found->fault, hasSlot ? nameOf(found->slot) : "a buffer"))
-      << " (" << where << ")";
+      << " (" << where.str() << ")";
   if (found->earlier && sites[*found->earlier].op != nullptr) {
     const Executed &earlier = sites[*found->earlier];
     error.attachNote(earlier.op->getLoc())
         << "in conflict with '" << earlier.op->getName() << "' ("
-        << earlier.where << ")";
+        << earlier.where.str() << ")";
   }
   return Progress::Failed;
 }
@@ -95,7 +95,7 @@ LogicalResult SmAsyncRules::reportDeadlock() {
                                             "agents wait");
   for (Agent &agent : agents)
     error.attachNote(agent.current()->getLoc())
-        << agent.where() << " waits here: "
+        << agent.where().str() << " waits here: "
         << (agent.hasArrived ? order.describeBarrier(blockBarrier)
                              : std::string("it has returned"));
   return failure();

@@ -68,13 +68,14 @@ Progress SmAsyncRules::slot(Agent &agent, SlotOp op) {
   if (ring.kind != Tracked::Kind::Buffer || !number) {
     op.emitOpError("expects a ring from sm.alloc and a stage that follows from "
                    "loop counters, found ")
-        << op.getStage() << " (" << agent.where() << ")";
+        << op.getStage() << " (" << agent.where().str() << ")";
     return Progress::Failed;
   }
   int64_t stages = op.getRing().getType().getStages();
   if (*number < 0 || *number >= stages) {
     op.emitOpError("expects a stage of 0 to ")
-        << stages - 1 << ", found " << *number << " (" << agent.where() << ")";
+        << stages - 1 << ", found " << *number << " (" << agent.where().str()
+        << ")";
     return Progress::Failed;
   }
   agent.values[op] = {Tracked::Kind::Buffer, ring.id, *number};

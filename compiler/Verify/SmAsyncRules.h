@@ -26,7 +26,7 @@ private:
   /// An operation as executed: where the agent stood.
   struct Executed {
     mlir::Operation *op;
-    std::string where;
+    Place where;
   };
 
   Progress slot(Agent &agent, sm::SlotOp op);
@@ -44,7 +44,7 @@ private:
                              mlir::Value buffer);
   /// Reports a finding, if it is one.
   Progress conclude(const Finding &found, mlir::Operation *op,
-                    const std::string &where);
+                    const Place &where);
   /// "stage 1 of buffer "j" x "D""
   std::string nameOf(Slot slot);
 

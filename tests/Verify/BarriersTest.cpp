@@ -9,8 +9,9 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A loader warp fills a ring of two by bulk copies, two consumers read it.
-struct Ring : testing::Test {
+/// A loader warp fills a ring of two by bulk copies, two consumers read it. The
+/// verdict may not depend on who runs first.
+struct Ring : testing::TestWithParam<bool> {
   static constexpr int64_t stages = 2, trips = 5, bytes = 64;
   HappensBefore order;
   Scripts scripts;
@@ -70,64 +71,68 @@ struct Ring : testing::Test {
       consume(0, trip);
       consume(1, trip);
     }
-    return scripts.run();
+    return scripts.run(/*reversed=*/GetParam());
   }
 };
 
-TEST_F(Ring, Works) {
+TEST_P(Ring, Works) {
   EXPECT_EQ(run(), Ending::Finished);
   EXPECT_THAT(order.finish(), isFine());
 }
 
-TEST_F(Ring, ConsumerDoesNotWait) {
+TEST_P(Ring, ConsumerDoesNotWait) {
   waitsFull = false;
   EXPECT_EQ(run(), Ending::Failed);
-  EXPECT_THAT(scripts.found, is(Fault::InFlight, 100));
+  EXPECT_THAT(scripts.found, testing::AnyOf(is(Fault::InFlight, 100),
+                                            is(Fault::NeverWritten)));
 }
 
-TEST_F(Ring, LoaderDoesNotWait) {
+TEST_P(Ring, LoaderDoesNotWait) {
   waitsEmpty = false;
   EXPECT_EQ(run(), Ending::Failed);
   EXPECT_THAT(scripts.found, is(Fault::EarlyArrival));
 }
 
-TEST_F(Ring, ConsumerTakesThePhaseTooEarly) {
+TEST_P(Ring, ConsumerTakesThePhaseTooEarly) {
   fullParity = 1;
   EXPECT_EQ(run(), Ending::Failed);
-  EXPECT_THAT(scripts.found, is(Fault::PhaseOverrun));
+  EXPECT_THAT(scripts.found,
+              testing::AnyOf(is(Fault::PhaseOverrun), is(Fault::NeverWritten)));
 }
 
-TEST_F(Ring, LoaderWaitsForThePhaseBefore) {
+TEST_P(Ring, LoaderWaitsForThePhaseBefore) {
   emptyParity = 0;
   EXPECT_EQ(run(), Ending::Deadlock);
   EXPECT_THAT(order.describeMBarrier(empty[0]),
               HasSubstr("phase 0, with 0 of 2 arrivals"));
 }
 
-TEST_F(Ring, OneArrivalTooManyExpected) {
+TEST_P(Ring, OneArrivalTooManyExpected) {
   emptyCount = 3;
   EXPECT_EQ(run(), Ending::Deadlock);
   EXPECT_THAT(order.describeMBarrier(empty[0]), HasSubstr("2 of 3 arrivals"));
 }
 
-TEST_F(Ring, OneArrivalTooFewExpected) {
+TEST_P(Ring, OneArrivalTooFewExpected) {
   emptyCount = 1;
   EXPECT_EQ(run(), Ending::Failed);
   EXPECT_THAT(scripts.found, is(Fault::EarlyArrival));
 }
 
-TEST_F(Ring, MoreBytesExpectedThanCopied) {
+TEST_P(Ring, MoreBytesExpectedThanCopied) {
   expected = bytes + 16;
   EXPECT_EQ(run(), Ending::Deadlock);
   EXPECT_THAT(order.describeMBarrier(full[0]),
               HasSubstr("1 of 1 arrivals and 16 expected bytes missing"));
 }
 
-TEST_F(Ring, FewerBytesExpectedThanCopied) {
+TEST_P(Ring, FewerBytesExpectedThanCopied) {
   expected = bytes - 16;
   EXPECT_EQ(run(), Ending::Failed);
   EXPECT_THAT(scripts.found, is(Fault::TooManyBytes));
 }
+
+INSTANTIATE_TEST_SUITE_P(Schedules, Ring, testing::Bool());
 
 TEST(Barriers, AnArrivalThatDoesNotWait) {
   HappensBefore order;

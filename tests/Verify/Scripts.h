@@ -54,9 +54,11 @@ struct Scripts {
       return passed ? Progress::Advanced : Progress::Blocked;
     });
   }
-  Ending run() {
+  /// Runs the agents in turn, the last one first if `reversed`.
+  Ending run(bool reversed = false) {
     next.assign(agents.size(), 0);
-    return runRoundRobin(agents.size(), [&](unsigned agent) {
+    return runRoundRobin(agents.size(), [&](unsigned turn) {
+      unsigned agent = reversed ? agents.size() - 1 - turn : turn;
       if (next[agent] == agents[agent].size())
         return Progress::Finished;
       Progress progress = agents[agent][next[agent]]();

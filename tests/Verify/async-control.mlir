@@ -300,3 +300,47 @@ sm.kernel @no_rule args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
   %copy = builtin.unrealized_conversion_cast %slot : !slot to !slot
   sm.return
 }
+
+// -----
+
+// A loop whose trip count is known runs as often as it says; the last copy of a pipeline that copies one too few is missed.
+!x = !tile.tensor<2, bf16>
+!ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
+!slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
+#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+sm.kernel @constant args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
+^bb0(%n: i32, %x: !x):
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c16 = arith.constant 16 : i32
+  %f0 = arith.constant 0.0 : f32
+  %h0 = arith.constant 0.0 : bf16
+  %a = sm.splat %h0 : bf16 -> !a
+  %zero = sm.splat %f0 : f32 -> !c
+  %end = arith.constant 160 : i32
+  %last = arith.constant 128 : i32
+  %ring = sm.alloc : !ring
+  %slot0 = sm.slot %ring[%c0] : !ring -> !slot
+  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 dist #dist vector 1 : !x, !slot
+  %r:2 = scf.for %j = %c0 to %end step %c16 iter_args(%stage = %c0, %token = %first) -> (i32, !sm.token) : i32 {
+    // expected-error @+1 {{found a stale one (warp 1, iteration 10 of 10)}}
+    sm.await %token
+    sm.barrier
+    %next = arith.subi %c1, %stage : i32
+    %more = arith.cmpi slt, %j, %last : i32
+    %issued = scf.if %more -> !sm.token {
+      %to = sm.slot %ring[%next] : !ring -> !slot
+      // expected-note @+1 {{in conflict with 'sm.copy_async' (warp 1, iteration 8 of 10)}}
+      %copied = sm.copy_async %x[%j, %c0 : i32, i32] to %to dist #dist vector 1 : !x, !slot
+      scf.yield %copied : !sm.token
+    } else {
+      scf.yield %token : !sm.token
+    }
+    %from = sm.slot %ring[%stage] : !ring -> !slot
+    %sum = sm.mma %a, %from init %zero over "k" : !a, !slot -> !c
+    scf.yield %next, %issued : i32, !sm.token
+  }
+  sm.return
+}
