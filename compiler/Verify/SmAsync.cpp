@@ -3,6 +3,8 @@
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/SmAsyncRules.h"
 
+#include <array>
+
 namespace selvedge::verify {
 
 #define GEN_PASS_DEF_VERIFYSMASYNC
