@@ -60,6 +60,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
   if (stage == Emit::SmAsync)
     return;
   pm.addPass(sm90::createSmRolesToLanes());

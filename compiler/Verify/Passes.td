@@ -75,4 +75,28 @@ def VerifySmBounds : Pass<"verify-sm-bounds", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
+  let summary = "Prove that tokens and barriers order every access to shared memory";
+  let description = [{
+    Model checking of a kernel after `sm-async-copies`, at the granularity of tiles: two warps execute its loops, branches and scalar integers. What depends on data is tried out:
+    a loop runs 0, 1, ... up to 2 * stages + 1 times for the largest ring (stages + 1 inside another such loop, which then runs at most 3 times), a branch goes both ways; values that are
+    the same expression agree. Barriers order the same way in every schedule, so one schedule with vector clocks shows every race. Where choices multiply, the enumeration ends after
+    half a million operations: outer loops of few iterations are complete by then. Demanded of each (buffer, stage), else an error:
+
+    - a read follows the completion of the last write: each warp has awaited its part, then a barrier;
+    - a write follows all earlier reads and writes by all warps;
+    - nothing is read that was not written; a stage lies in its ring; a token is awaited once; no copy is in flight at the end.
+
+    Accepted:
+    ```mlir
+    %t = sm.copy_async %x[...] to %slot ...
+    sm.await %t
+    sm.barrier
+    %s = sm.mma %a, %slot init %zero over "D" ...
+    ```
+    Refused: the same with the barrier before the await, where another warp's part may be in flight.
+    Shares nothing with the passes that insert; reads no attribute that one of them leaves.
+  }];
+}
+
 #endif
