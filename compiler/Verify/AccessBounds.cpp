@@ -67,6 +67,7 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
   for (auto [d, index, extent] :
        llvm::enumerate(access.indices, access.tensor.getShape().getResults())) {
     Polynomial p = values.of(index);
+    values.refine(conditions);
     auto refuse = [&](const Twine &bound) {
       InFlightDiagnostic diag =
           access.op->emitOpError("expects index ")
@@ -89,12 +90,13 @@ LogicalResult AccessBounds::check(scf::ForOp loop) {
   SmallVector<Polynomial> conditions = enter(loop, values, dimValues);
   if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))
     return loop.emitOpError("expects a step of at least 1");
-  for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
-    if (Polynomial p = values.of(bound);
-        !values.isNonNegative(maxExtent - p, conditions))
-      return loop.emitOpError("expects a provably bounded number of "
-                              "iterations, but got a bound that may be any "
-                              "integer");
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  if (!values.isNonNegative(lower, conditions) ||
+      !values.isNonNegative(maxExtent - upper, conditions))
+    return loop.emitOpError("expects a lower bound of at least 0 and an upper "
+                            "bound of at most ")
+           << maxExtent << ", so that the loop ends whatever memory holds";
   return success();
 }
 

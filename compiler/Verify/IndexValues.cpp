@@ -31,11 +31,16 @@ void IndexValues::defineAxis(StringAttr axis, int64_t size) {
 
 void IndexValues::defineBelowProduct(Value value,
                                      ArrayRef<Polynomial> factors) {
-  products[value] = llvm::to_vector(factors);
-  Polynomial p = newSymbol(0, maxInt);
-  if (factors.size() == 1)
-    assume(factors.front() - 1 - p);
+  // Division by 1 leaves no digit: it is folded.
+  auto counts = llvm::to_vector(
+      llvm::make_filter_range(factors, [](const Polynomial &factor) {
+        return !(factor == Polynomial(1));
+      }));
+  Polynomial p = newSymbol(0, counts.empty() ? 0 : maxInt);
+  if (counts.size() == 1)
+    assume(counts.front() - 1 - p);
   known[value] = p;
+  products[value] = std::move(counts);
 }
 
 bool IndexValues::isNonNegative(const Polynomial &p,
@@ -45,12 +50,33 @@ bool IndexValues::isNonNegative(const Polynomial &p,
   return implies(all, p);
 }
 
+bool IndexValues::isInRange(const Polynomial &p,
+                            ArrayRef<Polynomial> constraints) const {
+  return isNonNegative(Polynomial(maxInt) - p, constraints) &&
+         isNonNegative(p - Polynomial(minInt), constraints);
+}
+
 /// i32 arithmetic is exact only where it does not wrap.
 Polynomial IndexValues::unlessWrapped(const Polynomial &p) {
-  return isNonNegative(Polynomial(maxInt) - p) &&
-                 isNonNegative(p - Polynomial(minInt))
-             ? p
-             : anything();
+  if (isInRange(p))
+    return p;
+  Polynomial result = anything();
+  wrapped.push_back({result, p});
+  return result;
+}
+
+void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
+  SmallVector<Wrapped> open(wrapped);
+  for (bool changed = true; changed;) {
+    changed = false;
+    llvm::erase_if(open, [&](const Wrapped &w) {
+      if (!isInRange(w.exact, constraints))
+        return false;
+      constraints.push_back(w.result - w.exact);
+      constraints.push_back(w.exact - w.result);
+      return changed = true;
+    });
+  }
 }
 
 Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,

@@ -40,6 +40,8 @@ public:
   /// What a true condition says.
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
+  /// Adds what sums are where `constraints` keep them from wrapping.
+  void refine(llvm::SmallVectorImpl<Polynomial> &constraints) const;
   /// Whether `p` >= 0 wherever `constraints` hold.
   bool isNonNegative(const Polynomial &p,
                      llvm::ArrayRef<Polynomial> constraints = {}) const;
@@ -53,6 +55,8 @@ private:
   /// Any i32.
   Polynomial anything();
   Polynomial unlessWrapped(const Polynomial &p);
+  bool isInRange(const Polynomial &p,
+                 llvm::ArrayRef<Polynomial> constraints = {}) const;
   Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
   Polynomial remainder(const Polynomial &a, const Polynomial &b);
 
@@ -61,6 +65,11 @@ private:
   llvm::DenseMap<mlir::Value, Polynomial> known;
   llvm::DenseMap<mlir::StringAttr, Polynomial> lanes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Polynomial>> products;
+  /// The result of an operation, and its value if it does not wrap.
+  struct Wrapped {
+    Polynomial result, exact;
+  };
+  llvm::SmallVector<Wrapped> wrapped;
   struct Quotient {
     Polynomial a, b, q;
     Rounding mode;
