@@ -88,6 +88,8 @@ LogicalResult AccessBounds::check(scf::ForOp loop) {
   IndexValues values;
   SmallVector<Polynomial> dimValues;
   SmallVector<Polynomial> conditions = enter(loop, values, dimValues);
+  if (loop.getUnsignedCmp())
+    return loop.emitOpError("expects a signed comparison of its bounds");
   if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))
     return loop.emitOpError("expects a step of at least 1");
   Polynomial lower = values.of(loop.getLowerBound()),

@@ -32,7 +32,7 @@ struct VerifyTileBoundsPass : impl::VerifyTileBoundsBase<VerifyTileBoundsPass> {
             sizeOf(kernel, axis).value_or(axis.getExtent() + maxBlock));
     };
     AccessBounds bounds(program.getDims(), program.getTensors(), seed);
-    WalkResult result = kernel.walk([&](Operation *op) {
+    WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
       return failed(check(bounds, kernel, op)) ? WalkResult::interrupt()
                                                : WalkResult::advance();
     });

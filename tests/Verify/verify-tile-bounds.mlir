@@ -390,7 +390,9 @@ tile.program @p dims ["N", "M", "G", "R", "K"] tensors [
   ^bb0(%N: i32, %M: i32, %G: i32, %R: i32, %K: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %n: !tile.tensor<1, i32>, %w: !tile.tensor<1, f32>, %y: !tile.tensor<1, f32>, %S: i32, %g: i32, %u: i32, %m: i32, %i0: i32):
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
-    %N1 = arith.addi %N, %one : i32
+    %N0 = arith.addi %N, %one : i32
+    %limit = arith.constant 2147482623 : i32
+    %N1 = arith.minsi %N0, %limit : i32
     // expected-note @below {{the index is computed here}}
     scf.for %j = %zero to %N1 step %one  : i32 {
       // expected-error @below {{expects index 0 of tensor 'x' to be provably below N wherever the access is present; that bound is missing}}
@@ -526,6 +528,56 @@ tile.program @p dims ["N", "M", "G", "R", "K"] tensors [
     %k = arith.minsi %l, %last : i32
     %lo = arith.cmpi sge, %k, %zero : i32
     %v = tile.load %x[%k : i32] where(%lo : i1) : !tile.tensor<1, f32> -> f32
+    tile.return
+  }
+}
+
+// -----
+
+// a loop by unsigned comparison
+tile.program @p dims ["N", "M", "G", "R", "K"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s0)>,
+    #tile.tensor_arg<name = "z", role = in, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s2 * s3)>,
+    #tile.tensor_arg<name = "n", role = in, elementType = i32, shape = ()[s0, s1, s2, s3, s4] -> (s1), isOptional = true>,
+    #tile.tensor_arg<name = "w", role = in, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s4)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s0), init = 0.0 : f32>]
+    scalars [#tile.scalar_arg<name = "S", type = i32>]
+    requires [#tile.require<tensor = "n", lo = ()[s0, s1, s2, s3, s4] -> (0), hi = ()[s0, s1, s2, s3, s4] -> (s0)>] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "g", extent = ()[s0, s1, s2, s3, s4] -> (s2)>, #tile.iter<name = "u", extent = ()[s0, s1, s2, s3, s4] -> (s3)>,
+                            #tile.iter<name = "m", extent = ()[s0, s1, s2, s3, s4] -> (s1)>, #tile.iter<name = "i", extent = ()[s0, s1, s2, s3, s4] -> (s0), block = "BN">]
+      axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %M: i32, %G: i32, %R: i32, %K: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %n: !tile.tensor<1, i32>, %w: !tile.tensor<1, f32>, %y: !tile.tensor<1, f32>, %S: i32, %g: i32, %u: i32, %m: i32, %i0: i32):
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    // expected-error @below {{expects a signed comparison of its bounds}}
+    scf.for unsigned %j = %zero to %N step %one  : i32 {
+      %v = tile.load %x[%j : i32] : !tile.tensor<1, f32> -> f32
+    }
+    tile.return
+  }
+}
+
+// -----
+
+// a step that may be 0
+tile.program @p dims ["N", "M", "G", "R", "K"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s0)>,
+    #tile.tensor_arg<name = "z", role = in, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s2 * s3)>,
+    #tile.tensor_arg<name = "n", role = in, elementType = i32, shape = ()[s0, s1, s2, s3, s4] -> (s1), isOptional = true>,
+    #tile.tensor_arg<name = "w", role = in, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s4)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1, s2, s3, s4] -> (s0), init = 0.0 : f32>]
+    scalars [#tile.scalar_arg<name = "S", type = i32>]
+    requires [#tile.require<tensor = "n", lo = ()[s0, s1, s2, s3, s4] -> (0), hi = ()[s0, s1, s2, s3, s4] -> (s0)>] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "g", extent = ()[s0, s1, s2, s3, s4] -> (s2)>, #tile.iter<name = "u", extent = ()[s0, s1, s2, s3, s4] -> (s3)>,
+                            #tile.iter<name = "m", extent = ()[s0, s1, s2, s3, s4] -> (s1)>, #tile.iter<name = "i", extent = ()[s0, s1, s2, s3, s4] -> (s0), block = "BN">]
+      axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %M: i32, %G: i32, %R: i32, %K: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %n: !tile.tensor<1, i32>, %w: !tile.tensor<1, f32>, %y: !tile.tensor<1, f32>, %S: i32, %g: i32, %u: i32, %m: i32, %i0: i32):
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    // expected-error @below {{expects a step of at least 1}}
+    scf.for %j = %zero to %N step %S  : i32 {
+      %v = tile.load %x[%j : i32] : !tile.tensor<1, f32> -> f32
+    }
     tile.return
   }
 }
