@@ -67,6 +67,7 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
   for (auto [d, index, extent] :
        llvm::enumerate(access.indices, access.tensor.getShape().getResults())) {
     Polynomial p = values.of(index);
+    values.refine(conditions);
     auto refuse = [&](const Twine &bound) {
       InFlightDiagnostic diag =
           access.op->emitOpError("expects index ")
@@ -88,6 +89,8 @@ LogicalResult AccessBounds::check(scf::ForOp loop) {
   IndexValues values;
   SmallVector<Polynomial> dimValues;
   SmallVector<Polynomial> conditions = enter(loop, values, dimValues);
+  if (loop.getUnsignedCmp())
+    return loop.emitOpError("expects a signed comparison of its bounds");
   if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))
     return loop.emitOpError("expects a step of at least 1");
   Polynomial lower = values.of(loop.getLowerBound()),

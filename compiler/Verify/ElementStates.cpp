@@ -143,8 +143,8 @@ private:
   /// What operand `i` holds where the predicate is false.
   State in(unsigned i) {
     Value operand = op->getOperand(i);
-    const Fact *fact = factAt(factsOf(operand), predicate);
-    return fact ? fact->state : stateOfConstant(operand);
+    std::optional<State> state = stateAt(factsOf(operand), predicate);
+    return state ? *state : stateOfConstant(operand);
   }
 
   Operation *op;
@@ -158,16 +158,10 @@ Facts elementwiseFacts(Operation *op, FactsOf factsOf) {
   Facts result;
   for (Value operand : op->getOperands())
     for (const Fact &fact : factsOf(operand)) {
-      if (factAt(result, fact.predicate))
-        continue;
-      Origin origin = fact.origin;
-      for (Value other : op->getOperands())
-        if (const Fact *same = factAt(factsOf(other), fact.predicate))
-          origin = std::min(origin, same->origin);
-      State state = Transfer(op, fact.predicate, factsOf).result();
       // Of lanes that are data only what they hold is worth a fact.
-      if (origin == Origin::Absent || state != State::Garbage)
-        result.push_back({fact.predicate, state, origin});
+      State state = Transfer(op, fact.predicate, factsOf).result();
+      if (fact.origin == Origin::Absent || state != State::Garbage)
+        addFact(result, {fact.predicate, state, fact.origin, fact.within});
     }
   return result;
 }
@@ -177,41 +171,43 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
               &tested = factsOf(condition);
   State constant = stateOfConstant(b);
   Facts result;
-  auto ended = [&](Value predicate) {
-    return impliesTrue(condition, predicate);
-  };
-  // Where a part of the condition is false the lanes hold the false arm.
+  auto ended = [&](const Fact &fact) { return excludes(condition, fact); };
+  // Where the condition is false the lanes hold the false arm.
   for (const Fact &fact : otherwise)
-    if (ended(fact.predicate))
+    if (ended(fact))
+      addFact(result, fact);
+  auto fill = [&](const Fact &fact) {
+    if (constant != State::Garbage && !factAt(result, fact.predicate))
       result.push_back(fact);
-  auto fill = [&](Value predicate, Origin origin) {
-    if (constant != State::Garbage && !factAt(result, predicate))
-      result.push_back({predicate, constant, origin});
   };
   for (const Facts *facts : {&chosen, &tested})
     for (const Fact &fact : *facts)
-      if (ended(fact.predicate) && fact.origin != Origin::Known)
-        fill(fact.predicate, Origin::Filled);
-  conjuncts(condition, [&](Value part) { fill(part, Origin::Known); });
-  for (const Facts *facts : {&chosen, &otherwise})
-    for (const Fact &fact : *facts) {
-      if (ended(fact.predicate) || factAt(result, fact.predicate))
+      if (ended(fact) && fact.origin != Origin::Known)
+        fill({fact.predicate, constant, Origin::Filled, fact.within});
+  conjuncts(condition,
+            [&](Value part) { fill({part, constant, Origin::Known}); });
+  // Elsewhere a lane is what the arm that is taken has.
+  auto take = [&](const Facts &arm, const Facts &other, Value otherArm,
+                  bool holds) {
+    for (const Fact &fact : arm) {
+      if (ended(fact))
         continue;
-      auto held = [&](const Facts &arm, Value v) {
-        const Fact *known = factAt(arm, fact.predicate);
-        return known ? known->state : stateOfConstant(v);
-      };
-      State x = held(chosen, a), y = held(otherwise, b);
-      Origin origin = fact.origin;
-      for (const Facts *arm : {&chosen, &otherwise})
-        if (const Fact *same = factAt(*arm, fact.predicate))
-          origin = std::min(origin, same->origin);
-      if (origin == Origin::Absent || x == y)
-        addFact(result, {fact.predicate, x == y ? x : State::Garbage, origin});
+      const Fact *same = factAt(other, fact.predicate);
+      State beside = same ? same->state : stateOfConstant(otherArm);
+      State state = fact.state == beside ? beside : State::Garbage;
+      Fact taken{fact.predicate, state, fact.origin, fact.within};
+      if (!same)
+        taken.within.push_back({condition, holds});
+      if (fact.origin == Origin::Absent || state != State::Garbage)
+        addFact(result, taken);
     }
+  };
+  take(chosen, otherwise, b, true);
+  take(otherwise, chosen, a, false);
   for (const Fact &fact : tested)
-    if (!ended(fact.predicate) && fact.origin == Origin::Absent)
-      addFact(result, {fact.predicate, State::Garbage});
+    if (!ended(fact) && fact.origin == Origin::Absent)
+      addFact(result,
+              {fact.predicate, State::Garbage, fact.origin, fact.within});
   return result;
 }
 

@@ -103,9 +103,37 @@ bool impliesTrue(Value condition, Value predicate) {
                   impliesTrue(both.getRhs(), predicate));
 }
 
-bool impliesTrue(ValueRange presence, Value predicate) {
-  return llvm::any_of(presence,
-                      [&](Value p) { return impliesTrue(p, predicate); });
+/// Whether `condition` true implies that `value` is false.
+static bool impliesFalse(Value condition, Value value) {
+  auto negation = strip(condition).getDefiningOp<arith::XOrIOp>();
+  if (!negation)
+    return false;
+  auto isTrue = [](Value v) {
+    auto constant = dyn_cast_or_null<IntegerAttr>(constantOf(strip(v)));
+    return constant && constant.getValue().isAllOnes();
+  };
+  return (isTrue(negation.getRhs()) && isSame(negation.getLhs(), value)) ||
+         (isTrue(negation.getLhs()) && isSame(negation.getRhs(), value));
+}
+
+bool excludes(Value condition, const Fact &fact) {
+  condition = strip(condition);
+  if (auto either = condition.getDefiningOp<arith::OrIOp>();
+      either && excludes(either.getLhs(), fact) &&
+      excludes(either.getRhs(), fact))
+    return true;
+  if (auto both = condition.getDefiningOp<arith::AndIOp>();
+      both && (excludes(both.getLhs(), fact) || excludes(both.getRhs(), fact)))
+    return true;
+  return isSame(condition, fact.predicate) ||
+         llvm::any_of(fact.within, [&](const Arm &arm) {
+           return arm.holds ? impliesFalse(condition, arm.condition)
+                            : isSame(condition, arm.condition);
+         });
+}
+
+bool excludes(ValueRange presence, const Fact &fact) {
+  return llvm::any_of(presence, [&](Value p) { return excludes(p, fact); });
 }
 
 void conjuncts(Value condition, llvm::function_ref<void(Value)> visit) {
@@ -126,20 +154,51 @@ const Fact *factAt(const Facts &facts, Value predicate) {
 
 std::optional<State> stateAt(const Facts &facts, Value predicate) {
   const Fact *fact = factAt(facts, predicate);
-  return fact ? std::optional(fact->state) : std::nullopt;
+  if (!fact)
+    return std::nullopt;
+  return fact->within.empty() ? fact->state : State::Garbage;
 }
 
 bool addFact(Facts &facts, Fact fact) {
-  for (Fact &known : facts)
-    if (isSame(known.predicate, fact.predicate)) {
-      Fact before = known;
-      if (known.state != fact.state)
-        known.state = State::Garbage;
-      known.origin = std::min(known.origin, fact.origin);
-      return known.state != before.state || known.origin != before.origin;
-    }
+  auto isKnown = [](ArrayRef<Arm> arms, const Arm &arm) {
+    return llvm::any_of(arms, [&](const Arm &other) {
+      return arm.holds == other.holds && isSame(arm.condition, other.condition);
+    });
+  };
+  for (Fact &known : facts) {
+    if (!isSame(known.predicate, fact.predicate))
+      continue;
+    // Without an arm the fact speaks of more lanes, whose contents are unknown.
+    size_t arms = known.within.size();
+    llvm::erase_if(known.within,
+                   [&](const Arm &arm) { return !isKnown(fact.within, arm); });
+    bool isSameSet = known.within.size() == arms && fact.within.size() == arms;
+    State state =
+        isSameSet && known.state == fact.state ? fact.state : State::Garbage;
+    Origin origin = std::min(known.origin, fact.origin);
+    bool changed = known.within.size() != arms || state != known.state ||
+                   origin != known.origin;
+    known.state = state;
+    known.origin = origin;
+    return changed;
+  }
   facts.push_back(fact);
   return true;
+}
+
+void addAbsent(Facts &facts, const Facts &more) {
+  for (const Fact &fact : more)
+    if (fact.origin == Origin::Absent)
+      addFact(facts, {fact.predicate, State::Garbage});
+}
+
+Fact carried(Fact fact, scf::ForOp loop) {
+  size_t arms = fact.within.size();
+  llvm::erase_if(fact.within,
+                 [&](const Arm &arm) { return variesIn(arm.condition, loop); });
+  if (fact.within.size() != arms)
+    fact.state = State::Garbage;
+  return fact;
 }
 
 Facts joinFacts(const Facts &a, State constantA, const Facts &b,
@@ -147,10 +206,10 @@ Facts joinFacts(const Facts &a, State constantA, const Facts &b,
   Facts result = a;
   for (const Fact &fact : a)
     if (!factAt(b, fact.predicate))
-      addFact(result, {fact.predicate, constantB, fact.origin});
+      addFact(result, {fact.predicate, constantB, fact.origin, fact.within});
   for (const Fact &fact : b) {
     if (!factAt(a, fact.predicate))
-      addFact(result, {fact.predicate, constantA, fact.origin});
+      addFact(result, {fact.predicate, constantA, fact.origin, fact.within});
     addFact(result, fact);
   }
   return result;

@@ -22,12 +22,19 @@ enum class Origin {
   Known
 };
 
-/// "Where `predicate` is false, the value's lane is what `origin` says and
-/// holds `state`."
+/// The arm of a select: what its condition is where the arm is taken.
+struct Arm {
+  mlir::Value condition;
+  bool holds;
+};
+
+/// "Where `predicate` is false, and only the arms `within` are taken, the
+/// value's lane is what `origin` says and holds `state`."
 struct Fact {
   mlir::Value predicate;
   State state;
   Origin origin = Origin::Absent;
+  llvm::SmallVector<Arm, 1> within = {};
 };
 
 using Facts = llvm::SmallVector<Fact, 4>;
@@ -56,8 +63,12 @@ bool variesIn(mlir::Value value, mlir::scf::ForOp loop);
 /// conjunction with it.
 bool impliesTrue(mlir::Value condition, mlir::Value predicate);
 
-/// Whether all of `presence` true implies `predicate` true.
-bool impliesTrue(mlir::ValueRange presence, mlir::Value predicate);
+/// Whether `condition` is false wherever the fact speaks of a lane: it implies
+/// the predicate, or that an arm is not taken.
+bool excludes(mlir::Value condition, const Fact &fact);
+
+/// Whether some of `presence` excludes the fact.
+bool excludes(mlir::ValueRange presence, const Fact &fact);
 
 /// Calls `visit` for every part of a conjunction.
 void conjuncts(mlir::Value condition,
@@ -72,6 +83,14 @@ std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
 /// Adds a fact; two facts about one predicate keep their common state, or
 /// Garbage. Returns whether anything changed.
 bool addFact(Facts &facts, Fact fact);
+
+/// Adds the lanes of `more` that do not exist, with unknown contents: of a
+/// value that mixes lanes, or operands, in any way.
+void addAbsent(Facts &facts, const Facts &more);
+
+/// The fact as the next iteration of `loop` sees it: without the arms of this
+/// one. The predicate must not vary.
+Fact carried(Fact fact, mlir::scf::ForOp loop);
 
 /// What holds of a value that comes from one of two paths. A path without a
 /// fact holds its constant's state, or any bits.

@@ -33,11 +33,16 @@ void IndexValues::defineAxis(StringAttr axis, int64_t size) {
 
 void IndexValues::defineBelowProduct(Value value,
                                      ArrayRef<Polynomial> factors) {
-  products[value] = llvm::to_vector(factors);
-  Polynomial p = newSymbol(0, maxInt);
-  if (factors.size() == 1)
-    assume(factors.front() - 1 - p);
+  // Division by 1 leaves no digit: it is folded.
+  auto counts = llvm::to_vector(
+      llvm::make_filter_range(factors, [](const Polynomial &factor) {
+        return !(factor == Polynomial(1));
+      }));
+  Polynomial p = newSymbol(0, counts.empty() ? 0 : maxInt);
+  if (counts.size() == 1)
+    assume(counts.front() - 1 - p);
   known[value] = p;
+  products[value] = std::move(counts);
 }
 
 bool IndexValues::isNonNegative(const Polynomial &p,
@@ -47,13 +52,22 @@ bool IndexValues::isNonNegative(const Polynomial &p,
   return implies(all, p);
 }
 
+bool IndexValues::isInRange(const Polynomial &p, unsigned width,
+                            ArrayRef<Polynomial> constraints) const {
+  return isNonNegativeByCases(Polynomial(llvm::maxIntN(width)) - p,
+                              constraints) &&
+         isNonNegativeByCases(p - Polynomial(llvm::minIntN(width)),
+                              constraints);
+}
+
 /// Integer arithmetic is exact only where it does not wrap.
 Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
-  int64_t lo = llvm::minIntN(width), hi = llvm::maxIntN(width);
-  if (isNonNegativeByCases(Polynomial(hi) - p) &&
-      isNonNegativeByCases(p - Polynomial(lo)))
+  if (isInRange(p, width))
     return p;
-  return newSymbol(lo, hi);
+  Polynomial result =
+      newSymbol(llvm::minIntN(width), llvm::maxIntN(width));
+  wrapped.push_back({result, p, width});
+  return result;
 }
 
 Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b) {
@@ -101,6 +115,20 @@ bool IndexValues::isNonNegativeByCases(const Polynomial &p,
                             });
       };
   return prove(0, SmallVector<Polynomial>(constraints));
+}
+
+void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
+  SmallVector<Wrapped> open(wrapped);
+  for (bool changed = true; changed;) {
+    changed = false;
+    llvm::erase_if(open, [&](const Wrapped &w) {
+      if (!isInRange(w.exact, w.width, constraints))
+        return false;
+      constraints.push_back(w.result - w.exact);
+      constraints.push_back(w.exact - w.result);
+      return changed = true;
+    });
+  }
 }
 
 Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,

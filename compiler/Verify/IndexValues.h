@@ -44,6 +44,8 @@ public:
   /// What a true condition says.
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
+  /// Adds what sums are where `constraints` keep them from wrapping.
+  void refine(llvm::SmallVectorImpl<Polynomial> &constraints) const;
   /// Whether `p` >= 0 wherever `constraints` hold.
   bool isNonNegative(const Polynomial &p,
                      llvm::ArrayRef<Polynomial> constraints = {}) const;
@@ -62,6 +64,8 @@ private:
   Polynomial oneOf(const Polynomial &a, const Polynomial &b);
   /// `p` as a signed integer of `width` bits; any of them if it may wrap.
   Polynomial unlessWrapped(const Polynomial &p, unsigned width = 32);
+  bool isInRange(const Polynomial &p, unsigned width,
+                 llvm::ArrayRef<Polynomial> constraints = {}) const;
   Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
   Polynomial remainder(const Polynomial &a, const Polynomial &b);
 
@@ -78,6 +82,12 @@ private:
     Polynomial p, a, b;
   };
   llvm::SmallVector<Choice> choices;
+  /// The result of an operation, and its value if it does not wrap.
+  struct Wrapped {
+    Polynomial result, exact;
+    unsigned width;
+  };
+  llvm::SmallVector<Wrapped> wrapped;
   struct Quotient {
     Polynomial a, b, q;
     Rounding mode;

@@ -26,7 +26,7 @@ public:
       define(values, dims);
     };
     AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
-    WalkResult result = kernel.walk([&](Operation *op) {
+    WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
       return failed(check(bounds, op)) ? WalkResult::interrupt()
                                        : WalkResult::advance();
     });

@@ -46,8 +46,7 @@ private:
   LogicalResult demandPresent(Operation *op, Value v, ValueRange presence,
                               const Twine &what) {
     for (const Fact &fact : of(v))
-      if (fact.origin == Origin::Absent &&
-          !impliesTrue(presence, fact.predicate))
+      if (fact.origin == Origin::Absent && !excludes(presence, fact))
         return refuse(op, fact.predicate, what);
     return success();
   }
@@ -179,8 +178,7 @@ private:
       if (fact.origin == Origin::Known)
         continue;
       if (!mentions(fact.predicate, reduce.getOverAttr())) {
-        if (fact.origin == Origin::Absent)
-          rest.push_back({fact.predicate, State::Garbage});
+        addAbsent(rest, {fact});
       } else if (check && fact.state != identity) {
         return refuse(reduce, fact.predicate,
                       "the identity at absent lanes of axis '" +
@@ -222,16 +220,13 @@ private:
         if (fact.origin == Origin::Known)
           continue;
         if (!mentions(fact.predicate, mma.getOverAttr())) {
-          if (fact.origin == Origin::Absent)
-            addFact(rest, {fact.predicate, State::Garbage});
+          addAbsent(rest, {fact});
         } else if (check && !isPair(mma, operands, fact.predicate))
           return refuse(mma, fact.predicate,
                         "zero in one operand and zero, or data of other rows, "
                         "in the other at absent lanes of the contracted axis");
       }
-    for (const Fact &fact : of(mma.getInit()))
-      if (fact.origin == Origin::Absent)
-        addFact(rest, {fact.predicate, State::Garbage});
+    addAbsent(rest, of(mma.getInit()));
     facts[mma] = rest;
     return success();
   }
@@ -291,11 +286,15 @@ private:
   /// by a predicate of this iteration is as good as not written.
   Memory carried(scf::ForOp loop) const {
     Memory result;
-    for (const auto &[buffer, known] : memory)
-      if (llvm::none_of(known, [&](const Fact &fact) {
+    for (const auto &[buffer, known] : memory) {
+      if (llvm::any_of(known, [&](const Fact &fact) {
             return variesIn(fact.predicate, loop);
           }))
-        result[buffer] = known;
+        continue;
+      Facts &kept = result[buffer];
+      for (const Fact &fact : known)
+        addFact(kept, verify::carried(fact, loop));
+    }
     return result;
   }
 
@@ -322,7 +321,7 @@ private:
                            loop.getRegionIterArgs()))
         for (const Fact &fact : joined(init, yielded)) {
           if (!variesIn(fact.predicate, loop))
-            changed |= addFact(facts[argument], fact);
+            changed |= addFact(facts[argument], verify::carried(fact, loop));
           else if (check && fact.origin == Origin::Absent)
             return refuse(loop, fact.predicate,
                           "no lanes that are absent by a predicate of one "
@@ -347,7 +346,8 @@ private:
                                 [](const Fact &x, const Fact &y) {
                                   return x.predicate == y.predicate &&
                                          x.state == y.state &&
-                                         x.origin == y.origin;
+                                         x.origin == y.origin &&
+                                         x.within.size() == y.within.size();
                                 });
            });
   }

@@ -22,7 +22,7 @@ struct VerifyTileBoundsPass : impl::VerifyTileBoundsBase<VerifyTileBoundsPass> {
       seedKernel(kernel, values, dims);
     };
     AccessBounds bounds(program.getDims(), program.getTensors(), seed);
-    WalkResult result = kernel.walk([&](Operation *op) {
+    WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
       return failed(check(bounds, kernel, op)) ? WalkResult::interrupt()
                                                : WalkResult::advance();
     });
