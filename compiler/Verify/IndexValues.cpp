@@ -64,8 +64,7 @@ bool IndexValues::isInRange(const Polynomial &p, unsigned width,
 Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
   if (isInRange(p, width))
     return p;
-  Polynomial result =
-      newSymbol(llvm::minIntN(width), llvm::maxIntN(width));
+  Polynomial result = newSymbol(llvm::minIntN(width), llvm::maxIntN(width));
   wrapped.push_back({result, p, width});
   return result;
 }
