@@ -63,10 +63,12 @@ Status GuardedImage::check(const std::string &name,
     const char *what = isElement[i]      ? "to input"
                        : before || after ? "outside"
                                          : "between the rows of";
+    // Whole elements are easier to read.
+    size_t at = i - i % elementSize();
     return Status::failed(fmt::format(
         "a kernel wrote {} '{}' at byte {} of {}: found {}, expected {}", what,
-        name, static_cast<int64_t>(i) - static_cast<int64_t>(guardBytes),
-        image.size() - 2 * guardBytes, hexBytes(now, i), hexBytes(image, i)));
+        name, static_cast<int64_t>(at) - static_cast<int64_t>(guardBytes),
+        image.size() - 2 * guardBytes, hexBytes(now, at), hexBytes(image, at)));
   }
   return Status();
 }
