@@ -97,12 +97,17 @@ int runAll(CaseRunner &runner, const std::vector<Case> &cases,
         std::chrono::steady_clock::now() - start;
     fmt::print("case {}: {}, {:.3f} s", i + 1, status.ok() ? "ok" : "FAILED",
                seconds.count());
-    fmt::print("{}{}\n", status.ok() ? "" : ": ", status.message());
+    // Diagnostics of a compilation have been printed.
+    bool compiles = status.ok() || !status.message().empty();
+    fmt::print("{}{}\n", status.ok() ? "" : ": ",
+               compiles ? status.message() : "the op does not compile");
     std::fflush(stdout);
     if (!status.ok())
       worst = std::max<int>(worst, status.code() == ErrorCode::Failed
                                        ? exitFailed
                                        : exitBadInput);
+    if (!compiles)
+      return worst;
     // After an illegal access the context is lost, and every case would fail.
     if (!status.ok() && device && !device->synchronize().ok()) {
       printError(fmt::format("the GPU is lost after case {} of {}", i + 1,
