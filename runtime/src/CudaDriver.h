@@ -24,6 +24,7 @@ enum : int {
   cuAttributeMultiprocessorCount = 16,
   cuAttributeComputeCapabilityMajor = 75,
   cuAttributeComputeCapabilityMinor = 76,
+  cuAttributeMaxSharedMemoryPerBlockOptin = 97,
   cuFuncAttributeMaxDynamicSharedSizeBytes = 8,
   cuJitErrorLogBuffer = 5,
   cuJitErrorLogBufferSizeBytes = 6
