@@ -28,6 +28,7 @@ void addSafety(OpPassManager &pm) {
   pm.addNestedPass<tile::ProgramOp>(safety::createTileObligations());
   pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
   pm.addPass(createCSEPass());
+  pm.addPass(verify::createStripAttributes());
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTilePadding());
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
@@ -45,6 +46,7 @@ void addSeq(OpPassManager &pm, StringRef arch) {
   addCleanUp(pm);
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
+  pm.addPass(verify::createStripAttributes());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addPass(verify::createVerifySmBounds());
 }

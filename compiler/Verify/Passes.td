@@ -5,6 +5,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def StripAttributes : Pass<"strip-discardable-attributes"> {
+  let summary = "Remove what is not part of the program's meaning before it is verified";
+  let description = [{
+    A pass may leave discardable attributes as notes for itself. The verifiers, and everything that runs after them, see none: a note that is wrong changes nothing.
+
+    Before: `tile.load %x[...] {selvedge.padded} ...`
+    After: `tile.load %x[...] ...`
+  }];
+}
+
 def VerifyTilePadding : Pass<"verify-tile-padding", "::selvedge::tile::KernelOp"> {
   let summary = "Prove that absent lanes, whatever bits they hold, reach no sink";
   let description = [{

@@ -175,6 +175,10 @@ DEFINE(cuMemcpyDtoH_v2, (void *target, CuPointer source, size_t bytes), {
               bytes);
   return cuSuccess;
 })
+DEFINE(cuTensorMapEncodeTiled,
+       (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
+        const uint32_t *, const uint32_t *, int, int, int, int),
+       { return cuSuccess; })
 DEFINE(cuStreamCreate, (CuHandle *, unsigned), { return cuSuccess; })
 DEFINE(cuStreamDestroy_v2, (CuHandle), { return cuSuccess; })
 DEFINE(cuStreamSynchronize, (CuHandle), { return cuSuccess; })
