@@ -46,10 +46,14 @@ bool interpretProgram(tile::ProgramOp program,
     return false;
   };
   outputs.clear();
-  llvm::Expected<reference::Arguments> arguments =
-      reference::bindArguments(program, dims, scalars, inputs);
+  llvm::Expected<reference::Arguments> arguments = reference::bindArguments(
+      reference::Signature::of(program), dims, scalars, inputs);
   if (!arguments)
     return fail(arguments.takeError());
+  if (options.loaded)
+    for (reference::Tensor &tensor : arguments->tensors)
+      if (tensor.present)
+        tensor.loaded.assign(tensor.size(), 0);
   for (auto kernel : program.getBody().getOps<tile::KernelOp>())
     if (llvm::Error error = reference::runKernel(kernel, *arguments, options))
       return fail(std::move(error));
@@ -57,6 +61,9 @@ bool interpretProgram(tile::ProgramOp program,
     if (tensor.present && (tensor.arg.getRole() == tile::Role::Out ||
                            tensor.arg.getRole() == tile::Role::InOut))
       outputs.push_back(exportTensor(tensor));
+  if (options.loaded)
+    for (reference::Tensor &tensor : arguments->tensors)
+      (*options.loaded)[tensor.arg.getName().str()] = std::move(tensor.loaded);
   return true;
 }
 
