@@ -31,13 +31,12 @@ void addSafety(OpPassManager &pm) {
       verify::createVerifyTilePadding());
 }
 
-void addSeq(OpPassManager &pm, StringRef arch) {
+/// Sizes and softmax steps, still on tile.
+void addBound(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileBindBlocks({arch.str()}));
   pm.addPass(safety::createTileSimplifyPresence());
-  addCleanUp(pm);
-  pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
 }
 
@@ -47,7 +46,11 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
   if (stage == Emit::Tile)
     return;
   addSafety(pm);
-  addSeq(pm, arch);
+  addBound(pm, arch);
+  if (stage == Emit::TileBound)
+    return;
+  pm.addPass(schedule::createTileToSm());
+  addCleanUp(pm);
   if (stage == Emit::SmSeq)
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());

@@ -13,8 +13,13 @@ namespace selvedge::cli {
 
 std::optional<Poison> poisonFromName(std::string_view name) {
   const std::pair<std::string_view, Poison> names[] = {
-      {"none", Poison::None}, {"nan", Poison::Nan},       {"inf", Poison::Inf},
-      {"max", Poison::Max},   {"random", Poison::Random},
+      {"none", Poison::None},
+      {"nan", Poison::Nan},
+      {"inf", Poison::Inf},
+      {"neginf", Poison::NegInf},
+      {"max", Poison::Max},
+      {"random", Poison::Random},
+      {"subnormal", Poison::Subnormal},
   };
   for (const auto &[text, poison] : names)
     if (text == name)
@@ -34,8 +39,15 @@ void fillPoison(Poison poison, DType dtype, std::span<std::byte> memory) {
     value = isFloat(dtype) ? std::numeric_limits<double>::quiet_NaN() : -1;
   else if (poison == Poison::Inf && isFloat(dtype))
     value = std::numeric_limits<double>::infinity();
+  else if (poison == Poison::NegInf && isFloat(dtype))
+    value = -std::numeric_limits<double>::infinity();
   std::byte pattern[8] = {};
   storeElement(dtype, pattern, 0, value);
+  // The smallest float of any type has the bits of 1.
+  if (poison == Poison::Subnormal && isFloat(dtype)) {
+    std::fill(std::begin(pattern), std::end(pattern), std::byte(0));
+    pattern[0] = std::byte(1);
+  }
   auto size = static_cast<size_t>(sizeOf(dtype));
   for (size_t at = 0; at < memory.size(); at += size)
     std::memcpy(memory.data() + at, pattern,

@@ -13,13 +13,14 @@
 namespace selvedge::cli {
 
 /// What `--poison` offers.
-enum class Poison { None, Nan, Inf, Max, Random };
+enum class Poison { None, Nan, Inf, NegInf, Max, Random, Subnormal };
 
 /// Parses the option's value.
 std::optional<Poison> poisonFromName(std::string_view name);
 
 /// Fills memory that holds elements of `dtype`. Integers have neither NaN (-1
-/// instead) nor infinity (the largest value instead); None means zeros.
+/// instead) nor infinities or subnormals (the largest value instead); None
+/// means zeros.
 void fillPoison(Poison poison, DType dtype, std::span<std::byte> memory);
 
 } // namespace selvedge::cli

@@ -19,6 +19,8 @@ struct RunOptions {
   ProblemOptions problem;
   std::string output;
   std::string device;
+  /// Of device `ref`; its poison is that of `poison`.
+  PhysicalOptions physical;
   std::string poison = "nan";
   std::string compare;
   std::string seed = "0";
@@ -34,9 +36,20 @@ Status checkChoices(const RunOptions &options) {
         fmt::format("--device '{}' is unknown: expected gpu or ref", device));
   if (!poisonFromName(options.poison))
     return Status::badInput(
-        fmt::format("--poison '{}' is unknown: expected none, nan, inf, max "
-                    "or random",
+        fmt::format("--poison '{}' is unknown: expected none, nan, inf, "
+                    "neginf, max, random or subnormal",
                     options.poison));
+  const PhysicalOptions &physical = options.physical;
+  if (!physical.form.empty() && physical.form != "tile" &&
+      physical.form != "sm:seq")
+    return Status::badInput(fmt::format(
+        "--form '{}' is unknown: expected tile or sm:seq", physical.form));
+  if (!physical.form.empty() && device != "ref")
+    return Status::badInput("--form is for --device ref: a GPU executes the "
+                            "cubin");
+  if (!physical.variant.empty() && physical.form != "sm:seq")
+    return Status::badInput("--variant is for --form sm:seq: other forms have "
+                            "no variants");
   if (!options.compare.empty() && options.compare != "ref")
     return Status::badInput(fmt::format(
         "--compare '{}' is unknown: expected ref", options.compare));
@@ -88,21 +101,28 @@ int finish(const Status &status) {
 int execute(const RunOptions &options, const Problem &problem,
             const std::optional<Device> &device) {
   std::map<std::string, ReferenceOutput> reference;
+  Footprint loaded;
   if (!device || options.compare == "ref") {
-    auto result = runOnReference(problem);
+    auto result = runOnReference(problem, loaded);
     if (!result.ok())
       return finish(result.status());
     reference = std::move(*result);
   }
+  PhysicalOptions physical = options.physical;
+  physical.poison = options.poison;
+  bool isPhysical = !physical.form.empty();
   Result<Outputs> outputs =
-      device ? runOnGpu(problem, *device, *poisonFromName(options.poison))
-             : roundOutputs(problem, reference);
+      device       ? runOnGpu(problem, *device, *poisonFromName(options.poison))
+      : isPhysical ? runPhysical(problem, physical, loaded)
+                   : roundOutputs(problem, reference);
   if (!outputs.ok())
     return finish(outputs.status());
   fmt::print(
       "{} on {}\n", problem.signature.op,
       device ? fmt::format("gpu ({}, {})", device->name(), problem.request.arch)
-             : "ref");
+      : isPhysical
+          ? fmt::format("ref ({}, poison {})", physical.form, physical.poison)
+          : "ref");
   summarise(problem, *outputs);
   if (!options.output.empty())
     if (Status s = writeOutputs(options.output, *outputs); !s.ok())
@@ -161,8 +181,14 @@ Action addRun(CLI::App &app) {
   command->add_option("--seed", options->seed,
                       "seed of random inputs (default 0)");
   command->add_option("--poison", options->poison,
-                      "none, nan (default), inf, max or random: what outputs, "
-                      "workspace and guards hold before the launch");
+                      "none, nan (default), inf, neginf, max, random or "
+                      "subnormal: what outputs, workspace and guards hold "
+                      "before the launch; with --form also absent lanes");
+  command->add_option("--form", options->physical.form,
+                      "tile or sm:seq, with --device ref: execute this form, "
+                      "absent lanes poisoned, instead of the program itself");
+  command->add_option("--variant", options->physical.variant,
+                      "of --form sm:seq (default: the first that applies)");
   command->add_option("--compare", options->compare,
                       "ref: compare with the reference and its error bounds");
   return [options] { return runRun(*options); };

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_TOOLS_SELVEDGE_RUNDEVICES_H
 #define SELVEDGE_TOOLS_SELVEDGE_RUNDEVICES_H
 
+#include "compiler/Reference/Reference.h"
 #include "selvedge/Device.h"
 #include "tools/selvedge/Poison.h"
 #include "tools/selvedge/RunProblem.h"
@@ -18,9 +19,29 @@ struct ReferenceOutput {
   std::vector<double> bounds;
 };
 
-/// Executes on the reference device.
+/// Elements of the inputs that results may depend on, by tensor.
+using Footprint = std::map<std::string, std::vector<uint8_t>>;
+
+/// The inputs with their values as the reference takes them.
+std::vector<HostTensor> referenceInputs(const Problem &problem);
+
+/// Executes on the reference device and records what was loaded.
 Result<std::map<std::string, ReferenceOutput>>
-runOnReference(const Problem &problem);
+runOnReference(const Problem &problem, Footprint &loaded);
+
+/// How `--device ref` executes a lowered form of the program.
+struct PhysicalOptions {
+  /// "tile" or "sm:seq"; empty: the program itself.
+  std::string form;
+  /// Of sm:seq; empty: the first that applies.
+  std::string variant;
+  std::string poison;
+};
+
+/// Lowers to the form and executes it physically, poison outside of `inside`.
+Result<Outputs> runPhysical(const Problem &problem,
+                            const PhysicalOptions &options,
+                            const Footprint &inside);
 
 /// Rounds the reference's values to the types of the outputs.
 Result<Outputs>

@@ -1,6 +1,5 @@
 // Device `ref`, and comparisons with it.
 // SPDX-License-Identifier: MIT
-#include "compiler/Reference/Reference.h"
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RunDevices.h"
 
@@ -51,8 +50,7 @@ Difference compareElements(const HostArray &output,
 
 } // namespace
 
-Result<std::map<std::string, ReferenceOutput>>
-runOnReference(const Problem &problem) {
+std::vector<HostTensor> referenceInputs(const Problem &problem) {
   std::vector<HostTensor> inputs;
   for (const auto &[name, array] : problem.inputs) {
     HostTensor &tensor = inputs.emplace_back();
@@ -62,10 +60,18 @@ runOnReference(const Problem &problem) {
     tensor.values = toDoubles(array.dtype, array.data);
     tensor.bounds.assign(tensor.values.size(), 0);
   }
+  return inputs;
+}
+
+Result<std::map<std::string, ReferenceOutput>>
+runOnReference(const Problem &problem, Footprint &loaded) {
   std::vector<HostTensor> outputs;
   std::string diagnostics;
-  bool done = runReference(problem.request, problem.namedDims(),
-                           problem.scalars, inputs, outputs, diagnostics);
+  ReferenceOptions options;
+  options.loaded = &loaded;
+  bool done =
+      runReference(problem.request, problem.namedDims(), problem.scalars,
+                   referenceInputs(problem), outputs, diagnostics, options);
   std::fputs(diagnostics.c_str(), stderr);
   if (!done)
     return Status::failed("device 'ref' failed");
