@@ -92,10 +92,12 @@ bool run(ModuleOp module, const std::map<std::string, int64_t> &dims,
                    "one tile.program or one sm.plan\n";
     return false;
   }
+  reference::Signature signature = program ? reference::Signature::of(program)
+                                           : reference::Signature::of(plan);
+  // Hardware trusts no promise: memory safety must not depend on one.
+  signature.promises = ArrayAttr::get(module.getContext(), {});
   llvm::Expected<Arguments> arguments =
-      reference::bindArguments(program ? reference::Signature::of(program)
-                                       : reference::Signature::of(plan),
-                               dims, scalars, inputs);
+      reference::bindArguments(signature, dims, scalars, inputs);
   if (!arguments)
     return fail(arguments.takeError());
   PoisonSource poison(options.poison, options.seed);
