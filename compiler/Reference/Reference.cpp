@@ -46,8 +46,11 @@ bool interpretProgram(tile::ProgramOp program,
     return false;
   };
   outputs.clear();
-  llvm::Expected<reference::Arguments> arguments = reference::bindArguments(
-      reference::Signature::of(program), dims, scalars, inputs);
+  auto signature = reference::Signature::of(program);
+  if (!options.checkPromises)
+    signature.promises = ArrayAttr::get(program.getContext(), {});
+  llvm::Expected<reference::Arguments> arguments =
+      reference::bindArguments(signature, dims, scalars, inputs);
   if (!arguments)
     return fail(arguments.takeError());
   if (options.loaded)

@@ -37,6 +37,9 @@ struct ReferenceOptions {
   int64_t blockSize = 64;
   /// Threads that share a kernel's iterations; 0: one per processor.
   unsigned threads = 0;
+  /// Whether inputs that break a promise are refused. Accesses stay inside of
+  /// tensors either way.
+  bool checkPromises = true;
   /// Where to record, by input, which elements a present lane loaded: all that
   /// a result may depend on. Null: nowhere.
   std::map<std::string, std::vector<uint8_t>> *loaded = nullptr;

@@ -16,22 +16,26 @@ struct Kit {
   std::string name;
   std::vector<HostTensor> inputs;
   std::map<std::string, double> scalars = {};
-  /// Whether the inputs break a promise: then only memory safety counts.
-  bool broken = false;
+  /// Whether the inputs keep the op's promises.
+  bool isPromised = true;
 };
 
 /// A program with shapes off its tiles, and data that show faults.
 struct Case {
   std::string name;
   std::string path;
+  std::string op;
   std::map<std::string, std::string> bindings;
   std::map<std::string, int64_t> dims;
   std::vector<Kit> kits;
 };
 
-/// Causal attention, a softmax, a matrix product, reductions with stores that
-/// do not cover their outputs.
-std::vector<Case> allCases();
+/// Attention without and with a causal mask, and with capped scores in a
+/// window; a softmax; a matrix product; reductions with stores that do not
+/// cover their outputs.
+inline constexpr const char *caseNames[] = {"dense",   "causal", "gemma",
+                                            "softmax", "matmul", "partial"};
+Case makeCase(const std::string &name);
 
 /// What logical mode says of a kit.
 struct Expected {
@@ -40,7 +44,7 @@ struct Expected {
 };
 
 /// What physical mode said.
-struct Run {
+struct Outcome {
   std::vector<HostTensor> outputs;
   std::string diagnostics;
 };
@@ -67,19 +71,19 @@ inline constexpr llvm::StringLiteral seqPipeline =
 inline constexpr llvm::StringLiteral verifyPipeline =
     "tile.program(tile.kernel(verify-tile-padding))";
 
-/// Logical mode; a broken kit gives neither outputs nor a footprint.
+/// Logical mode.
 Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);
 
 /// Physical mode.
-Run execute(mlir::ModuleOp module, const Case &test, const Kit &kit,
-            const Expected &expected, physical::Poison poison,
-            const std::string &variant = "");
+Outcome execute(mlir::ModuleOp module, const Case &test, const Kit &kit,
+                const Expected &expected, physical::Poison poison,
+                const std::string &variant = "");
 
 /// First difference from logical mode beyond its bounds; empty for none.
-std::string beyondBounds(const Run &run, const Expected &expected);
+std::string beyondBounds(const Outcome &run, const Expected &expected);
 
-/// Whether two runs failed alike, or gave the same bits.
-bool isSame(const Run &a, const Run &b);
+/// Whether two runs gave the same bits, or failed alike.
+bool isSame(const Outcome &a, const Outcome &b);
 
 } // namespace selvedge::testing
 

@@ -9,7 +9,7 @@ namespace {
 
 /// Diagnostics of the matrix product at a stage.
 std::string matmulAt(const std::string &pipeline, const std::string &variant) {
-  Case test = allCases()[2];
+  Case test = makeCase("matmul");
   mlir::MLIRContext context;
   prepare(context);
   mlir::OwningOpRef<mlir::ModuleOp> module = build(context, test);

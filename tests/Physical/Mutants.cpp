@@ -138,6 +138,7 @@ public:
   }
 
   void guards() {
+    llvm::SmallPtrSet<Operation *, 4> compares;
     module.walk([&](arith::SelectOp select) {
       auto compare =
           source(select.getCondition()).getDefiningOp<arith::CmpFOp>();
@@ -148,6 +149,9 @@ public:
         return true;
       });
       swapArms(select, "guard");
+      // Several guards share it.
+      if (!compares.insert(compare).second)
+        return;
       add(compare, "guard's compare", "launders NaN", false,
           [](Operation *copy, OpBuilder &) {
             cast<arith::CmpFOp>(copy).setPredicate(arith::CmpFPredicate::UEQ);
