@@ -4,6 +4,7 @@
 #include "Cases.h"
 #include "KnownMutants.h"
 #include "Mutants.h"
+#include "dialect/Sm/Sm.h"
 
 #include <gtest/gtest.h>
 #include <iostream>
@@ -110,6 +111,7 @@ TEST_P(Mutants, TileMasks) {
     if (mutant.isDeletion && !refused)
       unrefused.insert(name);
   }
+  EXPECT_NE(table, "");
   expectOnly(harmless, undetected, "everything");
   expectOnly(harmlessDeletions, unseen, "execution");
   expectOnly(unproven, unrefused, "the verifier");
@@ -124,6 +126,24 @@ TEST_P(Mutants, TileGuards) {
 TEST_P(Mutants, SeqMasks) {
   checkLowered(bound + "," + seqPipeline.str(), "universal", maskMutants,
                harmlessInSeq);
+}
+
+/// A copy in which no warp but the first takes part.
+TEST_P(Mutants, CopyMissesRows) {
+  mlir::OwningOpRef<mlir::ModuleOp> seq = program->clone();
+  ASSERT_TRUE(transform(*seq, bound + "," + seqPipeline.str()));
+  seq->walk([&](sm::CopyOp copy) {
+    mlir::SmallVector<sm::AxisDistAttr> axes;
+    for (sm::AxisDistAttr axis : copy.getDist().getAxes())
+      axes.push_back(sm::AxisDistAttr::get(
+          axis.getContext(), axis.getName(), axis.getRegSizes(),
+          axis.getRegStrides(), axis.getLanes(), {}));
+    copy.setDistAttr(sm::DistAttr::get(copy.getContext(), axes));
+  });
+  bool hasCopy =
+      seq->walk([](sm::CopyOp) { return mlir::WalkResult::interrupt(); })
+          .wasInterrupted();
+  EXPECT_EQ(shows(*seq, "universal").empty(), !hasCopy);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Mutants, ::testing::ValuesIn(caseNames),

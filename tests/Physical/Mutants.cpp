@@ -1,6 +1,7 @@
 // Programs in which one safety operation is missing or too weak.
 // SPDX-License-Identifier: MIT
 #include "Mutants.h"
+#include "MutantEdits.h"
 
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
@@ -8,9 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
-#include <functional>
 #include <map>
 
 using namespace mlir;
@@ -18,102 +17,6 @@ using namespace mlir;
 namespace selvedge::testing {
 
 namespace {
-
-/// Repetition of a scalar or tile in either dialect.
-bool isRepeat(Operation *op) {
-  return isa_and_nonnull<tile::SplatOp, tile::BroadcastOp, sm::SplatOp,
-                         sm::BroadcastOp>(op);
-}
-
-/// The value behind repetitions.
-Value source(Value value) {
-  while (isRepeat(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-/// The number that all lanes of `value` hold, if it is a constant.
-std::optional<APFloat> constantOf(Value value) {
-  APFloat number(0.0F);
-  if (matchPattern(source(value), m_ConstantFloat(&number)))
-    return number;
-  return std::nullopt;
-}
-
-/// `attr` in all lanes of `type`.
-Value splat(OpBuilder &b, Location loc, TypedAttr attr, Type type) {
-  Value scalar = arith::ConstantOp::create(b, loc, attr);
-  if (sm::isRegisterTile(type))
-    return sm::SplatOp::create(b, loc, type, scalar);
-  return tile::isTile(type) ? tile::SplatOp::create(b, loc, type, scalar)
-                            : scalar;
-}
-
-/// How a part of a predicate is made wrong.
-enum class Fault { Delete, Widen, Narrow };
-constexpr std::pair<Fault, const char *> faults[] = {
-    {Fault::Delete, "deleted"}, {Fault::Widen, "+1"}, {Fault::Narrow, "-1"}};
-
-/// A compare that holds for one index more or less; null if there is none.
-Value shifted(OpBuilder &b, Value predicate, Fault fault) {
-  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
-  if (!compare)
-    return {};
-  auto strict = compare.getPredicate() == arith::CmpIPredicate::slt,
-       loose = compare.getPredicate() == arith::CmpIPredicate::sle;
-  auto make = [&](arith::CmpIPredicate kind, Value bound) -> Value {
-    return arith::CmpIOp::create(b, compare.getLoc(), kind, compare.getLhs(),
-                                 bound);
-  };
-  if (strict && fault == Fault::Widen)
-    return make(arith::CmpIPredicate::sle, compare.getRhs());
-  if (loose && fault == Fault::Narrow)
-    return make(arith::CmpIPredicate::slt, compare.getRhs());
-  bool isLower = compare.getPredicate() == arith::CmpIPredicate::sge ||
-                 compare.getPredicate() == arith::CmpIPredicate::sgt;
-  if (!strict && !loose && !isLower)
-    return {};
-  Value one = splat(b, compare.getLoc(), b.getI32IntegerAttr(1),
-                    compare.getRhs().getType());
-  bool up = (fault == Fault::Widen) != isLower;
-  Value bound =
-      up ? arith::AddIOp::create(b, compare.getLoc(), compare.getRhs(), one)
-               .getResult()
-         : arith::SubIOp::create(b, compare.getLoc(), compare.getRhs(), one)
-               .getResult();
-  return make(compare.getPredicate(), bound);
-}
-
-/// Compares at the leaves of a conjunction, each once.
-void leaves(Value condition, SmallVectorImpl<Value> &found) {
-  Value inner = source(condition);
-  if (auto both = inner.getDefiningOp<arith::AndIOp>()) {
-    leaves(both.getLhs(), found);
-    leaves(both.getRhs(), found);
-  } else if (!llvm::is_contained(found, inner)) {
-    found.push_back(inner);
-  }
-}
-
-/// `condition` with one leaf made wrong; null if nothing would be left.
-Value rebuilt(OpBuilder &b, Value condition, Value leaf, Fault fault) {
-  if (condition == leaf)
-    return fault == Fault::Delete ? Value() : shifted(b, leaf, fault);
-  Operation *def = condition.getDefiningOp();
-  bool isAnd = isa_and_nonnull<arith::AndIOp>(def);
-  if (!isAnd && !isRepeat(def))
-    return condition;
-  IRMapping map;
-  SmallVector<Value> left;
-  for (Value operand : def->getOperands())
-    if (Value value = rebuilt(b, operand, leaf, fault)) {
-      map.map(operand, value);
-      left.push_back(value);
-    }
-  if (left.size() == def->getNumOperands())
-    return b.clone(*def, map)->getResult(0);
-  return isAnd && left.size() == 1 ? left[0] : Value();
-}
 
 class Mutator {
 public:
