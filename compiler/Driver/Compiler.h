@@ -34,7 +34,17 @@ struct CompileRequest {
 };
 
 /// Where a pipeline can be stopped to look at the program.
-enum class Emit { Tile, SmSeq, SmAsync, SmLanes, Llvm, Ptx, Cubin, Manifest };
+enum class Emit {
+  Tile,
+  TileBound,
+  SmSeq,
+  SmAsync,
+  SmLanes,
+  Llvm,
+  Ptx,
+  Cubin,
+  Manifest
+};
 
 /// Status of a compilation, mapped to the exit status of the command line.
 enum class CompileStatus {

@@ -35,7 +35,8 @@ void addSafety(OpPassManager &pm) {
       verify::createVerifyTileBounds());
 }
 
-void addSeq(OpPassManager &pm, StringRef arch) {
+/// Sizes and softmax steps, still on tile.
+void addBound(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileLoopParts());
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
@@ -44,6 +45,9 @@ void addSeq(OpPassManager &pm, StringRef arch) {
       verify::createVerifyTileKnown());
   pm.addPass(safety::createTileSimplifyPresence());
   addCleanUp(pm);
+}
+
+void addSeq(OpPassManager &pm) {
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
   pm.addPass(verify::createStripAttributes());
@@ -57,7 +61,10 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
   if (stage == Emit::Tile)
     return;
   addSafety(pm);
-  addSeq(pm, arch);
+  addBound(pm, arch);
+  if (stage == Emit::TileBound)
+    return;
+  addSeq(pm);
   if (stage == Emit::SmSeq)
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());

@@ -57,6 +57,18 @@ const Format &formatOf(mlir::Type type) {
   return type.isF64() ? f64 : binary32();
 }
 
+double quantize(double value, mlir::Type type) {
+  if (!mlir::isa<mlir::FloatType>(type) || !std::isfinite(value) ||
+      value == 0 || type.isF64())
+    return value;
+  const Format &format = formatOf(type);
+  if (std::abs(value) >= format.overflow)
+    return std::copysign(infinity, value);
+  double power = std::ldexp(1.0, std::ilogb(value));
+  double ulp = 2 * std::max(power * format.unit, format.subnormal);
+  return std::nearbyint(value / ulp) * ulp;
+}
+
 Num withBound(double value, double bound, bool unbounded) {
   if (unbounded)
     return {value, infinity};

@@ -48,6 +48,10 @@ const Format &binary32();
 /// The format of f16, bf16, f32 or f64.
 const Format &formatOf(mlir::Type type);
 
+/// `value` as an element of `type`: the nearest float, Inf when out of range;
+/// itself for integers.
+double quantize(double value, mlir::Type type);
+
 /// A correctly rounded result: adds half an ulp, or nothing where an exact
 /// result is representable.
 Num rounded(Num x, const Format &format);

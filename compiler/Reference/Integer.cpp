@@ -46,6 +46,12 @@ int64_t remainder(int64_t a, int64_t b) {
   return b == -1 ? 0 : a % b;
 }
 
+int64_t divideUnsigned(int64_t a, int64_t b, unsigned width) {
+  uint64_t divisor = asUnsigned(b, width);
+  return divisor == 0 ? poisonInteger
+                      : static_cast<int64_t>(asUnsigned(a, width) / divisor);
+}
+
 int64_t divideDown(int64_t a, int64_t b) {
   int64_t r = remainder(a, b);
   return divideTruncated(a, b) - (b != 0 && r != 0 && (r < 0) != (b < 0));
@@ -199,6 +205,17 @@ TileRef evaluateInteger(Operation *op, ArrayRef<TileRef> operands,
       .Case([&](arith::FloorDivSIOp) { return both(divideDown); })
       .Case([&](arith::CeilDivSIOp) { return both(divideUp); })
       .Case([&](arith::RemSIOp) { return both(remainder); })
+      .Case([&](arith::DivUIOp) {
+        return both([&](int64_t a, int64_t b) {
+          return divideUnsigned(a, b, widthOf(op->getResult(0).getType()));
+        });
+      })
+      .Case([&](arith::RemUIOp) {
+        return both([&](int64_t a, int64_t b) {
+          unsigned width = widthOf(op->getResult(0).getType());
+          return difference(a, product(divideUnsigned(a, b, width), b));
+        });
+      })
       .Case([&](arith::MinSIOp) {
         return both([](int64_t a, int64_t b) { return std::min(a, b); });
       })

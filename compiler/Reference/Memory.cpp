@@ -26,11 +26,7 @@ std::string describeElement(const Tensor &tensor, ArrayRef<int64_t> index) {
   return text;
 }
 
-/// Element number per lane of an access; lanes that are surely absent get -1.
-struct Addresses {
-  std::vector<int64_t> elements;
-  std::vector<uint8_t> present;
-};
+} // namespace
 
 llvm::Expected<Addresses> addressLanes(Operation *op, const Tensor &tensor,
                                        ArrayRef<TileRef> indices,
@@ -70,7 +66,15 @@ llvm::Expected<Addresses> addressLanes(Operation *op, const Tensor &tensor,
   return lanes;
 }
 
-} // namespace
+TileShape storeShape(const TileRef &value, ArrayRef<TileRef> indices) {
+  TileShape shape = value->shape;
+  for (const TileRef &index : indices)
+    for (auto [axis, extent] :
+         llvm::zip(index->shape.axes, index->shape.extents))
+      if (shape.indexOf(axis) < 0)
+        shape.push(axis, extent);
+  return shape;
+}
 
 int64_t Tensor::size() const {
   int64_t count = 1;
@@ -141,12 +145,7 @@ llvm::Expected<TileRef> loadTile(tile::LoadOp op, Tensor &tensor,
 
 llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
                       ArrayRef<TileRef> indices, ArrayRef<TileRef> presence) {
-  TileShape shape = value->shape;
-  for (const TileRef &index : indices)
-    for (auto [axis, extent] :
-         llvm::zip(index->shape.axes, index->shape.extents))
-      if (shape.indexOf(axis) < 0)
-        shape.push(axis, extent);
+  TileShape shape = storeShape(value, indices);
   llvm::Expected<Addresses> lanes =
       addressLanes(op, tensor, indices, presence, shape);
   if (!lanes)

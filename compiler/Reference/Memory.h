@@ -43,13 +43,42 @@ llvm::StringRef dtypeOf(mlir::Type type);
 llvm::Expected<int64_t> evaluateAffine(mlir::AffineExpr expr,
                                        llvm::ArrayRef<int64_t> dims);
 
+/// What a program and the host plan made of it have in common.
+struct Signature {
+  mlir::ArrayAttr dims, tensors, scalars, promises;
+
+  /// The signature of a `tile.program` or `sm.plan`.
+  template <typename Op>
+  static Signature of(Op op) {
+    return {op.getDims(), op.getTensors(), op.getScalars(), op.getPromises()};
+  }
+};
+
 /// Checks dims, scalars, inputs and promises against the signature and builds
 /// the tensors: inputs rounded to their type, outputs initialised.
 llvm::Expected<Arguments>
-bindArguments(tile::ProgramOp program,
+bindArguments(const Signature &signature,
               const std::map<std::string, int64_t> &dims,
               const std::map<std::string, double> &scalars,
               const std::vector<HostTensor> &inputs);
+
+/// Element number per lane of an access; -1 for lanes that are absent.
+struct Addresses {
+  std::vector<int64_t> elements;
+  /// State of each lane as in conjunction(), never empty.
+  std::vector<uint8_t> present;
+};
+
+/// Addresses the lanes of `shape`. Fails on a present lane outside the
+/// tensor's shape.
+llvm::Expected<Addresses> addressLanes(mlir::Operation *op,
+                                       const Tensor &tensor,
+                                       llvm::ArrayRef<TileRef> indices,
+                                       llvm::ArrayRef<TileRef> presence,
+                                       const TileShape &shape);
+
+/// Axes of a value and of the indices that it is stored at.
+TileShape storeShape(const TileRef &value, llvm::ArrayRef<TileRef> indices);
 
 /// The elements at index tiles, which are marked as read. Fails on a present
 /// lane outside the shape.

@@ -46,8 +46,11 @@ bool interpretProgram(tile::ProgramOp program,
     return false;
   };
   outputs.clear();
+  auto signature = reference::Signature::of(program);
+  if (!options.checkPromises)
+    signature.promises = ArrayAttr::get(program.getContext(), {});
   llvm::Expected<reference::Arguments> arguments =
-      reference::bindArguments(program, dims, scalars, inputs);
+      reference::bindArguments(signature, dims, scalars, inputs);
   if (!arguments)
     return fail(arguments.takeError());
   if (options.reads)
@@ -66,6 +69,9 @@ bool interpretProgram(tile::ProgramOp program,
     if (tensor.present && (tensor.arg.getRole() == tile::Role::Out ||
                            tensor.arg.getRole() == tile::Role::InOut))
       outputs.push_back(exportTensor(tensor));
+  if (options.loaded)
+    for (reference::Tensor &tensor : arguments->tensors)
+      (*options.loaded)[tensor.arg.getName().str()] = std::move(tensor.loaded);
   return true;
 }
 

@@ -37,6 +37,9 @@ struct ReferenceOptions {
   int64_t blockSize = 64;
   /// Threads that share a kernel's iterations; 0: one per processor.
   unsigned threads = 0;
+  /// Whether inputs that break a promise are refused. Accesses stay inside of
+  /// tensors either way.
+  bool checkPromises = true;
   /// If not null: receives for every input that was given one byte per element,
   /// 1 where some kernel loaded the element at a present lane. No result
   /// depends on the other elements.

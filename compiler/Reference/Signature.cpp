@@ -23,19 +23,6 @@ llvm::Error error(const llvm::Twine &message) {
   return llvm::createStringError("error: " + message + "\n");
 }
 
-/// `value` as an element of `type`: the nearest float, Inf when out of range.
-double quantize(double value, Type type) {
-  if (!isa<FloatType>(type) || !std::isfinite(value) || value == 0 ||
-      type.isF64())
-    return value;
-  const Format &format = formatOf(type);
-  if (std::abs(value) >= format.overflow)
-    return std::copysign(std::numeric_limits<double>::infinity(), value);
-  double power = std::ldexp(1.0, std::ilogb(value));
-  double ulp = 2 * std::max(power * format.unit, format.subnormal);
-  return std::nearbyint(value / ulp) * ulp;
-}
-
 /// `value` as an element of an integer type: truncated and saturated, NaN as 0,
 /// as the runtime stores numbers.
 int64_t toInteger(double value, Type type) {
@@ -260,12 +247,12 @@ llvm::Expected<int64_t> evaluateAffine(AffineExpr expr,
 }
 
 llvm::Expected<Arguments>
-bindArguments(tile::ProgramOp program,
+bindArguments(const Signature &signature,
               const std::map<std::string, int64_t> &dims,
               const std::map<std::string, double> &scalars,
               const std::vector<HostTensor> &inputs) {
   Arguments arguments;
-  for (auto dim : program.getDims().getAsRange<StringAttr>()) {
+  for (auto dim : signature.dims.getAsRange<StringAttr>()) {
     auto it = dims.find(dim.getValue().str());
     if (it == dims.end())
       return error("dim '" + dim.getValue() + "' is missing");
@@ -274,22 +261,20 @@ bindArguments(tile::ProgramOp program,
                    llvm::Twine(it->second) + ", but must lie in 0..2^31-1025");
     arguments.dims.push_back(it->second);
   }
-  for (unsigned i = 0; i < program.getTensors().size(); ++i) {
+  for (auto arg : signature.tensors.getAsRange<tile::TensorArgAttr>()) {
     Tensor &tensor = arguments.tensors.emplace_back();
-    tensor.arg = program.getTensorArg(i);
+    tensor.arg = arg;
     if (llvm::Error failure = bindTensor(tensor, arguments.dims, inputs))
       return failure;
   }
-  for (unsigned i = 0; i < program.getScalars().size(); ++i) {
-    llvm::Expected<TileRef> scalar =
-        bindScalar(program.getScalarArg(i), arguments.dims, scalars);
+  for (auto arg : signature.scalars.getAsRange<tile::ScalarArgAttr>()) {
+    llvm::Expected<TileRef> scalar = bindScalar(arg, arguments.dims, scalars);
     if (!scalar)
       return scalar.takeError();
     arguments.scalars.push_back(*scalar);
   }
-  for (Attribute promise : program.getPromises())
-    if (llvm::Error failure =
-            checkPromise(cast<tile::RequireAttr>(promise), arguments))
+  for (auto promise : signature.promises.getAsRange<tile::RequireAttr>())
+    if (llvm::Error failure = checkPromise(promise, arguments))
       return failure;
   return arguments;
 }

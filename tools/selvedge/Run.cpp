@@ -21,6 +21,7 @@ struct RunOptions {
   std::string output;
   std::string device;
   std::string cases;
+  PhysicalOptions physical;
 };
 
 Status checkChoices(const RunOptions &options) {
@@ -31,6 +32,17 @@ Status checkChoices(const RunOptions &options) {
   if (!device.empty() && device != "gpu" && device != "ref")
     return Status::badInput(
         fmt::format("--device '{}' is unknown: expected gpu or ref", device));
+  const PhysicalOptions &physical = options.physical;
+  if (!physical.form.empty() && physical.form != "tile" &&
+      physical.form != "sm:seq")
+    return Status::badInput(fmt::format(
+        "--form '{}' is unknown: expected tile or sm:seq", physical.form));
+  if (!physical.form.empty() && device != "ref")
+    return Status::badInput("--form is for --device ref: a GPU executes the "
+                            "cubin");
+  if (!physical.variant.empty() && physical.form != "sm:seq")
+    return Status::badInput("--variant is for --form sm:seq: other forms have "
+                            "no variants");
   if (options.output == "-")
     return Status::badInput("-o - is for text, and run writes safetensors");
   if (!options.output.empty() && !options.cases.empty())
@@ -137,7 +149,7 @@ int runRun(RunOptions options) {
       chooseDevice(options.device, request->arch);
   if (!device.ok())
     return report(device.status());
-  CaseRunner runner(std::move(*request), *device);
+  CaseRunner runner(std::move(*request), *device, options.physical);
   return options.cases.empty() ? runOne(runner, *one, options.output)
                                : runAll(runner, *cases, *device);
 }
@@ -155,6 +167,11 @@ Action addRun(CLI::App &app) {
   command->add_option("--cases", options->cases,
                       "a file with the options of one case per line, from "
                       "--shape to --compare; compiles once");
+  command->add_option("--form", options->physical.form,
+                      "tile or sm:seq, with --device ref: execute this form, "
+                      "absent lanes poisoned, instead of the program itself");
+  command->add_option("--variant", options->physical.variant,
+                      "of --form sm:seq (default: the first that applies)");
   return [options] { return runRun(*options); };
 }
 

@@ -110,6 +110,8 @@ Status CaseRunner::runReferenceCase(const Problem &problem, const Case &theCase,
   Result<const Reference *> reference = referenceOf(problem);
   if (!reference.ok())
     return reference.status();
+  if (!physical.form.empty())
+    return runPhysicalCase(problem, theCase, **reference, outputs);
   Result<Outputs> rounded = roundOutputs(problem, **reference);
   if (!rounded.ok())
     return rounded.status();
@@ -119,6 +121,25 @@ Status CaseRunner::runReferenceCase(const Problem &problem, const Case &theCase,
   if (theCase.comparesRef && !compareOutputs(problem, outputs, **reference))
     return Status::failed("the outputs differ from those of 'ref'");
   return Status();
+}
+
+Status CaseRunner::runPhysicalCase(const Problem &problem, const Case &theCase,
+                                   const Reference &reference,
+                                   Outputs &outputs) {
+  bool fine = true;
+  for (Poison poison : theCase.poisons) {
+    Result<Outputs> result = runPhysical(problem, physical, poison, reference);
+    if (!result.ok())
+      return result.status();
+    outputs = std::move(*result);
+    fmt::print("{} on ref ({}, poison {})\n", problem.signature.op,
+               physical.form, poisonName(poison));
+    summarise(problem, outputs);
+    if (theCase.comparesRef)
+      fine &= compareOutputs(problem, outputs, reference);
+  }
+  return fine ? Status()
+              : Status::failed("the outputs differ from those of 'ref'");
 }
 
 Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,

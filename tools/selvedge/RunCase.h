@@ -37,8 +37,10 @@ Result<Case> parseCase(const CaseOptions &options);
 class CaseRunner {
 public:
   /// Without a device on `ref`.
-  CaseRunner(CompileRequest request, std::optional<Device> device)
-      : request(std::move(request)), device(std::move(device)) {}
+  CaseRunner(CompileRequest request, std::optional<Device> device,
+             PhysicalOptions physical)
+      : request(std::move(request)), device(std::move(device)),
+        physical(std::move(physical)) {}
 
   /// Executes a case and prints what it gave. The outputs are there, too, when
   /// they differ from what they are compared with.
@@ -47,6 +49,8 @@ public:
 private:
   Status runReferenceCase(const Problem &problem, const Case &theCase,
                           Outputs &outputs);
+  Status runPhysicalCase(const Problem &problem, const Case &theCase,
+                         const Reference &reference, Outputs &outputs);
   Status runGpuCase(const Problem &problem, const Case &theCase,
                     Execution execution, Outputs &outputs);
   /// The reference's results; those of the last case if its data were equal.
@@ -54,6 +58,7 @@ private:
 
   CompileRequest request;
   std::optional<Device> device;
+  PhysicalOptions physical;
   /// Loaded by the first case.
   std::optional<GpuOp> op;
   std::optional<Problem> lastProblem;

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_TOOLS_SELVEDGE_RUNDEVICES_H
 #define SELVEDGE_TOOLS_SELVEDGE_RUNDEVICES_H
 
+#include "compiler/Reference/Reference.h"
 #include "selvedge/Op.h"
 #include "tools/selvedge/Layout.h"
 #include "tools/selvedge/RunProblem.h"
@@ -30,6 +31,23 @@ struct Reference {
 
 /// Executes on the reference device.
 Result<Reference> runOnReference(const Problem &problem);
+
+/// The inputs with their values as the reference takes them.
+std::vector<HostTensor> referenceInputs(const Problem &problem);
+
+/// How `--device ref` executes a lowered form of the program.
+struct PhysicalOptions {
+  /// "tile" or "sm:seq"; empty: the program itself.
+  std::string form;
+  /// Of sm:seq; empty: the first that applies.
+  std::string variant;
+};
+
+/// Lowers to the form and executes it physically: poison in absent lanes and in
+/// what `reference` never read.
+Result<Outputs> runPhysical(const Problem &problem,
+                            const PhysicalOptions &options, Poison poison,
+                            const Reference &reference);
 
 /// Rounds the reference's values to the types of the outputs.
 Result<Outputs> roundOutputs(const Problem &problem,

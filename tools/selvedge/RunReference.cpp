@@ -1,6 +1,5 @@
 // Device `ref`.
 // SPDX-License-Identifier: MIT
-#include "compiler/Reference/Reference.h"
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RunDevices.h"
 
@@ -9,7 +8,7 @@
 
 namespace selvedge::cli {
 
-Result<Reference> runOnReference(const Problem &problem) {
+std::vector<HostTensor> referenceInputs(const Problem &problem) {
   std::vector<HostTensor> inputs;
   for (const auto &[name, array] : problem.inputs) {
     HostTensor &tensor = inputs.emplace_back();
@@ -19,6 +18,10 @@ Result<Reference> runOnReference(const Problem &problem) {
     tensor.values = toDoubles(array.dtype, array.data);
     tensor.bounds.assign(tensor.values.size(), 0);
   }
+  return inputs;
+}
+
+Result<Reference> runOnReference(const Problem &problem) {
   std::vector<HostTensor> outputs;
   std::string diagnostics;
   Reference result;
@@ -26,7 +29,7 @@ Result<Reference> runOnReference(const Problem &problem) {
   options.reads = &result.reads;
   bool done =
       runReference(problem.request, problem.namedDims(), problem.scalars,
-                   inputs, outputs, diagnostics, options);
+                   referenceInputs(problem), outputs, diagnostics, options);
   std::fputs(diagnostics.c_str(), stderr);
   if (!done)
     return Status::failed("device 'ref' failed");

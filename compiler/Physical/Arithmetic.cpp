@@ -1,0 +1,137 @@
+// Arithmetic of tiles as hardware rounds it.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/Arithmetic.h"
+#include "compiler/Reference/Evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace selvedge::physical {
+
+using reference::TileRef;
+using reference::TileShape;
+using reference::TileValue;
+
+namespace {
+
+/// Operations in f32 on operands in f32 round once: fp64 in between is wide
+/// enough for the sum, product, quotient and root.
+double roundTo(double value, Type type) {
+  return type.isF32() ? static_cast<float>(value)
+                      : reference::quantize(value, type);
+}
+
+/// The same tile with its floats rounded to `type`, and without bounds: here
+/// every value is what it is.
+TileRef rounded(const TileRef &tile, Type type) {
+  auto result = std::make_shared<TileValue>();
+  result->shape = tile->shape;
+  result->isFloat = tile->isFloat;
+  result->ints = tile->ints;
+  result->values.reserve(tile->values.size());
+  for (double value : tile->values)
+    result->values.push_back(roundTo(value, type));
+  return result;
+}
+
+/// The axes `over` with their extents in `tile`.
+TileShape shapeOver(const TileRef &tile, ArrayRef<StringAttr> over) {
+  TileShape shape;
+  for (StringAttr axis : over)
+    shape.push(axis, tile->shape.extents[tile->shape.indexOf(axis)]);
+  return shape;
+}
+
+std::vector<float> toFloats(const TileRef &tile) {
+  return {tile->values.begin(), tile->values.end()};
+}
+
+float combine(tile::Combine kind, float a, float b) {
+  if (kind == tile::Combine::Add)
+    return a + b;
+  if (std::isnan(a) || std::isnan(b))
+    return std::numeric_limits<float>::quiet_NaN();
+  return kind == tile::Combine::Max ? std::max(a, b) : std::min(a, b);
+}
+
+int64_t combine(tile::Combine kind, int64_t a, int64_t b) {
+  if (kind == tile::Combine::Add)
+    return static_cast<int32_t>(static_cast<uint64_t>(a) +
+                                static_cast<uint64_t>(b));
+  return kind == tile::Combine::Max ? std::max(a, b) : std::min(a, b);
+}
+
+} // namespace
+
+TileRef evaluateElementwise(Operation *op, ArrayRef<TileRef> tiles,
+                            const TileShape &shape) {
+  TileRef result = reference::evaluateElementwise(op, tiles, shape);
+  return result
+             ? rounded(result, getElementTypeOrSelf(op->getResult(0).getType()))
+             : nullptr;
+}
+
+TileRef convert(const TileRef &source, Type elementType,
+                tile::Overflow overflow) {
+  const reference::Format &format = reference::formatOf(elementType);
+  auto result = std::make_shared<TileValue>(*source);
+  for (double &value : result->values) {
+    double narrow = roundTo(value, elementType);
+    bool saturates = overflow == tile::Overflow::Sat && std::isfinite(value) &&
+                     std::isinf(narrow);
+    value = saturates ? std::copysign(format.maxFinite, value) : narrow;
+  }
+  return result;
+}
+
+TileRef contract(const TileRef &lhs, const TileRef &rhs, const TileRef &init,
+                 ArrayRef<StringAttr> over, const TileShape &shape) {
+  // An operand's lane is the sum of a part that the result's lane decides and
+  // one that the place along the contracted axes decides.
+  TileShape summed = shapeOver(lhs, over);
+  std::vector<int32_t> a0 = reference::lanePositions(lhs->shape, shape),
+                       b0 = reference::lanePositions(rhs->shape, shape),
+                       aStep = reference::lanePositions(lhs->shape, summed),
+                       bStep = reference::lanePositions(rhs->shape, summed);
+  std::vector<float> a = toFloats(lhs), b = toFloats(rhs);
+  auto result = std::make_shared<TileValue>();
+  result->shape = shape;
+  result->values.resize(shape.lanes());
+  for (size_t lane = 0; lane < result->values.size(); ++lane) {
+    float sum = init ? static_cast<float>(init->values[lane]) : 0;
+    for (size_t k = 0; k < aStep.size(); ++k)
+      sum += a[a0[lane] + aStep[k]] * b[b0[lane] + bStep[k]];
+    result->values[lane] = sum;
+  }
+  return result;
+}
+
+TileRef reduce(tile::Combine kind, const TileRef &source,
+               ArrayRef<StringAttr> over, const TileShape &shape,
+               Type elementType) {
+  TileShape summed = shapeOver(source, over);
+  std::vector<int32_t> base = reference::lanePositions(source->shape, shape),
+                       step = reference::lanePositions(source->shape, summed);
+  auto result = std::make_shared<TileValue>();
+  result->shape = shape;
+  result->isFloat = source->isFloat;
+  auto fold = [&](const auto &in, auto &out, auto zero) {
+    for (int32_t first : base) {
+      auto total = static_cast<decltype(zero)>(in[first + step[0]]);
+      for (size_t k = 1; k < step.size(); ++k)
+        total = combine(kind, total,
+                        static_cast<decltype(zero)>(in[first + step[k]]));
+      out.push_back(total);
+    }
+  };
+  if (source->isFloat)
+    fold(source->values, result->values, 0.0F);
+  else
+    fold(source->ints, result->ints, int64_t(0));
+  return rounded(result, elementType);
+}
+
+} // namespace selvedge::physical

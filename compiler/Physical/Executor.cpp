@@ -1,0 +1,187 @@
+// Executes the operations of a kernel: control flow and dispatch.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/Executor.h"
+#include "compiler/Physical/Arithmetic.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace selvedge::physical {
+
+using reference::errorAt;
+using reference::TileRef;
+using reference::TileShape;
+using reference::TileValue;
+
+TileShape shapeOf(Type type) {
+  TileShape shape;
+  if (auto buffer = dyn_cast<sm::BufferType>(type)) {
+    shape.push(buffer.getRowAxis(), buffer.getRows());
+    shape.push(buffer.getColAxis(), buffer.getCols());
+  } else if (sm::isRegisterTile(type)) {
+    for (auto [axis, extent] :
+         llvm::zip(sm::distOf(type).getAxes(),
+                   cast<RankedTensorType>(type).getShape()))
+      shape.push(axis.getName(), extent);
+  } else if (tile::isTile(type)) {
+    for (auto [axis, extent] :
+         llvm::zip(tile::axesOf(type), cast<RankedTensorType>(type).getShape()))
+      shape.push(axis, extent);
+  }
+  return shape;
+}
+
+SmallVector<TileRef> Executor::valuesOf(ValueRange range) {
+  SmallVector<TileRef> tiles;
+  for (Value value : range)
+    tiles.push_back(valueOf(value));
+  return tiles;
+}
+
+void Executor::define(ValueRange results, ArrayRef<TileRef> tiles) {
+  for (auto [result, tile] : llvm::zip_equal(results, tiles))
+    values[result] = tile;
+}
+
+llvm::Error Executor::run(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (llvm::Error failure = runOp(&op))
+      return failure;
+  return llvm::Error::success();
+}
+
+llvm::Error Executor::runOp(Operation *op) {
+  return TypeSwitch<Operation *, llvm::Error>(op)
+      .Case([&](scf::ForOp loop) { return runFor(loop); })
+      .Case([&](scf::IfOp branch) { return runIf(branch); })
+      .Case<tile::StoreOp, sm::StoreOp>([&](auto store) {
+        return runStore(store, store.getValue(), store.getTensor(),
+                        store.getIndices(), store.getPresence());
+      })
+      .Case([&](sm::CopyOp copy) { return runCopy(copy); })
+      .Case([&](sm::StageOp stage) {
+        TileRef source = valueOf(stage.getSource());
+        TileShape shape = shapeOf(stage.getBuffer().getType());
+        values[stage.getBuffer()] = reference::broadcast(source, shape);
+        return llvm::Error::success();
+      })
+      .Case([](sm::BarrierOp) { return llvm::Error::success(); })
+      .Default([&](Operation *other) -> llvm::Error {
+        llvm::Expected<TileRef> result = evaluate(other);
+        if (!result)
+          return result.takeError();
+        values[other->getResult(0)] = *result;
+        return llvm::Error::success();
+      });
+}
+
+llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
+  auto unknown = [&] {
+    return errorAt(op, "is not an operation that physical execution knows: "
+                       "expected tile with bound sizes and expanded softmax, "
+                       "or sm in form seq");
+  };
+  if (op->getNumRegions() != 0 || op->getNumResults() != 1)
+    return unknown();
+  Type type = op->getResult(0).getType();
+  TileShape shape = shapeOf(type);
+  if (llvm::any_of(shape.extents, ShapedType::isDynamic))
+    return errorAt(op, "has an unbound size: run tile-bind-blocks first");
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    PoisonSource zero(Poison::None, 0);
+    PoisonSource &fill = load.getFill() == tile::Fill::Zero ? zero : poison;
+    return this->load(op, load.getTensor(), load.getIndices(),
+                      load.getPresence(),
+                      fill.tile(shape, getElementTypeOrSelf(type)));
+  }
+  if (auto load = dyn_cast<sm::LoadOp>(op))
+    return this->load(
+        op, load.getTensor(), load.getIndices(), load.getPresence(),
+        PoisonSource(Poison::None, 0).tile(shape, getElementTypeOrSelf(type)));
+  if (auto alloc = dyn_cast<sm::AllocOp>(op))
+    return TileRef(poison.tile(shape, alloc.getType().getElementType()));
+  if (TileRef result = evaluatePure(op, shape))
+    return result;
+  return unknown();
+}
+
+TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  return TypeSwitch<Operation *, TileRef>(op)
+      .Case([&](sm::BlockIdOp) { return reference::makeScalar(blockId); })
+      .Case<tile::RangeOp, sm::RangeOp>([&](auto range) -> TileRef {
+        std::shared_ptr<TileValue> indices = reference::makeInts(shape);
+        int64_t start = valueOf(range.getStart())->ints[0];
+        for (auto [i, index] : llvm::enumerate(indices->ints))
+          index = static_cast<int32_t>(start + static_cast<int64_t>(i));
+        return indices;
+      })
+      .Case<tile::SplatOp, sm::SplatOp>([&](auto splat) {
+        return reference::broadcast(valueOf(splat.getValue()), shape);
+      })
+      .Case<tile::BroadcastOp, sm::BroadcastOp>([&](auto repeat) {
+        return reference::broadcast(valueOf(repeat.getSource()), shape);
+      })
+      .Case<tile::IsPresentOp, sm::IsPresentOp>([&](auto present) {
+        return reference::makeScalar(
+            static_cast<int64_t>(tensors.lookup(present.getTensor())->present));
+      })
+      .Case<tile::ConvertOp, sm::ConvertOp>([&](auto narrow) {
+        return convert(valueOf(narrow.getSource()), type, narrow.getOverflow());
+      })
+      .Case([&](tile::DotOp dot) {
+        SmallVector<StringAttr> over(dot.getOver().getAsRange<StringAttr>());
+        return contract(valueOf(dot.getLhs()), valueOf(dot.getRhs()),
+                        dot.getInit() ? valueOf(dot.getInit()) : nullptr, over,
+                        shape);
+      })
+      .Case([&](sm::MmaOp mma) {
+        return contract(valueOf(mma.getLhs()), valueOf(mma.getRhs()),
+                        valueOf(mma.getInit()), mma.getOverAttr(), shape);
+      })
+      .Case([&](tile::ReduceOp op) {
+        SmallVector<StringAttr> over(op.getOver().getAsRange<StringAttr>());
+        return reduce(op.getKind(), valueOf(op.getSource()), over, shape, type);
+      })
+      .Case([&](sm::ReduceOp op) {
+        return reduce(op.getKind(), valueOf(op.getSource()), op.getOverAttr(),
+                      shape, type);
+      })
+      .Default([&](Operation *other) {
+        return evaluateElementwise(other, valuesOf(other->getOperands()),
+                                   shape);
+      });
+}
+
+llvm::Error Executor::runFor(scf::ForOp op) {
+  int64_t low = valueOf(op.getLowerBound())->ints[0];
+  int64_t high = valueOf(op.getUpperBound())->ints[0];
+  int64_t step = valueOf(op.getStep())->ints[0];
+  if (step < 1)
+    return errorAt(op, "has step " + llvm::Twine(step));
+  SmallVector<TileRef> carried = valuesOf(op.getInitArgs());
+  for (int64_t i = low; i < high; i += step) {
+    values[op.getInductionVar()] = reference::makeScalar(i);
+    define(op.getRegionIterArgs(), carried);
+    if (llvm::Error failure = run(*op.getBody()))
+      return failure;
+    carried = valuesOf(op.getBody()->getTerminator()->getOperands());
+  }
+  define(op.getResults(), carried);
+  return llvm::Error::success();
+}
+
+llvm::Error Executor::runIf(scf::IfOp op) {
+  Region &region = valueOf(op.getCondition())->ints[0] ? op.getThenRegion()
+                                                       : op.getElseRegion();
+  if (region.empty())
+    return llvm::Error::success();
+  if (llvm::Error failure = run(region.front()))
+    return failure;
+  define(op.getResults(),
+         valuesOf(region.front().getTerminator()->getOperands()));
+  return llvm::Error::success();
+}
+
+} // namespace selvedge::physical

@@ -1,0 +1,111 @@
+// Executes the operations of a kernel: loads, stores, copies.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/Executor.h"
+
+using namespace mlir;
+
+namespace selvedge::physical {
+
+using reference::Addresses;
+using reference::errorAt;
+using reference::TileRef;
+using reference::TileShape;
+using reference::TileValue;
+
+llvm::Expected<TileRef> Executor::load(Operation *op, Value tensor,
+                                       ValueRange indices, ValueRange presence,
+                                       std::shared_ptr<TileValue> absent) {
+  const reference::Tensor &source = *tensors.lookup(tensor);
+  llvm::Expected<Addresses> lanes = addressLanes(
+      op, source, valuesOf(indices), valuesOf(presence), absent->shape);
+  if (!lanes)
+    return lanes.takeError();
+  for (auto [lane, element] : llvm::enumerate(lanes->elements)) {
+    if (element < 0)
+      continue;
+    if (absent->isFloat)
+      absent->values[lane] = source.elements.values[element];
+    else
+      absent->ints[lane] = source.elements.ints[element];
+  }
+  return TileRef(std::move(absent));
+}
+
+llvm::Error Executor::runStore(Operation *op, Value value, Value tensor,
+                               ValueRange indices, ValueRange presence) {
+  reference::Tensor &target = *tensors.lookup(tensor);
+  if (!target.isWritable())
+    return errorAt(op,
+                   "writes input '" + target.arg.getName().getValue() + "'");
+  TileRef stored = valueOf(value);
+  SmallVector<TileRef> at = valuesOf(indices);
+  TileShape shape = reference::storeShape(stored, at);
+  llvm::Expected<Addresses> lanes =
+      addressLanes(op, target, at, valuesOf(presence), shape);
+  if (!lanes)
+    return lanes.takeError();
+  std::vector<int32_t> from = reference::lanePositions(stored->shape, shape);
+  for (auto [lane, element] : llvm::enumerate(lanes->elements)) {
+    if (element < 0)
+      continue;
+    if (target.stored[element]++)
+      return errorAt(op, "stores element " + llvm::Twine(element) +
+                             " of tensor '" + target.arg.getName().getValue() +
+                             "' twice in one kernel");
+    if (stored->isFloat)
+      target.elements.values[element] = stored->values[from[lane]];
+    else
+      target.elements.ints[element] = stored->ints[from[lane]];
+  }
+  return llvm::Error::success();
+}
+
+/// Indices that an axis has in each thread's registers.
+static SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
+                                      int64_t warp) {
+  int64_t base = 0;
+  for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
+    base += (lane >> bit & 1) * stride;
+  for (auto [bit, stride] : llvm::enumerate(axis.getWarps()))
+    base += (warp >> bit & 1) * stride;
+  SmallVector<int64_t> indices;
+  for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
+    indices.push_back(base + axis.regOffset(reg));
+  return indices;
+}
+
+llvm::Error Executor::runCopy(sm::CopyOp op) {
+  sm::BufferType type = op.getBuffer().getType();
+  TileShape shape = shapeOf(type);
+  auto zeros = PoisonSource(Poison::None, 0).tile(shape, type.getElementType());
+  llvm::Expected<TileRef> copied = load(op, op.getTensor(), op.getIndices(),
+                                        op.getPresence(), std::move(zeros));
+  if (!copied)
+    return copied.takeError();
+  // Only what some thread copies is written: a distribution that misses part
+  // of the buffer leaves its old contents there.
+  int64_t rowAt = op.getDist().indexOf(type.getRowAxis()),
+          colAt = op.getDist().indexOf(type.getColAxis());
+  if (rowAt < 0 || colAt < 0)
+    return errorAt(op, "has a distribution without the axes of its buffer");
+  sm::AxisDistAttr rowDist = op.getDist().getAxes()[rowAt],
+                   colDist = op.getDist().getAxes()[colAt];
+  auto buffer = std::make_shared<TileValue>(*valueOf(op.getBuffer()));
+  int64_t warps = op->getParentOfType<sm::KernelOp>().getWarps();
+  for (int64_t thread = 0; thread < 32 * warps; ++thread)
+    for (int64_t row : indicesOf(rowDist, thread % 32, thread / 32))
+      for (int64_t col : indicesOf(colDist, thread % 32, thread / 32)) {
+        // Threads beyond the buffer's end copy nothing.
+        if (row >= type.getRows() || col >= type.getCols())
+          continue;
+        int64_t lane = row * type.getCols() + col;
+        if (buffer->isFloat)
+          buffer->values[lane] = (*copied)->values[lane];
+        else
+          buffer->ints[lane] = (*copied)->ints[lane];
+      }
+  values[op.getBuffer()] = std::move(buffer);
+  return llvm::Error::success();
+}
+
+} // namespace selvedge::physical

@@ -1,0 +1,161 @@
+// Runs kernels over their grids.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/Launch.h"
+
+using namespace mlir;
+
+namespace selvedge::physical {
+
+using reference::Arguments;
+using reference::errorAt;
+using reference::Tensor;
+
+namespace {
+
+void startKernel(Arguments &arguments) {
+  for (Tensor &tensor : arguments.tensors)
+    if (tensor.isWritable())
+      tensor.stored.assign(tensor.size(), 0);
+}
+
+/// Runs one kernel of the tile dialect over its iterations.
+llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
+                      PoisonSource &poison) {
+  if (!kernel.getSizes())
+    return errorAt(kernel, "has no bound sizes: run tile-bind-blocks first");
+  startKernel(arguments);
+  SmallVector<int64_t> counts, steps;
+  int64_t iterations = 1;
+  for (auto range : kernel.getRanges().getAsRange<tile::IterAttr>()) {
+    llvm::Expected<int64_t> extent = reference::evaluateAffine(
+        range.getExtent().getResult(0), arguments.dims);
+    if (!extent)
+      return extent.takeError();
+    int64_t step = 1;
+    if (range.getBlock())
+      step = kernel.getSizes()->getAs<IntegerAttr>(range.getName()).getInt();
+    steps.push_back(step);
+    counts.push_back(llvm::divideCeilSigned(*extent, step));
+    iterations *= counts.back();
+  }
+  for (int64_t i = 0; i < iterations; ++i) {
+    Executor executor(poison);
+    for (auto [d, dim] : llvm::enumerate(arguments.dims))
+      executor.values[kernel.getDimArg(d)] = reference::makeScalar(dim);
+    for (auto [t, tensor] : llvm::enumerate(arguments.tensors))
+      executor.tensors[kernel.getTensorArgument(t)] = &tensor;
+    for (auto [s, scalar] : llvm::enumerate(arguments.scalars))
+      executor.values[kernel.getScalarArgument(s)] = scalar;
+    int64_t rest = i;
+    for (size_t d = counts.size(); d-- > 0; rest /= counts[d])
+      executor.values[kernel.getCoord(d)] =
+          reference::makeScalar(rest % counts[d] * steps[d]);
+    if (llvm::Error failure = executor.run(kernel.getBody().front()))
+      return failure;
+  }
+  return llvm::Error::success();
+}
+
+/// Whether contiguous tensors on aligned addresses have what `variant` needs.
+bool suits(sm::VariantOp variant, const Arguments &arguments) {
+  auto align = static_cast<int64_t>(variant.getAlign());
+  for (auto name : variant.getWhen().getAsRange<StringAttr>())
+    for (const Tensor &tensor : arguments.tensors) {
+      if (tensor.arg.getName() != name || !tensor.present)
+        continue;
+      int64_t stride = tensor.arg.getElementType().getIntOrFloatBitWidth() / 8;
+      for (size_t d = tensor.shape.size(); d-- > 0;) {
+        bool last = d + 1 == tensor.shape.size();
+        if (!last && tensor.shape[d] > 1 && stride % align != 0)
+          return false;
+        stride *= tensor.shape[d];
+      }
+    }
+  return true;
+}
+
+/// Passes the arguments of one block by the kernel's list of them.
+void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
+                   Executor &executor) {
+  auto position = [](auto range, auto matches) {
+    return std::distance(range.begin(), llvm::find_if(range, matches));
+  };
+  for (auto [attr, argument] :
+       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
+    if (auto pointer = dyn_cast<sm::PointerArgAttr>(attr)) {
+      executor.tensors[argument] =
+          llvm::find_if(arguments.tensors, [&](const Tensor &tensor) {
+            return tensor.arg.getName() == pointer.getTensor();
+          }).operator->();
+    } else if (auto dim = dyn_cast<sm::DimArgAttr>(attr)) {
+      executor.values[argument] = reference::makeScalar(arguments.dims[position(
+          plan.getDims().getAsRange<StringAttr>(),
+          [&](StringAttr name) { return name == dim.getDim(); })]);
+    } else if (auto scalar = dyn_cast<sm::ScalarArgAttr>(attr)) {
+      executor.values[argument] = arguments.scalars[position(
+          plan.getScalars().getAsRange<tile::ScalarArgAttr>(),
+          [&](tile::ScalarArgAttr arg) {
+            return arg.getName() == scalar.getScalar();
+          })];
+    }
+  }
+}
+
+llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
+                      Arguments &arguments, PoisonSource &poison) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<sm::KernelOp>(
+      launch->getParentOfType<ModuleOp>(), launch.getKernelAttr());
+  if (!kernel)
+    return errorAt(launch, "launches '" + launch.getKernel() +
+                               "', which is not in the module");
+  startKernel(arguments);
+  int64_t blocks = 1;
+  for (AffineExpr expr : launch.getGrid().getResults()) {
+    llvm::Expected<int64_t> count =
+        reference::evaluateAffine(expr, arguments.dims);
+    if (!count)
+      return count.takeError();
+    blocks *= *count;
+  }
+  for (int64_t block = 0; block < blocks; ++block) {
+    Executor executor(poison);
+    executor.blockId = block;
+    passArguments(kernel, plan, arguments, executor);
+    if (llvm::Error failure = executor.run(kernel.getBody().front()))
+      return failure;
+  }
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Error launchProgram(tile::ProgramOp program, Arguments &arguments,
+                          PoisonSource &poison) {
+  for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+    if (llvm::Error failure = runKernel(kernel, arguments, poison))
+      return failure;
+  return llvm::Error::success();
+}
+
+llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
+                       Arguments &arguments, PoisonSource &poison) {
+  for (auto candidate : plan.getBody().getOps<sm::VariantOp>()) {
+    bool named = candidate.getName() == variant;
+    if (!variant.empty() && !named)
+      continue;
+    if (!suits(candidate, arguments)) {
+      if (named)
+        return errorAt(plan, "has variant '" + variant +
+                                 "', but contiguous tensors of these dims do "
+                                 "not have the alignment that it needs");
+      continue;
+    }
+    for (auto launch : candidate.getBody().getOps<sm::LaunchOp>())
+      if (llvm::Error failure = runLaunch(launch, plan, arguments, poison))
+        return failure;
+    return llvm::Error::success();
+  }
+  return errorAt(plan, "has no variant '" + variant + "'");
+}
+
+} // namespace selvedge::physical

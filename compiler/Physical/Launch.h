@@ -1,0 +1,22 @@
+// Runs kernels over their grids.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_PHYSICAL_LAUNCH_H
+#define SELVEDGE_COMPILER_PHYSICAL_LAUNCH_H
+
+#include "compiler/Physical/Executor.h"
+
+namespace selvedge::physical {
+
+/// Runs the kernels of a program in order. Fails on sizes that are not bound.
+llvm::Error launchProgram(tile::ProgramOp program,
+                          reference::Arguments &arguments,
+                          PoisonSource &poison);
+
+/// Runs the launches of one variant: the named one, or the first that suits
+/// contiguous tensors.
+llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
+                       reference::Arguments &arguments, PoisonSource &poison);
+
+} // namespace selvedge::physical
+
+#endif // SELVEDGE_COMPILER_PHYSICAL_LAUNCH_H

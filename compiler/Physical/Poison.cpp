@@ -1,0 +1,103 @@
+// Contents of everything that a result must not depend on.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/Poison.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace selvedge::physical {
+
+llvm::StringRef nameOf(Poison kind) {
+  switch (kind) {
+  case Poison::None:
+    return "none";
+  case Poison::Nan:
+    return "nan";
+  case Poison::Inf:
+    return "inf";
+  case Poison::NegInf:
+    return "ninf";
+  case Poison::Max:
+    return "max";
+  case Poison::Random:
+    return "random";
+  case Poison::Subnormal:
+    return "subnormal";
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+double PoisonSource::floating(Type type) {
+  const reference::Format &format = reference::formatOf(type);
+  switch (kind) {
+  case Poison::None:
+    return 0;
+  case Poison::Nan:
+    return std::numeric_limits<double>::quiet_NaN();
+  case Poison::Inf:
+    return std::numeric_limits<double>::infinity();
+  case Poison::NegInf:
+    return -std::numeric_limits<double>::infinity();
+  case Poison::Max:
+    return format.maxFinite;
+  case Poison::Subnormal:
+    return 2 * format.subnormal;
+  case Poison::Random:
+    break;
+  }
+  // Of any magnitude that leaves products of f16 finite.
+  int exponent = static_cast<int>(engine() % 15) - 7;
+  double mantissa = 1 + static_cast<double>(engine() >> 12) * 0x1p-52;
+  double value = std::ldexp(engine() & 1 ? mantissa : -mantissa, exponent);
+  return reference::quantize(value, type);
+}
+
+int64_t PoisonSource::integer(Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  uint64_t bits = 0;
+  switch (kind) {
+  case Poison::None:
+    break;
+  case Poison::Nan:
+    bits = 0x5A5A5A5A5A5A5A5A;
+    break;
+  case Poison::Inf:
+  case Poison::Max:
+    bits = llvm::maskTrailingOnes<uint64_t>(width == 1 ? 1 : width - 1);
+    break;
+  case Poison::NegInf:
+    bits = uint64_t(1) << (width - 1);
+    break;
+  case Poison::Subnormal:
+    bits = 1;
+    break;
+  case Poison::Random:
+    bits = engine();
+    break;
+  }
+  return width == 1 ? static_cast<int64_t>(bits & 1)
+                    : llvm::SignExtend64(bits, width);
+}
+
+std::shared_ptr<reference::TileValue>
+PoisonSource::tile(const reference::TileShape &shape, Type elementType) {
+  auto result = std::make_shared<reference::TileValue>();
+  result->shape = shape;
+  result->isFloat = isa<FloatType>(elementType);
+  if (result->isFloat) {
+    result->values.resize(shape.lanes());
+    for (double &value : result->values)
+      value = floating(elementType);
+  } else {
+    result->ints.resize(shape.lanes());
+    for (int64_t &value : result->ints)
+      value = integer(elementType);
+  }
+  return result;
+}
+
+} // namespace selvedge::physical

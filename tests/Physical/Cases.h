@@ -1,0 +1,90 @@
+// Programs and data for the tests of physical execution.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_TESTS_PHYSICAL_CASES_H
+#define SELVEDGE_TESTS_PHYSICAL_CASES_H
+
+#include "compiler/Physical/Physical.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace selvedge::testing {
+
+/// Inputs of one run.
+struct Kit {
+  std::string name;
+  std::vector<HostTensor> inputs;
+  std::map<std::string, double> scalars = {};
+  /// Whether the inputs keep the op's promises.
+  bool isPromised = true;
+};
+
+/// A program with shapes off its tiles, and data that show faults.
+struct Case {
+  std::string name;
+  std::string path;
+  std::string op;
+  std::map<std::string, std::string> bindings;
+  std::map<std::string, int64_t> dims;
+  std::vector<Kit> kits;
+};
+
+/// Attention without and with a causal mask, and with capped scores in a
+/// window; a softmax; a matrix product; reductions with stores that do not
+/// cover their outputs.
+inline constexpr const char *caseNames[] = {"dense",   "causal", "gemma",
+                                            "softmax", "matmul", "partial"};
+Case makeCase(const std::string &name);
+
+/// What logical mode says of a kit.
+struct Expected {
+  std::vector<HostTensor> outputs;
+  physical::Footprint loaded;
+};
+
+/// What physical mode said.
+struct Outcome {
+  std::vector<HostTensor> outputs;
+  std::string diagnostics;
+};
+
+/// The program as the front end builds it.
+mlir::OwningOpRef<mlir::ModuleOp> build(mlir::MLIRContext &context,
+                                        const Case &test);
+
+/// A context with every dialect, quiet about errors.
+void prepare(mlir::MLIRContext &context);
+
+/// Runs a pipeline given as text.
+bool transform(mlir::ModuleOp module, llvm::StringRef pipeline);
+
+/// Pipelines: the safety passes; bound tiles from there; sm.seq from there;
+/// the verifier V1.
+inline constexpr llvm::StringLiteral safetyPipeline =
+    "cse,tile.program(tile-obligations,tile-output-init),cse";
+inline constexpr llvm::StringLiteral boundPipeline =
+    "tile-expand-softmax,cse,tile-bind-blocks,tile-simplify-presence,"
+    "canonicalize,cse";
+inline constexpr llvm::StringLiteral seqPipeline =
+    "tile-to-sm,canonicalize,cse";
+inline constexpr llvm::StringLiteral verifyPipeline =
+    "tile.program(tile.kernel(verify-tile-padding))";
+
+/// Logical mode.
+Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);
+
+/// Physical mode.
+Outcome execute(mlir::ModuleOp module, const Case &test, const Kit &kit,
+                const Expected &expected, physical::Poison poison,
+                const std::string &variant = "");
+
+/// First difference from logical mode beyond its bounds; empty for none.
+std::string beyondBounds(const Outcome &run, const Expected &expected);
+
+/// Whether two runs gave the same bits, or failed alike.
+bool isSame(const Outcome &a, const Outcome &b);
+
+} // namespace selvedge::testing
+
+#endif // SELVEDGE_TESTS_PHYSICAL_CASES_H

@@ -1,0 +1,49 @@
+// Correct programs: physical mode agrees with logical mode, whatever the
+// poison.
+// SPDX-License-Identifier: MIT
+#include "Cases.h"
+
+#include <gtest/gtest.h>
+
+namespace selvedge::testing {
+namespace {
+
+class Isolation : public ::testing::TestWithParam<const char *> {
+protected:
+  /// All kits of the case, its module lowered by `pipeline`.
+  static void checkForm(const std::string &pipeline,
+                        const std::string &variant) {
+    Case test = makeCase(GetParam());
+    mlir::MLIRContext context;
+    prepare(context);
+    mlir::OwningOpRef<mlir::ModuleOp> program = build(context, test);
+    mlir::OwningOpRef<mlir::ModuleOp> module = program->clone();
+    ASSERT_TRUE(transform(*module, pipeline));
+    for (const Kit &kit : test.kits) {
+      SCOPED_TRACE(kit.name);
+      Expected expected = expect(*program, test, kit);
+      auto runWith = [&](physical::Poison poison) {
+        return execute(*module, test, kit, expected, poison, variant);
+      };
+      Outcome clean = runWith(physical::Poison::None);
+      EXPECT_EQ(beyondBounds(clean, expected), "");
+      for (physical::Poison poison : physical::poisonKinds)
+        EXPECT_TRUE(isSame(clean, runWith(poison)))
+            << "poison " << physical::nameOf(poison).str();
+    }
+  }
+};
+
+const std::string bound = (safetyPipeline + "," + boundPipeline).str();
+
+TEST_P(Isolation, Tile) { checkForm(bound, ""); }
+TEST_P(Isolation, SeqFirst) { checkForm(bound + "," + seqPipeline.str(), ""); }
+TEST_P(Isolation, SeqUniversal) {
+  checkForm(bound + "," + seqPipeline.str(), "universal");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Isolation, ::testing::ValuesIn(caseNames),
+                         [](const auto &info) { return info.param; });
+
+} // namespace
+} // namespace selvedge::testing

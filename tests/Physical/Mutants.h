@@ -1,0 +1,33 @@
+// Programs in which one safety operation is missing or too weak.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_TESTS_PHYSICAL_MUTANTS_H
+#define SELVEDGE_TESTS_PHYSICAL_MUTANTS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <string>
+#include <vector>
+
+namespace selvedge::testing {
+
+/// A copy of a module with one fault.
+struct Mutant {
+  /// Where and what: unique within a module.
+  std::string name;
+  /// Whether the operation is gone, rather than too weak.
+  bool isDeletion;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// Faults in what absent lanes hold and in what is accessed: fills, selects in
+/// front of sinks, predicates of loads, stores and copies, init kernels. For
+/// `tile` after the obligations and for `sm` in form `seq`.
+std::vector<Mutant> maskMutants(mlir::ModuleOp module);
+
+/// Faults in the guards of an expanded softmax.
+std::vector<Mutant> guardMutants(mlir::ModuleOp module);
+
+} // namespace selvedge::testing
+
+#endif // SELVEDGE_TESTS_PHYSICAL_MUTANTS_H

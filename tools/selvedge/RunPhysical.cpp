@@ -1,0 +1,64 @@
+// Device `ref` on a lowered form of the program.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/Physical.h"
+#include "selvedge/Numeric.h"
+#include "tools/selvedge/RunDevices.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+
+namespace selvedge::cli {
+
+namespace {
+
+physical::Poison kindOf(Poison poison) {
+  // Bytes of 0xFF are a NaN in every float type.
+  std::string_view name = poisonName(poison == Poison::Ones ? Poison::Nan : poison);
+  for (physical::Poison kind : physical::poisonKinds)
+    if (physical::nameOf(kind) == name)
+      return kind;
+  return physical::Poison::None;
+}
+
+} // namespace
+
+Result<Outputs> runPhysical(const Problem &problem,
+                            const PhysicalOptions &options, Poison poison,
+                            const Reference &reference) {
+  CompileRequest request = problem.request;
+  // Block sizes depend on the target; `ref` itself needs none.
+  if (request.arch.empty())
+    request.arch = "sm_80";
+  std::string text;
+  CompileResult compiled = emitText(
+      request, options.form == "tile" ? Emit::TileBound : Emit::SmSeq, text);
+  if (Status s = statusOf(compiled); !s.ok())
+    return s;
+  physical::Options physicalOptions;
+  physicalOptions.poison = kindOf(poison);
+  physicalOptions.variant = options.variant;
+  physicalOptions.inside = &reference.reads;
+  std::vector<HostTensor> results;
+  std::string diagnostics;
+  bool done = physical::runText(text, problem.namedDims(), problem.scalars,
+                                referenceInputs(problem), results, diagnostics,
+                                physicalOptions);
+  std::fputs(diagnostics.c_str(), stderr);
+  if (!done)
+    return Status::failed(
+        fmt::format("form '{}' failed on device 'ref'", options.form));
+  Outputs outputs;
+  for (const ManifestTensor &tensor : problem.signature.tensors)
+    for (const HostTensor &result : results) {
+      if (result.name != tensor.name)
+        continue;
+      Result<HostArray> array = makeArray(problem, tensor);
+      if (!array.ok())
+        return array.status();
+      array->data = fromDoubles(tensor.dtype, result.values);
+      outputs[tensor.name] = std::move(*array);
+    }
+  return outputs;
+}
+
+} // namespace selvedge::cli
