@@ -69,9 +69,6 @@ bool interpretProgram(tile::ProgramOp program,
     if (tensor.present && (tensor.arg.getRole() == tile::Role::Out ||
                            tensor.arg.getRole() == tile::Role::InOut))
       outputs.push_back(exportTensor(tensor));
-  if (options.loaded)
-    for (reference::Tensor &tensor : arguments->tensors)
-      (*options.loaded)[tensor.arg.getName().str()] = std::move(tensor.loaded);
   return true;
 }
 

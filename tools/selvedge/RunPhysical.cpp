@@ -13,7 +13,8 @@ namespace {
 
 physical::Poison kindOf(Poison poison) {
   // Bytes of 0xFF are a NaN in every float type.
-  std::string_view name = poisonName(poison == Poison::Ones ? Poison::Nan : poison);
+  llvm::StringRef name =
+      poisonName(poison == Poison::Ones ? Poison::Nan : poison);
   for (physical::Poison kind : physical::poisonKinds)
     if (physical::nameOf(kind) == name)
       return kind;
