@@ -1,6 +1,7 @@
 // tile-simplify-presence: predicates that bound sizes make true.
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Passes.h"
+#include "dialect/Tile/Provenance.h"
 
 namespace selvedge::safety {
 
@@ -75,20 +76,41 @@ bool isTrue(Value v) {
   }
 }
 
-void dropTrue(MutableOperandRange presence) {
+void dropTrue(Operation *op, MutableOperandRange presence) {
   for (unsigned i = presence.size(); i-- > 0;)
-    if (isTrue(presence[i].get()))
+    if (isTrue(presence[i].get())) {
       presence.erase(i);
+      noteProved(op, i);
+    }
+}
+
+/// Notes which predicates of a mask are true. The obligations' conjunctions
+/// lean to the left: the last predicate is the right side of the outermost one.
+void noteMask(arith::SelectOp select) {
+  SmallVector<Value> parts;
+  Value rest = select.getCondition();
+  while (auto both = rest.getDefiningOp<arith::AndIOp>()) {
+    parts.push_back(both.getRhs());
+    rest = both.getLhs();
+  }
+  parts.push_back(rest);
+  for (auto [fromLast, part] : llvm::enumerate(parts))
+    if (isTrue(part))
+      noteProved(select, parts.size() - 1 - fromLast);
 }
 
 struct TileSimplifyPresencePass
     : impl::TileSimplifyPresenceBase<TileSimplifyPresencePass> {
   void runOnOperation() override {
+    getOperation()->walk([](arith::SelectOp select) {
+      if (noteOf(select.getLoc()))
+        noteMask(select);
+    });
     getOperation()->walk([](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op))
-        dropTrue(load.getPresenceMutable());
+        dropTrue(load, load.getPresenceMutable());
       else if (auto store = dyn_cast<StoreOp>(op))
-        dropTrue(store.getPresenceMutable());
+        dropTrue(store, store.getPresenceMutable());
       else if (auto both = dyn_cast<arith::AndIOp>(op);
                both && both.getType() == both.getLhs().getType()) {
         if (isTrue(both.getLhs()))
@@ -96,8 +118,10 @@ struct TileSimplifyPresencePass
         else if (isTrue(both.getRhs()))
           both.replaceAllUsesWith(both.getLhs());
       } else if (auto select = dyn_cast<arith::SelectOp>(op);
-                 select && isTrue(select.getCondition()))
+                 select && isTrue(select.getCondition())) {
         select.replaceAllUsesWith(select.getTrueValue());
+        select.erase();
+      }
     });
   }
 };
