@@ -83,7 +83,8 @@ struct Output {
 /// A rectangle of a picture, in elements.
 struct Cell {
   int64_t x, y, width, height;
-  /// `present`, or the origin of the first predicate that is false.
+  /// `present` (`init` where it is written by an initialisation), or the origin
+  /// of the first predicate that is false.
   std::string state;
 };
 
@@ -96,7 +97,10 @@ struct Picture {
   int64_t rows = 1, cols = 1;
   int64_t tileRows = 1, tileCols = 1;
   std::vector<Cell> cells;
-  /// What the state of absent lanes means here.
+  /// What absent lanes hold: `zero`, `-inf` or another constant; empty where
+  /// nothing is put there.
+  std::string fill;
+  /// The same in words.
   std::string absent;
   /// `M = N = 333, kv_len = 249`.
   std::string sample;

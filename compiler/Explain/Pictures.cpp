@@ -24,8 +24,9 @@ using Runs = std::vector<std::pair<int64_t, std::string>>;
 
 class Painter {
 public:
-  Painter(Sample &sample, const std::vector<Test> &tests, Picture &picture)
-      : sample(sample), tests(tests), picture(picture) {}
+  Painter(Sample &sample, const std::vector<Test> &tests,
+          const std::string &present, Picture &picture)
+      : sample(sample), tests(tests), present(present), picture(picture) {}
 
   /// Every element decides for itself; rows that agree are one cell.
   void run() {
@@ -54,7 +55,7 @@ private:
       if (value && !*value)
         return test.origin;
     }
-    return "present";
+    return present;
   }
 
   Runs runsOf(int64_t row) {
@@ -77,6 +78,8 @@ private:
 
   Sample &sample;
   const std::vector<Test> &tests;
+  /// The state where no test is false.
+  std::string present;
   Picture &picture;
 };
 
@@ -144,6 +147,7 @@ drawPictures(ProgramOp program,
     picture.id = record.id;
     picture.title = record.subject;
     picture.absent = absentWords(record);
+    picture.fill = record.fill == "unread" ? "" : record.fill;
     picture.colAxis = axes.back().str();
     picture.cols = sample.coverOf(axes.back());
     picture.tileCols = sample.tileSize(axes.back());
@@ -157,7 +161,8 @@ drawPictures(ProgramOp program,
     for (auto [i, p] : llvm::enumerate(presenceOf(found->second, parts)))
       if (i < record.predicates.size())
         tests.push_back({p, record.predicates[i].origin});
-    Painter(sample, tests, picture).run();
+    Painter(sample, tests, record.kind == "init" ? "init" : "present", picture)
+        .run();
     picture.sample = sample.takeUsed();
     pictures.push_back(picture);
   }

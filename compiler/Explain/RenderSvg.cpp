@@ -42,6 +42,10 @@ public:
        << "\">\n";
     for (const Cell &cell : p.cells)
       rectangle(cell);
+    for (const Cell *cell : fills) {
+      area(p.fill == "-inf" ? "fill-infinity" : "fill-zero", *cell);
+      os << "/>\n";
+    }
     grid(width, height);
     labels(width, height);
     os << "</svg>\n";
@@ -55,14 +59,20 @@ private:
     return s;
   }
 
-  void rectangle(const Cell &cell) {
-    os << "<rect class=\"" << cell.state << "\" x=\""
+  void area(const std::string &style, const Cell &cell) {
+    os << "<rect class=\"" << style << "\" x=\""
        << number(left + cell.x * scaleX) << "\" y=\""
        << number(top + cell.y * scaleY) << "\" width=\""
        << number(cell.width * scaleX) << "\" height=\""
-       << number(cell.height * scaleY) << "\"><title>" << cell.state << ": "
-       << escapeXml(p.colAxis) << " " << cell.x << ".."
-       << cell.x + cell.width - 1;
+       << number(cell.height * scaleY) << "\"";
+  }
+
+  void rectangle(const Cell &cell) {
+    if (!p.fill.empty() && cell.state != "present" && cell.state != "init")
+      fills.push_back(&cell);
+    area(cell.state, cell);
+    os << "><title>" << cell.state << ": " << escapeXml(p.colAxis) << " "
+       << cell.x << ".." << cell.x + cell.width - 1;
     if (!p.rowAxis.empty())
       os << ", " << escapeXml(p.rowAxis) << " " << cell.y << ".."
          << cell.y + cell.height - 1;
@@ -114,6 +124,8 @@ private:
   std::string text;
   llvm::raw_string_ostream os;
   double scaleX = 1, scaleY = 1;
+  /// Absent lanes that get a constant, hatched over their colour.
+  std::vector<const Cell *> fills;
 };
 
 } // namespace
