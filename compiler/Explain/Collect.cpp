@@ -36,6 +36,7 @@ public:
       if (std::optional<SafetyNote> note = noteOf(op->getLoc()))
         addInstance(op, *note);
     });
+    addRemoved();
     for (Record &record : result.records)
       settle(record);
     result.proofs = productProofs(program, source);
@@ -146,6 +147,15 @@ private:
     return isExtent ? "shape" : "range";
   }
 
+  /// Guards that later passes removed; the program has never shown them.
+  void addRemoved() {
+    for (const auto &[id, removal] : trace.removed)
+      if (!byId.contains(id))
+        if (std::optional<SafetyNote> note = noteOf(removal.loc))
+          start(*note, removal.loc).kernel =
+              StringRef(id).rsplit('.').first.str();
+  }
+
   void addInstance(Operation *op, const SafetyNote &note) {
     auto found = byId.find(note.id);
     // Guards appear when softmax is expanded.
@@ -200,7 +210,10 @@ private:
   void settle(Record &record) {
     if (!record.instances.empty())
       return;
-    StringRef pass = trace.removedBy[record.id];
+    auto removal = trace.removed.find(record.id);
+    StringRef pass = removal == trace.removed.end()
+                         ? StringRef()
+                         : StringRef(removal->second.pass);
     if (pass == "tile-simplify-presence") {
       record.status = "proved";
       for (size_t i = 0; i < record.predicates.size(); ++i)

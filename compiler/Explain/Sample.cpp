@@ -132,7 +132,8 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
   if (isa<IsPresentOp>(def))
     return 1;
   if (auto load = dyn_cast<LoadOp>(def))
-    return isTile(v.getType()) ? std::nullopt : loaded(load);
+    return getElementTypeOrSelf(v.getType()).isInteger(32) ? loaded(load)
+                                                           : std::nullopt;
   SmallVector<int64_t> in;
   for (Value operand : def->getOperands()) {
     std::optional<int64_t> value = evaluate(operand, point);

@@ -6,8 +6,6 @@
 
 #include "mlir/Pass/Pass.h"
 
-#include <set>
-
 namespace selvedge::explain {
 
 using namespace mlir;
@@ -35,19 +33,19 @@ public:
 
 private:
   void noteRemovals(ModuleOp module, StringRef pass) {
-    std::set<std::string> now;
+    std::map<std::string, Location> now;
     module.walk([&](Operation *op) {
       if (std::optional<tile::SafetyNote> note = tile::noteOf(op->getLoc()))
-        now.insert(note->id);
+        now.emplace(note->id, op->getLoc());
     });
-    for (const std::string &id : present)
+    for (const auto &[id, loc] : present)
       if (!now.contains(id))
-        trace.removedBy[id] = pass.str();
+        trace.removed.insert_or_assign(id, Trace::Removal{pass.str(), loc});
     present = std::move(now);
   }
 
   Trace &trace;
-  std::set<std::string> present;
+  std::map<std::string, Location> present;
 };
 
 } // namespace

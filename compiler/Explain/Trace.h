@@ -21,8 +21,14 @@ struct Trace {
   mlir::OwningOpRef<mlir::ModuleOp> safe;
   /// By kernel: the plan's size of each axis.
   std::map<std::string, mlir::DictionaryAttr> sizes;
-  /// By id: the pass that removed the last operation with that note.
-  std::map<std::string, std::string> removedBy;
+  /// A note that left the program, and the pass that removed the last operation
+  /// with it.
+  struct Removal {
+    std::string pass;
+    mlir::Location loc;
+  };
+  /// By id.
+  std::map<std::string, Removal> removed;
 };
 
 /// An instrumentation that fills `trace`, which must outlive it.

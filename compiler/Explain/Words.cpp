@@ -7,6 +7,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <optional>
+
 namespace selvedge::explain {
 
 using namespace mlir;
@@ -147,6 +149,19 @@ Infix infixOf(Operation *op) {
 
 std::string words(Value v, int outer);
 
+/// The operands of a modulo, which the front end writes x - x / c * c.
+std::optional<std::pair<Value, Value>> moduloOf(Operation *op) {
+  auto minus = dyn_cast<arith::SubIOp>(op);
+  auto times =
+      minus ? minus.getRhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  auto over = times ? times.getLhs().getDefiningOp<arith::FloorDivSIOp>()
+                    : arith::FloorDivSIOp();
+  if (!over || over.getLhs() != minus.getLhs() ||
+      over.getRhs() != times.getRhs())
+    return std::nullopt;
+  return std::pair(over.getLhs(), over.getRhs());
+}
+
 std::string callWords(StringRef name, ValueRange operands) {
   std::string text = name.str() + "(";
   for (auto [i, operand] : llvm::enumerate(operands))
@@ -199,6 +214,11 @@ std::string words(Value v, int outer) {
     return callWords("min", def->getOperands());
   if (auto negation = dyn_cast<arith::XOrIOp>(def))
     return xorWords(negation);
+  if (auto modulo = moduloOf(def)) {
+    std::string text =
+        words(modulo->first, 4) + " % " + words(modulo->second, 5);
+    return outer >= 5 ? "(" + text + ")" : text;
+  }
   Infix infix = infixOf(def);
   if (!infix.strength)
     return "...";
