@@ -71,13 +71,13 @@ private:
     if (auto load = dyn_cast<LoadOp>(op)) {
       record.tile = tileWords(op, load.getType());
       record.fill = load.getFill() == Fill::Zero ? "zero" : "unread";
-      describe(record, op, load.getPresence(), load.getTensor());
+      describe(record, load.getPresence());
       append(record.predicates,
              rangeProofs(load->getParentOfType<KernelOp>(), load.getTensor(),
                          load.getIndices(), record.predicates));
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       record.tile = tileWords(op, store.getValue().getType());
-      describe(record, op, store.getPresence(), store.getTensor());
+      describe(record, store.getPresence());
       append(record.predicates,
              rangeProofs(store->getParentOfType<KernelOp>(), store.getTensor(),
                          store.getIndices(), record.predicates));
@@ -85,7 +85,7 @@ private:
       record.tile = tileWords(op, select.getType());
       Value fill = stripRepeats(select.getFalseValue());
       record.fill = wordsFor(fill);
-      describe(record, op, conjuncts(select.getCondition()), {});
+      describe(record, conjuncts(select.getCondition()));
     }
   }
 
@@ -115,14 +115,10 @@ private:
     return text.empty() ? "one element" : text;
   }
 
-  void describe(Record &record, Operation *op, ValueRange presence,
-                Value tensor) {
-    auto kernel = op->getParentOfType<KernelOp>();
-    for (Value p : presence) {
-      Predicate predicate{wordsFor(p), originOf(kernel, p), placeOf(p), false,
-                          ""};
-      record.predicates.push_back(predicate);
-    }
+  void describe(Record &record, ValueRange presence) {
+    for (Value p : presence)
+      record.predicates.push_back(
+          {wordsFor(p), originOf(p), placeOf(p), false, ""});
   }
 
   Place placeOf(Value predicate) {
@@ -132,7 +128,7 @@ private:
 
   /// Clauses name their predicates; the rest bounds an index by a shape or a
   /// range.
-  static std::string originOf(KernelOp kernel, Value predicate) {
+  static std::string originOf(Value predicate) {
     Value v = stripRepeats(predicate);
     if (v.getDefiningOp<IsPresentOp>())
       return "optional";

@@ -3,7 +3,6 @@
 #include "compiler/Explain/Sample.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace selvedge::explain {
@@ -13,11 +12,17 @@ using namespace selvedge::tile;
 
 Sample::Sample(KernelOp kernel, DictionaryAttr sizes)
     : kernel(kernel), sizes(sizes) {
-  int64_t largest = 8;
+  largest = 8;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
     if (axis.getBlock())
       largest = std::max(largest, tileSize(axis.getName()));
-  length = largest * 5 / 2 + largest / 8;
+}
+
+int64_t Sample::lengthOver(StringAttr axis) {
+  // Tiles of similar sizes share one length, so that diagonals are diagonals;
+  // one that is much smaller would be drawn too often.
+  int64_t size = tileSize(axis) * 8 < largest ? tileSize(axis) : largest;
+  return size * 5 / 2 + std::max<int64_t>(1, size / 8);
 }
 
 int64_t Sample::tileSize(StringAttr axis) const {
@@ -30,7 +35,8 @@ int64_t Sample::coverOf(StringAttr axis) {
       llvm::any_of(kernel.getAxes().getAsRange<AxisAttr>(), [&](AxisAttr a) {
         return a.getName() == axis && a.getBlock();
       });
-  return blocked ? static_cast<int64_t>(llvm::alignTo(length, tileSize(axis)))
+  return blocked ? static_cast<int64_t>(
+                       llvm::alignTo(lengthOver(axis), tileSize(axis)))
                  : tileSize(axis);
 }
 
@@ -47,14 +53,17 @@ std::string Sample::takeUsed() {
   return text;
 }
 
-/// A dim that a blocked range or loop runs over is long, any other one short.
+/// A dim that tiles run over is long: its bound is compared with their indices.
 int64_t Sample::dim(unsigned position) {
   ProgramOp program = kernel.getProgram();
   StringRef name = cast<StringAttr>(program.getDims()[position]).getValue();
-  bool isLong = false;
   for (Operation *user : kernel.getDimArg(position).getUsers())
-    isLong |= isa<SplatOp>(user) || user->getNumRegions() != 0;
-  return note(name, isLong ? length : 2);
+    if (auto splat = dyn_cast<SplatOp>(user))
+      for (Operation *use : splat->getUsers())
+        if (auto compare = dyn_cast<arith::CmpIOp>(use))
+          if (auto range = compare.getLhs().getDefiningOp<RangeOp>())
+            return note(name, lengthOver(axesOf(range.getType()).front()));
+  return note(name, 2);
 }
 
 int64_t Sample::affine(AffineExpr expr) {
@@ -83,7 +92,7 @@ int64_t Sample::affine(AffineExpr expr) {
 std::optional<int64_t> Sample::loaded(LoadOp load) {
   ProgramOp program = kernel.getProgram();
   StringAttr name = kernel.getTensorArgOf(load.getTensor()).getName();
-  int64_t value = length * 3 / 4;
+  int64_t value = largest;
   for (auto promise : program.getPromises().getAsRange<RequireAttr>())
     if (promise.getTensor() == name)
       value = std::max(affine(promise.getLo().getResult(0)),
@@ -106,7 +115,7 @@ std::optional<int64_t> Sample::argument(BlockArgument argument) {
     auto value = dyn_cast_or_null<IntegerAttr>(scalar.getValue());
     // Longer than the picture would be invisible.
     return note(scalar.getName().getValue(),
-                std::min(value ? value.getInt() : length, length / 4));
+                std::min(value ? value.getInt() : largest, largest / 2));
   }
   // The first of the independent iterations.
   return 0;

@@ -36,10 +36,13 @@ private:
   std::optional<int64_t> loaded(tile::LoadOp load);
   int64_t affine(mlir::AffineExpr expr);
   int64_t dim(unsigned position);
+  /// Length of a dim that tiles of `axis` run over.
+  int64_t lengthOver(mlir::StringAttr axis);
 
   tile::KernelOp kernel;
   mlir::DictionaryAttr sizes;
-  int64_t length = 0;
+  /// The largest tile size that the plan chose.
+  int64_t largest = 0;
   std::map<std::string, int64_t> used;
 };
 

@@ -25,7 +25,10 @@ static FusedLoc carrier(Location loc) {
 
 Location withoutNote(Location loc) {
   FusedLoc fused = carrier(loc);
-  return fused ? fused.getLocations().front() : loc;
+  if (!fused)
+    return loc;
+  return fused.getLocations().empty() ? UnknownLoc::get(loc.getContext())
+                                      : fused.getLocations().front();
 }
 
 Location withNote(Location loc, const SafetyNote &note,
