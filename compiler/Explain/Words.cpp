@@ -108,12 +108,32 @@ struct Infix {
   int strength = 0;
 };
 
+/// The language's comparisons of numbers; it has no others.
+Infix infixOf(arith::CmpFPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpFPredicate::OEQ:
+    return {" == ", 3};
+  case arith::CmpFPredicate::UNE:
+    return {" != ", 3};
+  case arith::CmpFPredicate::OLT:
+    return {" < ", 3};
+  case arith::CmpFPredicate::OLE:
+    return {" <= ", 3};
+  case arith::CmpFPredicate::OGT:
+    return {" > ", 3};
+  case arith::CmpFPredicate::OGE:
+    return {" >= ", 3};
+  default:
+    return {};
+  }
+}
+
 Infix infixOf(Operation *op) {
-  if (isa<arith::AddIOp>(op))
+  if (isa<arith::AddIOp, arith::AddFOp>(op))
     return {" + ", 4};
-  if (isa<arith::SubIOp>(op))
+  if (isa<arith::SubIOp, arith::SubFOp>(op))
     return {" - ", 4};
-  if (isa<arith::MulIOp>(op))
+  if (isa<arith::MulIOp, arith::MulFOp>(op))
     return {"*", 5};
   if (isa<arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(op))
     return {" / ", 5};
@@ -123,6 +143,8 @@ Infix infixOf(Operation *op) {
     return {" && ", 2};
   if (isa<arith::OrIOp>(op))
     return {" || ", 1};
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return infixOf(compare.getPredicate());
   auto compare = dyn_cast<arith::CmpIOp>(op);
   if (!compare)
     return {};
@@ -208,6 +230,8 @@ std::string words(Value v, int outer) {
     return words(present.getTensor(), 9) + " is given";
   if (auto select = dyn_cast<arith::SelectOp>(def))
     return selectWords(select);
+  if (isa<ConvertOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp>(def))
+    return words(def->getOperand(0), outer);
   if (isa<arith::MaxSIOp>(def))
     return callWords("max", def->getOperands());
   if (isa<arith::MinSIOp>(def))
