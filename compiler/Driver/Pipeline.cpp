@@ -5,6 +5,7 @@
 #include "compiler/Safety/Passes.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Target/SM80/Passes.h"
+#include "compiler/Target/SM90/Passes.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -29,16 +30,23 @@ void addSafety(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTilePadding());
+  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+      verify::createVerifyTileBounds());
 }
 
 void addSeq(OpPassManager &pm, StringRef arch) {
+  pm.addPass(schedule::createTileLoopParts());
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileBindBlocks({arch.str()}));
+  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+      verify::createVerifyTileKnown());
   pm.addPass(safety::createTileSimplifyPresence());
   addCleanUp(pm);
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
+  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
+  pm.addPass(verify::createVerifySmBounds());
 }
 
 } // namespace
@@ -52,8 +60,10 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
   if (stage == Emit::SmAsync)
     return;
+  pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(sm80::createSmToLanes());
   addCleanUp(pm);
 }

@@ -8,8 +8,10 @@
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <map>
+#include <set>
 
 namespace selvedge::explain {
 
@@ -37,6 +39,7 @@ public:
         addInstance(op, *note);
     });
     addRemoved();
+    nameParts();
     for (Record &record : result.records)
       settle(record);
     result.proofs = productProofs(program, source);
@@ -119,6 +122,7 @@ private:
     for (Value p : presence)
       record.predicates.push_back(
           {wordsFor(p), originOf(p), placeOf(p), false, ""});
+    numTested[record.id] = record.predicates.size();
   }
 
   Place placeOf(Value predicate) {
@@ -159,11 +163,7 @@ private:
                                          : result.records[found->second];
     if (record.kernel.empty())
       record.kernel = StringRef(note.id).rsplit('.').first.str();
-    for (int64_t position : note.proved)
-      prove(record, position);
-    unsigned kept = llvm::count_if(record.predicates, [](const Predicate &p) {
-      return !p.proved && p.origin != "pipeline";
-    });
+    size_t kept = numTested[note.id] - note.proved.size();
     if (numPredicates(op) > kept && record.kind == "load" &&
         llvm::none_of(record.predicates, [](const Predicate &p) {
           return p.origin == "pipeline";
@@ -174,7 +174,16 @@ private:
            {},
            false,
            ""});
-    record.instances.push_back(describeInstance(op, note.kind));
+    Instance instance = describeInstance(op, note.kind);
+    instance.proved.assign(note.proved.begin(), note.proved.end());
+    if (auto loop = op->getParentOfType<scf::ForOp>()) {
+      loops.push_back({note.id, record.instances.size(), loop});
+      if (!note.byLoop.empty())
+        whole.insert(loop);
+    }
+    for (int64_t position : note.byLoop)
+      knownByLoop.insert({note.id, position});
+    record.instances.push_back(instance);
     if (note.kind == "guard" && record.fill.empty())
       describeGuard(record, op);
   }
@@ -195,24 +204,53 @@ private:
   }
 
   void prove(Record &record, size_t position) {
-    if (position >= record.predicates.size())
-      return;
     Predicate &predicate = record.predicates[position];
     predicate.proved = true;
-    predicate.why = "true for every lane of the bound tile";
+    predicate.why =
+        knownByLoop.contains({record.id, static_cast<int64_t>(position)})
+            ? "the bounds of the loop"
+            : "true for every lane of the bound tile";
+  }
+
+  /// Loops of one place in the source are parts of it; those that need not test
+  /// something run the whole iterations.
+  void nameParts() {
+    for (const InLoop &in : loops) {
+      bool split = llvm::any_of(whole, [&](Operation *other) {
+        return other->getLoc() == in.loop->getLoc() &&
+               other->getParentRegion() == in.loop->getParentRegion();
+      });
+      if (split)
+        result.records[byId[in.id]].instances[in.instance].frequency =
+            whole.contains(in.loop) ? "per whole iteration"
+                                    : "per partial iteration";
+    }
+  }
+
+  /// A predicate is proved if no instance tests it.
+  void join(Record &record) {
+    for (size_t i = 0; i < numTested[record.id]; ++i) {
+      size_t count = llvm::count_if(record.instances, [&](const Instance &in) {
+        return llvm::is_contained(in.proved, static_cast<int64_t>(i));
+      });
+      if (count == record.instances.size())
+        prove(record, i);
+      else
+        record.predicates[i].partialOnly = count != 0;
+    }
   }
 
   /// A record whose operation is gone from the final form.
   void settle(Record &record) {
     if (!record.instances.empty())
-      return;
+      return join(record);
     auto removal = trace.removed.find(record.id);
     StringRef pass = removal == trace.removed.end()
                          ? StringRef()
                          : StringRef(removal->second.pass);
     if (pass == "tile-simplify-presence") {
       record.status = "proved";
-      for (size_t i = 0; i < record.predicates.size(); ++i)
+      for (size_t i = 0; i < numTested[record.id]; ++i)
         prove(record, i);
     } else {
       record.status = pass == "cse" ? "merged" : "unused";
@@ -225,6 +263,18 @@ private:
   Explanation result;
   std::map<std::string, size_t> byId;
   std::map<std::string, Operation *> operations;
+  /// By id: predicates that the operation began with.
+  std::map<std::string, size_t> numTested;
+  /// Instances inside loops, to name the part of the loop that they are in.
+  struct InLoop {
+    std::string id;
+    size_t instance;
+    Operation *loop;
+  };
+  std::vector<InLoop> loops;
+  std::set<Operation *> whole;
+  /// Positions of predicates that hold by the bounds of a loop's part.
+  std::set<std::pair<std::string, int64_t>> knownByLoop;
 };
 
 } // namespace

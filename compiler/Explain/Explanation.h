@@ -28,6 +28,8 @@ struct Predicate {
   bool proved = false;
   /// Why it is always true.
   std::string why;
+  /// Whether only the partial iterations of a loop test it.
+  bool partialOnly = false;
 };
 
 /// An operation of the final `sm` form that carries a record's id.
@@ -38,8 +40,11 @@ struct Instance {
   /// Static estimate: instructions of one thread that a kernel without safety
   /// would not execute.
   int64_t instructions = 0;
-  /// `once per tile`, `per loop iteration` or `once per launch`.
+  /// `once per tile`, `per loop iteration`; where the loop is split, `per whole
+  /// iteration` or `per partial iteration`.
   std::string frequency;
+  /// Positions of the record's predicates that this operation need not test.
+  std::vector<int64_t> proved;
 };
 
 /// A safety operation, or one that turned out to be unnecessary.

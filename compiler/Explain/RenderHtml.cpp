@@ -186,6 +186,8 @@ private:
        << escapeXml(p.text) << "</code> <span class=\"dim\">" << p.origin;
     if (p.proved)
       os << ", proved: " << escapeXml(p.why);
+    if (p.partialOnly)
+      os << ", in partial iterations only";
     os << "</span></div>";
   }
 

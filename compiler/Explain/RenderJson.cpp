@@ -68,6 +68,7 @@ private:
       json.attribute("text", p.text);
       json.attribute("origin", p.origin);
       json.attribute("proved", p.proved);
+      json.attribute("partial_only", p.partialOnly);
       if (p.proved)
         json.attribute("why", p.why);
       write("place", p.place);
@@ -78,6 +79,10 @@ private:
       json.attribute("mechanism", i.mechanism);
       json.attribute("instructions_per_thread", i.instructions);
       json.attribute("frequency", i.frequency);
+      json.attributeArray("proved", [&] {
+        for (int64_t position : i.proved)
+          json.value(position);
+      });
     });
   }
 

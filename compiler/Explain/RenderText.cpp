@@ -53,6 +53,8 @@ void printPredicate(llvm::raw_ostream &os, const Predicate &predicate) {
     os << ": " << predicate.why;
   else if (predicate.place.line)
     os << ", line " << predicate.place.line;
+  if (predicate.partialOnly)
+    os << "; in partial iterations only";
   os << ")\n";
 }
 

@@ -97,7 +97,7 @@ llvm::Error errorAt(Operation *op, const llvm::Twine &message) {
                                  "\n");
 }
 
-llvm::Expected<TileRef> loadTile(tile::LoadOp op, const Tensor &tensor,
+llvm::Expected<TileRef> loadTile(tile::LoadOp op, Tensor &tensor,
                                  ArrayRef<TileRef> indices,
                                  ArrayRef<TileRef> presence,
                                  const TileShape &shape) {
@@ -105,6 +105,12 @@ llvm::Expected<TileRef> loadTile(tile::LoadOp op, const Tensor &tensor,
       addressLanes(op, tensor, indices, presence, shape);
   if (!lanes)
     return lanes.takeError();
+  if (!tensor.read.empty())
+    for (int64_t element : lanes->elements)
+      if (element >= 0)
+        // Iterations run in parallel and may read the same element.
+        std::atomic_ref(tensor.read[element])
+            .store(1, std::memory_order_relaxed);
   bool zero = op.getFill() == tile::Fill::Zero;
   const TileValue &elements = tensor.elements;
   auto result = std::make_shared<TileValue>();

@@ -21,6 +21,8 @@ struct Tensor {
   TileValue elements;
   /// Per element whether the running kernel stored it.
   std::vector<uint8_t> stored;
+  /// Per element whether any kernel loaded it; empty where nobody asked.
+  std::vector<uint8_t> read;
 
   /// Whether any kernel may write it.
   bool isWritable() const { return arg.getRole() != tile::Role::In; }
@@ -49,8 +51,9 @@ bindArguments(tile::ProgramOp program,
               const std::map<std::string, double> &scalars,
               const std::vector<HostTensor> &inputs);
 
-/// The elements at index tiles. Fails on a present lane outside the shape.
-llvm::Expected<TileRef> loadTile(tile::LoadOp op, const Tensor &tensor,
+/// The elements at index tiles, which are marked as read. Fails on a present
+/// lane outside the shape.
+llvm::Expected<TileRef> loadTile(tile::LoadOp op, Tensor &tensor,
                                  llvm::ArrayRef<TileRef> indices,
                                  llvm::ArrayRef<TileRef> presence,
                                  const TileShape &shape);

@@ -50,9 +50,18 @@ bool interpretProgram(tile::ProgramOp program,
       reference::bindArguments(program, dims, scalars, inputs);
   if (!arguments)
     return fail(arguments.takeError());
+  if (options.reads)
+    for (reference::Tensor &tensor : arguments->tensors)
+      if (tensor.present && !tensor.isWritable())
+        tensor.read.assign(tensor.size(), 0);
   for (auto kernel : program.getBody().getOps<tile::KernelOp>())
     if (llvm::Error error = reference::runKernel(kernel, *arguments, options))
       return fail(std::move(error));
+  if (options.reads)
+    for (reference::Tensor &tensor : arguments->tensors)
+      if (tensor.present && !tensor.isWritable())
+        (*options.reads)[tensor.arg.getName().getValue().str()] =
+            std::move(tensor.read);
   for (const reference::Tensor &tensor : arguments->tensors)
     if (tensor.present && (tensor.arg.getRole() == tile::Role::Out ||
                            tensor.arg.getRole() == tile::Role::InOut))

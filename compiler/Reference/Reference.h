@@ -37,6 +37,10 @@ struct ReferenceOptions {
   int64_t blockSize = 64;
   /// Threads that share a kernel's iterations; 0: one per processor.
   unsigned threads = 0;
+  /// If not null: receives for every input that was given one byte per element,
+  /// 1 where some kernel loaded the element at a present lane. No result
+  /// depends on the other elements.
+  std::map<std::string, std::vector<uint8_t>> *reads = nullptr;
 };
 
 /// Elaborates the request's op and executes it. `inputs` go by name; absent

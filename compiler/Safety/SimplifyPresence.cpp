@@ -48,6 +48,8 @@ std::optional<Interval> intervalOf(Value v) {
 }
 
 bool isTrue(Value v) {
+  if (v.getDefiningOp<KnownOp>())
+    return true;
   if (auto repeated = v.getDefiningOp();
       isa_and_nonnull<SplatOp, BroadcastOp>(repeated))
     return isTrue(repeated->getOperand(0));
@@ -76,11 +78,22 @@ bool isTrue(Value v) {
   }
 }
 
+/// Whether a loop's part, not a size, makes `v` true.
+bool isKnown(Value v) {
+  while (Operation *def = v.getDefiningOp()) {
+    if (!isa<SplatOp, BroadcastOp>(def))
+      return isa<KnownOp>(def);
+    v = def->getOperand(0);
+  }
+  return false;
+}
+
 void dropTrue(Operation *op, MutableOperandRange presence) {
   for (unsigned i = presence.size(); i-- > 0;)
     if (isTrue(presence[i].get())) {
+      bool byLoop = isKnown(presence[i].get());
       presence.erase(i);
-      noteProved(op, i);
+      noteProved(op, i, byLoop);
     }
 }
 
@@ -96,7 +109,7 @@ void noteMask(arith::SelectOp select) {
   parts.push_back(rest);
   for (auto [fromLast, part] : llvm::enumerate(parts))
     if (isTrue(part))
-      noteProved(select, parts.size() - 1 - fromLast);
+      noteProved(select, parts.size() - 1 - fromLast, isKnown(part));
 }
 
 struct TileSimplifyPresencePass
@@ -111,6 +124,10 @@ struct TileSimplifyPresencePass
         dropTrue(load, load.getPresenceMutable());
       else if (auto store = dyn_cast<StoreOp>(op))
         dropTrue(store, store.getPresenceMutable());
+      else if (auto dot = dyn_cast<DotOp>(op))
+        dropTrue(dot, dot.getPresenceMutable());
+      else if (auto reduce = dyn_cast<ReduceOp>(op))
+        dropTrue(reduce, reduce.getPresenceMutable());
       else if (auto both = dyn_cast<arith::AndIOp>(op);
                both && both.getType() == both.getLhs().getType()) {
         if (isTrue(both.getLhs()))

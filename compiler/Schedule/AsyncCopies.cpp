@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace selvedge::schedule {
@@ -47,9 +48,14 @@ FailureOr<SmallVector<Operation *>> slice(CopyOp copy, scf::ForOp loop) {
   return ordered;
 }
 
+/// Rings of the loops of one block. The loops run one after the other, and each
+/// ends with all its copies awaited and a barrier: they share rings.
+using RingPool = SmallVector<Value>;
+
 class Pipeliner {
 public:
-  Pipeliner(scf::ForOp loop, int64_t stages) : loop(loop), stages(stages) {}
+  Pipeliner(scf::ForOp loop, int64_t stages, RingPool &pool)
+      : loop(loop), stages(stages), pool(pool) {}
 
   /// Pipelines the copies of the loop's own block that allow it; returns the
   /// new loop, or the old one.
@@ -77,11 +83,21 @@ private:
   void widen(CopyOp copy) {
     auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
     BufferType type = alloc.getType();
+    BufferType ringType = type.withStages(stages);
+    auto isFree = [&](Value ring) {
+      return ring.getType() == ringType && llvm::none_of(rings, [&](auto &own) {
+               return own.second == ring;
+             });
+    };
+    auto found = llvm::find_if(pool, isFree);
+    if (found != pool.end()) {
+      rings[copy.getBuffer()] = *found;
+      return;
+    }
     OpBuilder b(alloc);
-    auto ringType = BufferType::get(
-        b.getContext(), type.getRowAxis(), type.getColAxis(), type.getRows(),
-        type.getCols(), type.getElementType(), type.getSwizzle(), stages);
-    rings[copy.getBuffer()] = AllocOp::create(b, alloc.getLoc(), ringType);
+    Value ring = AllocOp::create(b, alloc.getLoc(), ringType);
+    rings[copy.getBuffer()] = ring;
+    pool.push_back(ring);
   }
 
   /// Issues all copies for the iteration at `index` into `stage`; returns the
@@ -90,10 +106,16 @@ private:
     Value token;
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), index);
+    // A predicate that the loop's bounds imply may have been dropped; it does
+    // not hold one iteration ahead.
+    Value exists =
+        arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt,
+                              index, loop.getUpperBound());
     for (auto &[copy, ops] : copies) {
       for (Operation *op : ops)
         if (!mapping.contains(op))
-          b.clone(*op, mapping);
+          if (auto load = dyn_cast<LoadOp>(b.clone(*op, mapping)))
+            load.getPresenceMutable().append(exists);
       auto lookup = [&](ValueRange values) {
         return llvm::map_to_vector(
             values, [&](Value v) { return mapping.lookupOrDefault(v); });
@@ -101,11 +123,8 @@ private:
       Location place = tile::withoutNote(copy.getLoc());
       Value slot = SlotOp::create(b, place, copy.getBuffer().getType(),
                                   rings[copy.getBuffer()], stage);
-      // A predicate that the loop's bounds imply may have been dropped; it does
-      // not hold one iteration ahead.
       SmallVector<Value> presence = lookup(copy.getPresence());
-      presence.push_back(arith::CmpIOp::create(
-          b, place, arith::CmpIPredicate::slt, index, loop.getUpperBound()));
+      presence.push_back(exists);
       token =
           CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()),
                               copy.getTensor(), lookup(copy.getIndices()),
@@ -182,6 +201,7 @@ private:
 
   scf::ForOp loop;
   int64_t stages;
+  RingPool &pool;
   SmallVector<Ahead> copies;
   llvm::MapVector<Value, Value> rings;
 };
@@ -226,8 +246,9 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    llvm::MapVector<Block *, RingPool> pools;
     for (scf::ForOp loop : loops)
-      Pipeliner(loop, stages).run();
+      Pipeliner(loop, stages, pools[loop->getBlock()]).run();
     SmallVector<CopyOp> rest;
     getOperation()->walk([&](CopyOp copy) { rest.push_back(copy); });
     for (CopyOp copy : rest)

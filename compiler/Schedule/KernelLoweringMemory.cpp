@@ -135,7 +135,7 @@ sm::BufferType KernelLowering::bufferType(StringAttr rowAxis,
   // divides its chunks, eight rows at most.
   int64_t swizzle = std::min<int64_t>(8, chunks & -chunks) - 1;
   return sm::BufferType::get(source.getContext(), rowAxis, colAxis, rows, cols,
-                             elementType, swizzle, 1);
+                             elementType, swizzle, /*stages=*/1, /*panel=*/0);
 }
 
 Value KernelLowering::alloc(sm::BufferType type, Location loc) {

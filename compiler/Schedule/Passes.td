@@ -30,6 +30,28 @@ def TileExpandSoftmax : Pass<"tile-expand-softmax"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileLoopParts : Pass<"tile-loop-parts"> {
+  let summary = "Split loops where predicates become true everywhere, and skip steps that do nothing";
+  let description = [{
+    A predicate `index + lane <= bound` is true in all lanes of a step before some index and in none past another; both follow from its linear form. A loop becomes up to three: steps
+    before all lower bounds hold, full steps, steps in which some upper bound cuts. In the full part the compares are wrapped in `tile.known`, which
+    `verify-tile-known` proves and `tile-simplify-presence` removes with their loads' predicates and masks. Steps in which a predicate holds nowhere are left out where every
+    carried value would keep its value.
+
+    Before:
+    ```mlir
+    scf.for %j = %c0 to %N step %bn { %in = arith.cmpi slt, (tile.range %j), (tile.splat %kv_len); tile.load %K[...] where(%in : ...) ... }
+    ```
+    After:
+    ```mlir
+    scf.for %j = %c0 to %full step %bn { %true = tile.known %in; tile.load %K[...] where(%true : ...) ... }
+    scf.for %j = %full_up to %last step %bn { tile.load %K[...] where(%in : ...) ... }
+    ```
+    with `%last = min(N, kv_len)`, `%full = %last - %bn + 1`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileBindBlocks : Pass<"tile-bind-blocks"> {
   let summary = "Choose block sizes and warps for each kernel and bind them";
   let description = [{

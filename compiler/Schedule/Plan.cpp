@@ -83,20 +83,32 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c) {
 }
 
 bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target) {
-  int64_t threads = 32 * plan.warps, registers = registerOverhead, smem = 0;
+  int64_t threads = 32 * plan.warps;
   llvm::SmallPtrSet<Operation *, 8> copied;
+  // Loops run one after the other and share registers and buffers; what is
+  // outside of loops (null) lives as long as any of them.
+  llvm::MapVector<Operation *, int64_t> registersOf, smemOf;
   kernel.walk([&](DotOp dot) {
-    registers += elements(dot.getType(), plan) / threads;
+    Operation *loop = dot->getParentOfType<scf::ForOp>();
+    registersOf[loop] += elements(dot.getType(), plan) / threads;
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
       if (!load || !isCopyableOperand(load)) {
-        registers += elements(operand.getType(), plan) / (2 * threads);
+        registersOf[loop] += elements(operand.getType(), plan) / (2 * threads);
       } else if (copied.insert(load).second) {
-        int64_t stages = load->getParentOfType<scf::ForOp>() ? 2 : 1;
-        smem += stages * 2 * elements(load.getType(), plan);
+        Operation *place = load->getParentOfType<scf::ForOp>();
+        smemOf[place] += (place ? 2 : 1) * 2 * elements(load.getType(), plan);
       }
     }
   });
+  auto total = [](const llvm::MapVector<Operation *, int64_t> &byLoop) {
+    int64_t outside = 0, largest = 0;
+    for (auto [loop, amount] : byLoop)
+      (loop ? largest : outside) = loop ? std::max(largest, amount) : amount;
+    return outside + largest;
+  };
+  int64_t registers = registerOverhead + total(registersOf),
+          smem = total(smemOf);
   return registers <=
              std::min(target.regsPerThread, target.regsPerSm / threads) &&
          smem <= target.smemBytesPerBlock;

@@ -112,7 +112,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     for (auto &[source, kernel] : lowered)
       sm::LaunchOp::create(launches, source.getLoc(), kernel.getSymName(),
                            gridOf(source), 32 * kernel.getWarps(), 0,
-                           launchArgs(kernel));
+                           launchArgs(kernel), /*persistent=*/false);
     return success();
   }
 

@@ -8,13 +8,60 @@ namespace selvedge::verify {
 
 using namespace mlir;
 
-static Value strip(Value v) {
+Value strip(Value v) {
   while (auto *def = v.getDefiningOp()) {
-    if (!isa<tile::BroadcastOp, tile::SplatOp>(def))
+    if (!isa<tile::BroadcastOp, tile::SplatOp, sm::BroadcastOp, sm::SplatOp>(
+            def))
       return v;
     v = def->getOperand(0);
   }
   return v;
+}
+
+SmallVector<StringAttr> axisNames(Type type) {
+  if (auto buffer = dyn_cast<sm::BufferType>(type))
+    return {buffer.getRowAxis(), buffer.getColAxis()};
+  if (sm::DistAttr dist = sm::distOf(type))
+    return llvm::map_to_vector(
+        dist.getAxes(), [](sm::AxisDistAttr axis) { return axis.getName(); });
+  return SmallVector<StringAttr>(tile::axesOf(type));
+}
+
+bool mentions(Value predicate, StringAttr axis) {
+  return llvm::is_contained(axisNames(predicate.getType()), axis);
+}
+
+bool within(Value predicate, Value operand) {
+  SmallVector<StringAttr> axes = axisNames(operand.getType());
+  return llvm::all_of(axisNames(predicate.getType()), [&](StringAttr axis) {
+    return llvm::is_contained(axes, axis);
+  });
+}
+
+/// Equal types, whoever holds the lanes.
+static bool isSameType(Type a, Type b) {
+  if (!sm::distOf(a) || !sm::distOf(b))
+    return a == b;
+  return getElementTypeOrSelf(a) == getElementTypeOrSelf(b) &&
+         cast<ShapedType>(a).getShape() == cast<ShapedType>(b).getShape() &&
+         axisNames(a) == axisNames(b);
+}
+
+/// Whether two loads read the same elements: of a tensor that the kernel never
+/// writes.
+static bool isSameMemory(Operation *x) {
+  auto load = dyn_cast<sm::LoadOp>(x);
+  return load &&
+         llvm::none_of(load.getTensor().getUsers(), llvm::IsaPred<sm::StoreOp>);
+}
+
+/// The one element of a constant; null for other values.
+static Attribute constantOf(Value v) {
+  auto constant = v.getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return {};
+  auto dense = dyn_cast<SplatElementsAttr>(constant.getValue());
+  return dense ? dense.getSplatValue<Attribute>() : constant.getValue();
 }
 
 bool isSame(Value a, Value b) {
@@ -22,16 +69,30 @@ bool isSame(Value a, Value b) {
   b = strip(b);
   if (a == b)
     return true;
+  if (Attribute constant = constantOf(a))
+    return constant == constantOf(b);
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   if (!x || !y || x->getName() != y->getName() ||
-      x->getNumOperands() != y->getNumOperands() || !isMemoryEffectFree(x) ||
-      x->getNumRegions() != 0 || x->getResultTypes() != y->getResultTypes() ||
+      x->getNumOperands() != y->getNumOperands() ||
+      !(isMemoryEffectFree(x) || isSameMemory(x)) || x->getNumRegions() != 0 ||
+      !isSameType(a.getType(), b.getType()) ||
+      cast<OpResult>(a).getResultNumber() !=
+          cast<OpResult>(b).getResultNumber() ||
       x->getPropertiesAsAttribute() != y->getPropertiesAsAttribute())
     return false;
-  for (auto [p, q] : llvm::zip_equal(x->getOperands(), y->getOperands()))
-    if (!isSame(p, q))
-      return false;
-  return true;
+  return llvm::equal(x->getOperands(), y->getOperands(), isSame);
+}
+
+bool variesIn(Value value, scf::ForOp loop) {
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return loop.getRegion().isAncestor(value.getParentRegion());
+  if (!loop->isProperAncestor(def))
+    return false;
+  return !(isMemoryEffectFree(def) || isSameMemory(def)) ||
+         def->getNumRegions() != 0 ||
+         llvm::any_of(def->getOperands(),
+                      [&](Value operand) { return variesIn(operand, loop); });
 }
 
 bool impliesTrue(Value condition, Value predicate) {
@@ -42,40 +103,128 @@ bool impliesTrue(Value condition, Value predicate) {
                   impliesTrue(both.getRhs(), predicate));
 }
 
-std::optional<State> stateAt(const Facts &facts, Value predicate) {
+/// Whether `condition` true implies that `value` is false.
+static bool impliesFalse(Value condition, Value value) {
+  auto negation = strip(condition).getDefiningOp<arith::XOrIOp>();
+  if (!negation)
+    return false;
+  auto isTrue = [](Value v) {
+    auto constant = dyn_cast_or_null<IntegerAttr>(constantOf(strip(v)));
+    return constant && constant.getValue().isAllOnes();
+  };
+  return (isTrue(negation.getRhs()) && isSame(negation.getLhs(), value)) ||
+         (isTrue(negation.getLhs()) && isSame(negation.getRhs(), value));
+}
+
+bool excludes(Value condition, const Fact &fact) {
+  condition = strip(condition);
+  if (auto either = condition.getDefiningOp<arith::OrIOp>();
+      either && excludes(either.getLhs(), fact) &&
+      excludes(either.getRhs(), fact))
+    return true;
+  if (auto both = condition.getDefiningOp<arith::AndIOp>();
+      both && (excludes(both.getLhs(), fact) || excludes(both.getRhs(), fact)))
+    return true;
+  return isSame(condition, fact.predicate) ||
+         llvm::any_of(fact.within, [&](const Arm &arm) {
+           return arm.holds ? impliesFalse(condition, arm.condition)
+                            : isSame(condition, arm.condition);
+         });
+}
+
+bool excludes(ValueRange presence, const Fact &fact) {
+  return llvm::any_of(presence, [&](Value p) { return excludes(p, fact); });
+}
+
+void conjuncts(Value condition, llvm::function_ref<void(Value)> visit) {
+  condition = strip(condition);
+  auto both = condition.getDefiningOp<arith::AndIOp>();
+  if (!both)
+    return visit(condition);
+  conjuncts(both.getLhs(), visit);
+  conjuncts(both.getRhs(), visit);
+}
+
+const Fact *factAt(const Facts &facts, Value predicate) {
   for (const Fact &fact : facts)
     if (isSame(fact.predicate, predicate))
-      return fact.state;
-  return std::nullopt;
+      return &fact;
+  return nullptr;
+}
+
+std::optional<State> stateAt(const Facts &facts, Value predicate) {
+  const Fact *fact = factAt(facts, predicate);
+  if (!fact)
+    return std::nullopt;
+  return fact->within.empty() ? fact->state : State::Garbage;
 }
 
 bool addFact(Facts &facts, Fact fact) {
-  for (Fact &known : facts)
-    if (isSame(known.predicate, fact.predicate)) {
-      if (known.state == fact.state || known.state == State::Garbage)
-        return false;
-      known.state = State::Garbage;
-      return true;
-    }
+  auto isKnown = [](ArrayRef<Arm> arms, const Arm &arm) {
+    return llvm::any_of(arms, [&](const Arm &other) {
+      return arm.holds == other.holds && isSame(arm.condition, other.condition);
+    });
+  };
+  for (Fact &known : facts) {
+    if (!isSame(known.predicate, fact.predicate))
+      continue;
+    // Without an arm the fact speaks of more lanes, whose contents are unknown.
+    size_t arms = known.within.size();
+    llvm::erase_if(known.within,
+                   [&](const Arm &arm) { return !isKnown(fact.within, arm); });
+    bool isSameSet = known.within.size() == arms && fact.within.size() == arms;
+    State state =
+        isSameSet && known.state == fact.state ? fact.state : State::Garbage;
+    Origin origin = std::min(known.origin, fact.origin);
+    bool changed = known.within.size() != arms || state != known.state ||
+                   origin != known.origin;
+    known.state = state;
+    known.origin = origin;
+    return changed;
+  }
   facts.push_back(fact);
   return true;
 }
 
+void addAbsent(Facts &facts, const Facts &more) {
+  for (const Fact &fact : more)
+    if (fact.origin == Origin::Absent)
+      addFact(facts, {fact.predicate, State::Garbage});
+}
+
+Fact carried(Fact fact, scf::ForOp loop) {
+  size_t arms = fact.within.size();
+  llvm::erase_if(fact.within,
+                 [&](const Arm &arm) { return variesIn(arm.condition, loop); });
+  if (fact.within.size() != arms)
+    fact.state = State::Garbage;
+  return fact;
+}
+
+Facts joinFacts(const Facts &a, State constantA, const Facts &b,
+                State constantB) {
+  Facts result = a;
+  for (const Fact &fact : a)
+    if (!factAt(b, fact.predicate))
+      addFact(result, {fact.predicate, constantB, fact.origin, fact.within});
+  for (const Fact &fact : b) {
+    if (!factAt(a, fact.predicate))
+      addFact(result, {fact.predicate, constantA, fact.origin, fact.within});
+    addFact(result, fact);
+  }
+  return result;
+}
+
 State stateOfConstant(Value value) {
-  auto constant = strip(value).getDefiningOp<arith::ConstantOp>();
-  if (!constant)
-    return State::Garbage;
-  Attribute attr = constant.getValue();
-  if (auto dense = dyn_cast<SplatElementsAttr>(attr))
-    attr = dense.getSplatValue<Attribute>();
-  if (auto integer = dyn_cast<IntegerAttr>(attr)) {
+  Attribute attr = constantOf(strip(value));
+  if (auto integer = dyn_cast_or_null<IntegerAttr>(attr)) {
     APInt v = integer.getValue();
     return v.isZero()             ? State::Zero
            : v.isMinSignedValue() ? State::NegInf
            : v.isMaxSignedValue() ? State::PosInf
                                   : State::Finite;
   }
-  auto number = dyn_cast<FloatAttr>(attr);
+  auto number = dyn_cast_or_null<FloatAttr>(attr);
   if (!number || number.getValue().isNaN())
     return State::Garbage;
   APFloat v = number.getValue();

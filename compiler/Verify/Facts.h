@@ -3,7 +3,8 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_FACTS_H
 #define SELVEDGE_COMPILER_VERIFY_FACTS_H
 
-#include "dialect/Tile/Tile.h"
+#include "dialect/Sm/Sm.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace selvedge::verify {
@@ -11,22 +12,70 @@ namespace selvedge::verify {
 /// Contents of the lanes where a predicate is false.
 enum class State { Garbage, Finite, Zero, NegInf, PosInf };
 
-/// "Where `predicate` is false, the value's lane does not exist in the program
-/// and holds `state`."
+/// What a lane is where a predicate is false.
+enum class Origin {
+  /// It does not exist in the program.
+  Absent,
+  /// It did not exist and was given a constant.
+  Filled,
+  /// It is data; only its contents are known.
+  Known
+};
+
+/// The arm of a select: what its condition is where the arm is taken.
+struct Arm {
+  mlir::Value condition;
+  bool holds;
+};
+
+/// "Where `predicate` is false, and only the arms `within` are taken, the
+/// value's lane is what `origin` says and holds `state`."
 struct Fact {
   mlir::Value predicate;
   State state;
+  Origin origin = Origin::Absent;
+  llvm::SmallVector<Arm, 1> within = {};
 };
 
 using Facts = llvm::SmallVector<Fact, 4>;
 
+/// The value behind broadcasts and splats.
+mlir::Value strip(mlir::Value v);
+
+/// Names of the axes of a tile, register tile or buffer; none for scalars.
+llvm::SmallVector<mlir::StringAttr> axisNames(mlir::Type type);
+
+/// Whether `predicate` mentions `axis`.
+bool mentions(mlir::Value predicate, mlir::StringAttr axis);
+
+/// Whether all axes of `predicate` are axes of `operand`.
+bool within(mlir::Value predicate, mlir::Value operand);
+
 /// Whether two values are the same expression of pure operations, apart from
-/// broadcasts and splats.
+/// broadcasts, splats and who holds which lane (#sm.dist).
 bool isSame(mlir::Value a, mlir::Value b);
+
+/// Whether an iteration of `loop` may give `value` another value than the one
+/// before.
+bool variesIn(mlir::Value value, mlir::scf::ForOp loop);
 
 /// Whether `condition` true implies `predicate` true: it is the predicate or a
 /// conjunction with it.
 bool impliesTrue(mlir::Value condition, mlir::Value predicate);
+
+/// Whether `condition` is false wherever the fact speaks of a lane: it implies
+/// the predicate, or that an arm is not taken.
+bool excludes(mlir::Value condition, const Fact &fact);
+
+/// Whether some of `presence` excludes the fact.
+bool excludes(mlir::ValueRange presence, const Fact &fact);
+
+/// Calls `visit` for every part of a conjunction.
+void conjuncts(mlir::Value condition,
+               llvm::function_ref<void(mlir::Value)> visit);
+
+/// The fact about `predicate`; null where there is none.
+const Fact *factAt(const Facts &facts, mlir::Value predicate);
 
 /// State of the fact about `predicate`; none where the value has none.
 std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
@@ -34,6 +83,19 @@ std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
 /// Adds a fact; two facts about one predicate keep their common state, or
 /// Garbage. Returns whether anything changed.
 bool addFact(Facts &facts, Fact fact);
+
+/// Adds the lanes of `more` that do not exist, with unknown contents: of a
+/// value that mixes lanes, or operands, in any way.
+void addAbsent(Facts &facts, const Facts &more);
+
+/// The fact as the next iteration of `loop` sees it: without the arms of this
+/// one. The predicate must not vary.
+Fact carried(Fact fact, mlir::scf::ForOp loop);
+
+/// What holds of a value that comes from one of two paths. A path without a
+/// fact holds its constant's state, or any bits.
+Facts joinFacts(const Facts &a, State constantA, const Facts &b,
+                State constantB);
 
 /// State of a value that is one constant in all lanes; Garbage for others.
 State stateOfConstant(mlir::Value value);

@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_PASSES_H
 #define SELVEDGE_COMPILER_VERIFY_PASSES_H
 
-#include "dialect/Tile/Tile.h"
+#include "dialect/Sm/Sm.h"
 #include "mlir/Pass/Pass.h"
 
 namespace selvedge::verify {

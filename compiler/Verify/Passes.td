@@ -23,4 +23,80 @@ def VerifyTilePadding : Pass<"verify-tile-padding", "::selvedge::tile::KernelOp"
   }];
 }
 
+def VerifyTileKnown : Pass<"verify-tile-known", "::selvedge::tile::KernelOp"> {
+  let summary = "Prove what tile.known claims";
+  let description = [{
+    Each compare behind a `tile.known` must hold in all lanes, given the bounds of the loops around it, the block sizes, and what the op's `requires` promises about values in memory. Needs
+    `tile-bind-blocks`.
+
+    Accepted: in `scf.for %j = 0 to %e step 64` with `%e = min(N, len) - 63`, `tile.known (tile.range %j < splat len)`.
+    Refused: the same with `%e = min(N, len) - 62`.
+  }];
+}
+
+def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> {
+  let summary = "Prove that every access stays inside its tensor wherever its presence is true";
+  let description = [{
+    For every dimension of every `tile.load` and `tile.store`: all of the presence true implies 0 <= index < extent. Known are the kernel's ranges, loops around the access, the lanes of an axis
+    (at most 1024 in a block), the compares in the presence, and that dims and extents are at most 2^31 - 1025. i32 arithmetic that may wrap, scalars of the caller and values read from memory may
+    be anything: a promise of the caller is not used. A predicate that mentions an optional tensor does not replace the test whether it was passed. Loops end: their bounds are not unbounded data.
+
+    Linear reasoning by MLIR's simplex over monomials, so that `g * R + u < G * R` follows from `g < G` and `u < R`.
+
+    Refused: `tile.load %x[%j]` on an extent N without `%j < N` in its presence, or with `%j <= N`. Accepted: `%j < N - 1`, which is a matter of results, not of memory.
+  }];
+}
+
+def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
+  let summary = "Prove on form seq that absent lanes reach no sink and that shared memory is written before it is read";
+  let description = [{
+    Abstract interpretation of a kernel after `tile-to-sm`. Every presence predicate p of `sm.load` and `sm.copy` starts a fact "where p is false this lane does not exist and holds
+    zero". Predicates are equal by expression and axis name, whoever holds the lanes (`#sm.dist`). Arithmetic keeps what it provably keeps: `exp2` of (-inf minus a guarded reference) is zero, an
+    unguarded reference (`x > -inf ? x : 0`, or none) proves nothing.
+
+    - `sm.reduce`: the identity at absent lanes of the axis; each index of the axis is held once.
+    - `sm.mma`: the annihilator pair; equal extents of the contracted axis; a product with an absent key is an absent score, whatever it holds.
+    - `sm.store`: a presence that implies every predicate of the value and of the indices. Loop bounds and branch conditions always exist.
+    - `sm.copy`, `sm.stage`: the distribution covers every element of the buffer, none outside. A buffer that `sm.mma` reads was written on every path, in this iteration.
+    - `vector` accesses: the elements are registers and memory side by side, aligned.
+
+    Refused: `sm.reduce max` of a product whose `select ..., -inf` is gone, or selects 0; `sm.mma` on a buffer that one branch does not copy.
+    What it cannot see: a predicate that no load carries (a causal mask) is a matter of `verify-tile-padding`.
+  }];
+}
+
+def VerifySmBounds : Pass<"verify-sm-bounds", "::mlir::ModuleOp"> {
+  let summary = "Prove on form seq that every access stays inside its tensor";
+  let description = [{
+    `verify-tile-bounds` for `sm.load`, `sm.store` and `sm.copy`, after predicates were simplified, sizes bound and the coordinates decoded from the block number. Shapes come from the `sm.plan` that
+    launches the kernel, the range of the block number from the launch's grid: `(id / C) % R < R`, and what is left after all other counts are divided out is below the first count.
+
+    Refused: `sm.copy` of a block of 64 rows on an extent N without `%j < N` in its presence.
+  }];
+}
+
+def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
+  let summary = "Prove that tokens and barriers order every access to shared memory";
+  let description = [{
+    Model checking of a kernel after `sm-async-copies`, at the granularity of tiles: two warps execute its loops, branches and scalar integers. What depends on data is tried out:
+    a loop runs 0, 1, ... up to 2 * stages + 1 times for the largest ring (stages + 1 inside another such loop, which then runs at most 3 times), a branch goes both ways; values that are
+    the same expression agree. Barriers order the same way in every schedule, so one schedule with vector clocks shows every race. Where choices multiply, the enumeration ends after
+    half a million operations: outer loops of few iterations are complete by then. Demanded of each (buffer, stage), else an error:
+
+    - a read follows the completion of the last write: each warp has awaited its part, then a barrier;
+    - a write follows all earlier reads and writes by all warps;
+    - nothing is read that was not written; a stage lies in its ring; a token is awaited once; no copy is in flight at the end.
+
+    Accepted:
+    ```mlir
+    %t = sm.copy_async %x[...] to %slot ...
+    sm.await %t
+    sm.barrier
+    %s = sm.mma %a, %slot init %zero over "D" ...
+    ```
+    Refused: the same with the barrier before the await, where another warp's part may be in flight.
+    Shares nothing with the passes that insert; reads no attribute that one of them leaves.
+  }];
+}
+
 #endif

@@ -1,6 +1,6 @@
 // verify-tile-padding: absent lanes reach no sink (V1).
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Facts.h"
+#include "compiler/Verify/ElementStates.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,14 +17,8 @@ using namespace mlir;
 using namespace selvedge::tile;
 
 bool mentions(Value predicate, ArrayAttr axes) {
-  return llvm::any_of(axesOf(predicate.getType()), [&](StringAttr axis) {
-    return llvm::is_contained(axes, Attribute(axis));
-  });
-}
-
-bool within(Value predicate, Value operand) {
-  return llvm::all_of(axesOf(predicate.getType()), [&](StringAttr axis) {
-    return llvm::is_contained(axesOf(operand.getType()), axis);
+  return llvm::any_of(axes.getAsRange<StringAttr>(), [&](StringAttr axis) {
+    return verify::mentions(predicate, axis);
   });
 }
 
@@ -35,7 +29,16 @@ public:
   }
 
 private:
-  Facts &of(Value v) { return facts[v]; }
+  const Facts &of(Value v) const {
+    static const Facts none;
+    auto it = facts.find(v);
+    return it == facts.end() ? none : it->second;
+  }
+
+  /// Lanes that do not exist and may hold any bits.
+  static bool isGarbage(const Fact &fact) {
+    return fact.origin == Origin::Absent && fact.state == State::Garbage;
+  }
 
   /// Facts of an operation without a rule of its own: any absent operand lane
   /// makes the result's lane absent and garbage.
@@ -44,7 +47,9 @@ private:
       Facts merged;
       for (Value operand : op->getOperands())
         for (const Fact &fact : of(operand))
-          addFact(merged, {fact.predicate, State::Garbage});
+          if (fact.origin == Origin::Absent)
+            addFact(merged,
+                    {fact.predicate, State::Garbage, fact.origin, fact.within});
       facts[result] = merged;
     }
   }
@@ -79,10 +84,14 @@ private:
       return visitDot(dot, check);
     if (auto update = dyn_cast<SoftmaxUpdateOp>(op))
       return visitSoftmax(update, check);
+    if (auto include = dyn_cast<SoftmaxIncludeOp>(op)) {
+      visitInclude(include);
+      return success();
+    }
     if (isa<ConvertOp, BroadcastOp, SplatOp, arith::ExtFOp, arith::TruncFOp>(
             op)) {
       // These keep 0 and the infinities.
-      facts[op.getResult(0)] = of(op.getOperand(0));
+      facts[op.getResult(0)] = Facts(of(op.getOperand(0)));
       return success();
     }
     if (op.getNumRegions() != 0)
@@ -108,52 +117,18 @@ private:
                              ValueRange presence, bool check) {
     for (Value index : indices)
       for (const Fact &fact : of(index)) {
-        bool covered = llvm::any_of(
-            presence, [&](Value p) { return impliesTrue(p, fact.predicate); });
-        if (check && fact.state == State::Garbage && !covered)
+        bool covered = excludes(presence, fact);
+        if (check && isGarbage(fact) && !covered)
           return refuse(op, fact, "no index that is garbage at an absent lane");
       }
     return success();
   }
 
   LogicalResult visitSelect(arith::SelectOp select) {
-    Facts result;
-    Facts otherwise = of(select.getFalseValue());
-    // A constant false arm: what the lanes hold where a part of the condition
-    // is false.
-    State constant = stateOfConstant(select.getFalseValue());
-    if (constant != State::Garbage)
-      conjuncts(select.getCondition(),
-                [&](Value p) { addFact(result, {p, constant}); });
-    for (const Fact &fact : of(select.getTrueValue())) {
-      if (!impliesTrue(select.getCondition(), fact.predicate)) {
-        addFact(result, {fact.predicate, State::Garbage});
-        continue;
-      }
-      // Where the predicate is false so is the condition: the lane holds the
-      // false arm, which ends the fact if that is data.
-      if (std::optional<State> other = stateAt(otherwise, fact.predicate))
-        addFact(result, {fact.predicate, *other});
-    }
-    for (const Fact &fact : otherwise)
-      addFact(result, {fact.predicate, State::Garbage});
-    for (const Fact &fact : of(select.getCondition()))
-      addFact(result, {fact.predicate, State::Garbage});
-    facts[select.getResult()] = result;
+    facts[select.getResult()] = selectFacts(
+        select.getCondition(), select.getTrueValue(), select.getFalseValue(),
+        [&](Value v) -> const Facts & { return of(v); });
     return success();
-  }
-
-  /// Calls `visit` for every part of a conjunction.
-  static void conjuncts(Value condition,
-                        llvm::function_ref<void(Value)> visit) {
-    Operation *def = condition.getDefiningOp();
-    if (isa_and_nonnull<BroadcastOp, SplatOp>(def))
-      return conjuncts(def->getOperand(0), visit);
-    if (auto both = dyn_cast_or_null<arith::AndIOp>(def)) {
-      conjuncts(both.getLhs(), visit);
-      return conjuncts(both.getRhs(), visit);
-    }
-    visit(condition);
   }
 
   /// The lanes that a sink consumes must hold `wanted`: where its presence is
@@ -164,7 +139,7 @@ private:
       if (stateAt(known, p) != wanted)
         return refuse(op, {p, State::Garbage}, what);
     for (const Fact &fact : known)
-      if (fact.state == State::Garbage && mentions(fact.predicate, over))
+      if (isGarbage(fact) && mentions(fact.predicate, over))
         return refuse(op, fact, what);
     return success();
   }
@@ -173,9 +148,7 @@ private:
     if (!check)
       return success();
     for (const Fact &fact : of(store.getValue()))
-      if (llvm::none_of(store.getPresence(), [&](Value p) {
-            return impliesTrue(p, fact.predicate);
-          }))
+      if (fact.origin == Origin::Absent && !excludes(store.getPresence(), fact))
         return refuse(store, fact,
                       "a presence that excludes the value's absent lanes");
     return checkIndices(store, store.getIndices(), store.getPresence(), check);
@@ -188,7 +161,7 @@ private:
     Facts rest, source = of(reduce.getSource());
     for (const Fact &fact : source)
       if (!mentions(fact.predicate, reduce.getOver()))
-        addFact(rest, {fact.predicate, State::Garbage});
+        addAbsent(rest, {fact});
     facts[reduce] = rest;
     if (!check)
       return success();
@@ -201,10 +174,10 @@ private:
     for (Value operand : {dot.getLhs(), dot.getRhs()})
       for (const Fact &fact : of(operand)) {
         if (!mentions(fact.predicate, dot.getOver())) {
-          addFact(rest, {fact.predicate, State::Garbage});
+          addAbsent(rest, {fact});
           continue;
         }
-        if (check && fact.state == State::Garbage &&
+        if (check && isGarbage(fact) &&
             !isPair(dot.getLhs(), dot.getRhs(), fact.predicate))
           return refuse(dot, fact, pairRule);
       }
@@ -212,8 +185,7 @@ private:
       if (check && !isPair(dot.getLhs(), dot.getRhs(), p))
         return refuse(dot, {p, State::Garbage}, pairRule);
     if (dot.getInit())
-      for (const Fact &fact : of(dot.getInit()))
-        addFact(rest, {fact.predicate, State::Garbage});
+      addAbsent(rest, of(dot.getInit()));
     facts[dot] = rest;
     return success();
   }
@@ -243,25 +215,42 @@ private:
       bool along = mentions(fact.predicate, over);
       // exp(-inf - reference) is exactly 0; any other constant gives some
       // weight.
-      State weight = fact.state == State::NegInf ? State::Zero : State::Garbage;
-      if (!along || fact.state == State::NegInf)
-        addFact(weights, {fact.predicate, along ? weight : State::Garbage});
-      if (!along)
-        addFact(rows, {fact.predicate, State::Garbage});
+      if (along && fact.state == State::NegInf)
+        addFact(weights,
+                {fact.predicate, State::Zero, fact.origin, fact.within});
+      if (!along) {
+        addAbsent(weights, {fact});
+        addAbsent(rows, {fact});
+      }
     }
     for (Value state : {update.getMax(), update.getSum()})
-      for (const Fact &fact : of(state))
-        addFact(rows, {fact.predicate, State::Garbage});
+      addAbsent(rows, of(state));
     facts[update.getWeights()] = weights;
-    facts[update.getNewMax()] = facts[update.getNewSum()] = rows;
+    facts[update.getNewMax()] = rows;
+    facts[update.getNewSum()] = rows;
     for (auto [before, after] :
          llvm::zip_equal(update.getAccs(), update.getNewAccs())) {
       Facts merged = rows;
-      for (const Fact &fact : of(before))
-        addFact(merged, {fact.predicate, State::Garbage});
+      addAbsent(merged, of(before));
       facts[after] = merged;
     }
     return success();
+  }
+
+  /// A score that enters states and accumulators, but not one another's axes.
+  void visitInclude(SoftmaxIncludeOp include) {
+    Facts rows;
+    for (Value operand :
+         {include.getScore(), include.getMax(), include.getSum()})
+      addAbsent(rows, of(operand));
+    facts[include.getNewMax()] = rows;
+    facts[include.getNewSum()] = rows;
+    for (auto [before, after] :
+         llvm::zip_equal(include.getAccs(), include.getNewAccs())) {
+      Facts merged = rows;
+      addAbsent(merged, of(before));
+      facts[after] = merged;
+    }
   }
 
   LogicalResult visitFor(scf::ForOp loop, bool check) {
@@ -269,7 +258,7 @@ private:
       for (Value bound :
            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
         for (const Fact &fact : of(bound))
-          if (fact.state == State::Garbage)
+          if (isGarbage(fact))
             return refuse(loop, fact,
                           "no loop bound that is garbage at an absent lane");
     for (auto [init, argument] :
@@ -281,11 +270,19 @@ private:
         return failure();
       changed = false;
       auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-      for (auto [yielded, argument] :
-           llvm::zip_equal(yield.getResults(), loop.getRegionIterArgs())) {
-        Facts incoming = of(yielded);
-        for (const Fact &fact : incoming)
-          changed |= addFact(facts[argument], fact);
+      for (auto [init, yielded, argument] :
+           llvm::zip_equal(loop.getInitArgs(), yield.getResults(),
+                           loop.getRegionIterArgs())) {
+        Facts incoming = joinFacts(of(init), stateOfConstant(init), of(yielded),
+                                   stateOfConstant(yielded));
+        for (const Fact &fact : incoming) {
+          if (!variesIn(fact.predicate, loop))
+            changed |= addFact(facts[argument], carried(fact, loop));
+          else if (check && fact.origin == Origin::Absent)
+            return refuse(loop, fact,
+                          "no lanes that are absent by a predicate of one "
+                          "iteration to be carried to the next");
+        }
       }
     }
     if (check && failed(visit(*loop.getBody(), check)))

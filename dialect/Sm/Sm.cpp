@@ -18,7 +18,7 @@ using namespace selvedge::sm;
 #include "dialect/Sm/SmTypes.cpp.inc"
 
 #define GET_OP_CLASSES
-#include "dialect/Sm/SmOps.cpp.inc"
+#include "dialect/Sm/SmRoleOps.cpp.inc"
 
 void SmDialect::initialize() {
   addAttributes<
@@ -31,7 +31,7 @@ void SmDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
-#include "dialect/Sm/SmOps.cpp.inc"
+#include "dialect/Sm/SmRoleOps.cpp.inc"
       >();
 }
 
@@ -60,6 +60,11 @@ int64_t AxisDistAttr::getSize() const {
   for (int64_t stride : getWarps())
     last += stride;
   return last + 1;
+}
+
+BufferType BufferType::withStages(int64_t stages) const {
+  return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
+             getElementType(), getSwizzle(), stages, getPanel());
 }
 
 int64_t DistAttr::getNumRegs() const {
@@ -125,10 +130,57 @@ LogicalResult KernelOp::verify() {
     return emitOpError("expects ")
            << getArgs().size() << " block arguments, but got "
            << block.getNumArguments();
-  if (getWarps() == 0 || getWarps() > 32 ||
-      (getWarps() & (getWarps() - 1)) != 0)
-    return emitOpError("expects 1 to 32 warps, a power of two, but got ")
+  // Without roles one distribution spans all warps: one bit per halving.
+  bool isPowerOfTwo = (getWarps() & (getWarps() - 1)) == 0;
+  if (getWarps() == 0 || getWarps() > 32)
+    return emitOpError("expects 1 to 32 warps, but got ") << getWarps();
+  if (block.getOps<RoleOp>().empty() && !isPowerOfTwo)
+    return emitOpError("expects a power of two of warps, but got ")
            << getWarps();
+  for (auto role : block.getOps<RoleOp>())
+    if (4 * (role.getFirst() + role.getWarpgroups()) > getWarps())
+      return role.emitOpError("expects warpgroups of the kernel's ")
+             << getWarps() << " warps, but got " << role.getFirst() << " to "
+             << role.getFirst() + role.getWarpgroups() - 1;
+  return success();
+}
+
+LogicalResult RoleOp::verify() {
+  if (getRegisters() % 8 != 0 || getRegisters() < 24 || getRegisters() > 240)
+    return emitOpError("expects a multiple of 8 from 24 to 240 registers, "
+                       "but got ")
+           << getRegisters();
+  Block &block = getBody().front();
+  if (block.getNumArguments() != 1 || !block.getArgument(0).getType().isInteger(32))
+    return emitOpError("expects one block argument, the i32 number of the "
+                       "warpgroup");
+  return success();
+}
+
+DistAttr selvedge::sm::foldedDist(DistAttr source, StringAttr over) {
+  SmallVector<AxisDistAttr> axes;
+  for (AxisDistAttr axis : source.getAxes()) {
+    if (axis.getName() == over) {
+      SmallVector<int64_t> lanes(axis.getLanes()), warps(axis.getWarps());
+      int64_t next = 1;
+      for (SmallVector<int64_t> *strides : {&lanes, &warps})
+        for (int64_t &stride : *strides)
+          if (stride != 0) {
+            stride = next;
+            next *= 2;
+          }
+      axis = AxisDistAttr::get(source.getContext(), over, {}, {}, lanes, warps);
+    }
+    axes.push_back(axis);
+  }
+  return DistAttr::get(source.getContext(), axes);
+}
+
+LogicalResult FoldOp::verify() {
+  if (distOf(getType()) !=
+      foldedDist(distOf(getSource().getType()), getOverAttr()))
+    return emitOpError("expects one element per thread along axis ")
+           << getOverAttr() << ", but got " << getType();
   return success();
 }
 
@@ -155,10 +207,7 @@ LogicalResult ReduceOp::verify() {
 
 LogicalResult SlotOp::verify() {
   BufferType ring = getRing().getType(), slot = getType();
-  if (slot.getStages() != 1 ||
-      slot != BufferType::get(getContext(), ring.getRowAxis(),
-                              ring.getColAxis(), ring.getRows(), ring.getCols(),
-                              ring.getElementType(), ring.getSwizzle(), 1))
+  if (slot != ring.withStages(1))
     return emitOpError("expects one stage of ") << ring << ", but got " << slot;
   return success();
 }
@@ -203,5 +252,40 @@ LogicalResult MmaOp::verify() {
     return emitOpError("expects two bf16 or two f16 operands");
   if (result.size() != 2)
     return emitOpError("expects a result with two axes, but got ") << getType();
+  return success();
+}
+
+LogicalResult WgmmaOp::verify() {
+  auto result = axesAndSizes(getType());
+  if (getInit() && getInit().getType() != getType())
+    return emitOpError("expects an init of the result's type, but got ")
+           << getInit().getType();
+  for (Value operand : {getLhs(), getRhs()}) {
+    auto axes = axesAndSizes(operand.getType());
+    int shared = 0, free = 0;
+    for (auto &axis : axes) {
+      bool isOver = axis.first == getOverAttr();
+      shared += isOver;
+      free += llvm::is_contained(result, axis);
+      if (isOver && axis.second % 16 != 0)
+        return emitOpError("expects a contracted extent that is a multiple of "
+                           "16, but got ")
+               << axis.second;
+    }
+    if (axes.size() != 2 || shared != 1 || free != 1)
+      return emitOpError("expects operands with the axis ")
+             << getOverAttr() << " and one of the result, but got "
+             << operand.getType();
+    if (auto buffer = dyn_cast<BufferType>(operand.getType()))
+      if (buffer.getPanelRowBytes() != 128 || buffer.getSwizzle() != 7 ||
+          buffer.getStages() != 1)
+        return emitOpError("expects one stage of a buffer with panels of 128 "
+                           "bytes and swizzle 7, but got ")
+               << buffer;
+  }
+  Type element = operandElement(getLhs().getType());
+  if (element != operandElement(getRhs().getType()) ||
+      !(element.isBF16() || element.isF16()))
+    return emitOpError("expects two bf16 or two f16 operands");
   return success();
 }

@@ -21,9 +21,12 @@ bool isRegisterTile(mlir::Type type);
 /// Distribution of a register tile; null for other types.
 DistAttr distOf(mlir::Type type);
 
+/// Distribution of one partial result per thread along `over`; see sm.fold.
+DistAttr foldedDist(DistAttr source, mlir::StringAttr over);
+
 } // namespace selvedge::sm
 
 #define GET_OP_CLASSES
-#include "dialect/Sm/SmOps.h.inc"
+#include "dialect/Sm/SmRoleOps.h.inc"
 
 #endif // SELVEDGE_DIALECT_SM_SM_H

@@ -56,15 +56,22 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
   let description = [{
     Rows of `cols` elements, `rowBytes` apart. The 16-byte chunk c of row r lies at chunk `c ^ (r & swizzle)`, which lets `ldmatrix` read eight rows of one
     chunk column without bank conflicts. `stages` copies of the tile follow each other.
+    With `panel p` the columns are cut into panels of p columns; each panel is stored as such a tile of its own, one after the other, which is the form that bulk copies write and `wgmma` reads.
   }];
   let parameters = (ins "::mlir::StringAttr":$rowAxis, "::mlir::StringAttr":$colAxis, "int64_t":$rows, "int64_t":$cols,
-                        "::mlir::Type":$elementType, "int64_t":$swizzle, "int64_t":$stages);
-  let assemblyFormat = "`<` $rowAxis `x` $colAxis `,` $rows `x` $cols `x` $elementType `,` `swizzle` $swizzle `,` `stages` $stages `>`";
+                        "::mlir::Type":$elementType, "int64_t":$swizzle, "int64_t":$stages,
+                        DefaultValuedParameter<"int64_t", "0">:$panel);
+  let assemblyFormat = "`<` $rowAxis `x` $colAxis `,` $rows `x` $cols `x` $elementType `,` `swizzle` $swizzle `,` `stages` $stages (`,` `panel` $panel^)? `>`";
   let extraClassDeclaration = [{
     /// Bytes of one row, of one stage, of the whole ring.
     int64_t getRowBytes() const { return getCols() * (getElementType().getIntOrFloatBitWidth() / 8); }
     int64_t getStageBytes() const { return getRows() * getRowBytes(); }
     int64_t getBytes() const { return getStageBytes() * getStages(); }
+    /// Columns and bytes per row of a panel: all of them where there are none.
+    int64_t getPanelCols() const { return getPanel() ? getPanel() : getCols(); }
+    int64_t getPanelRowBytes() const { return getRowBytes() / getCols() * getPanelCols(); }
+    /// The same tile with another number of stages.
+    BufferType withStages(int64_t stages) const;
   }];
 }
 
@@ -73,10 +80,36 @@ def Sm_TokenType : TypeDef<Sm_Dialect, "Token"> {
   let summary = "completion of an asynchronous copy";
 }
 
+def Sm_MBarrierType : TypeDef<Sm_Dialect, "MBarrier"> {
+  let mnemonic = "mbarrier";
+  let summary = "a ring of mbarriers whose phases each need `arrivals` arrivals";
+  let parameters = (ins "int64_t":$arrivals, "int64_t":$stages);
+  let assemblyFormat = "`<` `arrivals` $arrivals `,` `stages` $stages `>`";
+}
+
+def Sm_MailboxType : TypeDef<Sm_Dialect, "Mailbox"> {
+  let mnemonic = "mailbox";
+  let summary = "a ring of 32-bit words";
+  let parameters = (ins "int64_t":$stages);
+  let assemblyFormat = "`<` `stages` $stages `>`";
+}
+
+def Sm_TensorMapType : TypeDef<Sm_Dialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "a TMA descriptor: a tensor of `rank` dimensions cut into boxes";
+  let parameters = (ins "int64_t":$rank, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $rank `,` $elementType `>`";
+}
+
 def Sm_PointerArgAttr : Sm_Attr<"PointerArg", "pointer"> {
   let summary = "kernel argument: base pointer of a tensor";
   let parameters = (ins "::mlir::StringAttr":$tensor);
   let assemblyFormat = "`<` $tensor `>`";
+}
+def Sm_TensorMapArgAttr : Sm_Attr<"TensorMapArg", "tensor_map"> {
+  let summary = "kernel argument: TMA descriptor of a tensor; one extent of the box per dimension, swizzled by 128 bytes";
+  let parameters = (ins "::mlir::StringAttr":$tensor, ArrayRefParameter<"int64_t">:$box);
+  let assemblyFormat = "`<` $tensor `box` `[` `:` $box `]` `>`";
 }
 def Sm_StrideArgAttr : Sm_Attr<"StrideArg", "stride"> {
   let summary = "kernel argument: stride of a tensor's dimension, i64, in elements";

@@ -14,6 +14,7 @@ def Sm_Dialect : Dialect {
 
     - `seq`: memory spaces, layouts, copies with their fills, MMA shapes; one logical thread, sequential.
     - `async`: copies return tokens, loops are pipelined, awaits and barriers stand where tokens are consumed.
+    - `roles`: warpgroups do different work; rings of buffers guarded by mbarriers connect them; copies and products are bulk operations of the hardware.
     - `lanes`: per-thread scalars and vectors, one to one with llvm and nvvm intrinsics.
 
     A register tile is `tensor<64x128xf32, #sm.dist<...>>`: the encoding says which thread holds which element in which register. Elementwise

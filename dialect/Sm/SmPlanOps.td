@@ -36,9 +36,9 @@ def Sm_VariantOp : Sm_Op<"variant", [NoTerminator, SingleBlock, HasParent<"PlanO
 
 def Sm_LaunchOp : Sm_Op<"launch", [HasParent<"VariantOp">]> {
   let summary = "launches a kernel on a one-dimensional grid";
-  let description = [{ The grid is the product of the map's results, each at least 0. `args` lists the kernel's arguments in order: #sm.pointer, #sm.stride, #sm.dim, #sm.scalar. }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, AffineMapAttr:$grid, I64Attr:$block, I64Attr:$smem, ArrayAttr:$args);
-  let assemblyFormat = "$kernel `grid` $grid `block` $block `smem` $smem `args` $args attr-dict";
+  let description = [{ The grid is the product of the map's results, each at least 0; with `persistent` at most the number of multiprocessors. `args` lists the kernel's arguments in order: #sm.pointer, #sm.tensor_map, #sm.stride, #sm.dim, #sm.scalar. }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, AffineMapAttr:$grid, I64Attr:$block, I64Attr:$smem, ArrayAttr:$args, UnitAttr:$persistent);
+  let assemblyFormat = "$kernel `grid` $grid (`persistent` $persistent^)? `block` $block `smem` $smem `args` $args attr-dict";
 }
 
 #endif

@@ -44,6 +44,9 @@ Location withNote(Location loc, const SafetyNote &note,
   if (!note.proved.empty())
     data.push_back(
         b.getNamedAttr("proved", b.getDenseI64ArrayAttr(note.proved)));
+  if (!note.byLoop.empty())
+    data.push_back(
+        b.getNamedAttr("by_loop", b.getDenseI64ArrayAttr(note.byLoop)));
   SmallVector<Location> places{withoutNote(loc)};
   if (consumer && withoutNote(*consumer) != places.front())
     places.push_back(withoutNote(*consumer));
@@ -60,9 +63,11 @@ std::optional<SafetyNote> noteOf(Location loc) {
     return value ? value.str() : std::string();
   };
   SafetyNote note{
-      text("id"), text("safety"), text("subject"), text("reason"), {}};
+      text("id"), text("safety"), text("subject"), text("reason"), {}, {}};
   if (auto proved = data.getAs<DenseI64ArrayAttr>("proved"))
     llvm::append_range(note.proved, proved.asArrayRef());
+  if (auto byLoop = data.getAs<DenseI64ArrayAttr>("by_loop"))
+    llvm::append_range(note.byLoop, byLoop.asArrayRef());
   return note;
 }
 
@@ -73,7 +78,7 @@ std::optional<Location> consumerOf(Location loc) {
   return fused.getLocations().back();
 }
 
-void noteProved(Operation *op, unsigned position) {
+void noteProved(Operation *op, unsigned position, bool byLoop) {
   std::optional<SafetyNote> note = noteOf(op->getLoc());
   if (!note)
     return;
@@ -82,6 +87,8 @@ void noteProved(Operation *op, unsigned position) {
   for (int64_t gone : note->proved)
     original += gone <= original;
   note->proved.insert(llvm::upper_bound(note->proved, original), original);
+  if (byLoop)
+    note->byLoop.insert(llvm::upper_bound(note->byLoop, original), original);
   op->setLoc(withNote(op->getLoc(), *note));
 }
 

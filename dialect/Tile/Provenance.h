@@ -25,7 +25,9 @@ struct SafetyNote {
   std::string reason;
   /// Positions, in the list of predicates that the operation began with, of
   /// those that a pass proved and dropped.
-  llvm::SmallVector<int64_t> proved;
+  llvm::SmallVector<int64_t> proved{};
+  /// Those of them that hold by the bounds of a loop's part.
+  llvm::SmallVector<int64_t> byLoop{};
 };
 
 /// `loc` with `note` in place of any other one; `consumer`, if any, follows the
@@ -44,7 +46,7 @@ mlir::Location withoutNote(mlir::Location loc);
 
 /// Adds the predicate at `position` of those that `op` has now to its proved
 /// ones; does nothing for an operation without a note.
-void noteProved(mlir::Operation *op, unsigned position);
+void noteProved(mlir::Operation *op, unsigned position, bool byLoop);
 
 /// Numbers the notes of one pass.
 class NoteIds {

@@ -125,6 +125,14 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_KnownOp : Tile_Op<"known", [Pure, AllTypesMatch<["predicate", "result"]>]> {
+  let summary = "a predicate that its place in the program makes true in all lanes";
+  let description = [{ A claim: `verify-tile-known` proves it from the bounds of the loops around it; then it is the constant true. }];
+  let arguments = (ins Tile_Bool:$predicate);
+  let results = (outs Tile_Bool:$result);
+  let assemblyFormat = "$predicate attr-dict `:` type($predicate)";
+}
+
 def Tile_IsPresentOp : Tile_Op<"is_present", [Pure]> {
   let summary = "whether the caller passed an optional tensor";
   let arguments = (ins Tile_TensorType:$tensor);

@@ -113,6 +113,11 @@ Status DimBinder::compare() const {
       if (!expected.ok())
         return Status::badInput(fmt::format("{}: {}", place(shape, i),
                                             expected.status().message()));
+      // Kernels compute indices of a whole dimension in 32 bits.
+      if (*expected > maxDim)
+        return Status::badInput(
+            fmt::format("{} has extent {} ({}), outside 0..{}", place(shape, i),
+                        *expected, extent.toString(manifest.dims), maxDim));
       if (*expected == shape.shape[i])
         continue;
       std::string origin;

@@ -24,6 +24,7 @@ enum : int {
   cuAttributeMultiprocessorCount = 16,
   cuAttributeComputeCapabilityMajor = 75,
   cuAttributeComputeCapabilityMinor = 76,
+  cuAttributeMaxSharedMemoryPerBlockOptin = 97,
   cuFuncAttributeMaxDynamicSharedSizeBytes = 8,
   cuJitErrorLogBuffer = 5,
   cuJitErrorLogBufferSizeBytes = 6
@@ -54,6 +55,9 @@ enum : int {
   X(cuLaunchKernel,                                                            \
     (CuHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
      unsigned, CuHandle, void **, void **))                                    \
+  X(cuTensorMapEncodeTiled,                                                    \
+    (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,        \
+     const uint32_t *, const uint32_t *, int, int, int, int))                  \
   X(cuMemAlloc_v2, (CuPointer *, size_t))                                      \
   X(cuMemFree_v2, (CuPointer))                                                 \
   X(cuMemcpyHtoD_v2, (CuPointer, const void *, size_t))                        \

@@ -28,6 +28,7 @@ Status readProperties(DeviceState &state) {
         attribute(state.major, cuAttributeComputeCapabilityMajor),
         attribute(state.minor, cuAttributeComputeCapabilityMinor),
         attribute(state.multiprocessors, cuAttributeMultiprocessorCount),
+        attribute(state.smemPerBlock, cuAttributeMaxSharedMemoryPerBlockOptin),
         driver.cuDriverGetVersion(&state.driverVersion),
         driver.cuDeviceTotalMem_v2(&state.memoryBytes, state.device)})
     if (Status s = driver.check(result, "cannot query the GPU"); !s.ok())
@@ -90,6 +91,7 @@ std::pair<int, int> Device::capability() const {
 }
 uint64_t Device::memoryBytes() const { return shared->memoryBytes; }
 int Device::multiprocessors() const { return shared->multiprocessors; }
+int Device::sharedMemoryPerBlock() const { return shared->smemPerBlock; }
 int Device::driverVersion() const { return shared->driverVersion; }
 
 Result<DeviceBuffer> Device::allocate(uint64_t bytes) const {

@@ -18,6 +18,7 @@ struct DeviceState {
   int major = 0;
   int minor = 0;
   int multiprocessors = 0;
+  int smemPerBlock = 0;
   int driverVersion = 0;
   size_t memoryBytes = 0;
 

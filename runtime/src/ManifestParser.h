@@ -35,6 +35,7 @@ private:
   Status parseLaunch(const JsonReader &item, ManifestVariant &variant);
   Status parseArg(const JsonReader &item, ManifestLaunch &launch);
   Status parseStride(const JsonReader &item, ManifestArg &arg);
+  Status parseTensorMap(const JsonReader &item, ManifestArg &arg);
   Status parseExpr(const JsonReader &item, DimExpr &expr, int depth = 0);
   Result<size_t> tensorNamed(const JsonReader &item);
   Status claimName(const JsonReader &item, const std::string &name);

@@ -73,6 +73,11 @@ Status ManifestParser::parseLaunch(const JsonReader &item,
     return item.error(
         fmt::format("'grid' expects one to three expressions, but got {}",
                     launch.grid.size()));
+  if (item.find("persistent"))
+    if (Status s = read(item, "persistent", &JsonReader::boolean,
+                        launch.persistent);
+        !s.ok())
+      return s;
   if (Status s = readLimited(item, "block", 1, maxThreads, launch.block);
       !s.ok())
     return s;
@@ -110,6 +115,43 @@ Status ManifestParser::parseStride(const JsonReader &item, ManifestArg &arg) {
   return Status();
 }
 
+Status ManifestParser::parseTensorMap(const JsonReader &item,
+                                      ManifestArg &arg) {
+  // CUDA driver API, cuTensorMapEncodeTiled: at most five dimensions, boxes of
+  // at most 256.
+  static constexpr size_t maxRank = 5;
+  static constexpr int64_t maxBox = 256;
+  arg.kind = ManifestArg::Kind::TensorMap;
+  if (Status s = item.expectArray(); !s.ok())
+    return s;
+  std::vector<JsonReader> parts = item.elements();
+  if (parts.size() != 2)
+    return item.mismatch("a tensor's name and a box");
+  Result<size_t> tensor = tensorNamed(parts[0]);
+  if (!tensor.ok())
+    return tensor.status();
+  arg.index = *tensor;
+  if (Status s = parts[1].expectArray(); !s.ok())
+    return s;
+  const ManifestTensor &found = manifest.tensors[arg.index];
+  for (const JsonReader &part : parts[1].elements()) {
+    Result<int64_t> extent = part.integer();
+    if (!extent.ok())
+      return extent.status();
+    if (*extent < 1 || *extent > maxBox)
+      return part.error(fmt::format("a box has 1 to {} elements per dimension, "
+                                    "but got {}",
+                                    maxBox, *extent));
+    arg.box.push_back(*extent);
+  }
+  if (arg.box.empty() || arg.box.size() > maxRank ||
+      arg.box.size() != found.shape.size())
+    return item.error(fmt::format("tensor '{}' has {} dimensions, its box {}",
+                                  found.name, found.shape.size(),
+                                  arg.box.size()));
+  return Status();
+}
+
 Status ManifestParser::parseArg(const JsonReader &item,
                                 ManifestLaunch &launch) {
   if (!item.json().is_object() || item.json().size() != 1)
@@ -117,6 +159,8 @@ Status ManifestParser::parseArg(const JsonReader &item,
   ManifestArg &arg = launch.args.emplace_back();
   if (std::optional<JsonReader> stride = item.find("stride"))
     return parseStride(*stride, arg);
+  if (std::optional<JsonReader> map = item.find("tensorMap"))
+    return parseTensorMap(*map, arg);
   if (std::optional<JsonReader> pointer = item.find("pointer")) {
     Result<size_t> tensor = tensorNamed(*pointer);
     if (tensor.ok())
@@ -125,7 +169,7 @@ Status ManifestParser::parseArg(const JsonReader &item,
   }
   bool isDim = item.find("dim").has_value();
   if (!isDim && !item.find("scalar"))
-    return item.mismatch("one of 'pointer', 'stride', 'dim', 'scalar'");
+    return item.mismatch("one of 'pointer', 'tensorMap', 'stride', 'dim', 'scalar'");
   std::string name;
   if (Status s =
           read(item, isDim ? "dim" : "scalar", &JsonReader::string, name);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Plan.h"
 
+#include "runtime/src/TensorMap.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -191,12 +193,24 @@ bool holds(const ManifestCondition &condition, const Operands &operands) {
   return true;
 }
 
+/// Whether every tensor that a variant copies in bulk has a descriptor.
+bool hasTensorMaps(const ManifestVariant &variant, const Operands &operands) {
+  for (const ManifestLaunch &launch : variant.launches)
+    for (const ManifestArg &arg : launch.args)
+      if (arg.kind == ManifestArg::Kind::TensorMap &&
+          !hasTensorMap(operands.tensors[arg.index]))
+        return false;
+  return true;
+}
+
 size_t selectVariant(const Manifest &manifest, const Operands &operands) {
   for (size_t i = 0; i + 1 < manifest.variants.size(); ++i) {
     const auto &when = manifest.variants[i].when;
-    if (std::all_of(when.begin(), when.end(), [&](const auto &condition) {
-          return holds(condition, operands);
-        }))
+    if (std::all_of(when.begin(), when.end(),
+                    [&](const auto &condition) {
+                      return holds(condition, operands);
+                    }) &&
+        hasTensorMaps(manifest.variants[i], operands))
       return i;
   }
   return manifest.variants.size() - 1;
@@ -205,6 +219,7 @@ size_t selectVariant(const Manifest &manifest, const Operands &operands) {
 uint64_t packArg(const ManifestArg &arg, const Operands &operands,
                  const Manifest &manifest, const DimValues &dims) {
   switch (arg.kind) {
+  case ManifestArg::Kind::TensorMap:
   case ManifestArg::Kind::Pointer:
     return reinterpret_cast<uintptr_t>(operands.tensors[arg.index].data);
   case ManifestArg::Kind::Stride:
@@ -278,8 +293,12 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
     PlannedLaunch &planned = plan.launches.emplace_back();
     planned.launch = &launch;
     planned.grid = *grid;
-    for (const ManifestArg &arg : launch.args)
+    for (const ManifestArg &arg : launch.args) {
+      if (arg.kind == ManifestArg::Kind::TensorMap)
+        planned.maps.push_back(
+            {planned.params.size(), operands.tensors[arg.index], arg.box});
       planned.params.push_back(packArg(arg, operands, manifest, plan.dims));
+    }
   }
   return plan;
 }

@@ -75,6 +75,31 @@ TEST(Memory, AbsentLanesArePoison) {
   EXPECT_TRUE(std::isnan(outcome["rs"].values[1]));
 }
 
+TEST(Memory, ReportsTheElementsThatAreRead) {
+  std::map<std::string, std::vector<uint8_t>> reads;
+  ReferenceOptions options;
+  options.reads = &reads;
+  Outcome outcome = run(
+      overN({{"xs", "in", "f32", {"N"}},
+             {"unused", "in", "f32", {"N"}},
+             {"rs", "out", "f32", {"N"}, "init = 0.0 : f32"}},
+            R"(
+    %two = arith.constant 2 : i32
+    %twos = tile.splat %two : i32 -> !ni
+    %first = arith.cmpi slt, %i, %twos : !ni
+    %x = tile.load %xs[%i : !ni] where (%in, %first : !pi, !pi) : !tile.tensor<1, f32> -> !fi
+    tile.store %x, %rs[%i : !ni] where (%in, %first : !pi, !pi) : !fi, !tile.tensor<1, f32>
+)")
+          .text(),
+      {{"N", 4}},
+      {tensor("xs", {4}, {1, 2, 3, 4}), tensor("unused", {4}, {1, 2, 3, 4})},
+      options);
+  ASSERT_EQ(outcome.diagnostics, "");
+  EXPECT_EQ(reads.size(), 2u);
+  EXPECT_EQ(reads["xs"], (std::vector<uint8_t>{1, 1, 0, 0}));
+  EXPECT_EQ(reads["unused"], (std::vector<uint8_t>{0, 0, 0, 0}));
+}
+
 TEST(Memory, GathersAndScalarIndices) {
   Program program{{"N", "R"},
                   {{"at", "in", "i32", {"N"}},

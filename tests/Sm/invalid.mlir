@@ -10,7 +10,7 @@ sm.plan "p" dims [] tensors [] scalars [] requires [] params {} {
 
 // -----
 
-// expected-error @below {{expects 1 to 32 warps, a power of two, but got 3}}
+// expected-error @below {{expects a power of two of warps, but got 3}}
 sm.kernel @k args [] warps 3 {
   sm.return
 }

@@ -219,6 +219,19 @@ TEST(BindDims, productNeedsAFactor) {
   EXPECT_TRUE(requireAllDims(manifest, *dims).ok());
 }
 
+TEST(BindDims, productLimit) {
+  const int64_t g = 1 << 16, r = 1 << 15; // g * r = 2^31
+  LaunchArgs args = goodArgs();
+  args.tensors["q"] =
+      contiguousView(address(0x1000), DType::BF16, {2, 100, g * r, 64});
+  args.tensors["o"] =
+      contiguousView(address(0x3000), DType::BF16, {2, 100, g * r, 64});
+  args.tensors["k"] =
+      contiguousView(address(0x2000), DType::BF16, {2, 7, g, 64});
+  expectContains(failure(args), {"tensor 'q' dimension 2", "2147483648",
+                                 "outside 0..2147482623"});
+}
+
 TEST(BindDims, limits) {
   Manifest manifest = test::parsedAttention();
   EXPECT_TRUE(bindDims(manifest, {}, {{"M", maxDim}}).ok());

@@ -39,5 +39,5 @@ target_link_libraries(SelvedgeMLIR INTERFACE
   MLIRArithDialect MLIRArithToLLVM MLIRArithTransforms MLIRBuiltinToLLVMIRTranslation
   MLIRControlFlowDialect MLIRControlFlowToLLVM MLIRIR MLIRLLVMDialect MLIRLLVMToLLVMIRTranslation
   MLIRMathDialect MLIRMathToLLVM MLIRNVVMDialect MLIRNVVMToLLVM MLIRNVVMToLLVMIRTranslation
-  MLIRParser MLIRPass MLIRReconcileUnrealizedCasts MLIRSCFDialect MLIRSCFToControlFlow
+  MLIRParser MLIRPass MLIRPresburger MLIRReconcileUnrealizedCasts MLIRSCFDialect MLIRSCFToControlFlow
   MLIRTargetLLVMIRExport MLIRTransforms SelvedgeLLVM)

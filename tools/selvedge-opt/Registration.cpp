@@ -7,6 +7,7 @@
 #include "compiler/Target/PTX/Passes.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "compiler/Target/SM80/Passes.h"
+#include "compiler/Target/SM90/Passes.h"
 #include "compiler/Verify/Passes.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
@@ -41,6 +42,7 @@ void registerPasses() {
   verify::registerVerifyPasses();
   schedule::registerSchedulePasses();
   sm80::registerSM80Passes();
+  sm90::registerSM90Passes();
   ptx::registerPtxPasses();
   ptx::registerPipelines();
   for (auto create :

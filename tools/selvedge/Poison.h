@@ -6,20 +6,26 @@
 #include "selvedge/Tensor.h"
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace selvedge::cli {
 
 /// What `--poison` offers.
-enum class Poison { None, Nan, Inf, Max, Random };
+enum class Poison { None, Nan, Inf, NegInf, Max, Random, Subnormal, Ones };
 
-/// Parses the option's value.
-std::optional<Poison> poisonFromName(std::string_view name);
+/// The option's word: "nan".
+std::string_view poisonName(Poison poison);
 
-/// Fills memory that holds elements of `dtype`. Integers have neither NaN (-1
-/// instead) nor infinity (the largest value instead); None means zeros.
+/// Parses the option's value: kinds separated by commas, or "all" for every
+/// kind but none.
+Result<std::vector<Poison>> parsePoisons(std::string_view text);
+
+/// Fills memory that holds elements of `dtype`: NaN, an infinity, the largest
+/// finite value, the largest subnormal, random bytes, or bytes of 0xFF. None
+/// means zeros. Integers have -1 for NaN, their limits for infinities and 1 for
+/// a subnormal.
 void fillPoison(Poison poison, DType dtype, std::span<std::byte> memory);
 
 } // namespace selvedge::cli

@@ -1,11 +1,12 @@
 // `selvedge run`.
 // SPDX-License-Identifier: MIT
 #include "selvedge/Safetensors.h"
+#include "tools/selvedge/Cases.h"
 #include "tools/selvedge/Commands.h"
-#include "tools/selvedge/RunDevices.h"
 #include "tools/selvedge/SourceFlags.h"
 
-#include <charconv>
+#include <chrono>
+#include <cstdio>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -16,12 +17,10 @@ namespace {
 
 struct RunOptions {
   SourceOptions source;
-  ProblemOptions problem;
+  CaseOptions one;
   std::string output;
   std::string device;
-  std::string poison = "nan";
-  std::string compare;
-  std::string seed = "0";
+  std::string cases;
 };
 
 Status checkChoices(const RunOptions &options) {
@@ -32,19 +31,10 @@ Status checkChoices(const RunOptions &options) {
   if (!device.empty() && device != "gpu" && device != "ref")
     return Status::badInput(
         fmt::format("--device '{}' is unknown: expected gpu or ref", device));
-  if (!poisonFromName(options.poison))
-    return Status::badInput(
-        fmt::format("--poison '{}' is unknown: expected none, nan, inf, max "
-                    "or random",
-                    options.poison));
-  if (!options.compare.empty() && options.compare != "ref")
-    return Status::badInput(fmt::format(
-        "--compare '{}' is unknown: expected ref", options.compare));
   if (options.output == "-")
     return Status::badInput("-o - is for text, and run writes safetensors");
-  if (!options.problem.inputFile.empty() && !options.problem.omitted.empty())
-    return Status::badInput("--omit is for random inputs: with -i, leave the "
-                            "tensor out of the file");
+  if (!options.output.empty() && !options.cases.empty())
+    return Status::badInput("-o is for one case, not for --cases");
   return Status();
 }
 
@@ -85,36 +75,61 @@ int finish(const Status &status) {
   return status.code() == ErrorCode::Failed ? exitFailed : exitBadInput;
 }
 
-int execute(const RunOptions &options, const Problem &problem,
-            const std::optional<Device> &device) {
-  std::map<std::string, ReferenceOutput> reference;
-  if (!device || options.compare == "ref") {
-    auto result = runOnReference(problem);
-    if (!result.ok())
-      return finish(result.status());
-    reference = std::move(*result);
-  }
-  Result<Outputs> outputs =
-      device ? runOnGpu(problem, *device, *poisonFromName(options.poison))
-             : roundOutputs(problem, reference);
-  if (!outputs.ok())
-    return finish(outputs.status());
-  fmt::print(
-      "{} on {}\n", problem.signature.op,
-      device ? fmt::format("gpu ({}, {})", device->name(), problem.request.arch)
-             : "ref");
-  summarise(problem, *outputs);
-  if (!options.output.empty())
-    if (Status s = writeOutputs(options.output, *outputs); !s.ok())
+int runOne(CaseRunner &runner, const Case &one, const std::string &path) {
+  Outputs outputs;
+  Status status = runner.run(one, outputs);
+  if (!path.empty() && !outputs.empty())
+    if (Status s = writeOutputs(path, outputs); !s.ok())
       return finish(s);
-  bool fine =
-      options.compare.empty() || compareOutputs(problem, *outputs, reference);
-  return fine ? exitDone : exitFailed;
+  return finish(status);
 }
 
-int runRun(const RunOptions &options) {
+/// Runs all cases and prints "case N: ok, SECONDS s" or "case N: FAILED,
+/// SECONDS s: why" after each.
+int runAll(CaseRunner &runner, const std::vector<Case> &cases,
+           const std::optional<Device> &device) {
+  int worst = exitDone;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    auto start = std::chrono::steady_clock::now();
+    Outputs outputs;
+    Status status = runner.run(cases[i], outputs);
+    std::chrono::duration<double> seconds =
+        std::chrono::steady_clock::now() - start;
+    fmt::print("case {}: {}, {:.3f} s", i + 1, status.ok() ? "ok" : "FAILED",
+               seconds.count());
+    // Diagnostics of a compilation have been printed.
+    bool compiles = status.ok() || !status.message().empty();
+    fmt::print("{}{}\n", status.ok() ? "" : ": ",
+               compiles ? status.message() : "the op does not compile");
+    std::fflush(stdout);
+    if (!status.ok())
+      worst = std::max<int>(worst, status.code() == ErrorCode::Failed
+                                       ? exitFailed
+                                       : exitBadInput);
+    if (!compiles)
+      return worst;
+    // After an illegal access the context is lost, and every case would fail.
+    if (!status.ok() && device && !device->synchronize().ok()) {
+      printError(fmt::format("the GPU is lost after case {} of {}", i + 1,
+                             cases.size()));
+      return exitFailed;
+    }
+  }
+  return worst;
+}
+
+int runRun(RunOptions options) {
   if (Status s = checkChoices(options); !s.ok())
     return report(s);
+  options.one.problem.sets = options.source.sets;
+  Result<Case> one = parseCase(options.one);
+  if (!one.ok())
+    return report(one.status());
+  Result<std::vector<Case>> cases = std::vector<Case>();
+  if (!options.cases.empty())
+    cases = readCases(options.cases, options.one);
+  if (!cases.ok())
+    return report(cases.status());
   Result<CompileRequest> request = makeRequest(options.source);
   if (!request.ok())
     return report(request.status());
@@ -122,19 +137,9 @@ int runRun(const RunOptions &options) {
       chooseDevice(options.device, request->arch);
   if (!device.ok())
     return report(device.status());
-  ProblemOptions problemOptions = options.problem;
-  const char *end = options.seed.data() + options.seed.size();
-  auto [stop, error] =
-      std::from_chars(options.seed.data(), end, problemOptions.seed);
-  if (error != std::errc() || stop != end)
-    return report(Status::badInput(
-        fmt::format("--seed expects an integer in 0..2^64 - 1, but got '{}'",
-                    options.seed)));
-  problemOptions.sets = options.source.sets;
-  Result<Problem> problem = makeProblem(std::move(*request), problemOptions);
-  if (!problem.ok())
-    return finish(problem.status());
-  return execute(options, *problem, *device);
+  CaseRunner runner(std::move(*request), *device);
+  return options.cases.empty() ? runOne(runner, *one, options.output)
+                               : runAll(runner, *cases, *device);
 }
 
 } // namespace
@@ -143,28 +148,13 @@ Action addRun(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand("run", "compile and execute");
   addSourceFlags(*command, options->source);
-  auto repeated = [&](const char *name, std::vector<std::string> &values,
-                      const char *help) {
-    command->add_option(name, values, help)
-        ->type_size(1)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  };
-  repeated("--shape", options->problem.shapes, "dims: B=2,M=1024,...");
-  repeated("--omit", options->problem.omitted,
-           "leave an optional tensor out of random inputs");
-  command->add_option("-i", options->problem.inputFile,
-                      "inputs (safetensors; default: random)");
+  addCaseFlags(*command, options->one);
   command->add_option("-o", options->output, "outputs (safetensors)");
   command->add_option("--device", options->device,
                       "gpu or ref (default: gpu if there is one)");
-  command->add_option("--seed", options->seed,
-                      "seed of random inputs (default 0)");
-  command->add_option("--poison", options->poison,
-                      "none, nan (default), inf, max or random: what outputs, "
-                      "workspace and guards hold before the launch");
-  command->add_option("--compare", options->compare,
-                      "ref: compare with the reference and its error bounds");
+  command->add_option("--cases", options->cases,
+                      "a file with the options of one case per line, from "
+                      "--shape to --compare; compiles once");
   return [options] { return runRun(*options); };
 }
 

@@ -3,9 +3,12 @@
 #ifndef SELVEDGE_TOOLS_SELVEDGE_RUNDEVICES_H
 #define SELVEDGE_TOOLS_SELVEDGE_RUNDEVICES_H
 
-#include "selvedge/Device.h"
-#include "tools/selvedge/Poison.h"
+#include "selvedge/Op.h"
+#include "tools/selvedge/Layout.h"
 #include "tools/selvedge/RunProblem.h"
+#include "tools/selvedge/Scrub.h"
+
+#include <optional>
 
 namespace selvedge::cli {
 
@@ -18,20 +21,58 @@ struct ReferenceOutput {
   std::vector<double> bounds;
 };
 
+/// What `ref` found.
+struct Reference {
+  std::map<std::string, ReferenceOutput> outputs;
+  /// Per input and element whether any kernel reads it at a present lane.
+  std::map<std::string, std::vector<uint8_t>> reads;
+};
+
 /// Executes on the reference device.
-Result<std::map<std::string, ReferenceOutput>>
-runOnReference(const Problem &problem);
+Result<Reference> runOnReference(const Problem &problem);
 
 /// Rounds the reference's values to the types of the outputs.
-Result<Outputs>
-roundOutputs(const Problem &problem,
-             const std::map<std::string, ReferenceOutput> &reference);
+Result<Outputs> roundOutputs(const Problem &problem,
+                             const Reference &reference);
 
-/// Compiles for `device` and executes there. Outputs and temps are poisoned,
-/// every tensor lies between guard bytes, and neither guards nor inputs may
-/// change: that is a Failed status.
-Result<Outputs> runOnGpu(const Problem &problem, const Device &device,
-                         Poison poison);
+/// How a problem is executed on a GPU.
+struct Execution {
+  Poison poison = Poison::Nan;
+  /// Tensors that are not named are contiguous.
+  std::map<std::string, LayoutKind> layouts;
+  /// Launches in a row on one stream, all with equal results.
+  int64_t launches = 1;
+  /// Where known, input elements that are never read are poisoned.
+  const Reference *reference = nullptr;
+};
+
+/// What a GPU computed, and by which variant of the op.
+struct GpuOutcome {
+  Outputs outputs;
+  std::string variant;
+};
+
+/// An op compiled and loaded for a GPU.
+class GpuOp {
+public:
+  /// Compiles; diagnostics have been printed when it fails.
+  static Result<GpuOp> load(const CompileRequest &request,
+                            const Device &device);
+
+  /// Executes. Outputs and temps, and shared memory and registers of the chip,
+  /// are poisoned; every tensor lies between canaries. A canary, a gap or an
+  /// input that has changed is a Failed status.
+  Result<GpuOutcome> run(const Problem &problem, const Execution &execution);
+
+private:
+  GpuOp(Device device, Op op) : device(std::move(device)), op(std::move(op)) {}
+  Status launchAll(const Execution &execution, DType poisonType,
+                   const std::vector<LaunchArgs> &launches);
+
+  Device device;
+  Op op;
+  std::optional<Scrubber> scrubber;
+};
 
 /// The architecture whose code suits `device` best.
 Result<std::string> bestArch(const Device &device);
@@ -39,7 +80,12 @@ Result<std::string> bestArch(const Device &device);
 /// Compares with the reference and its bounds, prints one line per output, and
 /// returns whether all elements are within.
 bool compareOutputs(const Problem &problem, const Outputs &outputs,
-                    const std::map<std::string, ReferenceOutput> &reference);
+                    const Reference &reference);
+
+/// Failed unless all bytes are equal: "tensor 'o' differs in 3 of 64 elements,
+/// first at [0, 1]: ...". The names say what the sides are.
+Status compareBits(const Outputs &outputs, const std::string &name,
+                   const Outputs &others, const std::string &otherName);
 
 /// Prints name, type, shape and statistics of every output.
 void summarise(const Problem &problem, const Outputs &outputs);

@@ -1,150 +1,131 @@
-// Device `gpu`: execution between guard bytes.
+// Device `gpu`: execution between canaries.
 // SPDX-License-Identifier: MIT
-#include "selvedge/Op.h"
+#include "tools/selvedge/GuardedImage.h"
 #include "tools/selvedge/RunDevices.h"
 
-#include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 
 namespace selvedge::cli {
 
 namespace {
 
-/// On each side; a multiple of 256, which keeps the tensors aligned.
-constexpr size_t guardBytes = 1024;
-
-/// A tensor, or the workspace, in device memory with guards around it.
-class GuardedBuffer {
-public:
-  /// Uploads `content` between guards of `poison`.
-  static Result<GuardedBuffer> create(const Device &device, DType dtype,
-                                      Poison poison,
-                                      std::span<const std::byte> content) {
-    GuardedBuffer guarded;
-    guarded.image.resize(content.size() + 2 * guardBytes);
-    std::span<std::byte> image(guarded.image);
-    // A guard of zeros would not show that a zero was written.
-    Poison guard = poison == Poison::None ? Poison::Random : poison;
-    fillPoison(guard, dtype, image.first(guardBytes));
-    fillPoison(guard, dtype, image.last(guardBytes));
-    std::copy(content.begin(), content.end(), image.begin() + guardBytes);
-    Result<DeviceBuffer> buffer = device.allocate(image.size());
-    if (!buffer.ok())
-      return buffer.status();
-    guarded.buffer = std::move(*buffer);
-    if (Status s = device.copyTo(guarded.buffer.data(), image); !s.ok())
-      return s;
-    return guarded;
-  }
-
-  /// Address of the content.
-  void *data() const { return static_cast<char *>(buffer.data()) + guardBytes; }
-  /// Bytes of the content.
-  size_t size() const { return image.size() - 2 * guardBytes; }
-
-  /// Downloads the content and checks what must not have changed.
-  Result<std::vector<std::byte>>
-  fetch(const Device &device, const std::string &name, bool isReadOnly) const {
-    std::vector<std::byte> now(image.size());
-    if (Status s = device.copyFrom(now, buffer.data()); !s.ok())
-      return s;
-    for (size_t i = 0; i < now.size(); ++i) {
-      bool inside = i >= guardBytes && i < guardBytes + size();
-      if (now[i] == image[i] || (inside && !isReadOnly))
-        continue;
-      auto offset = static_cast<int64_t>(i) - static_cast<int64_t>(guardBytes);
-      return Status::failed(
-          inside ? fmt::format("a kernel wrote to input '{}' at byte {}", name,
-                               offset)
-                 : fmt::format("a kernel wrote outside '{}', at byte {} of {}",
-                               name, offset, size()));
-    }
-    return std::vector<std::byte>(now.begin() + guardBytes,
-                                  now.end() - guardBytes);
-  }
-
-private:
+/// An image in device memory.
+struct Placed {
+  GuardedImage image;
   DeviceBuffer buffer;
-  /// What was uploaded.
-  std::vector<std::byte> image;
+
+  static Result<Placed> upload(const Device &device, const std::string &name,
+                               GuardedImage image) {
+    Result<DeviceBuffer> buffer = device.allocate(image.bytes().size());
+    Status status = buffer.ok() ? device.copyTo(buffer->data(), image.bytes())
+                                : buffer.status();
+    if (!status.ok())
+      return Status(status.code(),
+                    fmt::format("tensor '{}': {}", name, status.message()));
+    return Placed{std::move(image), std::move(*buffer)};
+  }
+
+  TensorView view() const { return image.view(buffer.data()); }
+
+  /// Downloads the elements and checks the rest.
+  Result<std::vector<std::byte>>
+  fetch(const Device &device, const std::string &name, bool readOnly) const {
+    std::vector<std::byte> now(image.bytes().size());
+    Status status = device.copyFrom(now, buffer.data());
+    if (status.ok())
+      status = image.check(name, now, readOnly);
+    if (!status.ok())
+      return status;
+    return image.load(now);
+  }
 };
 
-/// Everything a launch needs in device memory.
-struct Placement {
-  std::map<std::string, GuardedBuffer> tensors;
-  LaunchArgs args;
-};
+using PlacedTensors = std::map<std::string, Placed>;
 
-Status placeTensors(const Problem &problem, const Device &device, Poison poison,
-                    Placement &placement) {
+bool isWritten(const ManifestTensor &tensor) {
+  return tensor.role == Role::Out || tensor.role == Role::InOut;
+}
+
+/// Places the inputs, or what is written to: every launch has its own.
+Result<PlacedTensors> placeTensors(const Problem &problem, const Device &device,
+                                   const Execution &execution, bool written) {
+  PlacedTensors placed;
   for (const ManifestTensor &tensor : problem.signature.tensors) {
     auto given = problem.inputs.find(tensor.name);
-    bool isOutput = tensor.role == Role::Out || tensor.role == Role::InOut;
-    if (tensor.role == Role::Temp ||
-        (given == problem.inputs.end() && !isOutput))
+    bool isGiven = given != problem.inputs.end();
+    if (tensor.role == Role::Temp || isWritten(tensor) != written ||
+        (!written && !isGiven))
       continue;
-    Result<HostArray> array = makeArray(problem, tensor);
-    if (!array.ok())
-      return array.status();
-    if (given != problem.inputs.end())
-      array->data = given->second.data;
-    else
-      fillPoison(poison, tensor.dtype, array->data);
-    Result<GuardedBuffer> buffer =
-        GuardedBuffer::create(device, tensor.dtype, poison, array->data);
-    if (!buffer.ok())
-      return Status(buffer.status().code(),
-                    fmt::format("tensor '{}': {}", tensor.name,
-                                buffer.status().message()));
-    placement.args.tensors[tensor.name] =
-        contiguousView(buffer->data(), tensor.dtype, array->shape);
-    placement.tensors.emplace(tensor.name, std::move(*buffer));
+    Result<std::vector<int64_t>> shape =
+        shapeOf(problem.signature, tensor, problem.dims);
+    if (!shape.ok())
+      return shape.status();
+    auto layout = execution.layouts.find(tensor.name);
+    GuardedImage image(tensor.dtype,
+                       makeLayout(layout == execution.layouts.end()
+                                      ? LayoutKind::Contiguous
+                                      : layout->second,
+                                  *shape),
+                       execution.poison);
+    std::span<const uint8_t> chosen;
+    if (execution.reference && execution.poison != Poison::None && !written)
+      chosen = execution.reference->reads.at(tensor.name);
+    if (isGiven)
+      image.store(given->second.data, chosen);
+    Result<Placed> one = Placed::upload(device, tensor.name, std::move(image));
+    if (!one.ok())
+      return one.status();
+    placed.emplace(tensor.name, std::move(*one));
   }
-  return Status();
+  return placed;
 }
 
 /// The workspace, poisoned by the types of the temps in it.
-Result<GuardedBuffer> placeWorkspace(const Manifest &manifest,
-                                     const Device &device, Poison poison,
-                                     LaunchArgs &args, const Problem &problem) {
+Result<Placed> placeWorkspace(const Manifest &manifest, const Device &device,
+                              Poison poison, const Problem &problem) {
   // The program's manifest may order its dims differently.
   Result<DimValues> dims = bindDims(manifest, {}, problem.namedDims());
   if (!dims.ok())
     return dims.status();
-  Result<std::vector<uint64_t>> layout = workspaceLayout(manifest, *dims);
-  if (!layout.ok())
-    return layout.status();
-  std::vector<std::byte> content(layout->back());
+  Result<std::vector<uint64_t>> offsets = workspaceLayout(manifest, *dims);
+  if (!offsets.ok())
+    return offsets.status();
+  std::vector<std::byte> content(offsets->back());
   for (size_t i = 0; i < manifest.tensors.size(); ++i)
     fillPoison(poison, manifest.tensors[i].dtype,
-               std::span(content).subspan((*layout)[i],
-                                          (*layout)[i + 1] - (*layout)[i]));
-  Result<GuardedBuffer> buffer =
-      GuardedBuffer::create(device, DType::F32, poison, content);
-  if (buffer.ok()) {
-    args.workspace = buffer->data();
-    args.workspaceBytes = content.size();
-  }
-  return buffer;
+               std::span(content).subspan((*offsets)[i],
+                                          (*offsets)[i + 1] - (*offsets)[i]));
+  // workspaceAlign is a multiple of the element's size.
+  auto words = static_cast<int64_t>(content.size()) / sizeOf(DType::F32);
+  GuardedImage image(DType::F32, makeLayout(LayoutKind::Contiguous, {words}),
+                     poison);
+  image.store(content);
+  return Placed::upload(device, "workspace", std::move(image));
 }
 
-Result<Outputs> fetchOutputs(const Problem &problem, const Device &device,
-                             const Placement &placement) {
+/// Checks every tensor and downloads what was written.
+Result<Outputs> fetchTensors(const Problem &problem, const Device &device,
+                             const PlacedTensors &placed) {
   Outputs outputs;
-  for (const auto &[name, buffer] : placement.tensors) {
+  for (const auto &[name, one] : placed) {
     const ManifestTensor &tensor =
         problem.signature.tensors[*problem.signature.findTensor(name)];
-    bool isInput = tensor.role == Role::In;
-    Result<std::vector<std::byte>> content =
-        buffer.fetch(device, name, isInput);
+    bool written = isWritten(tensor);
+    Result<std::vector<std::byte>> content = one.fetch(device, name, !written);
     if (!content.ok())
       return content.status();
-    if (!isInput)
-      outputs[name] = {tensor.dtype, placement.args.tensors.at(name).shape,
-                       std::move(*content)};
+    if (written)
+      outputs[name] = {tensor.dtype, one.view().shape, std::move(*content)};
   }
   return outputs;
+}
+
+/// The type in which registers are poisoned: that of the data.
+DType mainType(const Manifest &signature) {
+  for (const ManifestTensor &tensor : signature.tensors)
+    if (isFloat(tensor.dtype))
+      return tensor.dtype;
+  return DType::F32;
 }
 
 } // namespace
@@ -161,39 +142,97 @@ Result<std::string> bestArch(const Device &device) {
   return last;
 }
 
-Result<Outputs> runOnGpu(const Problem &problem, const Device &device,
-                         Poison poison) {
+Result<GpuOp> GpuOp::load(const CompileRequest &request, const Device &device) {
   auto [major, minor] = device.capability();
-  if (Result<LoadPath> path =
-          chooseLoadPath(problem.request.arch, major, minor);
+  if (Result<LoadPath> path = chooseLoadPath(request.arch, major, minor);
       !path.ok())
     return path.status();
-  CompileResult compiled = compile(problem.request);
+  CompileResult compiled = compile(request);
   if (Status s = statusOf(compiled); !s.ok())
     return s;
   Result<Op> op =
       Op::load({compiled.manifest, compiled.ptx, compiled.cubin}, device);
   if (!op.ok())
     return op.status();
-  Placement placement;
-  placement.args.scalars = problem.scalars;
-  placement.args.dims = problem.namedDims();
-  if (Status s = placeTensors(problem, device, poison, placement); !s.ok())
-    return s;
-  Result<GuardedBuffer> workspace =
-      placeWorkspace(op->manifest(), device, poison, placement.args, problem);
+  return GpuOp(device, std::move(*op));
+}
+
+Status GpuOp::launchAll(const Execution &execution, DType poisonType,
+                        const std::vector<LaunchArgs> &launches) {
+  bool scrubs = execution.poison != Poison::None;
+  if (scrubs && !scrubber) {
+    Result<Scrubber> loaded = Scrubber::load(device);
+    if (!loaded.ok())
+      return loaded.status();
+    scrubber = std::move(*loaded);
+  }
+  for (const LaunchArgs &args : launches) {
+    Status status;
+    if (scrubs)
+      status = scrubber->run(execution.poison, poisonType);
+    if (status.ok())
+      status = op.launch(args);
+    if (!status.ok())
+      return status;
+  }
+  return device.synchronize();
+}
+
+Result<GpuOutcome> GpuOp::run(const Problem &problem,
+                              const Execution &execution) {
+  Result<PlacedTensors> inputs =
+      placeTensors(problem, device, execution, /*written=*/false);
+  if (!inputs.ok())
+    return inputs.status();
+  Result<Placed> workspace =
+      placeWorkspace(op.manifest(), device, execution.poison, problem);
   if (!workspace.ok())
     return workspace.status();
-  Status status = op->launch(placement.args);
-  if (status.ok())
-    status = device.synchronize();
-  if (!status.ok())
-    return status;
-  if (Result<std::vector<std::byte>> untouched =
-          workspace->fetch(device, "workspace", false);
+  TensorView temps = workspace->view();
+  std::vector<PlacedTensors> written;
+  std::vector<LaunchArgs> launches;
+  for (int64_t i = 0; i < execution.launches; ++i) {
+    Result<PlacedTensors> outputs =
+        placeTensors(problem, device, execution, /*written=*/true);
+    if (!outputs.ok())
+      return outputs.status();
+    LaunchArgs &args = launches.emplace_back();
+    for (const PlacedTensors *tensors : {&*inputs, &*outputs})
+      for (const auto &[name, one] : *tensors)
+        args.tensors[name] = one.view();
+    args.scalars = problem.scalars;
+    args.dims = problem.namedDims();
+    args.workspace = temps.data;
+    args.workspaceBytes = static_cast<uint64_t>(temps.shape[0]) * 4;
+    written.push_back(std::move(*outputs));
+  }
+  Result<Plan> plan = planLaunch(op.manifest(), launches.front());
+  if (!plan.ok())
+    return plan.status();
+  GpuOutcome outcome;
+  outcome.variant = op.manifest().variants[plan->variant].name;
+  if (Status s = launchAll(execution, mainType(problem.signature), launches);
+      !s.ok())
+    return s;
+  if (auto untouched = workspace->fetch(device, "workspace", false);
       !untouched.ok())
     return untouched.status();
-  return fetchOutputs(problem, device, placement);
+  if (Result<Outputs> none = fetchTensors(problem, device, *inputs); !none.ok())
+    return none.status();
+  for (size_t i = 0; i < written.size(); ++i) {
+    Result<Outputs> outputs = fetchTensors(problem, device, written[i]);
+    if (!outputs.ok())
+      return outputs.status();
+    if (i == 0)
+      outcome.outputs = std::move(*outputs);
+    else if (Status s = compareBits(
+                 *outputs,
+                 fmt::format("launch {} of {}", i + 1, written.size()),
+                 outcome.outputs, "the first");
+             !s.ok())
+      return s;
+  }
+  return outcome;
 }
 
 } // namespace selvedge::cli

@@ -232,7 +232,7 @@ Result<Problem> makeProblem(CompileRequest request,
     problem.dims = std::move(*dims);
     if (Status s = checkAllDims(problem); !s.ok())
       return s;
-    if (Status s = drawInputs(problem, options.seed, options.omitted); !s.ok())
+    if (Status s = drawInputs(problem, options); !s.ok())
       return s;
   }
   if (Status s = checkRanges(problem); !s.ok())

@@ -19,6 +19,8 @@ struct HostArray {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
   std::vector<std::byte> data;
+
+  bool operator==(const HostArray &) const = default;
 };
 
 /// Options of `run` that decide the problem.
@@ -27,6 +29,8 @@ struct ProblemOptions {
   std::vector<std::string> shapes;
   /// Optional tensors to leave out of random inputs.
   std::vector<std::string> omitted;
+  /// NAME=VALUE[,VALUE...]: values of a random input instead, repeated.
+  std::vector<std::string> fills;
   /// Empty: random inputs.
   std::string inputFile;
   uint64_t seed = 0;
@@ -56,9 +60,12 @@ Status statusOf(const CompileResult &result);
 
 /// Draws the inputs of `problem`, whose dims are known: floats standard
 /// normal, integers uniform in their required range, else 0. Every tensor
-/// has its own sequence, derived from `seed` and its name.
-Status drawInputs(Problem &problem, uint64_t seed,
-                  const std::vector<std::string> &omitted);
+/// has its own sequence, derived from the seed and its name. Those that
+/// `options` fill take the values given.
+Status drawInputs(Problem &problem, const ProblemOptions &options);
+
+/// "[1, 0, 5]" for the flat position in a contiguous tensor.
+std::string indexToString(const std::vector<int64_t> &shape, int64_t flat);
 
 /// Checks the `requires` of the signature; names tensor, index and value.
 Status checkRanges(const Problem &problem);

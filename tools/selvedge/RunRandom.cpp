@@ -3,8 +3,10 @@
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RandomSequence.h"
 #include "tools/selvedge/RunProblem.h"
+#include "tools/selvedge/Support.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -74,14 +76,6 @@ void storeInteger(HostArray &array, int64_t index, int64_t value) {
   std::memcpy(array.data.data() + index * 8, &value, sizeof(value));
 }
 
-/// "[1, 0, 5]" for the flat position in a contiguous tensor.
-std::string indexToString(const std::vector<int64_t> &shape, int64_t flat) {
-  std::vector<int64_t> index(shape.size());
-  for (size_t i = shape.size(); i-- > 0; flat /= shape[i])
-    index[i] = flat % shape[i];
-  return shapeToString(index);
-}
-
 /// Refuses what this machine cannot hold before anything is allocated.
 Status checkMemory(const Problem &problem) {
   double needed = 0;
@@ -126,10 +120,57 @@ Status drawTensor(Problem &problem, size_t index, uint64_t seed) {
   return Status();
 }
 
+/// Parses "0,65,3".
+Result<std::vector<double>> parseValues(const std::string &name,
+                                        const std::string &text) {
+  std::vector<double> values;
+  const char *at = text.data();
+  const char *end = at + text.size();
+  while (true) {
+    double &value = values.emplace_back();
+    auto [stop, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || (stop != end && *stop != ','))
+      return Status::badInput(fmt::format(
+          "--fill {} expects numbers separated by commas, but got '{}'", name,
+          text));
+    if (stop == end)
+      return values;
+    at = stop + 1;
+  }
+}
+
+Status fillInputs(Problem &problem, const std::vector<std::string> &fills) {
+  auto texts = parseBindings(fills, "--fill");
+  if (!texts.ok())
+    return texts.status();
+  for (const auto &[name, text] : *texts) {
+    auto input = problem.inputs.find(name);
+    if (input == problem.inputs.end())
+      return Status::badInput(fmt::format("--fill: op '{}' has no input '{}'",
+                                          problem.signature.op, name));
+    Result<std::vector<double>> values = parseValues(name, text);
+    if (!values.ok())
+      return values.status();
+    HostArray &array = input->second;
+    auto count = array.data.size() / static_cast<size_t>(sizeOf(array.dtype));
+    for (size_t i = 0; i < count; ++i)
+      storeElement(array.dtype, array.data.data(), static_cast<int64_t>(i),
+                   (*values)[i % values->size()]);
+  }
+  return Status();
+}
+
 } // namespace
 
-Status drawInputs(Problem &problem, uint64_t seed,
-                  const std::vector<std::string> &omitted) {
+std::string indexToString(const std::vector<int64_t> &shape, int64_t flat) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0; flat /= shape[i])
+    index[i] = flat % shape[i];
+  return shapeToString(index);
+}
+
+Status drawInputs(Problem &problem, const ProblemOptions &options) {
+  const std::vector<std::string> &omitted = options.omitted;
   for (const std::string &name : omitted) {
     std::optional<size_t> index = problem.signature.findTensor(name);
     if (!index || !problem.signature.tensors[*index].optional)
@@ -145,10 +186,10 @@ Status drawInputs(Problem &problem, uint64_t seed,
       continue;
     if (std::find(omitted.begin(), omitted.end(), tensor.name) != omitted.end())
       continue;
-    if (Status s = drawTensor(problem, i, seed); !s.ok())
+    if (Status s = drawTensor(problem, i, options.seed); !s.ok())
       return s;
   }
-  return Status();
+  return fillInputs(problem, options.fills);
 }
 
 Status checkRanges(const Problem &problem) {

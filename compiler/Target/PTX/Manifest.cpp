@@ -277,6 +277,11 @@ json::Value ManifestWriter::argument(Attribute arg) {
       .Case([&](sm::PointerArgAttr a) -> json::Value {
         return json::Object{{"pointer", a.getTensor().getValue()}};
       })
+      .Case([&](sm::TensorMapArgAttr a) -> json::Value {
+        return json::Object{
+            {"tensorMap", json::Array{a.getTensor().getValue(),
+                                      json::Array(a.getBox())}}};
+      })
       .Case([&](sm::StrideArgAttr a) -> json::Value {
         return json::Object{
             {"stride", json::Array{a.getTensor().getValue(), a.getDim()}}};
@@ -293,6 +298,8 @@ json::Value ManifestWriter::argument(Attribute arg) {
 void ManifestWriter::writeLaunch(sm::LaunchOp launch) {
   writer.attribute("kernel", launch.getKernel());
   writer.attribute("grid", grid(launch.getGrid()));
+  if (launch.getPersistent())
+    writer.attribute("persistent", true);
   writer.attribute("block", static_cast<int64_t>(launch.getBlock()));
   writer.attribute("smem", static_cast<int64_t>(launch.getSmem()));
   writer.attributeArray("args", [&] {

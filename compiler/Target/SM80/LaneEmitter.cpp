@@ -56,12 +56,79 @@ Value LaneEmitter::inlineAsm(Type result, ValueRange args, StringRef text,
   return result ? op.getRes() : Value();
 }
 
-SmallVector<Type> LaneEmitter::expand(Type type) {
-  if (isa<TokenType>(type))
-    return {};
-  if (DistAttr dist = distOf(type))
-    return SmallVector<Type>(dist.getNumRegs(), getElementTypeOrSelf(type));
-  return {type};
+Value LaneEmitter::pair(Value low, Value high) {
+  // The halves of one vector are that vector.
+  auto half = [](Value v, int64_t index) -> Value {
+    auto extract = v.getDefiningOp<LLVM::ExtractElementOp>();
+    if (!extract ||
+        cast<VectorType>(extract.getVector().getType()).getNumElements() != 2)
+      return {};
+    auto position =
+        extract.getPosition().getDefiningOp<arith::ConstantIntOp>();
+    return position && position.value() == index ? extract.getVector()
+                                                 : Value();
+  };
+  if (Value whole = half(low, 0); whole && whole == half(high, 1))
+    return whole;
+  Value vector =
+      LLVM::PoisonOp::create(b, loc(), VectorType::get({2}, low.getType()));
+  vector = LLVM::InsertElementOp::create(b, loc(), vector, low, i32(0));
+  return LLVM::InsertElementOp::create(b, loc(), vector, high, i32(1));
+}
+
+/// Whether registers of this type travel in pairs.
+static bool isPaired(Type element, int64_t count) {
+  return (element.isBF16() || element.isF16()) && count % 2 == 0;
+}
+
+SmallVector<Type> LaneEmitter::carriedTypes(TypeRange types) {
+  SmallVector<Type> result;
+  for (Type type : types) {
+    if (isa<TokenType>(type))
+      continue;
+    Type element = getElementTypeOrSelf(type);
+    DistAttr dist = distOf(type);
+    int64_t count = dist ? dist.getNumRegs() : 1;
+    if (isPaired(element, count))
+      result.append(count / 2, VectorType::get({2}, element));
+    else
+      result.append(count, element);
+  }
+  return result;
+}
+
+SmallVector<Value> LaneEmitter::carry(ValueRange values) {
+  SmallVector<Value> result;
+  for (Value v : values) {
+    Registers &all = lanes(v);
+    if (isa<TokenType>(v.getType()))
+      continue;
+    if (!isPaired(getElementTypeOrSelf(v.getType()), all.size())) {
+      llvm::append_range(result, all);
+      continue;
+    }
+    for (size_t i = 0; i < all.size(); i += 2)
+      result.push_back(pair(all[i], all[i + 1]));
+  }
+  return result;
+}
+
+void LaneEmitter::bindCarried(ValueRange values, ValueRange carried) {
+  unsigned next = 0;
+  for (Value v : values) {
+    unsigned count = carriedTypes(v.getType()).size();
+    Registers all;
+    for (Value c : carried.slice(next, count)) {
+      if (!isa<VectorType>(c.getType())) {
+        all.push_back(c);
+        continue;
+      }
+      for (int64_t i = 0; i < 2; ++i)
+        all.push_back(LLVM::ExtractElementOp::create(b, loc(), c, i32(i)));
+    }
+    registers[v] = std::move(all);
+    next += count;
+  }
 }
 
 Value LaneEmitter::laneOf(Value v, DistAttr full, int64_t reg) {
@@ -120,6 +187,9 @@ Value LaneEmitter::threadPart(AxisDistAttr axis) {
   return cached = arith::ConstantIntOp::create(b, kernel.getLoc(), 0, 32);
 }
 
+/// Size of a TMA descriptor (CUDA driver API, "CUtensorMap").
+static constexpr int64_t tensorMapBytes = 128;
+
 void LaneEmitter::emitSignature() {
   MLIRContext *ctx = b.getContext();
   SmallVector<Type> types;
@@ -127,6 +197,8 @@ void LaneEmitter::emitSignature() {
     if (auto tensor = dyn_cast<tile::GlobalType>(argument.getType())) {
       types.push_back(LLVM::LLVMPointerType::get(ctx, 1));
       types.append(tensor.getRank(), b.getI64Type());
+    } else if (isa<TensorMapType>(argument.getType())) {
+      types.push_back(LLVM::LLVMPointerType::get(ctx));
     } else {
       types.push_back(argument.getType());
     }
@@ -149,6 +221,15 @@ void LaneEmitter::emitSignature() {
       for (unsigned d = 0; d < tensor.getRank(); ++d)
         global.strides.push_back(entry->getArgument(next++));
     } else {
+      // The descriptor lies in the parameter space; without these attributes it
+      // would be copied to local memory, where TMA cannot read it.
+      if (isa<TensorMapType>(argument.getType())) {
+        function.setArgAttr(next, "llvm.byval",
+                            TypeAttr::get(LLVM::LLVMArrayType::get(
+                                b.getI8Type(), tensorMapBytes)));
+        function.setArgAttr(next, "llvm.align", b.getI64IntegerAttr(64));
+        function.setArgAttr(next, "nvvm.grid_constant", b.getUnitAttr());
+      }
       registers[argument] = {entry->getArgument(next++)};
     }
   }
@@ -184,13 +265,17 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
     return emitFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitIf(branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return emitWhile(loop);
   if (auto mma = dyn_cast<MmaOp>(op))
     return emitMma(mma);
   if (auto yield = dyn_cast<scf::YieldOp>(op)) {
-    SmallVector<Value> values;
-    for (Value v : yield.getResults())
-      llvm::append_range(values, lanes(v));
-    scf::YieldOp::create(b, loc(), values);
+    scf::YieldOp::create(b, loc(), carry(yield.getResults()));
+    return success();
+  }
+  if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
+    scf::ConditionOp::create(b, loc(), lane1(condition.getCondition()),
+                             carry(condition.getArgs()));
     return success();
   }
   if (isa<BlockIdOp>(op))
@@ -235,41 +320,46 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
 }
 
 LogicalResult LaneEmitter::emitFor(scf::ForOp loop) {
-  SmallVector<Value> inits;
-  for (Value init : loop.getInitArgs())
-    llvm::append_range(inits, lanes(init));
+  SmallVector<Value> inits = carry(loop.getInitArgs());
   auto emitted = scf::ForOp::create(b, loc(), lane1(loop.getLowerBound()),
                                     lane1(loop.getUpperBound()),
                                     lane1(loop.getStep()), inits);
   registers[loop.getInductionVar()] = {emitted.getInductionVar()};
-  auto bind = [&](ValueRange from, ValueRange to) {
-    unsigned next = 0;
-    for (Value v : from) {
-      unsigned count = expand(v.getType()).size();
-      registers[v] = Registers(to.slice(next, count));
-      next += count;
-    }
-  };
-  bind(loop.getRegionIterArgs(), emitted.getRegionIterArgs());
   {
     OpBuilder::InsertionGuard guard(b);
     if (inits.empty())
       emitted.getBody()->getTerminator()->erase();
     b.setInsertionPointToEnd(emitted.getBody());
+    bindCarried(loop.getRegionIterArgs(), emitted.getRegionIterArgs());
     if (failed(emitBlock(*loop.getBody())))
       return failure();
   }
-  bind(loop.getResults(), emitted.getResults());
+  bindCarried(loop.getResults(), emitted.getResults());
+  return success();
+}
+
+LogicalResult LaneEmitter::emitWhile(scf::WhileOp loop) {
+  auto emitted = scf::WhileOp::create(
+      b, loc(), carriedTypes(loop.getResultTypes()), carry(loop.getInits()));
+  for (auto [from, to] :
+       llvm::zip_equal(loop->getRegions(), emitted->getRegions())) {
+    Block &source = from.front(), &block = to.emplaceBlock();
+    for (Type type : carriedTypes(source.getArgumentTypes()))
+      block.addArgument(type, loop.getLoc());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&block);
+    bindCarried(source.getArguments(), block.getArguments());
+    if (failed(emitBlock(source)))
+      return failure();
+  }
+  bindCarried(loop.getResults(), emitted.getResults());
   return success();
 }
 
 LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
-  SmallVector<Type> types;
-  for (Type type : branch.getResultTypes())
-    llvm::append_range(types, expand(type));
-  auto emitted =
-      scf::IfOp::create(b, loc(), types, lane1(branch.getCondition()),
-                        !branch.getElseRegion().empty());
+  auto emitted = scf::IfOp::create(
+      b, loc(), carriedTypes(branch.getResultTypes()),
+      lane1(branch.getCondition()), !branch.getElseRegion().empty());
   for (auto [from, to] :
        llvm::zip_equal(branch->getRegions(), emitted->getRegions())) {
     if (from.empty())
@@ -280,12 +370,7 @@ LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
     if (failed(emitBlock(from.front())))
       return failure();
   }
-  unsigned next = 0;
-  for (Value result : branch.getResults()) {
-    unsigned count = expand(result.getType()).size();
-    registers[result] = Registers(emitted.getResults().slice(next, count));
-    next += count;
-  }
+  bindCarried(branch.getResults(), emitted.getResults());
   return success();
 }
 

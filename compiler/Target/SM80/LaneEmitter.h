@@ -16,7 +16,8 @@ namespace selvedge::sm80 {
 class LaneEmitter {
 public:
   LaneEmitter(sm::KernelOp kernel, mlir::OpBuilder builder)
-      : kernel(kernel), b(builder) {}
+      : kernel(kernel), b(builder), numWarps(kernel.getWarps()) {}
+  virtual ~LaneEmitter() = default;
 
   /// Emits the function at the builder's insertion point.
   mlir::LogicalResult run();
@@ -24,7 +25,7 @@ public:
   /// Dynamic shared memory that the kernel needs, in bytes.
   int64_t getSharedBytes() const { return sharedBytes; }
 
-private:
+protected:
   using Registers = llvm::SmallVector<mlir::Value>;
   /// A tensor argument: base pointer and strides in elements.
   struct Global {
@@ -43,8 +44,10 @@ private:
   // Structure and elementwise operations (LaneEmitter.cpp).
   void emitSignature();
   mlir::LogicalResult emitBlock(mlir::Block &block);
-  mlir::LogicalResult emitOp(mlir::Operation &op);
+  /// Targets add their own operations here.
+  virtual mlir::LogicalResult emitOp(mlir::Operation &op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
+  mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitElementwise(mlir::Operation &op);
   void emitRange(sm::RangeOp range);
@@ -109,8 +112,13 @@ private:
   /// Register `reg` of a tile distributed by `full`, read from `v`, which may
   /// lack axes or be a scalar.
   mlir::Value laneOf(mlir::Value v, sm::DistAttr full, int64_t reg);
-  /// Per-thread types of a value's type.
-  llvm::SmallVector<mlir::Type> expand(mlir::Type type);
+  /// What a value is where control flow joins: its registers, 16-bit ones in
+  /// pairs, because the hardware moves 32 bits at a time.
+  llvm::SmallVector<mlir::Type> carriedTypes(mlir::TypeRange types);
+  llvm::SmallVector<mlir::Value> carry(mlir::ValueRange values);
+  void bindCarried(mlir::ValueRange values, mlir::ValueRange carried);
+  /// Two 16-bit values as one vector.
+  mlir::Value pair(mlir::Value low, mlir::Value high);
   Registers &lanes(mlir::Value v) { return registers[v]; }
   mlir::Value lane1(mlir::Value v) { return registers[v].front(); }
   mlir::Location loc() { return current ? current->getLoc() : kernel.getLoc(); }
@@ -125,6 +133,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> bufferBases;
   llvm::DenseMap<mlir::Attribute, mlir::Value> threadParts;
   int64_t sharedBytes = 0;
+  /// Warps that a distribution spans: those of the kernel, or of a warpgroup.
+  int64_t numWarps;
 };
 
 } // namespace selvedge::sm80

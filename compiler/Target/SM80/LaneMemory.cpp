@@ -69,7 +69,7 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
 
 Value LaneEmitter::isOwner(DistAttr dist) {
   SmallVector<Value> conditions;
-  int64_t idleLanes = 31, idleWarps = kernel.getWarps() - 1;
+  int64_t idleLanes = 31, idleWarps = numWarps - 1;
   if (dist)
     for (AxisDistAttr axis : dist.getAxes()) {
       for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
@@ -323,19 +323,28 @@ Value LaneEmitter::sharedPointer(Value byteOffset) {
 Value LaneEmitter::sharedAddress(BufferType type, Value base, Value row,
                                  Value col) {
   int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes;
+  Value inChunk =
+      mul(arith::AndIOp::create(b, loc(), col, i32(perChunk - 1)), i32(bytes));
+  if (type.getPanel()) {
+    Value panel = arith::ShRUIOp::create(b, loc(), col,
+                                         i32(llvm::Log2_64(type.getPanel())));
+    base = add(base, mul(panel, i32(type.getRows() * type.getPanelRowBytes())));
+    col = arith::AndIOp::create(b, loc(), col, i32(type.getPanel() - 1));
+  }
   Value chunk =
       arith::ShRUIOp::create(b, loc(), col, i32(llvm::Log2_64(perChunk)));
   Value swizzled = arith::XOrIOp::create(
       b, loc(), chunk,
       arith::AndIOp::create(b, loc(), row, i32(type.getSwizzle())));
-  Value inChunk =
-      mul(arith::AndIOp::create(b, loc(), col, i32(perChunk - 1)), i32(bytes));
-  Value offset = add(mul(row, i32(type.getRowBytes())),
+  Value offset = add(mul(row, i32(type.getPanelRowBytes())),
                      add(mul(swizzled, i32(16)), inChunk));
   return sharedPointer(add(base, offset));
 }
 
 void LaneEmitter::emitAlloc(AllocOp alloc) {
+  // The swizzle of bulk copies counts rows from the address 0 modulo 1024.
+  if (alloc.getType().getPanel())
+    sharedBytes = llvm::alignTo(sharedBytes, 1024);
   bufferBases[alloc] = i32(sharedBytes);
   sharedBytes += llvm::alignTo(alloc.getType().getBytes(), 128);
 }

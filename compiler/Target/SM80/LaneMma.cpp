@@ -57,19 +57,17 @@ SmallVector<Value> LaneEmitter::registerFragment(Value tile, StringAttr over,
                                                  int64_t block, int64_t k) {
   DistAttr dist = distOf(tile.getType());
   int64_t overAt = dist.indexOf(over);
-  Type element = getElementTypeOrSelf(tile.getType());
   SmallVector<Value> words;
   for (int64_t word = 0; word < 4; ++word) {
     SmallVector<int64_t> position(2);
     position[1 - overAt] = 2 * block + word % 2;
-    Value pair =
-        LLVM::PoisonOp::create(b, loc(), VectorType::get({2}, element));
+    Value halves[2];
     for (int64_t i = 0; i < 2; ++i) {
       position[overAt] = (k / 8 + word / 2) * 2 + i;
-      pair = LLVM::InsertElementOp::create(
-          b, loc(), pair, lanes(tile)[dist.flatten(position)], i32(i));
+      halves[i] = lanes(tile)[dist.flatten(position)];
     }
-    words.push_back(LLVM::BitcastOp::create(b, loc(), b.getI32Type(), pair));
+    words.push_back(LLVM::BitcastOp::create(b, loc(), b.getI32Type(),
+                                            pair(halves[0], halves[1])));
   }
   return words;
 }

@@ -32,6 +32,8 @@ public:
   uint64_t memoryBytes() const;
   /// Number of multiprocessors.
   int multiprocessors() const;
+  /// Bytes of shared memory that one block can have at most.
+  int sharedMemoryPerBlock() const;
   /// 13000 for CUDA 13.0.
   int driverVersion() const;
 

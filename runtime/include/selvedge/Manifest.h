@@ -46,12 +46,14 @@ struct ManifestRange {
 
 /// One kernel argument.
 struct ManifestArg {
-  enum class Kind { Pointer, Stride, Dim, Scalar };
+  enum class Kind { Pointer, TensorMap, Stride, Dim, Scalar };
   Kind kind = Kind::Pointer;
   /// Position in Manifest::tensors, ::dims or ::scalars.
   size_t index = 0;
   /// The dimension, for strides.
   size_t dimension = 0;
+  /// Extents of the box that one bulk copy moves, for tensor maps.
+  std::vector<int64_t> box;
 };
 
 /// One kernel launch.
@@ -59,6 +61,8 @@ struct ManifestLaunch {
   std::string kernel;
   /// One to three expressions; missing ones are 1.
   std::vector<DimExpr> grid;
+  /// At most one block per multiprocessor: the blocks share the work.
+  bool persistent = false;
   /// Threads in x.
   int64_t block = 1;
   /// Dynamic shared memory in bytes.

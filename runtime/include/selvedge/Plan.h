@@ -54,12 +54,24 @@ Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
                                      const ManifestTensor &tensor,
                                      const DimValues &dims);
 
+/// A descriptor for bulk copies of a tensor, of which only the driver knows the
+/// encoding.
+struct PlannedMap {
+  size_t param = 0;
+  TensorView tensor;
+  /// As in ManifestArg.
+  std::vector<int64_t> box;
+};
+
 /// One kernel launch, ready for the driver.
 struct PlannedLaunch {
   const ManifestLaunch *launch = nullptr;
   std::array<uint32_t, 3> grid = {1, 1, 1};
-  /// One parameter per slot, in its low bytes.
+  /// One parameter per slot, in its low bytes; the place of a tensor map holds
+  /// its position in `maps`.
   std::vector<uint64_t> params;
+  /// Tensor maps still to be encoded, by parameter.
+  std::vector<PlannedMap> maps;
 };
 
 /// Everything a launch will do.

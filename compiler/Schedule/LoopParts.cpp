@@ -1,0 +1,317 @@
+// tile-loop-parts: full and partial parts of loops, steps that do nothing.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/LinearIndex.h"
+#include "compiler/Schedule/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <tuple>
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_TILELOOPPARTS
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// The compares behind a predicate.
+void collectCompares(Value predicate, llvm::SetVector<Value> &compares) {
+  Operation *def = predicate.getDefiningOp();
+  if (isa_and_nonnull<BroadcastOp, SplatOp>(def))
+    return collectCompares(def->getOperand(0), compares);
+  if (isa_and_nonnull<arith::AndIOp>(def)) {
+    collectCompares(def->getOperand(0), compares);
+    return collectCompares(def->getOperand(1), compares);
+  }
+  compares.insert(predicate);
+}
+
+ValueRange presenceOf(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return load.getPresence();
+  if (auto store = dyn_cast<StoreOp>(op))
+    return store.getPresence();
+  if (auto dot = dyn_cast<DotOp>(op))
+    return dot.getPresence();
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getPresence();
+  if (auto update = dyn_cast<SoftmaxUpdateOp>(op))
+    return update.getPresence();
+  return {};
+}
+
+class Splitter {
+public:
+  explicit Splitter(scf::ForOp loop)
+      : loop(loop), b(loop), loc(loop.getLoc()) {}
+
+  void run() {
+    if (!loop.getInductionVar().getType().isInteger(32))
+      return;
+    for (Operation &op : *loop.getBody()) {
+      if (op.getNumRegions() != 0)
+        return;
+      for (Value p : presenceOf(&op))
+        collectCompares(p, compares);
+    }
+    for (Value compare : compares)
+      classify(compare);
+    if (conditions.empty())
+      return;
+    split();
+  }
+
+private:
+  /// A compare as `sign * index + rest <= 0`.
+  struct Condition {
+    Value compare;
+    int64_t sign;
+    LinearIndex rest;
+    /// A step in which it holds nowhere changes nothing.
+    bool skips;
+  };
+
+  void classify(Value compare) {
+    std::optional<LinearIndex> form = linearCompare(compare);
+    if (!form)
+      return;
+    Value index = loop.getInductionVar();
+    int64_t sign = form->coefficientOf(index);
+    form->scalars.erase(index);
+    if (sign != 1 && sign != -1)
+      return;
+    for (auto &[scalar, coefficient] : form->scalars)
+      if (!loop.isDefinedOutsideOfLoop(scalar) || !isExtent(scalar))
+        return;
+    for (auto &[axis, coefficient] : form->axes)
+      if (!blockOf(axis))
+        return;
+    conditions.push_back({compare, sign, *form, isIdleWithout(compare)});
+  }
+
+  /// Whether a scalar is a dim, an index, or promised to lie between dims:
+  /// 32-bit sums of these are exact, of a caller's number they may wrap.
+  bool isExtent(Value scalar) {
+    auto kernel = loop->getParentOfType<KernelOp>();
+    Operation *def = scalar.getDefiningOp();
+    if (isa_and_nonnull<BlockSizeOp, arith::ConstantOp>(def))
+      return true;
+    if (auto select = dyn_cast_or_null<arith::SelectOp>(def))
+      return isExtent(select.getTrueValue()) &&
+             isExtent(select.getFalseValue());
+    if (auto load = dyn_cast_or_null<LoadOp>(def)) {
+      StringAttr tensor = kernel.getTensorArgOf(load.getTensor()).getName();
+      return llvm::any_of(
+          kernel.getProgram().getPromises().getAsRange<RequireAttr>(),
+          [&](RequireAttr promise) { return promise.getTensor() == tensor; });
+    }
+    auto argument = dyn_cast<BlockArgument>(scalar);
+    if (!argument || argument.getOwner()->getParentOp() != kernel)
+      return argument && isa<scf::ForOp>(argument.getOwner()->getParentOp());
+    unsigned dims = kernel.getProgram().getDims().size();
+    unsigned shared = kernel.getProgram().getNumSharedArgs();
+    return argument.getArgNumber() < dims || argument.getArgNumber() >= shared;
+  }
+
+  StringAttr blockOf(StringAttr axis) {
+    auto kernel = loop->getParentOfType<KernelOp>();
+    for (auto known : kernel.getAxes().getAsRange<AxisAttr>())
+      if (known.getName() == axis)
+        return known.getBlock();
+    return {};
+  }
+
+  /// Whether `op` leaves its accumulator as it was where `compare` is false.
+  bool dependsOn(Operation *op, Value compare) {
+    llvm::SetVector<Value> own;
+    for (Value p : presenceOf(op))
+      collectCompares(p, own);
+    return own.contains(compare);
+  }
+
+  /// Whether every carried value keeps its value in a step in which `compare`
+  /// is false everywhere, and nothing is stored.
+  bool isIdleWithout(Value compare) {
+    for (Operation &op : *loop.getBody())
+      if (isa<StoreOp>(op) && !dependsOn(&op, compare))
+        return false;
+    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+    return llvm::all_of(
+        llvm::zip_equal(yield.getResults(), loop.getRegionIterArgs()),
+        [&](auto pair) {
+          return isUnchanged(std::get<0>(pair), std::get<1>(pair), compare);
+        });
+  }
+
+  bool isUnchanged(Value value, Value carried, Value compare) {
+    if (value == carried)
+      return true;
+    Operation *def = value.getDefiningOp();
+    if (auto dot = dyn_cast_or_null<DotOp>(def))
+      return dot.getInit() && dependsOn(def, compare) &&
+             isUnchanged(dot.getInit(), carried, compare);
+    if (auto update = dyn_cast_or_null<SoftmaxUpdateOp>(def)) {
+      if (!dependsOn(def, compare))
+        return false;
+      Value before = value == update.getNewMax()   ? update.getMax()
+                     : value == update.getNewSum() ? update.getSum()
+                                                   : Value();
+      for (auto [from, to] :
+           llvm::zip_equal(update.getAccs(), update.getNewAccs()))
+        if (value == to)
+          before = from;
+      return before && isUnchanged(before, carried, compare);
+    }
+    // acc + (sum over absent lanes), max(acc, (maximum over absent lanes)).
+    if (isa_and_nonnull<arith::AddFOp, arith::AddIOp, arith::MaximumFOp,
+                        arith::MaxSIOp, arith::MinimumFOp, arith::MinSIOp>(def))
+      for (unsigned i = 0; i < 2; ++i) {
+        auto reduce = def->getOperand(i).getDefiningOp<ReduceOp>();
+        if (reduce && dependsOn(reduce, compare) && isIdentityFor(reduce, def))
+          return isUnchanged(def->getOperand(1 - i), carried, compare);
+      }
+    return false;
+  }
+
+  static bool isIdentityFor(ReduceOp reduce, Operation *combine) {
+    switch (reduce.getKind()) {
+    case Combine::Add:
+      return isa<arith::AddFOp, arith::AddIOp>(combine);
+    case Combine::Max:
+      return isa<arith::MaximumFOp, arith::MaxSIOp>(combine);
+    case Combine::Min:
+      return isa<arith::MinimumFOp, arith::MinSIOp>(combine);
+    }
+    llvm_unreachable("all kinds are handled");
+  }
+
+  // Bounds are computed in 64 bits: sums of 32-bit dims do not wrap there.
+  Value i64(int64_t v) { return arith::ConstantIntOp::create(b, loc, v, 64); }
+  Value wide(Value v) {
+    return arith::ExtSIOp::create(b, loc, b.getI64Type(), v);
+  }
+  Value narrow(Value v) {
+    return arith::TruncIOp::create(b, loc, b.getI32Type(), v);
+  }
+  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+
+  /// Largest (or smallest) value of `form` over all lanes.
+  Value extreme(const LinearIndex &form, bool largest) {
+    Value sum = i64(form.constant);
+    for (auto &[scalar, coefficient] : form.scalars)
+      if (coefficient != 0)
+        sum = add(sum, mul(wide(scalar), i64(coefficient)));
+    for (auto &[axis, coefficient] : form.axes)
+      if ((coefficient > 0) == largest && coefficient != 0) {
+        Value size = BlockSizeOp::create(b, loc, b.getI32Type(), blockOf(axis));
+        sum = add(sum, mul(sub(wide(size), i64(1)), i64(coefficient)));
+      }
+    return sum;
+  }
+
+  /// `from` moved up to the next step at or after `to`.
+  Value stepsUp(Value from, Value to, Value step) {
+    Value distance = sub(max(to, from), from);
+    return add(from,
+               mul(arith::CeilDivSIOp::create(b, loc, distance, step), step));
+  }
+
+  /// First step that does something, and first full step.
+  std::pair<Value, Value> lowerBounds(Value low, Value high, Value step) {
+    Value skipped = low, partial = low;
+    for (const Condition &c : conditions)
+      if (c.sign < 0) {
+        if (c.skips)
+          skipped = max(skipped, extreme(c.rest, false));
+        partial = max(partial, extreme(c.rest, true));
+      }
+    Value steps = arith::FloorDivSIOp::create(
+        b, loc, sub(max(min(skipped, high), low), low), step);
+    Value first = add(low, mul(steps, step));
+    return {first, stepsUp(first, min(partial, high), step)};
+  }
+
+  void split() {
+    Value low = wide(loop.getLowerBound()), high = wide(loop.getUpperBound()),
+          step = wide(loop.getStep());
+    // Steps at or past `last`, and before `first`, do nothing.
+    Value first = low, last = high, fullFirst = low, fullLast = high;
+    bool hasLower = false;
+    for (const Condition &c : conditions) {
+      if (c.sign < 0) {
+        hasLower = true;
+        continue;
+      }
+      if (c.skips)
+        last = min(last, sub(i64(1), extreme(c.rest, false)));
+      fullLast = min(fullLast, sub(i64(1), extreme(c.rest, true)));
+    }
+    if (hasLower)
+      std::tie(first, fullFirst) = lowerBounds(low, high, step);
+    last = max(last, low);
+    fullLast = max(min(fullLast, last), low);
+    Value partialFirst = stepsUp(fullFirst, fullLast, step);
+
+    SmallVector<Value> carried(loop.getInitArgs());
+    if (hasLower)
+      carried = clonePart(first, min(fullFirst, last), carried, false);
+    carried = clonePart(fullFirst, fullLast, carried, true);
+    carried = clonePart(partialFirst, last, carried, false);
+    loop.replaceAllUsesWith(carried);
+    loop.erase();
+  }
+
+  SmallVector<Value> clonePart(Value from, Value to, ValueRange inits,
+                               bool isFull) {
+    Value start = narrow(from), end = narrow(to);
+    auto part = scf::ForOp::create(b, loc, start, end, loop.getStep(), inits);
+    if (inits.empty())
+      part.getBody()->getTerminator()->erase();
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), part.getInductionVar());
+    mapping.map(loop.getRegionIterArgs(), part.getRegionIterArgs());
+    OpBuilder in = OpBuilder::atBlockEnd(part.getBody());
+    for (Operation &op : *loop.getBody()) {
+      in.clone(op, mapping);
+      if (!isFull)
+        continue;
+      for (const Condition &c : conditions)
+        if (c.compare.getDefiningOp() == &op)
+          mapping.map(c.compare,
+                      KnownOp::create(in, op.getLoc(), c.compare.getType(),
+                                      mapping.lookup(c.compare)));
+    }
+    return part.getResults();
+  }
+
+  scf::ForOp loop;
+  OpBuilder b;
+  Location loc;
+  llvm::SetVector<Value> compares;
+  SmallVector<Condition> conditions;
+};
+
+struct TileLoopPartsPass : impl::TileLoopPartsBase<TileLoopPartsPass> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation()->walk([&](scf::ForOp loop) {
+      if (loop->getParentOfType<KernelOp>())
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops)
+      Splitter(loop).run();
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule

@@ -1,0 +1,116 @@
+// Emits the code of one thread of a kernel with roles: TMA and `stmatrix`.
+// SPDX-License-Identifier: MIT
+#include "compiler/Target/SM90/RoleEmitter.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace selvedge::sm90 {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+Value RoleEmitter::bufferAddress(Value buffer) {
+  return add(sharedBase(), bufferBases[buffer]);
+}
+
+/// "{$first, $first+1, ...}" for `count` operands.
+static std::string operandList(int64_t first, int64_t count) {
+  std::string text = "{";
+  for (int64_t i = 0; i < count; ++i)
+    text += llvm::formatv("{0}${1}", i ? ", " : "", first + i);
+  return text + "}";
+}
+
+static std::string repeated(llvm::StringRef text, int64_t count) {
+  std::string result;
+  for (int64_t i = 0; i < count; ++i)
+    result += text;
+  return result;
+}
+
+void RoleEmitter::emitTmaLoad(TmaLoadOp load) {
+  BufferType type = load.getBuffer().getType();
+  int64_t rank = load.getMap().getType().getRank();
+  Value to = bufferAddress(load.getBuffer());
+  Value barrier =
+      wordAddress(load.getBarrier(), lane1(load.getStage()), /*bytes=*/8);
+  std::string text =
+      llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile."
+                    "mbarrier::complete_tx::bytes [$0], [$1, {1}], [${2}];",
+                    rank, operandList(2, rank), rank + 2);
+  std::string constraints = "r,l," + repeated("r,", rank) + "r,~{memory}";
+  for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+    SmallVector<Value> args{
+        add(to, i32(col * type.getRows() * type.getPanelRowBytes() /
+                    type.getPanelCols())),
+        lane1(load.getMap())};
+    // A descriptor counts dimensions from the contiguous one.
+    for (Value index : llvm::reverse(load.getIndices()))
+      args.push_back(lane1(index));
+    args[2] = add(args[2], i32(col));
+    args.push_back(barrier);
+    inlineAsm({}, args, text, constraints);
+  }
+}
+
+void RoleEmitter::emitTmaStore(TmaStoreOp store) {
+  BufferType type = store.getBuffer().getType();
+  int64_t rank = store.getMap().getType().getRank();
+  Value from = bufferAddress(store.getBuffer());
+  std::string text =
+      llvm::formatv("cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group "
+                    "[$0, {1}], [${2}];",
+                    rank, operandList(1, rank), rank + 1);
+  std::string constraints = "l," + repeated("r,", rank) + "r,~{memory}";
+  for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+    SmallVector<Value> args{lane1(store.getMap())};
+    for (Value index : llvm::reverse(store.getIndices()))
+      args.push_back(lane1(index));
+    args[1] = add(args[1], i32(col));
+    args.push_back(add(from, i32(col * type.getRows() *
+                                 type.getPanelRowBytes() /
+                                 type.getPanelCols())));
+    inlineAsm({}, args, text, constraints);
+  }
+  inlineAsm({}, {}, "cp.async.bulk.commit_group;", "~{memory}");
+}
+
+/// Accumulator-shaped 16-bit tiles go to shared memory four 8x8 matrices at a
+/// time (PTX ISA, "stmatrix").
+LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
+  BufferType type = stage.getBuffer().getType();
+  DistAttr dist = distOf(stage.getSource().getType());
+  StringAttr rowAxis;
+  FailureOr<SmallVector<int64_t>> order =
+      accumulatorOrder(stage, dist, rowAxis);
+  if (failed(order))
+    return failure();
+  if (rowAxis != type.getRowAxis() || type.getRows() != 64 ||
+      type.getElementType().getIntOrFloatBitWidth() != 16 ||
+      order->size() % 8 != 0)
+    return stage.emitOpError("expects a 16-bit accumulator tile of 64 rows and "
+                             "a multiple of 16 columns, rows first, but got ")
+           << stage.getSource().getType();
+  Value lane16 = arith::AndIOp::create(b, loc(), laneId, i32(15));
+  Value row = add(mul(warpId, i32(16)), lane16);
+  Value half = mul(arith::ShRUIOp::create(b, loc(), laneId, i32(4)), i32(8));
+  const Registers &all = lanes(stage.getSource());
+  for (int64_t col = 0; col < type.getCols(); col += 16) {
+    Value pointer = sharedAddress(type, bufferBases[stage.getBuffer()], row,
+                                  add(half, i32(col)));
+    SmallVector<Value> args{
+        LLVM::PtrToIntOp::create(b, loc(), b.getI32Type(), pointer)};
+    // Two 8-column tiles have eight elements per thread, four pairs.
+    for (int64_t i = col / 2; i < col / 2 + 8; i += 2)
+      args.push_back(LLVM::BitcastOp::create(
+          b, loc(), b.getI32Type(),
+          pair(all[(*order)[i]], all[(*order)[i + 1]])));
+    inlineAsm({}, args,
+              "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], "
+              "{$1, $2, $3, $4};",
+              "r,r,r,r,r,~{memory}");
+  }
+  return success();
+}
+
+} // namespace selvedge::sm90

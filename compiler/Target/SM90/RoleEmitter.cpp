@@ -1,0 +1,163 @@
+// Emits the code of one thread of a kernel with roles: structure.
+// SPDX-License-Identifier: MIT
+#include "compiler/Target/SM90/RoleEmitter.h"
+
+namespace selvedge::sm90 {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Threads of a warpgroup, and registers of a multiprocessor.
+static constexpr int64_t warpgroupThreads = 128, fileRegisters = 65536;
+
+LogicalResult RoleEmitter::emitOp(Operation &op) {
+  if (auto role = dyn_cast<RoleOp>(op))
+    return emitRole(role);
+  if (auto product = dyn_cast<WgmmaOp>(op))
+    return emitWgmma(product);
+  if (auto stage = dyn_cast<StageOp>(op))
+    return emitStageMatrix(stage);
+  if (isa<MBarrierOp, MailboxOp, InitMBarriersOp, WaitOp, ArriveOp, ExpectOp,
+          NamedBarrierOp, ProxyFenceOp, PostOp, ReceiveOp>(op))
+    return emitSync(op);
+  if (inRole && isa<BarrierOp>(op))
+    return op.emitOpError("would wait for the threads of other roles: expects "
+                          "sm.named_barrier inside a role");
+  if (auto wait = dyn_cast<WgmmaWaitOp>(op))
+    emitWgmmaWait(wait);
+  else if (auto load = dyn_cast<TmaLoadOp>(op))
+    emitTmaLoad(load);
+  else if (auto store = dyn_cast<TmaStoreOp>(op))
+    emitTmaStore(store);
+  else if (auto drain = dyn_cast<TmaDrainOp>(op))
+    inlineAsm({}, {},
+              drain.getWritten() ? "cp.async.bulk.wait_group 0;"
+                                 : "cp.async.bulk.wait_group.read 0;",
+              "~{memory}");
+  else if (auto fold = dyn_cast<FoldOp>(op))
+    emitFold(fold);
+  else if (auto any = dyn_cast<AnyOp>(op))
+    emitAny(any);
+  else if (auto slot = dyn_cast<SlotOp>(op))
+    emitSlot(slot);
+  else if (isa<WarpgroupLeaderOp>(op))
+    lanes(op.getResult(0)) = {arith::CmpIOp::create(
+        b, loc(), arith::CmpIPredicate::eq, thread, i32(0))};
+  else if (isa<BlockCountOp>(op))
+    lanes(op.getResult(0)) = {
+        intrinsic("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type(), {})};
+  else
+    return LaneEmitter::emitOp(op);
+  return success();
+}
+
+Value RoleEmitter::sharedBase() {
+  if (base)
+    return base;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&function.getBody().front());
+  Value pointer = LLVM::AddressOfOp::create(
+      b, kernel.getLoc(), LLVM::LLVMPointerType::get(b.getContext(), 3),
+      "selvedge_smem");
+  return base = LLVM::PtrToIntOp::create(b, kernel.getLoc(), b.getI32Type(),
+                                         pointer);
+}
+
+/// All threads of a launch start with the same share of the register file,
+/// rounded down to eight.
+void RoleEmitter::setRegisters(int64_t wanted) {
+  int64_t atLaunch = fileRegisters / (32 * kernel.getWarps()) / 8 * 8;
+  if (wanted != atLaunch)
+    intrinsic(wanted > atLaunch ? "llvm.nvvm.setmaxnreg.inc.sync.aligned.u32"
+                                : "llvm.nvvm.setmaxnreg.dec.sync.aligned.u32",
+              {}, {i32(wanted)});
+}
+
+void RoleEmitter::forgetRole() {
+  threadParts.clear();
+  for (auto &perOrientation : descriptors)
+    perOrientation.clear();
+}
+
+LogicalResult RoleEmitter::emitRole(RoleOp role) {
+  Value warpgroup = arith::ShRUIOp::create(b, loc(), warpId, i32(2));
+  Value number =
+      arith::SubIOp::create(b, loc(), warpgroup, i32(role.getFirst()));
+  Value isRole = arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::ult,
+                                       number, i32(role.getWarpgroups()));
+  auto branch = scf::IfOp::create(b, loc(), TypeRange(), isRole, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  setRegisters(role.getRegisters());
+  Value outerThread = thread, outerWarp = warpId;
+  if (role.getSingle()) {
+    Value isFirst = arith::CmpIOp::create(
+        b, loc(), arith::CmpIPredicate::eq, thread,
+        i32(role.getFirst() * warpgroupThreads));
+    auto single = scf::IfOp::create(b, loc(), TypeRange(), isFirst, false);
+    b.setInsertionPointToStart(single.thenBlock());
+  }
+  // Inside, threads and warps count from the warpgroup's first.
+  thread = arith::AndIOp::create(b, loc(), outerThread,
+                                 i32(warpgroupThreads - 1));
+  warpId = arith::AndIOp::create(b, loc(), outerWarp, i32(3));
+  forgetRole();
+  numWarps = 4;
+  inRole = true;
+  lanes(role.getBody().getArgument(0)) = {number};
+  LogicalResult result = emitBlock(role.getBody().front());
+  thread = outerThread;
+  warpId = outerWarp;
+  forgetRole();
+  numWarps = kernel.getWarps();
+  inRole = false;
+  return result;
+}
+
+void RoleEmitter::emitSlot(SlotOp slot) {
+  LaneEmitter::emitSlot(slot);
+  slots[slot] = {slot.getRing(), lane1(slot.getStage())};
+}
+
+/// Two chains per result: as short as the pipeline needs, and fewer live
+/// registers than a tree.
+void RoleEmitter::emitFold(FoldOp fold) {
+  static constexpr size_t chains = 2;
+  DistAttr from = distOf(fold.getSource().getType()),
+           to = distOf(fold.getType());
+  int64_t position = from.indexOf(fold.getOverAttr());
+  SmallVector<SmallVector<Value>> partial(to.getNumRegs());
+  SmallVector<size_t> taken(to.getNumRegs());
+  for (auto [reg, v] : llvm::enumerate(lanes(fold.getSource()))) {
+    SmallVector<int64_t> where = from.unflatten(static_cast<int64_t>(reg));
+    where[position] = 0;
+    int64_t group = to.flatten(where);
+    SmallVector<Value> &sums = partial[group];
+    if (sums.size() < chains)
+      sums.push_back(v);
+    else
+      sums[taken[group] % chains] =
+          combine(fold.getKind(), sums[taken[group] % chains], v);
+    ++taken[group];
+  }
+  Registers result;
+  for (SmallVector<Value> &sums : partial) {
+    Value total = sums.front();
+    for (Value v : llvm::drop_begin(sums))
+      total = combine(fold.getKind(), total, v);
+    result.push_back(total);
+  }
+  lanes(fold) = result;
+}
+
+void RoleEmitter::emitAny(AnyOp any) {
+  Value condition;
+  for (Value v : lanes(any.getCondition()))
+    condition = condition
+                    ? arith::OrIOp::create(b, loc(), condition, v).getResult()
+                    : v;
+  lanes(any) = {intrinsic("llvm.nvvm.vote.any.sync", b.getI1Type(),
+                          {i32(-1), condition})};
+}
+
+} // namespace selvedge::sm90

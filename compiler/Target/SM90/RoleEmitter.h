@@ -1,0 +1,69 @@
+// Emits the code of one thread of a kernel with roles.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_TARGET_SM90_ROLEEMITTER_H
+#define SELVEDGE_COMPILER_TARGET_SM90_ROLEEMITTER_H
+
+#include "compiler/Target/SM80/LaneEmitter.h"
+
+namespace selvedge::sm90 {
+
+/// Adds roles, mbarriers, bulk copies and warpgroup products to LaneEmitter.
+class RoleEmitter : public sm80::LaneEmitter {
+public:
+  using LaneEmitter::LaneEmitter;
+
+protected:
+  mlir::LogicalResult emitOp(mlir::Operation &op) override;
+
+private:
+  /// One stage of a ring.
+  struct Slot {
+    mlir::Value ring;
+    mlir::Value stage;
+  };
+
+  // Roles (RoleEmitter.cpp).
+  mlir::LogicalResult emitRole(sm::RoleOp role);
+  void setRegisters(int64_t registers);
+  /// Drops what was computed once per role.
+  void forgetRole();
+  void emitFold(sm::FoldOp fold);
+  void emitAny(sm::AnyOp any);
+  void emitSlot(sm::SlotOp slot);
+
+  // Synchronisation and mailboxes (RoleSync.cpp).
+  mlir::LogicalResult emitSync(mlir::Operation &op);
+  void emitInit(sm::InitMBarriersOp init);
+  /// Address of stage `stage` of an array of `bytes`-sized words.
+  mlir::Value wordAddress(mlir::Value array, mlir::Value stage, int64_t bytes);
+
+  // Bulk copies (RoleBulkCopy.cpp).
+  void emitTmaLoad(sm::TmaLoadOp load);
+  void emitTmaStore(sm::TmaStoreOp store);
+  mlir::LogicalResult emitStageMatrix(sm::StageOp stage);
+  /// Address of a buffer's first byte, i32.
+  mlir::Value bufferAddress(mlir::Value buffer);
+
+  // Warpgroup products (RoleWgmma.cpp).
+  mlir::LogicalResult emitWgmma(sm::WgmmaOp product);
+  void emitWgmmaWait(sm::WgmmaWaitOp wait);
+  mlir::Value descriptor(mlir::Value buffer, bool isKMajor);
+  /// Register numbers of an accumulator in the order of the instruction.
+  mlir::FailureOr<llvm::SmallVector<int64_t>>
+  accumulatorOrder(mlir::Operation *op, sm::DistAttr dist,
+                   mlir::StringAttr &rowAxis);
+
+  /// First byte of the block's shared memory, i32; computed once.
+  mlir::Value sharedBase();
+
+  llvm::DenseMap<mlir::Value, int64_t> words;
+  llvm::DenseMap<mlir::Value, Slot> slots;
+  /// By ring, one map per orientation (MN-major, K-major).
+  llvm::DenseMap<mlir::Value, mlir::Value> descriptors[2];
+  mlir::Value base;
+  bool inRole = false;
+};
+
+} // namespace selvedge::sm90
+
+#endif // SELVEDGE_COMPILER_TARGET_SM90_ROLEEMITTER_H

@@ -1,0 +1,209 @@
+// Emits the code of one thread of a kernel with roles: `wgmma`.
+// SPDX-License-Identifier: MIT
+#include "compiler/Target/SM90/RoleEmitter.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace selvedge::sm90 {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+FailureOr<SmallVector<int64_t>>
+RoleEmitter::accumulatorOrder(Operation *op, DistAttr dist,
+                              StringAttr &rowAxis) {
+  auto isRows = [](AxisDistAttr axis) {
+    return axis.getRegSizes() == ArrayRef<int64_t>{2} &&
+           axis.getRegStrides() == ArrayRef<int64_t>{8} &&
+           axis.getLanes() == ArrayRef<int64_t>{0, 0, 1, 2, 4} &&
+           axis.getWarps() == ArrayRef<int64_t>{16, 32};
+  };
+  auto isCols = [](AxisDistAttr axis) {
+    return !axis.getRegSizes().empty() && axis.getRegSizes()[0] == 2 &&
+           axis.getRegStrides()[0] == 1 &&
+           axis.getLanes() == ArrayRef<int64_t>{2, 4, 0, 0, 0} &&
+           (axis.getRegSizes().size() == 1 ||
+            (axis.getRegSizes().size() == 2 && axis.getRegStrides()[1] == 8));
+  };
+  int64_t rowAt = isRows(dist.getAxes().front()) ? 0 : 1;
+  if (dist.getAxes().size() != 2 || !isRows(dist.getAxes()[rowAt]) ||
+      !isCols(dist.getAxes()[1 - rowAt]))
+    return op->emitOpError("expects a tile distributed as a warpgroup's "
+                           "accumulator, but got ")
+           << dist;
+  rowAxis = dist.getAxes()[rowAt].getName();
+  // Register i: row 8 * (i / 2 % 2), column 8 * (i / 4) + i % 2 (PTX ISA,
+  // "wgmma.mma_async", D fragment).
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < dist.getNumRegs(); ++i) {
+    int64_t position[2];
+    position[rowAt] = i / 2 % 2;
+    position[1 - rowAt] = i / 4 * 2 + i % 2;
+    order.push_back(dist.flatten(position));
+  }
+  return order;
+}
+
+/// The 64-bit matrix descriptor of a buffer (PTX ISA, "Matrix Descriptor
+/// Format"): address, stride between panels, stride between groups of eight
+/// rows, swizzle of 128 bytes; all in units of 16 bytes.
+Value RoleEmitter::descriptor(Value buffer, bool isKMajor) {
+  Slot slot = slots.lookup(buffer);
+  Value ring = slot.ring ? slot.ring : buffer;
+  auto type = cast<BufferType>(ring.getType());
+  Value &first = descriptors[isKMajor][ring];
+  if (!first) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfter(warpId.getDefiningOp());
+    int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
+    uint64_t constant = uint64_t(1) << 62 | uint64_t(1024 >> 4) << 32 |
+                        uint64_t(isKMajor ? 1 : panelBytes >> 4) << 16;
+    Value address = bufferAddress(ring);
+    address = arith::ShRUIOp::create(b, loc(), address, i32(4));
+    address = arith::AndIOp::create(b, loc(), address, i32(0x3FFF));
+    Value wide = arith::ExtUIOp::create(b, loc(), b.getI64Type(), address);
+    first = arith::OrIOp::create(
+        b, loc(), wide,
+        arith::ConstantIntOp::create(b, loc(), static_cast<int64_t>(constant),
+                                     64));
+  }
+  if (!slot.ring)
+    return first;
+  Value wide = arith::ExtUIOp::create(b, loc(), b.getI64Type(), slot.stage);
+  return add(first, mul(wide, arith::ConstantIntOp::create(
+                                  b, loc(), type.getStageBytes() >> 4, 64)));
+}
+
+static bool isContractedAlongColumns(Value buffer, StringAttr over) {
+  return cast<BufferType>(buffer.getType()).getColAxis() == over;
+}
+
+/// Descriptor units from the start of a buffer to element `k` of the contracted
+/// axis.
+static int64_t stepOffset(BufferType type, bool isKMajor, int64_t k) {
+  if (!isKMajor)
+    return k * type.getPanelRowBytes() >> 4;
+  int64_t panel = k / type.getPanelCols(), inPanel = k % type.getPanelCols();
+  return (panel * type.getRows() * type.getPanelRowBytes() + 2 * inPanel) >> 4;
+}
+
+static std::string registerList(int64_t first, int64_t count) {
+  std::string text = "{";
+  for (int64_t i = 0; i < count; ++i)
+    text += llvm::formatv("{0}${1}", i ? "," : "", first + i);
+  return text + "}";
+}
+
+/// One asm per product: fence, all steps, commit. Only base descriptors are
+/// operands; the steps' offsets are added inside, where nothing hoists them
+/// into registers.
+LogicalResult RoleEmitter::emitWgmma(WgmmaOp product) {
+  DistAttr dist = distOf(product.getType());
+  StringAttr rowAxis, over = product.getOverAttr();
+  FailureOr<SmallVector<int64_t>> order =
+      accumulatorOrder(product, dist, rowAxis);
+  if (failed(order))
+    return failure();
+  auto hasRows = [&](Value operand) {
+    if (auto buffer = dyn_cast<BufferType>(operand.getType()))
+      return buffer.getRowAxis() == rowAxis || buffer.getColAxis() == rowAxis;
+    return distOf(operand.getType()).indexOf(rowAxis) >= 0;
+  };
+  Value a = product.getLhs(), rhs = product.getRhs();
+  if (!hasRows(a))
+    std::swap(a, rhs);
+  auto bType = dyn_cast<BufferType>(rhs.getType());
+  auto aType = dyn_cast<BufferType>(a.getType());
+  if (!bType)
+    return product.emitOpError("expects the column operand in shared memory");
+  bool bKMajor = isContractedAlongColumns(rhs, over);
+  bool aKMajor = !aType || isContractedAlongColumns(a, over);
+  int64_t contracted = bKMajor ? bType.getCols() : bType.getRows();
+  auto count = static_cast<int64_t>(order->size());
+
+  SmallVector<Value> args;
+  std::string constraints;
+  for (int64_t i = 0; i < count; ++i)
+    constraints += "=f,";
+  if (product.getInit())
+    for (auto [i, reg] : llvm::enumerate(*order)) {
+      args.push_back(lanes(product.getInit())[reg]);
+      constraints += llvm::formatv("{0},", i);
+    }
+  auto operand = [&](Value v, char constraint) {
+    args.push_back(v);
+    constraints += llvm::formatv("{0},", constraint);
+    return count + static_cast<int64_t>(args.size()) - 1;
+  };
+  SmallVector<int64_t> aWords;
+  int64_t aDescriptor = 0;
+  if (aType)
+    aDescriptor = operand(descriptor(a, aKMajor), 'l');
+  else
+    for (int64_t k = 0; k < contracted; k += 16)
+      for (Value word : registerFragment(a, over, 0, k))
+        aWords.push_back(operand(word, 'r'));
+  int64_t bDescriptor = operand(descriptor(rhs, bKMajor), 'l');
+  constraints += "~{memory}";
+
+  std::string text = "{ .reg .pred scale; .reg .b64 da, db; "
+                     "wgmma.fence.sync.aligned;\n";
+  text += product.getInit() ? "setp.eq.b32 scale, 0, 0;\n"
+                            : "setp.ne.b32 scale, 0, 0;\n";
+  StringRef element = bType.getElementType().isBF16() ? "bf16" : "f16";
+  for (int64_t k = 0; k < contracted; k += 16) {
+    text += llvm::formatv("add.s64 db, ${0}, {1};\n", bDescriptor,
+                          stepOffset(bType, bKMajor, k));
+    std::string left, flags = llvm::formatv("{0}", bKMajor ? 0 : 1);
+    if (aType) {
+      text += llvm::formatv("add.s64 da, ${0}, {1};\n", aDescriptor,
+                            stepOffset(aType, aKMajor, k));
+      left = "da";
+      flags = llvm::formatv("{0}, {1}", aKMajor ? 0 : 1, flags);
+    } else {
+      left = registerList(aWords[k / 4], 4);
+    }
+    text += llvm::formatv(
+        "wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {2}, {3}, db, "
+        "scale, 1, 1, {4};\n",
+        count * 2, element, registerList(0, count), left, flags);
+    if (k == 0 && !product.getInit())
+      text += "setp.eq.b32 scale, 0, 0;\n";
+  }
+  text += "wgmma.commit_group.sync.aligned; }";
+
+  Type result = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(count, b.getF32Type()));
+  Value sums = inlineAsm(result, args, text, constraints);
+  Registers registers(count);
+  for (auto [i, reg] : llvm::enumerate(*order))
+    registers[reg] = LLVM::ExtractValueOp::create(b, loc(), sums,
+                                                  static_cast<int64_t>(i));
+  lanes(product) = registers;
+  return success();
+}
+
+/// The accumulators pass through the wait, or nothing would order their uses
+/// after it.
+void RoleEmitter::emitWgmmaWait(WgmmaWaitOp wait) {
+  Registers in = lanes(wait.getAccumulator()), out;
+  std::string constraints;
+  for (size_t i = 0; i < in.size(); ++i)
+    constraints += "=f,";
+  for (size_t i = 0; i < in.size(); ++i)
+    constraints += llvm::formatv("{0},", i);
+  constraints += "~{memory}";
+  Type result = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(in.size(), b.getF32Type()));
+  Value done = inlineAsm(
+      result, in,
+      llvm::formatv("wgmma.wait_group.sync.aligned {0};", wait.getPending())
+          .str(),
+      constraints);
+  for (size_t i = 0; i < in.size(); ++i)
+    out.push_back(LLVM::ExtractValueOp::create(b, loc(), done,
+                                               static_cast<int64_t>(i)));
+  lanes(wait) = out;
+}
+
+} // namespace selvedge::sm90

@@ -1,0 +1,106 @@
+// Proof that accesses stay inside their tensors.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/AccessBounds.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+/// `expr` with the names of the dims.
+static std::string print(AffineExpr expr, ArrayAttr dims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return std::to_string(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return cast<StringAttr>(dims[symbol.getPosition()]).str();
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  StringRef sign = binary.getKind() == AffineExprKind::Add        ? " + "
+                   : binary.getKind() == AffineExprKind::Mul      ? " * "
+                   : binary.getKind() == AffineExprKind::FloorDiv ? " / "
+                   : binary.getKind() == AffineExprKind::CeilDiv  ? " ceildiv "
+                                                                  : " % ";
+  return "(" + print(binary.getLHS(), dims) + sign.str() +
+         print(binary.getRHS(), dims) + ")";
+}
+
+SmallVector<Polynomial>
+AccessBounds::enter(Operation *op, IndexValues &values,
+                    SmallVectorImpl<Polynomial> &dimValues) {
+  for (unsigned i = 0; i < dims.size(); ++i)
+    dimValues.push_back(values.newSymbol(0, maxExtent));
+  // The runtime refuses larger extents; of an absent tensor it sees none.
+  for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
+    if (!tensor.getIsOptional())
+      for (AffineExpr extent : tensor.getShape().getResults())
+        if (!isa<AffineSymbolExpr, AffineConstantExpr>(extent)) {
+          Polynomial p = values.of(extent, dimValues);
+          values.assume(p);
+          values.assume(maxExtent - p);
+        }
+  seed(values, dimValues);
+  SmallVector<Polynomial> conditions;
+  for (Operation *inner = op; Operation *outer = inner->getParentOp();
+       inner = outer)
+    if (auto branch = dyn_cast<scf::IfOp>(outer);
+        branch && inner->getBlock() == branch.thenBlock())
+      values.collect(branch.getCondition(), conditions);
+  return conditions;
+}
+
+LogicalResult AccessBounds::check(const TensorAccess &access) {
+  IndexValues values;
+  SmallVector<Polynomial> dimValues;
+  SmallVector<Polynomial> conditions = enter(access.op, values, dimValues);
+  bool isThere = !access.tensor.getIsOptional();
+  for (Value p : access.presence) {
+    values.collect(p, conditions);
+    conjuncts(p, [&](Value part) {
+      Operation *def = part.getDefiningOp();
+      isThere |= isa_and_nonnull<tile::IsPresentOp, sm::IsPresentOp>(def) &&
+                 def->getOperand(0) == access.handle;
+    });
+  }
+  StringRef name = access.tensor.getName();
+  if (!isThere)
+    return access.op->emitOpError("expects a presence that tests whether the "
+                                  "optional tensor '")
+           << name << "' was passed";
+  for (auto [d, index, extent] :
+       llvm::enumerate(access.indices, access.tensor.getShape().getResults())) {
+    Polynomial p = values.of(index);
+    values.refine(conditions);
+    auto refuse = [&](const Twine &bound) {
+      InFlightDiagnostic diag =
+          access.op->emitOpError("expects index ")
+          << d << " of tensor '" << name << "' to be provably " << bound
+          << " wherever the access is present; that bound is missing";
+      diag.attachNote(index.getLoc()) << "the index is computed here";
+      return diag;
+    };
+    if (!values.isNonNegativeByCases(p, conditions))
+      return refuse("at least 0");
+    if (!values.isNonNegativeByCases(values.of(extent, dimValues) - p - 1,
+                                     conditions))
+      return refuse("below " + print(extent, dims));
+  }
+  return success();
+}
+
+LogicalResult AccessBounds::check(scf::ForOp loop) {
+  IndexValues values;
+  SmallVector<Polynomial> dimValues;
+  SmallVector<Polynomial> conditions = enter(loop, values, dimValues);
+  if (loop.getUnsignedCmp())
+    return loop.emitOpError("expects a signed comparison of its bounds");
+  if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))
+    return loop.emitOpError("expects a step of at least 1");
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  if (!values.isNonNegativeByCases(lower, conditions) ||
+      !values.isNonNegativeByCases(maxExtent - upper, conditions))
+    return loop.emitOpError("expects a lower bound of at least 0 and an upper "
+                            "bound of at most ")
+           << maxExtent << ", so that the loop ends whatever memory holds";
+  return success();
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,214 @@
+// What elementwise operations do to the contents of absent lanes.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/ElementStates.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+namespace {
+
+bool isInfinite(State s) { return s == State::NegInf || s == State::PosInf; }
+bool isNumber(State s) { return s == State::Zero || s == State::Finite; }
+
+State negate(State s) {
+  return s == State::NegInf   ? State::PosInf
+         : s == State::PosInf ? State::NegInf
+                              : s;
+}
+
+State add(State a, State b) {
+  if (a == State::Zero)
+    return b;
+  if (b == State::Zero || a == b)
+    return isInfinite(a) || b == State::Zero ? a : State::Garbage;
+  if (isInfinite(a) && isNumber(b))
+    return a;
+  return isInfinite(b) && isNumber(a) ? b : State::Garbage;
+}
+
+/// A product with 0 is 0 only beside a number: 0 * Inf is NaN.
+State multiply(State a, State b) {
+  return (a == State::Zero && isNumber(b)) || (b == State::Zero && isNumber(a))
+             ? State::Zero
+             : State::Garbage;
+}
+
+/// `v` is a finite constant other than 0.
+bool isScale(Value v, bool &isNegative) {
+  auto constant = strip(v).getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return false;
+  Attribute attr = constant.getValue();
+  if (auto dense = dyn_cast<SplatElementsAttr>(attr))
+    attr = dense.getSplatValue<Attribute>();
+  auto number = dyn_cast<FloatAttr>(attr);
+  if (!number || !number.getValue().isFiniteNonZero())
+    return false;
+  isNegative = number.getValue().isNegative();
+  return true;
+}
+
+State scaled(State s, bool isNegative) {
+  // A finite number may overflow.
+  return s == State::Finite ? State::Garbage : isNegative ? negate(s) : s;
+}
+
+/// The guard `select(m == -inf, number, m)`: never -inf. A compare that is true
+/// for NaN, or an order compare, is no guard.
+bool isGuarded(Value v) {
+  auto select = strip(v).getDefiningOp<arith::SelectOp>();
+  auto compare =
+      select ? strip(select.getCondition()).getDefiningOp<arith::CmpFOp>()
+             : arith::CmpFOp();
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::OEQ ||
+      !isNumber(stateOfConstant(select.getTrueValue())))
+    return false;
+  Value m = select.getFalseValue();
+  auto tests = [&](Value x, Value y) {
+    return isSame(x, m) && stateOfConstant(y) == State::NegInf;
+  };
+  return tests(compare.getLhs(), compare.getRhs()) ||
+         tests(compare.getRhs(), compare.getLhs());
+}
+
+/// -inf minus a row's guarded reference. A NaN reference makes the whole row
+/// NaN, which is what the row's present lanes demand; that holds only if the
+/// reference is one for lanes that the predicate tells apart.
+bool isMinusReference(arith::SubFOp sub, Value predicate, FactsOf factsOf) {
+  Value reference = strip(sub.getRhs());
+  return isGuarded(reference) && !within(predicate, reference) &&
+         !factAt(factsOf(sub.getRhs()), predicate);
+}
+
+class Transfer {
+public:
+  Transfer(Operation *op, Value predicate, FactsOf factsOf)
+      : op(op), predicate(predicate), factsOf(factsOf) {}
+
+  State result() {
+    using namespace arith;
+    return llvm::TypeSwitch<Operation *, State>(op)
+        .Case<sm::BroadcastOp, sm::SplatOp, ExtFOp>(
+            [&](Operation *) { return in(0); })
+        .Case([&](sm::ConvertOp convert) {
+          bool mayOverflow = convert.getOverflow() == tile::Overflow::Inf;
+          return in(0) == State::Finite && mayOverflow ? State::Garbage : in(0);
+        })
+        .Case<TruncFOp>([&](Operation *) { return scaled(in(0), false); })
+        .Case<NegFOp>([&](Operation *) { return negate(in(0)); })
+        .Case<AddFOp>([&](Operation *) { return add(in(0), in(1)); })
+        .Case([&](SubFOp sub) {
+          return in(0) == State::NegInf &&
+                         isMinusReference(sub, predicate, factsOf)
+                     ? State::NegInf
+                     : add(in(0), negate(in(1)));
+        })
+        .Case<MulFOp>([&](Operation *) {
+          bool isNegative = false;
+          for (unsigned i : {0, 1})
+            if (isScale(op->getOperand(1 - i), isNegative))
+              return scaled(in(i), isNegative);
+          return multiply(in(0), in(1));
+        })
+        .Case<DivFOp>([&](Operation *) {
+          bool isNegative = false;
+          return isScale(op->getOperand(1), isNegative)
+                     ? scaled(in(0), isNegative)
+                     : State::Garbage;
+        })
+        .Case<math::ExpOp, math::Exp2Op>([&](Operation *) {
+          return in(0) == State::NegInf ? State::Zero
+                 : in(0) == State::Zero ? State::Finite
+                                        : State::Garbage;
+        })
+        .Case<math::TanhOp>([&](Operation *) {
+          return isInfinite(in(0)) ? State::Finite : in(0);
+        })
+        .Case<MaximumFOp, MinimumFOp, MaxSIOp, MinSIOp>([&](Operation *) {
+          return in(0) == in(1) ? in(0) : State::Garbage;
+        })
+        .Case<MulIOp>([&](Operation *) {
+          return in(0) == State::Zero || in(1) == State::Zero ? State::Zero
+                                                              : State::Garbage;
+        })
+        .Default([](Operation *) { return State::Garbage; });
+  }
+
+private:
+  /// What operand `i` holds where the predicate is false.
+  State in(unsigned i) {
+    Value operand = op->getOperand(i);
+    std::optional<State> state = stateAt(factsOf(operand), predicate);
+    return state ? *state : stateOfConstant(operand);
+  }
+
+  Operation *op;
+  Value predicate;
+  FactsOf factsOf;
+};
+
+} // namespace
+
+Facts elementwiseFacts(Operation *op, FactsOf factsOf) {
+  Facts result;
+  for (Value operand : op->getOperands())
+    for (const Fact &fact : factsOf(operand)) {
+      // Of lanes that are data only what they hold is worth a fact.
+      State state = Transfer(op, fact.predicate, factsOf).result();
+      if (fact.origin == Origin::Absent || state != State::Garbage)
+        addFact(result, {fact.predicate, state, fact.origin, fact.within});
+    }
+  return result;
+}
+
+Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
+  const Facts &chosen = factsOf(a), &otherwise = factsOf(b),
+              &tested = factsOf(condition);
+  State constant = stateOfConstant(b);
+  Facts result;
+  auto ended = [&](const Fact &fact) { return excludes(condition, fact); };
+  // Where the condition is false the lanes hold the false arm.
+  for (const Fact &fact : otherwise)
+    if (ended(fact))
+      addFact(result, fact);
+  auto fill = [&](const Fact &fact) {
+    if (constant != State::Garbage && !factAt(result, fact.predicate))
+      result.push_back(fact);
+  };
+  for (const Facts *facts : {&chosen, &tested})
+    for (const Fact &fact : *facts)
+      if (ended(fact) && fact.origin != Origin::Known)
+        fill({fact.predicate, constant, Origin::Filled, fact.within});
+  conjuncts(condition,
+            [&](Value part) { fill({part, constant, Origin::Known}); });
+  // Elsewhere a lane is what the arm that is taken has.
+  auto take = [&](const Facts &arm, const Facts &other, Value otherArm,
+                  bool holds) {
+    for (const Fact &fact : arm) {
+      if (ended(fact))
+        continue;
+      const Fact *same = factAt(other, fact.predicate);
+      State beside = same ? same->state : stateOfConstant(otherArm);
+      State state = fact.state == beside ? beside : State::Garbage;
+      Fact taken{fact.predicate, state, fact.origin, fact.within};
+      if (!same)
+        taken.within.push_back({condition, holds});
+      if (fact.origin == Origin::Absent || state != State::Garbage)
+        addFact(result, taken);
+    }
+  };
+  take(chosen, otherwise, b, true);
+  take(otherwise, chosen, a, false);
+  for (const Fact &fact : tested)
+    if (!ended(fact) && fact.origin == Origin::Absent)
+      addFact(result,
+              {fact.predicate, State::Garbage, fact.origin, fact.within});
+  return result;
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,50 @@
+// Systems of polynomial inequalities over integers.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_INEQUALITIES_H
+#define SELVEDGE_COMPILER_VERIFY_INEQUALITIES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DynamicAPInt.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <map>
+
+namespace selvedge::verify {
+
+/// A product of symbols, sorted; empty for 1.
+using Monomial = llvm::SmallVector<unsigned, 2>;
+
+/// Sum of monomials with integer coefficients.
+class Polynomial {
+public:
+  Polynomial(int64_t constant = 0);
+  static Polynomial symbol(unsigned id);
+
+  Polynomial &operator+=(const Polynomial &other);
+  friend Polynomial operator+(Polynomial a, const Polynomial &b) {
+    return a += b;
+  }
+  friend Polynomial operator-(Polynomial a, const Polynomial &b) {
+    return a += b * Polynomial(-1);
+  }
+  friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
+  bool operator==(const Polynomial &other) const = default;
+
+  const std::map<Monomial, llvm::DynamicAPInt> &getTerms() const {
+    return terms;
+  }
+
+private:
+  void add(const Monomial &monomial, const llvm::DynamicAPInt &coefficient);
+
+  std::map<Monomial, llvm::DynamicAPInt> terms;
+};
+
+/// Whether all of `facts` >= 0 imply `goal` >= 0. Linear reasoning over
+/// monomials, by MLIR's simplex; products are known through multiples of the
+/// facts: `G - 1 - g >= 0` and `R >= 0` give `G*R - R - g*R >= 0`.
+bool implies(llvm::ArrayRef<Polynomial> facts, const Polynomial &goal);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_INEQUALITIES_H

@@ -1,0 +1,32 @@
+// What the signature says about a kernel's integers.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/KernelSeed.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+static std::optional<int64_t> sizeOf(KernelOp kernel, AxisAttr axis) {
+  if (!kernel.getSizes())
+    return std::nullopt;
+  return cast<IntegerAttr>(kernel.getSizes()->get(axis.getName())).getInt();
+}
+
+void seedKernel(KernelOp kernel, IndexValues &values,
+                ArrayRef<Polynomial> dims) {
+  for (auto [i, dim] : llvm::enumerate(dims))
+    values.define(kernel.getDimArg(i), dim);
+  for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {
+    AffineExpr extent = cast<IterAttr>(attr).getExtent().getResult(0);
+    values.define(kernel.getCoord(i),
+                  values.newSymbol(0, values.of(extent, dims) - 1));
+  }
+  // The plan may pad an extent, by less than a block.
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    values.defineAxis(
+        axis.getName(),
+        sizeOf(kernel, axis).value_or(axis.getExtent() + maxBlock));
+}
+
+} // namespace selvedge::verify

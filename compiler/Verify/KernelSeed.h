@@ -1,0 +1,16 @@
+// What the signature says about a kernel's integers.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_KERNELSEED_H
+#define SELVEDGE_COMPILER_VERIFY_KERNELSEED_H
+
+#include "compiler/Verify/IndexValues.h"
+
+namespace selvedge::verify {
+
+/// Defines dims, coordinates and lanes of a tile kernel.
+void seedKernel(tile::KernelOp kernel, IndexValues &values,
+                llvm::ArrayRef<Polynomial> dims);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_KERNELSEED_H

@@ -1,0 +1,87 @@
+// Executes the control flow of a kernel, agent by agent.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_SKELETON_H
+#define SELVEDGE_COMPILER_VERIFY_SKELETON_H
+
+#include "compiler/Verify/Integers.h"
+#include "compiler/Verify/Paths.h"
+#include "compiler/Verify/RoundRobin.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace selvedge::verify {
+
+/// What is known of an SSA value: nothing, a scalar integer, a ring or slot in
+/// shared memory, or the token of an asynchronous operation.
+struct Tracked {
+  enum class Kind { None, Integer, Buffer, Token };
+  Kind kind = Kind::None;
+  unsigned id = 0;    // of the number, buffer or operation
+  int64_t stage = -1; // of a buffer; -1: the whole ring
+};
+
+/// Where an agent stands: its name and the trips of the loops around it, as
+/// (number, count).
+struct Place {
+  llvm::StringRef agent;
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> trips;
+
+  /// "warp 1, iteration 2 of 3"
+  std::string str() const;
+};
+
+/// One agent's place in the kernel and its values.
+struct Agent {
+  struct Frame {
+    mlir::Operation *owner; // none: the kernel's body
+    mlir::Block::iterator next;
+    int64_t trip = 0, trips = 0; // of a loop
+  };
+
+  std::string name;
+  unsigned actor = 0;
+  llvm::SmallVector<Frame> frames;
+  llvm::DenseMap<mlir::Value, Tracked> values;
+  /// How often a rule has counted an operation.
+  llvm::DenseMap<mlir::Operation *, unsigned> counts;
+  /// Whether the blocked operation has arrived at its barrier.
+  bool hasArrived = false;
+
+  Place where() const;
+  mlir::Operation *current() const { return &*frames.back().next; }
+};
+
+/// Interprets loops, branches and scalar integers; what depends on data is a
+/// choice of `paths`. All other operations are left to a rule.
+class Skeleton {
+public:
+  using Rule = llvm::function_ref<Progress(Agent &, mlir::Operation &)>;
+
+  /// Loops whose trip count depends on data run at most 2 * `stages` + 1
+  /// times: each stage twice, and the wrap. Loops inside loops run at most
+  /// `stages` + 1 times, loops around such loops at most 3 times.
+  Skeleton(Integers &integers, Paths &paths, int64_t stages)
+      : integers(integers), paths(paths), stages(stages) {}
+
+  void start(Agent &agent, mlir::Block &body);
+  /// Executes one operation.
+  Progress step(Agent &agent, Rule rule);
+
+private:
+  int64_t maxTrips(mlir::scf::ForOp loop) const;
+  int64_t tripCount(Agent &agent, mlir::scf::ForOp loop);
+  bool condition(Agent &agent, mlir::scf::IfOp branch);
+  void startTrip(Agent &agent, mlir::scf::ForOp loop, mlir::ValueRange carried);
+  void leave(Agent &agent, mlir::Operation *terminator);
+  /// The number of a scalar integer; a new unknown where it has none.
+  Integers::Number numberOf(Agent &agent, mlir::Value value);
+  void evaluate(Agent &agent, mlir::Operation &op);
+
+  Integers &integers;
+  Paths &paths;
+  int64_t stages;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_SKELETON_H

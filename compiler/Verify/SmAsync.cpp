@@ -1,0 +1,86 @@
+// verify-sm-async: barriers and tokens order shared memory (V3).
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Passes.h"
+#include "compiler/Verify/SmAsyncRules.h"
+
+#include <array>
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYSMASYNC
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Operations executed before no further path is begun, some tenths of a
+/// second; and those of one path, which only a huge constant loop exceeds.
+constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24;
+
+class Checker {
+public:
+  explicit Checker(KernelOp kernel)
+      : kernel(kernel), skeleton(integers, paths, largestRing(kernel)) {}
+
+  LogicalResult run() {
+    do {
+      integers.startPath();
+      if (failed(runPath()))
+        return failure();
+    } while (paths.advance() && steps < maxSteps);
+    return success();
+  }
+
+private:
+  static int64_t largestRing(KernelOp kernel) {
+    int64_t stages = 1;
+    kernel.walk([&](AllocOp alloc) {
+      stages = std::max(stages, alloc.getType().getStages());
+    });
+    return stages;
+  }
+
+  LogicalResult runPath() {
+    // All warps run one program: two of them show what is missing between any
+    // two.
+    std::array<Agent, 2> agents;
+    SmAsyncRules rules(integers, agents);
+    for (Agent &agent : agents)
+      skeleton.start(agent, kernel.getBody().front());
+    auto apply = [&](Agent &agent, Operation &op) {
+      return rules.apply(agent, op);
+    };
+    uint64_t before = steps;
+    Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
+      if (++steps - before > maxPathSteps) {
+        kernel.emitOpError("expects paths of at most ")
+            << maxPathSteps << " operations to verify, found a longer one";
+        return Progress::Failed;
+      }
+      return skeleton.step(agents[agent], apply);
+    });
+    if (ending == Ending::Failed)
+      return failure();
+    if (ending == Ending::Deadlock)
+      return rules.reportDeadlock();
+    return rules.finish();
+  }
+
+  KernelOp kernel;
+  Integers integers;
+  Paths paths;
+  Skeleton skeleton;
+  uint64_t steps = 0;
+};
+
+struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
+  void runOnOperation() override {
+    if (failed(Checker(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace selvedge::verify

@@ -1,0 +1,166 @@
+// Device operations of the sm dialect, form roles: warps that do different work, bulk copies, warpgroup products.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_SM_SMROLEOPS_TD
+#define SELVEDGE_DIALECT_SM_SMROLEOPS_TD
+
+include "dialect/Sm/SmOps.td"
+
+def Sm_Integers : Variadic<I32>;
+
+def Sm_RoleOp : Sm_Op<"role", [NoTerminator, SingleBlock, HasParent<"KernelOp">]> {
+  let summary = "what some warpgroups of the thread block do, side by side with the other roles";
+  let description = [{
+    Warpgroups `first` to `first + warpgroups - 1` execute the body with `registers` registers per thread (PTX ISA, "setmaxnreg"); the block argument is the warpgroup's number within
+    the role. Inside, distributions spread a tile over the four warps of one warpgroup. With `single` one thread executes the body and the others are done.
+    Constraints:
+    - (C1) `registers` is a multiple of 8 from 24 to 240.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$warpgroups, I64Attr:$registers, UnitAttr:$single);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `first` $first `warpgroups` $warpgroups `registers` $registers (`single` $single^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Sm_WarpgroupLeaderOp : Sm_Op<"leader", [Pure]> {
+  let summary = "true in one thread of the warpgroup";
+  let results = (outs I1:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Sm_BlockCountOp : Sm_Op<"block_count", [Pure]> {
+  let summary = "number of thread blocks of the launch";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+//===-- Synchronisation ----------------------------------------------------===//
+
+def Sm_MBarrierOp : Sm_Op<"mbarrier", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "a ring of mbarriers in shared memory; a phase ends after its arrivals and expected bytes";
+  let results = (outs Sm_MBarrierType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Sm_InitMBarriersOp : Sm_Op<"init_mbarriers", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "initialises mbarriers and makes them visible to all threads and to the asynchronous proxy";
+  let description = [{ Lowers to `mbarrier.init` by one thread, `fence.mbarrier_init` and a barrier of the whole block. }];
+  let arguments = (ins Variadic<Sm_MBarrierType>:$barriers);
+  let assemblyFormat = "$barriers attr-dict `:` type($barriers)";
+}
+
+def Sm_WaitOp : Sm_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the phase of parity `parity` of an mbarrier is complete";
+  let description = [{ A fresh mbarrier passes a wait for parity 1: who fills a ring starts with 1, who drains it with 0. }];
+  let arguments = (ins Sm_MBarrierType:$barrier, I32:$stage, I32:$parity);
+  let assemblyFormat = "$barrier `[` $stage `]` `parity` $parity attr-dict `:` type($barrier)";
+}
+
+def Sm_ArriveOp : Sm_Op<"arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "arrives at an mbarrier: this thread, or once per warp";
+  let arguments = (ins Sm_MBarrierType:$barrier, I32:$stage, UnitAttr:$perWarp);
+  let assemblyFormat = "$barrier `[` $stage `]` (`per_warp` $perWarp^)? attr-dict `:` type($barrier)";
+}
+
+def Sm_ExpectOp : Sm_Op<"expect", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "arrives at an mbarrier and announces the bytes that bulk copies will deliver in this phase";
+  let arguments = (ins Sm_MBarrierType:$barrier, I32:$stage, I64Attr:$bytes);
+  let assemblyFormat = "$barrier `[` $stage `]` `bytes` $bytes attr-dict `:` type($barrier)";
+}
+
+def Sm_NamedBarrierOp : Sm_Op<"named_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "hardware barrier number `id` of `threads` threads: waits, or with `arrive` only counts";
+  let arguments = (ins I32:$id, I64Attr:$threads, UnitAttr:$arrive);
+  let assemblyFormat = "$id `threads` $threads (`arrive` $arrive^)? attr-dict";
+}
+
+def Sm_ProxyFenceOp : Sm_Op<"proxy_fence", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "orders this thread's shared-memory writes before later reads by the asynchronous proxy (TMA, wgmma)";
+  let assemblyFormat = "attr-dict";
+}
+
+def Sm_MailboxOp : Sm_Op<"mailbox", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "a ring of 32-bit words in shared memory, guarded by an mbarrier that the program chooses";
+  let results = (outs Sm_MailboxType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Sm_PostOp : Sm_Op<"post", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a word for another role; the arrive that follows publishes it";
+  let arguments = (ins I32:$value, Sm_MailboxType:$mailbox, I32:$stage);
+  let assemblyFormat = "$value `to` $mailbox `[` $stage `]` attr-dict `:` type($mailbox)";
+}
+
+def Sm_ReceiveOp : Sm_Op<"receive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "reads a word that another role posted, the same in all lanes";
+  let arguments = (ins Sm_MailboxType:$mailbox, I32:$stage);
+  let results = (outs I32:$value);
+  let assemblyFormat = "$mailbox `[` $stage `]` attr-dict `:` type($mailbox)";
+}
+
+def Sm_AnyOp : Sm_Op<"any", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "whether a condition holds in any lane of the warp";
+  let arguments = (ins Sm_Bool:$condition);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$condition attr-dict `:` type($condition)";
+}
+
+//===-- Bulk copies --------------------------------------------------------===//
+
+def Sm_TmaLoadOp : Sm_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copies a box of a tensor to a buffer; elements outside the tensor arrive as zero";
+  let description = [{
+    `indices` has one index per dimension of the tensor, in its order. One bulk copy per panel of the buffer; each panel's bytes count towards the expected bytes of `barrier`, those outside the
+    tensor too. One thread executes it. (PTX ISA, "cp.async.bulk.tensor".)
+  }];
+  let arguments = (ins Sm_TensorMapType:$map, Sm_Integers:$indices, Sm_BufferType:$buffer, Sm_MBarrierType:$barrier, I32:$stage);
+  let assemblyFormat = "$map `[` $indices `]` `to` $buffer `signal` $barrier `[` $stage `]` attr-dict `:` type($map) `,` type($buffer) `,` type($barrier)";
+}
+
+def Sm_TmaStoreOp : Sm_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copies a buffer to a box of a tensor, clipped to the tensor, and commits the copies as one group";
+  let arguments = (ins Sm_BufferType:$buffer, Sm_TensorMapType:$map, Sm_Integers:$indices);
+  let assemblyFormat = "$buffer `to` $map `[` $indices `]` attr-dict `:` type($buffer) `,` type($map)";
+}
+
+def Sm_TmaDrainOp : Sm_Op<"tma_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until this thread's bulk stores have read their buffers, or with `written` have written memory";
+  let arguments = (ins UnitAttr:$written);
+  let assemblyFormat = "(`written` $written^)? attr-dict";
+}
+
+//===-- Products and reductions --------------------------------------------===//
+
+def Sm_WgmmaOp : Sm_Op<"wgmma", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "starts result = init + lhs * rhs over one axis by one warpgroup; without init the sum starts at 0";
+  let description = [{
+    The result may be read only after a `sm.wgmma_wait`. The operand with the result's row axis is A, in shared memory or in registers; B is in shared memory, contracted along its columns
+    (K-major) or along its rows (MN-major). Lowers to one fence, `wgmma.mma_async.m64nNk16` per 16 contracted elements and one commit (PTX ISA, "wgmma").
+    Constraints:
+    - (C1) the result has 64 rows and 8 to 256 columns, a multiple of 8; the contracted extent is a multiple of 16.
+    - (C2) buffers have panels of 128 bytes and the swizzle 7.
+  }];
+  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Optional<Sm_Tile>:$init, StrAttr:$over);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$lhs `,` $rhs (`init` $init^ `:` type($init))? `over` $over attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sm_WgmmaWaitOp : Sm_Op<"wgmma_wait", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "waits until at most `pending` groups of products are unfinished and gives the accumulators of those that are";
+  let arguments = (ins Sm_Tile:$accumulator, I64Attr:$pending);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$pending `,` $accumulator attr-dict `:` type($accumulator)";
+}
+
+def Sm_FoldOp : Sm_Op<"fold", [Pure]> {
+  let summary = "combines the registers of each thread along one axis; one partial result per thread is left";
+  let description = [{
+    The axis keeps its name and holds one element per thread: its lane strides are numbered anew. `sm.reduce` over the rest gives what it would have given for the whole.
+  }];
+  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$kind $source `over` $over attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif

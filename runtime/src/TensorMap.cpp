@@ -1,0 +1,94 @@
+// Descriptors for bulk copies of tensors.
+// SPDX-License-Identifier: MIT
+#include "runtime/src/TensorMap.h"
+
+#include <optional>
+
+namespace selvedge::inline runtime {
+
+namespace {
+
+constexpr size_t maxRank = 5;
+constexpr int64_t strideAlign = 16;
+constexpr int64_t maxStride = int64_t(1) << 40;
+constexpr int64_t maxExtent = int64_t(1) << 32;
+
+/// Values of cuda.h: CUtensorMapDataType and the options that kernels expect.
+constexpr int typeF16 = 6, typeF32 = 7, typeBF16 = 9;
+constexpr int interleaveNone = 0, swizzle128Bytes = 3, promote128Bytes = 2,
+              fillZero = 0;
+
+std::optional<int> typeOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return typeF16;
+  case DType::BF16:
+    return typeBF16;
+  case DType::F32:
+    return typeF32;
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+bool hasTensorMap(const TensorView &tensor) {
+  size_t rank = tensor.shape.size();
+  if (rank == 0 || rank > maxRank || !typeOf(tensor.dtype) ||
+      reinterpret_cast<uintptr_t>(tensor.data) % strideAlign != 0)
+    return false;
+  for (size_t i = 0; i < rank; ++i) {
+    if (tensor.shape[i] < 1 || tensor.shape[i] > maxExtent)
+      return false;
+    // The stride of a dimension with one element is never used.
+    if (tensor.shape[i] == 1)
+      continue;
+    if (i + 1 == rank) {
+      if (tensor.strides[i] != 1)
+        return false;
+      continue;
+    }
+    int64_t bytes = 0;
+    if (tensor.strides[i] <= 0 ||
+        __builtin_mul_overflow(tensor.strides[i], sizeOf(tensor.dtype),
+                               &bytes) ||
+        bytes % strideAlign != 0 || bytes >= maxStride)
+      return false;
+  }
+  return true;
+}
+
+Result<TensorMap> encodeTensorMap(const CudaDriver &driver,
+                                  const PlannedMap &map) {
+  const TensorView &tensor = map.tensor;
+  size_t rank = tensor.shape.size();
+  // The driver counts dimensions from the contiguous one, whose stride it does
+  // not ask for.
+  std::array<uint64_t, maxRank> extents = {}, strides = {};
+  std::array<uint32_t, maxRank> box = {}, steps = {};
+  for (size_t i = 0; i < rank; ++i) {
+    size_t from = rank - 1 - i;
+    extents[i] = static_cast<uint64_t>(tensor.shape[from]);
+    box[i] = static_cast<uint32_t>(map.box[from]);
+    steps[i] = 1;
+    if (i > 0)
+      strides[i - 1] =
+          tensor.shape[from] == 1
+              ? static_cast<uint64_t>(strideAlign)
+              : static_cast<uint64_t>(tensor.strides[from] *
+                                      sizeOf(tensor.dtype));
+  }
+  TensorMap result;
+  CuResult status = driver.cuTensorMapEncodeTiled(
+      result.bytes.data(), typeOf(tensor.dtype).value_or(0),
+      static_cast<uint32_t>(rank), tensor.data, extents.data(), strides.data(),
+      box.data(), steps.data(), interleaveNone, swizzle128Bytes,
+      promote128Bytes, fillZero);
+  if (Status s = driver.check(status, "cannot describe a tensor to TMA");
+      !s.ok())
+    return s;
+  return result;
+}
+
+} // namespace selvedge::inline runtime

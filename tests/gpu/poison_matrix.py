@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# Runs the templates on a GPU over shapes, layouts and head sizes with every kind of poison.
+# SPDX-License-Identifier: MIT
+"""usage: poison_matrix.py --selvedge bin/selvedge [--arch sm_90a ...] [--quick] [--jobs 8] [--budget 240] [--out table.csv]
+
+Each case is one shape in one layout. It runs clean, then once per kind of poison, all in one process per compiled kernel, and passes when every run
+lies within the error bounds of `ref`, every poisoned run equals the clean one bit for bit, and no canary, gap or input has changed.
+"""
+import argparse
+import csv
+import itertools
+import os
+import queue
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+HEADS = [(8, 8), (40, 40), (59, 59), (64, 64), (72, 72), (80, 80), (96, 96), (104, 104), (128, 128), (64, 128), (40, 72)]
+QUICK_HEADS = [(59, 59), (128, 128), (40, 72)]
+TYPES = ["bf16", "f16"]
+
+# B, M, G, R, N, further options. Blocks have 16 to 128 rows: most of these are no multiples.
+FLASH_SHAPES = [
+    (1, 1, 1, 1, 1, "--omit kv_len"),
+    (4, 1, 2, 2, 77, "--fill kv_len=77,0,1,64"),
+    (2, 65, 1, 3, 130, "--fill kv_len=0,77"),
+    (3, 33, 2, 1, 0, ""),
+    (1, 100, 1, 1, 40, "--omit kv_len"),
+    (1, 128, 2, 1, 128, "--omit kv_len --repeat 3"),
+    (2, 200, 2, 2, 300, "--fill kv_len=299,17 --repeat 2"),
+]
+FLASH_LAYOUTS = ["padded", "permuted", "transposed", "unaligned", "broadcast", "q=transposed", "k=padded --layout v=transposed",
+                 "k=unaligned", "o=padded --layout lse=padded", "o=unaligned", "padded --layout broadcast"]
+MATMUL_SHAPES = [(1, 1, 1), (1, 64, 1), (65, 33, 129), (128, 128, 128), (130, 7, 0), (0, 5, 5), (257, 65, 96), (100, 300, 200)]  # M, N, K
+SOFTMAX_SHAPES = [(1, 1), (1, 4097), (77, 65), (5, 0), (0, 5), (64, 128), (129, 1000)]
+MATRIX_LAYOUTS = ["padded", "transposed", "unaligned", "broadcast", "padded --layout broadcast"]
+
+
+class Group:
+    """Cases of one compiled kernel; a case is the options of one line of `run --cases`."""
+
+    def __init__(self, template, arch, sets, cases):
+        self.template, self.arch, self.sets, self.cases = template, arch, sets, cases
+
+    def name(self):
+        return " ".join([self.template] + [f"{key}={value}" for key, value in self.sets.items()])
+
+
+def flash_cases(quick):
+    # kv_len comes with every N > 0 but where a case omits it.
+    shape = lambda b, m, g, r, n, rest: f"--shape B={b},M={m},G={g},R={r},N={n} {rest}".strip()
+    cases = [shape(*s) for s in FLASH_SHAPES]
+    layouts = FLASH_LAYOUTS[:6] if quick else FLASH_LAYOUTS
+    # A broadcast leaves the last length to all.
+    cases += [f"{shape(2, 70, 2, 2, 150, '--fill kv_len=0,150')} --layout {layout}" for layout in layouts]
+    if not quick:
+        cases += [f"{shape(3, 1, 1, 4, 33, '--fill kv_len=33,1,32')} --layout {layout}" for layout in layouts]
+    return cases
+
+
+def matrix_cases(shapes, dims, large, quick):
+    shape = lambda s: "--shape " + ",".join(f"{dim}={extent}" for dim, extent in zip(dims, s))
+    cases = [shape(s) for s in shapes]
+    cases += [f"{shape(s)} --layout {layout}" for s in (large if not quick else large[:1]) for layout in MATRIX_LAYOUTS]
+    return cases
+
+
+def make_groups(archs, quick):
+    groups = []
+    for arch in archs:
+        types = TYPES[:1] if quick else TYPES
+        for dtype in types:
+            groups.append(Group("matmul", arch, {"T": dtype}, matrix_cases(MATMUL_SHAPES, "MNK", [(65, 129, 33), (128, 64, 96)], quick)))
+            groups.append(Group("softmax", arch, {"T": dtype}, matrix_cases(SOFTMAX_SHAPES, "MN", [(77, 65), (40, 256)], quick)))
+        for dtype, (d, dv), causal in itertools.product(types, QUICK_HEADS if quick else HEADS, ["false", "true"]):
+            groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick)))
+    # Whatever a budget leaves over is then a fair sample.
+    random.Random(0).shuffle(groups)
+    return groups
+
+
+class Matrix:
+    def __init__(self, options):
+        self.options = options
+        self.deadline = time.monotonic() + options.budget if options.budget else float("inf")
+        self.lock = threading.Lock()
+        self.rows = []
+
+    def record(self, group, case, result, seconds):
+        with self.lock:
+            self.rows.append([f"{group.name()} {case}", group.arch, self.options.poison, result, f"{seconds:.3f}"])
+            if result != "pass":
+                print(f"FAIL {group.arch} {group.name()} {case}: {result}", flush=True)
+
+    def run_group(self, group):
+        """Runs all cases, in a new process after each one that hung or died."""
+        first = 0
+        while first < len(group.cases) and time.monotonic() < self.deadline:
+            first += self.run_process(group, group.cases[first:])
+
+    def run_process(self, group, cases):
+        """Runs cases until one is fatal and returns how many have a result."""
+        on_gpu = self.options.device == "gpu"
+        compare = f"--poison {self.options.poison} --compare " + ("ref,clean" if on_gpu else "ref")
+        lines = [f"{case} {compare}" for case in cases]
+        if not on_gpu:
+            lines = [re.sub(r"--repeat \d+", "", line) for line in lines]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "cases.txt")
+            with open(path, "w") as file:
+                file.write("\n".join(lines) + "\n")
+            command = [self.options.selvedge, "run", os.path.join(self.options.templates, group.template + ".tile"), "--arch", group.arch,
+                       "--device", self.options.device, "--cases", path]
+            for name, value in group.sets.items():
+                command += ["--set", f"{name}={value}"]
+            with open(os.path.join(folder, "errors.txt"), "w+") as errors:
+                process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace")
+                done, ending = self.follow(process, group, cases)
+                errors.seek(0)
+                message = " / ".join(errors.read().splitlines()[-4:])
+        if done == len(cases) or ending == "budget":
+            return len(cases)
+        if ending == "no compile" or (done == 0 and ending == "ended with status 2"):  # no driver, say
+            for case in cases[done:]:
+                self.record(group, case, f"{ending}: {message}", 0)
+            return len(cases)
+        if ending == "lost":  # the fatal case has been recorded
+            return done
+        self.record(group, cases[done], f"{ending}: {message}", 0)
+        return done + 1
+
+    def follow(self, process, group, cases):
+        """Records the results that a process prints; how many there were, and how it ended."""
+        lines = queue.Queue()
+
+        def read():
+            for line in process.stdout:
+                lines.put(line)
+            lines.put(None)
+
+        threading.Thread(target=read, daemon=True).start()
+        done, detail, ending = 0, "", None
+        # The first case includes the compilation.
+        limit = time.monotonic() + self.options.timeout + 60
+        while ending is None:
+            try:
+                line = lines.get(timeout=max(0.01, min(limit, self.deadline) - time.monotonic()))
+            except queue.Empty:
+                ending = "budget" if time.monotonic() >= self.deadline else f"no result after {self.options.timeout} s"
+                process.kill()
+                break
+            if line is None:
+                break
+            if "first at flat index" in line:
+                detail = detail or line.strip()
+            match = re.match(r"case \d+: (ok|FAILED), ([\d.]+) s(?:: (.*))?", line)
+            if not match:
+                continue
+            result = "pass" if match[1] == "ok" else "; ".join(filter(None, [match[3] or "failed", detail]))
+            self.record(group, cases[done], result, float(match[2]))
+            done, detail = done + 1, ""
+            if "does not compile" in result:
+                ending = "no compile"
+            limit = time.monotonic() + self.options.timeout
+        status = process.wait()
+        if ending is None:
+            # After a result the program ends early only when it has lost the GPU.
+            lost = status == 1 and 0 < done < len(cases)
+            ending = "lost" if lost else f"ended with status {status}"
+        return done, ending
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--selvedge", required=True)
+    parser.add_argument("--templates", default=os.path.join(here, "../../templates"))
+    parser.add_argument("--arch", nargs="+", default=["sm_80", "sm_90a"])
+    parser.add_argument("--device", choices=["gpu", "ref"], default="gpu", help="ref: tests the options alone")
+    parser.add_argument("--poison", default="all", help="kinds, as of `selvedge run`")
+    parser.add_argument("--quick", action="store_true", help="fewer head sizes, types and layouts")
+    parser.add_argument("--filter", default="", help="a regular expression that the name of a kernel matches: 'flash_fwd T=bf16 D=59'")
+    parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
+    parser.add_argument("--budget", type=float, default=0, help="seconds after which no case starts")
+    parser.add_argument("--timeout", type=float, default=60, help="seconds for one case")
+    parser.add_argument("--out", help="CSV: case, arch, kinds, result, seconds")
+    options = parser.parse_args()
+    groups = [group for group in make_groups(options.arch, options.quick) if re.search(options.filter, group.name())]
+    matrix = Matrix(options)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for future in [pool.submit(matrix.run_group, group) for group in groups]:
+            future.result()
+    if options.out:
+        with open(options.out, "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["case", "arch", "kinds", "result", "seconds"])
+            writer.writerows(sorted(matrix.rows))
+    failed = sum(row[3] != "pass" for row in matrix.rows)
+    left = sum(len(group.cases) for group in groups) - len(matrix.rows)
+    print(f"{len(matrix.rows) - failed} passed, {failed} failed" + (f", {left} left out for want of time" if left else ""))
+    return 1 if failed or not matrix.rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+// A CUDA driver that runs tests/tools/Inputs/axpy.tile on the CPU.
+// SPDX-License-Identifier: MIT
+//
+// `run --device gpu` is tested with it where there is no GPU. The kernels of
+// the artefact are recognised by name and executed from their parameters; with
+// FAKE_CUDA_FAULT they misbehave in one way each.
+#include "runtime/src/CudaDriver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+using namespace selvedge;
+
+namespace {
+
+constexpr int errorIllegalAddress = 700;
+
+struct State {
+  /// Kernels ever asked for: a handle points to its name.
+  std::string names[16];
+  int functions = 0;
+  int launches = 0;
+  bool lost = false;
+};
+State state;
+
+bool fault(const char *name) {
+  const char *wanted = std::getenv("FAKE_CUDA_FAULT");
+  return wanted && std::strcmp(wanted, name) == 0;
+}
+
+template <typename T>
+T param(void **params, int index) {
+  T value;
+  std::memcpy(&value, params[index], sizeof(value));
+  return value;
+}
+
+/// Row i, column j of a matrix whose three parameters start at `index`.
+float &at(void **params, int index, int64_t i, int64_t j) {
+  return param<float *>(params, index)[i * param<int64_t>(params, index + 1) +
+                                       j * param<int64_t>(params, index + 2)];
+}
+
+/// N, y: the grid covers whole rows, M is not among the parameters.
+void runInit(unsigned grid, void **params) {
+  int columns = param<int32_t>(params, 0);
+  for (unsigned i = 0; i < grid; ++i)
+    for (int j = 0; j < columns; ++j)
+      if (!fault("stale") || i + j > 0)
+        at(params, 1, i, j) = 0;
+}
+
+/// M, N, x, len, y, a.
+void runMain(void **params) {
+  int rows = param<int32_t>(params, 0);
+  int columns = param<int32_t>(params, 1);
+  const auto *lengths = param<const int32_t *>(params, 5);
+  auto lengthStride = param<int64_t>(params, 6);
+  auto scale = param<float>(params, 10);
+  for (int i = 0; i < rows; ++i) {
+    int length = lengths ? lengths[i * lengthStride] : columns;
+    for (int j = 0; j < length; ++j)
+      if (!fault("stale") || i + j > 0)
+        at(params, 7, i, j) = scale * at(params, 2, i, j);
+  }
+  float &first = at(params, 7, 0, 0);
+  if (fault("before"))
+    (&first)[-1] = 1;
+  if (fault("gap"))
+    at(params, 7, 0, columns) = 1;
+  if (fault("input"))
+    at(params, 2, 0, 0) += 1;
+  if (fault("leak"))
+    first += 0 * at(params, 2, 0, columns - 1);
+  if (fault("unstable"))
+    first += static_cast<float>(state.launches++);
+  state.lost = fault("lost");
+}
+
+} // namespace
+
+// Every function has the signature of CudaDriver.h and does nothing unless it
+// says so here.
+#define DEFINE(name, parameters, body)                                         \
+  extern "C"                                                                   \
+      __attribute__((visibility("default"))) CuResult name parameters body
+
+DEFINE(cuInit, (unsigned), { return cuSuccess; })
+DEFINE(cuDriverGetVersion, (int *version), {
+  *version = 13000;
+  return cuSuccess;
+})
+DEFINE(cuGetErrorName, (CuResult result, const char **name), {
+  *name = result == errorIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "FAKE";
+  return cuSuccess;
+})
+DEFINE(cuGetErrorString, (CuResult, const char **text), {
+  *text = "as the test asked for";
+  return cuSuccess;
+})
+DEFINE(cuDeviceGetCount, (int *count), {
+  *count = 1;
+  return cuSuccess;
+})
+DEFINE(cuDeviceGet, (CuDevice * device, int), {
+  *device = 0;
+  return cuSuccess;
+})
+DEFINE(cuDeviceGetName, (char *name, int size, CuDevice), {
+  std::strncpy(name, "fake", static_cast<size_t>(size));
+  return cuSuccess;
+})
+DEFINE(cuDeviceGetAttribute, (int *value, int which, CuDevice), {
+  *value = which == cuAttributeComputeCapabilityMajor   ? 8
+           : which == cuAttributeComputeCapabilityMinor ? 0
+           : which == cuAttributeMultiprocessorCount    ? 4
+                                                        : 163 * 1024;
+  return cuSuccess;
+})
+DEFINE(cuDeviceTotalMem_v2, (size_t *bytes, CuDevice), {
+  *bytes = size_t(1) << 30;
+  return cuSuccess;
+})
+DEFINE(cuDevicePrimaryCtxRetain, (CuHandle * context, CuDevice), {
+  *context = &state;
+  return cuSuccess;
+})
+DEFINE(cuDevicePrimaryCtxRelease_v2, (CuDevice), { return cuSuccess; })
+DEFINE(cuCtxPushCurrent_v2, (CuHandle), { return cuSuccess; })
+DEFINE(cuCtxPopCurrent_v2, (CuHandle *), { return cuSuccess; })
+DEFINE(cuCtxSynchronize, (),
+       { return state.lost ? errorIllegalAddress : cuSuccess; })
+DEFINE(cuModuleLoadDataEx,
+       (CuHandle * module, const void *, unsigned, int *, void **), {
+         *module = &state;
+         return cuSuccess;
+       })
+DEFINE(cuModuleUnload, (CuHandle), { return cuSuccess; })
+DEFINE(cuModuleGetFunction, (CuHandle * function, CuHandle, const char *name), {
+  state.names[state.functions] = name;
+  *function = &state.names[state.functions++];
+  return cuSuccess;
+})
+DEFINE(cuFuncSetAttribute, (CuHandle, int, int), { return cuSuccess; })
+DEFINE(cuLaunchKernel,
+       (CuHandle function, unsigned grid, unsigned, unsigned, unsigned,
+        unsigned, unsigned, unsigned, CuHandle, void **params, void **),
+       {
+         const auto &name = *static_cast<const std::string *>(function);
+         if (name.starts_with("axpy_init_y"))
+           runInit(grid, params);
+         else if (name.starts_with("axpy_main"))
+           runMain(params);
+         return cuSuccess;
+       })
+DEFINE(cuMemAlloc_v2, (CuPointer * pointer, size_t bytes), {
+  *pointer = reinterpret_cast<uintptr_t>(
+      std::aligned_alloc(512, (bytes + 511) / 512 * 512));
+  return cuSuccess;
+})
+DEFINE(cuMemFree_v2, (CuPointer pointer), {
+  std::free(reinterpret_cast<void *>(static_cast<uintptr_t>(pointer)));
+  return cuSuccess;
+})
+DEFINE(cuMemcpyHtoD_v2, (CuPointer target, const void *source, size_t bytes), {
+  std::memcpy(reinterpret_cast<void *>(static_cast<uintptr_t>(target)), source,
+              bytes);
+  return cuSuccess;
+})
+DEFINE(cuMemcpyDtoH_v2, (void *target, CuPointer source, size_t bytes), {
+  std::memcpy(target,
+              reinterpret_cast<const void *>(static_cast<uintptr_t>(source)),
+              bytes);
+  return cuSuccess;
+})
+DEFINE(cuStreamCreate, (CuHandle *, unsigned), { return cuSuccess; })
+DEFINE(cuStreamDestroy_v2, (CuHandle), { return cuSuccess; })
+DEFINE(cuStreamSynchronize, (CuHandle), { return cuSuccess; })
+DEFINE(cuEventCreate, (CuHandle *, unsigned), { return cuSuccess; })
+DEFINE(cuEventDestroy_v2, (CuHandle), { return cuSuccess; })
+DEFINE(cuEventRecord, (CuHandle, CuHandle), { return cuSuccess; })
+DEFINE(cuEventSynchronize, (CuHandle), { return cuSuccess; })
+DEFINE(cuEventElapsedTime, (float *, CuHandle, CuHandle), { return cuSuccess; })

@@ -1,0 +1,86 @@
+// Options of a case, on the command line and in files of many cases.
+// SPDX-License-Identifier: MIT
+#include "tools/selvedge/Cases.h"
+
+#include "selvedge/File.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace selvedge::cli {
+
+namespace {
+
+Result<Case> parseLine(const std::string &line, CaseOptions options) {
+  CLI::App parser;
+  parser.set_help_flag();
+  addCaseFlags(parser, options);
+  try {
+    parser.parse(line);
+  } catch (const CLI::ParseError &error) {
+    return Status::badInput(error.what());
+  }
+  return parseCase(options);
+}
+
+} // namespace
+
+void addCaseFlags(CLI::App &command, CaseOptions &options) {
+  auto repeated = [&](const char *name, std::vector<std::string> &values,
+                      const char *help) {
+    command.add_option(name, values, help)
+        ->type_size(1)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  repeated("--shape", options.problem.shapes, "dims: B=2,M=1024,...");
+  repeated("--omit", options.problem.omitted,
+           "leave an optional tensor out of random inputs");
+  repeated("--fill", options.problem.fills,
+           "NAME=VALUE[,VALUE...]: values of an input, repeated, instead of "
+           "random ones");
+  repeated("--layout", options.layouts,
+           "[NAME=]KIND, how a tensor, or each one, lies in GPU memory: "
+           "contiguous, padded, transposed, permuted, unaligned or broadcast");
+  command.add_option("-i", options.problem.inputFile,
+                     "inputs (safetensors; default: random)");
+  command.add_option("--seed", options.seed,
+                     "seed of random inputs (default 0)");
+  command.add_option(
+      "--poison", options.poison,
+      "what everything holds that results must not depend on: none, nan "
+      "(default), inf, ninf, max, random, subnormal or ff; KIND,KIND... or all "
+      "for several runs");
+  command.add_option("--repeat", options.repeat,
+                     "launch N times in a row; results must be equal");
+  command.add_option(
+      "--compare", options.compare,
+      "ref: with the reference and its error bounds; clean: bit "
+      "for bit with a run that is not poisoned; ref,clean: both");
+}
+
+Result<std::vector<Case>> readCases(const std::string &path,
+                                    const CaseOptions &defaults) {
+  Result<std::string> text = readFile(path);
+  if (!text.ok())
+    return text.status();
+  std::vector<Case> cases;
+  int number = 0;
+  for (size_t begin = 0; begin < text->size();) {
+    size_t end = std::min(text->find('\n', begin), text->size());
+    std::string line = text->substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos || line[0] == '#')
+      continue;
+    Result<Case> parsed = parseLine(line, defaults);
+    if (!parsed.ok())
+      return Status::badInput(
+          fmt::format("{}:{}: {}", path, number, parsed.status().message()));
+    cases.push_back(std::move(*parsed));
+  }
+  return cases;
+}
+
+} // namespace selvedge::cli

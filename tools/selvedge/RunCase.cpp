@@ -1,0 +1,198 @@
+// One problem of `run`: executed on a device and compared.
+// SPDX-License-Identifier: MIT
+#include "tools/selvedge/RunCase.h"
+
+#include "tools/selvedge/GuardedImage.h"
+#include "tools/selvedge/Support.h"
+
+#include <charconv>
+#include <fmt/format.h>
+
+namespace selvedge::cli {
+
+namespace {
+
+constexpr int64_t maxLaunches = 1000;
+
+template <typename T>
+bool parseInteger(const std::string &text, T &value) {
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+Status parseComparisons(const std::string &text, Case &theCase) {
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string name = text.substr(begin, end - begin);
+    if (name != "ref" && name != "clean")
+      return Status::badInput(fmt::format(
+          "--compare '{}' is unknown: expected ref, clean or both", name));
+    (name == "ref" ? theCase.comparesRef : theCase.comparesClean) = true;
+    begin = end + 1;
+  }
+  return Status();
+}
+
+/// Makes inputs that are broadcast equal along that dimension; those of a file
+/// have to be.
+Status broadcastInputs(Problem &problem,
+                       const std::map<std::string, LayoutKind> &layouts,
+                       bool fromFile) {
+  for (auto &[name, array] : problem.inputs) {
+    auto layout = layouts.find(name);
+    if (layout == layouts.end() || layout->second != LayoutKind::Broadcast)
+      continue;
+    GuardedImage image(array.dtype, makeLayout(layout->second, array.shape),
+                       Poison::None);
+    image.store(array.data);
+    std::vector<std::byte> equal = image.load(image.bytes());
+    if (fromFile && equal != array.data)
+      return Status::badInput(fmt::format(
+          "--layout {}=broadcast: the elements of the file differ along the "
+          "first dimension with an extent above 1",
+          name));
+    array.data = std::move(equal);
+  }
+  return Status();
+}
+
+} // namespace
+
+Result<Case> parseCase(const CaseOptions &options) {
+  Case theCase;
+  Result<std::vector<Poison>> poisons = parsePoisons(options.poison);
+  if (!poisons.ok())
+    return poisons.status();
+  theCase.poisons = std::move(*poisons);
+  if (Status s = parseComparisons(options.compare, theCase); !s.ok())
+    return s;
+  if (!parseInteger(options.repeat, theCase.launches) || theCase.launches < 1 ||
+      theCase.launches > maxLaunches)
+    return Status::badInput(
+        fmt::format("--repeat expects an integer in 1..{}, but got '{}'",
+                    maxLaunches, options.repeat));
+  theCase.layouts = options.layouts;
+  theCase.problem = options.problem;
+  if (!parseInteger(options.seed, theCase.problem.seed))
+    return Status::badInput(
+        fmt::format("--seed expects an integer in 0..2^64 - 1, but got '{}'",
+                    options.seed));
+  bool fromFile = !options.problem.inputFile.empty();
+  if (fromFile && !options.problem.omitted.empty())
+    return Status::badInput("--omit is for random inputs: with -i, leave the "
+                            "tensor out of the file");
+  if (fromFile && !options.problem.fills.empty())
+    return Status::badInput("--fill is for random inputs, not for -i");
+  return theCase;
+}
+
+Result<const Reference *> CaseRunner::referenceOf(const Problem &problem) {
+  if (!lastProblem || lastProblem->dims != problem.dims ||
+      lastProblem->scalars != problem.scalars ||
+      lastProblem->inputs != problem.inputs) {
+    lastProblem.reset();
+    Result<Reference> reference = runOnReference(problem);
+    if (!reference.ok())
+      return reference.status();
+    lastReference = std::move(*reference);
+    lastProblem = problem;
+  }
+  return &lastReference;
+}
+
+Status CaseRunner::runReferenceCase(const Problem &problem, const Case &theCase,
+                                    Outputs &outputs) {
+  if (theCase.comparesClean || theCase.launches > 1)
+    return Status::badInput(
+        fmt::format("{} needs --device gpu",
+                    theCase.comparesClean ? "--compare clean" : "--repeat"));
+  Result<const Reference *> reference = referenceOf(problem);
+  if (!reference.ok())
+    return reference.status();
+  Result<Outputs> rounded = roundOutputs(problem, **reference);
+  if (!rounded.ok())
+    return rounded.status();
+  outputs = std::move(*rounded);
+  fmt::print("{} on ref\n", problem.signature.op);
+  summarise(problem, outputs);
+  if (theCase.comparesRef && !compareOutputs(problem, outputs, **reference))
+    return Status::failed("the outputs differ from those of 'ref'");
+  return Status();
+}
+
+Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
+                              Execution execution, Outputs &outputs) {
+  if (!op) {
+    Result<GpuOp> loaded = GpuOp::load(problem.request, *device);
+    if (!loaded.ok())
+      return loaded.status();
+    op.emplace(std::move(*loaded));
+  }
+  Outputs clean;
+  if (theCase.comparesClean) {
+    execution.poison = Poison::None;
+    Result<GpuOutcome> outcome = op->run(problem, execution);
+    if (!outcome.ok())
+      return outcome.status();
+    clean = std::move(outcome->outputs);
+  }
+  bool fine = true;
+  for (Poison poison : theCase.poisons) {
+    auto error = [&](const Status &status) {
+      return Status(status.code(),
+                    fmt::format("with --poison {}: {}", poisonName(poison),
+                                status.message()));
+    };
+    execution.poison = poison;
+    Result<GpuOutcome> outcome = op->run(problem, execution);
+    if (!outcome.ok())
+      return error(outcome.status());
+    if (outputs.empty()) {
+      outputs = outcome->outputs;
+      fmt::print("{} on gpu ({}, {}, {})\n", problem.signature.op,
+                 device->name(), problem.request.arch, outcome->variant);
+      summarise(problem, outputs);
+    }
+    if (theCase.comparesClean)
+      if (Status s =
+              compareBits(outcome->outputs, "this run", clean, "the clean one");
+          !s.ok())
+        return error(s);
+    if (theCase.comparesRef) {
+      if (theCase.poisons.size() > 1)
+        fmt::print("poison {}\n", poisonName(poison));
+      fine &= compareOutputs(problem, outcome->outputs, *execution.reference);
+    }
+  }
+  return fine ? Status()
+              : Status::failed("the outputs differ from those of 'ref'");
+}
+
+Status CaseRunner::run(const Case &theCase, Outputs &outputs) {
+  outputs.clear();
+  Result<Problem> problem = makeProblem(request, theCase.problem);
+  if (!problem.ok())
+    return problem.status();
+  Execution execution;
+  auto layouts = parseLayouts(theCase.layouts, problem->signature);
+  if (!layouts.ok())
+    return layouts.status();
+  execution.layouts = std::move(*layouts);
+  execution.launches = theCase.launches;
+  if (Status s = broadcastInputs(*problem, execution.layouts,
+                                 !theCase.problem.inputFile.empty());
+      !s.ok())
+    return s;
+  if (!device)
+    return runReferenceCase(*problem, theCase, outputs);
+  if (theCase.comparesRef) {
+    Result<const Reference *> reference = referenceOf(*problem);
+    if (!reference.ok())
+      return reference.status();
+    execution.reference = *reference;
+  }
+  return runGpuCase(*problem, theCase, std::move(execution), outputs);
+}
+
+} // namespace selvedge::cli
