@@ -3,6 +3,9 @@
 #include "compiler/Driver/Compiler.h"
 
 #include "compiler/Driver/Session.h"
+#include "compiler/Explain/Explain.h"
+#include "compiler/Explain/Render.h"
+#include "compiler/Explain/Trace.h"
 #include "compiler/Frontend/Frontend.h"
 #include "compiler/Target/PTX/Ptxas.h"
 
@@ -57,6 +60,34 @@ CompileResult describe(const CompileRequest &request) {
   Session session(request);
   if (session.parse())
     session.writeSignature();
+  return std::move(session.result);
+}
+
+static std::string renderAs(ExplainFormat format,
+                            const explain::Explanation &explanation) {
+  switch (format) {
+  case ExplainFormat::Text:
+    return explain::renderText(explanation);
+  case ExplainFormat::Json:
+    return explain::renderJson(explanation);
+  case ExplainFormat::Html:
+    return explain::renderHtml(explanation);
+  }
+  llvm_unreachable("all formats are handled");
+}
+
+CompileResult explainOp(const CompileRequest &request, ExplainFormat format,
+                        std::string &text) {
+  text.clear();
+  Session session(request);
+  explain::Trace trace;
+  if (session.checkArch() && session.parse() &&
+      session.runPasses(Emit::SmAsync, explain::observe(trace))) {
+    explain::Explanation explanation = explain::collect(
+        trace, session.getModule(), {request.fileName, request.source});
+    explanation.arch = request.arch;
+    text = renderAs(format, explanation);
+  }
   return std::move(session.result);
 }
 

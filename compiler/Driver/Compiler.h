@@ -31,6 +31,8 @@ struct CompileRequest {
   std::string arch;
   /// Path of ptxas; empty: search PATH, CUDA_HOME and the usual places.
   std::string ptxas;
+  /// Whether MLIR text shows the source places and safety notes of operations.
+  bool printLocations = false;
 };
 
 /// Where a pipeline can be stopped to look at the program.
@@ -80,6 +82,14 @@ CompileResult emitText(const CompileRequest &request, Emit stage,
 /// Parses, checks and returns the op's signature as a manifest without
 /// variants (needs no `arch`): what `run --device ref` and `list` need.
 CompileResult describe(const CompileRequest &request);
+
+/// Form of an explanation.
+enum class ExplainFormat { Text, Json, Html };
+
+/// Compiles up to `sm:async` and tells in `text` what keeps each load, score
+/// and output safe, why, how and at what cost.
+CompileResult explainOp(const CompileRequest &request, ExplainFormat format,
+                        std::string &text);
 
 /// One op of a file as `list` shows it.
 struct OpSummary {

@@ -157,13 +157,16 @@ bool Session::parse() {
   return true;
 }
 
-bool Session::runPasses(Emit stage) {
+bool Session::runPasses(Emit stage,
+                        std::unique_ptr<PassInstrumentation> observer) {
   PhaseTimer timer(result, "passes");
   SourceDiagnostics diagnostics(context, request.fileName, request.source,
                                 result.diagnostics);
   FailureWatch::Failure failure;
   PassManager pm(&context, ModuleOp::getOperationName());
   pm.addInstrumentation(std::make_unique<FailureWatch>(context, failure));
+  if (observer)
+    pm.addInstrumentation(std::move(observer));
   buildPipeline(pm, stage, request.arch);
   if (succeeded(pm.run(*module)))
     return true;
@@ -241,7 +244,10 @@ bool Session::writeSignature() {
 std::string Session::printModule() {
   std::string text;
   llvm::raw_string_ostream os(text);
-  module->print(os);
+  OpPrintingFlags flags;
+  if (request.printLocations)
+    flags.enableDebugInfo();
+  module->print(os, flags);
   return text + "\n";
 }
 

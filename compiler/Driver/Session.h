@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -31,8 +32,9 @@ public:
   bool locatePtxas();
   /// Text to tile dialect.
   bool parse();
-  /// Runs the passes up to `stage`.
-  bool runPasses(Emit stage);
+  /// Runs the passes up to `stage`, watched by `observer` if there is one.
+  bool runPasses(Emit stage,
+                 std::unique_ptr<mlir::PassInstrumentation> observer = nullptr);
   /// Lowers kernels to LLVM IR and checks it.
   bool lowerToLLVM();
   /// LLVM IR to PTX.
@@ -44,7 +46,9 @@ public:
   /// Signature to JSON.
   bool writeSignature();
 
-  /// The program in its present form, as text.
+  /// The program in its present form.
+  mlir::ModuleOp getModule() { return *module; }
+  /// The same as text, with locations if the request asks for them.
   std::string printModule();
   std::string printLLVM();
 

@@ -61,6 +61,7 @@ private:
   };
 
   // Elaborator.cpp: shared helpers and the emission of the program.
+  /// A place in the source, named by the clause that is being elaborated.
   mlir::Location at(llvm::SMLoc loc) const;
   bool inKernel() const { return tb != nullptr; }
   bool spend(llvm::SMLoc loc);
@@ -106,7 +107,8 @@ private:
   Val evalKind(const Expr &e);
   Val evalName(const Expr &e);
   std::optional<Val> lookupSignature(llvm::StringRef name);
-  Val evalCondition(const Expr &e, llvm::StringRef what);
+  Val evalCondition(const Expr &e, llvm::StringRef what,
+                    llvm::StringRef inClause = "");
   Val evalWhere(const Expr &e);
   Val applyWhere(llvm::SMLoc loc, const Val &value, const Val &condition);
   Val evalElse(const Expr &e);
@@ -235,6 +237,8 @@ private:
   std::vector<std::unique_ptr<Variable>> newStates;
   unsigned steps = 0;
   unsigned evalDepth = 0;
+  /// `valid` or `where`: what locations are named while one is elaborated.
+  llvm::StringRef clause;
 };
 
 } // namespace selvedge::frontend

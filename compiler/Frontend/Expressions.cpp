@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -118,7 +120,9 @@ Val Elaborator::evalName(const Expr &e) {
   return Val::error();
 }
 
-Val Elaborator::evalCondition(const Expr &e, StringRef what) {
+Val Elaborator::evalCondition(const Expr &e, StringRef what,
+                              StringRef inClause) {
+  llvm::SaveAndRestore scope(clause, inClause.empty() ? clause : inClause);
   Val v = eval(e);
   if (v.isError() || v.is(Val::Kind::Bool))
     return v;
@@ -132,7 +136,7 @@ Val Elaborator::evalCondition(const Expr &e, StringRef what) {
 
 Val Elaborator::evalWhere(const Expr &e) {
   Val value = eval(*e.args[0]);
-  Val condition = evalCondition(*e.args[1], "right side of 'where'");
+  Val condition = evalCondition(*e.args[1], "right side of 'where'", "where");
   return applyWhere(e.loc, value, condition);
 }
 

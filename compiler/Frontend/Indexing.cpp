@@ -205,7 +205,7 @@ void Elaborator::addValidity(Access &access) {
     frame.scopes.back()[dim.binder] = std::move(variable);
   }
   frames.push_back(std::move(frame));
-  Val condition = evalCondition(*decl.valid, "'valid'");
+  Val condition = evalCondition(*decl.valid, "'valid'", "valid");
   frames.pop_back();
   if (condition.isError() ||
       (condition.is(Val::Kind::Bool) && condition.intValue))

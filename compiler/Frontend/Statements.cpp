@@ -210,8 +210,8 @@ Val Elaborator::evalStored(const Expr &e, const TensorInfo &target) {
   }
   if (e.kind == Expr::Kind::Where) {
     Val v = evalStored(*e.args[0], target);
-    return applyWhere(e.loc, v,
-                      evalCondition(*e.args[1], "right side of 'where'"));
+    return applyWhere(
+        e.loc, v, evalCondition(*e.args[1], "right side of 'where'", "where"));
   }
   return eval(e);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Predicates.h"
+#include "dialect/Tile/Provenance.h"
 
 #include <limits>
 
@@ -27,17 +28,53 @@ public:
       return failed(pairRule(op)) ? WalkResult::interrupt()
                                   : WalkResult::advance();
     });
-    return failure(result.wasInterrupted());
+    if (result.wasInterrupted())
+      return failure();
+    noteAccesses();
+    return success();
   }
 
 private:
+  /// Every access is predicated: a safety operation that needs no insertion.
+  void noteAccesses() {
+    program.walk([&](Operation *op) {
+      if (auto load = dyn_cast<LoadOp>(op)) {
+        DotOp consumer = demands.lookup(load);
+        noteAccess(load, "load", load.getTensor(),
+                   consumer ? "zero, by " + nameOf(consumer) : "unread",
+                   consumer ? consumer.getLoc() : load.getLoc());
+      } else if (auto store = dyn_cast<StoreOp>(op)) {
+        noteAccess(store, "store", store.getTensor(), "", store.getLoc());
+      }
+    });
+  }
+
+  void noteAccess(Operation *op, StringRef kind, Value tensor,
+                  const std::string &reason, Location consumer) {
+    StringAttr name =
+        op->getParentOfType<KernelOp>().getTensorArgOf(tensor).getName();
+    op->setLoc(withNote(
+        op->getLoc(), {ids.next(op, kind), kind.str(), name.str(), reason, {}},
+        consumer));
+  }
+
+  static std::string nameOf(DotOp op) {
+    return "dot over " +
+           llvm::join(
+               llvm::map_range(op.getOver().getAsValueRange<StringAttr>(),
+                               [](StringRef s) { return s.str(); }),
+               ", ");
+  }
+
   Value constant(OpBuilder &b, Location loc, TypedAttr value, Type like) {
     return broadcastTo(b, loc, arith::ConstantOp::create(b, loc, value), like);
   }
 
-  /// select(all of `presence`, value, otherwise).
-  Value select(OpBuilder &b, Location loc, ValueRange presence, Value value,
+  /// select(all of `presence`, value, otherwise), inserted for `consumer`.
+  Value select(OpBuilder &b, Operation *consumer, const Twine &subject,
+               const Twine &reason, ValueRange presence, Value value,
                TypedAttr otherwise) {
+    Location loc = consumer->getLoc();
     Value condition;
     for (Value p : presence) {
       Value wide = broadcastTo(b, loc, p, value.getType());
@@ -45,8 +82,13 @@ private:
           condition ? arith::AndIOp::create(b, loc, condition, wide).getResult()
                     : wide;
     }
+    SafetyNote note{
+        ids.next(consumer, "mask"), "mask", subject.str(), reason.str(), {}};
+    // The select stands where its value does; its consumer is named beside it.
+    Location place = value.getDefiningOp() ? value.getLoc() : loc;
     return arith::SelectOp::create(
-        b, loc, condition, value, constant(b, loc, otherwise, value.getType()));
+        b, withNote(place, note, loc), condition, value,
+        constant(b, loc, otherwise, value.getType()));
   }
 
   static TypedAttr identity(OpBuilder &b, Combine kind, Type element) {
@@ -77,7 +119,8 @@ private:
     TypedAttr masked =
         b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
     op.getScoresMutable().assign(
-        select(b, op.getLoc(), op.getPresence(), op.getScores(), masked));
+        select(b, op, "scores", "softmax over " + op.getOver(),
+               op.getPresence(), op.getScores(), masked));
   }
 
   void maskReduction(ReduceOp op) {
@@ -87,12 +130,14 @@ private:
     TypedAttr neutral = identity(
         b, op.getKind(), getElementTypeOrSelf(op.getSource().getType()));
     op.getSourceMutable().assign(
-        select(b, op.getLoc(), op.getPresence(), op.getSource(), neutral));
+        select(b, op, "reduced tile",
+               "reduction (" + stringifyCombine(op.getKind()) + ")",
+               op.getPresence(), op.getSource(), neutral));
   }
 
   /// Whether `value` is exactly 0 where `predicate` is false; makes a load so
   /// by its fill.
-  bool isZeroWhere(Value value, Value predicate) {
+  bool isZeroWhere(Value value, Value predicate, DotOp consumer) {
     auto has = [&](ValueRange list) {
       return llvm::any_of(list, [&](Value p) { return implies(p, predicate); });
     };
@@ -104,11 +149,12 @@ private:
       if (!has(load.getPresence()))
         return false;
       load.setFill(Fill::Zero);
+      demands.try_emplace(load, consumer);
       return true;
     }
     if (isa_and_nonnull<ConvertOp, BroadcastOp, arith::ExtFOp, arith::TruncFOp>(
             def))
-      return isZeroWhere(def->getOperand(0), predicate);
+      return isZeroWhere(def->getOperand(0), predicate, consumer);
     return false;
   }
 
@@ -121,11 +167,13 @@ private:
         if (llvm::all_of(
                 axesOf(p.getType()),
                 [&](StringAttr a) { return llvm::is_contained(axes, a); }) &&
-            !isZeroWhere(operand->get(), p))
+            !isZeroWhere(operand->get(), p, op))
           open.push_back(p);
       if (!open.empty())
         operand->set(select(
-            b, op.getLoc(), open, operand->get(),
+            b, op,
+            operand == &op.getLhsMutable() ? "left operand" : "right operand",
+            nameOf(op), open, operand->get(),
             b.getZeroAttr(getElementTypeOrSelf(operand->get().getType()))));
     }
     for (Value p : op.getPresence()) {
@@ -142,6 +190,9 @@ private:
   }
 
   ProgramOp program;
+  NoteIds ids;
+  /// The product that demanded a load's zero fill first.
+  DenseMap<Operation *, DotOp> demands;
 };
 
 struct TileObligationsPass : impl::TileObligationsBase<TileObligationsPass> {

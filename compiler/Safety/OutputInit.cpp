@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Predicates.h"
+#include "dialect/Tile/Provenance.h"
 
 namespace selvedge::safety {
 
@@ -19,16 +20,20 @@ public:
   explicit Coverage(StoreOp store)
       : store(store), kernel(dyn_cast<KernelOp>(store->getParentOp())) {}
 
-  bool isComplete() {
+  /// Why it does not, or nothing if it does.
+  std::optional<std::string> gap() {
     if (!kernel)
-      return false;
+      return "its store stands in a loop or branch";
     AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
-    for (auto [index, extent] :
-         llvm::zip_equal(store.getIndices(), shape.getResults()))
+    for (auto [dim, index, extent] :
+         llvm::enumerate(store.getIndices(), shape.getResults()))
       if (!spans(index, extent))
-        return false;
-    return llvm::all_of(store.getPresence(),
-                        [&](Value p) { return isShapeBound(p, shape); });
+        return "its store does not run over all of dimension " +
+               std::to_string(dim);
+    if (!llvm::all_of(store.getPresence(),
+                      [&](Value p) { return isShapeBound(p, shape); }))
+      return "its store leaves out lanes inside the shape";
+    return std::nullopt;
   }
 
 private:
@@ -114,7 +119,8 @@ private:
 
 /// Adds a kernel that stores the output's init over its whole shape, before all
 /// others.
-void addInitKernel(ProgramOp program, unsigned tensor) {
+void addInitKernel(ProgramOp program, unsigned tensor,
+                   const std::string &reason) {
   MLIRContext *ctx = program.getContext();
   TensorArgAttr arg = program.getTensorArg(tensor);
   AffineMap shape = arg.getShape();
@@ -187,7 +193,9 @@ void addInitKernel(ProgramOp program, unsigned tensor) {
   Value stored =
       SplatOp::create(b, loc, withElementType(tile, arg.getElementType()),
                       arith::ConstantOp::create(b, loc, value));
-  StoreOp::create(b, loc, stored,
+  SafetyNote note{
+      NoteIds().next(kernel, "init"), "init", arg.getName().str(), reason, {}};
+  StoreOp::create(b, withNote(loc, note), stored,
                   body.getArgument(program.getDims().size() + tensor), indices,
                   ValueRange{inside});
   ReturnOp::create(b, loc);
@@ -197,11 +205,20 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     llvm::SmallDenseSet<Attribute> covered;
+    llvm::SmallDenseMap<Attribute, std::string> gaps;
     program.walk([&](StoreOp store) {
-      if (Coverage(store).isComplete())
-        covered.insert(store->getParentOfType<KernelOp>()
-                           .getTensorArgOf(store.getTensor())
-                           .getName());
+      StringAttr tensor = store->getParentOfType<KernelOp>()
+                              .getTensorArgOf(store.getTensor())
+                              .getName();
+      std::optional<std::string> gap = Coverage(store).gap();
+      if (gap)
+        gaps[tensor] = *gap;
+      else
+        covered.insert(tensor);
+      if (std::optional<SafetyNote> note = noteOf(store.getLoc())) {
+        note->reason = gap ? "" : "covers";
+        store->setLoc(withNote(store.getLoc(), *note));
+      }
     });
     for (unsigned i = 0; i < program.getTensors().size(); ++i) {
       TensorArgAttr arg = program.getTensorArg(i);
@@ -214,7 +231,9 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
             << " to have an out_init: its stores do not provably cover it";
         return signalPassFailure();
       }
-      addInitKernel(program, i);
+      auto gap = gaps.find(arg.getName());
+      addInitKernel(program, i,
+                    gap == gaps.end() ? "no kernel stores it" : gap->second);
     }
   }
 };

@@ -15,6 +15,8 @@ def TileObligations : Pass<"tile-obligations", "::selvedge::tile::ProgramOp"> {
     - `tile.dot`: the annihilator-pair rule. Wherever a contracted lane is absent, each operand that knows of it is exactly 0: a load by its fill, softmax weights because their score
       was -inf, anything else by a select. A predicate that only one operand can see (a causal mask on weights) leaves the other operand as present data.
 
+    Each access and each select gets a safety note in its location, which `selvedge explain` reads.
+
     Before:
     ```mlir
     %k = tile.load %K[...] where(%p : ...) : ...
@@ -48,6 +50,7 @@ def TileSimplifyPresence : Pass<"tile-simplify-presence"> {
   let summary = "Remove predicates that the bound sizes make true";
   let description = [{
     Compares of an index tile that starts at a constant with a constant are decided by interval arithmetic; true predicates leave presence lists, conjunctions and selects.
+    Safety notes remember the positions of those that are gone.
 
     Before: `arith.cmpi slt, (tile.range 0 : tensor<128xi32, ...>), (tile.splat 128)`, `tile.load ... where(%that)`
     After: `tile.load ...` without the predicate.

@@ -1,6 +1,7 @@
 // tile-simplify-presence: predicates that bound sizes make true.
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Passes.h"
+#include "dialect/Tile/Provenance.h"
 
 namespace selvedge::safety {
 
@@ -77,24 +78,56 @@ bool isTrue(Value v) {
   }
 }
 
-void dropTrue(MutableOperandRange presence) {
+/// Whether a loop's part, not a size, makes `v` true.
+bool isKnown(Value v) {
+  while (Operation *def = v.getDefiningOp()) {
+    if (!isa<SplatOp, BroadcastOp>(def))
+      return isa<KnownOp>(def);
+    v = def->getOperand(0);
+  }
+  return false;
+}
+
+void dropTrue(Operation *op, MutableOperandRange presence) {
   for (unsigned i = presence.size(); i-- > 0;)
-    if (isTrue(presence[i].get()))
+    if (isTrue(presence[i].get())) {
+      bool byLoop = isKnown(presence[i].get());
       presence.erase(i);
+      noteProved(op, i, byLoop);
+    }
+}
+
+/// Notes which predicates of a mask are true. The obligations' conjunctions
+/// lean to the left: the last predicate is the right side of the outermost one.
+void noteMask(arith::SelectOp select) {
+  SmallVector<Value> parts;
+  Value rest = select.getCondition();
+  while (auto both = rest.getDefiningOp<arith::AndIOp>()) {
+    parts.push_back(both.getRhs());
+    rest = both.getLhs();
+  }
+  parts.push_back(rest);
+  for (auto [fromLast, part] : llvm::enumerate(parts))
+    if (isTrue(part))
+      noteProved(select, parts.size() - 1 - fromLast, isKnown(part));
 }
 
 struct TileSimplifyPresencePass
     : impl::TileSimplifyPresenceBase<TileSimplifyPresencePass> {
   void runOnOperation() override {
+    getOperation()->walk([](arith::SelectOp select) {
+      if (noteOf(select.getLoc()))
+        noteMask(select);
+    });
     getOperation()->walk([](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op))
-        dropTrue(load.getPresenceMutable());
+        dropTrue(load, load.getPresenceMutable());
       else if (auto store = dyn_cast<StoreOp>(op))
-        dropTrue(store.getPresenceMutable());
+        dropTrue(store, store.getPresenceMutable());
       else if (auto dot = dyn_cast<DotOp>(op))
-        dropTrue(dot.getPresenceMutable());
+        dropTrue(dot, dot.getPresenceMutable());
       else if (auto reduce = dyn_cast<ReduceOp>(op))
-        dropTrue(reduce.getPresenceMutable());
+        dropTrue(reduce, reduce.getPresenceMutable());
       else if (auto both = dyn_cast<arith::AndIOp>(op);
                both && both.getType() == both.getLhs().getType()) {
         if (isTrue(both.getLhs()))
@@ -102,8 +135,10 @@ struct TileSimplifyPresencePass
         else if (isTrue(both.getRhs()))
           both.replaceAllUsesWith(both.getLhs());
       } else if (auto select = dyn_cast<arith::SelectOp>(op);
-                 select && isTrue(select.getCondition()))
+                 select && isTrue(select.getCondition())) {
         select.replaceAllUsesWith(select.getTrueValue());
+        select.erase();
+      }
     });
   }
 };

@@ -1,6 +1,7 @@
 // sm-async-copies: copies become asynchronous, their loops pipelined.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
+#include "dialect/Tile/Provenance.h"
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
@@ -119,7 +120,8 @@ private:
         return llvm::map_to_vector(
             values, [&](Value v) { return mapping.lookupOrDefault(v); });
       };
-      Value slot = SlotOp::create(b, copy.getLoc(), copy.getBuffer().getType(),
+      Location place = tile::withoutNote(copy.getLoc());
+      Value slot = SlotOp::create(b, place, copy.getBuffer().getType(),
                                   rings[copy.getBuffer()], stage);
       SmallVector<Value> presence = lookup(copy.getPresence());
       presence.push_back(exists);
@@ -168,7 +170,8 @@ private:
          llvm::zip(loop.getRegionIterArgs(), pipelined.getRegionIterArgs()))
       mapping.map(from, to);
     for (auto &[copy, ops] : copies) {
-      Value slot = SlotOp::create(in, copy.getLoc(), copy.getBuffer().getType(),
+      Value slot = SlotOp::create(in, tile::withoutNote(copy.getLoc()),
+                                  copy.getBuffer().getType(),
                                   rings[copy.getBuffer()], stage);
       mapping.map(copy.getBuffer(), slot);
     }
@@ -219,9 +222,10 @@ Operation *firstUse(CopyOp copy) {
 /// Issues a copy where it stands and awaits it before its first reader.
 void issueInPlace(CopyOp copy) {
   OpBuilder b(copy);
+  Location place = tile::withoutNote(copy.getLoc());
   // In a loop the buffer's readers of the last iteration must be done first.
   if (copy->getParentOfType<scf::ForOp>())
-    BarrierOp::create(b, copy.getLoc());
+    BarrierOp::create(b, place);
   Value token = CopyAsyncOp::create(
       b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
       copy.getIndices(), copy.getPresence(), copy.getBuffer(), copy.getDist(),
@@ -231,8 +235,8 @@ void issueInPlace(CopyOp copy) {
     b.setInsertionPoint(reader);
   else
     b.setInsertionPoint(copy->getBlock()->getTerminator());
-  AwaitOp::create(b, copy.getLoc(), token);
-  BarrierOp::create(b, copy.getLoc());
+  AwaitOp::create(b, place, token);
+  BarrierOp::create(b, place);
   copy.erase();
 }
 

@@ -1,6 +1,7 @@
 // tile-expand-softmax: the definition of the softmax operations.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
+#include "dialect/Tile/Provenance.h"
 
 #include <limits>
 
@@ -17,7 +18,14 @@ using namespace selvedge::tile;
 /// Emits the guarded arithmetic that all softmax operations share.
 class SoftmaxBuilder {
 public:
-  SoftmaxBuilder(OpBuilder &builder, Location loc) : b(builder), loc(loc) {}
+  SoftmaxBuilder(OpBuilder &builder, Operation *op, NoteIds &ids)
+      : b(builder), loc(op->getLoc()), op(op), ids(ids) {}
+
+  /// The location of a guard's select.
+  Location guard(StringRef subject, StringRef reason) {
+    return withNote(
+        loc, {ids.next(op, "guard"), "guard", subject.str(), reason.str(), {}});
+  }
 
   Value constant(double value, Type like) {
     auto f32 = b.getF32Type();
@@ -39,8 +47,12 @@ public:
   /// `-inf - reference` is -inf and not NaN.
   Value reference(Value max) {
     Value empty = equals(max, -std::numeric_limits<double>::infinity());
-    return arith::SelectOp::create(b, loc, empty, constant(0, max.getType()),
-                                   max);
+    return arith::SelectOp::create(
+        b,
+        guard("softmax reference",
+              "a row without keys so far has maximum -inf, and -inf - -inf "
+              "would be NaN: its exponents are taken against 0"),
+        empty, constant(0, max.getType()), max);
   }
 
   /// exp(x - ref). The difference comes first: it is exact for x == ref, so the
@@ -59,6 +71,8 @@ public:
 
   OpBuilder &b;
   Location loc;
+  Operation *op;
+  NoteIds &ids;
 };
 
 /// Rescales the accumulators by `alpha` and appends them to `results`.
@@ -69,9 +83,9 @@ void rescale(SoftmaxBuilder &s, ValueRange accs, Value alpha,
         arith::MulFOp::create(s.b, s.loc, acc, s.spread(alpha, acc)));
 }
 
-void expandUpdate(SoftmaxUpdateOp op) {
+void expandUpdate(SoftmaxUpdateOp op, NoteIds &ids) {
   OpBuilder builder(op);
-  SoftmaxBuilder s(builder, op.getLoc());
+  SoftmaxBuilder s(builder, op, ids);
   Type state = op.getMax().getType();
   Value top = s.reduce(Combine::Max, op.getScores(), op.getOver(), state);
   Value newMax =
@@ -89,9 +103,9 @@ void expandUpdate(SoftmaxUpdateOp op) {
   op.erase();
 }
 
-void expandInclude(SoftmaxIncludeOp op) {
+void expandInclude(SoftmaxIncludeOp op, NoteIds &ids) {
   OpBuilder builder(op);
-  SoftmaxBuilder s(builder, op.getLoc());
+  SoftmaxBuilder s(builder, op, ids);
   Value score = s.spread(op.getScore(), op.getMax());
   Value newMax =
       arith::MaximumFOp::create(builder, op.getLoc(), op.getMax(), score);
@@ -108,9 +122,10 @@ void expandInclude(SoftmaxIncludeOp op) {
 
 /// `value` where the sum of weights is not 0 (a NaN sum included), else
 /// `otherwise`.
-Value unlessEmpty(SoftmaxBuilder &s, Value sum, Value value, double otherwise) {
+Value unlessEmpty(SoftmaxBuilder &s, StringRef subject, StringRef reason,
+                  Value sum, Value value, double otherwise) {
   Value empty = s.spread(s.equals(sum, 0), value);
-  return arith::SelectOp::create(s.b, s.loc, empty,
+  return arith::SelectOp::create(s.b, s.guard(subject, reason), empty,
                                  s.constant(otherwise, value.getType()), value);
 }
 
@@ -118,51 +133,60 @@ Value inverse(SoftmaxBuilder &s, Value sum) {
   return arith::DivFOp::create(s.b, s.loc, s.constant(1, sum.getType()), sum);
 }
 
-void expandNormalize(SoftmaxNormalizeOp op) {
+void expandNormalize(SoftmaxNormalizeOp op, NoteIds &ids) {
   OpBuilder builder(op);
-  SoftmaxBuilder s(builder, op.getLoc());
+  SoftmaxBuilder s(builder, op, ids);
   Value scaled =
       arith::MulFOp::create(builder, op.getLoc(), op.getAcc(),
                             s.spread(inverse(s, op.getSum()), op.getAcc()));
-  op.replaceAllUsesWith(unlessEmpty(s, op.getSum(), scaled, 0));
+  op.replaceAllUsesWith(unlessEmpty(
+      s, "normalised accumulator",
+      "a row without keys has a sum of 0, and 0 / 0 would be NaN: it is 0",
+      op.getSum(), scaled, 0));
   op.erase();
 }
 
-void expandLse(SoftmaxLseOp op) {
+void expandLse(SoftmaxLseOp op, NoteIds &ids) {
   OpBuilder builder(op);
-  SoftmaxBuilder s(builder, op.getLoc());
+  SoftmaxBuilder s(builder, op, ids);
   Value lse = arith::AddFOp::create(
       builder, op.getLoc(), op.getMax(),
       math::LogOp::create(builder, op.getLoc(), op.getSum()));
-  op.replaceAllUsesWith(unlessEmpty(s, op.getSum(), lse,
-                                    -std::numeric_limits<double>::infinity()));
+  op.replaceAllUsesWith(unlessEmpty(
+      s, "log of the sum",
+      "a row without keys has a sum of 0: its log is -inf by definition",
+      op.getSum(), lse, -std::numeric_limits<double>::infinity()));
   op.erase();
 }
 
-void expandWeight(SoftmaxWeightOp op) {
+void expandWeight(SoftmaxWeightOp op, NoteIds &ids) {
   OpBuilder builder(op);
-  SoftmaxBuilder s(builder, op.getLoc());
+  SoftmaxBuilder s(builder, op, ids);
   Value weight = s.exponential(op.getScore(), s.reference(op.getMax()));
   Value scaled = arith::MulFOp::create(
       builder, op.getLoc(), weight, s.spread(inverse(s, op.getSum()), weight));
-  op.replaceAllUsesWith(unlessEmpty(s, op.getSum(), scaled, 0));
+  op.replaceAllUsesWith(unlessEmpty(
+      s, "softmax weight",
+      "a row without keys has a sum of 0, and 0 / 0 would be NaN: it is 0",
+      op.getSum(), scaled, 0));
   op.erase();
 }
 
 struct TileExpandSoftmaxPass
     : impl::TileExpandSoftmaxBase<TileExpandSoftmaxPass> {
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
+    NoteIds ids;
+    getOperation()->walk([&](Operation *op) {
       if (auto update = dyn_cast<SoftmaxUpdateOp>(op))
-        expandUpdate(update);
+        expandUpdate(update, ids);
       else if (auto include = dyn_cast<SoftmaxIncludeOp>(op))
-        expandInclude(include);
+        expandInclude(include, ids);
       else if (auto normalize = dyn_cast<SoftmaxNormalizeOp>(op))
-        expandNormalize(normalize);
+        expandNormalize(normalize, ids);
       else if (auto lse = dyn_cast<SoftmaxLseOp>(op))
-        expandLse(lse);
+        expandLse(lse, ids);
       else if (auto weight = dyn_cast<SoftmaxWeightOp>(op))
-        expandWeight(weight);
+        expandWeight(weight, ids);
     });
   }
 };

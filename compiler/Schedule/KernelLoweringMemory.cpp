@@ -1,6 +1,7 @@
 // Lowers the body of one bound tile kernel to sm.seq: memory, products,
 // reductions. SPDX-License-Identifier: MIT
 #include "compiler/Schedule/KernelLowering.h"
+#include "dialect/Tile/Provenance.h"
 
 namespace selvedge::schedule {
 
@@ -167,7 +168,8 @@ LogicalResult KernelLowering::lowerCopy(LoadOp load) {
   if (failed(indices) || failed(presence))
     return load.emitOpError("cannot be copied to shared memory: an index or "
                             "predicate is not computable from indices alone");
-  Value buffer = alloc(type, load.getLoc());
+  // The note says what the copy does; the buffer has no part in it.
+  Value buffer = alloc(type, withoutNote(load.getLoc()));
   sm::CopyOp::create(builder, load.getLoc(), value(load.getTensor()), *indices,
                      *presence, buffer, dist, width);
   buffers[load] = buffer;

@@ -18,6 +18,8 @@ using Action = std::function<int()>;
 Action addCompile(CLI::App &app);
 /// `run`: compile and execute on a device.
 Action addRun(CLI::App &app);
+/// `explain`: what keeps each load, score and output safe.
+Action addExplain(CLI::App &app);
 /// `list`: ops of files or of the shipped templates.
 Action addList(CLI::App &app);
 /// `doctor`: what this machine can do.

@@ -19,6 +19,7 @@ struct CompileOptions {
   SourceOptions source;
   std::string emit;
   std::string output;
+  bool locations = false;
 };
 
 constexpr const char *emitChoices =
@@ -94,6 +95,7 @@ int runCompile(const CompileOptions &options) {
   if (!bindings.ok())
     return report(bindings.status());
   request->bindings = std::move(*bindings);
+  request->printLocations = options.locations;
   if (!stage)
     return emitBinary(options, *request);
   std::string text;
@@ -111,6 +113,9 @@ Action addCompile(CLI::App &app) {
   addSourceFlags(*command, options->source);
   command->add_option("--emit", options->emit,
                       fmt::format("instead of the artefact: {}", emitChoices));
+  command->add_flag("--locations", options->locations,
+                    "with --emit tile or sm: show source places and safety "
+                    "notes");
   command
       ->add_option("-o", options->output, "output file, - for text on stdout")
       ->required();

@@ -13,7 +13,8 @@ using namespace selvedge::cli;
 
 namespace {
 
-constexpr const char *available = "compile, run, list, doctor, version";
+constexpr const char *available =
+    "compile, run, explain, list, doctor, version";
 
 /// A first word that is no subcommand gets a better message here than from the
 /// parser; exitDone when there is nothing to say.
@@ -25,10 +26,11 @@ int checkSubcommand(int argc, char **argv) {
   std::string_view word = argv[1];
   if (word.starts_with('-'))
     return exitDone;
-  for (std::string_view known : {"compile", "run", "list", "doctor", "version"})
+  for (std::string_view known :
+       {"compile", "run", "explain", "list", "doctor", "version"})
     if (word == known)
       return exitDone;
-  bool planned = word == "check" || word == "explain" || word == "bench";
+  bool planned = word == "check" || word == "bench";
   printError(fmt::format("{} '{}'; available: {}",
                          planned ? "not available yet: subcommand"
                                  : "unknown subcommand",
@@ -45,8 +47,8 @@ int runProgram(int argc, char **argv) {
                        fmt::format("selvedge {}", selvedge::compilerVersion()));
   const std::pair<const char *, Action> actions[] = {
       {"compile", addCompile(app)}, {"run", addRun(app)},
-      {"list", addList(app)},       {"doctor", addDoctor(app)},
-      {"version", addVersion(app)},
+      {"explain", addExplain(app)}, {"list", addList(app)},
+      {"doctor", addDoctor(app)},   {"version", addVersion(app)},
   };
   try {
     app.parse(argc, argv);

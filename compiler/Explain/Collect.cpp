@@ -1,0 +1,286 @@
+// From a watched compilation to its explanation.
+// SPDX-License-Identifier: MIT
+#include "compiler/Explain/Explain.h"
+#include "compiler/Explain/Mechanism.h"
+#include "compiler/Explain/Pictures.h"
+#include "compiler/Explain/Proofs.h"
+#include "compiler/Explain/Words.h"
+#include "dialect/Tile/Provenance.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <map>
+#include <set>
+
+namespace selvedge::explain {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+namespace {
+
+class Collector {
+public:
+  Collector(Trace &trace, ModuleOp module, const Source &source)
+      : trace(trace), module(module), source(source.text) {
+    result.file = source.file;
+  }
+
+  Explanation run() {
+    ProgramOp program = *trace.safe->getOps<ProgramOp>().begin();
+    result.op = program.getSymName().str();
+    program.walk([&](Operation *op) {
+      if (std::optional<SafetyNote> note = noteOf(op->getLoc()))
+        addRecord(op, *note);
+    });
+    module.walk([&](Operation *op) {
+      if (std::optional<SafetyNote> note = noteOf(op->getLoc()))
+        addInstance(op, *note);
+    });
+    addRemoved();
+    nameParts();
+    for (Record &record : result.records)
+      settle(record);
+    result.proofs = productProofs(program, source);
+    result.outputs = outputs(program);
+    result.pictures = drawPictures(program, trace.sizes, operations, result);
+    return std::move(result);
+  }
+
+private:
+  static std::string kernelOf(Operation *op) {
+    return op->getParentOfType<KernelOp>().getSymName().str();
+  }
+
+  Record &start(const SafetyNote &note, Location loc) {
+    byId[note.id] = result.records.size();
+    Record record;
+    record.id = note.id;
+    record.kind = note.kind;
+    record.subject = note.subject;
+    record.reason = note.reason;
+    record.place = source.placeOf(loc);
+    if (std::optional<Location> consumer = consumerOf(loc))
+      record.consumer = source.placeOf(*consumer);
+    result.records.push_back(record);
+    return result.records.back();
+  }
+
+  void addRecord(Operation *op, const SafetyNote &note) {
+    Record &record = start(note, op->getLoc());
+    operations[note.id] = op;
+    record.kernel = kernelOf(op);
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      record.tile = tileWords(op, load.getType());
+      record.fill = load.getFill() == Fill::Zero ? "zero" : "unread";
+      describe(record, load.getPresence());
+      append(record.predicates,
+             rangeProofs(load->getParentOfType<KernelOp>(), load.getTensor(),
+                         load.getIndices(), record.predicates));
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      record.tile = tileWords(op, store.getValue().getType());
+      describe(record, store.getPresence());
+      append(record.predicates,
+             rangeProofs(store->getParentOfType<KernelOp>(), store.getTensor(),
+                         store.getIndices(), record.predicates));
+    } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      record.tile = tileWords(op, select.getType());
+      Value fill = stripRepeats(select.getFalseValue());
+      record.fill = wordsFor(fill);
+      describe(record, conjuncts(select.getCondition()));
+    }
+  }
+
+  static void append(std::vector<Predicate> &to, std::vector<Predicate> from) {
+    to.insert(to.end(), from.begin(), from.end());
+  }
+
+  /// The predicates of a mask in the order of its sink's presence.
+  static SmallVector<Value> conjuncts(Value condition) {
+    SmallVector<Value> parts;
+    while (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+      parts.push_back(both.getRhs());
+      condition = both.getLhs();
+    }
+    parts.push_back(condition);
+    return SmallVector<Value>(llvm::reverse(parts));
+  }
+
+  std::string tileWords(Operation *op, Type type) {
+    std::string text;
+    DictionaryAttr sizes = trace.sizes[kernelOf(op)];
+    for (StringAttr axis : axesOf(type)) {
+      text += (text.empty() ? "" : " x ") + axis.str();
+      if (auto size = sizes ? sizes.getAs<IntegerAttr>(axis) : IntegerAttr())
+        text += " " + std::to_string(size.getInt());
+    }
+    return text.empty() ? "one element" : text;
+  }
+
+  void describe(Record &record, ValueRange presence) {
+    for (Value p : presence)
+      record.predicates.push_back(
+          {wordsFor(p), originOf(p), placeOf(p), false, ""});
+    numTested[record.id] = record.predicates.size();
+  }
+
+  Place placeOf(Value predicate) {
+    Operation *def = stripRepeats(predicate).getDefiningOp();
+    return def ? source.placeOf(def->getLoc()) : Place();
+  }
+
+  /// Clauses name their predicates; the rest bounds an index by a shape or a
+  /// range.
+  static std::string originOf(Value predicate) {
+    Value v = stripRepeats(predicate);
+    if (v.getDefiningOp<IsPresentOp>())
+      return "optional";
+    std::string clause = clauseOf(predicate);
+    if (!clause.empty())
+      return clause;
+    auto compare = v.getDefiningOp<arith::CmpIOp>();
+    Value bound = compare ? stripRepeats(compare.getRhs()) : Value();
+    bool isExtent = bound && (isa<BlockArgument>(bound) ||
+                              bound.getDefiningOp<arith::ConstantOp>() ||
+                              bound.getDefiningOp<arith::MulIOp>());
+    return isExtent ? "shape" : "range";
+  }
+
+  /// Guards that later passes removed; the program has never shown them.
+  void addRemoved() {
+    for (const auto &[id, removal] : trace.removed)
+      if (!byId.contains(id))
+        if (std::optional<SafetyNote> note = noteOf(removal.loc))
+          start(*note, removal.loc).kernel =
+              StringRef(id).rsplit('.').first.str();
+  }
+
+  void addInstance(Operation *op, const SafetyNote &note) {
+    auto found = byId.find(note.id);
+    // Guards appear when softmax is expanded.
+    Record &record = found == byId.end() ? start(note, op->getLoc())
+                                         : result.records[found->second];
+    if (record.kernel.empty())
+      record.kernel = StringRef(note.id).rsplit('.').first.str();
+    size_t kept = numTested[note.id] - note.proved.size();
+    if (numPredicates(op) > kept && record.kind == "load" &&
+        llvm::none_of(record.predicates, [](const Predicate &p) {
+          return p.origin == "pipeline";
+        }))
+      record.predicates.push_back(
+          {"the block loaded ahead starts before the loop's end",
+           "pipeline",
+           {},
+           false,
+           ""});
+    Instance instance = describeInstance(op, note.kind);
+    instance.proved.assign(note.proved.begin(), note.proved.end());
+    if (auto loop = op->getParentOfType<scf::ForOp>()) {
+      loops.push_back({note.id, record.instances.size(), loop});
+      if (!note.byLoop.empty())
+        whole.insert(loop);
+    }
+    for (int64_t position : note.byLoop)
+      knownByLoop.insert({note.id, position});
+    record.instances.push_back(instance);
+    if (note.kind == "guard" && record.fill.empty())
+      describeGuard(record, op);
+  }
+
+  static void describeGuard(Record &record, Operation *op) {
+    auto select = dyn_cast<arith::SelectOp>(op);
+    if (!select)
+      return;
+    for (Value arm : {select.getTrueValue(), select.getFalseValue()}) {
+      Operation *def = arm.getDefiningOp();
+      while (def && def->getNumOperands() == 1)
+        def = def->getOperand(0).getDefiningOp();
+      if (auto constant = dyn_cast_or_null<arith::ConstantOp>(def)) {
+        record.fill = wordsFor(Attribute(constant.getValue()));
+        return;
+      }
+    }
+  }
+
+  void prove(Record &record, size_t position) {
+    Predicate &predicate = record.predicates[position];
+    predicate.proved = true;
+    predicate.why =
+        knownByLoop.contains({record.id, static_cast<int64_t>(position)})
+            ? "the bounds of the loop"
+            : "true for every lane of the bound tile";
+  }
+
+  /// Loops of one place in the source are parts of it; those that need not test
+  /// something run the whole iterations.
+  void nameParts() {
+    for (const InLoop &in : loops) {
+      bool split = llvm::any_of(whole, [&](Operation *other) {
+        return other->getLoc() == in.loop->getLoc() &&
+               other->getParentRegion() == in.loop->getParentRegion();
+      });
+      if (split)
+        result.records[byId[in.id]].instances[in.instance].frequency =
+            whole.contains(in.loop) ? "per whole iteration"
+                                    : "per partial iteration";
+    }
+  }
+
+  /// A predicate is proved if no instance tests it.
+  void join(Record &record) {
+    for (size_t i = 0; i < numTested[record.id]; ++i) {
+      size_t count = llvm::count_if(record.instances, [&](const Instance &in) {
+        return llvm::is_contained(in.proved, static_cast<int64_t>(i));
+      });
+      if (count == record.instances.size())
+        prove(record, i);
+      else
+        record.predicates[i].partialOnly = count != 0;
+    }
+  }
+
+  /// A record whose operation is gone from the final form.
+  void settle(Record &record) {
+    if (!record.instances.empty())
+      return join(record);
+    auto removal = trace.removed.find(record.id);
+    StringRef pass = removal == trace.removed.end()
+                         ? StringRef()
+                         : StringRef(removal->second.pass);
+    if (pass == "tile-simplify-presence") {
+      record.status = "proved";
+      for (size_t i = 0; i < numTested[record.id]; ++i)
+        prove(record, i);
+    } else {
+      record.status = pass == "cse" ? "merged" : "unused";
+    }
+  }
+
+  Trace &trace;
+  ModuleOp module;
+  SourceText source;
+  Explanation result;
+  std::map<std::string, size_t> byId;
+  std::map<std::string, Operation *> operations;
+  /// By id: predicates that the operation began with.
+  std::map<std::string, size_t> numTested;
+  /// Instances inside loops, to name the part of the loop that they are in.
+  struct InLoop {
+    std::string id;
+    size_t instance;
+    Operation *loop;
+  };
+  std::vector<InLoop> loops;
+  std::set<Operation *> whole;
+  /// Positions of predicates that hold by the bounds of a loop's part.
+  std::set<std::pair<std::string, int64_t>> knownByLoop;
+};
+
+} // namespace
+
+Explanation collect(Trace &trace, ModuleOp module, const Source &source) {
+  return Collector(trace, module, source).run();
+}
+
+} // namespace selvedge::explain

@@ -1,0 +1,127 @@
+// What `explain` tells, free of IR.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_EXPLAIN_EXPLANATION_H
+#define SELVEDGE_COMPILER_EXPLAIN_EXPLANATION_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace selvedge::explain {
+
+/// A place in the source; line 0 where there is none.
+struct Place {
+  unsigned line = 0;
+  unsigned column = 0;
+  /// The line's text without indentation.
+  std::string text;
+};
+
+/// One condition under which a lane exists.
+struct Predicate {
+  /// In the words of the program: `j < kv_len[b]`.
+  std::string text;
+  /// `shape`, `range`, `valid`, `where`, `optional` or `pipeline`.
+  std::string origin;
+  Place place;
+  /// Whether it is always true, so that no code tests it.
+  bool proved = false;
+  /// Why it is always true.
+  std::string why;
+  /// Whether only the partial iterations of a loop test it.
+  bool partialOnly = false;
+};
+
+/// An operation of the final `sm` form that carries a record's id.
+struct Instance {
+  std::string kernel;
+  std::string op;
+  std::string mechanism;
+  /// Static estimate: instructions of one thread that a kernel without safety
+  /// would not execute.
+  int64_t instructions = 0;
+  /// `once per tile`, `per loop iteration`; where the loop is split, `per whole
+  /// iteration` or `per partial iteration`.
+  std::string frequency;
+  /// Positions of the record's predicates that this operation need not test.
+  std::vector<int64_t> proved;
+};
+
+/// A safety operation, or one that turned out to be unnecessary.
+struct Record {
+  std::string id;
+  /// `load`, `mask`, `guard`, `store` or `init`.
+  std::string kind;
+  std::string kernel;
+  std::string subject;
+  /// Axes and sizes: `j 64 x D 128`.
+  std::string tile;
+  /// `unread`, `zero`, `-inf`, ...: what absent lanes hold; empty for stores.
+  std::string fill;
+  std::string reason;
+  /// `inserted`, `proved`, `merged` or `unused`.
+  std::string status = "inserted";
+  Place place, consumer;
+  std::vector<Predicate> predicates;
+  std::vector<Instance> instances;
+};
+
+/// A demand that needed no operation.
+struct Proof {
+  std::string kernel;
+  std::string subject;
+  std::string claim;
+  std::string why;
+  Place place;
+};
+
+/// How an output becomes total.
+struct Output {
+  std::string name;
+  std::string shape;
+  std::string init;
+  /// Id of the store or init record; empty for `keep`.
+  std::string by;
+  std::string why;
+};
+
+/// A rectangle of a picture, in elements.
+struct Cell {
+  int64_t x, y, width, height;
+  /// `present` (`init` where it is written by an initialisation), or the origin
+  /// of the first predicate that is false.
+  std::string state;
+};
+
+/// The tiles over a tensor, drawn at sample sizes.
+struct Picture {
+  std::string id;
+  std::string title;
+  /// Axes; the row axis is empty for one-dimensional tiles.
+  std::string rowAxis, colAxis;
+  int64_t rows = 1, cols = 1;
+  int64_t tileRows = 1, tileCols = 1;
+  std::vector<Cell> cells;
+  /// What absent lanes hold: `zero`, `-inf` or another constant; empty where
+  /// nothing is put there.
+  std::string fill;
+  /// The same in words.
+  std::string absent;
+  /// `M = N = 333, kv_len = 249`.
+  std::string sample;
+};
+
+/// All of it.
+struct Explanation {
+  std::string file;
+  std::string op;
+  std::string arch;
+  std::vector<Record> records;
+  std::vector<Proof> proofs;
+  std::vector<Output> outputs;
+  std::vector<Picture> pictures;
+};
+
+} // namespace selvedge::explain
+
+#endif // SELVEDGE_COMPILER_EXPLAIN_EXPLANATION_H

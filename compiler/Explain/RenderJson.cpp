@@ -1,0 +1,117 @@
+// Explanations as JSON.
+// SPDX-License-Identifier: MIT
+#include "compiler/Explain/Render.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace selvedge::explain {
+
+namespace {
+
+class Writer {
+public:
+  explicit Writer(llvm::raw_ostream &os) : json(os, 2) {}
+
+  void write(const Explanation &e) {
+    json.object([&] {
+      json.attribute("version", 1);
+      json.attribute("file", e.file);
+      json.attribute("op", e.op);
+      json.attribute("arch", e.arch);
+      records("operations", e, true);
+      records("unnecessary", e, false);
+      list("products", e.proofs, [&](const Proof &p) { write(p); });
+      list("outputs", e.outputs, [&](const Output &o) { write(o); });
+    });
+  }
+
+private:
+  template <typename T, typename Fn>
+  void list(const char *key, const std::vector<T> &values, Fn write) {
+    json.attributeArray(key, [&] {
+      for (const T &value : values)
+        json.object([&] { write(value); });
+    });
+  }
+
+  void records(const char *key, const Explanation &e, bool inserted) {
+    json.attributeArray(key, [&] {
+      for (const Record &record : e.records)
+        if ((record.status == "inserted") == inserted)
+          json.object([&] { write(record); });
+    });
+  }
+
+  void write(const char *key, const Place &place) {
+    if (!place.line)
+      return;
+    json.attributeObject(key, [&] {
+      json.attribute("line", place.line);
+      json.attribute("column", place.column);
+      json.attribute("text", place.text);
+    });
+  }
+
+  void write(const Record &r) {
+    json.attribute("id", r.id);
+    json.attribute("kind", r.kind);
+    json.attribute("status", r.status);
+    json.attribute("kernel", r.kernel);
+    json.attribute("subject", r.subject);
+    json.attribute("tile", r.tile);
+    json.attribute("absent", r.fill);
+    json.attribute("reason", r.reason);
+    write("place", r.place);
+    write("consumer", r.consumer);
+    list("predicates", r.predicates, [&](const Predicate &p) {
+      json.attribute("text", p.text);
+      json.attribute("origin", p.origin);
+      json.attribute("proved", p.proved);
+      json.attribute("partial_only", p.partialOnly);
+      if (p.proved)
+        json.attribute("why", p.why);
+      write("place", p.place);
+    });
+    list("instances", r.instances, [&](const Instance &i) {
+      json.attribute("kernel", i.kernel);
+      json.attribute("operation", i.op);
+      json.attribute("mechanism", i.mechanism);
+      json.attribute("instructions_per_thread", i.instructions);
+      json.attribute("frequency", i.frequency);
+      json.attributeArray("proved", [&] {
+        for (int64_t position : i.proved)
+          json.value(position);
+      });
+    });
+  }
+
+  void write(const Proof &p) {
+    json.attribute("kernel", p.kernel);
+    json.attribute("subject", p.subject);
+    json.attribute("claim", p.claim);
+    json.attribute("why", p.why);
+    write("place", p.place);
+  }
+
+  void write(const Output &o) {
+    json.attribute("name", o.name);
+    json.attribute("shape", o.shape);
+    json.attribute("init", o.init);
+    json.attribute("by", o.by);
+    json.attribute("why", o.why);
+  }
+
+  llvm::json::OStream json;
+};
+
+} // namespace
+
+std::string renderJson(const Explanation &explanation) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  Writer(os).write(explanation);
+  return text + "\n";
+}
+
+} // namespace selvedge::explain

@@ -1,0 +1,131 @@
+// Explanations for a terminal.
+// SPDX-License-Identifier: MIT
+#include "compiler/Explain/Render.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace selvedge::explain {
+
+std::vector<InstanceGroup> groupInstances(const Record &record) {
+  std::vector<InstanceGroup> groups;
+  auto same = [](const Instance &a, const Instance &b) {
+    return a.op == b.op && a.mechanism == b.mechanism &&
+           a.instructions == b.instructions && a.frequency == b.frequency;
+  };
+  for (const Instance &instance : record.instances) {
+    auto found = llvm::find_if(groups, [&](const InstanceGroup &g) {
+      return same(g.first, instance);
+    });
+    if (found == groups.end()) {
+      groups.push_back({instance, {}, 0});
+      found = std::prev(groups.end());
+    }
+    if (!llvm::is_contained(found->kernels, instance.kernel))
+      found->kernels.push_back(instance.kernel);
+    ++found->count;
+  }
+  for (InstanceGroup &group : groups)
+    group.count /= static_cast<int64_t>(group.kernels.size());
+  return groups;
+}
+
+std::string costText(const Instance &instance) {
+  return std::to_string(instance.instructions) +
+         (instance.instructions == 1 ? " instruction" : " instructions") +
+         " per thread " + instance.frequency;
+}
+
+namespace {
+
+void printPlace(llvm::raw_ostream &os, const char *label, const Place &place) {
+  if (place.line)
+    os << "      " << label << " line " << place.line << ": " << place.text
+       << "\n";
+}
+
+void printPredicate(llvm::raw_ostream &os, const Predicate &predicate) {
+  os << "      " << (predicate.proved ? "proved  " : "tested  ")
+     << predicate.text << "  (" << predicate.origin;
+  if (predicate.proved)
+    os << ": " << predicate.why;
+  else if (predicate.place.line)
+    os << ", line " << predicate.place.line;
+  if (predicate.partialOnly)
+    os << "; in partial iterations only";
+  os << ")\n";
+}
+
+void printRecord(llvm::raw_ostream &os, const Record &record) {
+  os << "  " << llvm::left_justify(record.id, 14) << record.subject;
+  if (!record.tile.empty())
+    os << "  tile " << record.tile;
+  if (record.status != "inserted")
+    os << "  [" << record.status << "]";
+  os << "\n";
+  printPlace(os, "at", record.place);
+  if (record.kind == "load" || record.kind == "mask")
+    os << "      absent lanes: " << record.fill << "\n";
+  else if (record.kind == "store")
+    os << "      absent lanes: not written\n";
+  if (!record.reason.empty() && record.reason != record.fill &&
+      record.kind != "store")
+    os << "      "
+       << (record.kind == "load" || record.kind == "mask" ? "demanded: "
+                                                          : "why: ")
+       << record.reason << "\n";
+  printPlace(os, "by", record.consumer);
+  for (const Predicate &predicate : record.predicates)
+    printPredicate(os, predicate);
+  for (const InstanceGroup &group : groupInstances(record)) {
+    os << "      -> " << group.first.mechanism << "; " << costText(group.first);
+    if (group.count > 1)
+      os << ", " << group.count << " times";
+    os << "  [" << llvm::join(group.kernels, ", ") << "]\n";
+  }
+}
+
+void printKind(llvm::raw_ostream &os, const Explanation &e, const char *kind,
+               const char *title) {
+  bool any = false;
+  for (const Record &record : e.records) {
+    if (record.kind != kind)
+      continue;
+    if (!any)
+      os << "\n" << title << "\n";
+    any = true;
+    printRecord(os, record);
+  }
+}
+
+} // namespace
+
+std::string renderText(const Explanation &e) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << e.file << ": op " << e.op << " for " << e.arch << "\n"
+     << "A lane that is absent (outside the shape, not valid, masked) must not "
+        "reach a result.\n"
+        "tested: code decides at run time; proved: always true, no code. Costs "
+        "are static estimates.\n";
+  printKind(os, e, "load", "LOADS");
+  printKind(os, e, "mask", "MASKS of scores, reductions and products");
+  printKind(os, e, "guard", "SOFTMAX GUARDS");
+  printKind(os, e, "store", "STORES");
+  printKind(os, e, "init", "INITIALISATIONS");
+  os << "\nOUTPUTS\n";
+  for (const Output &output : e.outputs)
+    os << "  " << output.name << output.shape << " out_init " << output.init
+       << ": " << (output.by.empty() ? "" : output.by + ", ") << output.why
+       << "\n";
+  if (!e.proofs.empty())
+    os << "\nPRODUCTS: lanes that must not contribute\n";
+  for (const Proof &proof : e.proofs)
+    os << "  " << proof.subject << " (line " << proof.place.line << "), "
+       << proof.claim << ": " << proof.why << "\n";
+  return text;
+}
+
+} // namespace selvedge::explain

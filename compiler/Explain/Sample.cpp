@@ -1,0 +1,182 @@
+// Evaluates predicates at sample sizes.
+// SPDX-License-Identifier: MIT
+#include "compiler/Explain/Sample.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace selvedge::explain {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+Sample::Sample(KernelOp kernel, DictionaryAttr sizes)
+    : kernel(kernel), sizes(sizes) {
+  largest = 8;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (axis.getBlock())
+      largest = std::max(largest, tileSize(axis.getName()));
+}
+
+int64_t Sample::lengthOver(StringAttr axis) {
+  // Tiles of similar sizes share one length, so that diagonals are diagonals;
+  // one that is much smaller would be drawn too often.
+  int64_t size = tileSize(axis) * 8 < largest ? tileSize(axis) : largest;
+  return size * 5 / 2 + std::max<int64_t>(1, size / 8);
+}
+
+int64_t Sample::tileSize(StringAttr axis) const {
+  auto size = sizes ? sizes.getAs<IntegerAttr>(axis) : IntegerAttr();
+  return size ? size.getInt() : 64;
+}
+
+int64_t Sample::coverOf(StringAttr axis) {
+  bool blocked =
+      llvm::any_of(kernel.getAxes().getAsRange<AxisAttr>(), [&](AxisAttr a) {
+        return a.getName() == axis && a.getBlock();
+      });
+  return blocked ? static_cast<int64_t>(
+                       llvm::alignTo(lengthOver(axis), tileSize(axis)))
+                 : tileSize(axis);
+}
+
+int64_t Sample::note(StringRef name, int64_t value) {
+  used[name.str()] = value;
+  return value;
+}
+
+std::string Sample::takeUsed() {
+  std::string text;
+  for (const auto &[name, value] : used)
+    text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  used.clear();
+  return text;
+}
+
+/// A dim that tiles run over is long: its bound is compared with their indices.
+int64_t Sample::dim(unsigned position) {
+  ProgramOp program = kernel.getProgram();
+  StringRef name = cast<StringAttr>(program.getDims()[position]).getValue();
+  for (Operation *user : kernel.getDimArg(position).getUsers())
+    if (auto splat = dyn_cast<SplatOp>(user))
+      for (Operation *use : splat->getUsers())
+        if (auto compare = dyn_cast<arith::CmpIOp>(use))
+          if (auto range = compare.getLhs().getDefiningOp<RangeOp>())
+            return note(name, lengthOver(axesOf(range.getType()).front()));
+  return note(name, 2);
+}
+
+int64_t Sample::affine(AffineExpr expr) {
+  if (auto c = dyn_cast<AffineConstantExpr>(expr))
+    return c.getValue();
+  if (auto s = dyn_cast<AffineSymbolExpr>(expr))
+    return dim(s.getPosition());
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t a = affine(binary.getLHS()), b = affine(binary.getRHS());
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return a + b;
+  case AffineExprKind::Mul:
+    return a * b;
+  case AffineExprKind::FloorDiv:
+    return b > 0 ? llvm::divideFloorSigned(a, b) : 0;
+  case AffineExprKind::CeilDiv:
+    return b > 0 ? llvm::divideCeilSigned(a, b) : 0;
+  default:
+    return b > 0 ? llvm::mod(a, b) : 0;
+  }
+}
+
+/// Three quarters of what the signature promises, so that the end of the valid
+/// data lies inside the shape.
+std::optional<int64_t> Sample::loaded(LoadOp load) {
+  ProgramOp program = kernel.getProgram();
+  StringAttr name = kernel.getTensorArgOf(load.getTensor()).getName();
+  int64_t value = largest;
+  for (auto promise : program.getPromises().getAsRange<RequireAttr>())
+    if (promise.getTensor() == name)
+      value = std::max(affine(promise.getLo().getResult(0)),
+                       affine(promise.getHi().getResult(0)) * 3 / 4);
+  return note(name.getValue(), value);
+}
+
+std::optional<int64_t> Sample::argument(BlockArgument argument) {
+  if (argument.getOwner() != &kernel.getBody().front())
+    return std::nullopt;
+  ProgramOp program = kernel.getProgram();
+  unsigned i = argument.getArgNumber(), dims = program.getDims().size(),
+           tensors = program.getTensors().size(),
+           scalars = program.getScalars().size();
+  if (i < dims)
+    return dim(i);
+  i -= dims + tensors;
+  if (i < scalars) {
+    ScalarArgAttr scalar = program.getScalarArg(i);
+    auto value = dyn_cast_or_null<IntegerAttr>(scalar.getValue());
+    // Longer than the picture would be invisible.
+    return note(scalar.getName().getValue(),
+                std::min(value ? value.getInt() : largest, largest / 2));
+  }
+  // The first of the independent iterations.
+  return 0;
+}
+
+std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return argument(cast<BlockArgument>(v));
+  if (isa<SplatOp, BroadcastOp>(def))
+    return evaluate(def->getOperand(0), point);
+  if (auto range = dyn_cast<RangeOp>(def)) {
+    auto found = point.find(axesOf(range.getType())[0].str());
+    return found == point.end() ? std::nullopt : std::optional(found->second);
+  }
+  if (auto c = dyn_cast<arith::ConstantOp>(def)) {
+    auto value = dyn_cast<IntegerAttr>(c.getValue());
+    return !value ? std::nullopt
+           : value.getType().isInteger(1)
+               ? std::optional<int64_t>(value.getValue().getBoolValue())
+               : std::optional(value.getInt());
+  }
+  if (isa<IsPresentOp>(def))
+    return 1;
+  if (auto load = dyn_cast<LoadOp>(def))
+    return getElementTypeOrSelf(v.getType()).isInteger(32) ? loaded(load)
+                                                           : std::nullopt;
+  SmallVector<int64_t> in;
+  for (Value operand : def->getOperands()) {
+    std::optional<int64_t> value = evaluate(operand, point);
+    if (!value)
+      return std::nullopt;
+    in.push_back(*value);
+  }
+  if (isa<arith::SelectOp>(def))
+    return in[0] ? in[1] : in[2];
+  if (in.size() != 2)
+    return std::nullopt;
+  if (auto compare = dyn_cast<arith::CmpIOp>(def))
+    return arith::applyCmpPredicate(compare.getPredicate(),
+                                    APInt(64, in[0], /*isSigned=*/true),
+                                    APInt(64, in[1], /*isSigned=*/true));
+  if (isa<arith::AddIOp>(def))
+    return in[0] + in[1];
+  if (isa<arith::SubIOp>(def))
+    return in[0] - in[1];
+  if (isa<arith::MulIOp>(def))
+    return in[0] * in[1];
+  if (isa<arith::AndIOp>(def))
+    return in[0] & in[1];
+  if (isa<arith::OrIOp>(def))
+    return in[0] | in[1];
+  if (isa<arith::XOrIOp>(def))
+    return in[0] ^ in[1];
+  if (isa<arith::MaxSIOp>(def))
+    return std::max(in[0], in[1]);
+  if (isa<arith::MinSIOp>(def))
+    return std::min(in[0], in[1]);
+  if (isa<arith::FloorDivSIOp>(def) && in[1] > 0)
+    return llvm::divideFloorSigned(in[0], in[1]);
+  return std::nullopt;
+}
+
+} // namespace selvedge::explain

@@ -1,0 +1,57 @@
+// Watches a compilation: the program after the safety passes, and what became
+// of each safety note. SPDX-License-Identifier: MIT
+#include "compiler/Explain/Trace.h"
+
+#include "dialect/Tile/Provenance.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace selvedge::explain {
+
+using namespace mlir;
+
+namespace {
+
+class Observer : public PassInstrumentation {
+public:
+  explicit Observer(Trace &trace) : trace(trace) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    auto module = dyn_cast<ModuleOp>(op);
+    if (!module)
+      module = op->getParentOfType<ModuleOp>();
+    if (!module)
+      return;
+    if (pass->getArgument() == "tile-output-init")
+      trace.safe = module.clone();
+    else if (pass->getArgument() == "tile-bind-blocks")
+      module.walk([&](tile::KernelOp kernel) {
+        trace.sizes[kernel.getSymName().str()] = kernel.getSizesAttr();
+      });
+    noteRemovals(module, pass->getArgument());
+  }
+
+private:
+  void noteRemovals(ModuleOp module, StringRef pass) {
+    std::map<std::string, Location> now;
+    module.walk([&](Operation *op) {
+      if (std::optional<tile::SafetyNote> note = tile::noteOf(op->getLoc()))
+        now.emplace(note->id, op->getLoc());
+    });
+    for (const auto &[id, loc] : present)
+      if (!now.contains(id))
+        trace.removed.insert_or_assign(id, Trace::Removal{pass.str(), loc});
+    present = std::move(now);
+  }
+
+  Trace &trace;
+  std::map<std::string, Location> present;
+};
+
+} // namespace
+
+std::unique_ptr<PassInstrumentation> observe(Trace &trace) {
+  return std::make_unique<Observer>(trace);
+}
+
+} // namespace selvedge::explain

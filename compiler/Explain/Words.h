@@ -1,0 +1,46 @@
+// Values of the tile dialect in the words of the program.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_EXPLAIN_WORDS_H
+#define SELVEDGE_COMPILER_EXPLAIN_WORDS_H
+
+#include "compiler/Explain/Explanation.h"
+#include "dialect/Tile/Tile.h"
+
+#include "mlir/IR/AffineExpr.h"
+
+namespace selvedge::explain {
+
+/// The text of a source file by lines.
+class SourceText {
+public:
+  explicit SourceText(llvm::StringRef source) { source.split(lines, '\n'); }
+  /// The first place in the source that `loc` names.
+  Place placeOf(mlir::Location loc) const;
+
+private:
+  llvm::SmallVector<llvm::StringRef> lines;
+};
+
+/// `v` as an expression over axes, dims and tensors; `...` for what the
+/// language has no short name for.
+std::string wordsFor(mlir::Value v);
+
+/// An affine function of the op's dims.
+std::string wordsFor(mlir::AffineExpr expr, mlir::ArrayAttr dims);
+
+/// Shape of a tensor of the signature: `[B, M, G*R, 128]`.
+std::string shapeWords(tile::TensorArgAttr tensor, mlir::ArrayAttr dims);
+
+/// A constant attribute: `0`, `-inf`.
+std::string wordsFor(mlir::Attribute constant);
+
+/// The clause of the source that a predicate comes from: `valid`, `where` or
+/// nothing.
+std::string clauseOf(mlir::Value predicate);
+
+/// The value behind operations that only repeat it.
+mlir::Value stripRepeats(mlir::Value v);
+
+} // namespace selvedge::explain
+
+#endif // SELVEDGE_COMPILER_EXPLAIN_WORDS_H
