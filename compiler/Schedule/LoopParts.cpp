@@ -20,6 +20,9 @@ namespace {
 using namespace mlir;
 using namespace selvedge::tile;
 
+/// Dims and extents are at most this (docs/manifest.md).
+constexpr int64_t maxExtent = (int64_t(1) << 31) - 1025;
+
 /// The compares behind a predicate.
 void collectCompares(Value predicate, llvm::SetVector<Value> &compares) {
   Operation *def = predicate.getDefiningOp();
@@ -242,8 +245,12 @@ private:
   }
 
   void split() {
+    // A bound from memory may be any integer. Past the largest extent there is
+    // nothing; below it a step never wraps.
     Value low = wide(loop.getLowerBound()), high = wide(loop.getUpperBound()),
           step = wide(loop.getStep());
+    if (!loop.getLowerBound().getDefiningOp<arith::ConstantOp>())
+      low = min(low, i64(maxExtent));
     // Steps at or past `last`, and before `first`, do nothing.
     Value first = low, last = high, fullFirst = low, fullLast = high;
     bool hasLower = false;
