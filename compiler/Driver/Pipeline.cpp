@@ -67,6 +67,8 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
   addSeq(pm);
   if (stage == Emit::SmSeq)
     return;
+  if (arch == "sm_90a")
+    pm.addPass(schedule::createSmWarpRoles());
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());
   pm.addPass(createCSEPass());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());

@@ -76,6 +76,26 @@ def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 
+def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
+  let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
+  let description = [{
+    For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. Copies move to a role of one thread; the tiles of loops travel through
+    rings of `stages` slots, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for products, and
+    releases a slot after the last product that reads it is complete. Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
+    remove are cleared before they are read (`sm.clear`). The variant is renamed to `bulk`; other kernels stay as they are.
+
+    Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
+    After:
+    ```mlir
+    sm.role "copy" ... single { scf.for %j { sm.wait %empty; sm.expect %full; sm.tma_load %K[...] to %slot signal %full } }
+    sm.role "products" ... { scf.for %j { sm.wait %full; %s = sm.wgmma %q, %slot ...; sm.wgmma_wait 0, %s; sm.arrive %empty } }
+    ```
+  }];
+  let options = [Option<"stages", "stages", "int64_t", "2", "Slots per ring">,
+                 Option<"report", "report", "bool", "false", "Say why a kernel stays as it is">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
+}
+
 def SmAsyncCopies : Pass<"sm-async-copies", "::selvedge::sm::KernelOp"> {
   let summary = "Make copies asynchronous and pipeline the loops that contain them (form async)";
   let description = [{

@@ -128,6 +128,17 @@ def Sm_TmaDrainOp : Sm_Op<"tma_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "(`written` $written^)? attr-dict";
 }
 
+def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes zeros to the rows of a buffer where a predicate is false";
+  let description = [{
+    For rows that a bulk copy brought although the program has no such elements. Each warpgroup that executes it clears all of them; a proxy fence and a barrier make it visible to `wgmma`.
+    Constraints:
+    - (C1) every predicate has the buffer's row axis, one row per thread at a time, and covers all rows.
+  }];
+  let arguments = (ins Sm_BufferType:$buffer, Variadic<Sm_Bool>:$presence);
+  let assemblyFormat = "$buffer `where` `(` $presence `:` type($presence) `)` attr-dict `:` type($buffer)";
+}
+
 //===-- Products and reductions --------------------------------------------===//
 
 def Sm_WgmmaOp : Sm_Op<"wgmma", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -67,12 +67,38 @@ void RoleEmitter::emitTmaStore(TmaStoreOp store) {
     for (Value index : llvm::reverse(store.getIndices()))
       args.push_back(lane1(index));
     args[1] = add(args[1], i32(col));
-    args.push_back(add(from, i32(col * type.getRows() *
-                                 type.getPanelRowBytes() /
-                                 type.getPanelCols())));
+    args.push_back(
+        add(from, i32(col * type.getRows() * type.getPanelRowBytes() /
+                      type.getPanelCols())));
     inlineAsm({}, args, text, constraints);
   }
   inlineAsm({}, {}, "cp.async.bulk.commit_group;", "~{memory}");
+}
+
+void RoleEmitter::emitClear(ClearOp clear) {
+  BufferType type = clear.getBuffer().getType();
+  AxisDistAttr axis =
+      distOf(clear.getPresence().front().getType()).getAxes()[0];
+  Value zero =
+      LLVM::ZeroOp::create(b, loc(), VectorType::get(4, b.getI32Type()));
+  for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg) {
+    SmallVector<Value> conditions;
+    for (Value p : clear.getPresence())
+      conditions.push_back(lanes(p)[reg]);
+    Value absent =
+        arith::XOrIOp::create(b, loc(), conjunction(conditions),
+                              arith::ConstantIntOp::create(b, loc(), 1, 1));
+    auto branch = scf::IfOp::create(b, loc(), TypeRange(), absent, false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value row = add(threadPart(axis), i32(axis.regOffset(reg)));
+    static constexpr int64_t chunk = 8;
+    for (int64_t col = 0; col < type.getCols(); col += chunk)
+      LLVM::StoreOp::create(
+          b, loc(), zero,
+          sharedAddress(type, bufferBases[clear.getBuffer()], row, i32(col)),
+          /*alignment=*/16);
+  }
 }
 
 /// Accumulator-shaped 16-bit tiles go to shared memory four 8x8 matrices at a

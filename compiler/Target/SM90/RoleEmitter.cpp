@@ -34,6 +34,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
               drain.getWritten() ? "cp.async.bulk.wait_group 0;"
                                  : "cp.async.bulk.wait_group.read 0;",
               "~{memory}");
+  else if (auto clear = dyn_cast<ClearOp>(op))
+    emitClear(clear);
   else if (auto fold = dyn_cast<FoldOp>(op))
     emitFold(fold);
   else if (auto any = dyn_cast<AnyOp>(op))
@@ -91,15 +93,15 @@ LogicalResult RoleEmitter::emitRole(RoleOp role) {
   setRegisters(role.getRegisters());
   Value outerThread = thread, outerWarp = warpId;
   if (role.getSingle()) {
-    Value isFirst = arith::CmpIOp::create(
-        b, loc(), arith::CmpIPredicate::eq, thread,
-        i32(role.getFirst() * warpgroupThreads));
+    Value isFirst =
+        arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, thread,
+                              i32(role.getFirst() * warpgroupThreads));
     auto single = scf::IfOp::create(b, loc(), TypeRange(), isFirst, false);
     b.setInsertionPointToStart(single.thenBlock());
   }
   // Inside, threads and warps count from the warpgroup's first.
-  thread = arith::AndIOp::create(b, loc(), outerThread,
-                                 i32(warpgroupThreads - 1));
+  thread =
+      arith::AndIOp::create(b, loc(), outerThread, i32(warpgroupThreads - 1));
   warpId = arith::AndIOp::create(b, loc(), outerWarp, i32(3));
   forgetRole();
   numWarps = 4;

@@ -40,6 +40,7 @@ private:
   // Bulk copies (RoleBulkCopy.cpp).
   void emitTmaLoad(sm::TmaLoadOp load);
   void emitTmaStore(sm::TmaStoreOp store);
+  void emitClear(sm::ClearOp clear);
   mlir::LogicalResult emitStageMatrix(sm::StageOp stage);
   /// Address of a buffer's first byte, i32.
   mlir::Value bufferAddress(mlir::Value buffer);

@@ -17,8 +17,8 @@ Value RoleEmitter::wordAddress(Value array, Value stage, int64_t bytes) {
 }
 
 void RoleEmitter::emitInit(InitMBarriersOp init) {
-  Value isFirst = arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq,
-                                        thread, i32(0));
+  Value isFirst =
+      arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, thread, i32(0));
   auto branch = scf::IfOp::create(b, loc(), TypeRange(), isFirst, false);
   {
     OpBuilder::InsertionGuard guard(b);
@@ -63,8 +63,8 @@ LogicalResult RoleEmitter::emitSync(Operation &op) {
                   "r,r,~{memory}");
       })
       .Case([&](ArriveOp arrive) {
-        Value address = wordAddress(
-            arrive.getBarrier(), lane1(arrive.getStage()), mbarrierBytes);
+        Value address = wordAddress(arrive.getBarrier(),
+                                    lane1(arrive.getStage()), mbarrierBytes);
         if (!arrive.getPerWarp()) {
           inlineAsm({}, {address}, "mbarrier.arrive.shared::cta.b64 _, [$0];",
                     "r,~{memory}");
@@ -94,18 +94,18 @@ LogicalResult RoleEmitter::emitSync(Operation &op) {
         inlineAsm({}, {}, "fence.proxy.async.shared::cta;", "~{memory}");
       })
       .Case([&](PostOp post) {
-        inlineAsm({},
-                  {wordAddress(post.getMailbox(), lane1(post.getStage()),
-                               mailBytes),
-                   lane1(post.getValue())},
-                  "st.shared.b32 [$0], $1;", "r,r,~{memory}");
+        inlineAsm(
+            {},
+            {wordAddress(post.getMailbox(), lane1(post.getStage()), mailBytes),
+             lane1(post.getValue())},
+            "st.shared.b32 [$0], $1;", "r,r,~{memory}");
       })
       .Case([&](ReceiveOp receive) {
-        Value word = inlineAsm(
-            b.getI32Type(),
-            {wordAddress(receive.getMailbox(), lane1(receive.getStage()),
-                         mailBytes)},
-            "ld.shared.b32 $0, [$1];", "=r,r,~{memory}");
+        Value word =
+            inlineAsm(b.getI32Type(),
+                      {wordAddress(receive.getMailbox(),
+                                   lane1(receive.getStage()), mailBytes)},
+                      "ld.shared.b32 $0, [$1];", "=r,r,~{memory}");
         // The shuffle tells ptxas that control that depends on the word is the
         // same in all lanes.
         lanes(receive) = {intrinsic("llvm.nvvm.shfl.sync.idx.i32",

@@ -62,10 +62,10 @@ Value RoleEmitter::descriptor(Value buffer, bool isKMajor) {
     address = arith::ShRUIOp::create(b, loc(), address, i32(4));
     address = arith::AndIOp::create(b, loc(), address, i32(0x3FFF));
     Value wide = arith::ExtUIOp::create(b, loc(), b.getI64Type(), address);
-    first = arith::OrIOp::create(
-        b, loc(), wide,
-        arith::ConstantIntOp::create(b, loc(), static_cast<int64_t>(constant),
-                                     64));
+    first =
+        arith::OrIOp::create(b, loc(), wide,
+                             arith::ConstantIntOp::create(
+                                 b, loc(), static_cast<int64_t>(constant), 64));
   }
   if (!slot.ring)
     return first;
@@ -177,8 +177,8 @@ LogicalResult RoleEmitter::emitWgmma(WgmmaOp product) {
   Value sums = inlineAsm(result, args, text, constraints);
   Registers registers(count);
   for (auto [i, reg] : llvm::enumerate(*order))
-    registers[reg] = LLVM::ExtractValueOp::create(b, loc(), sums,
-                                                  static_cast<int64_t>(i));
+    registers[reg] =
+        LLVM::ExtractValueOp::create(b, loc(), sums, static_cast<int64_t>(i));
   lanes(product) = registers;
   return success();
 }
@@ -201,8 +201,8 @@ void RoleEmitter::emitWgmmaWait(WgmmaWaitOp wait) {
           .str(),
       constraints);
   for (size_t i = 0; i < in.size(); ++i)
-    out.push_back(LLVM::ExtractValueOp::create(b, loc(), done,
-                                               static_cast<int64_t>(i)));
+    out.push_back(
+        LLVM::ExtractValueOp::create(b, loc(), done, static_cast<int64_t>(i)));
   lanes(wait) = out;
 }
 

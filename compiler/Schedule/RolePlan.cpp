@@ -1,0 +1,187 @@
+// Which kernels run with warp roles, and how their copies become bulk copies.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/WarpRoles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+namespace {
+
+/// Rows of a warpgroup's accumulator.
+constexpr int64_t warpgroupRows = 64;
+/// Limits of a bulk copy: elements per box dimension, bytes of a swizzled row.
+constexpr int64_t maxBox = 256, panelBytes = 128;
+
+class Planner {
+public:
+  Planner(KernelOp kernel, ArrayAttr tensors, ArrayAttr dims, std::string &why)
+      : kernel(kernel), tensors(tensors), dims(dims), why(why) {}
+
+  std::optional<RolePlan> run() {
+    if (kernel.getWarps() % 4 != 0)
+      return no("its warps do not form warpgroups");
+    plan.warpgroups = kernel.getWarps() / 4;
+    if (!findRowAxis())
+      return std::nullopt;
+    for (Operation &op : kernel.getBody().front())
+      if (!visit(op))
+        return std::nullopt;
+    if (plan.loops.empty())
+      return no("it has no loop");
+    return std::move(plan);
+  }
+
+private:
+  std::nullopt_t no(const Twine &reason) {
+    why = reason.str();
+    return std::nullopt;
+  }
+  bool fail(const Twine &reason) {
+    why = reason.str();
+    return false;
+  }
+
+  /// All products share the axis of rows, 64 per warpgroup.
+  bool findRowAxis() {
+    bool fits = true;
+    kernel.walk([&](MmaOp mma) {
+      StringAttr rows;
+      for (AxisDistAttr axis : distOf(mma.getType()).getAxes()) {
+        if (axis.getLanes()[2] != 1) {
+          fits &= axis.getSize() <= maxBox &&
+                  llvm::all_of(axis.getWarps(), [](int64_t w) { return !w; });
+          continue;
+        }
+        rows = axis.getName();
+        SmallVector<int64_t> warps;
+        for (int64_t n = 16; n < warpgroupRows * plan.warpgroups; n *= 2)
+          warps.push_back(n);
+        fits &= axis.getRegSizes() == ArrayRef<int64_t>{2} &&
+                axis.getWarps() == ArrayRef<int64_t>(warps);
+      }
+      fits &= rows && (!plan.rowAxis || plan.rowAxis == rows);
+      plan.rowAxis = rows;
+    });
+    return fits && plan.rowAxis
+               ? true
+               : fail("its products do not have 64 rows per warpgroup");
+  }
+
+  bool visit(Operation &op) {
+    if (auto copy = dyn_cast<CopyOp>(op))
+      return addCopy(copy, plan.resident);
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      plan.loops.push_back(loop);
+      auto &copies = plan.streamed[loop];
+      for (Operation &inner : *loop.getBody()) {
+        if (inner.getNumRegions() != 0 || isa<StageOp, BarrierOp>(inner))
+          return fail("a loop contains more than copies and products");
+        if (auto copy = dyn_cast<CopyOp>(inner); copy && !addCopy(copy, copies))
+          return false;
+      }
+      return matchesFirst(copies);
+    }
+    if (op.getNumRegions() != 0 || isa<StageOp, BarrierOp>(op))
+      return fail("it branches or stages registers");
+    return true;
+  }
+
+  /// Loops share rings: the same tensors in the same order.
+  bool matchesFirst(ArrayRef<BulkCopy> copies) {
+    ArrayRef<BulkCopy> first = plan.streamed[plan.loops.front()];
+    bool same = copies.size() == first.size() && !copies.empty();
+    for (size_t i = 0; same && i < copies.size(); ++i) {
+      CopyOp a = first[i].copy, b = copies[i].copy;
+      same = a.getTensor() == b.getTensor() &&
+             a.getBuffer().getType() == b.getBuffer().getType() &&
+             first[i].isPerWarpgroup == copies[i].isPerWarpgroup;
+    }
+    return same || fail("its loops copy different tiles");
+  }
+
+  bool addCopy(CopyOp op, SmallVectorImpl<BulkCopy> &copies) {
+    BufferType buffer = op.getBuffer().getType();
+    int64_t bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
+    if (bytes != 2 || buffer.getRowBytes() % panelBytes != 0 ||
+        buffer.getRows() > maxBox)
+      return fail("a tile's rows are no multiple of 128 bytes");
+    BulkCopy bulk{op, {}, {}, {}, buffer.getRowAxis() == plan.rowAxis};
+    if (buffer.getColAxis() == plan.rowAxis)
+      return fail("the rows of products are contiguous in memory");
+    for (Value index : op.getIndices()) {
+      DistAttr dist = distOf(index.getType());
+      if (!dist) {
+        bulk.starts.push_back(index);
+        bulk.box.push_back(1);
+        continue;
+      }
+      auto range = index.getDefiningOp<RangeOp>();
+      if (!range)
+        return fail("a tile is gathered");
+      bool isRows = dist.getAxes()[0].getName() == buffer.getRowAxis();
+      bulk.starts.push_back(range.getStart());
+      bulk.box.push_back(!isRows               ? panelBytes / bytes
+                         : bulk.isPerWarpgroup ? warpgroupRows
+                                               : buffer.getRows());
+    }
+    // The contiguous dimension of the tensor must be that of the buffer.
+    DistAttr last = distOf(op.getIndices().back().getType());
+    if (!last || last.getAxes()[0].getName() != buffer.getColAxis())
+      return fail("a tile is transposed");
+    for (Value p : op.getPresence())
+      if (!isTensorBound(op, p)) {
+        DistAttr dist = distOf(p.getType());
+        if (!dist || dist.getAxes().size() != 1 ||
+            dist.getAxes()[0].getName() != buffer.getRowAxis() ||
+            bulk.isPerWarpgroup)
+          return fail("a predicate concerns more than a tile's rows");
+        bulk.rowPredicates.push_back(p);
+      }
+    copies.push_back(std::move(bulk));
+    return true;
+  }
+
+  /// Whether a predicate is `index < extent` of the dimension that it indexes:
+  /// what a bulk copy fills with zero by itself.
+  bool isTensorBound(CopyOp op, Value p) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+      return false;
+    auto splat = compare.getRhs().getDefiningOp<SplatOp>();
+    auto argument =
+        splat ? dyn_cast<BlockArgument>(splat.getValue()) : BlockArgument();
+    if (!argument || argument.getOwner() != &kernel.getBody().front())
+      return false;
+    auto dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+    auto pointer = cast<PointerArgAttr>(
+        kernel.getArgs()[cast<BlockArgument>(op.getTensor()).getArgNumber()]);
+    for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
+      for (auto [index, extent] :
+           llvm::zip(op.getIndices(), tensor.getShape().getResults())) {
+        if (tensor.getName() != pointer.getTensor() || !dim ||
+            index != compare.getLhs())
+          continue;
+        auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+        return symbol && dims[symbol.getPosition()] == dim.getDim();
+      }
+    return false;
+  }
+
+  KernelOp kernel;
+  ArrayAttr tensors, dims;
+  std::string &why;
+  RolePlan plan;
+};
+
+} // namespace
+
+std::optional<RolePlan> planRoles(KernelOp kernel, ArrayAttr tensors,
+                                  ArrayAttr dims, std::string &why) {
+  return Planner(kernel, tensors, dims, why).run();
+}
+
+} // namespace selvedge::schedule

@@ -1,0 +1,51 @@
+// Splits the work of a kernel over a copying thread and warpgroups that
+// multiply.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_SCHEDULE_WARPROLES_H
+#define SELVEDGE_COMPILER_SCHEDULE_WARPROLES_H
+
+#include "dialect/Sm/Sm.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace selvedge::schedule {
+
+/// A copy of form seq that the hardware can do in bulk.
+struct BulkCopy {
+  sm::CopyOp copy;
+  /// First index per dimension of the tensor: the scalar, or the range's start.
+  llvm::SmallVector<mlir::Value> starts;
+  /// Extents of the box, per dimension of the tensor.
+  llvm::SmallVector<int64_t> box;
+  /// Predicates on the buffer's rows that are no bound of the tensor; a bulk
+  /// copy does not know them.
+  llvm::SmallVector<mlir::Value> rowPredicates;
+  /// Each warpgroup has rows of its own.
+  bool isPerWarpgroup = false;
+};
+
+/// What a kernel in form seq needs to run with roles.
+struct RolePlan {
+  /// Warpgroups of 64 rows.
+  int64_t warpgroups = 0;
+  /// Axis whose rows the warpgroups share.
+  mlir::StringAttr rowAxis;
+  /// Copies outside of loops; read by products in any loop.
+  llvm::SmallVector<BulkCopy> resident;
+  /// Loops in order, each with the same copies.
+  llvm::SmallVector<mlir::scf::ForOp> loops;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
+};
+
+/// The plan of a kernel of form seq; none where it does not fit: `why` says so.
+std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
+                                  mlir::ArrayAttr dims, std::string &why);
+
+/// Rewrites the kernel into form roles and returns the new one, whose name ends
+/// in `_bulk`. Fails where some operation has no place in the form.
+mlir::FailureOr<sm::KernelOp> emitRoles(sm::KernelOp kernel,
+                                        const RolePlan &plan, int64_t stages);
+
+} // namespace selvedge::schedule
+
+#endif // SELVEDGE_COMPILER_SCHEDULE_WARPROLES_H
