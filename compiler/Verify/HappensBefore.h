@@ -87,8 +87,8 @@ public:
   Finding arrive(Actor agent, unsigned barrier);
   bool tryPass(Actor agent, unsigned barrier);
 
-  /// Arrival at an mbarrier; bytes added to, and completed in, its phase.
-  Finding arriveMBarrier(Actor agent, unsigned mbarrier);
+  /// Arrivals at an mbarrier; bytes added to, and completed in, its phase.
+  Finding arriveMBarrier(Actor agent, unsigned mbarrier, unsigned arrivals = 1);
   Finding expectBytes(Actor agent, unsigned mbarrier, int64_t bytes);
   Finding completeBytes(Actor operation, unsigned mbarrier, int64_t bytes);
   /// Waits for the end of a phase of `parity`: the current one as far as

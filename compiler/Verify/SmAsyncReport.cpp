@@ -10,14 +10,33 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 std::string SmAsyncRules::nameOf(Slot slot) {
-  BufferType type = allocs[slot.buffer].getType();
-  return llvm::formatv("stage {0} of buffer \"{1}\" x \"{2}\"", slot.stage,
-                       type.getRowAxis().getValue(),
-                       type.getColAxis().getValue());
+  if (auto alloc = dyn_cast<AllocOp>(rings[slot.buffer])) {
+    BufferType type = alloc.getType();
+    return llvm::formatv("stage {0} of buffer \"{1}\" x \"{2}\"", slot.stage,
+                         type.getRowAxis().getValue(),
+                         type.getColAxis().getValue());
+  }
+  auto number =
+      llvm::count_if(llvm::ArrayRef(rings).take_front(slot.buffer),
+                     [](Operation *ring) { return isa<MailboxOp>(ring); });
+  return llvm::formatv("stage {0} of mailbox {1}", slot.stage, number);
+}
+
+std::string SmAsyncRules::nameOfMBarrier(unsigned mbarrier) {
+  unsigned ring = ringOfMBarrier[mbarrier];
+  return llvm::formatv("stage {0} of mbarrier {1}",
+                       mbarrier - mbarrierRings[ring].first, ring);
+}
+
+std::string SmAsyncRules::nameOfBarrier(unsigned barrier) {
+  for (auto &[id, named] : namedBarriers)
+    if (named.barrier == barrier)
+      return llvm::formatv("barrier {0}", id);
+  return "the block's barrier";
 }
 
 /// What a fault breaks, and what was found instead.
-static std::string describe(Fault fault, StringRef slot) {
+static std::string describe(Fault fault, StringRef slot, StringRef barrier) {
   switch (fault) {
   case Fault::OutsideRing:
     return llvm::formatv("expects a stage of its ring, found {0}", slot);
@@ -46,29 +65,44 @@ static std::string describe(Fault fault, StringRef slot) {
   case Fault::NotOwn:
     return "expects a token of the agent's own operation, found another's";
   case Fault::TooManyArrivals:
-    return "expects no more arrivals than the barrier's phase counts";
+    return llvm::formatv(
+        "expects no more arrivals than the phase of {0} counts", barrier);
   case Fault::TooManyBytes:
-    return "expects no more bytes than the mbarrier's phase was told";
+    return llvm::formatv("expects no more bytes than the phase of {0} was told",
+                         barrier);
   case Fault::EarlyArrival:
-    return "expects the barrier's last phase to be over before this arrival, "
-           "found none that orders it";
+    return llvm::formatv("expects the last phase of {0} to be over before this "
+                         "arrival, found nothing that orders it",
+                         barrier);
   case Fault::PhaseOverrun:
-    return "expects the phase of a wait to be seen before the next one ends, "
-           "found none that orders it";
+    return llvm::formatv(
+        "expects each wait for a phase of {0} to be over before "
+        "the next phase ends, found nothing that orders it",
+        barrier);
   case Fault::LeftInFlight:
     return "expects an await before the kernel ends, found none";
   }
   llvm_unreachable("unknown fault");
 }
 
+void SmAsyncRules::attachNotes(InFlightDiagnostic &error, Operation *ring) {
+  if (isa_and_nonnull<MailboxOp, MBarrierOp>(ring))
+    error.attachNote(ring->getLoc()) << "defined here";
+  if (!trial.dims.empty())
+    error.attachNote(kernel.getLoc()) << "with " << trial.str(kernel);
+}
+
 Progress SmAsyncRules::conclude(const Finding &found, Operation *op,
-                                const Place &where) {
+                                const Place &where, StringRef barrier,
+                                Operation *ring) {
   if (!found)
     return Progress::Advanced;
-  bool hasSlot = found->slot.buffer < allocs.size();
+  bool hasSlot = barrier.empty() && found->slot.buffer < rings.size();
+  if (hasSlot)
+    ring = rings[found->slot.buffer];
   InFlightDiagnostic error =
-      op->emitOpError(
-          describe(found->fault, hasSlot ? nameOf(found->slot) : "a buffer"))
+      op->emitOpError(describe(
+          found->fault, hasSlot ? nameOf(found->slot) : "a buffer", barrier))
       << " (" << where.str() << ")";
   if (found->earlier && sites[*found->earlier].op != nullptr) {
     const Executed &earlier = sites[*found->earlier];
@@ -76,7 +110,15 @@ Progress SmAsyncRules::conclude(const Finding &found, Operation *op,
         << "in conflict with '" << earlier.op->getName() << "' ("
         << earlier.where.str() << ")";
   }
+  attachNotes(error, ring);
   return Progress::Failed;
+}
+
+Progress SmAsyncRules::concludeMBarrier(const Finding &found, Operation *op,
+                                        const Place &where, unsigned mbarrier) {
+  return found ? conclude(found, op, where, nameOfMBarrier(mbarrier),
+                          mbarrierRings[ringOfMBarrier[mbarrier]].op)
+               : Progress::Advanced;
 }
 
 LogicalResult SmAsyncRules::finish() {
@@ -89,15 +131,29 @@ LogicalResult SmAsyncRules::finish() {
   return failure();
 }
 
+std::string SmAsyncRules::describeWait(Agent &agent) {
+  Member &member = memberOf(agent);
+  switch (member.waitsAt) {
+  case Member::Nothing:
+    return "it has returned";
+  case Member::Barrier:
+    return nameOfBarrier(member.waitsFor) + ", " +
+           order.describeBarrier(member.waitsFor);
+  case Member::MBarrier:
+    return nameOfMBarrier(member.waitsFor) + ", " +
+           order.describeMBarrier(member.waitsFor);
+  }
+  llvm_unreachable("unknown wait");
+}
+
 LogicalResult SmAsyncRules::reportDeadlock() {
   InFlightDiagnostic error =
       agents.front().current()->emitOpError("expects to go on, found that all "
                                             "agents wait");
   for (Agent &agent : agents)
     error.attachNote(agent.current()->getLoc())
-        << agent.where().str() << " waits here: "
-        << (agent.hasArrived ? order.describeBarrier(blockBarrier)
-                             : std::string("it has returned"));
+        << agent.where().str() << " waits here: " << describeWait(agent);
+  attachNotes(error, nullptr);
   return failure();
 }
 
