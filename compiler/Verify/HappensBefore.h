@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_HAPPENSBEFORE_H
 
 #include "compiler/Verify/VectorClock.h"
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ using Site = unsigned;
 struct Slot {
   unsigned buffer = 0;
   int64_t stage = 0;
+
+  friend auto operator<=>(const Slot &, const Slot &) = default;
 };
 
 /// A write that `parts` agents share, each writing a part of the slot; the

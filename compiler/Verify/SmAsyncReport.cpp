@@ -9,13 +9,16 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// "buffer "j" x "D""
+static std::string nameOfBuffer(BufferType type) {
+  return llvm::formatv("buffer \"{0}\" x \"{1}\"", type.getRowAxis().getValue(),
+                       type.getColAxis().getValue());
+}
+
 std::string SmAsyncRules::nameOf(Slot slot) {
-  if (auto alloc = dyn_cast<AllocOp>(rings[slot.buffer])) {
-    BufferType type = alloc.getType();
-    return llvm::formatv("stage {0} of buffer \"{1}\" x \"{2}\"", slot.stage,
-                         type.getRowAxis().getValue(),
-                         type.getColAxis().getValue());
-  }
+  if (auto alloc = dyn_cast<AllocOp>(rings[slot.buffer]))
+    return llvm::formatv("stage {0} of {1}", slot.stage,
+                         nameOfBuffer(alloc.getType()));
   auto number =
       llvm::count_if(llvm::ArrayRef(rings).take_front(slot.buffer),
                      [](Operation *ring) { return isa<MailboxOp>(ring); });
@@ -24,8 +27,11 @@ std::string SmAsyncRules::nameOf(Slot slot) {
 
 std::string SmAsyncRules::nameOfMBarrier(unsigned mbarrier) {
   unsigned ring = ringOfMBarrier[mbarrier];
-  return llvm::formatv("stage {0} of mbarrier {1}",
-                       mbarrier - mbarrierRings[ring].first, ring);
+  std::string name = llvm::formatv("stage {0} of mbarrier {1}",
+                                   mbarrier - mbarrierRings[ring].first, ring);
+  if (BufferType type = signalled.lookup(mbarrierRings[ring].op))
+    name += " for " + nameOfBuffer(type);
+  return name;
 }
 
 std::string SmAsyncRules::nameOfBarrier(unsigned barrier) {
@@ -147,12 +153,22 @@ std::string SmAsyncRules::describeWait(Agent &agent) {
 }
 
 LogicalResult SmAsyncRules::reportDeadlock() {
+  auto isBlocked = [&](Agent &agent) {
+    return memberOf(agent).waitsAt != Member::Nothing;
+  };
+  Agent &first = *llvm::find_if(agents, isBlocked);
   InFlightDiagnostic error =
-      agents.front().current()->emitOpError("expects to go on, found that all "
-                                            "agents wait");
-  for (Agent &agent : agents)
+      first.current()->emitOpError("expects to go on, found that all agents "
+                                   "wait");
+  // Warps of one warpgroup mostly wait at one place.
+  std::pair<unsigned, Operation *> last;
+  for (Agent &agent : agents) {
+    std::pair<unsigned, Operation *> place(agent.group, agent.current());
+    if (memberOf(agent).role && std::exchange(last, place) == place)
+      continue;
     error.attachNote(agent.current()->getLoc())
         << agent.where().str() << " waits here: " << describeWait(agent);
+  }
   attachNotes(error, nullptr);
   return failure();
 }

@@ -17,6 +17,9 @@ SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
   for (Member &member : members)
     threads += member.threads;
   blockBarrier = order.addBarrier(threads);
+  kernel.walk([&](TmaLoadOp load) {
+    signalled[load.getBarrier().getDefiningOp()] = load.getBuffer().getType();
+  });
   for (Agent &agent : agents)
     for (auto [value, size] : trial.dims)
       agent.values[value] = {Tracked::Kind::Integer,
@@ -150,9 +153,23 @@ Progress SmAsyncRules::barrier(Agent &agent, Operation *op) {
 Progress SmAsyncRules::read(Agent &agent, Actor actor, Operation *op,
                             Value buffer, Site site) {
   std::optional<Slot> slot = slotOf(agent, op, buffer);
-  if (!slot)
+  return slot ? readSlot(agent, actor, op, *slot, site) : Progress::Failed;
+}
+
+Progress SmAsyncRules::readSlot(Agent &agent, Actor actor, Operation *op,
+                                Slot slot, Site site) {
+  Member &member = memberOf(agent);
+  if (auto released = member.released.find(slot);
+      released != member.released.end() && released->second == loads[slot]) {
+    InFlightDiagnostic error = op->emitOpError("expects to read ")
+                               << nameOf(slot)
+                               << " before it is released, found its release "
+                                  "before this read ("
+                               << agent.where().str() << ")";
+    attachNotes(error, mbarrierRings[guards[slot.buffer]].op);
     return Progress::Failed;
-  return conclude(order.read(actor, *slot, site), op, agent.where());
+  }
+  return conclude(order.read(actor, slot, site), op, agent.where());
 }
 
 Progress SmAsyncRules::write(Agent &agent, Actor actor, unsigned parts,

@@ -9,6 +9,7 @@
 #include "dialect/Sm/Sm.h"
 
 #include <deque>
+#include <map>
 
 namespace selvedge::verify {
 
@@ -29,13 +30,23 @@ public:
   mlir::LogicalResult reportDeadlock();
 
 private:
+  /// A product in flight and what it reads.
+  struct Product {
+    Actor actor;
+    llvm::SmallVector<Slot, 2> reads = {};
+  };
   /// Who an agent stands for, and what it has in flight.
   struct Member {
     sm::RoleOp role = {}; // none: in a kernel without roles
     unsigned threads = 1;
     int64_t warpgroup = 0, warp = 0; // within the role
     unsigned parts = 1;              // agents that share a tile
-    std::deque<Actor> products = {}, stores = {};
+    std::deque<Product> products = {};
+    std::vector<Actor> stores = {};
+    /// mbarriers waited for since the last bulk copy.
+    llvm::SmallVector<unsigned, 2> waits = {};
+    /// Which load of a slot it has released.
+    std::map<Slot, unsigned> released = {};
     /// What the blocked operation waits for.
     enum { Nothing, Barrier, MBarrier } waitsAt = Nothing;
     unsigned waitsFor = 0;
@@ -102,6 +113,8 @@ private:
                 mlir::Value buffer, Site site);
   Progress write(Agent &agent, Actor actor, unsigned parts, mlir::Operation *op,
                  mlir::Value buffer, Site site);
+  Progress readSlot(Agent &agent, Actor actor, mlir::Operation *op, Slot slot,
+                    Site site);
   Progress writeSlot(Agent &agent, Actor actor, unsigned parts,
                      mlir::Operation *op, Slot slot, Site site);
 
@@ -117,6 +130,12 @@ private:
   /// An initialised mbarrier of a ring; none, with an error, otherwise.
   std::optional<unsigned> mbarrierOf(Agent &agent, mlir::Operation *op,
                                      mlir::Value ring, mlir::Value stage);
+  /// Learns from a bulk load which mbarrier releases the buffer, where it
+  /// waited for no other.
+  void learnGuard(Agent &agent, Slot slot);
+  /// Fails, with an error, where `agent` releases what its products read.
+  bool isReadLater(Agent &agent, mlir::Operation *op, unsigned mbarrier);
+
   /// Reports a finding, if it is one, about a slot or about `barrier`.
   Progress conclude(const Finding &found, mlir::Operation *op,
                     const Place &where, llvm::StringRef barrier = "",
@@ -146,7 +165,13 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> mbarriers;
   llvm::DenseMap<int64_t, NamedBarrier> namedBarriers;
   /// What was posted last, by buffer and stage.
-  std::map<std::pair<unsigned, int64_t>, Tracked> mail;
+  std::map<Slot, Tracked> mail;
+  /// The ring of mbarriers that releases a buffer, stage by stage, and how
+  /// often each slot was loaded.
+  llvm::DenseMap<unsigned, unsigned> guards;
+  std::map<Slot, unsigned> loads;
+  /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
+  llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;
   /// Collective writes: an operation, its group and the number of its
   /// execution.
   llvm::DenseMap<std::pair<mlir::Operation *, std::pair<unsigned, unsigned>>,

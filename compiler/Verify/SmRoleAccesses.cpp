@@ -25,7 +25,7 @@ Progress SmAsyncRules::post(Agent &agent, PostOp op) {
       mailSlotOf(agent, op, op.getMailbox(), op.getStage());
   if (!slot || !isOneThread(agent, op))
     return Progress::Failed;
-  mail[{slot->buffer, slot->stage}] = agent.values.lookup(op.getValue());
+  mail[*slot] = agent.values.lookup(op.getValue());
   return writeSlot(agent, agent.actor, /*parts=*/1, op, *slot,
                    newSite(agent, op));
 }
@@ -36,10 +36,10 @@ Progress SmAsyncRules::receive(Agent &agent, ReceiveOp op) {
       mailSlotOf(agent, op, op.getMailbox(), op.getStage());
   if (!slot || !isWholeWarp(agent, op))
     return Progress::Failed;
-  Progress progress = conclude(
-      order.read(agent.actor, *slot, newSite(agent, op)), op, agent.where());
+  Progress progress =
+      readSlot(agent, agent.actor, op, *slot, newSite(agent, op));
   if (progress == Progress::Advanced)
-    agent.values[op] = mail[{slot->buffer, slot->stage}];
+    agent.values[op] = mail[*slot];
   return progress;
 }
 
@@ -82,14 +82,50 @@ Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
   if (!mbarrier || !isOneThread(agent, op) ||
       !isBoxOfBuffer(op, op.getMap(), type))
     return Progress::Failed;
+  std::optional<Slot> slot = slotOf(agent, op, op.getBuffer());
+  if (!slot)
+    return Progress::Failed;
   Site site = newSite(agent, op);
   Actor copy = order.launch(agent.actor, Engine::Bulk, site);
-  if (write(agent, copy, /*parts=*/1, op, op.getBuffer(), site) ==
-      Progress::Failed)
+  if (writeSlot(agent, copy, /*parts=*/1, op, *slot, site) == Progress::Failed)
     return Progress::Failed;
+  learnGuard(agent, *slot);
   return concludeMBarrier(
       order.completeBytes(copy, *mbarrier, type.getStageBytes()), op,
       agent.where(), *mbarrier);
+}
+
+void SmAsyncRules::learnGuard(Agent &agent, Slot slot) {
+  ++loads[slot];
+  auto waits = std::exchange(memberOf(agent).waits, {});
+  if (waits.size() != 1)
+    return;
+  unsigned ring = ringOfMBarrier[waits.front()];
+  if (mbarrierRings[ring].first + slot.stage == waits.front())
+    guards[slot.buffer] = ring;
+}
+
+bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
+  Member &member = memberOf(agent);
+  unsigned ring = ringOfMBarrier[mbarrier];
+  for (auto [buffer, guard] : guards) {
+    if (guard != ring)
+      continue;
+    Slot slot{buffer, mbarrier - mbarrierRings[ring].first};
+    for (const Product &product : member.products) {
+      if (!llvm::is_contained(product.reads, slot))
+        continue;
+      InFlightDiagnostic error =
+          op->emitOpError("expects the products that read ")
+          << nameOf(slot)
+          << " to be finished before it is released, found one in flight ("
+          << agent.where().str() << ")";
+      attachNotes(error, mbarrierRings[ring].op);
+      return true;
+    }
+    member.released[slot] = loads[slot];
+  }
+  return false;
 }
 
 Progress SmAsyncRules::tmaStore(Agent &agent, TmaStoreOp op) {
@@ -135,27 +171,34 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
   Site site = newSite(agent, op);
-  Actor product = order.launch(agent.actor, Engine::Mma, site);
-  for (Value operand : {op.getLhs(), op.getRhs()})
-    if (isa<BufferType>(operand.getType()) &&
-        read(agent, product, op, operand, site) == Progress::Failed)
+  Product product{order.launch(agent.actor, Engine::Mma, site)};
+  for (Value operand : {op.getLhs(), op.getRhs()}) {
+    if (!isa<BufferType>(operand.getType()))
+      continue;
+    std::optional<Slot> slot = slotOf(agent, op, operand);
+    if (!slot ||
+        readSlot(agent, product.actor, op, *slot, site) == Progress::Failed)
       return Progress::Failed;
-  memberOf(agent).products.push_back(product);
-  agent.values[op] = {Tracked::Kind::Product, product};
+    product.reads.push_back(*slot);
+  }
+  agent.values[op] = {Tracked::Kind::Product, product.actor};
+  memberOf(agent).products.push_back(std::move(product));
   return Progress::Advanced;
 }
 
 Progress SmAsyncRules::wgmmaWait(Agent &agent, WgmmaWaitOp op) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
-  std::deque<Actor> &products = memberOf(agent).products;
+  std::deque<Product> &products = memberOf(agent).products;
   for (; products.size() > op.getPending(); products.pop_front())
-    if (conclude(order.await(agent.actor, products.front()), op,
+    if (conclude(order.await(agent.actor, products.front().actor), op,
                  agent.where()) == Progress::Failed)
       return Progress::Failed;
   Tracked accumulator = agent.values.lookup(op.getAccumulator());
   if (accumulator.kind == Tracked::Kind::Product &&
-      llvm::is_contained(products, accumulator.id)) {
+      llvm::any_of(products, [&](const Product &product) {
+        return product.actor == accumulator.id;
+      })) {
     op.emitOpError("expects to wait for its accumulator, found that its "
                    "product may be one of the ")
         << op.getPending() << " that are left (" << agent.where().str() << ")";

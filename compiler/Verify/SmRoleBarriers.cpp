@@ -121,13 +121,15 @@ Progress SmAsyncRules::wait(Agent &agent, WaitOp op) {
   member.waitsFor = *mbarrier;
   if (!found && !passed)
     return Progress::Blocked;
+  if (!llvm::is_contained(member.waits, *mbarrier))
+    member.waits.push_back(*mbarrier);
   return concludeMBarrier(found, op, agent.where(), *mbarrier);
 }
 
 Progress SmAsyncRules::arrive(Agent &agent, ArriveOp op) {
   std::optional<unsigned> mbarrier =
       mbarrierOf(agent, op, op.getBarrier(), op.getStage());
-  if (!mbarrier)
+  if (!mbarrier || isReadLater(agent, op, *mbarrier))
     return Progress::Failed;
   unsigned arrivals = op.getPerWarp() ? 1 : threadsOf(agent);
   return concludeMBarrier(

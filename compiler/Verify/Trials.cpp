@@ -13,6 +13,12 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
+static StringAttr dimOf(KernelOp kernel, Value argument) {
+  return cast<DimArgAttr>(
+             kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()])
+      .getDim();
+}
+
 static std::optional<int64_t> constantOf(Value value) {
   APInt constant;
   return matchPattern(value, m_ConstantInt(&constant))
@@ -46,6 +52,53 @@ static int64_t blockOf(Value value) {
   return block;
 }
 
+/// The launch of a kernel; none in a module without a plan. Only plans are
+/// looked at: other kernels may be in the hands of other threads.
+static LaunchOp launchOf(KernelOp kernel) {
+  LaunchOp found;
+  for (auto plan : kernel->getParentOfType<ModuleOp>().getOps<PlanOp>())
+    plan.walk([&](LaunchOp launch) {
+      if (launch.getKernel() == kernel.getSymName())
+        found = launch;
+    });
+  return found;
+}
+
+/// The thread blocks of a launch with these dimensions; 0 if they have none.
+static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+  Builder b(launch.getContext());
+  SmallVector<Attribute> symbols, counts;
+  for (Attribute name : launch->getParentOfType<PlanOp>().getDims()) {
+    int64_t size = 1;
+    for (auto [value, given] : trial.dims)
+      if (dimOf(kernel, value) == name)
+        size = given;
+    symbols.push_back(b.getIndexAttr(size));
+  }
+  if (failed(launch.getGrid().constantFold(symbols, counts)))
+    return 0;
+  int64_t blocks = 1;
+  for (Attribute count : counts)
+    blocks *= cast<IntegerAttr>(count).getInt();
+  return blocks;
+}
+
+/// The first thread block; of a launch the second of two that share the tiles,
+/// or the last one where each has one.
+static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
+                      LaunchOp launch) {
+  int64_t tiles = launch ? gridOf(launch, trial, kernel) : 1;
+  bool isPersistent = !launch || launch.getPersistent();
+  trial.block = 0;
+  trial.blocks = isPersistent ? 1 : tiles;
+  trials.push_back(trial);
+  if (tiles < 2)
+    return;
+  trial.block = isPersistent ? 1 : tiles - 1;
+  trial.blocks = isPersistent ? 2 : tiles;
+  trials.push_back(std::move(trial));
+}
+
 std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
   if (kernel.getBody().getOps<RoleOp>().empty())
     return {Trial()};
@@ -65,6 +118,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
       std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
   llvm::append_range(dims, uncut);
 
+  LaunchOp launch = launchOf(kernel);
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   std::vector<Trial> trials;
   SmallVector<size_t> counts(varied, 0);
@@ -74,12 +128,11 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
                    (llvm::count_if(counts, isLong) == 1 &&
                     llvm::all_of(counts, [&](size_t i) { return i != 2; }));
     if (isLegal) {
-      Trial &trial = trials.emplace_back();
-      trial.block = 0;
-      trial.blocks = 1;
+      Trial trial;
       for (auto [i, dim] : llvm::enumerate(dims))
         trial.dims.push_back(
             {dim.value, i < varied ? dim.block * choices[counts[i]] : 1});
+      addBlocks(trials, std::move(trial), kernel, launch);
     }
     size_t i = 0;
     while (i < varied && ++counts[i] == choices.size())
@@ -91,11 +144,8 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
 
 std::string Trial::str(KernelOp kernel) const {
   std::string text;
-  for (auto [value, size] : dims) {
-    auto attr = cast<DimArgAttr>(
-        kernel.getArgs()[cast<BlockArgument>(value).getArgNumber()]);
-    text += llvm::formatv("{0} = {1}, ", attr.getDim().getValue(), size);
-  }
+  for (auto [value, size] : dims)
+    text += llvm::formatv("{0} = {1}, ", dimOf(kernel, value).getValue(), size);
   if (block)
     text += llvm::formatv("block {0} of {1}", *block, *blocks);
   return text;
