@@ -23,13 +23,15 @@ public:
       : kernel(kernel), skeleton(integers, paths, largestRing(kernel)) {}
 
   LogicalResult run() {
-    for (const Trial &trial : makeTrials(kernel, 2 * largestRing(kernel) + 1)) {
+    std::vector<Trial> trials =
+        makeTrials(kernel, 2 * largestRing(kernel) + 1);
+    for (const Trial &trial : trials) {
       uint64_t before = steps;
       do {
         integers.startPath();
         if (failed(runPath(trial)))
           return failure();
-      } while (paths.advance() && steps - before < maxSteps);
+      } while (paths.advance() && (steps - before) * trials.size() < maxSteps);
       paths = {};
     }
     return success();

@@ -159,7 +159,8 @@ LogicalResult SmAsyncRules::reportDeadlock() {
   Agent &first = *llvm::find_if(agents, isBlocked);
   InFlightDiagnostic error =
       first.current()->emitOpError("expects to go on, found that all agents "
-                                   "wait");
+                                   "wait: ")
+      << describeWait(first);
   // Warps of one warpgroup mostly wait at one place.
   std::pair<unsigned, Operation *> last;
   for (Agent &agent : agents) {

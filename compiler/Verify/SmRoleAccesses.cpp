@@ -25,7 +25,12 @@ Progress SmAsyncRules::post(Agent &agent, PostOp op) {
       mailSlotOf(agent, op, op.getMailbox(), op.getStage());
   if (!slot || !isOneThread(agent, op))
     return Progress::Failed;
-  mail[*slot] = agent.values.lookup(op.getValue());
+  Tracked &value = agent.values[op.getValue()];
+  if (value.kind == Tracked::Kind::None)
+    value = {Tracked::Kind::Integer,
+             integers.unknown(op.getValue().getType(),
+                              op.getValue().getAsOpaquePointer(), {})};
+  mail[*slot] = value;
   return writeSlot(agent, agent.actor, /*parts=*/1, op, *slot,
                    newSite(agent, op));
 }
