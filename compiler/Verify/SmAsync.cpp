@@ -23,8 +23,7 @@ public:
       : kernel(kernel), skeleton(integers, paths, largestRing(kernel)) {}
 
   LogicalResult run() {
-    std::vector<Trial> trials =
-        makeTrials(kernel, 2 * largestRing(kernel) + 1);
+    std::vector<Trial> trials = makeTrials(kernel, 2 * largestRing(kernel) + 1);
     for (const Trial &trial : trials) {
       uint64_t before = steps;
       do {
