@@ -19,8 +19,9 @@ struct Trial {
 /// Roles agree on numbers that they compute apart, or post to each other:
 /// their kernels are executed with concrete sizes. A dimension that the kernel
 /// cuts into blocks takes 1, 2 and 3 blocks in all combinations, and beside 1
-/// and 2 of the others `long` blocks, which is twice round the largest ring
-/// and one more. Other kernels have one trial that fixes nothing.
+/// and 2 of the others `longCount`, which is twice round the largest ring
+/// and one more. The thread block is the first, or the second of two where
+/// the launch gives it a tile. Other kernels have one trial that fixes nothing.
 std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount);
 
 } // namespace selvedge::verify
