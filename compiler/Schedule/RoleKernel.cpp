@@ -261,7 +261,7 @@ LogicalResult Emitter::emitOp(Operation &op, IRMapping &mapping) {
   return success();
 }
 
-/// The predicate with one row per thread of all product warpgroups.
+/// The predicate with one row per thread of a warpgroup.
 Value Emitter::predicateByRow(Value p, DistAttr dist, IRMapping &mapping) {
   if (!distOf(p.getType()))
     return scalar(p, mapping);
@@ -278,8 +278,8 @@ Value Emitter::predicateByRow(Value p, DistAttr dist, IRMapping &mapping) {
   return b.create(state)->getResult(0);
 }
 
-/// Rows that a bulk copy brought although they are absent become zero: each
-/// warpgroup clears the tile, and no warp reads before all have.
+/// Rows that a bulk copy brought although they are absent become zero: the first
+/// warpgroup clears them, and no warp reads before.
 void Emitter::clearRows(const BulkCopy &copy, Value slot, IRMapping &mapping) {
   auto type = cast<BufferType>(slot.getType());
   SmallVector<int64_t> lanes{1, 2, 4, 8, 16}, warps{32, 64};
@@ -298,8 +298,15 @@ void Emitter::clearRows(const BulkCopy &copy, Value slot, IRMapping &mapping) {
   SmallVector<Value> rows;
   for (Value p : copy.rowPredicates)
     rows.push_back(predicateByRow(p, dist, mapping));
-  ClearOp::create(b, loc, slot, rows);
-  ProxyFenceOp::create(b, loc);
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        warpgroup, i32(0));
+  auto branch = scf::IfOp::create(b, loc, TypeRange(), isFirst, false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    ClearOp::create(b, loc, slot, rows);
+    ProxyFenceOp::create(b, loc);
+  }
   NamedBarrierOp::create(b, loc, i32(clearBarrier),
                          32 * warpsPerGroup * plan.warpgroups, false);
 }

@@ -83,13 +83,14 @@ Finding HappensBefore::tryComplete(MBarrier &barrier) {
   return {};
 }
 
-Finding HappensBefore::arriveMBarrier(Actor agent, unsigned mbarrier) {
+Finding HappensBefore::arriveMBarrier(Actor agent, unsigned mbarrier,
+                                      unsigned arrivals) {
   MBarrier &state = mbarriers[mbarrier];
   if (!knowsPhase(agent, state))
     return Violation{Fault::EarlyArrival};
-  if (state.arrived == state.arrivals)
+  if (state.arrived + arrivals > state.arrivals)
     return Violation{Fault::TooManyArrivals};
-  ++state.arrived;
+  state.arrived += arrivals;
   release(agent, state.gathering);
   return tryComplete(state);
 }

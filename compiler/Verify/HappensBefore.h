@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_HAPPENSBEFORE_H
 
 #include "compiler/Verify/VectorClock.h"
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ using Site = unsigned;
 struct Slot {
   unsigned buffer = 0;
   int64_t stage = 0;
+
+  friend auto operator<=>(const Slot &, const Slot &) = default;
 };
 
 /// A write that `parts` agents share, each writing a part of the slot; the
@@ -87,8 +90,8 @@ public:
   Finding arrive(Actor agent, unsigned barrier);
   bool tryPass(Actor agent, unsigned barrier);
 
-  /// Arrival at an mbarrier; bytes added to, and completed in, its phase.
-  Finding arriveMBarrier(Actor agent, unsigned mbarrier);
+  /// Arrivals at an mbarrier; bytes added to, and completed in, its phase.
+  Finding arriveMBarrier(Actor agent, unsigned mbarrier, unsigned arrivals = 1);
   Finding expectBytes(Actor agent, unsigned mbarrier, int64_t bytes);
   Finding completeBytes(Actor operation, unsigned mbarrier, int64_t bytes);
   /// Waits for the end of a phase of `parity`: the current one as far as

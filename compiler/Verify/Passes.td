@@ -105,6 +105,20 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
     %s = sm.mma %a, %slot init %zero over "D" ...
     ```
     Refused: the same with the barrier before the await, where another warp's part may be in flight.
+
+    A kernel with roles is executed by all warps of each warpgroup and the thread of each `single` role, once for each combination of a few concrete sizes (1, 2, 3 and 2 * stages + 1 blocks
+    of the dimensions that it cuts into blocks). Bulk copies and `sm.wgmma` run beside their warp until an mbarrier, `sm.tma_drain` or `sm.wgmma_wait` says that they are done. Demanded beside
+    the above: the bytes of the copies are those expected, no phase has other arrivals than its own, all agents return, registers of a product in flight are not used, nothing is
+    read after the reader has released it, and `sm.proxy_fence` comes between `sm.stage` and what reads its buffer asynchronously.
+
+    Accepted:
+    ```mlir
+    sm.wait %kfull[%s] parity %p
+    %flight = sm.wgmma %q, %kslot over "d" ...
+    %scores = sm.wgmma_wait 0, %flight
+    sm.arrive %kempty[%s] per_warp
+    ```
+    Refused: the same with the arrival before the wait.
     Shares nothing with the passes that insert; reads no attribute that one of them leaves.
   }];
 }

@@ -11,92 +11,73 @@ using namespace mlir;
 
 std::string Place::str() const {
   std::string text = agent.str();
-  for (auto [number, count] : trips)
-    text += llvm::formatv(", iteration {0} of {1}", number, count).str();
+  for (auto [number, count] : trips) {
+    text += llvm::formatv(", iteration {0}", number);
+    if (count > 0)
+      text += llvm::formatv(" of {0}", count);
+  }
   return text;
 }
 
 Place Agent::where() const {
   Place place{name, {}};
   for (const Frame &frame : frames)
-    if (isa_and_nonnull<scf::ForOp>(frame.owner))
+    if (isa_and_nonnull<scf::ForOp, scf::WhileOp>(frame.owner))
       place.trips.push_back({frame.trip + 1, frame.trips});
   return place;
 }
 
+void Agent::enter(Block &body) {
+  Operation *owner = current();
+  frames.push_back({owner, &body});
+}
+
+bool Agent::isOneThread() const {
+  return llvm::any_of(frames,
+                      [](const Frame &frame) { return frame.byOneThread; });
+}
+
 void Skeleton::start(Agent &agent, Block &body) {
-  agent.frames.push_back({nullptr, body.begin()});
+  agent.frames.push_back({nullptr, &body});
 }
 
-/// Trips from `lower` until `upper`; bounds are cut so that nothing overflows.
-static int64_t tripsUntil(int64_t lower, int64_t upper, int64_t step) {
-  constexpr int64_t limit = int64_t(1) << 61;
-  int64_t length =
-      std::clamp(upper, -limit, limit) - std::clamp(lower, -limit, limit);
-  return length <= 0 ? 0 : static_cast<int64_t>(llvm::divideCeil(length, step));
+/// Gives `to` what is known of `from`, all at once.
+static void assign(Agent &agent, ValueRange to, ValueRange from) {
+  SmallVector<Tracked> values = llvm::map_to_vector(
+      from, [&](Value value) { return agent.values.lookup(value); });
+  for (auto [target, value] : llvm::zip_equal(to, values))
+    agent.values[target] = value;
 }
 
-int64_t Skeleton::maxTrips(scf::ForOp loop) const {
-  bool nests = loop.getBody()
-                   ->walk([](scf::ForOp inner) {
-                     return inner.getStaticTripCount()
-                                ? WalkResult::advance()
-                                : WalkResult::interrupt();
-                   })
-                   .wasInterrupted();
-  if (nests)
-    return 3;
-  return loop->getParentOfType<scf::ForOp>() ? stages + 1 : 2 * stages + 1;
+LogicalResult Skeleton::checkUniform(Agent &agent, Operation *op,
+                                     ValueRange values) {
+  for (Value value : values)
+    if (agent.values.lookup(value).spread != Spread::Uniform)
+      return op->emitOpError("expects control that is the same in all threads "
+                             "of a warp, found one that depends on sm.leader (")
+             << agent.where().str() << ")";
+  return success();
 }
 
-int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
-  Integers::Number lower = numberOf(agent, loop.getLowerBound()),
-                   upper = numberOf(agent, loop.getUpperBound()),
-                   step = numberOf(agent, loop.getStep());
-  std::optional<int64_t> from = integers.known(lower),
-                         by = integers.known(step);
-  if (from && by && *by > 0) {
-    ConstantIntRanges to = integers.range(upper);
-    int64_t least = tripsUntil(*from, to.smin().getSExtValue(), *by),
-            most = tripsUntil(*from, to.smax().getSExtValue(), *by);
-    if (least == most)
-      return least;
-    most = std::max(least, std::min(most, maxTrips(loop)));
-    int64_t trips = least + paths.choose(most - least + 1);
-    if (trips == 0)
-      integers.assume(upper, INT64_MIN, *from);
-    else
-      integers.assume(upper, *from + (trips - 1) * *by + 1,
-                      *from + trips * *by);
-    return trips;
-  }
-  static const char tripsOf = 0;
-  Integers::Number count = integers.unknown(
-      IntegerType::get(loop.getContext(), 64), &tripsOf, {lower, upper, step});
-  if (std::optional<int64_t> trips = integers.known(count))
-    return *trips;
-  int64_t trips = paths.choose(maxTrips(loop) + 1);
-  integers.assume(count, trips, trips);
-  return trips;
-}
-
-bool Skeleton::condition(Agent &agent, scf::IfOp branch) {
-  Integers::Number number = numberOf(agent, branch.getCondition());
-  if (std::optional<int64_t> value = integers.known(number))
-    return *value != 0;
-  bool taken = paths.choose(2) == 0;
-  integers.assumeCondition(number, taken);
-  return taken;
+Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
+  if (failed(checkUniform(
+          agent, loop,
+          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})))
+    return Progress::Failed;
+  int64_t trips = tripCount(agent, loop);
+  agent.frames.push_back({loop, loop.getBody()});
+  agent.frames.back().trips = trips;
+  if (trips > 0)
+    startTrip(agent, loop, loop.getInitArgs());
+  else
+    finishOwner(agent, loop.getInitArgs());
+  return Progress::Advanced;
 }
 
 void Skeleton::startTrip(Agent &agent, scf::ForOp loop, ValueRange carried) {
-  SmallVector<Tracked> values = llvm::map_to_vector(
-      carried, [&](Value value) { return agent.values.lookup(value); });
-  for (auto [argument, value] :
-       llvm::zip_equal(loop.getRegionIterArgs(), values))
-    agent.values[argument] = value;
+  assign(agent, loop.getRegionIterArgs(), carried);
   Agent::Frame &frame = agent.frames.back();
-  frame.next = loop.getBody()->begin();
+  frame.next = frame.block->begin();
   Value index = loop.getInductionVar();
   Integers::Number lower = numberOf(agent, loop.getLowerBound()),
                    step = numberOf(agent, loop.getStep());
@@ -111,90 +92,138 @@ void Skeleton::startTrip(Agent &agent, scf::ForOp loop, ValueRange carried) {
   agent.values[index] = {Tracked::Kind::Integer, number};
 }
 
-void Skeleton::leave(Agent &agent, Operation *terminator) {
+bool Skeleton::onlyComputes(scf::IfOp branch) {
+  auto [known, isNew] = computing.try_emplace(branch, false);
+  if (isNew)
+    known->second = isMemoryEffectFree(branch) &&
+                    llvm::all_of(branch.getResultTypes(), [](Type type) {
+                      return isa<RankedTensorType, FloatType>(type);
+                    });
+  return known->second;
+}
+
+Progress Skeleton::enterBranch(Agent &agent, scf::IfOp branch) {
+  Integers::Number number = numberOf(agent, branch.getCondition());
+  Spread spread = agent.values.lookup(branch.getCondition()).spread;
+  Region *arms[] = {&branch.getElseRegion(), &branch.getThenRegion()};
+  if (spread == Spread::Divergent ||
+      (spread == Spread::OneThread && !arms[0]->empty())) {
+    branch.emitOpError("expects a branch on sm.leader to be taken where it is "
+                       "true and to have no other arm (")
+        << agent.where().str() << ")";
+    return Progress::Failed;
+  }
+  std::optional<int64_t> known = integers.known(number);
+  bool isBoth = !known && spread == Spread::Uniform && onlyComputes(branch);
+  bool taken = true;
+  if (known) {
+    taken = *known != 0;
+  } else if (!isBoth) {
+    taken = paths.choose(2) == 0;
+    integers.assumeCondition(number, taken);
+  }
+  if (arms[taken]->empty()) {
+    ++agent.frames.back().next;
+    return Progress::Advanced;
+  }
+  agent.frames.push_back({branch, &arms[taken]->front()});
+  agent.frames.back().byOneThread = spread == Spread::OneThread;
+  if (isBoth && !arms[0]->empty())
+    agent.frames.back().arm = Agent::Frame::FirstArm;
+  return Progress::Advanced;
+}
+
+Progress Skeleton::testLoop(Agent &agent, scf::ConditionOp test) {
+  // A loop that decides on data goes round three times: into the body, from
+  // one trip to the next, and once more after that.
+  static constexpr int64_t maxWhileTrips = 3;
+  if (failed(checkUniform(agent, test, test.getCondition())))
+    return Progress::Failed;
+  Integers::Number number = numberOf(agent, test.getCondition());
+  std::optional<int64_t> known = integers.known(number);
   Agent::Frame &frame = agent.frames.back();
-  if (auto loop = dyn_cast<scf::ForOp>(frame.owner))
-    if (++frame.trip < frame.trips)
-      return startTrip(agent, loop, terminator->getOperands());
-  for (auto [result, value] :
-       llvm::zip_equal(frame.owner->getResults(), terminator->getOperands()))
-    agent.values[result] = agent.values.lookup(value);
-  agent.frames.pop_back();
+  bool isMore =
+      known ? *known != 0 : frame.trip < maxWhileTrips && paths.choose(2) == 0;
+  if (!known)
+    integers.assumeCondition(number, isMore);
+  if (!isMore) {
+    finishOwner(agent, test.getArgs());
+    return Progress::Advanced;
+  }
+  auto loop = cast<scf::WhileOp>(frame.owner);
+  assign(agent, loop.getAfterArguments(), test.getArgs());
+  frame.block = loop.getAfterBody();
+  frame.next = frame.block->begin();
+  return Progress::Advanced;
+}
+
+void Skeleton::finishOwner(Agent &agent, ValueRange values) {
+  Agent::Frame frame = agent.frames.pop_back_val();
+  assign(agent, frame.owner->getResults(), values);
   ++agent.frames.back().next;
 }
 
-Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
-  Tracked &tracked = agent.values[value];
-  if (tracked.kind == Tracked::Kind::None)
-    tracked = {
-        Tracked::Kind::Integer,
-        integers.unknown(value.getType(), value.getAsOpaquePointer(), {})};
-  return tracked.id;
-}
-
-void Skeleton::evaluate(Agent &agent, Operation &op) {
-  if (llvm::none_of(op.getResultTypes(),
-                    [](Type type) { return type.isIntOrIndex(); }))
+void Skeleton::leave(Agent &agent, Operation *terminator) {
+  Agent::Frame &frame = agent.frames.back();
+  ValueRange yielded = terminator->getOperands();
+  if (auto loop = dyn_cast<scf::ForOp>(frame.owner)) {
+    if (++frame.trip < frame.trips)
+      return startTrip(agent, loop, yielded);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(frame.owner)) {
+    assign(agent, loop.getBeforeArguments(), yielded);
+    ++frame.trip;
+    frame.block = loop.getBeforeBody();
+    frame.next = frame.block->begin();
     return;
-  // Operands that are not scalar integers count by their place in the program,
-  // and make the result another one each time the operation is executed.
-  bool isExpression = true;
-  SmallVector<Integers::Number> operands;
-  for (Value operand : op.getOperands()) {
-    bool isArgument = isa<BlockArgument>(operand) &&
-                      operand.getParentBlock()->getParentOp() ==
-                          agent.frames.front().next->getParentOp();
-    isExpression &= isArgument || operand.getType().isIntOrIndex();
-    if (isExpression)
-      operands.push_back(numberOf(agent, operand));
+  } else if (frame.arm == Agent::Frame::FirstArm) {
+    assign(agent, frame.owner->getResults(), yielded);
+    frame.block = &cast<scf::IfOp>(frame.owner).getElseRegion().front();
+    frame.next = frame.block->begin();
+    frame.arm = Agent::Frame::SecondArm;
+    return;
+  } else if (frame.arm == Agent::Frame::SecondArm) {
+    // Registers are in flight where either arm leaves them so.
+    SmallVector<Value> merged;
+    for (auto [result, value] :
+         llvm::zip_equal(frame.owner->getResults(), yielded))
+      merged.push_back(agent.values.lookup(result).kind == Tracked::Kind::None
+                           ? value
+                           : result);
+    return finishOwner(agent, merged);
   }
-  unsigned count = isExpression ? 0 : ++agent.counts[&op];
-  for (OpResult result : op.getResults())
-    agent.values[result] = {
-        Tracked::Kind::Integer,
-        isExpression
-            ? integers.expression(&op, result.getResultNumber(), operands)
-            : integers.unknown(result.getType(), result.getAsOpaquePointer(),
-                               {count})};
+  finishOwner(agent, yielded);
 }
 
 Progress Skeleton::step(Agent &agent, Rule rule) {
-  Operation &op = *agent.current();
-  if (op.hasTrait<OpTrait::IsTerminator>() && !agent.frames.back().owner)
+  Agent::Frame &frame = agent.frames.back();
+  if (frame.next == frame.block->end()) {
+    finishOwner(agent, {});
+    return Progress::Advanced;
+  }
+  Operation &op = *frame.next;
+  if (op.hasTrait<OpTrait::IsTerminator>() && !frame.owner)
     return Progress::Finished;
   if (isa<scf::YieldOp>(op)) {
     leave(agent, &op);
     return Progress::Advanced;
   }
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    int64_t trips = tripCount(agent, loop);
-    agent.frames.push_back({loop, {}, 0, trips});
-    if (trips > 0) {
-      startTrip(agent, loop, loop.getInitArgs());
-      return Progress::Advanced;
-    }
-    agent.frames.pop_back();
-    for (auto [result, init] :
-         llvm::zip_equal(loop.getResults(), loop.getInitArgs()))
-      agent.values[result] = agent.values.lookup(init);
-    ++agent.frames.back().next;
+  if (auto test = dyn_cast<scf::ConditionOp>(op))
+    return testLoop(agent, test);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return enterLoop(agent, loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return enterBranch(agent, branch);
+  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    assign(agent, loop.getBeforeArguments(), loop.getInits());
+    agent.frames.push_back({loop, loop.getBeforeBody()});
     return Progress::Advanced;
   }
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    bool taken = condition(agent, branch);
-    Region &region = taken ? branch.getThenRegion() : branch.getElseRegion();
-    if (region.empty())
-      ++agent.frames.back().next;
-    else
-      agent.frames.push_back({branch, region.front().begin()});
-    return Progress::Advanced;
-  }
-  Progress progress = rule(agent, op);
-  if (progress != Progress::Advanced)
-    return progress;
+  // A rule knows some results better.
   evaluate(agent, op);
-  ++agent.frames.back().next;
-  return Progress::Advanced;
+  Progress progress = rule(agent, op);
+  if (progress == Progress::Advanced && agent.frames.back().owner != &op)
+    ++agent.frames.back().next;
+  return progress;
 }
 
 } // namespace selvedge::verify

@@ -11,17 +11,23 @@
 
 namespace selvedge::verify {
 
+/// For which threads of an agent a value holds: all of them; an i1 that is true
+/// in at most one; or an integer that may differ from thread to thread.
+enum class Spread : uint8_t { Uniform, OneThread, Divergent };
+
 /// What is known of an SSA value: nothing, a scalar integer, a ring or slot in
-/// shared memory, or the token of an asynchronous operation.
+/// shared memory, a ring of mbarriers, the token of an asynchronous operation,
+/// or registers that one still writes.
 struct Tracked {
-  enum class Kind { None, Integer, Buffer, Token };
+  enum class Kind { None, Integer, Buffer, MBarrier, Token, Product };
   Kind kind = Kind::None;
-  unsigned id = 0;    // of the number, buffer or operation
+  unsigned id = 0;    // of the number, ring or operation
   int64_t stage = -1; // of a buffer; -1: the whole ring
+  Spread spread = Spread::Uniform;
 };
 
 /// Where an agent stands: its name and the trips of the loops around it, as
-/// (number, count).
+/// (number, count), the count 0 where the loop decides on each.
 struct Place {
   llvm::StringRef agent;
   llvm::SmallVector<std::pair<int64_t, int64_t>, 2> trips;
@@ -34,21 +40,29 @@ struct Place {
 struct Agent {
   struct Frame {
     mlir::Operation *owner; // none: the kernel's body
-    mlir::Block::iterator next;
+    mlir::Block *block;
+    mlir::Block::iterator next = block->begin();
     int64_t trip = 0, trips = 0; // of a loop
+    /// Of a branch that does nothing but compute: both arms are executed.
+    enum { OneArm, FirstArm, SecondArm } arm = OneArm;
+    bool byOneThread = false;
   };
 
   std::string name;
   unsigned actor = 0;
+  /// Agents of one group execute the same code on the same data.
+  unsigned group = 0;
   llvm::SmallVector<Frame> frames;
   llvm::DenseMap<mlir::Value, Tracked> values;
   /// How often a rule has counted an operation.
   llvm::DenseMap<mlir::Operation *, unsigned> counts;
-  /// Whether the blocked operation has arrived at its barrier.
-  bool hasArrived = false;
 
   Place where() const;
   mlir::Operation *current() const { return &*frames.back().next; }
+  /// Executes `body`, the only block of the current operation.
+  void enter(mlir::Block &body);
+  /// Whether it is in a branch that one of its threads has taken.
+  bool isOneThread() const;
 };
 
 /// Interprets loops, branches and scalar integers; what depends on data is a
@@ -60,6 +74,7 @@ public:
   /// Loops whose trip count depends on data run at most 2 * `stages` + 1
   /// times: each stage twice, and the wrap. Loops inside loops run at most
   /// `stages` + 1 times, loops around such loops at most 3 times.
+  /// Branches on data whose arms only compute are not choices.
   Skeleton(Integers &integers, Paths &paths, int64_t stages)
       : integers(integers), paths(paths), stages(stages) {}
 
@@ -70,9 +85,18 @@ public:
 private:
   int64_t maxTrips(mlir::scf::ForOp loop) const;
   int64_t tripCount(Agent &agent, mlir::scf::ForOp loop);
-  bool condition(Agent &agent, mlir::scf::IfOp branch);
+  Progress enterLoop(Agent &agent, mlir::scf::ForOp loop);
+  Progress enterBranch(Agent &agent, mlir::scf::IfOp branch);
+  Progress testLoop(Agent &agent, mlir::scf::ConditionOp test);
   void startTrip(Agent &agent, mlir::scf::ForOp loop, mlir::ValueRange carried);
   void leave(Agent &agent, mlir::Operation *terminator);
+  /// Ends the innermost frame; its owner's results are `values`.
+  void finishOwner(Agent &agent, mlir::ValueRange values);
+  /// Whether only registers come out of a branch.
+  bool onlyComputes(mlir::scf::IfOp branch);
+  /// Fails, with an error, where threads of an agent would part.
+  mlir::LogicalResult checkUniform(Agent &agent, mlir::Operation *op,
+                                   mlir::ValueRange values);
   /// The number of a scalar integer; a new unknown where it has none.
   Integers::Number numberOf(Agent &agent, mlir::Value value);
   void evaluate(Agent &agent, mlir::Operation &op);
@@ -80,6 +104,7 @@ private:
   Integers &integers;
   Paths &paths;
   int64_t stages;
+  llvm::DenseMap<mlir::Operation *, bool> computing;
 };
 
 } // namespace selvedge::verify

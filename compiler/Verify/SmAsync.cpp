@@ -3,8 +3,6 @@
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/SmAsyncRules.h"
 
-#include <array>
-
 namespace selvedge::verify {
 
 #define GEN_PASS_DEF_VERIFYSMASYNC
@@ -25,11 +23,16 @@ public:
       : kernel(kernel), skeleton(integers, paths, largestRing(kernel)) {}
 
   LogicalResult run() {
-    do {
-      integers.startPath();
-      if (failed(runPath()))
-        return failure();
-    } while (paths.advance() && steps < maxSteps);
+    std::vector<Trial> trials = makeTrials(kernel, 2 * largestRing(kernel) + 1);
+    for (const Trial &trial : trials) {
+      uint64_t before = steps;
+      do {
+        integers.startPath();
+        if (failed(runPath(trial)))
+          return failure();
+      } while (paths.advance() && (steps - before) * trials.size() < maxSteps);
+      paths = {};
+    }
     return success();
   }
 
@@ -42,11 +45,9 @@ private:
     return stages;
   }
 
-  LogicalResult runPath() {
-    // All warps run one program: two of them show what is missing between any
-    // two.
-    std::array<Agent, 2> agents;
-    SmAsyncRules rules(integers, agents);
+  LogicalResult runPath(const Trial &trial) {
+    SmAsyncRules rules(integers, kernel, trial);
+    MutableArrayRef<Agent> agents = rules.getAgents();
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());
     auto apply = [&](Agent &agent, Operation &op) {

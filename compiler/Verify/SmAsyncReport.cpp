@@ -9,15 +9,40 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-std::string SmAsyncRules::nameOf(Slot slot) {
-  BufferType type = allocs[slot.buffer].getType();
-  return llvm::formatv("stage {0} of buffer \"{1}\" x \"{2}\"", slot.stage,
-                       type.getRowAxis().getValue(),
+/// "buffer "j" x "D""
+static std::string nameOfBuffer(BufferType type) {
+  return llvm::formatv("buffer \"{0}\" x \"{1}\"", type.getRowAxis().getValue(),
                        type.getColAxis().getValue());
 }
 
+std::string SmAsyncRules::nameOf(Slot slot) {
+  if (auto alloc = dyn_cast<AllocOp>(rings[slot.buffer]))
+    return llvm::formatv("stage {0} of {1}", slot.stage,
+                         nameOfBuffer(alloc.getType()));
+  auto number =
+      llvm::count_if(llvm::ArrayRef(rings).take_front(slot.buffer),
+                     [](Operation *ring) { return isa<MailboxOp>(ring); });
+  return llvm::formatv("stage {0} of mailbox {1}", slot.stage, number);
+}
+
+std::string SmAsyncRules::nameOfMBarrier(unsigned mbarrier) {
+  unsigned ring = ringOfMBarrier[mbarrier];
+  std::string name = llvm::formatv("stage {0} of mbarrier {1}",
+                                   mbarrier - mbarrierRings[ring].first, ring);
+  if (BufferType type = signalled.lookup(mbarrierRings[ring].op))
+    name += " for " + nameOfBuffer(type);
+  return name;
+}
+
+std::string SmAsyncRules::nameOfBarrier(unsigned barrier) {
+  for (auto &[id, named] : namedBarriers)
+    if (named.barrier == barrier)
+      return llvm::formatv("barrier {0}", id);
+  return "the block's barrier";
+}
+
 /// What a fault breaks, and what was found instead.
-static std::string describe(Fault fault, StringRef slot) {
+static std::string describe(Fault fault, StringRef slot, StringRef barrier) {
   switch (fault) {
   case Fault::OutsideRing:
     return llvm::formatv("expects a stage of its ring, found {0}", slot);
@@ -46,29 +71,44 @@ static std::string describe(Fault fault, StringRef slot) {
   case Fault::NotOwn:
     return "expects a token of the agent's own operation, found another's";
   case Fault::TooManyArrivals:
-    return "expects no more arrivals than the barrier's phase counts";
+    return llvm::formatv(
+        "expects no more arrivals than the phase of {0} counts", barrier);
   case Fault::TooManyBytes:
-    return "expects no more bytes than the mbarrier's phase was told";
+    return llvm::formatv("expects no more bytes than the phase of {0} was told",
+                         barrier);
   case Fault::EarlyArrival:
-    return "expects the barrier's last phase to be over before this arrival, "
-           "found none that orders it";
+    return llvm::formatv("expects the last phase of {0} to be over before this "
+                         "arrival, found nothing that orders it",
+                         barrier);
   case Fault::PhaseOverrun:
-    return "expects the phase of a wait to be seen before the next one ends, "
-           "found none that orders it";
+    return llvm::formatv(
+        "expects each wait for a phase of {0} to be over before "
+        "the next phase ends, found nothing that orders it",
+        barrier);
   case Fault::LeftInFlight:
     return "expects an await before the kernel ends, found none";
   }
   llvm_unreachable("unknown fault");
 }
 
+void SmAsyncRules::attachNotes(InFlightDiagnostic &error, Operation *ring) {
+  if (isa_and_nonnull<MailboxOp, MBarrierOp>(ring))
+    error.attachNote(ring->getLoc()) << "defined here";
+  if (!trial.dims.empty())
+    error.attachNote(kernel.getLoc()) << "with " << trial.str(kernel);
+}
+
 Progress SmAsyncRules::conclude(const Finding &found, Operation *op,
-                                const Place &where) {
+                                const Place &where, StringRef barrier,
+                                Operation *ring) {
   if (!found)
     return Progress::Advanced;
-  bool hasSlot = found->slot.buffer < allocs.size();
+  bool hasSlot = barrier.empty() && found->slot.buffer < rings.size();
+  if (hasSlot)
+    ring = rings[found->slot.buffer];
   InFlightDiagnostic error =
-      op->emitOpError(
-          describe(found->fault, hasSlot ? nameOf(found->slot) : "a buffer"))
+      op->emitOpError(describe(
+          found->fault, hasSlot ? nameOf(found->slot) : "a buffer", barrier))
       << " (" << where.str() << ")";
   if (found->earlier && sites[*found->earlier].op != nullptr) {
     const Executed &earlier = sites[*found->earlier];
@@ -76,7 +116,15 @@ Progress SmAsyncRules::conclude(const Finding &found, Operation *op,
         << "in conflict with '" << earlier.op->getName() << "' ("
         << earlier.where.str() << ")";
   }
+  attachNotes(error, ring);
   return Progress::Failed;
+}
+
+Progress SmAsyncRules::concludeMBarrier(const Finding &found, Operation *op,
+                                        const Place &where, unsigned mbarrier) {
+  return found ? conclude(found, op, where, nameOfMBarrier(mbarrier),
+                          mbarrierRings[ringOfMBarrier[mbarrier]].op)
+               : Progress::Advanced;
 }
 
 LogicalResult SmAsyncRules::finish() {
@@ -89,15 +137,40 @@ LogicalResult SmAsyncRules::finish() {
   return failure();
 }
 
+std::string SmAsyncRules::describeWait(Agent &agent) {
+  Member &member = memberOf(agent);
+  switch (member.waitsAt) {
+  case Member::Nothing:
+    return "it has returned";
+  case Member::Barrier:
+    return nameOfBarrier(member.waitsFor) + ", " +
+           order.describeBarrier(member.waitsFor);
+  case Member::MBarrier:
+    return nameOfMBarrier(member.waitsFor) + ", " +
+           order.describeMBarrier(member.waitsFor);
+  }
+  llvm_unreachable("unknown wait");
+}
+
 LogicalResult SmAsyncRules::reportDeadlock() {
+  auto isBlocked = [&](Agent &agent) {
+    return memberOf(agent).waitsAt != Member::Nothing;
+  };
+  Agent &first = *llvm::find_if(agents, isBlocked);
   InFlightDiagnostic error =
-      agents.front().current()->emitOpError("expects to go on, found that all "
-                                            "agents wait");
-  for (Agent &agent : agents)
+      first.current()->emitOpError("expects to go on, found that all agents "
+                                   "wait: ")
+      << describeWait(first);
+  // Warps of one warpgroup mostly wait at one place.
+  std::pair<unsigned, Operation *> last;
+  for (Agent &agent : agents) {
+    std::pair<unsigned, Operation *> place(agent.group, agent.current());
+    if (memberOf(agent).role && std::exchange(last, place) == place)
+      continue;
     error.attachNote(agent.current()->getLoc())
-        << agent.where().str() << " waits here: "
-        << (agent.hasArrived ? order.describeBarrier(blockBarrier)
-                             : std::string("it has returned"));
+        << agent.where().str() << " waits here: " << describeWait(agent);
+  }
+  attachNotes(error, nullptr);
   return failure();
 }
 

@@ -9,38 +9,44 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-SmAsyncRules::SmAsyncRules(Integers &integers, MutableArrayRef<Agent> agents)
-    : integers(integers), agents(agents) {
-  for (auto [i, agent] : llvm::enumerate(agents)) {
-    agent.name = ("warp " + Twine(i)).str();
-    agent.actor = order.addAgent(/*threads=*/1);
-  }
-  blockBarrier = order.addBarrier(agents.size());
+SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
+                           const Trial &trial)
+    : integers(integers), kernel(kernel), trial(trial) {
+  addAgents(kernel);
+  unsigned threads = 0;
+  for (Member &member : members)
+    threads += member.threads;
+  blockBarrier = order.addBarrier(threads);
+  kernel.walk([&](TmaLoadOp load) {
+    signalled[load.getBarrier().getDefiningOp()] = load.getBuffer().getType();
+  });
+  for (Agent &agent : agents)
+    for (auto [value, size] : trial.dims)
+      agent.values[value] = {Tracked::Kind::Integer,
+                             integers.constant(value.getType(), size)};
 }
 
 Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
+  if (areInFlight(agent, op))
+    return Progress::Failed;
+  if (std::optional<Progress> progress = applyRole(agent, op))
+    return *progress;
   return llvm::TypeSwitch<Operation *, Progress>(&op)
       .Case([&](AllocOp alloc) {
-        auto [buffer, isNew] = buffers.try_emplace(alloc, allocs.size());
-        int64_t stages = alloc.getType().getStages();
-        if (isNew) {
-          allocs.push_back(alloc);
-          order.addBuffer(stages);
-        }
-        agent.values[alloc] = {Tracked::Kind::Buffer, buffer->second,
-                               stages == 1 ? 0 : -1};
-        return Progress::Advanced;
+        return addRing(agent, alloc, alloc.getType().getStages());
       })
       .Case([&](SlotOp slotOp) { return slot(agent, slotOp); })
       .Case([&](CopyAsyncOp copy) { return copyAsync(agent, copy); })
-      .Case<CopyOp, StageOp>([&](auto writer) {
-        return write(agent, agent.actor, writer, writer.getBuffer(),
-                     newSite(agent, writer));
+      .Case([&](CopyOp copy) {
+        return write(agent, agent.actor, memberOf(agent).parts, copy,
+                     copy.getBuffer(), newSite(agent, copy));
       })
+      .Case([&](StageOp stageOp) { return stage(agent, stageOp); })
       .Case([&](MmaOp mma) {
         for (Value operand : {mma.getLhs(), mma.getRhs()})
           if (isa<BufferType>(operand.getType()) &&
-              read(agent, mma, operand) == Progress::Failed)
+              read(agent, agent.actor, mma, operand, newSite(agent, mma)) ==
+                  Progress::Failed)
             return Progress::Failed;
         return Progress::Advanced;
       })
@@ -48,7 +54,7 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
       .Case([&](BarrierOp barrierOp) { return barrier(agent, barrierOp); })
       .Default([&](Operation *other) {
         auto isShared = [](Type type) {
-          return isa<BufferType, TokenType>(type);
+          return isa<BufferType, TokenType, MBarrierType, MailboxType>(type);
         };
         if (other->getNumRegions() == 0 &&
             llvm::none_of(other->getOperandTypes(), isShared) &&
@@ -59,25 +65,46 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
       });
 }
 
-Progress SmAsyncRules::slot(Agent &agent, SlotOp op) {
-  Tracked ring = agent.values.lookup(op.getRing());
-  Tracked stage = agent.values.lookup(op.getStage());
-  std::optional<int64_t> number;
-  if (stage.kind == Tracked::Kind::Integer)
-    number = integers.known(stage.id);
-  if (ring.kind != Tracked::Kind::Buffer || !number) {
-    op.emitOpError("expects a ring from sm.alloc and a stage that follows from "
-                   "loop counters, found ")
-        << op.getStage() << " (" << agent.where().str() << ")";
-    return Progress::Failed;
+Progress SmAsyncRules::addRing(Agent &agent, Operation *op, int64_t stages) {
+  auto [buffer, isNew] = buffers.try_emplace(op, rings.size());
+  if (isNew) {
+    rings.push_back(op);
+    order.addBuffer(stages);
   }
-  int64_t stages = op.getRing().getType().getStages();
-  if (*number < 0 || *number >= stages) {
-    op.emitOpError("expects a stage of 0 to ")
+  agent.values[op->getResult(0)] = {Tracked::Kind::Buffer, buffer->second,
+                                    stages == 1 ? 0 : -1};
+  return Progress::Advanced;
+}
+
+std::optional<int64_t> SmAsyncRules::stageOf(Agent &agent, Operation *op,
+                                             Value stage, int64_t stages) {
+  Tracked tracked = agent.values.lookup(stage);
+  std::optional<int64_t> number;
+  if (tracked.kind == Tracked::Kind::Integer &&
+      tracked.spread == Spread::Uniform)
+    number = integers.known(tracked.id);
+  if (!number)
+    op->emitOpError("expects a stage that follows from loop counters, found ")
+        << stage << " (" << agent.where().str() << ")";
+  else if (*number < 0 || *number >= stages)
+    op->emitOpError("expects a stage of 0 to ")
         << stages - 1 << ", found " << *number << " (" << agent.where().str()
         << ")";
+  else
+    return number;
+  return {};
+}
+
+Progress SmAsyncRules::slot(Agent &agent, SlotOp op) {
+  Tracked ring = agent.values.lookup(op.getRing());
+  if (ring.kind != Tracked::Kind::Buffer) {
+    op.emitOpError("expects a ring from sm.alloc, found ") << op.getRing();
     return Progress::Failed;
   }
+  std::optional<int64_t> number =
+      stageOf(agent, op, op.getStage(), op.getRing().getType().getStages());
+  if (!number)
+    return Progress::Failed;
   agent.values[op] = {Tracked::Kind::Buffer, ring.id, *number};
   return Progress::Advanced;
 }
@@ -86,7 +113,8 @@ Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {
   Site site = newSite(agent, op);
   Actor operation = order.launch(agent.actor, Engine::Copy, site);
   agent.values[op.getToken()] = {Tracked::Kind::Token, operation};
-  return write(agent, operation, op, op.getBuffer(), site);
+  return write(agent, operation, memberOf(agent).parts, op, op.getBuffer(),
+               site);
 }
 
 Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
@@ -98,32 +126,68 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
   return conclude(order.await(agent.actor, token.id), op, agent.where());
 }
 
-Progress SmAsyncRules::barrier(Agent &agent, BarrierOp op) {
-  if (!agent.hasArrived && conclude(order.arrive(agent.actor, blockBarrier), op,
-                                    agent.where()) == Progress::Failed)
+Progress SmAsyncRules::stage(Agent &agent, StageOp op) {
+  if (!isWholeWarp(agent, op))
     return Progress::Failed;
-  agent.hasArrived = !order.tryPass(agent.actor, blockBarrier);
-  return agent.hasArrived ? Progress::Blocked : Progress::Advanced;
+  return write(agent, agent.actor, memberOf(agent).parts, op, op.getBuffer(),
+               newSite(agent, op));
 }
 
-Progress SmAsyncRules::read(Agent &agent, Operation *op, Value buffer) {
-  std::optional<Slot> slot = slotOf(agent, op, buffer);
-  if (!slot)
+Progress SmAsyncRules::barrier(Agent &agent, Operation *op) {
+  Member &member = memberOf(agent);
+  if (agent.frames.size() > 1 && member.role) {
+    op->emitOpError("waits for the threads of other roles: expects "
+                    "sm.named_barrier inside a role");
     return Progress::Failed;
-  return conclude(order.read(agent.actor, *slot, newSite(agent, op)), op,
-                  agent.where());
+  }
+  if (member.waitsAt == Member::Nothing &&
+      conclude(order.arrive(agent.actor, blockBarrier), op, agent.where(),
+               nameOfBarrier(blockBarrier)) == Progress::Failed)
+    return Progress::Failed;
+  bool passed = order.tryPass(agent.actor, blockBarrier);
+  member.waitsAt = passed ? Member::Nothing : Member::Barrier;
+  member.waitsFor = blockBarrier;
+  return passed ? Progress::Advanced : Progress::Blocked;
 }
 
-Progress SmAsyncRules::write(Agent &agent, Actor actor, Operation *op,
-                             Value buffer, Site site) {
+Progress SmAsyncRules::read(Agent &agent, Actor actor, Operation *op,
+                            Value buffer, Site site) {
   std::optional<Slot> slot = slotOf(agent, op, buffer);
-  if (!slot)
+  return slot ? readSlot(agent, actor, op, *slot, site) : Progress::Failed;
+}
+
+Progress SmAsyncRules::readSlot(Agent &agent, Actor actor, Operation *op,
+                                Slot slot, Site site) {
+  Member &member = memberOf(agent);
+  if (auto released = member.released.find(slot);
+      released != member.released.end() && released->second == loads[slot]) {
+    InFlightDiagnostic error = op->emitOpError("expects to read ")
+                               << nameOf(slot)
+                               << " before it is released, found its release "
+                                  "before this read ("
+                               << agent.where().str() << ")";
+    attachNotes(error, mbarrierRings[guards[slot.buffer]].op);
     return Progress::Failed;
-  std::pair<Operation *, unsigned> execution(op, ++agent.counts[op]);
+  }
+  return conclude(order.read(actor, slot, site), op, agent.where());
+}
+
+Progress SmAsyncRules::write(Agent &agent, Actor actor, unsigned parts,
+                             Operation *op, Value buffer, Site site) {
+  std::optional<Slot> slot = slotOf(agent, op, buffer);
+  return slot ? writeSlot(agent, actor, parts, op, *slot, site)
+              : Progress::Failed;
+}
+
+Progress SmAsyncRules::writeSlot(Agent &agent, Actor actor, unsigned parts,
+                                 Operation *op, Slot slot, Site site) {
+  // Agents that write alone are groups of their own.
+  unsigned group = parts > 1 ? agent.group : agents.size() + agent.actor;
   unsigned instance =
-      instances.try_emplace(execution, instances.size()).first->second;
-  Part part{instance, static_cast<unsigned>(agents.size())};
-  return conclude(order.write(actor, *slot, part, site), op, agent.where());
+      instances.try_emplace({op, {group, ++agent.counts[op]}}, instances.size())
+          .first->second;
+  return conclude(order.write(actor, slot, {instance, parts}, site), op,
+                  agent.where());
 }
 
 Site SmAsyncRules::newSite(Agent &agent, Operation *op) {

@@ -1,20 +1,27 @@
-// What each operation of sm, form async, does to shared memory.
+// What each operation of sm, forms async and roles, does to shared memory.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_VERIFY_SMASYNCRULES_H
 #define SELVEDGE_COMPILER_VERIFY_SMASYNCRULES_H
 
 #include "compiler/Verify/HappensBefore.h"
 #include "compiler/Verify/Skeleton.h"
+#include "compiler/Verify/Trials.h"
 #include "dialect/Sm/Sm.h"
+
+#include <deque>
+#include <map>
 
 namespace selvedge::verify {
 
-/// One execution: applies the operations of `agents` to a happens-before state
-/// and reports what it finds.
+/// One execution of a kernel: applies the operations of its agents to a
+/// happens-before state and reports what it finds.
 class SmAsyncRules {
 public:
-  SmAsyncRules(Integers &integers, llvm::MutableArrayRef<Agent> agents);
+  /// Without roles, two warps: they show what is missing between any two. With
+  /// roles all four warps of each warpgroup, and the thread of a `single` role.
+  SmAsyncRules(Integers &integers, sm::KernelOp kernel, const Trial &trial);
 
+  llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
   Progress apply(Agent &agent, mlir::Operation &op);
   /// What must hold when all agents have returned.
@@ -23,39 +30,153 @@ public:
   mlir::LogicalResult reportDeadlock();
 
 private:
+  /// A product in flight and what it reads.
+  struct Product {
+    Actor actor;
+    llvm::SmallVector<Slot, 2> reads = {};
+  };
+  /// Who an agent stands for, and what it has in flight.
+  struct Member {
+    sm::RoleOp role = {}; // none: in a kernel without roles
+    unsigned threads = 1;
+    int64_t warpgroup = 0, warp = 0; // within the role
+    unsigned parts = 1;              // agents that share a tile
+    std::deque<Product> products = {};
+    std::vector<Actor> stores = {};
+    /// mbarriers waited for since the last bulk copy.
+    llvm::SmallVector<unsigned, 2> waits = {};
+    /// Which load of a slot it has released.
+    std::map<Slot, unsigned> released = {};
+    /// What the blocked operation waits for.
+    enum { Nothing, Barrier, MBarrier } waitsAt = Nothing;
+    unsigned waitsFor = 0;
+  };
   /// An operation as executed: where the agent stood.
   struct Executed {
     mlir::Operation *op;
     Place where;
   };
+  /// A ring of mbarriers: the number of its first stage.
+  struct MBarrierRing {
+    sm::MBarrierOp op;
+    unsigned first;
+  };
+  struct NamedBarrier {
+    unsigned barrier;
+    int64_t threads;
+  };
+
+  void addAgents(sm::KernelOp kernel);
+  void addAgent(std::string name, Member member, unsigned group);
+  Member &memberOf(Agent &agent) { return members[agent.actor]; }
+  /// Threads that execute what `agent` does here.
+  unsigned threadsOf(Agent &agent) {
+    return agent.isOneThread() ? 1 : memberOf(agent).threads;
+  }
 
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
-  Progress barrier(Agent &agent, sm::BarrierOp op);
+  Progress stage(Agent &agent, sm::StageOp op);
+  Progress barrier(Agent &agent, mlir::Operation *op);
+  /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
+  /// none where there is no rule.
+  std::optional<Progress> applyRole(Agent &agent, mlir::Operation &op);
+  Progress role(Agent &agent, sm::RoleOp op);
+  Progress mbarrier(Agent &agent, sm::MBarrierOp op);
+  Progress initMBarriers(Agent &agent, sm::InitMBarriersOp op);
+  Progress wait(Agent &agent, sm::WaitOp op);
+  Progress arrive(Agent &agent, sm::ArriveOp op);
+  Progress expect(Agent &agent, sm::ExpectOp op);
+  Progress namedBarrier(Agent &agent, sm::NamedBarrierOp op);
+  Progress post(Agent &agent, sm::PostOp op);
+  Progress receive(Agent &agent, sm::ReceiveOp op);
+  Progress any(Agent &agent, sm::AnyOp op);
+  Progress tmaLoad(Agent &agent, sm::TmaLoadOp op);
+  Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
+  Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
+  Progress wgmma(Agent &agent, sm::WgmmaOp op);
+  Progress wgmmaWait(Agent &agent, sm::WgmmaWaitOp op);
+
+  /// Fails, with an error, where not all threads of a warp, or more than one,
+  /// execute `op`.
+  bool isWholeWarp(Agent &agent, mlir::Operation *op);
+  bool isOneThread(Agent &agent, mlir::Operation *op);
+  bool isBoxOfBuffer(mlir::Operation *op, mlir::Value map, sm::BufferType type);
+  /// Fails, with an error, for registers that a product still writes.
+  bool areInFlight(Agent &agent, mlir::Operation &op);
+
+  /// Adds a ring of buffers or of words.
+  Progress addRing(Agent &agent, mlir::Operation *op, int64_t stages);
   /// An access of `actor`, to one stage of what `buffer` holds.
-  Progress read(Agent &agent, mlir::Operation *op, mlir::Value buffer);
-  Progress write(Agent &agent, Actor actor, mlir::Operation *op,
+  Progress read(Agent &agent, Actor actor, mlir::Operation *op,
+                mlir::Value buffer, Site site);
+  Progress write(Agent &agent, Actor actor, unsigned parts, mlir::Operation *op,
                  mlir::Value buffer, Site site);
+  Progress readSlot(Agent &agent, Actor actor, mlir::Operation *op, Slot slot,
+                    Site site);
+  Progress writeSlot(Agent &agent, Actor actor, unsigned parts,
+                     mlir::Operation *op, Slot slot, Site site);
 
   Site newSite(Agent &agent, mlir::Operation *op);
   /// The slot that a value names; none, with an error, for a whole ring.
   std::optional<Slot> slotOf(Agent &agent, mlir::Operation *op,
                              mlir::Value buffer);
-  /// Reports a finding, if it is one.
+  std::optional<Slot> mailSlotOf(Agent &agent, mlir::Operation *op,
+                                 mlir::Value mailbox, mlir::Value stage);
+  /// A stage number; none, with an error, where it is not one of `stages`.
+  std::optional<int64_t> stageOf(Agent &agent, mlir::Operation *op,
+                                 mlir::Value stage, int64_t stages);
+  /// An initialised mbarrier of a ring; none, with an error, otherwise.
+  std::optional<unsigned> mbarrierOf(Agent &agent, mlir::Operation *op,
+                                     mlir::Value ring, mlir::Value stage);
+  /// Learns from a bulk load which mbarrier releases the buffer, where it
+  /// waited for no other.
+  void learnGuard(Agent &agent, Slot slot);
+  /// Fails, with an error, where `agent` releases what its products read.
+  bool isReadLater(Agent &agent, mlir::Operation *op, unsigned mbarrier);
+
+  /// Reports a finding, if it is one, about a slot or about `barrier`.
   Progress conclude(const Finding &found, mlir::Operation *op,
-                    const Place &where);
-  /// "stage 1 of buffer "j" x "D""
+                    const Place &where, llvm::StringRef barrier = "",
+                    mlir::Operation *ring = nullptr);
+  Progress concludeMBarrier(const Finding &found, mlir::Operation *op,
+                            const Place &where, unsigned mbarrier);
+  /// "stage 1 of buffer "j" x "D"", "stage 1 of mailbox 0"
   std::string nameOf(Slot slot);
+  /// "stage 1 of mbarrier ring 3"
+  std::string nameOfMBarrier(unsigned mbarrier);
+  std::string nameOfBarrier(unsigned barrier);
+  /// What a blocked agent waits for.
+  std::string describeWait(Agent &agent);
+  void attachNotes(mlir::InFlightDiagnostic &error, mlir::Operation *ring);
 
   Integers &integers;
-  llvm::MutableArrayRef<Agent> agents;
+  sm::KernelOp kernel;
+  const Trial &trial;
+  std::vector<Agent> agents;
+  std::vector<Member> members; // by actor
   HappensBefore order;
-  unsigned blockBarrier;
-  std::vector<sm::AllocOp> allocs; // by buffer
+  unsigned blockBarrier = 0;
+  std::vector<mlir::Operation *> rings; // by buffer
   llvm::DenseMap<mlir::Operation *, unsigned> buffers;
-  /// Collective writes: an operation and the number of its execution.
-  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, unsigned> instances;
+  std::vector<MBarrierRing> mbarrierRings;
+  std::vector<unsigned> ringOfMBarrier;
+  llvm::DenseMap<mlir::Operation *, unsigned> mbarriers;
+  llvm::DenseMap<int64_t, NamedBarrier> namedBarriers;
+  /// What was posted last, by buffer and stage.
+  std::map<Slot, Tracked> mail;
+  /// The ring of mbarriers that releases a buffer, stage by stage, and how
+  /// often each slot was loaded.
+  llvm::DenseMap<unsigned, unsigned> guards;
+  std::map<Slot, unsigned> loads;
+  /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
+  llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;
+  /// Collective writes: an operation, its group and the number of its
+  /// execution.
+  llvm::DenseMap<std::pair<mlir::Operation *, std::pair<unsigned, unsigned>>,
+                 unsigned>
+      instances;
   std::vector<Executed> sites;
 };
 

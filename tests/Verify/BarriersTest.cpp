@@ -156,6 +156,21 @@ TEST(Barriers, CountThatIsNotTheArrivals) {
   EXPECT_THAT(order.arrive(second, barrier), is(Fault::TooManyArrivals));
 }
 
+TEST(Barriers, ArrivalsOfAllThreadsOfAWarp) {
+  HappensBefore order;
+  Actor warp = order.addAgent(/*threads=*/32), other = order.addAgent(32);
+  unsigned mbarrier = order.addMBarrier(/*arrivals=*/64);
+  bool passed = true;
+  EXPECT_THAT(order.arriveMBarrier(warp, mbarrier, 32), isFine());
+  EXPECT_THAT(order.tryWait(warp, mbarrier, 0, passed), isFine());
+  EXPECT_FALSE(passed);
+  EXPECT_THAT(order.arriveMBarrier(other, mbarrier, 33),
+              is(Fault::TooManyArrivals));
+  EXPECT_THAT(order.arriveMBarrier(other, mbarrier, 32), isFine());
+  EXPECT_THAT(order.tryWait(warp, mbarrier, 0, passed), isFine());
+  EXPECT_TRUE(passed);
+}
+
 TEST(Barriers, PhasesAreKeptApart) {
   HappensBefore order;
   Actor first = order.addAgent(1), second = order.addAgent(1);

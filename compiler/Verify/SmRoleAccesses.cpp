@@ -1,0 +1,216 @@
+// What bulk copies, products and mailboxes of sm, form roles, do to shared
+// memory.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/SmAsyncRules.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+std::optional<Slot> SmAsyncRules::mailSlotOf(Agent &agent, Operation *op,
+                                             Value mailbox, Value stage) {
+  Tracked ring = agent.values.lookup(mailbox);
+  if (ring.kind != Tracked::Kind::Buffer) {
+    op->emitOpError("expects a ring from sm.mailbox, found ") << mailbox;
+    return {};
+  }
+  std::optional<int64_t> number = stageOf(
+      agent, op, stage, cast<MailboxType>(mailbox.getType()).getStages());
+  return number ? std::optional(Slot{ring.id, *number}) : std::nullopt;
+}
+
+Progress SmAsyncRules::post(Agent &agent, PostOp op) {
+  std::optional<Slot> slot =
+      mailSlotOf(agent, op, op.getMailbox(), op.getStage());
+  if (!slot || !isOneThread(agent, op))
+    return Progress::Failed;
+  Tracked &value = agent.values[op.getValue()];
+  if (value.kind == Tracked::Kind::None)
+    value = {Tracked::Kind::Integer,
+             integers.unknown(op.getValue().getType(),
+                              op.getValue().getAsOpaquePointer(), {})};
+  mail[*slot] = value;
+  return writeSlot(agent, agent.actor, /*parts=*/1, op, *slot,
+                   newSite(agent, op));
+}
+
+/// The word that was written last: any other order is refused.
+Progress SmAsyncRules::receive(Agent &agent, ReceiveOp op) {
+  std::optional<Slot> slot =
+      mailSlotOf(agent, op, op.getMailbox(), op.getStage());
+  if (!slot || !isWholeWarp(agent, op))
+    return Progress::Failed;
+  Progress progress =
+      readSlot(agent, agent.actor, op, *slot, newSite(agent, op));
+  if (progress == Progress::Advanced)
+    agent.values[op] = mail[*slot];
+  return progress;
+}
+
+/// Warps differ.
+Progress SmAsyncRules::any(Agent &agent, AnyOp op) {
+  if (!isWholeWarp(agent, op))
+    return Progress::Failed;
+  unsigned number =
+      integers.unknown(op.getType(), op.getAsOpaquePointer(),
+                       {agent.counts[op], agents.size() + agent.actor});
+  agent.values[op] = {Tracked::Kind::Integer, number};
+  return Progress::Advanced;
+}
+
+bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
+  auto argument = dyn_cast<BlockArgument>(map);
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto attr = argument && argument.getOwner() == &kernel.getBody().front()
+                  ? dyn_cast<TensorMapArgAttr>(
+                        kernel.getArgs()[argument.getArgNumber()])
+                  : TensorMapArgAttr();
+  if (!attr) {
+    op->emitOpError("expects a tensor map among the kernel's arguments");
+    return false;
+  }
+  int64_t elements = 1, panel = type.getRows() * type.getPanelCols();
+  for (int64_t extent : attr.getBox())
+    elements *= extent;
+  if (elements == panel)
+    return true;
+  op->emitOpError("expects a box of ")
+      << panel << " elements, as a panel of the buffer, found " << elements;
+  return false;
+}
+
+Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
+  std::optional<unsigned> mbarrier =
+      mbarrierOf(agent, op, op.getBarrier(), op.getStage());
+  BufferType type = op.getBuffer().getType();
+  if (!mbarrier || !isOneThread(agent, op) ||
+      !isBoxOfBuffer(op, op.getMap(), type))
+    return Progress::Failed;
+  std::optional<Slot> slot = slotOf(agent, op, op.getBuffer());
+  if (!slot)
+    return Progress::Failed;
+  Site site = newSite(agent, op);
+  Actor copy = order.launch(agent.actor, Engine::Bulk, site);
+  if (writeSlot(agent, copy, /*parts=*/1, op, *slot, site) == Progress::Failed)
+    return Progress::Failed;
+  learnGuard(agent, *slot);
+  return concludeMBarrier(
+      order.completeBytes(copy, *mbarrier, type.getStageBytes()), op,
+      agent.where(), *mbarrier);
+}
+
+void SmAsyncRules::learnGuard(Agent &agent, Slot slot) {
+  ++loads[slot];
+  auto waits = std::exchange(memberOf(agent).waits, {});
+  if (waits.size() != 1)
+    return;
+  unsigned ring = ringOfMBarrier[waits.front()];
+  if (mbarrierRings[ring].first + slot.stage == waits.front())
+    guards[slot.buffer] = ring;
+}
+
+bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
+  Member &member = memberOf(agent);
+  unsigned ring = ringOfMBarrier[mbarrier];
+  for (auto [buffer, guard] : guards) {
+    if (guard != ring)
+      continue;
+    Slot slot{buffer, mbarrier - mbarrierRings[ring].first};
+    for (const Product &product : member.products) {
+      if (!llvm::is_contained(product.reads, slot))
+        continue;
+      InFlightDiagnostic error =
+          op->emitOpError("expects the products that read ")
+          << nameOf(slot)
+          << " to be finished before it is released, found one in flight ("
+          << agent.where().str() << ")";
+      attachNotes(error, mbarrierRings[ring].op);
+      return true;
+    }
+    member.released[slot] = loads[slot];
+  }
+  return false;
+}
+
+Progress SmAsyncRules::tmaStore(Agent &agent, TmaStoreOp op) {
+  if (!isOneThread(agent, op) ||
+      !isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType()))
+    return Progress::Failed;
+  Site site = newSite(agent, op);
+  Actor copy = order.launch(agent.actor, Engine::Bulk, site);
+  memberOf(agent).stores.push_back(copy);
+  return read(agent, copy, op, op.getBuffer(), site);
+}
+
+Progress SmAsyncRules::tmaDrain(Agent &agent, TmaDrainOp op) {
+  for (Actor copy : std::exchange(memberOf(agent).stores, {}))
+    if (conclude(order.await(agent.actor, copy), op, agent.where()) ==
+        Progress::Failed)
+      return Progress::Failed;
+  return Progress::Advanced;
+}
+
+bool SmAsyncRules::areInFlight(Agent &agent, Operation &op) {
+  if (isa<WgmmaWaitOp>(op))
+    return false;
+  for (OpOperand &operand : op.getOpOperands()) {
+    if (agent.values.lookup(operand.get()).kind != Tracked::Kind::Product)
+      continue;
+    // Products of one warpgroup may add up in the same registers.
+    if (auto product = dyn_cast<WgmmaOp>(op);
+        product && operand.get() == product.getInit() &&
+        operand.get() != product.getLhs() && operand.get() != product.getRhs())
+      continue;
+    InFlightDiagnostic error =
+        op.emitOpError("expects the result of sm.wgmma_wait, found registers "
+                       "of a product in flight (")
+        << agent.where().str() << ")";
+    error.attachNote(operand.get().getLoc()) << "they are defined here";
+    return true;
+  }
+  return false;
+}
+
+Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
+  if (!isWholeWarp(agent, op))
+    return Progress::Failed;
+  Site site = newSite(agent, op);
+  Product product{order.launch(agent.actor, Engine::Mma, site)};
+  for (Value operand : {op.getLhs(), op.getRhs()}) {
+    if (!isa<BufferType>(operand.getType()))
+      continue;
+    std::optional<Slot> slot = slotOf(agent, op, operand);
+    if (!slot ||
+        readSlot(agent, product.actor, op, *slot, site) == Progress::Failed)
+      return Progress::Failed;
+    product.reads.push_back(*slot);
+  }
+  agent.values[op] = {Tracked::Kind::Product, product.actor};
+  memberOf(agent).products.push_back(std::move(product));
+  return Progress::Advanced;
+}
+
+Progress SmAsyncRules::wgmmaWait(Agent &agent, WgmmaWaitOp op) {
+  if (!isWholeWarp(agent, op))
+    return Progress::Failed;
+  std::deque<Product> &products = memberOf(agent).products;
+  for (; products.size() > op.getPending(); products.pop_front())
+    if (conclude(order.await(agent.actor, products.front().actor), op,
+                 agent.where()) == Progress::Failed)
+      return Progress::Failed;
+  Tracked accumulator = agent.values.lookup(op.getAccumulator());
+  if (accumulator.kind == Tracked::Kind::Product &&
+      llvm::any_of(products, [&](const Product &product) {
+        return product.actor == accumulator.id;
+      })) {
+    op.emitOpError("expects to wait for its accumulator, found that its "
+                   "product may be one of the ")
+        << op.getPending() << " that are left (" << agent.where().str() << ")";
+    return Progress::Failed;
+  }
+  agent.values[op] = {};
+  return Progress::Advanced;
+}
+
+} // namespace selvedge::verify

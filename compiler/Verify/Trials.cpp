@@ -1,0 +1,154 @@
+// The sizes for which a kernel with roles is executed.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Trials.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+static StringAttr dimOf(KernelOp kernel, Value argument) {
+  return cast<DimArgAttr>(
+             kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()])
+      .getDim();
+}
+
+static std::optional<int64_t> constantOf(Value value) {
+  APInt constant;
+  return matchPattern(value, m_ConstantInt(&constant))
+             ? std::optional(constant.getSExtValue())
+             : std::nullopt;
+}
+
+/// The largest constant by which `value`, or its sum with a constant, is
+/// divided, or in steps of which a loop goes up to it.
+static int64_t blockOf(Value value) {
+  int64_t block = 1;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    std::optional<int64_t> other;
+    if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      if (value == loop.getUpperBound())
+        other = constantOf(loop.getStep());
+    } else if (user->getNumOperands() == 2) {
+      other = constantOf(user->getOperand(1 - use.getOperandNumber()));
+    }
+    if (!other)
+      continue;
+    if (isa<arith::AddIOp>(user))
+      block = std::max(block, blockOf(user->getResult(0)));
+    else if (isa<scf::ForOp>(user) ||
+             (use.getOperandNumber() == 0 &&
+              isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
+                  arith::DivSIOp, arith::DivUIOp>(user)))
+      block = std::max(block, *other);
+  }
+  return block;
+}
+
+/// The launch of a kernel; none in a module without a plan. Only plans are
+/// looked at: other kernels may be in the hands of other threads.
+static LaunchOp launchOf(KernelOp kernel) {
+  LaunchOp found;
+  for (auto plan : kernel->getParentOfType<ModuleOp>().getOps<PlanOp>())
+    plan.walk([&](LaunchOp launch) {
+      if (launch.getKernel() == kernel.getSymName())
+        found = launch;
+    });
+  return found;
+}
+
+/// The thread blocks of a launch with these dimensions; 0 if they have none.
+static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+  Builder b(launch.getContext());
+  SmallVector<Attribute> symbols, counts;
+  for (Attribute name : launch->getParentOfType<PlanOp>().getDims()) {
+    int64_t size = 1;
+    for (auto [value, given] : trial.dims)
+      if (dimOf(kernel, value) == name)
+        size = given;
+    symbols.push_back(b.getIndexAttr(size));
+  }
+  if (failed(launch.getGrid().constantFold(symbols, counts)))
+    return 0;
+  int64_t blocks = 1;
+  for (Attribute count : counts)
+    blocks *= cast<IntegerAttr>(count).getInt();
+  return blocks;
+}
+
+/// The first thread block; of a launch the second of two that share the tiles,
+/// or the last one where each has one.
+static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
+                      LaunchOp launch) {
+  int64_t tiles = launch ? gridOf(launch, trial, kernel) : 1;
+  bool isPersistent = !launch || launch.getPersistent();
+  trial.block = 0;
+  trial.blocks = isPersistent ? 1 : tiles;
+  trials.push_back(trial);
+  if (tiles < 2)
+    return;
+  trial.block = isPersistent ? 1 : tiles - 1;
+  trial.blocks = isPersistent ? 2 : tiles;
+  trials.push_back(std::move(trial));
+}
+
+std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
+  if (kernel.getBody().getOps<RoleOp>().empty())
+    return {Trial()};
+  struct Dim {
+    Value value;
+    int64_t block;
+  };
+  SmallVector<Dim> dims, uncut;
+  for (auto [attr, argument] :
+       llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
+    if (isa<DimArgAttr>(attr)) {
+      int64_t block = blockOf(argument);
+      (block > 1 ? dims : uncut).push_back({argument, block});
+    }
+  // Where fewer than two are cut, others give a thread block its tiles.
+  size_t varied =
+      std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
+  llvm::append_range(dims, uncut);
+
+  LaunchOp launch = launchOf(kernel);
+  SmallVector<int64_t> choices{1, 2, 3, longCount};
+  std::vector<Trial> trials;
+  SmallVector<size_t> counts(varied, 0);
+  while (true) {
+    auto isLong = [&](size_t i) { return choices[i] == longCount; };
+    bool isLegal = llvm::none_of(counts, isLong) ||
+                   (llvm::count_if(counts, isLong) == 1 &&
+                    llvm::all_of(counts, [&](size_t i) { return i != 2; }));
+    if (isLegal) {
+      Trial trial;
+      for (auto [i, dim] : llvm::enumerate(dims))
+        trial.dims.push_back(
+            {dim.value, i < varied ? dim.block * choices[counts[i]] : 1});
+      addBlocks(trials, std::move(trial), kernel, launch);
+    }
+    size_t i = 0;
+    while (i < varied && ++counts[i] == choices.size())
+      counts[i++] = 0;
+    if (i == varied)
+      return trials;
+  }
+}
+
+std::string Trial::str(KernelOp kernel) const {
+  std::string text;
+  for (auto [value, size] : dims)
+    text += llvm::formatv("{0} = {1}, ", dimOf(kernel, value).getValue(), size);
+  if (block)
+    text += llvm::formatv("block {0} of {1}", *block, *blocks);
+  return text;
+}
+
+} // namespace selvedge::verify

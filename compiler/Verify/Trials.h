@@ -1,0 +1,29 @@
+// The sizes for which a kernel with roles is executed.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_TRIALS_H
+#define SELVEDGE_COMPILER_VERIFY_TRIALS_H
+
+#include "dialect/Sm/Sm.h"
+
+namespace selvedge::verify {
+
+/// Values of a kernel's run-time dimensions, and its thread block.
+struct Trial {
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>, 4> dims;
+  std::optional<int64_t> block, blocks; // its number, and how many there are
+
+  /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.
+  std::string str(sm::KernelOp kernel) const;
+};
+
+/// Roles agree on numbers that they compute apart, or post to each other:
+/// their kernels are executed with concrete sizes. A dimension that the kernel
+/// cuts into blocks takes 1, 2 and 3 blocks in all combinations, and beside 1
+/// and 2 of the others `longCount`, which is twice round the largest ring
+/// and one more. The thread block is the first, or the second of two where
+/// the launch gives it a tile. Other kernels have one trial that fixes nothing.
+std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_TRIALS_H
