@@ -278,8 +278,8 @@ Value Emitter::predicateByRow(Value p, DistAttr dist, IRMapping &mapping) {
   return b.create(state)->getResult(0);
 }
 
-/// Rows that a bulk copy brought although they are absent become zero: the first
-/// warpgroup clears them, and no warp reads before.
+/// Rows that a bulk copy brought although they are absent become zero: the
+/// first warpgroup clears them, and no warp reads before.
 void Emitter::clearRows(const BulkCopy &copy, Value slot, IRMapping &mapping) {
   auto type = cast<BufferType>(slot.getType());
   SmallVector<int64_t> lanes{1, 2, 4, 8, 16}, warps{32, 64};

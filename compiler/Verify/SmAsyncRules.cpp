@@ -42,6 +42,10 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
                      copy.getBuffer(), newSite(agent, copy));
       })
       .Case([&](StageOp stageOp) { return stage(agent, stageOp); })
+      .Case([&](ClearOp clear) {
+        return write(agent, agent.actor, memberOf(agent).parts, clear,
+                     clear.getBuffer(), newSite(agent, clear));
+      })
       .Case([&](MmaOp mma) {
         for (Value operand : {mma.getLhs(), mma.getRhs()})
           if (isa<BufferType>(operand.getType()) &&
