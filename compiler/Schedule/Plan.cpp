@@ -21,6 +21,12 @@ struct Candidate {
 /// along columns.
 constexpr Candidate rowCandidates[] = {
     {128, 64, 64, 8}, {64, 64, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
+/// Two warpgroups of 64 rows each.
+constexpr Candidate warpgroupCandidates[] = {{128, 128, 64, 8},
+                                             {128, 64, 64, 8},
+                                             {64, 64, 64, 4},
+                                             {64, 32, 32, 4},
+                                             {64, 16, 16, 4}};
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
@@ -119,9 +125,10 @@ bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target) {
 FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
                                 const TargetInfo &target) {
   ArrayRef<Candidate> candidates =
-      !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
-      : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
-                        : ArrayRef<Candidate>(rowCandidates);
+      !roles.hasDot          ? ArrayRef<Candidate>(elementwiseCandidates)
+      : roles.splitCols      ? ArrayRef<Candidate>(squareCandidates)
+      : target.hasWarpgroups ? ArrayRef<Candidate>(warpgroupCandidates)
+                             : ArrayRef<Candidate>(rowCandidates);
   for (const Candidate &candidate : candidates) {
     KernelPlan plan = bind(kernel, roles, candidate);
     if (fits(kernel, plan, target))

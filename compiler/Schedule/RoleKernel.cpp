@@ -6,6 +6,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <tuple>
+
 namespace selvedge::schedule {
 
 using namespace mlir;
@@ -25,8 +27,8 @@ constexpr int64_t clearBarrier = 1;
 
 class Emitter {
 public:
-  Emitter(KernelOp source, const RolePlan &plan, int64_t stages)
-      : source(source), plan(plan), stages(stages), b(source),
+  Emitter(KernelOp source, RolePlan plan, int64_t stages)
+      : source(source), plan(std::move(plan)), stages(stages), b(source),
         loc(source.getLoc()) {}
 
   FailureOr<KernelOp> run();
@@ -40,19 +42,34 @@ private:
 
   Value i32(int64_t v) { return arith::ConstantIntOp::create(b, loc, v, 32); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  BufferType slotType(const BulkCopy &copy);
-  Ring makeRing(const BulkCopy &copy, int64_t depth);
+  BufferType slotType(BulkCopy &copy);
+  Ring makeRing(BulkCopy &copy, int64_t depth);
   void allocate();
   /// A scalar of the source, recomputed at the insertion point.
   Value scalar(Value v, IRMapping &mapping);
-  void load(const BulkCopy &copy, const Ring &ring, Value stage,
-            IRMapping &mapping);
+  void load(BulkCopy &copy, const Ring &ring, Value stage, IRMapping &mapping);
   void emitCopies();
   LogicalResult emitProducts();
   LogicalResult emitLoop(scf::ForOp loop, IRMapping &mapping, Value &stage,
                          Value &parity);
   LogicalResult emitOp(Operation &op, IRMapping &mapping);
-  void clearRows(const BulkCopy &copy, Value slot, IRMapping &mapping);
+  /// Loops in which one product waits for values computed from the others.
+  bool findLaggedProducts();
+  LogicalResult emitLaggedLoops(IRMapping &mapping);
+  /// What a step leaves for the next one.
+  struct Pending {
+    /// Carried values of the loops; an accumulator without its last product.
+    SmallVector<Value> carried;
+    /// The computed operand of the last product, its step's index and slot.
+    Value operand, index, stage, parity;
+  };
+  LogicalResult emitStep(scf::ForOp loop, Value index, Value stage,
+                         Value parity, std::optional<Pending> before,
+                         IRMapping mapping, Pending &after);
+  Value startProduct(scf::ForOp loop, const Pending &pending,
+                     IRMapping &mapping);
+  Value slotOf(size_t copy, Value stage);
+  void clearRows(BulkCopy &copy, Value slot, IRMapping &mapping);
   Value predicateByRow(Value p, DistAttr dist, IRMapping &mapping);
   /// Types and distributions of one warpgroup.
   Type convert(Type type);
@@ -60,27 +77,31 @@ private:
   std::pair<Value, Value> advance(Value stage, Value parity);
 
   KernelOp source, target;
-  const RolePlan &plan;
+  RolePlan plan;
   int64_t stages;
   OpBuilder b;
   Location loc;
   SmallVector<Ring> resident, streamed;
   Value warpgroup;
+  /// Per loop, the product that lags one step behind.
+  DenseMap<Operation *, MmaOp> lagged;
+  /// Position of its result among the carried values.
+  unsigned laggedResult = 0;
   /// Slot that each source buffer stands for, in the current place.
   DenseMap<Value, Value> slots;
 };
 
 } // namespace
 
-BufferType Emitter::slotType(const BulkCopy &copy) {
-  BufferType type = const_cast<CopyOp &>(copy.copy).getBuffer().getType();
+BufferType Emitter::slotType(BulkCopy &copy) {
+  BufferType type = copy.copy.getBuffer().getType();
   return BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(),
                          copy.isPerWarpgroup ? warpgroupRows : type.getRows(),
                          type.getCols(), type.getElementType(), /*swizzle=*/7,
                          /*stages=*/1, panelCols);
 }
 
-Emitter::Ring Emitter::makeRing(const BulkCopy &copy, int64_t depth) {
+Emitter::Ring Emitter::makeRing(BulkCopy &copy, int64_t depth) {
   BufferType slot = slotType(copy);
   int64_t slotsPerStage = copy.isPerWarpgroup ? plan.warpgroups : 1;
   Ring ring;
@@ -96,9 +117,9 @@ Emitter::Ring Emitter::makeRing(const BulkCopy &copy, int64_t depth) {
 }
 
 void Emitter::allocate() {
-  for (const BulkCopy &copy : plan.resident)
+  for (BulkCopy &copy : plan.resident)
     resident.push_back(makeRing(copy, 1));
-  for (const BulkCopy &copy : plan.streamed.lookup(plan.loops.front()))
+  for (BulkCopy copy : plan.streamed.lookup(plan.loops.front()))
     streamed.push_back(makeRing(copy, stages));
   SmallVector<Value> barriers;
   for (ArrayRef<Ring> rings : {ArrayRef(resident), ArrayRef(streamed)})
@@ -129,14 +150,14 @@ std::pair<Value, Value> Emitter::advance(Value stage, Value parity) {
 }
 
 /// Announces the bytes of a tile and copies it.
-void Emitter::load(const BulkCopy &copy, const Ring &ring, Value stage,
+void Emitter::load(BulkCopy &copy, const Ring &ring, Value stage,
                    IRMapping &mapping) {
   int64_t parts = copy.isPerWarpgroup ? plan.warpgroups : 1;
   ExpectOp::create(b, loc, ring.full, stage, parts * ring.slot.getBytes());
   SmallVector<Value> starts;
   for (Value start : copy.starts)
     starts.push_back(scalar(start, mapping));
-  Value map = mapping.lookup(const_cast<CopyOp &>(copy.copy).getTensor());
+  Value map = mapping.lookup(copy.copy.getTensor());
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
   for (int64_t part = 0; part < parts; ++part) {
@@ -174,8 +195,7 @@ void Emitter::emitCopies() {
     IRMapping local = mapping;
     local.map(loop.getInductionVar(), steps.getInductionVar());
     Value s = steps.getRegionIterArg(0), p = steps.getRegionIterArg(1);
-    for (auto [copy, ring] :
-         llvm::zip_equal(plan.streamed.lookup(loop), streamed)) {
+    for (auto [copy, ring] : llvm::zip_equal(plan.streamed[loop], streamed)) {
       WaitOp::create(b, loc, ring.empty, s, p);
       load(copy, ring, s, local);
     }
@@ -280,7 +300,7 @@ Value Emitter::predicateByRow(Value p, DistAttr dist, IRMapping &mapping) {
 
 /// Rows that a bulk copy brought although they are absent become zero: the
 /// first warpgroup clears them, and no warp reads before.
-void Emitter::clearRows(const BulkCopy &copy, Value slot, IRMapping &mapping) {
+void Emitter::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
   auto type = cast<BufferType>(slot.getType());
   SmallVector<int64_t> lanes{1, 2, 4, 8, 16}, warps{32, 64};
   int64_t perThread = std::max<int64_t>(1, type.getRows() / 128);
@@ -332,11 +352,10 @@ LogicalResult Emitter::emitLoop(scf::ForOp loop, IRMapping &mapping,
     unsigned carried = loop.getInitArgs().size();
     Value s = steps.getRegionIterArg(carried),
           p = steps.getRegionIterArg(carried + 1);
-    const SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
+    SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
     SmallVector<Operation *> lastReader(copies.size());
     for (auto [i, copy] : llvm::enumerate(copies))
-      for (Operation *user :
-           const_cast<CopyOp &>(copy.copy).getBuffer().getUsers())
+      for (Operation *user : copy.copy.getBuffer().getUsers())
         if (isa<MmaOp>(user) && user->getBlock() == loop.getBody() &&
             (!lastReader[i] || lastReader[i]->isBeforeInBlock(user)))
           lastReader[i] = user;
@@ -344,7 +363,7 @@ LogicalResult Emitter::emitLoop(scf::ForOp loop, IRMapping &mapping,
       // A tile is awaited before its first product.
       if (auto mma = dyn_cast<MmaOp>(op))
         for (auto [i, copy] : llvm::enumerate(copies)) {
-          Value buffer = const_cast<CopyOp &>(copy.copy).getBuffer();
+          Value buffer = copy.copy.getBuffer();
           if ((mma.getLhs() != buffer && mma.getRhs() != buffer) ||
               slots.lookup(buffer))
             continue;
@@ -365,8 +384,8 @@ LogicalResult Emitter::emitLoop(scf::ForOp loop, IRMapping &mapping,
         if (lastReader[i] == &op)
           ArriveOp::create(b, loc, streamed[i].empty, s, true);
     }
-    for (const BulkCopy &copy : copies)
-      slots.erase(const_cast<CopyOp &>(copy.copy).getBuffer());
+    for (BulkCopy &copy : copies)
+      slots.erase(copy.copy.getBuffer());
     SmallVector<Value> yields;
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
@@ -395,13 +414,15 @@ LogicalResult Emitter::emitProducts() {
   mapping.map(source.getBody().getArguments(), target.getBody().getArguments());
   for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
     Value at = copy.isPerWarpgroup ? warpgroup : i32(0);
-    slots[const_cast<CopyOp &>(copy.copy).getBuffer()] =
+    slots[copy.copy.getBuffer()] =
         SlotOp::create(b, loc, ring.slot, ring.buffer, at);
   }
   Value stage = i32(0), parity = i32(0);
-  bool waited = false;
+  bool waited = false, isLagged = findLaggedProducts();
   for (Operation &op : source.getBody().front()) {
     auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && isLagged && loop != plan.loops.back())
+      continue;
     if (!loop) {
       if (failed(emitOp(op, mapping)))
         return failure();
@@ -411,14 +432,256 @@ LogicalResult Emitter::emitProducts() {
       for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
         WaitOp::create(b, loc, ring.full, i32(0), i32(0));
         if (!copy.rowPredicates.empty())
-          clearRows(copy, slots[const_cast<CopyOp &>(copy.copy).getBuffer()],
-                    mapping);
+          clearRows(copy, slots[copy.copy.getBuffer()], mapping);
       }
       waited = true;
     }
-    if (failed(emitLoop(loop, mapping, stage, parity)))
+    if (failed(isLagged ? emitLaggedLoops(mapping)
+                        : emitLoop(loop, mapping, stage, parity)))
       return failure();
   }
+  return success();
+}
+
+Value Emitter::slotOf(size_t copy, Value stage) {
+  BulkCopy first = plan.streamed.lookup(plan.loops.front())[copy];
+  Value at = stage;
+  if (first.isPerWarpgroup)
+    at = add(arith::MulIOp::create(b, loc, stage, i32(plan.warpgroups)),
+             warpgroup);
+  return SlotOp::create(b, loc, streamed[copy].slot, streamed[copy].buffer, at);
+}
+
+/// A product lags if an operand in registers depends on another product of the
+/// same step and only the next step needs its result. Each loop must have
+/// exactly one, in the same place, and pass all its results to the next loop.
+bool Emitter::findLaggedProducts() {
+  for (auto [n, loop] : llvm::enumerate(plan.loops)) {
+    MmaOp found;
+    for (auto mma : loop.getBody()->getOps<MmaOp>()) {
+      bool computed =
+          llvm::any_of(ValueRange{mma.getLhs(), mma.getRhs()}, [&](Value v) {
+            return !isa<BufferType>(v.getType()) &&
+                   !loop.isDefinedOutsideOfLoop(v);
+          });
+      if (computed && found)
+        return false;
+      if (computed)
+        found = mma;
+    }
+    if (!found || !found->hasOneUse() ||
+        !isa<scf::YieldOp>(*found->getUsers().begin()))
+      return false;
+    unsigned result = found->getUses().begin()->getOperandNumber();
+    if (n > 0 && result != laggedResult)
+      return false;
+    laggedResult = result;
+    lagged[loop] = found;
+    if (n == 0)
+      continue;
+    for (auto [init, before] :
+         llvm::zip_equal(loop.getInitArgs(), plan.loops[n - 1].getResults()))
+      if (init != before)
+        return false;
+  }
+  // Results of all loops but the last go to the next loop only.
+  for (scf::ForOp loop :
+       SmallVector<scf::ForOp>(ArrayRef(plan.loops).drop_back()))
+    for (Value result : loop.getResults())
+      if (!result.hasOneUse())
+        return false;
+  return true;
+}
+
+/// Waits for the pending product's tile and starts the product.
+Value Emitter::startProduct(scf::ForOp loop, const Pending &pending,
+                            IRMapping &mapping) {
+  MmaOp mma = lagged[loop];
+  bool isLeft = isa<BufferType>(mma.getRhs().getType());
+  Value buffer = isLeft ? mma.getRhs() : mma.getLhs();
+  SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
+  for (auto [i, copy] : llvm::enumerate(copies)) {
+    if (copy.copy.getBuffer() != buffer)
+      continue;
+    WaitOp::create(b, loc, streamed[i].full, pending.stage, pending.parity);
+    Value slot = slotOf(i, pending.stage);
+    if (!copy.rowPredicates.empty()) {
+      IRMapping local = mapping;
+      local.map(loop.getInductionVar(), pending.index);
+      clearRows(copy, slot, local);
+    }
+    return WgmmaOp::create(b, loc, convert(mma.getType()),
+                           isLeft ? pending.operand : slot,
+                           isLeft ? slot : pending.operand,
+                           pending.carried[laggedResult], mma.getOverAttr());
+  }
+  llvm_unreachable("planRoles() admits products of streamed tiles only");
+}
+
+/// One step: the products that need nothing of it, the lagged product of the
+/// step before beside them, then everything else.
+LogicalResult Emitter::emitStep(scf::ForOp loop, Value index, Value stage,
+                                Value parity, std::optional<Pending> before,
+                                IRMapping mapping, Pending &after) {
+  mapping.map(loop.getInductionVar(), index);
+  MmaOp last = lagged[loop];
+  SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
+  auto ringOf = [&](MmaOp mma) -> std::optional<size_t> {
+    for (auto [i, copy] : llvm::enumerate(copies)) {
+      Value buffer = copy.copy.getBuffer();
+      if (mma.getLhs() == buffer || mma.getRhs() == buffer)
+        return i;
+    }
+    return std::nullopt;
+  };
+  SmallVector<std::pair<MmaOp, Value>> started;
+  for (auto mma : loop.getBody()->getOps<MmaOp>()) {
+    if (mma == last)
+      continue;
+    std::optional<size_t> ring = ringOf(mma);
+    if (ring) {
+      Value buffer = copies[*ring].copy.getBuffer();
+      WaitOp::create(b, loc, streamed[*ring].full, stage, parity);
+      slots[buffer] = slotOf(*ring, stage);
+      if (!copies[*ring].rowPredicates.empty())
+        clearRows(copies[*ring], slots[buffer], mapping);
+    }
+    auto operand = [&](Value v) {
+      Value slot = slots.lookup(v);
+      return slot ? slot : mapping.lookupOrNull(v);
+    };
+    Value lhs = operand(mma.getLhs()), rhs = operand(mma.getRhs());
+    auto splat = mma.getInit().getDefiningOp<SplatOp>();
+    if (!lhs || !rhs || !splat)
+      return mma.emitOpError("cannot start before the other operations of its "
+                             "step");
+    started.push_back(
+        {mma, WgmmaOp::create(b, mma.getLoc(), convert(mma.getType()), lhs, rhs,
+                              Value(), mma.getOverAttr())});
+  }
+  Value product = before ? startProduct(loop, *before, mapping) : Value();
+  for (auto [mma, value] : started) {
+    mapping.map(mma.getResult(), WgmmaWaitOp::create(b, loc, value.getType(),
+                                                     value, product ? 1 : 0)
+                                     .getResult());
+    if (std::optional<size_t> ring = ringOf(mma)) {
+      ArriveOp::create(b, loc, streamed[*ring].empty, stage, true);
+      slots.erase(copies[*ring].copy.getBuffer());
+    }
+  }
+  if (before) {
+    for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+      mapping.map(argument, before->carried[i]);
+    mapping.map(
+        loop.getRegionIterArg(laggedResult),
+        WgmmaWaitOp::create(b, loc, product.getType(), product, 0).getResult());
+    ArriveOp::create(b, loc, streamed[*ringOf(last)].empty, before->stage,
+                     true);
+  }
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!isa<MmaOp>(op) && failed(emitOp(op, mapping)))
+      return failure();
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  for (auto [i, v] : llvm::enumerate(yield.getResults()))
+    after.carried.push_back(
+        mapping.lookup(i == laggedResult ? last.getInit() : v));
+  bool isLeft = isa<BufferType>(last.getRhs().getType());
+  after.operand = mapping.lookup(isLeft ? last.getLhs() : last.getRhs());
+  after.index = index;
+  after.stage = stage;
+  after.parity = parity;
+  return success();
+}
+
+/// All loops as one pipeline: the first step alone, every further one beside
+/// the product of the step before, the last product alone. The first step uses
+/// the body of the last loop, which tests every predicate and so fits any step.
+LogicalResult Emitter::emitLaggedLoops(IRMapping &mapping) {
+  scf::ForOp lastLoop = plan.loops.back();
+  SmallVector<Value> lower, upper;
+  Value first, exists, step;
+  for (scf::ForOp loop : llvm::reverse(plan.loops)) {
+    Value from = scalar(loop.getLowerBound(), mapping),
+          to = scalar(loop.getUpperBound(), mapping);
+    step = scalar(loop.getStep(), mapping);
+    Value runs =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
+    first = first
+                ? arith::SelectOp::create(b, loc, runs, from, first).getResult()
+                : from;
+    exists =
+        exists ? arith::OrIOp::create(b, loc, exists, runs).getResult() : runs;
+    lower.insert(lower.begin(), from);
+    upper.insert(upper.begin(), to);
+  }
+  SmallVector<Value> inits;
+  for (Value init : plan.loops.front().getInitArgs())
+    inits.push_back(mapping.lookup(init));
+  auto branch =
+      scf::IfOp::create(b, loc, ValueRange(inits).getTypes(), exists, true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    IRMapping local = mapping;
+    for (auto [argument, init] :
+         llvm::zip_equal(lastLoop.getRegionIterArgs(), inits))
+      local.map(argument, init);
+    Pending pending;
+    Value stage = i32(0), parity = i32(0);
+    if (failed(emitStep(lastLoop, first, stage, parity, std::nullopt, local,
+                        pending)))
+      return failure();
+    std::tie(stage, parity) = advance(stage, parity);
+    Value second = add(first, step);
+    for (auto [loop, from, to] : llvm::zip_equal(plan.loops, lower, upper)) {
+      SmallVector<Value> carried(pending.carried);
+      for (Value v : {pending.operand, pending.index, pending.stage,
+                      pending.parity, stage, parity})
+        carried.push_back(v);
+      auto steps = scf::ForOp::create(
+          b, loc, arith::MaxSIOp::create(b, loc, from, second), to, step,
+          carried);
+      auto unpack = [&](ValueRange values) {
+        size_t n = pending.carried.size();
+        pending.carried.assign(values.begin(), values.begin() + n);
+        pending.operand = values[n];
+        pending.index = values[n + 1];
+        pending.stage = values[n + 2];
+        pending.parity = values[n + 3];
+        stage = values[n + 4];
+        parity = values[n + 5];
+      };
+      {
+        OpBuilder::InsertionGuard inner(b);
+        b.setInsertionPointToEnd(steps.getBody());
+        unpack(steps.getRegionIterArgs());
+        Pending after;
+        if (failed(emitStep(loop, steps.getInductionVar(), stage, parity,
+                            pending, mapping, after)))
+          return failure();
+        auto [nextStage, nextParity] = advance(stage, parity);
+        SmallVector<Value> yields(after.carried);
+        for (Value v : {after.operand, after.index, after.stage, after.parity,
+                        nextStage, nextParity})
+          yields.push_back(v);
+        scf::YieldOp::create(b, loc, yields);
+      }
+      unpack(steps.getResults());
+    }
+    Value product = startProduct(lastLoop, pending, mapping);
+    SmallVector<Value> results(pending.carried);
+    results[laggedResult] =
+        WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
+    scf::YieldOp::create(b, loc, results);
+  }
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, inits);
+  }
+  for (auto [from, to] :
+       llvm::zip_equal(lastLoop.getResults(), branch.getResults()))
+    mapping.map(from, to);
   return success();
 }
 
@@ -427,8 +690,8 @@ FailureOr<KernelOp> Emitter::run() {
   llvm::SetVector<Value> bulk;
   llvm::DenseMap<Value, SmallVector<int64_t>> boxes;
   auto note = [&](ArrayRef<BulkCopy> copies) {
-    for (const BulkCopy &copy : copies) {
-      Value tensor = const_cast<CopyOp &>(copy.copy).getTensor();
+    for (BulkCopy copy : copies) {
+      Value tensor = copy.copy.getTensor();
       bulk.insert(tensor);
       boxes[tensor] = copy.box;
     }

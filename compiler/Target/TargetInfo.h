@@ -20,14 +20,16 @@ struct TargetInfo {
   int64_t regsPerThread;
   /// 32-bit registers of a multiprocessor.
   int64_t regsPerSm;
+  /// Warpgroups multiply 64 rows at a time from shared memory (`wgmma`).
+  bool hasWarpgroups;
 };
 
 /// Limits of `arch` (`sm_80`, `sm_90a`); none for other names.
 inline std::optional<TargetInfo> targetInfo(llvm::StringRef arch) {
   if (arch == "sm_80")
-    return TargetInfo{163 * 1024, 164 * 1024, 255, 65536};
+    return TargetInfo{163 * 1024, 164 * 1024, 255, 65536, false};
   if (arch == "sm_90a")
-    return TargetInfo{227 * 1024, 228 * 1024, 255, 65536};
+    return TargetInfo{227 * 1024, 228 * 1024, 255, 65536, true};
   return std::nullopt;
 }
 
