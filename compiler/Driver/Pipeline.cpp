@@ -40,6 +40,7 @@ void addBound(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileLoopParts());
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
+  pm.addPass(schedule::createTileSplitVariants({arch.str()}));
   pm.addPass(schedule::createTileBindBlocks({arch.str()}));
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTileKnown());

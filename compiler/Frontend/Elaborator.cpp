@@ -229,7 +229,8 @@ OwningOpRef<ModuleOp> Elaborator::run(const OpDecl &op,
   auto program = ProgramOp::create(
       builder, at(op.loc), builder.getStringAttr(op.name),
       builder.getStrArrayAttr(dims), tensorAttrs(), scalarAttrs(),
-      builder.getArrayAttr(promises), paramAttrs());
+      builder.getArrayAttr(promises), paramAttrs(),
+      /*universal_of=*/nullptr);
   builder.createBlock(&program.getBody());
   const OpDecl &base = *chain.back();
   if (base.kernels.empty())

@@ -69,7 +69,10 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
       FailureOr<AxisRoles> roles = assignRoles(kernel);
       if (failed(roles))
         return signalPassFailure();
-      FailureOr<KernelPlan> plan = solvePlan(kernel, *roles, *target);
+      bool useWarpgroups = usesWarpgroups(*roles, *target) &&
+                           !kernel.getProgram().getUniversalOf();
+      FailureOr<KernelPlan> plan =
+          solvePlan(kernel, *roles, *target, useWarpgroups);
       if (failed(plan))
         return signalPassFailure();
       applyPlan(kernel, *plan);

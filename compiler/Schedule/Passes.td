@@ -52,6 +52,18 @@ def TileLoopParts : Pass<"tile-loop-parts"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileSplitVariants : Pass<"tile-split-variants", "::mlir::ModuleOp"> {
+  let summary = "Give a program that warpgroups will execute a second version for any strides";
+  let description = [{
+    Bulk copies and `wgmma` want other block sizes than the element-wise code that takes tensors of any strides. Programs whose kernels cannot use warpgroups stay alone.
+
+    Before: `tile.program @op ...`
+    After: `tile.program @op ...`, `tile.program @op.universal ... universal_of @op ...`
+  }];
+  let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">];
+  let dependentDialects = ["::selvedge::tile::TileDialect"];
+}
+
 def TileBindBlocks : Pass<"tile-bind-blocks"> {
   let summary = "Choose block sizes and warps for each kernel and bind them";
   let description = [{

@@ -45,7 +45,8 @@ int64_t elements(Type type, const KernelPlan &plan) {
   return n;
 }
 
-KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c) {
+KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
+                int64_t columnGranule) {
   KernelPlan plan;
   plan.warps = c.warps;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
@@ -57,7 +58,7 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c) {
       break;
     case AxisRole::Cols:
       block = roles.resultCols.contains(axis.getName()) ? c.cols : c.contracted;
-      granule = 16;
+      granule = columnGranule;
       break;
     case AxisRole::Lanes:
       block = c.cols;
@@ -122,15 +123,20 @@ bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target) {
 
 } // namespace
 
+bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
+  return target.hasWarpgroups && roles.hasDot && !roles.splitCols;
+}
+
 FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
-                                const TargetInfo &target) {
+                                const TargetInfo &target, bool useWarpgroups) {
   ArrayRef<Candidate> candidates =
-      !roles.hasDot          ? ArrayRef<Candidate>(elementwiseCandidates)
-      : roles.splitCols      ? ArrayRef<Candidate>(squareCandidates)
-      : target.hasWarpgroups ? ArrayRef<Candidate>(warpgroupCandidates)
-                             : ArrayRef<Candidate>(rowCandidates);
+      !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
+      : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
+      : useWarpgroups   ? ArrayRef<Candidate>(warpgroupCandidates)
+                        : ArrayRef<Candidate>(rowCandidates);
   for (const Candidate &candidate : candidates) {
-    KernelPlan plan = bind(kernel, roles, candidate);
+    // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
+    KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);
     if (fits(kernel, plan, target))
       return plan;
   }

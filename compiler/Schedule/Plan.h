@@ -16,11 +16,16 @@ struct KernelPlan {
   int64_t warps = 4;
 };
 
+/// Whether the target multiplies by warpgroups and the kernel's products allow
+/// it: each keeps whole rows, as softmax needs.
+bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);
+
 /// Solves a kernel: the first candidate that fits registers and shared memory;
 /// emits an error where none does.
 mlir::FailureOr<KernelPlan> solvePlan(tile::KernelOp kernel,
                                       const AxisRoles &roles,
-                                      const TargetInfo &target);
+                                      const TargetInfo &target,
+                                      bool useWarpgroups);
 
 } // namespace selvedge::schedule
 

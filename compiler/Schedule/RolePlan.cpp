@@ -152,21 +152,25 @@ private:
     if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
       return false;
     auto splat = compare.getRhs().getDefiningOp<SplatOp>();
-    auto argument =
-        splat ? dyn_cast<BlockArgument>(splat.getValue()) : BlockArgument();
-    if (!argument || argument.getOwner() != &kernel.getBody().front())
+    if (!splat)
       return false;
-    auto dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+    DimArgAttr dim;
+    if (auto argument = dyn_cast<BlockArgument>(splat.getValue());
+        argument && argument.getOwner() == &kernel.getBody().front())
+      dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+    auto constant = splat.getValue().getDefiningOp<arith::ConstantIntOp>();
     auto pointer = cast<PointerArgAttr>(
         kernel.getArgs()[cast<BlockArgument>(op.getTensor()).getArgNumber()]);
     for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
       for (auto [index, extent] :
            llvm::zip(op.getIndices(), tensor.getShape().getResults())) {
-        if (tensor.getName() != pointer.getTensor() || !dim ||
+        if (tensor.getName() != pointer.getTensor() ||
             index != compare.getLhs())
           continue;
+        if (auto number = dyn_cast<AffineConstantExpr>(extent))
+          return constant && constant.value() == number.getValue();
         auto symbol = dyn_cast<AffineSymbolExpr>(extent);
-        return symbol && dims[symbol.getPosition()] == dim.getDim();
+        return dim && symbol && dims[symbol.getPosition()] == dim.getDim();
       }
     return false;
   }

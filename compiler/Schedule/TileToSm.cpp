@@ -87,8 +87,9 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       FailureOr<AxisRoles> roles = assignRoles(kernel);
       if (failed(roles))
         return failure();
+      StringRef base = program.getUniversalOf().value_or(program.getSymName());
       std::string symbol =
-          (program.getSymName() + "_" + kernel.getSymName() + "_" + name).str();
+          (base + "_" + kernel.getSymName() + "_" + name).str();
       KernelLowering lowering(kernel, *roles, variant);
       FailureOr<sm::KernelOp> result = lowering.run(module, symbol);
       if (failed(result))
@@ -120,6 +121,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs) {
       OpBuilder module(program);
+      if (program.getUniversalOf())
+        continue;
       auto plan = sm::PlanOp::create(
           module, program.getLoc(), program.getSymName(), program.getDims(),
           program.getTensors(), program.getScalars(), program.getPromises(),
@@ -127,11 +130,17 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       OpBuilder variants =
           OpBuilder::atBlockEnd(&plan.getBody().emplaceBlock());
       bool differs = false;
+      ProgramOp universal = program;
+      for (ProgramOp other : programs)
+        if (other.getUniversalOf() == program.getSymName())
+          universal = other;
       if (failed(lowerVariant(module, variants, program, {16}, "aligned",
                               differs)) ||
-          failed(lowerVariant(module, variants, program, {0}, "universal",
+          failed(lowerVariant(module, variants, universal, {0}, "universal",
                               differs)))
         return signalPassFailure();
+      if (universal != program)
+        universal.erase();
       program.erase();
     }
   }

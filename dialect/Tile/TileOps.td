@@ -25,6 +25,8 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     - (C1) dims, tensors and scalars have distinct names.
     - (C2) every kernel's leading block arguments are the dims (i32), then the tensors, then the scalars.
 
+    `universal_of` names the program of which this one is a second version, scheduled for any strides (`tile-split-variants`).
+
     Example:
     ```mlir
     tile.program @copy dims ["N"] tensors [
@@ -39,10 +41,10 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
                        TypedArrayAttrBase<Tile_TensorArgAttr, "tensor arguments">:$tensors,
                        TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
                        TypedArrayAttrBase<Tile_RequireAttr, "promises">:$promises,
-                       DictionaryAttr:$params);
+                       DictionaryAttr:$params, OptionalAttr<FlatSymbolRefAttr>:$universal_of);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{ $sym_name `dims` $dims `tensors` $tensors `scalars` $scalars `requires` $promises
-                          `params` $params attr-dict-with-keyword $body }];
+                          `params` $params (`universal_of` $universal_of^)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Number of leading block arguments that every kernel shares.

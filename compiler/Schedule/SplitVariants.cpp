@@ -1,0 +1,47 @@
+// tile-split-variants: a second version of a program for any strides.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/Plan.h"
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_TILESPLITVARIANTS
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+struct TileSplitVariantsPass
+    : impl::TileSplitVariantsBase<TileSplitVariantsPass> {
+  using TileSplitVariantsBase::TileSplitVariantsBase;
+
+  void runOnOperation() override {
+    std::optional<TargetInfo> target = targetInfo(arch);
+    if (!target) {
+      getOperation().emitError("expects a known architecture, but got '")
+          << arch << "'";
+      return signalPassFailure();
+    }
+    SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
+    for (ProgramOp program : programs) {
+      bool useWarpgroups = false;
+      for (auto kernel : program.getBody().getOps<KernelOp>()) {
+        FailureOr<AxisRoles> roles = assignRoles(kernel);
+        if (failed(roles))
+          return signalPassFailure();
+        useWarpgroups |= usesWarpgroups(*roles, *target);
+      }
+      if (!useWarpgroups)
+        continue;
+      auto universal = cast<ProgramOp>(program->clone());
+      universal.setUniversalOf(program.getSymName());
+      universal.setSymName((program.getSymName() + ".universal").str());
+      getOperation().insert(std::next(program->getIterator()), universal);
+    }
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule
