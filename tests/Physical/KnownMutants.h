@@ -5,20 +5,85 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace selvedge::testing {
 
 /// Mutants by "case: site: fault".
 using Names = std::set<std::string>;
 
+/// The faults in each of the cases.
+inline Names inEach(const std::vector<std::string> &cases,
+                    const std::vector<std::string> &faults) {
+  Names names;
+  for (const std::string &test : cases)
+    for (const std::string &fault : faults)
+      names.insert(test + ": " + fault);
+  return names;
+}
+
+inline Names unite(std::vector<Names> lists) {
+  Names all;
+  for (Names &list : lists)
+    all.merge(list);
+  return all;
+}
+
 /// What escapes: a mutant every judge, a deletion execution or the verifiers.
 struct Missed {
   Names byAll, inExecution, byVerifiers;
 };
 
-inline const Missed missedOnTile = {};
-inline const Missed missedGuards = {};
-inline const Missed missedInSeq = {};
+inline const std::vector<std::string> attention = {"dense", "causal", "gemma"};
+
+/// The keys past kv_len have masked scores, whatever their rows hold: the
+/// predicate spares their memory.
+inline const Names sparedOnTile =
+    inEach(attention, {"load of k: predicate 2 deleted"});
+inline const Names sparedInSeq =
+    inEach(attention, {"copy of k: predicate 2 deleted"});
+
+/// The program's own `where`, of which nothing else speaks.
+inline const Names ownPredicates =
+    inEach({"partial"}, {"store of top #2: predicate 1 deleted",
+                         "store of total #2: predicate 1 deleted"});
+
+inline const Missed missedOnTile = {
+    // The other operand of the product is 0 in these lanes.
+    .byAll = unite(
+        {sparedOnTile,
+         inEach(attention, {"fill of q: 1", "fill of k: 1", "fill of v: 1"}),
+         inEach({"matmul"}, {"fill of a: 1", "fill of b: 1"})}),
+    .inExecution = sparedOnTile,
+    .byVerifiers = unite({sparedOnTile, ownPredicates}),
+};
+
+/// Guards that change no result: log(0) + -inf is -inf already; where the row's
+/// sum is 0 its weights are selected to 0 for that.
+inline const Names harmlessGuards =
+    unite({inEach(attention, {"guard #3: deleted"}),
+           inEach({"softmax"}, {"guard #2: deleted"})});
+
+/// Guards have no verifier before form seq.
+inline const Missed missedGuards = {
+    // A NaN in the maximum is one in the sum as well.
+    .byAll = unite({harmlessGuards,
+                    inEach(attention, {"guard's compare: launders NaN"}),
+                    inEach({"softmax"}, {"guard's compare: launders NaN",
+                                         "guard's compare #2: launders NaN"})}),
+    .inExecution = harmlessGuards,
+    .byVerifiers = {},
+};
+
+/// Absent lanes of a load are 0 in form seq, which is what a sum needs.
+inline const Names zeroSum = inEach({"partial"}, {"mask: deleted"});
+
+inline const Missed missedInSeq = {
+    .byAll =
+        unite({sparedInSeq, zeroSum, inEach({"partial"}, {"mask: part 0 +1"})}),
+    .inExecution = unite({sparedInSeq, zeroSum}),
+    .byVerifiers = unite({sparedInSeq, zeroSum, ownPredicates}),
+};
 
 } // namespace selvedge::testing
 
