@@ -33,6 +33,7 @@ void addSafety(OpPassManager &pm) {
       verify::createVerifyTilePadding());
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTileBounds());
+  pm.addNestedPass<tile::ProgramOp>(verify::createVerifyTileCoverage());
 }
 
 /// Sizes and softmax steps, still on tile.

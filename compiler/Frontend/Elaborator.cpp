@@ -239,6 +239,11 @@ OwningOpRef<ModuleOp> Elaborator::run(const OpDecl &op,
   for (const KernelDecl &kernel : base.kernels) {
     if (!names.insert(kernel.name).second)
       diags.error(kernel.loc, "kernel '" + kernel.name + "' is defined twice");
+    else if (StringRef(kernel.name).starts_with("init_"))
+      diags.error(kernel.loc,
+                  "kernel '" + kernel.name +
+                      "' has a name that starts with 'init_'",
+                  "such kernels are the compiler's: they store out_init");
     else
       emitKernel(kernel, builder);
   }

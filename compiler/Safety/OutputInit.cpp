@@ -4,6 +4,10 @@
 #include "compiler/Safety/Predicates.h"
 #include "dialect/Tile/Provenance.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseSet.h"
+
 namespace selvedge::safety {
 
 #define GEN_PASS_DEF_TILEOUTPUTINIT
@@ -18,18 +22,28 @@ using namespace selvedge::tile;
 class Coverage {
 public:
   explicit Coverage(StoreOp store)
-      : store(store), kernel(dyn_cast<KernelOp>(store->getParentOp())) {}
+      : store(store), kernel(store->getParentOfType<KernelOp>()) {}
 
   /// Why it does not, or nothing if it does.
   std::optional<std::string> gap() {
-    if (!kernel)
-      return "its store stands in a loop or branch";
+    SmallVector<Value> iterations;
+    for (unsigned i = 0; i < kernel.getRanges().size(); ++i)
+      iterations.push_back(kernel.getCoord(i));
+    for (Operation *op = store->getParentOp(); op != kernel;
+         op = op->getParentOp()) {
+      auto loop = dyn_cast<scf::ForOp>(op);
+      if (!loop)
+        return "its store stands in a branch";
+      iterations.push_back(loop.getInductionVar());
+    }
     AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
     for (auto [dim, index, extent] :
          llvm::enumerate(store.getIndices(), shape.getResults()))
       if (!spans(index, extent))
         return "its store does not run over all of dimension " +
                std::to_string(dim);
+    if (!llvm::all_of(iterations, [&](Value v) { return used.contains(v); }))
+      return "its store stands in a loop that may be empty";
     if (!llvm::all_of(store.getPresence(),
                       [&](Value p) { return isShapeBound(p, shape); }))
       return "its store leaves out lanes inside the shape";
@@ -64,23 +78,43 @@ private:
              isExtent(mul.getRhs(), product.getLHS())));
   }
 
-  /// Whether `index` takes every value of 0..extent over the kernel's
-  /// iterations and the tile's lanes.
+  /// Whether no index so far was made of `part`, a scalar or the name of an
+  /// axis: two that run together cover a diagonal.
+  bool isFirstUse(Value part) { return used.insert(part).second; }
+  bool isFirstUse(StringAttr axis) { return usedAxes.insert(axis).second; }
+
+  /// Whether `start` takes the first index of every block of 0..extent.
+  bool startsBlocks(Value start, AxisAttr axis, AffineExpr extent) {
+    if (IterAttr iter = rangeOf(start))
+      return iter.getBlock() && iter.getBlock() == axis.getBlock() &&
+             iter.getExtent().getResult(0) == extent && isFirstUse(start);
+    auto loop = scf::getForInductionVarOwner(start);
+    if (!loop || !loop->isProperAncestor(store))
+      return false;
+    auto step = loop.getStep().getDefiningOp<BlockSizeOp>();
+    return step && step.getBlockAttr() == axis.getBlock() &&
+           matchPattern(loop.getLowerBound(), m_Zero()) &&
+           isExtent(loop.getUpperBound(), extent) && isFirstUse(start);
+  }
+
+  /// Whether `index` takes every value of 0..extent over the iterations and the
+  /// tile's lanes, whatever the indices before it are.
   bool spans(Value index, AffineExpr extent) {
     if (IterAttr iter = rangeOf(index))
-      return !iter.getBlock() && iter.getExtent().getResult(0) == extent;
+      return !iter.getBlock() && iter.getExtent().getResult(0) == extent &&
+             isFirstUse(index);
     if (auto range = index.getDefiningOp<RangeOp>()) {
-      if (IterAttr iter = rangeOf(range.getStart()))
-        return iter.getBlock() && iter.getExtent().getResult(0) == extent;
-      auto start = range.getStart().getDefiningOp<arith::ConstantIntOp>();
-      auto constant = dyn_cast<AffineConstantExpr>(extent);
-      if (!start || start.value() != 0 || !constant)
-        return false;
       StringAttr name = axesOf(range.getType())[0];
-      return llvm::any_of(
-          kernel.getAxes().getAsRange<AxisAttr>(), [&](AxisAttr a) {
-            return a.getName() == name && a.getExtent() == constant.getValue();
-          });
+      auto axes = kernel.getAxes().getAsRange<AxisAttr>();
+      AxisAttr axis =
+          *llvm::find_if(axes, [&](AxisAttr a) { return a.getName() == name; });
+      if (!isFirstUse(name))
+        return false;
+      if (axis.getBlock())
+        return startsBlocks(range.getStart(), axis, extent);
+      auto constant = dyn_cast<AffineConstantExpr>(extent);
+      return constant && axis.getExtent() == constant.getValue() &&
+             matchPattern(range.getStart(), m_Zero());
     }
     // A pair (g, u) on a dimension G*R: g * R + u.
     auto sum = index.getDefiningOp<arith::AddIOp>();
@@ -95,7 +129,8 @@ private:
                innerExtent = inner.getExtent().getResult(0);
     return isExtent(product.getRhs(), innerExtent) &&
            (outerExtent * innerExtent == extent ||
-            innerExtent * outerExtent == extent);
+            innerExtent * outerExtent == extent) &&
+           isFirstUse(product.getLhs()) && isFirstUse(sum.getRhs());
   }
 
   /// Whether `p` only says that one of the store's indices is inside the shape.
@@ -115,6 +150,8 @@ private:
 
   StoreOp store;
   KernelOp kernel;
+  llvm::DenseSet<Value> used;
+  llvm::DenseSet<StringAttr> usedAxes;
 };
 
 /// Adds a kernel that stores the output's init over its whole shape, before all

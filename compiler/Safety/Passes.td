@@ -37,8 +37,8 @@ def TileObligations : Pass<"tile-obligations", "::selvedge::tile::ProgramOp"> {
 def TileOutputInit : Pass<"tile-output-init", "::selvedge::tile::ProgramOp"> {
   let summary = "Initialise every output that the kernels do not provably store completely";
   let description = [{
-    An output is covered when one store outside any loop or branch indexes each dimension by a range over exactly that dimension and is predicated by those bounds only. Any other output with an
-    `out_init` other than keep gets a kernel, run first, that stores the constant over the whole shape.
+    An output is covered when one store outside any branch indexes each dimension by a range or loop over exactly that dimension, each by another one, depends on all ranges and loops around it, and
+    is predicated by those bounds only. Any other output with an `out_init` other than keep gets a kernel, run first, that stores the constant over the whole shape.
 
     Before: `kernel main(i in M by BM) { if ... { o[i] = ... } }`
     After: `kernel init_o(i0 in M by BI) { o[i0] = out_init }` and the kernel as before.

@@ -1,6 +1,7 @@
 // Proof that accesses stay inside their tensors.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/AccessBounds.h"
+#include "compiler/Verify/KernelSeed.h"
 
 namespace selvedge::verify {
 
@@ -25,17 +26,7 @@ static std::string print(AffineExpr expr, ArrayAttr dims) {
 SmallVector<Polynomial>
 AccessBounds::enter(Operation *op, IndexValues &values,
                     SmallVectorImpl<Polynomial> &dimValues) {
-  for (unsigned i = 0; i < dims.size(); ++i)
-    dimValues.push_back(values.newSymbol(0, maxExtent));
-  // The runtime refuses larger extents; of an absent tensor it sees none.
-  for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
-    if (!tensor.getIsOptional())
-      for (AffineExpr extent : tensor.getShape().getResults())
-        if (!isa<AffineSymbolExpr, AffineConstantExpr>(extent)) {
-          Polynomial p = values.of(extent, dimValues);
-          values.assume(p);
-          values.assume(maxExtent - p);
-        }
+  seedSignature(dims, tensors, values, dimValues);
   seed(values, dimValues);
   SmallVector<Polynomial> conditions;
   for (Operation *inner = op; Operation *outer = inner->getParentOp();

@@ -13,6 +13,21 @@ static std::optional<int64_t> sizeOf(KernelOp kernel, AxisAttr axis) {
   return cast<IntegerAttr>(kernel.getSizes()->get(axis.getName())).getInt();
 }
 
+void seedSignature(ArrayAttr dims, ArrayAttr tensors, IndexValues &values,
+                   SmallVectorImpl<Polynomial> &dimValues) {
+  for (unsigned i = 0; i < dims.size(); ++i)
+    dimValues.push_back(values.newSymbol(0, maxExtent));
+  // The runtime refuses larger extents; of an absent tensor it sees none.
+  for (auto tensor : tensors.getAsRange<TensorArgAttr>())
+    if (!tensor.getIsOptional())
+      for (AffineExpr extent : tensor.getShape().getResults())
+        if (!isa<AffineSymbolExpr, AffineConstantExpr>(extent)) {
+          Polynomial p = values.of(extent, dimValues);
+          values.assume(p);
+          values.assume(maxExtent - p);
+        }
+}
+
 void seedKernel(KernelOp kernel, IndexValues &values,
                 ArrayRef<Polynomial> dims) {
   for (auto [i, dim] : llvm::enumerate(dims))

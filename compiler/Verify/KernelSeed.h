@@ -7,6 +7,11 @@
 
 namespace selvedge::verify {
 
+/// Makes symbols for the dims, the first ones of `values`, and bounds extents.
+void seedSignature(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
+                   IndexValues &values,
+                   llvm::SmallVectorImpl<Polynomial> &dimValues);
+
 /// Defines dims, coordinates and lanes of a tile kernel.
 void seedKernel(tile::KernelOp kernel, IndexValues &values,
                 llvm::ArrayRef<Polynomial> dims);

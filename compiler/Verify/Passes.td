@@ -57,6 +57,22 @@ def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> 
   }];
 }
 
+def VerifyTileCoverage : Pass<"verify-tile-coverage", "::selvedge::tile::ProgramOp"> {
+  let summary = "Prove that every element of every output is stored";
+  let description = [{
+    For each output that is not kept, one store writes all of its shape, or the kernel `init_<output>` does, with the output's `out_init`, before every other kernel that stores it. A store covers
+    the shape if it stands under no condition and
+
+    - the index of each dimension is a number whose digits are ranges of the kernel, loops from 0 and lanes: the lowest digit weighs 1, each other one as much as all below it count
+      (`g * R + u` with `u` below R), and all together count at least to the extent. No digit serves two dimensions: `%y[%i, %i]` is a diagonal;
+    - ranges and loops that are no digits run at least once whenever the output has elements;
+    - its presence is true wherever all indices are inside of the shape, proved as in `verify-tile-bounds`.
+
+    Accepted: `tile.store %v, %y[%i] where(%i < M)` for `%i` in a range over M, or in a loop from 0 to M.
+    Refused: the same with `%i < M - 1`, with a range over N, or in a loop to `kv_len[%b]`, unless an init kernel comes first.
+  }];
+}
+
 def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
   let summary = "Prove on form seq that absent lanes reach no sink and that shared memory is written before it is read";
   let description = [{

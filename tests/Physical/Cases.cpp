@@ -77,6 +77,8 @@ Case attention(const std::string &op, bool causal) {
   test.kits.push_back({"normal", data(0)});
   // Scores far below the 0 that a zero fill gives.
   test.kits.push_back({"low", data(1)});
+  // Fewer keys than the head has elements.
+  test.kits.back().inputs[3].values = {n, 77, 23};
   if (op == "gemma")
     test.kits.back().scalars["W"] = 20;
   test.kits.push_back({"negative", data(0), {{"scale", -0.5}}});

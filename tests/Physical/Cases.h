@@ -60,7 +60,7 @@ void prepare(mlir::MLIRContext &context);
 bool transform(mlir::ModuleOp module, llvm::StringRef pipeline);
 
 /// Pipelines: the safety passes; bound tiles from there; sm.seq from there;
-/// the verifier V1.
+/// the verifiers of tile, of bound tiles, of sm.seq.
 inline constexpr llvm::StringLiteral safetyPipeline =
     "cse,tile.program(tile-obligations,tile-output-init),cse";
 inline constexpr llvm::StringLiteral boundPipeline =
@@ -69,7 +69,10 @@ inline constexpr llvm::StringLiteral boundPipeline =
 inline constexpr llvm::StringLiteral seqPipeline =
     "tile-to-sm,canonicalize,cse";
 inline constexpr llvm::StringLiteral verifyPipeline =
-    "tile.program(tile.kernel(verify-tile-padding))";
+    "tile.program(tile.kernel(verify-tile-padding,verify-tile-bounds),"
+    "verify-tile-coverage)";
+inline constexpr llvm::StringLiteral verifySeqPipeline =
+    "sm.kernel(verify-sm-padding),verify-sm-bounds";
 
 /// Logical mode.
 Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);

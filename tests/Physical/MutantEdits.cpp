@@ -68,6 +68,24 @@ Value shifted(OpBuilder &b, Value predicate, Fault fault) {
   return make(compare.getPredicate(), bound);
 }
 
+Value onOtherAxis(OpBuilder &b, Value predicate, ValueRange indices) {
+  auto compare = source(predicate).getDefiningOp<arith::CmpIOp>();
+  if (!compare || !tile::isTile(compare.getType()))
+    return {};
+  Value bound = source(compare.getRhs());
+  if (tile::isTile(bound.getType()))
+    return {};
+  for (Value index : indices) {
+    if (!index.getDefiningOp<tile::RangeOp>() ||
+        index.getType() == compare.getLhs().getType())
+      continue;
+    Location loc = compare.getLoc();
+    Value wide = tile::SplatOp::create(b, loc, index.getType(), bound);
+    return arith::CmpIOp::create(b, loc, compare.getPredicate(), index, wide);
+  }
+  return {};
+}
+
 void leaves(Value condition, SmallVectorImpl<Value> &found) {
   Value inner = source(condition);
   if (auto both = inner.getDefiningOp<arith::AndIOp>()) {

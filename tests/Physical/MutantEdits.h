@@ -4,7 +4,7 @@
 #define SELVEDGE_TESTS_PHYSICAL_MUTANTEDITS_H
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Value.h"
+#include "mlir/IR/ValueRange.h"
 #include "llvm/ADT/APFloat.h"
 
 #include <optional>
@@ -31,6 +31,11 @@ constexpr std::pair<Fault, const char *> faults[] = {
 
 /// A compare that holds for one index more or less; null if there is none.
 mlir::Value shifted(mlir::OpBuilder &b, mlir::Value predicate, Fault fault);
+
+/// The compare with the index of another axis, from `indices`; null if there is
+/// none. For `tile`.
+mlir::Value onOtherAxis(mlir::OpBuilder &b, mlir::Value predicate,
+                        mlir::ValueRange indices);
 
 /// Adds the parts of a conjunction, each once.
 void leaves(mlir::Value condition, llvm::SmallVectorImpl<mlir::Value> &found);

@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 
 #include <map>
@@ -29,6 +30,8 @@ public:
       if (isa<tile::LoadOp, tile::StoreOp, sm::LoadOp, sm::StoreOp, sm::CopyOp>(
               op))
         presence(op);
+      if (isa<tile::LoadOp, tile::StoreOp>(op))
+        otherAxis(op);
       if (auto select = dyn_cast<arith::SelectOp>(op))
         mask(select);
       if (auto kernel = dyn_cast<tile::KernelOp>(op);
@@ -171,6 +174,23 @@ private:
             });
   }
 
+  /// A predicate of a `tile` access that speaks of another axis.
+  void otherAxis(Operation *op) {
+    std::string site = op->getName().stripDialect().str() + " of";
+    for (unsigned i = 0, e = presenceOf(op).size(); i < e; ++i)
+      add(op, site, "predicate " + std::to_string(i) + " on another axis",
+          false, [&](Operation *copy, OpBuilder &b) {
+            MutableOperandRange list = presenceOf(copy);
+            ValueRange own = isa<tile::LoadOp>(copy)
+                                 ? cast<tile::LoadOp>(copy).getIndices()
+                                 : cast<tile::StoreOp>(copy).getIndices();
+            Value wrong = onOtherAxis(b, list[i].get(), own);
+            if (wrong)
+              list[i].set(wrong);
+            return static_cast<bool>(wrong);
+          });
+  }
+
   void swapArms(arith::SelectOp select, const std::string &site) {
     add(select, site, "arms swapped", false, [](Operation *copy, OpBuilder &) {
       auto select = cast<arith::SelectOp>(copy);
@@ -217,8 +237,44 @@ private:
               copy->setOperand(0, wrong);
               return true;
             });
+    for (unsigned i = 0; i < parts.size(); ++i)
+      add(select, "mask", "part " + std::to_string(i) + " on another axis",
+          false, [&](Operation *copy, OpBuilder &b) {
+            return maskOtherAxis(cast<arith::SelectOp>(copy), i, b);
+          });
     add(select, "mask", "before the score", false,
         [](Operation *copy, OpBuilder &b) { return moveUp(copy, b); });
+  }
+
+  /// Lets a part of a mask on `tile` speak of another axis of the tile.
+  static bool maskOtherAxis(arith::SelectOp select, unsigned wrongPart,
+                            OpBuilder &b) {
+    Type type = select.getType();
+    if (!tile::isTile(type))
+      return false;
+    SmallVector<Value> parts, indices;
+    leaves(select.getCondition(), parts);
+    DominanceInfo dominance;
+    select->getParentOfType<tile::KernelOp>().walk([&](tile::RangeOp range) {
+      if (llvm::is_contained(tile::axesOf(type),
+                             tile::axesOf(range.getType()).front()) &&
+          dominance.dominates(range.getResult(), select))
+        indices.push_back(range);
+    });
+    Value wrong = onOtherAxis(b, parts[wrongPart], indices);
+    if (!wrong)
+      return false;
+    parts[wrongPart] = wrong;
+    Location loc = select.getLoc();
+    Value condition;
+    for (Value part : parts) {
+      Value wide = tile::broadcastTo(b, loc, part, type);
+      condition =
+          condition ? arith::AndIOp::create(b, loc, condition, wide).getResult()
+                    : wide;
+    }
+    select.getConditionMutable().assign(condition);
+    return true;
   }
 
   /// The operand that an elementwise operation computes on, repeated

@@ -83,3 +83,67 @@ tile.program @p dims ["M", "N"] tensors [
     tile.return
   }
 }
+
+// -----
+
+// The loop runs over all columns.
+// CHECK-NOT: init_y
+// CHECK: tile.kernel @columns
+tile.program @p dims ["M", "N"] tensors [
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0, s1), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @columns ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0)>] axes [#tile.axis<name = "j", block = "BN">] {
+  ^bb0(%M: i32, %N: i32, %y: !tile.tensor<2, f32>, %i: i32):
+    %zero = arith.constant 0 : i32
+    %bn = tile.block_size "BN"
+    %f = arith.constant 1.0 : f32
+    %v = tile.splat %f : f32 -> tensor<?xf32, #tile.axes<"j">>
+    scf.for %j0 = %zero to %N step %bn : i32 {
+      %j = tile.range %j0 : tensor<?xi32, #tile.axes<"j">>
+      %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"j">>
+      %pj = arith.cmpi slt, %j, %Ns : tensor<?xi32, #tile.axes<"j">>
+      tile.store %v, %y[%i, %j : i32, tensor<?xi32, #tile.axes<"j">>] where(%pj : tensor<?xi1, #tile.axes<"j">>) : tensor<?xf32, #tile.axes<"j">>, !tile.tensor<2, f32>
+    }
+    tile.return
+  }
+}
+
+// -----
+
+// The loop runs over M, the dimension is N.
+// CHECK: tile.kernel @init_y
+// CHECK: tile.kernel @columns
+tile.program @p dims ["M", "N"] tensors [
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0, s1), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @columns ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0)>] axes [#tile.axis<name = "j", block = "BN">] {
+  ^bb0(%M: i32, %N: i32, %y: !tile.tensor<2, f32>, %i: i32):
+    %zero = arith.constant 0 : i32
+    %bn = tile.block_size "BN"
+    %f = arith.constant 1.0 : f32
+    %v = tile.splat %f : f32 -> tensor<?xf32, #tile.axes<"j">>
+    scf.for %j0 = %zero to %M step %bn : i32 {
+      %j = tile.range %j0 : tensor<?xi32, #tile.axes<"j">>
+      %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"j">>
+      %pj = arith.cmpi slt, %j, %Ns : tensor<?xi32, #tile.axes<"j">>
+      tile.store %v, %y[%i, %j : i32, tensor<?xi32, #tile.axes<"j">>] where(%pj : tensor<?xi1, #tile.axes<"j">>) : tensor<?xf32, #tile.axes<"j">>, !tile.tensor<2, f32>
+    }
+    tile.return
+  }
+}
+
+// -----
+
+// Only the diagonal is stored.
+// CHECK: tile.kernel @init_y
+// CHECK: tile.kernel @diagonal
+tile.program @p dims ["M"] tensors [
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0] -> (s0, s0), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @diagonal ranges [#tile.iter<name = "i", extent = ()[s0] -> (s0)>] axes [] {
+  ^bb0(%M: i32, %y: !tile.tensor<2, f32>, %i: i32):
+    %f = arith.constant 1.0 : f32
+    tile.store %f, %y[%i, %i : i32, i32] : f32, !tile.tensor<2, f32>
+    tile.return
+  }
+}
