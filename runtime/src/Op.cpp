@@ -101,6 +101,10 @@ Status Op::launch(const LaunchArgs &args, void *stream) const {
   if (!plan.ok())
     return plan.status();
   const DeviceState &state = *impl->device;
+  // Descriptors are encoded in the device's context.
+  ContextScope scope(*state.driver, state.context);
+  if (Status s = scope.status(); !s.ok())
+    return s;
   const ManifestLaunch *first =
       impl->manifest.variants[plan->variant].launches.data();
   for (PlannedLaunch &planned : plan->launches) {
