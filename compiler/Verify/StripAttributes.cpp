@@ -16,8 +16,7 @@ using namespace mlir;
 struct StripAttributesPass : impl::StripAttributesBase<StripAttributesPass> {
   void runOnOperation() override {
     DictionaryAttr none = DictionaryAttr::get(&getContext());
-    getOperation()->walk(
-        [&](Operation *op) { op->setDiscardableAttrs(none); });
+    getOperation()->walk([&](Operation *op) { op->setDiscardableAttrs(none); });
   }
 };
 

@@ -151,7 +151,8 @@ LogicalResult RoleOp::verify() {
                        "but got ")
            << getRegisters();
   Block &block = getBody().front();
-  if (block.getNumArguments() != 1 || !block.getArgument(0).getType().isInteger(32))
+  if (block.getNumArguments() != 1 ||
+      !block.getArgument(0).getType().isInteger(32))
     return emitOpError("expects one block argument, the i32 number of the "
                        "warpgroup");
   return success();

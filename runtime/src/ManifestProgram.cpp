@@ -74,8 +74,8 @@ Status ManifestParser::parseLaunch(const JsonReader &item,
         fmt::format("'grid' expects one to three expressions, but got {}",
                     launch.grid.size()));
   if (item.find("persistent"))
-    if (Status s = read(item, "persistent", &JsonReader::boolean,
-                        launch.persistent);
+    if (Status s =
+            read(item, "persistent", &JsonReader::boolean, launch.persistent);
         !s.ok())
       return s;
   if (Status s = readLimited(item, "block", 1, maxThreads, launch.block);
@@ -169,7 +169,8 @@ Status ManifestParser::parseArg(const JsonReader &item,
   }
   bool isDim = item.find("dim").has_value();
   if (!isDim && !item.find("scalar"))
-    return item.mismatch("one of 'pointer', 'tensorMap', 'stride', 'dim', 'scalar'");
+    return item.mismatch(
+        "one of 'pointer', 'tensorMap', 'stride', 'dim', 'scalar'");
   std::string name;
   if (Status s =
           read(item, isDim ? "dim" : "scalar", &JsonReader::string, name);

@@ -122,13 +122,13 @@ Status Op::launch(const LaunchArgs &args, void *stream) const {
       params[map.param] = &maps.back();
     }
     if (launch.persistent)
-      planned.grid[0] = std::min(
-          planned.grid[0], static_cast<uint32_t>(state.multiprocessors));
+      planned.grid[0] = std::min(planned.grid[0],
+                                 static_cast<uint32_t>(state.multiprocessors));
     const Kernel &kernel =
         impl->kernels[plan->variant][static_cast<size_t>(&launch - first)];
-    if (Status s = kernel.launch(
-            {planned.grid, static_cast<uint32_t>(launch.block)},
-            std::span<void *>(params), stream);
+    if (Status s =
+            kernel.launch({planned.grid, static_cast<uint32_t>(launch.block)},
+                          std::span<void *>(params), stream);
         !s.ok())
       return s;
   }

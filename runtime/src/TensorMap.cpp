@@ -73,11 +73,10 @@ Result<TensorMap> encodeTensorMap(const CudaDriver &driver,
     box[i] = static_cast<uint32_t>(map.box[from]);
     steps[i] = 1;
     if (i > 0)
-      strides[i - 1] =
-          tensor.shape[from] == 1
-              ? static_cast<uint64_t>(strideAlign)
-              : static_cast<uint64_t>(tensor.strides[from] *
-                                      sizeOf(tensor.dtype));
+      strides[i - 1] = tensor.shape[from] == 1
+                           ? static_cast<uint64_t>(strideAlign)
+                           : static_cast<uint64_t>(tensor.strides[from] *
+                                                   sizeOf(tensor.dtype));
   }
   TensorMap result;
   CuResult status = driver.cuTensorMapEncodeTiled(

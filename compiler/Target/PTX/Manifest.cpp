@@ -279,8 +279,8 @@ json::Value ManifestWriter::argument(Attribute arg) {
       })
       .Case([&](sm::TensorMapArgAttr a) -> json::Value {
         return json::Object{
-            {"tensorMap", json::Array{a.getTensor().getValue(),
-                                      json::Array(a.getBox())}}};
+            {"tensorMap",
+             json::Array{a.getTensor().getValue(), json::Array(a.getBox())}}};
       })
       .Case([&](sm::StrideArgAttr a) -> json::Value {
         return json::Object{

@@ -63,8 +63,7 @@ Value LaneEmitter::pair(Value low, Value high) {
     if (!extract ||
         cast<VectorType>(extract.getVector().getType()).getNumElements() != 2)
       return {};
-    auto position =
-        extract.getPosition().getDefiningOp<arith::ConstantIntOp>();
+    auto position = extract.getPosition().getDefiningOp<arith::ConstantIntOp>();
     return position && position.value() == index ? extract.getVector()
                                                  : Value();
   };
