@@ -20,7 +20,7 @@ constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4;
 /// they free together fits the register file.
 constexpr int64_t copyRegisters = 24;
 int64_t productRegisters(int64_t warpgroups) {
-  return warpgroups == 1 ? 240 : warpgroups == 2 ? 240 : 160;
+  return warpgroups <= 2 ? 240 : 160;
 }
 /// Named barriers: 0 is that of the block.
 constexpr int64_t clearBarrier = 1;
@@ -34,7 +34,8 @@ public:
   FailureOr<KernelOp> run();
 
 private:
-  /// Ring of one streamed copy: its slots and the barriers around them.
+  /// Slots of one copy and the barriers around them; `empty` is null where they
+  /// are filled once.
   struct Ring {
     Value buffer, full, empty;
     BufferType slot;
@@ -68,7 +69,11 @@ private:
                          IRMapping mapping, Pending &after);
   Value startProduct(scf::ForOp loop, const Pending &pending,
                      IRMapping &mapping);
-  Value slotOf(size_t copy, Value stage);
+  /// Waits for the tile of a copy in `stage`; absent rows are cleared.
+  Value awaitTile(BulkCopy &copy, const Ring &ring, Value stage, Value parity,
+                  IRMapping &mapping);
+  /// Whether a product's sum starts at zero.
+  bool startsAtZero(MmaOp mma);
   void clearRows(BulkCopy &copy, Value slot, IRMapping &mapping);
   Value predicateByRow(Value p, DistAttr dist, IRMapping &mapping);
   /// Types and distributions of one warpgroup.
@@ -109,25 +114,24 @@ Emitter::Ring Emitter::makeRing(BulkCopy &copy, int64_t depth) {
   ring.buffer = AllocOp::create(b, loc, slot.withStages(depth * slotsPerStage));
   ring.full =
       MBarrierOp::create(b, loc, MBarrierType::get(b.getContext(), 1, depth));
-  ring.empty = MBarrierOp::create(
-      b, loc,
-      MBarrierType::get(b.getContext(), warpsPerGroup * plan.warpgroups,
-                        depth));
   return ring;
 }
 
 void Emitter::allocate() {
-  for (BulkCopy &copy : plan.resident)
-    resident.push_back(makeRing(copy, 1));
-  for (BulkCopy copy : plan.streamed.lookup(plan.loops.front()))
-    streamed.push_back(makeRing(copy, stages));
   SmallVector<Value> barriers;
-  for (ArrayRef<Ring> rings : {ArrayRef(resident), ArrayRef(streamed)})
-    for (const Ring &ring : rings) {
-      barriers.push_back(ring.full);
-      if (rings.data() == streamed.data())
-        barriers.push_back(ring.empty);
-    }
+  for (BulkCopy &copy : plan.resident) {
+    resident.push_back(makeRing(copy, 1));
+    barriers.push_back(resident.back().full);
+  }
+  // Only what is filled again needs to say that it was read.
+  auto emptyType = MBarrierType::get(b.getContext(),
+                                     warpsPerGroup * plan.warpgroups, stages);
+  for (BulkCopy &copy : plan.streamed[plan.loops.front()]) {
+    Ring &ring = streamed.emplace_back(makeRing(copy, stages));
+    ring.empty = MBarrierOp::create(b, loc, emptyType);
+    barriers.push_back(ring.full);
+    barriers.push_back(ring.empty);
+  }
   InitMBarriersOp::create(b, loc, barriers);
 }
 
@@ -164,11 +168,9 @@ void Emitter::load(BulkCopy &copy, const Ring &ring, Value stage,
     Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer,
                                 part ? add(first, i32(part)) : first);
     SmallVector<Value> indices(starts);
-    for (auto [index, extent] : llvm::zip_equal(indices, copy.box))
-      if (part && extent == warpgroupRows &&
-          &index ==
-              &indices[llvm::find(copy.box, warpgroupRows) - copy.box.begin()])
-        index = add(index, i32(part * warpgroupRows));
+    if (part)
+      indices[copy.rowDimension] =
+          add(indices[copy.rowDimension], i32(part * warpgroupRows));
     TmaLoadOp::create(b, loc, map, indices, slot, ring.full, stage);
   }
 }
@@ -233,12 +235,7 @@ LogicalResult Emitter::emitOp(Operation &op, IRMapping &mapping) {
       return slot ? slot : mapping.lookup(v);
     };
     // A sum that starts at zero needs no registers set to it.
-    Value init = mapping.lookup(mma.getInit());
-    auto splat = mma.getInit().getDefiningOp<SplatOp>();
-    auto zero = splat ? splat.getValue().getDefiningOp<arith::ConstantOp>()
-                      : arith::ConstantOp();
-    if (zero && zero.getValue() == b.getF32FloatAttr(0))
-      init = {};
+    Value init = startsAtZero(mma) ? Value() : mapping.lookup(mma.getInit());
     Value started = WgmmaOp::create(
         b, op.getLoc(), convert(mma.getType()), operand(mma.getLhs()),
         operand(mma.getRhs()), init, mma.getOverAttr());
@@ -367,16 +364,7 @@ LogicalResult Emitter::emitLoop(scf::ForOp loop, IRMapping &mapping,
           if ((mma.getLhs() != buffer && mma.getRhs() != buffer) ||
               slots.lookup(buffer))
             continue;
-          WaitOp::create(b, loc, streamed[i].full, s, p);
-          Value at = s;
-          if (copy.isPerWarpgroup)
-            at = add(arith::MulIOp::create(b, loc, s, i32(plan.warpgroups)),
-                     warpgroup);
-          Value slot =
-              SlotOp::create(b, loc, streamed[i].slot, streamed[i].buffer, at);
-          if (!copy.rowPredicates.empty())
-            clearRows(copy, slot, local);
-          slots[buffer] = slot;
+          slots[buffer] = awaitTile(copy, streamed[i], s, p, local);
         }
       if (failed(emitOp(op, local)))
         return failure();
@@ -443,13 +431,24 @@ LogicalResult Emitter::emitProducts() {
   return success();
 }
 
-Value Emitter::slotOf(size_t copy, Value stage) {
-  BulkCopy first = plan.streamed.lookup(plan.loops.front())[copy];
+Value Emitter::awaitTile(BulkCopy &copy, const Ring &ring, Value stage,
+                         Value parity, IRMapping &mapping) {
+  WaitOp::create(b, loc, ring.full, stage, parity);
   Value at = stage;
-  if (first.isPerWarpgroup)
+  if (copy.isPerWarpgroup)
     at = add(arith::MulIOp::create(b, loc, stage, i32(plan.warpgroups)),
              warpgroup);
-  return SlotOp::create(b, loc, streamed[copy].slot, streamed[copy].buffer, at);
+  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, at);
+  if (!copy.rowPredicates.empty())
+    clearRows(copy, slot, mapping);
+  return slot;
+}
+
+bool Emitter::startsAtZero(MmaOp mma) {
+  auto splat = mma.getInit().getDefiningOp<SplatOp>();
+  auto constant = splat ? splat.getValue().getDefiningOp<arith::ConstantOp>()
+                        : arith::ConstantOp();
+  return constant && constant.getValue() == b.getF32FloatAttr(0);
 }
 
 /// A product lags if an operand in registers depends on another product of the
@@ -464,7 +463,7 @@ bool Emitter::findLaggedProducts() {
             return !isa<BufferType>(v.getType()) &&
                    !loop.isDefinedOutsideOfLoop(v);
           });
-      if (computed && found)
+      if (computed ? bool(found) : !startsAtZero(mma))
         return false;
       if (computed)
         found = mma;
@@ -503,13 +502,10 @@ Value Emitter::startProduct(scf::ForOp loop, const Pending &pending,
   for (auto [i, copy] : llvm::enumerate(copies)) {
     if (copy.copy.getBuffer() != buffer)
       continue;
-    WaitOp::create(b, loc, streamed[i].full, pending.stage, pending.parity);
-    Value slot = slotOf(i, pending.stage);
-    if (!copy.rowPredicates.empty()) {
-      IRMapping local = mapping;
-      local.map(loop.getInductionVar(), pending.index);
-      clearRows(copy, slot, local);
-    }
+    IRMapping local = mapping;
+    local.map(loop.getInductionVar(), pending.index);
+    Value slot =
+        awaitTile(copy, streamed[i], pending.stage, pending.parity, local);
     return WgmmaOp::create(b, loc, convert(mma.getType()),
                            isLeft ? pending.operand : slot,
                            isLeft ? slot : pending.operand,
@@ -541,18 +537,15 @@ LogicalResult Emitter::emitStep(scf::ForOp loop, Value index, Value stage,
     std::optional<size_t> ring = ringOf(mma);
     if (ring) {
       Value buffer = copies[*ring].copy.getBuffer();
-      WaitOp::create(b, loc, streamed[*ring].full, stage, parity);
-      slots[buffer] = slotOf(*ring, stage);
-      if (!copies[*ring].rowPredicates.empty())
-        clearRows(copies[*ring], slots[buffer], mapping);
+      slots[buffer] =
+          awaitTile(copies[*ring], streamed[*ring], stage, parity, mapping);
     }
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
       return slot ? slot : mapping.lookupOrNull(v);
     };
     Value lhs = operand(mma.getLhs()), rhs = operand(mma.getRhs());
-    auto splat = mma.getInit().getDefiningOp<SplatOp>();
-    if (!lhs || !rhs || !splat)
+    if (!lhs || !rhs)
       return mma.emitOpError("cannot start before the other operations of its "
                              "step");
     started.push_back(

@@ -123,6 +123,8 @@ private:
       if (!range)
         return fail("a tile is gathered");
       bool isRows = dist.getAxes()[0].getName() == buffer.getRowAxis();
+      if (isRows)
+        bulk.rowDimension = bulk.starts.size();
       bulk.starts.push_back(range.getStart());
       bulk.box.push_back(!isRows               ? panelBytes / bytes
                          : bulk.isPerWarpgroup ? warpgroupRows

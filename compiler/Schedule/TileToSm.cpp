@@ -39,22 +39,6 @@ void dropDead(sm::KernelOp kernel) {
   kernel.setArgsAttr(ArrayAttr::get(kernel.getContext(), kept));
 }
 
-/// The kernel's arguments as the launch passes them: a tensor is its pointer
-/// and its strides.
-ArrayAttr launchArgs(sm::KernelOp kernel) {
-  MLIRContext *ctx = kernel.getContext();
-  SmallVector<Attribute> args;
-  for (auto [attr, argument] :
-       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
-    args.push_back(attr);
-    if (auto type = dyn_cast<GlobalType>(argument.getType()))
-      for (unsigned d = 0; d < type.getRank(); ++d)
-        args.push_back(sm::StrideArgAttr::get(
-            ctx, cast<sm::PointerArgAttr>(attr).getTensor(), d));
-  }
-  return ArrayAttr::get(ctx, args);
-}
-
 /// Iterations along each range as a function of the dims.
 AffineMap gridOf(KernelOp kernel) {
   MLIRContext *ctx = kernel.getContext();
@@ -113,7 +97,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     for (auto &[source, kernel] : lowered)
       sm::LaunchOp::create(launches, source.getLoc(), kernel.getSymName(),
                            gridOf(source), 32 * kernel.getWarps(), 0,
-                           launchArgs(kernel), /*persistent=*/false);
+                           sm::launchArgs(kernel), /*persistent=*/false);
     return success();
   }
 

@@ -14,22 +14,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// The launch's arguments for the kernel's: a tensor that is still one is its
-/// pointer and strides.
-ArrayAttr launchArgs(KernelOp kernel) {
-  MLIRContext *ctx = kernel.getContext();
-  SmallVector<Attribute> args;
-  for (auto [attr, argument] :
-       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
-    args.push_back(attr);
-    if (auto type = dyn_cast<tile::GlobalType>(argument.getType()))
-      for (unsigned d = 0; d < type.getRank(); ++d)
-        args.push_back(
-            StrideArgAttr::get(ctx, cast<PointerArgAttr>(attr).getTensor(), d));
-  }
-  return ArrayAttr::get(ctx, args);
-}
-
 struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
   using SmWarpRolesBase::SmWarpRolesBase;
 

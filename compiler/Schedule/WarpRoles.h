@@ -22,6 +22,8 @@ struct BulkCopy {
   llvm::SmallVector<mlir::Value> rowPredicates;
   /// Each warpgroup has rows of its own.
   bool isPerWarpgroup = false;
+  /// Dimension of the tensor that the buffer's rows are.
+  size_t rowDimension = 0;
 };
 
 /// What a kernel in form seq needs to run with roles.

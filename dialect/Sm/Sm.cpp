@@ -113,6 +113,20 @@ DistAttr distOf(Type type) {
 
 } // namespace selvedge::sm
 
+ArrayAttr selvedge::sm::launchArgs(KernelOp kernel) {
+  MLIRContext *ctx = kernel.getContext();
+  SmallVector<Attribute> args;
+  for (auto [attr, argument] :
+       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
+    args.push_back(attr);
+    if (auto type = dyn_cast<selvedge::tile::GlobalType>(argument.getType()))
+      for (unsigned d = 0; d < type.getRank(); ++d)
+        args.push_back(
+            StrideArgAttr::get(ctx, cast<PointerArgAttr>(attr).getTensor(), d));
+  }
+  return ArrayAttr::get(ctx, args);
+}
+
 LogicalResult PlanOp::verify() {
   VariantOp last;
   for (auto variant : getBody().getOps<VariantOp>())

@@ -29,4 +29,12 @@ DistAttr foldedDist(DistAttr source, mlir::StringAttr over);
 #define GET_OP_CLASSES
 #include "dialect/Sm/SmRoleOps.h.inc"
 
+namespace selvedge::sm {
+
+/// The kernel's arguments as a launch passes them: a tensor is its pointer and
+/// its strides.
+mlir::ArrayAttr launchArgs(KernelOp kernel);
+
+} // namespace selvedge::sm
+
 #endif // SELVEDGE_DIALECT_SM_SM_H
