@@ -25,7 +25,7 @@ void hoist(OpBuilder &b, const LinearSum &sum) {
   for (Operation *parent = b.getInsertionBlock()->getParentOp();
        !isa<KernelOp>(parent); parent = parent->getParentOp()) {
     for (auto &[term, coefficient] : sum.terms)
-      if (parent->isAncestor(term.getParentBlock()->getParentOp()))
+      if (parent->isAncestor(Value(term).getParentBlock()->getParentOp()))
         return;
     b.setInsertionPoint(parent);
   }

@@ -221,6 +221,10 @@ private:
   void split() {
     Value low = wide(loop.getLowerBound()), high = wide(loop.getUpperBound()),
           step = wide(loop.getStep());
+    // A loop that starts past its end does nothing; sums from there may not
+    // fit.
+    if (!loop.getLowerBound().getDefiningOp<arith::ConstantOp>())
+      low = max(min(low, high), i64(0));
     // Steps at or past `last`, and before `first`, do nothing.
     Value first = low, last = high, fullFirst = low, fullLast = high;
     bool hasLower = false;
@@ -235,8 +239,9 @@ private:
     }
     if (hasLower)
       std::tie(first, fullFirst) = lowerBounds(low, high, step);
-    last = max(last, low);
-    fullLast = max(min(fullLast, last), low);
+    // Where nothing is left, bounds stay in 32 bits.
+    last = max(last, i64(0));
+    fullLast = max(min(fullLast, last), i64(0));
     Value partialFirst = stepsUp(fullFirst, fullLast, step);
 
     SmallVector<Value> carried(loop.getInitArgs());
