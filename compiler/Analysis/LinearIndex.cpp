@@ -120,7 +120,8 @@ static bool takeIndex(const LinearSum &sum, LaneCompare &result) {
   Value index;
   for (auto &[term, coefficient] : sum.terms)
     if (std::abs(coefficient) == 1 && isIndex(term) &&
-        (!index || isa<scf::ForOp>(Value(term).getParentBlock()->getParentOp())))
+        (!index ||
+         isa<scf::ForOp>(Value(term).getParentBlock()->getParentOp())))
       index = term;
   if (!index)
     return false;
