@@ -25,6 +25,8 @@ void addCleanUp(OpPassManager &pm) {
 /// Safety on tile: what every path inherits, whatever is scheduled later.
 void addSafety(OpPassManager &pm) {
   pm.addPass(createCSEPass());
+  pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
+  pm.addPass(createCSEPass());
   pm.addNestedPass<tile::ProgramOp>(safety::createTileObligations());
   pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
   pm.addPass(createCSEPass());

@@ -137,12 +137,41 @@ llvm::Expected<TileRef> Iteration::evaluate(Operation *op) {
                                          valueOf(weight.getMax()),
                                          valueOf(weight.getSum()));
           })
+          .Case([&](arith::CmpIOp compare) {
+            return evaluateCompare(compare, shape);
+          })
           .Default([&](Operation *other) {
             return evaluateElementwise(other, valuesOf(other->getOperands()),
                                        shape);
           });
   if (!result)
     return errorAt(op, "is not an operation that the reference executes");
+  return result;
+}
+
+TileRef Iteration::evaluateCompare(arith::CmpIOp op, const TileShape &shape) {
+  llvm::SmallVector<TileRef> operands = valuesOf(op->getOperands());
+  // Sums of indices and scalars are the integers that they mean.
+  if (analysis::laneCompare(op))
+    for (auto [operand, value] : llvm::zip_equal(operands, op->getOperands()))
+      operand = exactSum(*analysis::linearSum(value), shape);
+  return evaluateInteger(op, operands, shape);
+}
+
+TileRef Iteration::exactSum(const analysis::LinearSum &sum,
+                            const TileShape &shape) {
+  std::shared_ptr<TileValue> result = makeInts(shape);
+  llvm::fill(result->ints, sum.constant);
+  for (auto &[term, coefficient] : sum.terms) {
+    TileRef part = broadcast(valueOf(term), shape);
+    for (size_t i = 0; i < result->ints.size(); ++i)
+      result->ints[i] += coefficient * part->ints[i];
+    if (part->unsure.empty())
+      continue;
+    result->unsure.resize(result->ints.size());
+    for (size_t i = 0; i < result->ints.size(); ++i)
+      result->unsure[i] |= part->unsureAt(i);
+  }
   return result;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_REFERENCE_ITERATION_H
 #define SELVEDGE_COMPILER_REFERENCE_ITERATION_H
 
+#include "compiler/Analysis/LinearIndex.h"
 #include "compiler/Reference/Memory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,6 +43,10 @@ private:
   llvm::Error runSoftmaxInclude(tile::SoftmaxIncludeOp op);
   /// Operations with one result that depends on their operands alone.
   llvm::Expected<TileRef> evaluate(mlir::Operation *op);
+
+  TileRef evaluateCompare(mlir::arith::CmpIOp op, const TileShape &shape);
+  /// The sum in every lane, computed in 64 bits.
+  TileRef exactSum(const analysis::LinearSum &sum, const TileShape &shape);
 
   TileRef valueOf(mlir::Value value) const { return values.lookup(value); }
   llvm::SmallVector<TileRef> valuesOf(mlir::ValueRange range);

@@ -5,6 +5,30 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileExactCompares : Pass<"tile-exact-compares", "::selvedge::tile::ProgramOp"> {
+  let summary = "Compare sums of indices and scalars as the integers that they mean";
+  let description = [{
+    A compare of sums of `tile.range`s, i32 scalars and constants becomes one of a range, or the difference of two, with everything else: summed in 64 bits, clamped to 32. Ranges start at indices
+    of the kernel or of a loop, 0 to 2^31 - 1026, so that with the lanes of a block they and their differences lie between -2^31 + 2 and 2^31 - 3: a clamped sum compares like the sum itself,
+    whatever the scalars are. A scalar compare keeps the index of a loop on its left. Compares without additions stay, and so do those of other values (loaded tiles, products), which wrap.
+    The sum is computed in front of the loops that do not change it.
+
+    Before:
+    ```mlir
+    %a = arith.subi (tile.range %i0), (tile.splat %W)
+    %p = arith.cmpi sgt, (tile.broadcast (tile.range %j0)), (tile.broadcast %a)
+    ```
+    After:
+    ```mlir
+    %w = arith.subi (constant 0 : i64), (arith.extsi %W)
+    %c = arith.trunci (arith.minsi (arith.maxsi %w, -2147483648), 2147483647) : i64 to i32
+    %d = arith.subi (tile.broadcast (tile.range %j0)), (tile.broadcast (tile.range %i0))
+    %p = arith.cmpi sgt, %d, (tile.splat %c)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileObligations : Pass<"tile-obligations", "::selvedge::tile::ProgramOp"> {
   let summary = "Give the absent lanes of every sink the state that the sink needs";
   let description = [{

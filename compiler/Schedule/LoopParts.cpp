@@ -1,6 +1,6 @@
 // tile-loop-parts: full and partial parts of loops, steps that do nothing.
 // SPDX-License-Identifier: MIT
-#include "compiler/Schedule/LinearIndex.h"
+#include "compiler/Analysis/LinearIndex.h"
 #include "compiler/Schedule/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,6 +19,7 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
+using analysis::LinearIndex;
 
 /// Dims and extents are at most this (docs/manifest.md).
 constexpr int64_t maxExtent = (int64_t(1) << 31) - 1025;
@@ -81,7 +82,7 @@ private:
   };
 
   void classify(Value compare) {
-    std::optional<LinearIndex> form = linearCompare(compare);
+    std::optional<LinearIndex> form = analysis::linearCompare(compare);
     if (!form)
       return;
     Value index = loop.getInductionVar();
@@ -90,36 +91,12 @@ private:
     if (sign != 1 && sign != -1)
       return;
     for (auto &[scalar, coefficient] : form->scalars)
-      if (!loop.isDefinedOutsideOfLoop(scalar) || !isExtent(scalar))
+      if (!loop.isDefinedOutsideOfLoop(scalar))
         return;
     for (auto &[axis, coefficient] : form->axes)
       if (!blockOf(axis))
         return;
     conditions.push_back({compare, sign, *form, isIdleWithout(compare)});
-  }
-
-  /// Whether a scalar is a dim, an index, or promised to lie between dims:
-  /// 32-bit sums of these are exact, of a caller's number they may wrap.
-  bool isExtent(Value scalar) {
-    auto kernel = loop->getParentOfType<KernelOp>();
-    Operation *def = scalar.getDefiningOp();
-    if (isa_and_nonnull<BlockSizeOp, arith::ConstantOp>(def))
-      return true;
-    if (auto select = dyn_cast_or_null<arith::SelectOp>(def))
-      return isExtent(select.getTrueValue()) &&
-             isExtent(select.getFalseValue());
-    if (auto load = dyn_cast_or_null<LoadOp>(def)) {
-      StringAttr tensor = kernel.getTensorArgOf(load.getTensor()).getName();
-      return llvm::any_of(
-          kernel.getProgram().getPromises().getAsRange<RequireAttr>(),
-          [&](RequireAttr promise) { return promise.getTensor() == tensor; });
-    }
-    auto argument = dyn_cast<BlockArgument>(scalar);
-    if (!argument || argument.getOwner()->getParentOp() != kernel)
-      return argument && isa<scf::ForOp>(argument.getOwner()->getParentOp());
-    unsigned dims = kernel.getProgram().getDims().size();
-    unsigned shared = kernel.getProgram().getNumSharedArgs();
-    return argument.getArgNumber() < dims || argument.getArgNumber() >= shared;
   }
 
   StringAttr blockOf(StringAttr axis) {
@@ -265,8 +242,9 @@ private:
     }
     if (hasLower)
       std::tie(first, fullFirst) = lowerBounds(low, high, step);
-    last = max(last, low);
-    fullLast = max(min(fullLast, last), low);
+    // Where nothing is left, bounds stay in 32 bits.
+    last = max(last, i64(0));
+    fullLast = max(min(fullLast, last), i64(0));
     Value partialFirst = stepsUp(fullFirst, fullLast, step);
 
     SmallVector<Value> carried(loop.getInitArgs());

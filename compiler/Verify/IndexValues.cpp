@@ -6,7 +6,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <functional>
 #include <limits>
 
 namespace selvedge::verify {
@@ -92,28 +91,46 @@ bool IndexValues::isNonNegativeByCases(const Polynomial &p,
                                        ArrayRef<Polynomial> constraints) const {
   if (isNonNegative(p, constraints))
     return true;
-  // Each choice doubles the work; later ones depend on earlier ones.
-  static constexpr size_t maxChoices = 4;
   SmallVector<const Choice *> open;
   for (const Choice &choice : llvm::reverse(choices))
-    if (open.size() < maxChoices)
-      open.push_back(&choice);
-  std::function<bool(size_t, SmallVector<Polynomial>)> prove =
-      [&](size_t next, SmallVector<Polynomial> known) {
-        if (isNonNegative(p, known))
-          return true;
-        if (next == open.size())
-          return false;
-        const Choice &choice = *open[next];
-        return llvm::all_of(ArrayRef<Polynomial>{choice.a, choice.b},
-                            [&](const Polynomial &taken) {
-                              SmallVector<Polynomial> more(known);
-                              more.push_back(choice.p - taken);
-                              more.push_back(taken - choice.p);
-                              return prove(next + 1, std::move(more));
-                            });
-      };
-  return prove(0, SmallVector<Polynomial>(constraints));
+    open.push_back(&choice);
+  // Each choice that neither side settles doubles the work.
+  static constexpr unsigned maxSplits = 4;
+  return isProvedByChoices(p, SmallVector<Polynomial>(constraints), open,
+                           maxSplits);
+}
+
+bool IndexValues::isProvedByChoices(const Polynomial &p,
+                                    SmallVector<Polynomial> known,
+                                    SmallVector<const Choice *> open,
+                                    unsigned splits) const {
+  auto taking = [&](const Choice &choice, const Polynomial &side) {
+    SmallVector<Polynomial> more(known);
+    more.push_back(choice.p - side);
+    more.push_back(side - choice.p);
+    return more;
+  };
+  // Where one side proves `p`, or cannot be, only the other one is left.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Choice *choice : SmallVector<const Choice *>(open)) {
+      bool a = isNonNegative(p, taking(*choice, choice->a)),
+           b = isNonNegative(p, taking(*choice, choice->b));
+      if (a && b)
+        return true;
+      if (!a && !b)
+        continue;
+      known = taking(*choice, a ? choice->b : choice->a);
+      llvm::erase(open, choice);
+      changed = true;
+    }
+  }
+  if (open.empty() || splits == 0)
+    return false;
+  const Choice *next = open.front();
+  open.erase(open.begin());
+  return isProvedByChoices(p, taking(*next, next->a), open, splits - 1) &&
+         isProvedByChoices(p, taking(*next, next->b), open, splits - 1);
 }
 
 void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
@@ -196,12 +213,14 @@ Polynomial IndexValues::of(AffineExpr expr, ArrayRef<Polynomial> dims) {
   }
 }
 
-/// lower <= i < upper, as long as the last step does not wrap.
+/// lower <= i < upper, as long as the last step of a loop that runs does not
+/// wrap.
 Polynomial IndexValues::inductionVariable(scf::ForOp loop) {
   Polynomial lower = of(loop.getLowerBound()), upper = of(loop.getUpperBound()),
              step = of(loop.getStep());
   bool isExact = isNonNegative(step - 1) &&
-                 isNonNegative(Polynomial(maxInt) - (upper - 1 + step));
+                 isNonNegativeByCases(Polynomial(maxInt) - (upper - 1 + step),
+                                      {upper - 1 - lower});
   return newSymbol(isExact ? lower : Polynomial(minInt), upper - 1);
 }
 

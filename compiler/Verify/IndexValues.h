@@ -62,6 +62,13 @@ private:
   Polynomial anything();
   /// One of two values.
   Polynomial oneOf(const Polynomial &a, const Polynomial &b);
+  struct Choice;
+  /// Whether `known` implies `p` >= 0 whatever sides the choices take, of which
+  /// at most `splits` are tried both ways.
+  bool isProvedByChoices(const Polynomial &p,
+                         llvm::SmallVector<Polynomial> known,
+                         llvm::SmallVector<const Choice *> open,
+                         unsigned splits) const;
   /// `p` as a signed integer of `width` bits; any of them if it may wrap.
   Polynomial unlessWrapped(const Polynomial &p, unsigned width = 32);
   bool isInRange(const Polynomial &p, unsigned width,

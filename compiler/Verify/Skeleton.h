@@ -78,6 +78,9 @@ public:
   Skeleton(Integers &integers, Paths &paths, int64_t stages)
       : integers(integers), paths(paths), stages(stages) {}
 
+  /// Integers that do not depend on the kernel's other operations, from memory
+  /// or of the caller, become a choice of these; unknown if there are none.
+  void setSamples(llvm::ArrayRef<int64_t> values) { samples = values; }
   void start(Agent &agent, mlir::Block &body);
   /// Executes one operation.
   Progress step(Agent &agent, Rule rule);
@@ -99,11 +102,14 @@ private:
                                    mlir::ValueRange values);
   /// The number of a scalar integer; a new unknown where it has none.
   Integers::Number numberOf(Agent &agent, mlir::Value value);
+  /// `number` with one of the samples where nothing is known of it.
+  Integers::Number sampled(Integers::Number number, mlir::Type type);
   void evaluate(Agent &agent, mlir::Operation &op);
 
   Integers &integers;
   Paths &paths;
   int64_t stages;
+  llvm::ArrayRef<int64_t> samples;
   llvm::DenseMap<mlir::Operation *, bool> computing;
 };
 

@@ -64,10 +64,21 @@ int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
 Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
   Tracked &tracked = agent.values[value];
   if (tracked.kind == Tracked::Kind::None)
-    tracked = {
-        Tracked::Kind::Integer,
-        integers.unknown(value.getType(), value.getAsOpaquePointer(), {})};
+    tracked = {Tracked::Kind::Integer,
+               sampled(integers.unknown(value.getType(),
+                                        value.getAsOpaquePointer(), {}),
+                       value.getType())};
   return tracked.id;
+}
+
+Integers::Number Skeleton::sampled(Integers::Number number, Type type) {
+  if (samples.empty() || !type.isIntOrIndex() || integers.known(number))
+    return number;
+  bool isFlag = type.isInteger(1);
+  unsigned taken = paths.choose(isFlag ? 2 : samples.size());
+  int64_t value = isFlag ? -int64_t(taken) : samples[taken];
+  integers.assume(number, value, value);
+  return number;
 }
 
 /// A conjunction with sm.leader is true in one thread too; of all else that
@@ -99,14 +110,17 @@ void Skeleton::evaluate(Agent &agent, Operation &op) {
   }
   unsigned count = isExpression ? 0 : ++agent.counts[&op];
   Spread spread = spreadOf(agent, op);
-  for (OpResult result : op.getResults())
-    agent.values[result] = {
-        Tracked::Kind::Integer,
+  bool isSource = isExpression && !isa<InferIntRangeInterface>(op);
+  for (OpResult result : op.getResults()) {
+    Integers::Number number =
         isExpression
             ? integers.expression(&op, result.getResultNumber(), operands)
             : integers.unknown(result.getType(), result.getAsOpaquePointer(),
-                               {count, agent.group}),
-        -1, spread};
+                               {count, agent.group});
+    agent.values[result] = {
+        Tracked::Kind::Integer,
+        isSource ? sampled(number, result.getType()) : number, -1, spread};
+  }
 }
 
 } // namespace selvedge::verify

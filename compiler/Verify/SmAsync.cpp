@@ -26,6 +26,7 @@ public:
     std::vector<Trial> trials = makeTrials(kernel, 2 * largestRing(kernel) + 1);
     for (const Trial &trial : trials) {
       uint64_t before = steps;
+      skeleton.setSamples(trial.samples);
       do {
         integers.startPath();
         if (failed(runPath(trial)))

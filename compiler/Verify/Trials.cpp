@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace selvedge::verify {
@@ -26,29 +27,30 @@ static std::optional<int64_t> constantOf(Value value) {
              : std::nullopt;
 }
 
-/// The largest constant by which `value`, or its sum with a constant, is
+/// The largest constant by which `value`, or a sum or bound made of it, is
 /// divided, or in steps of which a loop goes up to it.
 static int64_t blockOf(Value value) {
   int64_t block = 1;
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    std::optional<int64_t> other;
-    if (auto loop = dyn_cast<scf::ForOp>(user)) {
-      if (value == loop.getUpperBound())
-        other = constantOf(loop.getStep());
-    } else if (user->getNumOperands() == 2) {
-      other = constantOf(user->getOperand(1 - use.getOperandNumber()));
+  SetVector<Value> made;
+  made.insert(value);
+  for (size_t i = 0; i < made.size(); ++i)
+    for (OpOperand &use : made[i].getUses()) {
+      Operation *user = use.getOwner();
+      std::optional<int64_t> divisor;
+      if (auto loop = dyn_cast<scf::ForOp>(user)) {
+        if (use.get() == loop.getUpperBound())
+          divisor = constantOf(loop.getStep());
+      } else if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp,
+                     arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(
+                     user)) {
+        if (use.getOperandNumber() == 0)
+          divisor = constantOf(user->getOperand(1));
+      } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
+                     arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
+        made.insert(user->getResult(0));
+      }
+      block = std::max(block, divisor.value_or(1));
     }
-    if (!other)
-      continue;
-    if (isa<arith::AddIOp>(user))
-      block = std::max(block, blockOf(user->getResult(0)));
-    else if (isa<scf::ForOp>(user) ||
-             (use.getOperandNumber() == 0 &&
-              isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
-                  arith::DivSIOp, arith::DivUIOp>(user)))
-      block = std::max(block, *other);
-  }
   return block;
 }
 
@@ -132,6 +134,10 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
       for (auto [i, dim] : llvm::enumerate(dims))
         trial.dims.push_back(
             {dim.value, i < varied ? dim.block * choices[counts[i]] : 1});
+      int64_t largest = 1;
+      for (auto [value, size] : trial.dims)
+        largest = std::max(largest, size);
+      trial.samples = {0, largest / 2, largest};
       addBlocks(trials, std::move(trial), kernel, launch);
     }
     size_t i = 0;

@@ -11,6 +11,8 @@ namespace selvedge::verify {
 struct Trial {
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 4> dims;
   std::optional<int64_t> block, blocks; // its number, and how many there are
+  /// What integers from memory and of the caller are: each of these in turn.
+  llvm::SmallVector<int64_t, 4> samples;
 
   /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.
   std::string str(sm::KernelOp kernel) const;
@@ -21,7 +23,9 @@ struct Trial {
 /// cuts into blocks takes 1, 2 and 3 blocks in all combinations, and beside 1
 /// and 2 of the others `longCount`, which is twice round the largest ring
 /// and one more. The thread block is the first, or the second of two where
-/// the launch gives it a tile. Other kernels have one trial that fixes nothing.
+/// the launch gives it a tile. Integers from memory and of the caller are 0,
+/// half and all of the largest dimension. Other kernels have one trial that
+/// fixes nothing.
 std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount);
 
 } // namespace selvedge::verify

@@ -373,32 +373,37 @@ LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
   return success();
 }
 
+Value LaneEmitter::scalarOp(Operation &op, ArrayRef<Value> operands) {
+  NamedAttrList attrs(op.getAttrs());
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+      attrs.set("value", dense.getSplatValue<Attribute>());
+  OperationState state(op.getLoc(), op.getName());
+  state.addOperands(operands);
+  state.addTypes(getElementTypeOrSelf(op.getResult(0).getType()));
+  state.attributes = attrs;
+  return b.create(state)->getResult(0);
+}
+
 LogicalResult LaneEmitter::emitElementwise(Operation &op) {
   if (op.getNumRegions() != 0 || op.getNumResults() != 1 ||
       !isMemoryEffectFree(&op))
     return op.emitOpError("has no lowering to this target");
-  Type type = op.getResult(0).getType(), element = getElementTypeOrSelf(type);
-  DistAttr dist = distOf(type);
+  // Folding may have made a splat constant of a whole tile.
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+        dense && !dense.isSplat())
+      return op.emitOpError("expects a splat constant");
+  DistAttr dist = distOf(op.getResult(0).getType());
   int64_t count = dist ? dist.getNumRegs() : 1;
   Registers result;
   for (int64_t reg = 0; reg < count; ++reg) {
-    OperationState state(op.getLoc(), op.getName());
+    SmallVector<Value> operands;
     for (Value operand : op.getOperands())
-      state.operands.push_back(registers[operand].size() == 1
-                                   ? lane1(operand)
-                                   : registers[operand][reg]);
-    state.types.push_back(element);
-    state.attributes = llvm::to_vector(op.getAttrs());
-    // Folding may have made a splat constant of a whole tile.
-    if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
-        if (!dense.isSplat())
-          return op.emitOpError("expects a splat constant");
-        NamedAttrList attrs(state.attributes);
-        attrs.set("value", dense.getSplatValue<Attribute>());
-        state.attributes = attrs;
-      }
-    result.push_back(b.create(state)->getResult(0));
+      operands.push_back(registers[operand].size() == 1
+                             ? lane1(operand)
+                             : registers[operand][reg]);
+    result.push_back(scalarOp(op, operands));
   }
   lanes(op.getResult(0)) = result;
   return success();

@@ -10,6 +10,11 @@
 
 namespace selvedge::sm80 {
 
+/// Bytes of an element in memory.
+inline int64_t bytesOf(mlir::Type element) {
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
 /// Walks an sm.kernel in form async and emits an llvm.func. A register tile
 /// maps to its thread's registers, in the order of its distribution; a scalar
 /// to one value; a token to none.
@@ -39,6 +44,31 @@ protected:
     llvm::SmallVector<mlir::Value> present;
     /// Registers of the tile that the elements are.
     llvm::SmallVector<int64_t> regs;
+
+    /// Whether all elements are present together: one predicate for all.
+    bool isUniform() const { return llvm::all_equal(present); }
+  };
+
+  /// A register of a tile whose number along the first axis, the rows, is known
+  /// at run time only.
+  struct RegisterPlace {
+    RegisterPlace(sm::DistAttr dist, mlir::Value rowOffset)
+        : dist(dist), rowOffset(rowOffset) {}
+
+    sm::DistAttr dist;
+    /// Index that the row's register contributes.
+    mlir::Value rowOffset;
+    /// Register along the second axis.
+    int64_t colReg = 0;
+    /// What was computed for this place.
+    llvm::DenseMap<mlir::Value, mlir::Value> known;
+
+    /// Moves along the second axis.
+    void enter(int64_t reg) {
+      if (reg != colReg)
+        known.clear();
+      colReg = reg;
+    }
   };
 
   // Structure and elementwise operations (LaneEmitter.cpp).
@@ -50,6 +80,9 @@ protected:
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitElementwise(mlir::Operation &op);
+  /// `op`, elementwise, on one register per operand.
+  mlir::Value scalarOp(mlir::Operation &op,
+                       llvm::ArrayRef<mlir::Value> operands);
   void emitRange(sm::RangeOp range);
   void emitBroadcast(sm::BroadcastOp broadcast);
   void emitConvert(sm::ConvertOp convert);
@@ -57,7 +90,6 @@ protected:
   // Memory (LaneMemory.cpp).
   void emitLoad(sm::LoadOp load);
   void emitStore(sm::StoreOp store);
-  void emitCopy(sm::CopyAsyncOp copy);
   void emitAwait(sm::AwaitOp await);
   void emitStage(sm::StageOp stage);
   void emitAlloc(sm::AllocOp alloc);
@@ -65,6 +97,9 @@ protected:
   llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor,
                                      mlir::ValueRange indices,
                                      mlir::ValueRange presence, int64_t width);
+  /// Address of one element.
+  mlir::Value elementPointer(mlir::Value tensor,
+                             llvm::ArrayRef<mlir::Value> indices);
   Registers loadAccess(const Access &access, mlir::Type element);
   void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
@@ -78,6 +113,19 @@ protected:
   mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
                             mlir::Value row, mlir::Value col);
   mlir::Value sharedPointer(mlir::Value byteOffset);
+
+  // Copies to shared memory (LaneCopy.cpp).
+  void emitCopy(sm::CopyAsyncOp copy);
+  void emitUnrolledCopy(sm::CopyAsyncOp copy);
+  /// Whether a copy by elements can be a loop over rows.
+  bool canRoll(sm::CopyAsyncOp copy);
+  void emitRolledCopy(sm::CopyAsyncOp copy);
+  void storeShared(mlir::Value to, llvm::ArrayRef<mlir::Value> values);
+  /// Index that register `reg` contributes along `axis`.
+  mlir::Value regOffset(sm::AxisDistAttr axis, mlir::Value reg);
+  /// `v` at one place, computed there.
+  mlir::Value evaluate(mlir::Value v, RegisterPlace &place);
+  Registers evaluate(mlir::ValueRange values, RegisterPlace &place);
 
   // Tensor cores (LaneMma.cpp).
   mlir::LogicalResult emitMma(sm::MmaOp mma);

@@ -9,17 +9,28 @@ namespace selvedge::sm80 {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static int64_t bytesOf(Type element) {
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
-
 //===-- Addresses ---------------------------------------------------------===//
+
+Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
+  const Global &global = globals[tensor];
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value offset;
+  for (auto [index, stride] : llvm::zip_equal(indices, global.strides)) {
+    Value wide = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
+    Value part = mul(wide, stride);
+    offset = offset ? add(offset, part) : part;
+  }
+  if (!offset)
+    offset = arith::ConstantIntOp::create(b, loc(), 0, 64);
+  Value byteOffset =
+      mul(offset, arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64));
+  return LLVM::GEPOp::create(b, loc(), global.pointer.getType(), b.getI8Type(),
+                             global.pointer, ValueRange{byteOffset});
+}
 
 SmallVector<LaneEmitter::Access>
 LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
                       ValueRange presence, int64_t width) {
-  const Global &global = globals[tensor];
-  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
   int64_t count = dist ? dist.getNumRegs() : 1;
   auto at = [&](Value v, int64_t reg) {
     return dist ? laneOf(v, dist, reg) : lane1(v);
@@ -42,20 +53,10 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
     } else {
       access.regs.push_back(reg);
     }
-    Value offset;
-    for (auto [index, stride] : llvm::zip_equal(indices, global.strides)) {
-      Value wide =
-          arith::ExtSIOp::create(b, loc(), b.getI64Type(), at(index, reg));
-      Value part = mul(wide, stride);
-      offset = offset ? add(offset, part) : part;
-    }
-    if (!offset)
-      offset = arith::ConstantIntOp::create(b, loc(), 0, 64);
-    Value byteOffset = mul(
-        offset, arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64));
     access.pointer =
-        LLVM::GEPOp::create(b, loc(), global.pointer.getType(), b.getI8Type(),
-                            global.pointer, ValueRange{byteOffset});
+        elementPointer(tensor, llvm::map_to_vector(indices, [&](Value index) {
+                         return at(index, reg);
+                       }));
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
@@ -218,15 +219,10 @@ void LaneEmitter::storeWords(Value pointer, Value present,
   inlineAsm({}, args, text, constraints + ",~{memory}");
 }
 
-/// All lanes of a vector access are present together: one predicate for all.
-static bool isUniform(ArrayRef<Value> present) {
-  return llvm::all_equal(present);
-}
-
 LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
                                                Type element) {
   int64_t width = access.regs.size();
-  if (isUniform(access.present))
+  if (access.isUniform())
     return loadWords(access.pointer, access.present.front(),
                      width * bytesOf(element), element);
   // Only where all lanes exist may one instruction read them together.
@@ -251,7 +247,7 @@ LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
 }
 
 void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values) {
-  if (isUniform(access.present)) {
+  if (access.isUniform()) {
     storeWords(access.pointer, access.present.front(), values);
     return;
   }
@@ -303,7 +299,7 @@ void LaneEmitter::emitStore(StoreOp store) {
     for (int64_t reg : access.regs)
       values.push_back(dist ? laneOf(store.getValue(), dist, reg)
                             : lane1(store.getValue()));
-    bool uniform = isUniform(access.present);
+    bool uniform = access.isUniform();
     Value first = conjunction({access.present.front(), owner});
     for (Value &p : access.present)
       p = uniform ? first : conjunction({p, owner});
@@ -353,65 +349,6 @@ void LaneEmitter::emitSlot(SlotOp slot) {
   Value offset =
       mul(lane1(slot.getStage()), i32(slot.getType().getStageBytes()));
   bufferBases[slot] = add(bufferBases[slot.getRing()], offset);
-}
-
-void LaneEmitter::emitCopy(CopyAsyncOp copy) {
-  BufferType type = copy.getBuffer().getType();
-  DistAttr dist = copy.getDist();
-  AxisDistAttr rowAxis = dist.getAxes()[0], colAxis = dist.getAxes()[1];
-  Value base = bufferBases[copy.getBuffer()];
-  Type element = type.getElementType();
-  for (const Access &access :
-       accesses(dist, copy.getTensor(), copy.getIndices(), copy.getPresence(),
-                copy.getVector())) {
-    SmallVector<int64_t> position = dist.unflatten(access.regs.front());
-    Value row = add(threadPart(rowAxis), i32(rowAxis.regOffset(position[0])));
-    Value col = add(threadPart(colAxis), i32(colAxis.regOffset(position[1])));
-    Value to = sharedAddress(type, base, row, col);
-    auto copyAsync = [&](Value present) {
-      Value size =
-          present ? arith::SelectOp::create(b, loc(), present, i32(16), i32(0))
-                        .getResult()
-                  : i32(16);
-      inlineAsm({}, {to, access.pointer, size},
-                "cp.async.cg.shared.global [$0], [$1], 16, $2;",
-                "r,l,r,~{memory}");
-    };
-    auto storeShared = [&](ValueRange values) {
-      Type vectorType =
-          VectorType::get({static_cast<int64_t>(values.size())}, element);
-      Value vector = values.front();
-      if (values.size() > 1) {
-        vector = LLVM::PoisonOp::create(b, loc(), vectorType);
-        for (auto [i, v] : llvm::enumerate(values))
-          vector = LLVM::InsertElementOp::create(b, loc(), vector, v, i32(i));
-      }
-      LLVM::StoreOp::create(b, loc(), vector, to,
-                            bytesOf(element) * values.size());
-    };
-    if (static_cast<int64_t>(copy.getVector()) * bytesOf(element) != 16) {
-      storeShared(loadAccess(access, element));
-    } else if (isUniform(access.present)) {
-      copyAsync(access.present.front());
-    } else {
-      auto branch = scf::IfOp::create(b, loc(), TypeRange(),
-                                      conjunction(access.present), true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      copyAsync({});
-      b.setInsertionPointToStart(branch.elseBlock());
-      Registers single;
-      for (int64_t i = 0; i < static_cast<int64_t>(access.regs.size()); ++i) {
-        Value pointer = LLVM::GEPOp::create(
-            b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
-            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(element))});
-        llvm::append_range(single, loadWords(pointer, access.present[i],
-                                             bytesOf(element), element));
-      }
-      storeShared(single);
-    }
-  }
-  intrinsic("llvm.nvvm.cp.async.commit.group", {}, {});
 }
 
 /// Groups committed after `token`'s and before `await` on every path; 0, which
