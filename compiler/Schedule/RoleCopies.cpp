@@ -1,0 +1,131 @@
+// The role that copies, and how the others await its tiles.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/RoleKernel.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Registers of the copying warpgroup.
+static constexpr int64_t copyRegisters = 24;
+
+/// Announces the bytes of a tile and copies it.
+void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
+                      IRMapping &mapping) {
+  int64_t parts = copy.isPerWarpgroup ? plan.warpgroups : 1;
+  ExpectOp::create(b, loc, ring.full, stage, parts * ring.slot.getBytes());
+  SmallVector<Value> starts;
+  for (Value start : copy.starts)
+    starts.push_back(scalar(start, mapping));
+  Value map = mapping.lookup(copy.copy.getTensor());
+  Value first =
+      parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
+  for (int64_t part = 0; part < parts; ++part) {
+    Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer,
+                                part ? add(first, i32(part)) : first);
+    SmallVector<Value> indices(starts);
+    if (part)
+      indices[copy.rowDimension] =
+          add(indices[copy.rowDimension], i32(part * warpgroupRows));
+    TmaLoadOp::create(b, loc, map, indices, slot, ring.full, stage);
+  }
+}
+
+/// The role that copies: all tiles in the order in which they are consumed.
+void RoleKernel::emitCopies() {
+  auto role = RoleOp::create(b, loc, "copy", 0, 1, copyRegisters, true);
+  Block &block = role.getBody().emplaceBlock();
+  block.addArgument(b.getI32Type(), loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&block);
+  IRMapping mapping;
+  mapping.map(source.getBody().getArguments(), target.getBody().getArguments());
+  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
+    load(copy, ring, i32(0), mapping);
+  Value stage = i32(0), parity = i32(1);
+  for (scf::ForOp loop : plan.loops) {
+    auto steps = scf::ForOp::create(
+        b, loc, scalar(loop.getLowerBound(), mapping),
+        scalar(loop.getUpperBound(), mapping), scalar(loop.getStep(), mapping),
+        ValueRange{stage, parity});
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToEnd(steps.getBody());
+    IRMapping local = mapping;
+    local.map(loop.getInductionVar(), steps.getInductionVar());
+    Value s = steps.getRegionIterArg(0), p = steps.getRegionIterArg(1);
+    for (auto [copy, ring] : llvm::zip_equal(plan.streamed[loop], streamed)) {
+      WaitOp::create(b, loc, ring.empty, s, p);
+      load(copy, ring, s, local);
+    }
+    auto [nextStage, nextParity] = advance(s, p);
+    scf::YieldOp::create(b, loc, ValueRange{nextStage, nextParity});
+    stage = steps.getResult(0);
+    parity = steps.getResult(1);
+  }
+}
+
+Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Value stage,
+                            Value parity, IRMapping &mapping) {
+  WaitOp::create(b, loc, ring.full, stage, parity);
+  Value at = stage;
+  if (copy.isPerWarpgroup)
+    at = add(arith::MulIOp::create(b, loc, stage, i32(plan.warpgroups)),
+             warpgroup);
+  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, at);
+  if (!copy.rowPredicates.empty())
+    clearRows(copy, slot, mapping);
+  return slot;
+}
+
+/// The predicate with one row per thread of a warpgroup.
+Value RoleKernel::predicateByRow(Value p, DistAttr dist, IRMapping &mapping) {
+  if (!distOf(p.getType()))
+    return scalar(p, mapping);
+  Operation *def = p.getDefiningOp();
+  SmallVector<Value> operands;
+  for (Value operand : def->getOperands())
+    operands.push_back(predicateByRow(operand, dist, mapping));
+  OperationState state(def->getLoc(), def->getName());
+  state.addOperands(operands);
+  state.attributes = llvm::to_vector(def->getAttrs());
+  auto shape = cast<RankedTensorType>(p.getType()).getShape();
+  state.types.push_back(
+      RankedTensorType::get(shape, getElementTypeOrSelf(p.getType()), dist));
+  return b.create(state)->getResult(0);
+}
+
+/// Rows that a bulk copy brought although they are absent become zero: the
+/// first warpgroup clears them, and no warp reads before.
+void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
+  auto type = cast<BufferType>(slot.getType());
+  SmallVector<int64_t> lanes{1, 2, 4, 8, 16}, warps{32, 64};
+  int64_t perThread = std::max<int64_t>(1, type.getRows() / 128);
+  SmallVector<int64_t> sizes, strides;
+  if (perThread > 1) {
+    sizes.push_back(perThread);
+    strides.push_back(128);
+  }
+  for (int64_t &stride : warps)
+    if (stride >= type.getRows())
+      stride = 0;
+  DistAttr dist = DistAttr::get(
+      b.getContext(), {AxisDistAttr::get(b.getContext(), type.getRowAxis(),
+                                         sizes, strides, lanes, warps)});
+  SmallVector<Value> rows;
+  for (Value p : copy.rowPredicates)
+    rows.push_back(predicateByRow(p, dist, mapping));
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        warpgroup, i32(0));
+  auto branch = scf::IfOp::create(b, loc, TypeRange(), isFirst, false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    ClearOp::create(b, loc, slot, rows);
+    ProxyFenceOp::create(b, loc);
+  }
+  NamedBarrierOp::create(b, loc, i32(clearBarrier),
+                         32 * warpsPerGroup * plan.warpgroups, false);
+}
+
+} // namespace selvedge::schedule
