@@ -39,29 +39,41 @@ void RoleKernel::emitCopies() {
   block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  IRMapping mapping;
-  mapping.map(source.getBody().getArguments(), target.getBody().getArguments());
-  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
-    load(copy, ring, i32(0), mapping);
-  Value stage = i32(0), parity = i32(1);
+  // A slot is free at first: its barrier counts as one phase ahead.
+  SmallVector<Value> carried{i32(0), i32(1), i32(0), i32(1)};
+  (void)forTiles(carried, [&](IRMapping &mapping) {
+    Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
+    emitTileCopies(tile, step, mapping);
+    carried = {tile.stage, tile.parity, step.stage, step.parity};
+    return success();
+  });
+}
+
+void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
+                                IRMapping &mapping) {
+  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
+    if (ring.empty)
+      WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
+    load(copy, ring, tile.stage, mapping);
+  }
+  tile = advance(tile, residentStages);
   for (scf::ForOp loop : plan.loops) {
     auto steps = scf::ForOp::create(
         b, loc, scalar(loop.getLowerBound(), mapping),
         scalar(loop.getUpperBound(), mapping), scalar(loop.getStep(), mapping),
-        ValueRange{stage, parity});
+        ValueRange{step.stage, step.parity});
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToEnd(steps.getBody());
     IRMapping local = mapping;
     local.map(loop.getInductionVar(), steps.getInductionVar());
-    Value s = steps.getRegionIterArg(0), p = steps.getRegionIterArg(1);
+    Cursor at{steps.getRegionIterArg(0), steps.getRegionIterArg(1)};
     for (auto [copy, ring] : llvm::zip_equal(plan.streamed[loop], streamed)) {
-      WaitOp::create(b, loc, ring.empty, s, p);
-      load(copy, ring, s, local);
+      WaitOp::create(b, loc, ring.empty, at.stage, at.parity);
+      load(copy, ring, at.stage, local);
     }
-    auto [nextStage, nextParity] = advance(s, p);
-    scf::YieldOp::create(b, loc, ValueRange{nextStage, nextParity});
-    stage = steps.getResult(0);
-    parity = steps.getResult(1);
+    Cursor next = advance(at, stages);
+    scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
+    step = {steps.getResult(0), steps.getResult(1)};
   }
 }
 

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
 
-#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/AffineExprVisitor.h"
 
 namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::sm;
+
+/// Shared memory for rings; the rest is left to barriers.
+static constexpr int64_t maxRingBytes = 226 * 1024;
 
 BufferType RoleKernel::slotType(BulkCopy &copy) {
   BufferType type = copy.copy.getBuffer().getType();
@@ -28,22 +31,119 @@ RoleKernel::Ring RoleKernel::makeRing(BulkCopy &copy, int64_t depth) {
   return ring;
 }
 
+int64_t RoleKernel::stageBytes(BulkCopy &copy) {
+  return slotType(copy).getBytes() *
+         (copy.isPerWarpgroup ? plan.warpgroups : 1);
+}
+
 void RoleKernel::allocate() {
+  SmallVector<BulkCopy> &steps = plan.streamed[plan.loops.front()];
+  int64_t tileBytes = 0, stepBytes = 0;
+  for (BulkCopy &copy : plan.resident)
+    tileBytes += stageBytes(copy);
+  for (BulkCopy &copy : steps)
+    stepBytes += stageBytes(copy);
+  // The next tile's operands arrive during this one where there is room.
+  if (plan.isPersistent && 2 * tileBytes + stages * stepBytes <= maxRingBytes)
+    residentStages = 2;
   SmallVector<Value> barriers;
-  for (BulkCopy &copy : plan.resident) {
-    resident.push_back(makeRing(copy, 1));
-    barriers.push_back(resident.back().full);
-  }
-  // Only what is filled again needs to say that it was read.
-  auto emptyType = MBarrierType::get(b.getContext(),
-                                     warpsPerGroup * plan.warpgroups, stages);
-  for (BulkCopy &copy : plan.streamed[plan.loops.front()]) {
-    Ring &ring = streamed.emplace_back(makeRing(copy, stages));
-    ring.empty = MBarrierOp::create(b, loc, emptyType);
-    barriers.push_back(ring.full);
-    barriers.push_back(ring.empty);
-  }
+  auto add = [&](SmallVector<Ring> &rings, ArrayRef<BulkCopy> copies,
+                 int64_t depth, bool isRefilled) {
+    for (BulkCopy copy : copies) {
+      Ring &ring = rings.emplace_back(makeRing(copy, depth));
+      barriers.push_back(ring.full);
+      // Only what is filled again needs to say that it was read.
+      if (!isRefilled)
+        continue;
+      ring.empty = MBarrierOp::create(
+          b, loc,
+          MBarrierType::get(b.getContext(), warpsPerGroup * plan.warpgroups,
+                            depth));
+      barriers.push_back(ring.empty);
+    }
+  };
+  add(resident, plan.resident, residentStages, plan.isPersistent);
+  add(streamed, steps, stages, true);
   InitMBarriersOp::create(b, loc, barriers);
+}
+
+namespace {
+
+/// Emits an affine expression over dims as 32-bit arithmetic.
+class DimArithmetic : public AffineExprVisitor<DimArithmetic, Value> {
+public:
+  DimArithmetic(OpBuilder &b, Location loc, ArrayRef<Value> dims)
+      : b(b), loc(loc), dims(dims) {}
+
+  Value visitConstantExpr(AffineConstantExpr e) {
+    return arith::ConstantIntOp::create(b, loc, e.getValue(), 32);
+  }
+  Value visitSymbolExpr(AffineSymbolExpr e) { return dims[e.getPosition()]; }
+  Value visitAddExpr(AffineBinaryOpExpr e) { return binary<arith::AddIOp>(e); }
+  Value visitMulExpr(AffineBinaryOpExpr e) { return binary<arith::MulIOp>(e); }
+  Value visitModExpr(AffineBinaryOpExpr e) { return binary<arith::RemUIOp>(e); }
+  Value visitFloorDivExpr(AffineBinaryOpExpr e) {
+    return binary<arith::DivUIOp>(e);
+  }
+  Value visitCeilDivExpr(AffineBinaryOpExpr e) {
+    return binary<arith::CeilDivSIOp>(e);
+  }
+  Value visitDimExpr(AffineDimExpr) {
+    llvm_unreachable("launches have dims as symbols");
+  }
+
+private:
+  template <typename Op>
+  Value binary(AffineBinaryOpExpr e) {
+    Value lhs = visit(e.getLHS()), rhs = visit(e.getRHS());
+    return Op::create(b, loc, lhs, rhs);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  ArrayRef<Value> dims;
+};
+
+} // namespace
+
+Value RoleKernel::countTiles() {
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  SmallVector<Value> dims(names.size());
+  for (auto [attr, argument] :
+       llvm::zip_equal(target.getArgs(), target.getBody().getArguments()))
+    if (auto dim = dyn_cast<DimArgAttr>(attr))
+      dims[llvm::find(names, dim.getDim()) - names.begin()] = argument;
+  Value count;
+  for (AffineExpr extent : launch.getGrid().getResults()) {
+    Value factor = DimArithmetic(b, loc, dims).visit(extent);
+    count = count ? arith::MulIOp::create(b, loc, count, factor).getResult()
+                  : factor;
+  }
+  return count;
+}
+
+LogicalResult
+RoleKernel::forTiles(MutableArrayRef<Value> carried,
+                     llvm::function_ref<LogicalResult(IRMapping &)> body) {
+  IRMapping local = outer;
+  if (!plan.isPersistent)
+    return body(local);
+  auto loop = scf::ForOp::create(
+      b, loc, BlockIdOp::create(b, loc, b.getI32Type()), tiles,
+      BlockCountOp::create(b, loc, b.getI32Type()), ValueRange(carried));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  for (auto [value, argument] :
+       llvm::zip_equal(carried, loop.getRegionIterArgs()))
+    value = argument;
+  for (auto block : source.getBody().getOps<BlockIdOp>())
+    local.map(block.getResult(), loop.getInductionVar());
+  if (failed(body(local)))
+    return failure();
+  scf::YieldOp::create(b, loc, ValueRange(carried));
+  for (auto [value, result] : llvm::zip_equal(carried, loop.getResults()))
+    value = result;
+  return success();
 }
 
 Value RoleKernel::scalar(Value v, IRMapping &mapping) {
@@ -55,13 +155,13 @@ Value RoleKernel::scalar(Value v, IRMapping &mapping) {
   return b.clone(*def, mapping)->getResult(cast<OpResult>(v).getResultNumber());
 }
 
-std::pair<Value, Value> RoleKernel::advance(Value stage, Value parity) {
-  Value next = add(stage, i32(1));
-  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
-                                      i32(stages));
-  Value flipped = arith::XOrIOp::create(b, loc, parity, i32(1));
+RoleKernel::Cursor RoleKernel::advance(Cursor at, int64_t depth) {
+  Value next = add(at.stage, i32(1));
+  Value wraps =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, i32(depth));
+  Value flipped = arith::XOrIOp::create(b, loc, at.parity, i32(1));
   return {arith::SelectOp::create(b, loc, wraps, i32(0), next),
-          arith::SelectOp::create(b, loc, wraps, flipped, parity)};
+          arith::SelectOp::create(b, loc, wraps, flipped, at.parity)};
 }
 
 Type RoleKernel::convert(Type type) {
@@ -82,42 +182,54 @@ Type RoleKernel::convert(Type type) {
                                DistAttr::get(b.getContext(), axes));
 }
 
-FailureOr<KernelOp> RoleKernel::run() {
-  SmallVector<Attribute> args;
-  llvm::SetVector<Value> bulk;
+/// The source's arguments, bulk tensors as tensor maps, and the dims that the
+/// number of tiles takes.
+void RoleKernel::addArguments() {
   llvm::DenseMap<Value, SmallVector<int64_t>> boxes;
-  auto note = [&](ArrayRef<BulkCopy> copies) {
-    for (BulkCopy copy : copies) {
-      Value tensor = copy.copy.getTensor();
-      bulk.insert(tensor);
-      boxes[tensor] = copy.box;
+  for (ArrayRef<BulkCopy> copies :
+       {ArrayRef(plan.resident),
+        ArrayRef(plan.streamed.find(plan.loops.front())->second)})
+    for (BulkCopy copy : copies)
+      boxes[copy.copy.getTensor()] = copy.box;
+  Block &body = target.getBody().front();
+  SmallVector<Attribute> args;
+  for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
+    Attribute arg = source.getArgs()[i];
+    Type type = argument.getType();
+    if (auto box = boxes.find(argument); box != boxes.end()) {
+      auto tensor = cast<tile::GlobalType>(type);
+      arg = TensorMapArgAttr::get(
+          b.getContext(), cast<PointerArgAttr>(arg).getTensor(), box->second);
+      type = TensorMapType::get(b.getContext(), tensor.getRank(),
+                                tensor.getElementType());
     }
-  };
-  note(plan.resident);
-  note(plan.streamed.lookup(plan.loops.front()));
+    args.push_back(arg);
+    outer.map(argument, body.addArgument(type, loc));
+  }
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
+    auto arg = DimArgAttr::get(b.getContext(), name);
+    if (!plan.isPersistent || !launch.getGrid().isFunctionOfSymbol(i) ||
+        llvm::is_contained(args, arg))
+      continue;
+    args.push_back(arg);
+    body.addArgument(b.getI32Type(), loc);
+  }
+  target.setArgsAttr(b.getArrayAttr(args));
+}
+
+FailureOr<KernelOp> RoleKernel::run() {
   std::string name = source.getSymName().str();
   if (size_t at = name.rfind("_aligned"); at != std::string::npos)
     name.resize(at);
   target = KernelOp::create(b, loc, name + "_bulk", b.getArrayAttr({}),
                             warpsPerGroup * (plan.warpgroups + 1));
   Block &body = target.getBody().emplaceBlock();
-  for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
-    Attribute arg = source.getArgs()[i];
-    Type type = argument.getType();
-    if (bulk.contains(argument)) {
-      auto tensor = cast<tile::GlobalType>(type);
-      arg = TensorMapArgAttr::get(b.getContext(),
-                                  cast<PointerArgAttr>(arg).getTensor(),
-                                  boxes[argument]);
-      type = TensorMapType::get(b.getContext(), tensor.getRank(),
-                                tensor.getElementType());
-    }
-    args.push_back(arg);
-    body.addArgument(type, loc);
-  }
-  target.setArgsAttr(b.getArrayAttr(args));
+  addArguments();
   b.setInsertionPointToStart(&body);
   allocate();
+  if (plan.isPersistent)
+    tiles = countTiles();
   emitCopies();
   if (failed(emitProducts()))
     return failure();
@@ -125,9 +237,9 @@ FailureOr<KernelOp> RoleKernel::run() {
   return target;
 }
 
-FailureOr<KernelOp> emitRoles(KernelOp kernel, const RolePlan &plan,
-                              int64_t stages) {
-  return RoleKernel(kernel, plan, stages).run();
+FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
+                              const RolePlan &plan, int64_t stages) {
+  return RoleKernel(kernel, launch, plan, stages).run();
 }
 
 } // namespace selvedge::schedule

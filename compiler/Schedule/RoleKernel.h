@@ -19,9 +19,10 @@ constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
 class RoleKernel {
 public:
-  RoleKernel(sm::KernelOp source, RolePlan plan, int64_t stages)
-      : source(source), plan(std::move(plan)), stages(stages), b(source),
-        loc(source.getLoc()) {}
+  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
+             int64_t stages)
+      : source(source), launch(launch), plan(std::move(plan)), stages(stages),
+        b(source), loc(source.getLoc()) {}
 
   mlir::FailureOr<sm::KernelOp> run();
 
@@ -39,7 +40,24 @@ private:
   mlir::Value add(mlir::Value x, mlir::Value y) {
     return mlir::arith::AddIOp::create(b, loc, x, y);
   }
+  /// Place in a ring: the slot, and the parity of its barriers' phase.
+  struct Cursor {
+    mlir::Value stage, parity;
+  };
   sm::BufferType slotType(BulkCopy &copy);
+  /// Bytes of one stage of a copy.
+  int64_t stageBytes(BulkCopy &copy);
+  void addArguments();
+  /// The number of tiles that the launch has.
+  mlir::Value countTiles();
+  /// Emits `body` for each tile of this thread block. `carried` goes through
+  /// it and holds what the last tile left.
+  mlir::LogicalResult
+  forTiles(llvm::MutableArrayRef<mlir::Value> carried,
+           llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)> body);
+  void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitTileProducts(bool isLagged, Cursor &tile,
+                                       Cursor &step, mlir::IRMapping &mapping);
   Ring makeRing(BulkCopy &copy, int64_t depth);
   void allocate();
   /// A scalar of the source, recomputed at the insertion point.
@@ -49,11 +67,11 @@ private:
   void emitCopies();
   mlir::LogicalResult emitProducts();
   mlir::LogicalResult emitLoop(mlir::scf::ForOp loop, mlir::IRMapping &mapping,
-                               mlir::Value &stage, mlir::Value &parity);
+                               Cursor &step);
   mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
-  mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping);
+  mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
   /// What a step leaves for the next one.
   struct Pending {
     /// Carried values of the loops; an accumulator without its last product.
@@ -65,6 +83,8 @@ private:
                                mlir::Value stage, mlir::Value parity,
                                std::optional<Pending> before,
                                mlir::IRMapping mapping, Pending &after);
+  /// The streamed copy that a product reads.
+  std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
   /// The tile of the pending product, once it has arrived.
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
                           const mlir::IRMapping &mapping);
@@ -92,13 +112,17 @@ private:
                              mlir::IRMapping &mapping);
   /// Types and distributions of one warpgroup.
   mlir::Type convert(mlir::Type type);
-  /// The stage and parity that follow.
-  std::pair<mlir::Value, mlir::Value> advance(mlir::Value stage,
-                                              mlir::Value parity);
+  /// The place that follows in a ring of `depth` slots.
+  Cursor advance(Cursor at, int64_t depth);
 
   sm::KernelOp source, target;
+  sm::LaunchOp launch;
   RolePlan plan;
-  int64_t stages;
+  /// Slots of the rings of loops, and of the rings of tiles.
+  int64_t stages, residentStages = 1;
+  /// What each role finds in the kernel's body: its arguments.
+  mlir::IRMapping outer;
+  mlir::Value tiles;
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
 
-#include <tuple>
-
 namespace selvedge::schedule {
 
 using namespace mlir;
@@ -50,19 +48,24 @@ bool RoleKernel::findLaggedProducts() {
   return true;
 }
 
-Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
-                              const IRMapping &mapping) {
-  MmaOp mma = lagged[loop];
+std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   for (auto [i, copy] : llvm::enumerate(copies)) {
     Value buffer = copy.copy.getBuffer();
-    if (mma.getLhs() != buffer && mma.getRhs() != buffer)
-      continue;
-    IRMapping local = mapping;
-    local.map(loop.getInductionVar(), pending.index);
-    return awaitTile(copy, streamed[i], pending.stage, pending.parity, local);
+    if (mma.getLhs() == buffer || mma.getRhs() == buffer)
+      return i;
   }
-  llvm_unreachable("planRoles() admits products of streamed tiles only");
+  return std::nullopt;
+}
+
+Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
+                              const IRMapping &mapping) {
+  // planRoles() admits products of streamed tiles only.
+  size_t ring = *streamedBy(loop, lagged[loop]);
+  IRMapping local = mapping;
+  local.map(loop.getInductionVar(), pending.index);
+  return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
+                   pending.stage, pending.parity, local);
 }
 
 Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
@@ -102,14 +105,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
   mapping.map(loop.getInductionVar(), index);
   MmaOp last = lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
-  auto ringOf = [&](MmaOp mma) -> std::optional<size_t> {
-    for (auto [i, copy] : llvm::enumerate(copies)) {
-      Value buffer = copy.copy.getBuffer();
-      if (mma.getLhs() == buffer || mma.getRhs() == buffer)
-        return i;
-    }
-    return std::nullopt;
-  };
+  auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
   struct Started {
     MmaOp mma;
     Value lhs, rhs, result;
@@ -199,7 +195,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
 /// All loops as one pipeline: the first step alone, every further one beside
 /// the product of the step before, the last product alone. The first step uses
 /// the body of the last loop, which tests every predicate and so fits any step.
-LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping) {
+LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
   scf::ForOp lastLoop = plan.loops.back();
   SmallVector<Value> lower, upper;
   Value first, exists, step;
@@ -225,21 +221,23 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping) {
     inits[speculated->second.sum] = SplatOp::create(
         b, loc, partialType,
         arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
+  inits.append({at.stage, at.parity});
   auto branch =
       scf::IfOp::create(b, loc, ValueRange(inits).getTypes(), exists, true);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     IRMapping local = mapping;
-    for (auto [argument, init] :
-         llvm::zip_equal(lastLoop.getRegionIterArgs(), inits))
+    for (auto [argument, init] : llvm::zip(lastLoop.getRegionIterArgs(), inits))
       local.map(argument, init);
     Pending pending;
-    Value stage = i32(0), parity = i32(0);
+    auto [stage, parity] = at;
     if (failed(emitStep(lastLoop, first, stage, parity, std::nullopt, local,
                         pending)))
       return failure();
-    std::tie(stage, parity) = advance(stage, parity);
+    auto next = advance(at, stages);
+    stage = next.stage;
+    parity = next.parity;
     Value second = add(first, step);
     for (auto [loop, from, to] : llvm::zip_equal(plan.loops, lower, upper)) {
       SmallVector<Value> carried(pending.carried);
@@ -267,7 +265,7 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping) {
         if (failed(emitStep(loop, steps.getInductionVar(), stage, parity,
                             pending, mapping, after)))
           return failure();
-        auto [nextStage, nextParity] = advance(stage, parity);
+        auto [nextStage, nextParity] = advance({stage, parity}, stages);
         SmallVector<Value> yields(after.carried);
         for (Value v : {after.operand, after.index, after.stage, after.parity,
                         nextStage, nextParity})
@@ -281,6 +279,10 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping) {
     SmallVector<Value> results(pending.carried);
     results[laggedResult] =
         WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
+    ArriveOp::create(b, loc,
+                     streamed[*streamedBy(lastLoop, lagged[lastLoop])].empty,
+                     pending.stage, true);
+    results.append({stage, parity});
     scf::YieldOp::create(b, loc, results);
   }
   {
@@ -288,9 +290,9 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping) {
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(b, loc, inits);
   }
-  for (auto [from, to] :
-       llvm::zip_equal(lastLoop.getResults(), branch.getResults()))
+  for (auto [from, to] : llvm::zip(lastLoop.getResults(), branch.getResults()))
     mapping.map(from, to);
+  at = {branch.getResults().drop_back().back(), branch.getResults().back()};
   if (speculated != softmax.end()) {
     const OnlineSoftmax &softmaxStep = speculated->second;
     mapping.map(lastLoop.getResult(softmaxStep.sum),

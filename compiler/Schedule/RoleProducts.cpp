@@ -78,12 +78,12 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
 }
 
 LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
-                                   Value &stage, Value &parity) {
+                                   Cursor &step) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
     inits.push_back(mapping.lookup(init));
-  inits.push_back(stage);
-  inits.push_back(parity);
+  inits.push_back(step.stage);
+  inits.push_back(step.parity);
   auto steps = scf::ForOp::create(b, loc, scalar(loop.getLowerBound(), mapping),
                                   scalar(loop.getUpperBound(), mapping),
                                   scalar(loop.getStep(), mapping), inits);
@@ -127,15 +127,15 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
       yields.push_back(local.lookup(v));
-    auto [nextStage, nextParity] = advance(s, p);
-    yields.push_back(nextStage);
-    yields.push_back(nextParity);
+    Cursor next = advance({s, p}, stages);
+    yields.push_back(next.stage);
+    yields.push_back(next.parity);
     scf::YieldOp::create(b, loc, yields);
   }
   for (auto [from, to] : llvm::zip(loop.getResults(), steps.getResults()))
     mapping.map(from, to);
-  stage = steps.getResults()[loop.getNumResults()];
-  parity = steps.getResults()[loop.getNumResults() + 1];
+  step = {steps.getResult(loop.getNumResults()),
+          steps.getResult(loop.getNumResults() + 1)};
   return success();
 }
 
@@ -147,15 +147,7 @@ LogicalResult RoleKernel::emitProducts() {
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  IRMapping mapping;
-  mapping.map(source.getBody().getArguments(), target.getBody().getArguments());
-  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
-    Value at = copy.isPerWarpgroup ? warpgroup : i32(0);
-    slots[copy.copy.getBuffer()] =
-        SlotOp::create(b, loc, ring.slot, ring.buffer, at);
-  }
-  Value stage = i32(0), parity = i32(0);
-  bool waited = false, isLagged = findLaggedProducts();
+  bool isLagged = findLaggedProducts();
   if (!isLagged || !findSoftmax())
     softmax.clear();
   if (isLagged && plan.warpgroups > 1) {
@@ -167,27 +159,42 @@ LogicalResult RoleKernel::emitProducts() {
     b.setInsertionPointToStart(branch.thenBlock());
     passTurn();
   }
+  SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
+  return forTiles(carried, [&](IRMapping &mapping) {
+    Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
+    LogicalResult result = emitTileProducts(isLagged, tile, step, mapping);
+    carried = {tile.stage, tile.parity, step.stage, step.parity};
+    return result;
+  });
+}
+
+LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
+                                           Cursor &step, IRMapping &mapping) {
+  bool waited = false;
   for (Operation &op : source.getBody().front()) {
     auto loop = dyn_cast<scf::ForOp>(op);
     if (loop && isLagged && loop != plan.loops.back())
       continue;
     if (!loop) {
-      if (failed(emitOp(op, mapping)))
+      bool isTile = isa<BlockIdOp>(op) && mapping.contains(op.getResult(0));
+      if (!isTile && failed(emitOp(op, mapping)))
         return failure();
       continue;
     }
-    if (!waited) {
-      for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
-        WaitOp::create(b, loc, ring.full, i32(0), i32(0));
-        if (!copy.rowPredicates.empty())
-          clearRows(copy, slots[copy.copy.getBuffer()], mapping);
-      }
-      waited = true;
-    }
-    if (failed(isLagged ? emitLaggedLoops(mapping)
-                        : emitLoop(loop, mapping, stage, parity)))
+    if (!waited)
+      for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
+        slots[copy.copy.getBuffer()] =
+            awaitTile(copy, ring, tile.stage, tile.parity, mapping);
+    waited = true;
+    if (failed(isLagged ? emitLaggedLoops(mapping, step)
+                        : emitLoop(loop, mapping, step)))
       return failure();
+    if (loop == plan.loops.back())
+      for (Ring &ring : resident)
+        if (ring.empty)
+          ArriveOp::create(b, loc, ring.empty, tile.stage, true);
   }
+  tile = advance(tile, residentStages);
   return success();
 }
 

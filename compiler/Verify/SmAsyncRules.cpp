@@ -170,7 +170,7 @@ Progress SmAsyncRules::readSlot(Agent &agent, Actor actor, Operation *op,
                                << " before it is released, found its release "
                                   "before this read ("
                                << agent.where().str() << ")";
-    attachNotes(error, mbarrierRings[guards[slot.buffer]].op);
+    attachNotes(error, mbarrierRings[ringOfMBarrier[guards[slot]]].op);
     return Progress::Failed;
   }
   return conclude(order.read(actor, slot, site), op, agent.where());

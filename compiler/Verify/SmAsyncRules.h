@@ -43,8 +43,9 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
-    /// mbarriers waited for since the last bulk copy.
+    /// mbarriers waited for before the last bulk copies, or since.
     llvm::SmallVector<unsigned, 2> waits = {};
+    bool hasLoaded = false;
     /// Which load of a slot it has released.
     std::map<Slot, unsigned> released = {};
     /// What the blocked operation waits for.
@@ -166,9 +167,8 @@ private:
   llvm::DenseMap<int64_t, NamedBarrier> namedBarriers;
   /// What was posted last, by buffer and stage.
   std::map<Slot, Tracked> mail;
-  /// The ring of mbarriers that releases a buffer, stage by stage, and how
-  /// often each slot was loaded.
-  llvm::DenseMap<unsigned, unsigned> guards;
+  /// The mbarrier that releases a slot, and how often each slot was loaded.
+  std::map<Slot, unsigned> guards;
   std::map<Slot, unsigned> loads;
   /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
   llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;

@@ -102,21 +102,18 @@ Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
 
 void SmAsyncRules::learnGuard(Agent &agent, Slot slot) {
   ++loads[slot];
-  auto waits = std::exchange(memberOf(agent).waits, {});
-  if (waits.size() != 1)
-    return;
-  unsigned ring = ringOfMBarrier[waits.front()];
-  if (mbarrierRings[ring].first + slot.stage == waits.front())
-    guards[slot.buffer] = ring;
+  Member &member = memberOf(agent);
+  member.hasLoaded = true;
+  if (member.waits.size() == 1)
+    guards[slot] = member.waits.front();
 }
 
 bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
   Member &member = memberOf(agent);
   unsigned ring = ringOfMBarrier[mbarrier];
-  for (auto [buffer, guard] : guards) {
-    if (guard != ring)
+  for (auto [slot, guard] : guards) {
+    if (guard != mbarrier)
       continue;
-    Slot slot{buffer, mbarrier - mbarrierRings[ring].first};
     for (const Product &product : member.products) {
       if (!llvm::is_contained(product.reads, slot))
         continue;

@@ -121,6 +121,9 @@ Progress SmAsyncRules::wait(Agent &agent, WaitOp op) {
   member.waitsFor = *mbarrier;
   if (!found && !passed)
     return Progress::Blocked;
+  // A load after these waits, and before this one, was about them.
+  if (std::exchange(member.hasLoaded, false))
+    member.waits.clear();
   if (!llvm::is_contained(member.waits, *mbarrier))
     member.waits.push_back(*mbarrier);
   return concludeMBarrier(found, op, agent.where(), *mbarrier);
