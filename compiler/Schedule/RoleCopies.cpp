@@ -78,15 +78,20 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
 }
 
 Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Value stage,
-                            Value parity, IRMapping &mapping) {
+                            Value parity, IRMapping &mapping, Value clears) {
   WaitOp::create(b, loc, ring.full, stage, parity);
   Value at = stage;
   if (copy.isPerWarpgroup)
     at = add(arith::MulIOp::create(b, loc, stage, i32(plan.warpgroups)),
              warpgroup);
   Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, at);
-  if (!copy.rowPredicates.empty())
-    clearRows(copy, slot, mapping);
+  if (copy.rowPredicates.empty())
+    return slot;
+  OpBuilder::InsertionGuard guard(b);
+  if (clears)
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, loc, TypeRange(), clears, false).thenBlock());
+  clearRows(copy, slot, mapping);
   return slot;
 }
 

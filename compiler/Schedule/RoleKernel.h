@@ -87,7 +87,13 @@ private:
   std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
   /// The tile of the pending product, once it has arrived.
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
-                          const mlir::IRMapping &mapping);
+                          const mlir::IRMapping &mapping,
+                          mlir::Value clears = {});
+  mlir::LogicalResult emitFirstStep(mlir::Value index, Cursor at,
+                                    mlir::Value runsFirst,
+                                    llvm::ArrayRef<mlir::Value> inits,
+                                    const mlir::IRMapping &mapping,
+                                    Pending &pending);
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
                           mlir::Value slot);
   /// Warpgroups start their products in turn, so that one computes while the
@@ -102,9 +108,11 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
-  /// Waits for the tile of a copy in `stage`; absent rows are cleared.
+  /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
+  /// `clears` only where it holds.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, mlir::Value stage,
-                        mlir::Value parity, mlir::IRMapping &mapping);
+                        mlir::Value parity, mlir::IRMapping &mapping,
+                        mlir::Value clears = {});
   /// Whether all lanes hold the constant zero.
   bool isZero(mlir::Value value);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);

@@ -59,13 +59,13 @@ std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
 }
 
 Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
-                              const IRMapping &mapping) {
+                              const IRMapping &mapping, Value clears) {
   // planRoles() admits products of streamed tiles only.
   size_t ring = *streamedBy(loop, lagged[loop]);
   IRMapping local = mapping;
   local.map(loop.getInductionVar(), pending.index);
   return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
-                   pending.stage, pending.parity, local);
+                   pending.stage, pending.parity, local, clears);
 }
 
 Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
@@ -192,19 +192,60 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
   return success();
 }
 
+/// The first step of a tile, alone. It has the body of the first loop if that
+/// runs, else that of the last, which tests every predicate and so fits any
+/// step.
+LogicalResult RoleKernel::emitFirstStep(Value index, Cursor at, Value runsFirst,
+                                        ArrayRef<Value> inits,
+                                        const IRMapping &mapping,
+                                        Pending &pending) {
+  auto emit = [&](scf::ForOp loop) {
+    IRMapping local = mapping;
+    for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), inits))
+      local.map(argument, init);
+    pending.carried.clear();
+    return emitStep(loop, index, at.stage, at.parity, std::nullopt, local,
+                    pending);
+  };
+  scf::ForOp first = plan.loops.front(), last = plan.loops.back();
+  if (first == last)
+    return emit(last);
+  MmaOp product = lagged[last];
+  bool isLeft = isa<BufferType>(product.getRhs().getType());
+  SmallVector<Type> types(
+      ValueRange(inits).take_front(last.getNumResults()).getTypes());
+  types.push_back(
+      convert((isLeft ? product.getLhs() : product.getRhs()).getType()));
+  auto branch = scf::IfOp::create(b, loc, types, runsFirst, true);
+  for (auto [block, loop] : {std::pair(branch.thenBlock(), first),
+                             std::pair(branch.elseBlock(), last)}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(block);
+    if (failed(emit(loop)))
+      return failure();
+    SmallVector<Value> results(pending.carried);
+    results.push_back(pending.operand);
+    scf::YieldOp::create(b, loc, results);
+  }
+  pending.carried = llvm::to_vector_of<Value>(branch.getResults().drop_back());
+  pending.operand = branch.getResults().back();
+  return success();
+}
+
 /// All loops as one pipeline: the first step alone, every further one beside
-/// the product of the step before, the last product alone. The first step uses
-/// the body of the last loop, which tests every predicate and so fits any step.
+/// the product of the step before, the last product alone.
 LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
   scf::ForOp lastLoop = plan.loops.back();
   SmallVector<Value> lower, upper;
-  Value first, exists, step;
+  Value first, exists, step, lastRuns, firstRuns;
   for (scf::ForOp loop : llvm::reverse(plan.loops)) {
     Value from = scalar(loop.getLowerBound(), mapping),
           to = scalar(loop.getUpperBound(), mapping);
     step = scalar(loop.getStep(), mapping);
     Value runs =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
+    lastRuns = lastRuns ? lastRuns : runs;
+    firstRuns = runs;
     first = first
                 ? arith::SelectOp::create(b, loc, runs, from, first).getResult()
                 : from;
@@ -227,14 +268,10 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    IRMapping local = mapping;
-    for (auto [argument, init] : llvm::zip(lastLoop.getRegionIterArgs(), inits))
-      local.map(argument, init);
     Pending pending;
-    auto [stage, parity] = at;
-    if (failed(emitStep(lastLoop, first, stage, parity, std::nullopt, local,
-                        pending)))
+    if (failed(emitFirstStep(first, at, firstRuns, inits, mapping, pending)))
       return failure();
+    auto [stage, parity] = at;
     auto next = advance(at, stages);
     stage = next.stage;
     parity = next.parity;
@@ -274,8 +311,9 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
       }
       unpack(steps.getResults());
     }
-    Value product =
-        startLagged(lastLoop, pending, awaitLagged(lastLoop, pending, mapping));
+    // Where the last loop has not run, all rows are present.
+    Value product = startLagged(
+        lastLoop, pending, awaitLagged(lastLoop, pending, mapping, lastRuns));
     SmallVector<Value> results(pending.carried);
     results[laggedResult] =
         WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
