@@ -43,6 +43,8 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
+    /// Whether other threads of the warp may not have seen its last writes.
+    bool hasOwnWrites = false;
     /// mbarriers waited for since the last bulk copy.
     llvm::SmallVector<unsigned, 2> waits = {};
     /// Which load of a slot it has released.
@@ -77,7 +79,8 @@ private:
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
-  Progress stage(Agent &agent, sm::StageOp op);
+  /// Registers of a whole warp to `buffer`.
+  Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
   /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
   /// none where there is no rule.
@@ -95,6 +98,10 @@ private:
   Progress tmaLoad(Agent &agent, sm::TmaLoadOp op);
   Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
+  Progress panel(Agent &agent, sm::PanelOp op);
+  Progress warpSync(Agent &agent, sm::WarpSyncOp op);
+  Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);
+  Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);
   Progress wgmma(Agent &agent, sm::WgmmaOp op);
   Progress wgmmaWait(Agent &agent, sm::WgmmaWaitOp op);
 
@@ -102,6 +109,11 @@ private:
   /// execute `op`.
   bool isWholeWarp(Agent &agent, mlir::Operation *op);
   bool isOneThread(Agent &agent, mlir::Operation *op);
+  /// A bulk copy to, and one from, `buffer`.
+  Progress bulkFill(Agent &agent, mlir::Operation *op,
+                    mlir::TypedValue<sm::BufferType> buffer,
+                    mlir::Value barrier, mlir::Value stage);
+  Progress bulkDrain(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   bool isBoxOfBuffer(mlir::Operation *op, mlir::Value map, sm::BufferType type);
   /// Fails, with an error, for registers that a product still writes.
   bool areInFlight(Agent &agent, mlir::Operation &op);
