@@ -6,7 +6,7 @@
 #include "compiler/Verify/HappensBefore.h"
 #include "compiler/Verify/Skeleton.h"
 #include "compiler/Verify/Trials.h"
-#include "dialect/Sm/Sm.h"
+#include "dialect/Sm/SmScheduler.h"
 
 #include <deque>
 #include <map>
@@ -43,6 +43,8 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
+    /// Tiles that it has asked for.
+    int64_t tiles = 0;
     /// Whether other threads of the warp may not have seen its last writes.
     bool hasOwnWrites = false;
     /// mbarriers waited for since the last bulk copy.
@@ -99,6 +101,7 @@ private:
   Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
   Progress panel(Agent &agent, sm::PanelOp op);
+  Progress nextTile(Agent &agent, sm::NextTileOp op);
   Progress warpSync(Agent &agent, sm::WarpSyncOp op);
   Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);
   Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);

@@ -34,6 +34,21 @@ Progress SmAsyncRules::panel(Agent &agent, PanelOp op) {
   return Progress::Advanced;
 }
 
+/// Blocks that take turns: the roles of one agree on whatever number it gets,
+/// because one of them asks and the others are told.
+Progress SmAsyncRules::nextTile(Agent &agent, NextTileOp op) {
+  if (!isOneThread(agent, op))
+    return Progress::Failed;
+  if (!memberOf(agent).role || !trial.block || !trial.blocks) {
+    op.emitOpError("expects a role of a kernel with sizes");
+    return Progress::Failed;
+  }
+  int64_t number = *trial.block + ++memberOf(agent).tiles * *trial.blocks;
+  agent.values[op] = {Tracked::Kind::Integer,
+                      integers.constant(op.getType(), number)};
+  return Progress::Advanced;
+}
+
 Progress SmAsyncRules::post(Agent &agent, PostOp op) {
   std::optional<Slot> slot =
       mailSlotOf(agent, op, op.getMailbox(), op.getStage());

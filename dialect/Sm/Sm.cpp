@@ -1,6 +1,6 @@
 // Registration, layouts and verifiers of the sm dialect; (Cn) refers to the
 // op's documentation. SPDX-License-Identifier: MIT
-#include "dialect/Sm/Sm.h"
+#include "dialect/Sm/SmScheduler.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -33,6 +33,7 @@ void SmDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/Sm/SmRoleOps.cpp.inc"
       >();
+  addOperations<NextTileOp>();
 }
 
 int64_t AxisDistAttr::getNumRegs() const {

@@ -198,3 +198,12 @@ sm.kernel @k args [] warps 4 {
   %2 = sm.wgmma %0, %1 over "e" : !a, !b -> !c
   sm.return
 }
+
+// -----
+
+sm.kernel @k args [#sm.pointer<"n">, #sm.dim<"N">] warps 4 {
+^bb0(%n: !tile.tensor<1, f32>, %N: i32):
+  // expected-error @below {{expects a counter of i32 with one dimension, but got '!tile.tensor<1, f32>'}}
+  %0 = sm.next_tile %n of %N : <1, f32>
+  sm.return
+}

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-KERNELS = {"flash_full_d128": "flash", "flash_bwd_d128": "flash_bwd"}
+KERNELS = {"flash_full_d128": "flash", "flash_causal_d128": "flash_causal", "flash_bwd_d128": "flash_bwd"}
 SIZES = (1024, 2048, 4096, 8192, 16384)
 
 
@@ -109,11 +109,14 @@ def from_fragments(gq, m):
     return t.permute(0, 1, 2, 5, 8, 6, 3, 4, 7, 9).reshape(b, h, tiles * 64, 128)[:, :, :m].transpose(1, 2)
 
 
-def forward(kernel, q, k, v, out, lse):
+def forward(kernel, q, k, v, out, lse, causal):
+    """A causal launch takes its tiles from a counter, which must be 0 again when it is over."""
     b, m, h, _ = q.shape
-    n = k.shape[1]
     grid = min(torch.cuda.get_device_properties(0).multi_processor_count, -(-m // 128) * h * b)
-    return kernel.launcher(grid, [b, m, h, n, tensor_map(q, 64), tensor_map(k, 128), tensor_map(v, 128), tensor_map(out, 64), lse, q.shape[-1] ** -0.5])
+    dims = [b, m, h] if causal else [b, m, h, k.shape[1]]
+    taken = [torch.zeros(1, dtype=torch.int32, device="cuda")] if causal else []
+    maps = [tensor_map(q, 64), tensor_map(k, 128), tensor_map(v, 128), tensor_map(out, 64)]
+    return kernel.launcher(grid, dims + maps + [lse] + taken + [q.shape[-1] ** -0.5])
 
 
 class Backward:
@@ -141,20 +144,19 @@ class Backward:
         return from_fragments(self.gq, self.m) * self.scale, self.gk, self.gv
 
 
-def reference(q, k, v, go=None):
-    """fp32: O, LSE and, with `go`, the gradients; [B, S, H, D]."""
+def reference(q, k, v, go, causal):
+    """fp32: O, LSE and the gradients; [B, S, H, D]."""
     q, k, v = (t.float().transpose(1, 2) for t in (q, k, v))
     scale = q.shape[-1] ** -0.5
     s = q @ k.transpose(2, 3) * scale
+    if causal:
+        s = s.masked_fill(torch.ones(s.shape[2:], dtype=torch.bool, device=s.device).triu(1), -math.inf)
     lse = torch.logsumexp(s, -1)
     p = torch.exp(s - lse[..., None])
     o = p @ v
-    results = [o.transpose(1, 2), lse]
-    if go is not None:
-        go = go.float().transpose(1, 2)
-        ds = p * (go @ v.transpose(2, 3) - (go * o).sum(-1, keepdim=True))
-        results += [t.transpose(1, 2) for t in (ds @ k * scale, ds.transpose(2, 3) @ q * scale, p.transpose(2, 3) @ go)]
-    return results
+    go = go.float().transpose(1, 2)
+    ds = p * (go @ v.transpose(2, 3) - (go * o).sum(-1, keepdim=True))
+    return [o.transpose(1, 2), lse] + [t.transpose(1, 2) for t in (ds @ k * scale, ds.transpose(2, 3) @ q * scale, p.transpose(2, 3) @ go)]
 
 
 def relative(x, expected):
@@ -170,11 +172,12 @@ def check(args):
               (1, 1000, 2, 1000, 30)]
     failed = 0
     for name in args.kernels:
-        kernel = Kernel(args.cubins, name)
+        kernel, causal = Kernel(args.cubins, name), "causal" in name
         for b, m, h, n, factor in shapes:
+            n = m if causal else n
             torch.manual_seed(m + n)
             q, k, v, go = randn(b, m, h, 128, factor=factor), randn(b, n, h, 128), randn(b, n, h, 128), randn(b, m, h, 128)
-            o, lse, *gradients = reference(q, k, v, go)
+            o, lse, *gradients = reference(q, k, v, go, causal)
             if name == "flash_bwd_d128":
                 backward = Backward(kernel, q, k, v, go, o.bfloat16(), lse)
                 # The order of the sums in dQ is not fixed; all else must repeat bit for bit.
@@ -184,7 +187,7 @@ def check(args):
                 errors = [relative(x, e) if e.norm() > 1e-3 else (x.float() - e).abs().max().item() for x, e in zip(runs[0], gradients)]
             else:
                 out, sums = torch.full_like(q, math.nan), torch.full_like(lse, math.nan)
-                launch, runs = forward(kernel, q, k, v, out, sums), []
+                launch, runs = forward(kernel, q, k, v, out, sums, causal), []
                 for _ in range(3):
                     out.fill_(math.nan)
                     launch()
@@ -217,26 +220,26 @@ def measure(candidates, flops, rounds=8):
 def timed(args):
     h, aten = 16, torch.ops.aten
     for name in args.kernels:
-        kernel = Kernel(args.cubins, name)
+        kernel, causal = Kernel(args.cubins, name), "causal" in name
         for s in SIZES:
             b = 16384 // s
             torch.manual_seed(1)
             q, k, v, go = (randn(b, h, s, 128) for _ in range(4))
-            saved = aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, False, False)
+            saved = aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, causal, False)
             rows = lambda t: t.transpose(1, 2)
             if name == "flash_bwd_d128":
                 backward = Backward(kernel, rows(q), rows(k), rows(v), rows(go), rows(saved[0]), saved[1].reshape(b, h, s))
                 cudnn = lambda: aten._scaled_dot_product_cudnn_attention_backward(go, q, k, v, saved[0], saved[1], saved[6], saved[7], None, saved[2], saved[3], saved[4],
-                                                                                  saved[5], 0.0, False)
+                                                                                  saved[5], 0.0, causal)
                 distance = max(relative(x, rows(e).float()) for x, e in zip(backward.run(), cudnn()))
                 candidates, flops = {"selvedge": backward.launch, "cudnn": cudnn}, 10 * b * h * s * s * 128
             else:
                 out, lse = torch.empty_like(q), torch.empty(b, h, s, device="cuda")
-                launch = forward(kernel, rows(q), rows(k), rows(v), rows(out), lse)
-                cudnn = lambda: aten._scaled_dot_product_cudnn_attention(q, k, v, None, False, 0.0, False, False)
+                launch = forward(kernel, rows(q), rows(k), rows(v), rows(out), lse, causal)
+                cudnn = lambda: aten._scaled_dot_product_cudnn_attention(q, k, v, None, False, 0.0, causal, False)
                 launch()
                 distance = relative(out, cudnn()[0].float())
-                candidates, flops = {"selvedge": launch, "cudnn": cudnn}, 4 * b * h * s * s * 128
+                candidates, flops = {"selvedge": launch, "cudnn": cudnn}, 4 * b * h * s * s * 128 // (2 if causal else 1)
             rates = measure(candidates, flops)
             print(f"{name} S {s}:", " ".join(f"{c} {r:.0f}" for c, r in rates.items()), f"TFLOP/s, apart {distance:.1e}", flush=True)
     return 0

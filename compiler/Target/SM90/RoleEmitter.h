@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_TARGET_SM90_ROLEEMITTER_H
 
 #include "compiler/Target/SM80/LaneEmitter.h"
+#include "dialect/Sm/SmScheduler.h"
 
 namespace selvedge::sm90 {
 
@@ -56,6 +57,7 @@ private:
   void emitClear(sm::ClearOp clear);
   void emitBulkLoad(sm::BulkLoadOp load);
   void emitBulkReduce(sm::BulkReduceOp reduce);
+  void emitNextTile(sm::NextTileOp next);
   /// Address of a buffer's first byte, i32.
   mlir::Value bufferAddress(mlir::Value buffer);
 

@@ -5,9 +5,9 @@
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-async))' -o /dev/null
 // RUN: selvedge-opt %s --sm-roles-to-lanes --canonicalize --cse --emit-ptx=arch=sm_90a -o /dev/null | FileCheck %s
 // CHECK: .visible .entry flash_bwd(
-// CHECK: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
-// CHECK: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32
-// CHECK: stmatrix.sync.aligned.m8n8.x4.trans.shared.b16
+// CHECK-DAG: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
+// CHECK-DAG: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32
+// CHECK-DAG: stmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 !rowi = tensor<64xi32, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
 !rowb = tensor<64xi1, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
 !row = tensor<64xf32, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
