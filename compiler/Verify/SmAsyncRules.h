@@ -6,7 +6,7 @@
 #include "compiler/Verify/HappensBefore.h"
 #include "compiler/Verify/Skeleton.h"
 #include "compiler/Verify/Trials.h"
-#include "dialect/Sm/Sm.h"
+#include "dialect/Sm/SmScheduler.h"
 
 #include <deque>
 #include <map>
@@ -43,6 +43,10 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
+    /// Tiles that it has asked for.
+    int64_t tiles = 0;
+    /// Whether other threads of the warp may not have seen its last writes.
+    bool hasOwnWrites = false;
     /// mbarriers waited for before the last bulk copies, or since.
     llvm::SmallVector<unsigned, 2> waits = {};
     bool hasLoaded = false;
@@ -78,7 +82,8 @@ private:
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
-  Progress stage(Agent &agent, sm::StageOp op);
+  /// Registers of a whole warp to `buffer`.
+  Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
   /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
   /// none where there is no rule.
@@ -96,6 +101,11 @@ private:
   Progress tmaLoad(Agent &agent, sm::TmaLoadOp op);
   Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
+  Progress panel(Agent &agent, sm::PanelOp op);
+  Progress nextTile(Agent &agent, sm::NextTileOp op);
+  Progress warpSync(Agent &agent, sm::WarpSyncOp op);
+  Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);
+  Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);
   Progress wgmma(Agent &agent, sm::WgmmaOp op);
   Progress wgmmaWait(Agent &agent, sm::WgmmaWaitOp op);
 
@@ -103,6 +113,11 @@ private:
   /// execute `op`.
   bool isWholeWarp(Agent &agent, mlir::Operation *op);
   bool isOneThread(Agent &agent, mlir::Operation *op);
+  /// A bulk copy to, and one from, `buffer`.
+  Progress bulkFill(Agent &agent, mlir::Operation *op,
+                    mlir::TypedValue<sm::BufferType> buffer,
+                    mlir::Value barrier, mlir::Value stage);
+  Progress bulkDrain(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   bool isBoxOfBuffer(mlir::Operation *op, mlir::Value map, sm::BufferType type);
   /// Fails, with an error, for registers that a product still writes.
   bool areInFlight(Agent &agent, mlir::Operation &op);
