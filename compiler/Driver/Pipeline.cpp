@@ -44,6 +44,7 @@ void addBound(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileSplitVariants({arch.str()}));
+  pm.addPass(schedule::createTileInteriorParts());
   pm.addPass(schedule::createTileBindBlocks({arch.str()}));
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTileKnown());
