@@ -3,8 +3,8 @@
 from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 360, 56, 120, 40, 36
-# Distinguishable for colour-blind readers (Okabe and Ito).
-COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#999999", "#000000"]
+# Distinguishable for colour-blind readers (Okabe and Ito, but for their yellow).
+COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d31", "#999999", "#000000"]
 OWN = "#d55e00"
 
 
