@@ -32,7 +32,7 @@ MOST_STARTS = 20
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workloads", nargs="*", choices=[[], *WORKLOADS], help="default: attention")
+    parser.add_argument("workloads", nargs="*", choices=[[], *WORKLOADS], metavar="WORKLOAD", help="attention (default), matmul, softmax")
     parser.add_argument("--selvedge", help="the compiler; libselvedge.so is expected in ../lib beside it")
     parser.add_argument("--templates", default=os.path.join(selvedge_op.ROOT, "templates"))
     parser.add_argument("--artefacts", help="folder of compiled kernels (default: a temporary one)")
@@ -202,6 +202,8 @@ class Bench:
 def main():
     options = parse()
     cells = selected(options)
+    if not any(cells.values()):
+        sys.exit("bench.py: no cell has such a name; --dry-run without --cells lists all")
     with tempfile.TemporaryDirectory() as folder:
         options.artefacts = options.artefacts or folder
         failures = compile_kernels(options, cells)

@@ -105,7 +105,8 @@ def table(family):
     mean = family.mean_ratio()
     lines += ["", (f"Geometric mean {mean:.3f}. " if mean else "") + f"Widest spread {100 * spread(family):.1f} %; SM clock {span(family, 'clock_mhz')} MHz, "
               f"power {span(family, 'power_w')} W."]
-    problems = {(row["candidate"], row["status"], row["note"]) for cell in family.cells.values() for row in cell.values() if row["status"] in ("wrong", "failed")}
+    rows = [row for cell in family.cells.values() for row in cell.values()]
+    problems = {(row["candidate"], row["status"], row["note"]) for row in rows if row["status"] in ("wrong", "failed")}
     lines += [f"* {name} {status}: {note}" for name, status, note in sorted(problems)]
     return "\n".join(lines) + "\n"
 
@@ -137,8 +138,9 @@ def main():
         os.makedirs(options.svg, exist_ok=True)
         for family in families:
             if len(family.cells) >= 3:
+                curves = {name: [family.rate(x, name) for x in family.cells] for name in family.candidates()}
                 with open(os.path.join(options.svg, family.file() + ".svg"), "w") as file:
-                    file.write(plot.draw(family.title(), list(family.cells), {name: [family.rate(x, name) for x in family.cells] for name in family.candidates()}, OURS))
+                    file.write(plot.draw(family.title(), list(family.cells), curves, OURS))
     return 0
 
 
