@@ -21,9 +21,8 @@ declare -A packages=(
          nvidia-cutlass-dsl-libs-cu13==4.8.1 quack-kernels==0.6.5 apache-tvm-ffi==0.1.12 torch-c-dlpack-ext==0.1.5 einops==0.8.2"
   [tilelang]="tilelang==0.1.15 z3-solver==4.15.4.0 apache-tvm-ffi==0.1.12 torch-c-dlpack-ext==0.1.5"
 )
-# What a benchmark on a GPU does not use: static archives, tests, profilers, a second copy of a library, a program.
-unused=(--exclude='*.a' --exclude='libtvm_ffi_testing.so' --exclude='*/tests' --exclude='*/iket/profiler' --exclude='libz3.so.4.15'
-        --exclude='*.data/data/bin')
+# What a benchmark does not use: static archives, a profiler, a second copy of a library, a program.
+unused=(--exclude='*.a' --exclude='*/iket/profiler' --exclude='libz3.so.4.15' --exclude='*.data/data/bin')
 
 platforms=()
 for tag in manylinux_2_{35,34,31,28,27,24,17}_x86_64 manylinux2014_x86_64 manylinux1_x86_64; do platforms+=(--platform "$tag"); done
