@@ -52,14 +52,17 @@ function(selvedge_precompiled name header)
 endfunction()
 
 # selvedge_library(NAME SOURCES... [LINK targets...] [NO_MLIR]
-#                  [PRECOMPILED target])
+#                  [PRECOMPILED target]): with MLIR, SelvedgePrecompiled unless
+# another is given.
 function(selvedge_library name)
   cmake_parse_arguments(ARG "NO_MLIR" "PRECOMPILED" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC SelvedgeOptions ${ARG_LINK})
   if(NOT ARG_NO_MLIR)
     target_link_libraries(${name} PUBLIC SelvedgeMLIR)
-    set(ARG_PRECOMPILED SelvedgePrecompiled)
+    if(NOT ARG_PRECOMPILED)
+      set(ARG_PRECOMPILED SelvedgePrecompiled)
+    endif()
   endif()
   if(ARG_PRECOMPILED)
     target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
