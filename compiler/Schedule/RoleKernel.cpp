@@ -137,8 +137,16 @@ LogicalResult
 RoleKernel::forTiles(MutableArrayRef<Value> carried,
                      llvm::function_ref<LogicalResult(IRMapping &)> body) {
   IRMapping local = outer;
-  if (!plan.isPersistent)
+  auto blocks = source.getBody().getOps<BlockIdOp>();
+  if (!plan.isPersistent) {
+    // Blocks start in order: long tiles, which mostly come last, go first.
+    Value last = arith::SubIOp::create(b, loc, tiles, i32(1));
+    Value tile = arith::SubIOp::create(
+        b, loc, last, BlockIdOp::create(b, loc, b.getI32Type()));
+    for (auto block : blocks)
+      local.map(block.getResult(), tile);
     return body(local);
+  }
   auto loop = scf::ForOp::create(
       b, loc, BlockIdOp::create(b, loc, b.getI32Type()), tiles,
       BlockCountOp::create(b, loc, b.getI32Type()), ValueRange(carried));
@@ -147,7 +155,7 @@ RoleKernel::forTiles(MutableArrayRef<Value> carried,
   for (auto [value, argument] :
        llvm::zip_equal(carried, loop.getRegionIterArgs()))
     value = argument;
-  for (auto block : source.getBody().getOps<BlockIdOp>())
+  for (auto block : blocks)
     local.map(block.getResult(), loop.getInductionVar());
   if (failed(body(local)))
     return failure();
@@ -222,7 +230,7 @@ void RoleKernel::addArguments() {
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
     auto arg = DimArgAttr::get(b.getContext(), name);
-    if (!plan.isPersistent || !launch.getGrid().isFunctionOfSymbol(i) ||
+    if (!launch.getGrid().isFunctionOfSymbol(i) ||
         llvm::is_contained(args, arg))
       continue;
     args.push_back(arg);
@@ -241,8 +249,7 @@ FailureOr<KernelOp> RoleKernel::run() {
   b.setInsertionPointToStart(&body);
   allocate();
   addArguments();
-  if (plan.isPersistent)
-    tiles = countTiles();
+  tiles = countTiles();
   emitCopies();
   if (failed(emitProducts()))
     return failure();
