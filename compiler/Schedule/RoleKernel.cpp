@@ -9,6 +9,8 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// Slots of a ring: more hide no more latency.
+static constexpr int64_t maxStages = 4;
 /// Shared memory for tiles; the rest is left to barriers.
 static constexpr int64_t maxSharedBytes = 226 * 1024;
 
@@ -45,6 +47,7 @@ void RoleKernel::allocate() {
     stepBytes += stageBytes(copy);
   // Where there is room: results are staged, and the next tile's operands
   // arrive during this one.
+  stages = 2;
   int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
   for (BulkStore &store : plan.stores)
     storeBytes += storeType(store).getBytes() * plan.warpgroups;
@@ -52,8 +55,12 @@ void RoleKernel::allocate() {
     plan.stores.clear();
   else
     taken += storeBytes;
-  if (plan.isPersistent && taken + tileBytes <= maxSharedBytes)
+  if (plan.isPersistent && taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
+    taken += tileBytes;
+  }
+  for (; stages < maxStages && taken + stepBytes <= maxSharedBytes; ++stages)
+    taken += stepBytes;
   SmallVector<Value> barriers;
   auto add = [&](SmallVector<Ring> &rings, ArrayRef<BulkCopy> copies,
                  int64_t depth, bool isRefilled) {
@@ -258,8 +265,8 @@ FailureOr<KernelOp> RoleKernel::run() {
 }
 
 FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
-                              const RolePlan &plan, int64_t stages) {
-  return RoleKernel(kernel, launch, plan, stages).run();
+                              const RolePlan &plan) {
+  return RoleKernel(kernel, launch, plan).run();
 }
 
 } // namespace selvedge::schedule

@@ -37,7 +37,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
         kernel.emitRemark("runs without roles: ") << why;
       return success();
     }
-    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, stages);
+    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles);
     if (failed(emitted))
       return failure();
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted->getSymNameAttr()));
