@@ -214,9 +214,33 @@ std::string xorWords(arith::XOrIOp op) {
   return "...";
 }
 
+/// The sum that tile-exact-compares computes in 64 bits and bounds to 32.
+Value stripWidth(Value v) {
+  auto narrowed = v.getDefiningOp<arith::TruncIOp>();
+  if (!narrowed)
+    return v;
+  v = narrowed.getIn();
+  while (Operation *def = v.getDefiningOp()) {
+    if (!isa<arith::MinSIOp, arith::MaxSIOp>(def) ||
+        !def->getOperand(1).getDefiningOp<arith::ConstantOp>())
+      break;
+    v = def->getOperand(0);
+  }
+  return v;
+}
+
+/// `a - b <= c` as programs write it: `a <= b + c`.
+std::optional<std::string> differenceWords(arith::CmpIOp compare) {
+  auto minus = stripRepeats(compare.getLhs()).getDefiningOp<arith::SubIOp>();
+  if (!minus || moduloOf(minus))
+    return std::nullopt;
+  return words(minus.getLhs(), 3) + infixOf(compare).sign.str() +
+         words(minus.getRhs(), 3) + " + " + words(compare.getRhs(), 3);
+}
+
 /// `outer` is the strength of the operation around.
 std::string words(Value v, int outer) {
-  v = stripRepeats(v);
+  v = stripWidth(stripRepeats(v));
   Operation *def = v.getDefiningOp();
   if (!def)
     return argumentWords(cast<BlockArgument>(v));
@@ -230,7 +254,8 @@ std::string words(Value v, int outer) {
     return words(present.getTensor(), 9) + " is given";
   if (auto select = dyn_cast<arith::SelectOp>(def))
     return selectWords(select);
-  if (isa<ConvertOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp>(def))
+  if (isa<ConvertOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp,
+          arith::ExtSIOp>(def))
     return words(def->getOperand(0), outer);
   if (isa<arith::MaxSIOp>(def))
     return callWords("max", def->getOperands());
@@ -246,6 +271,14 @@ std::string words(Value v, int outer) {
   Infix infix = infixOf(def);
   if (!infix.strength)
     return "...";
+  // Sums are collected from zero on.
+  if (isa<arith::AddIOp>(def))
+    if (auto zero = def->getOperand(0).getDefiningOp<arith::ConstantIntOp>();
+        zero && zero.value() == 0)
+      return words(def->getOperand(1), outer);
+  if (auto compare = dyn_cast<arith::CmpIOp>(def))
+    if (std::optional<std::string> text = differenceWords(compare))
+      return infix.strength <= outer ? "(" + *text + ")" : *text;
   // The right side of a difference or quotient binds tighter.
   std::string text = words(def->getOperand(0), infix.strength - 1) +
                      infix.sign.str() +

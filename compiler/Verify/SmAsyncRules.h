@@ -49,7 +49,8 @@ private:
     bool hasOwnWrites = false;
     /// mbarriers waited for before the last bulk copies, or since.
     llvm::SmallVector<unsigned, 2> waits = {};
-    bool hasLoaded = false;
+    /// What the first of those copies signals.
+    std::optional<unsigned> signalled = {};
     /// Which load of a slot it has released.
     std::map<Slot, unsigned> released = {};
     /// What the blocked operation waits for.
@@ -146,9 +147,9 @@ private:
   /// An initialised mbarrier of a ring; none, with an error, otherwise.
   std::optional<unsigned> mbarrierOf(Agent &agent, mlir::Operation *op,
                                      mlir::Value ring, mlir::Value stage);
-  /// Learns from a bulk load which mbarrier releases the slot: the only one that
-  /// it waited for, if that is the same stage of a ring as long as the one that
-  /// the load signals.
+  /// Learns from a bulk load which mbarrier releases the slot: the only one
+  /// that it waited for, if that is the same stage of a ring as long as the one
+  /// that the load signals.
   void learnGuard(Agent &agent, Slot slot, unsigned signal);
   /// Fails, with an error, where `agent` releases what its products read.
   bool isReadLater(Agent &agent, mlir::Operation *op, unsigned mbarrier);

@@ -142,8 +142,9 @@ Progress SmAsyncRules::bulkFill(Agent &agent, Operation *op,
 void SmAsyncRules::learnGuard(Agent &agent, Slot slot, unsigned signal) {
   ++loads[slot];
   Member &member = memberOf(agent);
-  member.hasLoaded = true;
-  if (member.waits.size() != 1)
+  if (!member.signalled)
+    member.signalled = signal;
+  if (member.waits.size() != 1 || member.signalled != signal)
     return;
   // A ring of other length, or another stage, guards something else.
   unsigned guard = member.waits.front();

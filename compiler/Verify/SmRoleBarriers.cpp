@@ -127,7 +127,7 @@ Progress SmAsyncRules::wait(Agent &agent, WaitOp op) {
   if (!found && !passed)
     return Progress::Blocked;
   // A load after these waits, and before this one, was about them.
-  if (std::exchange(member.hasLoaded, false))
+  if (std::exchange(member.signalled, std::nullopt))
     member.waits.clear();
   if (!llvm::is_contained(member.waits, *mbarrier))
     member.waits.push_back(*mbarrier);
