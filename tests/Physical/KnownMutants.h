@@ -29,7 +29,8 @@ inline Names unite(std::vector<Names> lists) {
   return all;
 }
 
-/// What escapes: a mutant every judge, a deletion execution or the verifiers.
+/// What escapes: a mutant every judge, a blatant one execution or the
+/// verifiers.
 struct Missed {
   Names byAll, inExecution, byVerifiers;
 };
@@ -84,6 +85,9 @@ inline const Missed missedInSeq = {
     .inExecution = unite({sparedInSeq, zeroSum}),
     .byVerifiers = unite({sparedInSeq, zeroSum, ownPredicates}),
 };
+
+inline const Missed missedInParts = {
+    .byAll = {}, .inExecution = {}, .byVerifiers = {}};
 
 } // namespace selvedge::testing
 
