@@ -24,6 +24,10 @@ double roundTo(double value, Type type) {
                       : reference::quantize(value, type);
 }
 
+std::vector<float> toFloats(const TileRef &tile) {
+  return {tile->values.begin(), tile->values.end()};
+}
+
 /// The same tile with its floats rounded to `type`, and without bounds: here
 /// every value is what it is.
 TileRef rounded(const TileRef &tile, Type type) {
@@ -31,6 +35,11 @@ TileRef rounded(const TileRef &tile, Type type) {
   result->shape = tile->shape;
   result->isFloat = tile->isFloat;
   result->ints = tile->ints;
+  if (type.isF32()) {
+    std::vector<float> narrow = toFloats(tile);
+    result->values.assign(narrow.begin(), narrow.end());
+    return result;
+  }
   result->values.reserve(tile->values.size());
   for (double value : tile->values)
     result->values.push_back(roundTo(value, type));
@@ -43,10 +52,6 @@ TileShape shapeOver(const TileRef &tile, ArrayRef<StringAttr> over) {
   for (StringAttr axis : over)
     shape.push(axis, tile->shape.extents[tile->shape.indexOf(axis)]);
   return shape;
-}
-
-std::vector<float> toFloats(const TileRef &tile) {
-  return {tile->values.begin(), tile->values.end()};
 }
 
 float combine(tile::Combine kind, float a, float b) {
@@ -97,15 +102,16 @@ TileRef contract(const TileRef &lhs, const TileRef &rhs, const TileRef &init,
                        aStep = reference::lanePositions(lhs->shape, summed),
                        bStep = reference::lanePositions(rhs->shape, summed);
   std::vector<float> a = toFloats(lhs), b = toFloats(rhs);
+  std::vector<float> sums(shape.lanes());
+  if (init)
+    sums = toFloats(init);
+  // A lane's sum is in the order of k; sums of several lanes run side by side.
+  for (auto [aOffset, bOffset] : llvm::zip_equal(aStep, bStep))
+    for (size_t lane = 0; lane < sums.size(); ++lane)
+      sums[lane] += a[a0[lane] + aOffset] * b[b0[lane] + bOffset];
   auto result = std::make_shared<TileValue>();
   result->shape = shape;
-  result->values.resize(shape.lanes());
-  for (size_t lane = 0; lane < result->values.size(); ++lane) {
-    float sum = init ? static_cast<float>(init->values[lane]) : 0;
-    for (size_t k = 0; k < aStep.size(); ++k)
-      sum += a[a0[lane] + aStep[k]] * b[b0[lane] + bStep[k]];
-    result->values[lane] = sum;
-  }
+  result->values.assign(sums.begin(), sums.end());
   return result;
 }
 

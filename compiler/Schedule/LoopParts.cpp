@@ -1,12 +1,11 @@
 // tile-loop-parts: full and partial parts of loops, steps that do nothing.
 // SPDX-License-Identifier: MIT
-#include "compiler/Analysis/LinearIndex.h"
+#include "compiler/Schedule/LoopBounds.h"
 #include "compiler/Schedule/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <tuple>
 
@@ -24,36 +23,9 @@ using analysis::LinearIndex;
 /// Dims and extents are at most this (docs/manifest.md).
 constexpr int64_t maxExtent = (int64_t(1) << 31) - 1025;
 
-/// The compares behind a predicate.
-void collectCompares(Value predicate, llvm::SetVector<Value> &compares) {
-  Operation *def = predicate.getDefiningOp();
-  if (isa_and_nonnull<BroadcastOp, SplatOp>(def))
-    return collectCompares(def->getOperand(0), compares);
-  if (isa_and_nonnull<arith::AndIOp>(def)) {
-    collectCompares(def->getOperand(0), compares);
-    return collectCompares(def->getOperand(1), compares);
-  }
-  compares.insert(predicate);
-}
-
-ValueRange presenceOf(Operation *op) {
-  if (auto load = dyn_cast<LoadOp>(op))
-    return load.getPresence();
-  if (auto store = dyn_cast<StoreOp>(op))
-    return store.getPresence();
-  if (auto dot = dyn_cast<DotOp>(op))
-    return dot.getPresence();
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getPresence();
-  if (auto update = dyn_cast<SoftmaxUpdateOp>(op))
-    return update.getPresence();
-  return {};
-}
-
-class Splitter {
+class Splitter : BoundBuilder {
 public:
-  explicit Splitter(scf::ForOp loop)
-      : loop(loop), b(loop), loc(loop.getLoc()) {}
+  explicit Splitter(scf::ForOp loop) : BoundBuilder(loop), loop(loop) {}
 
   void run() {
     if (!loop.getInductionVar().getType().isInteger(32))
@@ -97,14 +69,6 @@ private:
       if (!blockOf(axis))
         return;
     conditions.push_back({compare, sign, *form, isIdleWithout(compare)});
-  }
-
-  StringAttr blockOf(StringAttr axis) {
-    auto kernel = loop->getParentOfType<KernelOp>();
-    for (auto known : kernel.getAxes().getAsRange<AxisAttr>())
-      if (known.getName() == axis)
-        return known.getBlock();
-    return {};
   }
 
   /// Whether `op` leaves its accumulator as it was where `compare` is false.
@@ -169,34 +133,6 @@ private:
       return isa<arith::MinimumFOp, arith::MinSIOp>(combine);
     }
     llvm_unreachable("all kinds are handled");
-  }
-
-  // Bounds are computed in 64 bits: sums of 32-bit dims do not wrap there.
-  Value i64(int64_t v) { return arith::ConstantIntOp::create(b, loc, v, 64); }
-  Value wide(Value v) {
-    return arith::ExtSIOp::create(b, loc, b.getI64Type(), v);
-  }
-  Value narrow(Value v) {
-    return arith::TruncIOp::create(b, loc, b.getI32Type(), v);
-  }
-  Value min(Value x, Value y) { return arith::MinSIOp::create(b, loc, x, y); }
-  Value max(Value x, Value y) { return arith::MaxSIOp::create(b, loc, x, y); }
-  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
-
-  /// Largest (or smallest) value of `form` over all lanes.
-  Value extreme(const LinearIndex &form, bool largest) {
-    Value sum = i64(form.constant);
-    for (auto &[scalar, coefficient] : form.scalars)
-      if (coefficient != 0)
-        sum = add(sum, mul(wide(scalar), i64(coefficient)));
-    for (auto &[axis, coefficient] : form.axes)
-      if ((coefficient > 0) == largest && coefficient != 0) {
-        Value size = BlockSizeOp::create(b, loc, b.getI32Type(), blockOf(axis));
-        sum = add(sum, mul(sub(wide(size), i64(1)), i64(coefficient)));
-      }
-    return sum;
   }
 
   /// `from` moved up to the next step at or after `to`.
@@ -280,8 +216,6 @@ private:
   }
 
   scf::ForOp loop;
-  OpBuilder b;
-  Location loc;
   llvm::SetVector<Value> compares;
   SmallVector<Condition> conditions;
 };

@@ -64,6 +64,27 @@ def TileSplitVariants : Pass<"tile-split-variants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::selvedge::tile::TileDialect"];
 }
 
+def TileInteriorParts : Pass<"tile-interior-parts", "::mlir::ModuleOp"> {
+  let summary = "Let full steps of blocks that lie inside their tensors test nothing";
+  let description = [{
+    Loads of a full step may still test predicates of the block, such as the rows of a matrix product. Where all of them hold in all lanes the first of two loops runs, in which they are
+    wrapped in `tile.known`; else the second. Programs for which bulk copies are planned (those with a universal version) stay as they are: descriptors test for nothing.
+
+    Before:
+    ```mlir
+    %in = arith.cmpi slt, (tile.range %i0), (tile.splat %M)
+    scf.for %k = %low to %high step %bk { tile.load %A[...] where(%in : ...) ... }
+    ```
+    After:
+    ```mlir
+    scf.for %k = %low to (min %high, %inside * 2^31) step %bk { %true = tile.known %in; tile.load %A[...] where(%true : ...) ... }
+    scf.for %k = %low to (min %high, (1 - %inside) * 2^31) step %bk { tile.load %A[...] where(%in : ...) ... }
+    ```
+    with `%inside = max(min(1, %M - %i0 - %bm + 1), 0)`. Follows `tile-loop-parts`; loops with other predicates of the index are left alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileBindBlocks : Pass<"tile-bind-blocks"> {
   let summary = "Choose block sizes and warps for each kernel and bind them";
   let description = [{

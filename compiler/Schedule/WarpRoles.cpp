@@ -39,11 +39,12 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     }
     dropSinkPresence(kernel);
-    FailureOr<KernelOp> emitted = emitRoles(kernel, *roles, stages);
+    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, stages);
     if (failed(emitted))
       return failure();
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted->getSymNameAttr()));
     launch.setBlock(32 * emitted->getWarps());
+    launch.setPersistent(roles->isPersistent);
     launch.setArgsAttr(launchArgs(*emitted));
     variant.setName("bulk");
     kernel.erase();

@@ -37,6 +37,8 @@ struct RolePlan {
   /// Loops in order, each with the same copies.
   llvm::SmallVector<mlir::scf::ForOp> loops;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
+  /// Every thread block has equally much to do: each takes every n-th tile.
+  bool isPersistent = false;
 };
 
 /// The plan of a kernel of form seq; none where it does not fit: `why` says so.
@@ -44,8 +46,10 @@ std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
                                   mlir::ArrayAttr dims, std::string &why);
 
 /// Rewrites the kernel into form roles and returns the new one, whose name ends
-/// in `_bulk`. Fails where some operation has no place in the form.
+/// in `_bulk`. `launch` launches the kernel. Fails where some operation has no
+/// place in the form.
 mlir::FailureOr<sm::KernelOp> emitRoles(sm::KernelOp kernel,
+                                        sm::LaunchOp launch,
                                         const RolePlan &plan, int64_t stages);
 
 } // namespace selvedge::schedule

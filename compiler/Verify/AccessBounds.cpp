@@ -28,6 +28,7 @@ AccessBounds::enter(Operation *op, IndexValues &values,
                     SmallVectorImpl<Polynomial> &dimValues) {
   seedSignature(dims, tensors, values, dimValues);
   seed(values, dimValues);
+  values.enterLoops(op);
   SmallVector<Polynomial> conditions;
   for (Operation *inner = op; Operation *outer = inner->getParentOp();
        inner = outer)

@@ -224,6 +224,13 @@ Polynomial IndexValues::inductionVariable(scf::ForOp loop) {
   return newSymbol(isExact ? lower : Polynomial(minInt), upper - 1);
 }
 
+void IndexValues::enterLoops(Operation *op) {
+  while (auto loop = op->getParentOfType<scf::ForOp>()) {
+    of(loop.getInductionVar());
+    op = loop;
+  }
+}
+
 Polynomial IndexValues::compute(Value value) {
   Operation *def = value.getDefiningOp();
   if (!def) {

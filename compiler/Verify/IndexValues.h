@@ -33,6 +33,9 @@ public:
   void defineBelowProduct(mlir::Value value,
                           llvm::ArrayRef<Polynomial> factors);
 
+  /// The loops around `op` are in a step of theirs.
+  void enterLoops(mlir::Operation *op);
+
   /// Value of a scalar, or of a tile at a lane.
   Polynomial of(mlir::Value value);
   /// Value of an expression of the signature, its symbols given.

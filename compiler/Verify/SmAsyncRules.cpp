@@ -41,8 +41,11 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
         return write(agent, agent.actor, memberOf(agent).parts, copy,
                      copy.getBuffer(), newSite(agent, copy));
       })
-      .Case([&](StageOp stageOp) { return stage(agent, stageOp); })
+      .Case<StageOp, StageFragmentOp>([&](auto stageOp) {
+        return stage(agent, stageOp, stageOp.getBuffer());
+      })
       .Case([&](ClearOp clear) {
+        memberOf(agent).hasOwnWrites = true;
         return write(agent, agent.actor, memberOf(agent).parts, clear,
                      clear.getBuffer(), newSite(agent, clear));
       })
@@ -130,10 +133,11 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
   return conclude(order.await(agent.actor, token.id), op, agent.where());
 }
 
-Progress SmAsyncRules::stage(Agent &agent, StageOp op) {
+Progress SmAsyncRules::stage(Agent &agent, Operation *op, Value buffer) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
-  return write(agent, agent.actor, memberOf(agent).parts, op, op.getBuffer(),
+  memberOf(agent).hasOwnWrites = true;
+  return write(agent, agent.actor, memberOf(agent).parts, op, buffer,
                newSite(agent, op));
 }
 
@@ -170,7 +174,7 @@ Progress SmAsyncRules::readSlot(Agent &agent, Actor actor, Operation *op,
                                << " before it is released, found its release "
                                   "before this read ("
                                << agent.where().str() << ")";
-    attachNotes(error, mbarrierRings[guards[slot.buffer]].op);
+    attachNotes(error, mbarrierRings[ringOfMBarrier[guards[slot]]].op);
     return Progress::Failed;
   }
   return conclude(order.read(actor, slot, site), op, agent.where());

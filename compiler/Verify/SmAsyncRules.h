@@ -6,7 +6,7 @@
 #include "compiler/Verify/HappensBefore.h"
 #include "compiler/Verify/Skeleton.h"
 #include "compiler/Verify/Trials.h"
-#include "dialect/Sm/Sm.h"
+#include "dialect/Sm/SmScheduler.h"
 
 #include <deque>
 #include <map>
@@ -43,8 +43,13 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
-    /// mbarriers waited for since the last bulk copy.
+    /// Tiles that it has asked for.
+    int64_t tiles = 0;
+    /// Whether other threads of the warp may not have seen its last writes.
+    bool hasOwnWrites = false;
+    /// mbarriers waited for before the last bulk copies, or since.
     llvm::SmallVector<unsigned, 2> waits = {};
+    bool hasLoaded = false;
     /// Which load of a slot it has released.
     std::map<Slot, unsigned> released = {};
     /// What the blocked operation waits for.
@@ -77,7 +82,8 @@ private:
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
-  Progress stage(Agent &agent, sm::StageOp op);
+  /// Registers of a whole warp to `buffer`.
+  Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
   /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
   /// none where there is no rule.
@@ -95,6 +101,11 @@ private:
   Progress tmaLoad(Agent &agent, sm::TmaLoadOp op);
   Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
+  Progress panel(Agent &agent, sm::PanelOp op);
+  Progress nextTile(Agent &agent, sm::NextTileOp op);
+  Progress warpSync(Agent &agent, sm::WarpSyncOp op);
+  Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);
+  Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);
   Progress wgmma(Agent &agent, sm::WgmmaOp op);
   Progress wgmmaWait(Agent &agent, sm::WgmmaWaitOp op);
 
@@ -102,6 +113,11 @@ private:
   /// execute `op`.
   bool isWholeWarp(Agent &agent, mlir::Operation *op);
   bool isOneThread(Agent &agent, mlir::Operation *op);
+  /// A bulk copy to, and one from, `buffer`.
+  Progress bulkFill(Agent &agent, mlir::Operation *op,
+                    mlir::TypedValue<sm::BufferType> buffer,
+                    mlir::Value barrier, mlir::Value stage);
+  Progress bulkDrain(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   bool isBoxOfBuffer(mlir::Operation *op, mlir::Value map, sm::BufferType type);
   /// Fails, with an error, for registers that a product still writes.
   bool areInFlight(Agent &agent, mlir::Operation &op);
@@ -166,9 +182,8 @@ private:
   llvm::DenseMap<int64_t, NamedBarrier> namedBarriers;
   /// What was posted last, by buffer and stage.
   std::map<Slot, Tracked> mail;
-  /// The ring of mbarriers that releases a buffer, stage by stage, and how
-  /// often each slot was loaded.
-  llvm::DenseMap<unsigned, unsigned> guards;
+  /// The mbarrier that releases a slot, and how often each slot was loaded.
+  std::map<Slot, unsigned> guards;
   std::map<Slot, unsigned> loads;
   /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
   llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;

@@ -20,6 +20,35 @@ std::optional<Slot> SmAsyncRules::mailSlotOf(Agent &agent, Operation *op,
   return number ? std::optional(Slot{ring.id, *number}) : std::nullopt;
 }
 
+/// Ordered as the whole slot is.
+Progress SmAsyncRules::panel(Agent &agent, PanelOp op) {
+  BufferType type = op.getBuffer().getType();
+  Tracked whole = agent.values.lookup(op.getBuffer());
+  if (whole.kind != Tracked::Kind::Buffer) {
+    op.emitOpError("expects a buffer from sm.alloc, found ") << op.getBuffer();
+    return Progress::Failed;
+  }
+  if (!stageOf(agent, op, op.getNumber(), type.getCols() / type.getPanelCols()))
+    return Progress::Failed;
+  agent.values[op] = whole;
+  return Progress::Advanced;
+}
+
+/// Blocks that take turns: the roles of one agree on whatever number it gets,
+/// because one of them asks and the others are told.
+Progress SmAsyncRules::nextTile(Agent &agent, NextTileOp op) {
+  if (!isOneThread(agent, op))
+    return Progress::Failed;
+  if (!memberOf(agent).role || !trial.block || !trial.blocks) {
+    op.emitOpError("expects a role of a kernel with sizes");
+    return Progress::Failed;
+  }
+  int64_t number = *trial.block + ++memberOf(agent).tiles * *trial.blocks;
+  agent.values[op] = {Tracked::Kind::Integer,
+                      integers.constant(op.getType(), number)};
+  return Progress::Advanced;
+}
+
 Progress SmAsyncRules::post(Agent &agent, PostOp op) {
   std::optional<Slot> slot =
       mailSlotOf(agent, op, op.getMailbox(), op.getStage());
@@ -81,13 +110,23 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
 }
 
 Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
-  std::optional<unsigned> mbarrier =
-      mbarrierOf(agent, op, op.getBarrier(), op.getStage());
-  BufferType type = op.getBuffer().getType();
-  if (!mbarrier || !isOneThread(agent, op) ||
-      !isBoxOfBuffer(op, op.getMap(), type))
+  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
+             ? bulkFill(agent, op, op.getBuffer(), op.getBarrier(),
+                        op.getStage())
+             : Progress::Failed;
+}
+
+Progress SmAsyncRules::bulkLoad(Agent &agent, BulkLoadOp op) {
+  return bulkFill(agent, op, op.getBuffer(), op.getBarrier(), op.getStage());
+}
+
+Progress SmAsyncRules::bulkFill(Agent &agent, Operation *op,
+                                TypedValue<BufferType> buffer, Value barrier,
+                                Value stage) {
+  std::optional<unsigned> mbarrier = mbarrierOf(agent, op, barrier, stage);
+  if (!mbarrier || !isOneThread(agent, op))
     return Progress::Failed;
-  std::optional<Slot> slot = slotOf(agent, op, op.getBuffer());
+  std::optional<Slot> slot = slotOf(agent, op, buffer);
   if (!slot)
     return Progress::Failed;
   Site site = newSite(agent, op);
@@ -96,27 +135,24 @@ Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
     return Progress::Failed;
   learnGuard(agent, *slot);
   return concludeMBarrier(
-      order.completeBytes(copy, *mbarrier, type.getStageBytes()), op,
-      agent.where(), *mbarrier);
+      order.completeBytes(copy, *mbarrier, buffer.getType().getStageBytes()),
+      op, agent.where(), *mbarrier);
 }
 
 void SmAsyncRules::learnGuard(Agent &agent, Slot slot) {
   ++loads[slot];
-  auto waits = std::exchange(memberOf(agent).waits, {});
-  if (waits.size() != 1)
-    return;
-  unsigned ring = ringOfMBarrier[waits.front()];
-  if (mbarrierRings[ring].first + slot.stage == waits.front())
-    guards[slot.buffer] = ring;
+  Member &member = memberOf(agent);
+  member.hasLoaded = true;
+  if (member.waits.size() == 1)
+    guards[slot] = member.waits.front();
 }
 
 bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
   Member &member = memberOf(agent);
   unsigned ring = ringOfMBarrier[mbarrier];
-  for (auto [buffer, guard] : guards) {
-    if (guard != ring)
+  for (auto [slot, guard] : guards) {
+    if (guard != mbarrier)
       continue;
-    Slot slot{buffer, mbarrier - mbarrierRings[ring].first};
     for (const Product &product : member.products) {
       if (!llvm::is_contained(product.reads, slot))
         continue;
@@ -134,13 +170,22 @@ bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
 }
 
 Progress SmAsyncRules::tmaStore(Agent &agent, TmaStoreOp op) {
-  if (!isOneThread(agent, op) ||
-      !isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType()))
+  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
+             ? bulkDrain(agent, op, op.getBuffer())
+             : Progress::Failed;
+}
+
+Progress SmAsyncRules::bulkReduce(Agent &agent, BulkReduceOp op) {
+  return bulkDrain(agent, op, op.getBuffer());
+}
+
+Progress SmAsyncRules::bulkDrain(Agent &agent, Operation *op, Value buffer) {
+  if (!isOneThread(agent, op))
     return Progress::Failed;
   Site site = newSite(agent, op);
   Actor copy = order.launch(agent.actor, Engine::Bulk, site);
   memberOf(agent).stores.push_back(copy);
-  return read(agent, copy, op, op.getBuffer(), site);
+  return read(agent, copy, op, buffer, site);
 }
 
 Progress SmAsyncRules::tmaDrain(Agent &agent, TmaDrainOp op) {
@@ -149,6 +194,14 @@ Progress SmAsyncRules::tmaDrain(Agent &agent, TmaDrainOp op) {
         Progress::Failed)
       return Progress::Failed;
   return Progress::Advanced;
+}
+
+/// The operands that are multiplied.
+static SmallVector<Value> factorsOf(WgmmaOp product) {
+  SmallVector<Value> factors;
+  for (WgmmaOp::Pair pair : product.getPairs())
+    factors.append({pair.lhs, pair.rhs});
+  return factors;
 }
 
 bool SmAsyncRules::areInFlight(Agent &agent, Operation &op) {
@@ -160,7 +213,7 @@ bool SmAsyncRules::areInFlight(Agent &agent, Operation &op) {
     // Products of one warpgroup may add up in the same registers.
     if (auto product = dyn_cast<WgmmaOp>(op);
         product && operand.get() == product.getInit() &&
-        operand.get() != product.getLhs() && operand.get() != product.getRhs())
+        !llvm::is_contained(factorsOf(product), operand.get()))
       continue;
     InFlightDiagnostic error =
         op.emitOpError("expects the result of sm.wgmma_wait, found registers "
@@ -177,7 +230,7 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
     return Progress::Failed;
   Site site = newSite(agent, op);
   Product product{order.launch(agent.actor, Engine::Mma, site)};
-  for (Value operand : {op.getLhs(), op.getRhs()}) {
+  for (Value operand : factorsOf(op)) {
     if (!isa<BufferType>(operand.getType()))
       continue;
     std::optional<Slot> slot = slotOf(agent, op, operand);

@@ -27,8 +27,17 @@ void SmAsyncRules::addAgents(KernelOp kernel) {
   unsigned group = 0;
   for (RoleOp role : roles) {
     if (role.getSingle()) {
-      addAgent(llvm::formatv("thread \"{0}\"", role.getName()), {.role = role},
-               group++);
+      // Numbered as its block argument does: several are one warp apart.
+      for (uint64_t warp = 0; warp < role.getNumWarps(); ++warp)
+        addAgent(
+            role.getNumWarps() == 1
+                ? llvm::formatv("thread \"{0}\"", role.getName()).str()
+                : llvm::formatv("thread {0} of \"{1}\"", warp, role.getName())
+                      .str(),
+            {.role = role,
+             .warpgroup = static_cast<int64_t>(warp),
+             .warp = static_cast<int64_t>(role.getFirstWarp() + warp)},
+            group++);
       continue;
     }
     for (uint64_t warpgroup = 0; warpgroup < role.getWarpgroups();

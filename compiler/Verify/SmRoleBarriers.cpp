@@ -48,6 +48,11 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](TmaLoadOp o) { return tmaLoad(agent, o); })
       .Case([&](TmaStoreOp o) { return tmaStore(agent, o); })
       .Case([&](TmaDrainOp o) { return tmaDrain(agent, o); })
+      .Case([&](PanelOp o) { return panel(agent, o); })
+      .Case([&](NextTileOp o) { return nextTile(agent, o); })
+      .Case([&](WarpSyncOp o) { return warpSync(agent, o); })
+      .Case([&](BulkLoadOp o) { return bulkLoad(agent, o); })
+      .Case([&](BulkReduceOp o) { return bulkReduce(agent, o); })
       .Case([&](WgmmaOp o) { return wgmma(agent, o); })
       .Case([&](WgmmaWaitOp o) { return wgmmaWait(agent, o); })
       .Default([](Operation *) { return std::nullopt; });
@@ -121,6 +126,9 @@ Progress SmAsyncRules::wait(Agent &agent, WaitOp op) {
   member.waitsFor = *mbarrier;
   if (!found && !passed)
     return Progress::Blocked;
+  // A load after these waits, and before this one, was about them.
+  if (std::exchange(member.hasLoaded, false))
+    member.waits.clear();
   if (!llvm::is_contained(member.waits, *mbarrier))
     member.waits.push_back(*mbarrier);
   return concludeMBarrier(found, op, agent.where(), *mbarrier);
@@ -131,6 +139,12 @@ Progress SmAsyncRules::arrive(Agent &agent, ArriveOp op) {
       mbarrierOf(agent, op, op.getBarrier(), op.getStage());
   if (!mbarrier || isReadLater(agent, op, *mbarrier))
     return Progress::Failed;
+  if (op.getPerWarp() && memberOf(agent).hasOwnWrites) {
+    op.emitOpError("expects sm.warp_sync between the writes of the warp's "
+                   "threads and the arrival of one for all, found none (")
+        << agent.where().str() << ")";
+    return Progress::Failed;
+  }
   unsigned arrivals = op.getPerWarp() ? 1 : threadsOf(agent);
   return concludeMBarrier(
       order.arriveMBarrier(agent.actor, *mbarrier, arrivals), op, agent.where(),
@@ -146,6 +160,13 @@ Progress SmAsyncRules::expect(Agent &agent, ExpectOp op) {
   if (!found)
     found = order.arriveMBarrier(agent.actor, *mbarrier);
   return concludeMBarrier(found, op, agent.where(), *mbarrier);
+}
+
+Progress SmAsyncRules::warpSync(Agent &agent, WarpSyncOp op) {
+  if (!isWholeWarp(agent, op))
+    return Progress::Failed;
+  memberOf(agent).hasOwnWrites = false;
+  return Progress::Advanced;
 }
 
 Progress SmAsyncRules::namedBarrier(Agent &agent, NamedBarrierOp op) {
@@ -181,6 +202,8 @@ Progress SmAsyncRules::namedBarrier(Agent &agent, NamedBarrierOp op) {
   bool passed = op.getArrive() || order.tryPass(agent.actor, barrier);
   member.waitsAt = passed ? Member::Nothing : Member::Barrier;
   member.waitsFor = barrier;
+  if (passed && !op.getArrive())
+    member.hasOwnWrites = false;
   return passed ? Progress::Advanced : Progress::Blocked;
 }
 

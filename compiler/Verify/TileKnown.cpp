@@ -19,7 +19,7 @@ struct VerifyTileKnownPass : impl::VerifyTileKnownBase<VerifyTileKnownPass> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     WalkResult result = kernel.walk([&](KnownOp known) {
-      return isProved(kernel, known.getPredicate())
+      return isProved(kernel, known)
                  ? WalkResult::advance()
                  : (known.emitOpError("claims a predicate that the loops "
                                       "around it do not prove in all lanes"),
@@ -29,7 +29,7 @@ struct VerifyTileKnownPass : impl::VerifyTileKnownBase<VerifyTileKnownPass> {
       signalPassFailure();
   }
 
-  bool isProved(KernelOp kernel, Value predicate) {
+  bool isProved(KernelOp kernel, KnownOp known) {
     ProgramOp program = kernel.getProgram();
     IndexValues values;
     SmallVector<Polynomial> dims;
@@ -37,9 +37,10 @@ struct VerifyTileKnownPass : impl::VerifyTileKnownBase<VerifyTileKnownPass> {
       dims.push_back(values.newSymbol(0, maxExtent));
     seedKernel(kernel, values, dims);
     assumePromises(kernel, values, dims);
+    values.enterLoops(known);
     bool hasOnlyCompares = true;
     SmallVector<Polynomial> goals;
-    conjuncts(predicate, [&](Value part) {
+    conjuncts(known.getPredicate(), [&](Value part) {
       size_t before = goals.size();
       values.collect(part, goals);
       hasOnlyCompares &= goals.size() > before;

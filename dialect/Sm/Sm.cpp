@@ -1,6 +1,6 @@
 // Registration, layouts and verifiers of the sm dialect; (Cn) refers to the
 // op's documentation. SPDX-License-Identifier: MIT
-#include "dialect/Sm/Sm.h"
+#include "dialect/Sm/SmScheduler.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -33,6 +33,7 @@ void SmDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/Sm/SmRoleOps.cpp.inc"
       >();
+  addOperations<NextTileOp>();
 }
 
 int64_t AxisDistAttr::getNumRegs() const {
@@ -138,6 +139,29 @@ LogicalResult PlanOp::verify() {
   return success();
 }
 
+/// Two roles of one warpgroup.
+static LogicalResult verifyShared(RoleOp role, RoleOp earlier) {
+  for (Operation *op = earlier->getNextNode(); op != role;
+       op = op->getNextNode())
+    if (auto between = dyn_cast<RoleOp>(op);
+        !between || !between.sharesWarpgroup(role))
+      return role.emitOpError("expects to follow the roles of its warpgroup, "
+                              "but got '")
+             << op->getName() << "' in between";
+  if (role.getRegisters() != earlier.getRegisters())
+    return role.emitOpError("expects the ")
+           << earlier.getRegisters() << " registers of role "
+           << earlier.getNameAttr() << ", but got " << role.getRegisters();
+  bool areApart =
+      role.getSingle() && earlier.getSingle() &&
+      (role.getFirstWarp() >= earlier.getFirstWarp() + earlier.getNumWarps() ||
+       earlier.getFirstWarp() >= role.getFirstWarp() + role.getNumWarps());
+  if (!areApart)
+    return role.emitOpError("expects single threads of warps that role ")
+           << earlier.getNameAttr() << " does not have";
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   if (block.getNumArguments() != getArgs().size())
@@ -151,11 +175,16 @@ LogicalResult KernelOp::verify() {
   if (block.getOps<RoleOp>().empty() && !isPowerOfTwo)
     return emitOpError("expects a power of two of warps, but got ")
            << getWarps();
-  for (auto role : block.getOps<RoleOp>())
+  for (auto role : block.getOps<RoleOp>()) {
     if (4 * (role.getFirst() + role.getWarpgroups()) > getWarps())
       return role.emitOpError("expects warpgroups of the kernel's ")
              << getWarps() << " warps, but got " << role.getFirst() << " to "
              << role.getFirst() + role.getWarpgroups() - 1;
+    for (auto other : block.getOps<RoleOp>())
+      if (other != role && other->isBeforeInBlock(role) &&
+          role.sharesWarpgroup(other) && failed(verifyShared(role, other)))
+        return failure();
+  }
   return success();
 }
 
@@ -164,6 +193,11 @@ LogicalResult RoleOp::verify() {
     return emitOpError("expects a multiple of 8 from 24 to 240 registers, "
                        "but got ")
            << getRegisters();
+  if (getWarps() != 0 &&
+      (!getSingle() || getWarpgroups() != 1 || getFirstWarp() + getWarps() > 4))
+    return emitOpError("expects single threads of 1 to 4 warps of one "
+                       "warpgroup, but got ")
+           << getWarps() << " from " << getFirstWarp();
   Block &block = getBody().front();
   if (block.getNumArguments() != 1 ||
       !block.getArgument(0).getType().isInteger(32))
@@ -293,37 +327,126 @@ LogicalResult MmaOp::verify() {
                        {getLhs(), getRhs()});
 }
 
+SmallVector<WgmmaOp::Pair> WgmmaOp::getPairs() {
+  SmallVector<Pair> pairs{{getLhs(), getRhs(), getOverAttr()}};
+  for (auto [i, over] : llvm::enumerate(getMoreOver()))
+    pairs.push_back(
+        {getMore()[2 * i], getMore()[2 * i + 1], cast<StringAttr>(over)});
+  return pairs;
+}
+
+/// Whether `buffer` is the B of one half step: 8 contracted columns, rows of 16
+/// bytes as they lie.
+static bool isHalfStep(BufferType buffer, Value other, StringAttr over) {
+  return buffer.getColAxis() == over && buffer.getCols() == 8 &&
+         buffer.getSwizzle() == 0 && buffer.getStages() == 1 &&
+         isRegisterTile(other.getType());
+}
+
+static LogicalResult verifyOperand(WgmmaOp op, Value operand, Value other,
+                                   StringAttr over) {
+  auto result = axesAndSizes(op.getType());
+  auto axes = axesAndSizes(operand.getType());
+  auto buffer = dyn_cast<BufferType>(operand.getType());
+  auto otherBuffer = dyn_cast<BufferType>(other.getType());
+  bool isHalf = (buffer && isHalfStep(buffer, other, over)) ||
+                (otherBuffer && isHalfStep(otherBuffer, operand, over));
+  int shared = 0, free = 0;
+  for (auto &axis : axes) {
+    bool isOver = axis.first == over;
+    shared += isOver;
+    free += llvm::is_contained(result, axis);
+    if (isOver && axis.second % (isHalf ? 8 : 16) != 0)
+      return op.emitOpError("expects a contracted extent that is a multiple of "
+                            "16, but got ")
+             << axis.second;
+  }
+  if (axes.size() != 2 || shared != 1 || free != 1)
+    return op.emitOpError("expects operands with the axis ")
+           << over << " and one of the result, but got " << operand.getType();
+  if (buffer && !isHalf &&
+      (buffer.getPanelRowBytes() != 128 || buffer.getSwizzle() != 7 ||
+       buffer.getStages() != 1))
+    return op.emitOpError("expects one stage of a buffer with panels of 128 "
+                          "bytes and swizzle 7, but got ")
+           << buffer;
+  return success();
+}
+
 LogicalResult WgmmaOp::verify() {
-  auto result = axesAndSizes(getType());
   if (getInit() && getInit().getType() != getType())
     return emitOpError("expects an init of the result's type, but got ")
            << getInit().getType();
-  for (Value operand : {getLhs(), getRhs()}) {
-    auto axes = axesAndSizes(operand.getType());
-    int shared = 0, free = 0;
-    for (auto &axis : axes) {
-      bool isOver = axis.first == getOverAttr();
-      shared += isOver;
-      free += llvm::is_contained(result, axis);
-      if (isOver && axis.second % 16 != 0)
-        return emitOpError("expects a contracted extent that is a multiple of "
-                           "16, but got ")
-               << axis.second;
-    }
-    if (axes.size() != 2 || shared != 1 || free != 1)
-      return emitOpError("expects operands with the axis ")
-             << getOverAttr() << " and one of the result, but got "
-             << operand.getType();
-    if (auto buffer = dyn_cast<BufferType>(operand.getType()))
-      if (buffer.getPanelRowBytes() != 128 || buffer.getSwizzle() != 7 ||
-          buffer.getStages() != 1)
-        return emitOpError("expects one stage of a buffer with panels of 128 "
-                           "bytes and swizzle 7, but got ")
-               << buffer;
-  }
+  if (getMore().size() != 2 * getMoreOver().size())
+    return emitOpError("expects two operands for each of the ")
+           << getMoreOver().size() << " axes of 'plus', but got "
+           << getMore().size();
   Type element = operandElement(getLhs().getType());
-  if (element != operandElement(getRhs().getType()) ||
-      !(element.isBF16() || element.isF16()))
-    return emitOpError("expects two bf16 or two f16 operands");
+  for (Pair pair : getPairs()) {
+    if (failed(verifyOperand(*this, pair.lhs, pair.rhs, pair.over)) ||
+        failed(verifyOperand(*this, pair.rhs, pair.lhs, pair.over)))
+      return failure();
+    if (element != operandElement(pair.lhs.getType()) ||
+        element != operandElement(pair.rhs.getType()) ||
+        !(element.isBF16() || element.isF16()))
+      return emitOpError("expects bf16 or f16 operands, all of one type");
+  }
   return success();
+}
+
+LogicalResult PanelOp::verify() {
+  BufferType from = getBuffer().getType(), to = getType();
+  auto panel = BufferType::get(getContext(), from.getRowAxis(),
+                               from.getColAxis(), from.getRows(),
+                               from.getPanelCols(), from.getElementType(),
+                               from.getSwizzle(), 1, from.getPanel());
+  if (from.getPanel() == 0 || from.getStages() != 1 || to != panel)
+    return emitOpError("expects one panel of one stage of ")
+           << from << ", but got " << to;
+  return success();
+}
+
+LogicalResult StageFragmentOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  int64_t registers = distOf(getSource().getType()).getNumRegs();
+  if (buffer.getRows() != 128 || buffer.getCols() != registers ||
+      buffer.getPanel() == 0 || buffer.getPanelRowBytes() != 16 ||
+      buffer.getSwizzle() != 0 || buffer.getStages() != 1 ||
+      buffer.getElementType() != getElementTypeOrSelf(getSource().getType()))
+    return emitOpError("expects one stage of 128 x ")
+           << registers << " elements in panels of 16 bytes without swizzle, "
+           << "but got " << buffer;
+  return success();
+}
+
+/// What moves as it lies.
+static LogicalResult verifyBulk(Operation *op,
+                                selvedge::tile::GlobalType tensor,
+                                ValueRange indices, BufferType buffer) {
+  if (tensor.getElementType() != buffer.getElementType() ||
+      tensor.getRank() != indices.size())
+    return op->emitOpError("expects a tensor of ")
+           << buffer.getElementType() << " with " << indices.size()
+           << " dimensions, but got " << tensor;
+  if (buffer.getStages() != 1 || buffer.getSwizzle() != 0 ||
+      buffer.getBytes() % 16 != 0)
+    return op->emitOpError("expects one stage of a multiple of 16 bytes "
+                           "without swizzle, but got ")
+           << buffer;
+  return success();
+}
+
+LogicalResult BulkLoadOp::verify() {
+  return verifyBulk(*this, getTensor().getType(), getIndices(),
+                    getBuffer().getType());
+}
+
+LogicalResult BulkReduceOp::verify() {
+  if (getKind() != selvedge::tile::Combine::Add ||
+      !getBuffer().getType().getElementType().isF32())
+    return emitOpError("expects to add f32 elements, but got ")
+           << selvedge::tile::stringifyCombine(getKind()) << " of "
+           << getBuffer().getType().getElementType();
+  return verifyBulk(*this, getTensor().getType(), getIndices(),
+                    getBuffer().getType());
 }

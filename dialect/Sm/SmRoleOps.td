@@ -3,22 +3,32 @@
 #ifndef SELVEDGE_DIALECT_SM_SMROLEOPS_TD
 #define SELVEDGE_DIALECT_SM_SMROLEOPS_TD
 
-include "dialect/Sm/SmOps.td"
-
-def Sm_Integers : Variadic<I32>;
+include "dialect/Sm/SmBulkOps.td"
 
 def Sm_RoleOp : Sm_Op<"role", [NoTerminator, SingleBlock, HasParent<"KernelOp">]> {
   let summary = "what some warpgroups of the thread block do, side by side with the other roles";
   let description = [{
     Warpgroups `first` to `first + warpgroups - 1` execute the body with `registers` registers per thread (PTX ISA, "setmaxnreg"); the block argument is the warpgroup's number within
-    the role. Inside, distributions spread a tile over the four warps of one warpgroup. With `single` one thread executes the body and the others are done.
+    the role. Inside, distributions spread a tile over the four warps of one warpgroup. With `single` one thread executes the body and the others are done: the first one, or with `warps` n
+    `from` w the first one of each of n warps, which the block argument then numbers. So several roles can share a warpgroup.
     Constraints:
     - (C1) `registers` is a multiple of 8 from 24 to 240.
+    - (C2) `warps` come with `single`, and are warps of one warpgroup.
+    - (C3) roles that share a warpgroup follow each other, have the same `registers` and no warp in common.
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$warpgroups, I64Attr:$registers, UnitAttr:$single);
+  let arguments = (ins StrAttr:$name, I64Attr:$first, I64Attr:$warpgroups, I64Attr:$registers, UnitAttr:$single, DefaultValuedAttr<I64Attr, "0">:$firstWarp,
+                       DefaultValuedAttr<I64Attr, "0">:$warps);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `first` $first `warpgroups` $warpgroups `registers` $registers (`single` $single^)? attr-dict-with-keyword $body";
+  let assemblyFormat = [{ $name `first` $first `warpgroups` $warpgroups `registers` $registers (`single` $single^)? (`warps` $warps^ `from` $firstWarp)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Warps of a warpgroup with threads that execute the body.
+    uint64_t getNumWarps() { return getWarps() != 0 ? getWarps() : getSingle() ? 1 : 4; }
+    /// Whether both run on warps of one warpgroup.
+    bool sharesWarpgroup(RoleOp other) {
+      return getFirst() < other.getFirst() + other.getWarpgroups() && other.getFirst() < getFirst() + getWarpgroups();
+    }
+  }];
 }
 
 def Sm_WarpgroupLeaderOp : Sm_Op<"leader", [Pure]> {
@@ -141,19 +151,34 @@ def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>]> {
 
 //===-- Products and reductions --------------------------------------------===//
 
-def Sm_WgmmaOp : Sm_Op<"wgmma", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_WgmmaOp : Sm_Op<"wgmma", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "starts result = init + lhs * rhs over one axis by one warpgroup; without init the sum starts at 0";
   let description = [{
     The result may be read only after a `sm.wgmma_wait`. The operand with the result's row axis is A, in shared memory or in registers; B is in shared memory, contracted along its columns
-    (K-major) or along its rows (MN-major). Lowers to one fence, `wgmma.mma_async.m64nNk16` per 16 contracted elements and one commit (PTX ISA, "wgmma").
+    (K-major) or along its rows (MN-major). `plus` adds the products of further pairs, each over its own axis: parts of a tile, or terms per row or column as columns of a small tile.
+    Lowers to one fence, `wgmma.mma_async.m64nNk16` per 16 contracted elements and one commit (PTX ISA, "wgmma").
     Constraints:
-    - (C1) the result has 64 rows and 8 to 256 columns, a multiple of 8; the contracted extent is a multiple of 16.
-    - (C2) buffers have panels of 128 bytes and the swizzle 7.
+    - (C1) the result has 64 rows and 8 to 256 columns, a multiple of 8; the contracted extent is a multiple of 16, or the 8 of (C2).
+    - (C2) buffers have panels of 128 bytes and the swizzle 7; or B has 8 contracted columns and no swizzle beside an A in registers. Its elements are finite then: the instruction
+      multiplies each by zero too.
+    - (C3) `plus` has two operands per axis.
   }];
-  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Optional<Sm_Tile>:$init, StrAttr:$over);
+  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Optional<Sm_Tile>:$init, Variadic<Sm_Operand>:$more, StrAttr:$over, DefaultValuedAttr<StrArrayAttr, "{}">:$moreOver);
   let results = (outs Sm_Tile:$result);
-  let assemblyFormat = "$lhs `,` $rhs (`init` $init^ `:` type($init))? `over` $over attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let assemblyFormat = [{ $lhs `,` $rhs (`init` $init^ `:` type($init))? `over` $over (`plus` `(` $more^ `:` type($more) `)` `over` $moreOver)?
+                          attr-dict `:` type($lhs) `,` type($rhs) `->` type($result) }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::Value":$init, "::mlir::StringAttr":$over), [{
+    build($_builder, $_state, type, lhs, rhs, init, ::mlir::ValueRange(), over, $_builder.getStrArrayAttr({}));
+  }]>];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// One product of the sum.
+    struct Pair {
+      ::mlir::Value lhs, rhs;
+      ::mlir::StringAttr over;
+    };
+    ::llvm::SmallVector<Pair> getPairs();
+  }];
 }
 
 def Sm_WgmmaWaitOp : Sm_Op<"wgmma_wait", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["accumulator", "result"]>]> {

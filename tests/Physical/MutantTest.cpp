@@ -51,8 +51,7 @@ protected:
               const std::string &shown) {
     std::string row = name;
     row.resize(std::max<size_t>(row.size(), 48), ' ');
-    table += row + " " + verdict + " " + (shown.empty() ? "no change" : shown) +
-             "\n";
+    table += row + " " + verdict + " " + shown + "\n";
   }
 
   /// Expects `missed` to be exactly those of the case that are known.
@@ -89,8 +88,17 @@ protected:
            isRefused = isJudged && !transform(*mutant.module, verifiers);
       ASSERT_TRUE(lowering.empty() || transform(*mutant.module, lowering))
           << name;
-      std::string shown = shows(*mutant.module, variant);
-      addRow(name, isRefused ? "refused " : isJudged ? "accepted" : "", shown);
+      // Most mutants are weakened operations that a verifier refuses: that
+      // execution would notice them too proves nothing more.
+      bool isRun = mutant.isDeletion || !isRefused;
+      std::string shown = isRun ? shows(*mutant.module, variant) : "";
+      addRow(name,
+             isRefused  ? "refused "
+             : isJudged ? "accepted"
+                        : "",
+             !isRun          ? "not run"
+             : shown.empty() ? "no change"
+                             : shown);
       if (shown.empty() && !isRefused)
         missed.byAll.insert(name);
       if (mutant.isBlatant && shown.empty())

@@ -66,6 +66,150 @@ sm.kernel @k args [] warps 1 {
 
 // -----
 
+sm.kernel @k args [] warps 4 {
+  // expected-error @below {{expects single threads of 1 to 4 warps of one warpgroup, but got 2 from 3}}
+  sm.role "a" first 0 warpgroups 1 registers 24 single warps 2 from 3 {
+  ^bb0(%wg: i32):
+  }
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [] warps 4 {
+  sm.role "a" first 0 warpgroups 1 registers 24 single {
+  ^bb0(%wg: i32):
+  }
+  // expected-error @below {{expects single threads of warps that role "a" does not have}}
+  sm.role "b" first 0 warpgroups 1 registers 24 single warps 2 from 0 {
+  ^bb0(%wg: i32):
+  }
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [] warps 4 {
+  sm.role "a" first 0 warpgroups 1 registers 24 single {
+  ^bb0(%wg: i32):
+  }
+  // expected-error @below {{expects the 24 registers of role "a", but got 32}}
+  sm.role "b" first 0 warpgroups 1 registers 32 single warps 1 from 1 {
+  ^bb0(%wg: i32):
+  }
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [] warps 8 {
+  sm.role "a" first 0 warpgroups 1 registers 24 single {
+  ^bb0(%wg: i32):
+  }
+  sm.role "b" first 1 warpgroups 1 registers 240 {
+  ^bb0(%wg: i32):
+  }
+  // expected-error @below {{expects to follow the roles of its warpgroup, but got 'sm.role' in between}}
+  sm.role "c" first 0 warpgroups 1 registers 24 single warps 1 from 1 {
+  ^bb0(%wg: i32):
+  }
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : <"j" x "d", 64 x 128 x bf16, swizzle 7, stages 1, panel 64>
+  %1 = arith.constant 0 : i32
+  // expected-error @below {{expects one panel of one stage of}}
+  %2 = sm.panel %0[%1] : <"j" x "d", 64 x 128 x bf16, swizzle 7, stages 1, panel 64> -> <"j" x "d", 64 x 32 x bf16, swizzle 7, stages 1, panel 64>
+  sm.return
+}
+
+// -----
+
+!c = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+sm.kernel @k args [] warps 4 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> !c
+  %2 = sm.alloc : <"t" x "r", 128 x 16 x f32, swizzle 0, stages 1, panel 4>
+  // expected-error @below {{expects one stage of 128 x 8 elements in panels of 16 bytes without swizzle, but got}}
+  sm.stage_fragment %1 to %2 : !c, <"t" x "r", 128 x 16 x f32, swizzle 0, stages 1, panel 4>
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [#sm.pointer<"x">] warps 4 {
+^bb0(%x: !tile.tensor<2, f32>):
+  %c0 = arith.constant 0 : i32
+  %0 = sm.alloc : <"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>
+  %1 = sm.mbarrier : <arrivals 1, stages 1>
+  // expected-error @below {{expects a tensor of 'bf16' with 2 dimensions, but got}}
+  sm.bulk_load %x[%c0, %c0] to %0 signal %1[%c0] : <2, f32>, <"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>, <arrivals 1, stages 1>
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [#sm.pointer<"x">] warps 4 {
+^bb0(%x: !tile.tensor<2, bf16>):
+  %c0 = arith.constant 0 : i32
+  %0 = sm.alloc : <"i" x "e", 64 x 8 x bf16, swizzle 0, stages 2>
+  %1 = sm.mbarrier : <arrivals 1, stages 1>
+  // expected-error @below {{expects one stage of a multiple of 16 bytes without swizzle, but got}}
+  sm.bulk_load %x[%c0, %c0] to %0 signal %1[%c0] : <2, bf16>, <"i" x "e", 64 x 8 x bf16, swizzle 0, stages 2>, <arrivals 1, stages 1>
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [#sm.pointer<"x">] warps 4 {
+^bb0(%x: !tile.tensor<1, bf16>):
+  %c0 = arith.constant 0 : i32
+  %0 = sm.alloc : <"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>
+  // expected-error @below {{expects to add f32 elements, but got max of 'bf16'}}
+  sm.bulk_reduce max %0 to %x[%c0] : <"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>, <1, bf16>
+  sm.return
+}
+
+// -----
+
+!c = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = !sm.buffer<"i" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>
+!b = !sm.buffer<"j" x "d", 16 x 64 x bf16, swizzle 7, stages 1, panel 64>
+sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : !a
+  %1 = sm.alloc : !b
+  // expected-error @below {{expects two operands for each of the 1 axes of 'plus', but got 3}}
+  %2 = sm.wgmma %0, %1 over "d" plus (%0, %1, %1 : !a, !b, !b) over ["d"] : !a, !b -> !c
+  sm.return
+}
+
+// -----
+
+!c = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = !sm.buffer<"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>
+!b = !sm.buffer<"j" x "e", 16 x 8 x bf16, swizzle 0, stages 1>
+sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : !a
+  %1 = sm.alloc : !b
+  // expected-error @below {{expects a contracted extent that is a multiple of 16, but got 8}}
+  %2 = sm.wgmma %0, %1 over "e" : !a, !b -> !c
+  sm.return
+}
+
+// -----
+
+sm.kernel @k args [#sm.pointer<"n">, #sm.dim<"N">] warps 4 {
+^bb0(%n: !tile.tensor<1, f32>, %N: i32):
+  // expected-error @below {{expects a counter of i32 with one dimension, but got '!tile.tensor<1, f32>'}}
+  %0 = sm.next_tile %n of %N : <1, f32>
+  sm.return
+}
+
+// -----
+
 // a predicate of a row, which a reduction over columns does not consume
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32

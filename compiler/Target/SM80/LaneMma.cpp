@@ -52,7 +52,7 @@ SmallVector<Value> LaneEmitter::fragment(Value buffer, StringAttr majorAxis,
 }
 
 /// The A fragment of 16 rows (number `block`) and columns k..k+15 from
-/// accumulator-like registers: no data moves.
+/// accumulator-like registers: no data moves. Columns past the tile are zero.
 SmallVector<Value> LaneEmitter::registerFragment(Value tile, StringAttr over,
                                                  int64_t block, int64_t k) {
   DistAttr dist = distOf(tile.getType());
@@ -61,6 +61,10 @@ SmallVector<Value> LaneEmitter::registerFragment(Value tile, StringAttr over,
   for (int64_t word = 0; word < 4; ++word) {
     SmallVector<int64_t> position(2);
     position[1 - overAt] = 2 * block + word % 2;
+    if ((k / 8 + word / 2) * 2 >= dist.getAxes()[overAt].getNumRegs()) {
+      words.push_back(i32(0));
+      continue;
+    }
     Value halves[2];
     for (int64_t i = 0; i < 2; ++i) {
       position[overAt] = (k / 8 + word / 2) * 2 + i;

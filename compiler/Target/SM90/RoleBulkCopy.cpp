@@ -101,42 +101,32 @@ void RoleEmitter::emitClear(ClearOp clear) {
   }
 }
 
-/// Accumulator-shaped 16-bit tiles go to shared memory four 8x8 matrices at a
-/// time (PTX ISA, "stmatrix").
-LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
-  BufferType type = stage.getBuffer().getType();
-  DistAttr dist = distOf(stage.getSource().getType());
-  StringAttr rowAxis;
-  FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(stage, dist, rowAxis);
-  if (failed(order))
-    return failure();
-  if (rowAxis != type.getRowAxis() || type.getRows() != 64 ||
-      type.getElementType().getIntOrFloatBitWidth() != 16 ||
-      order->size() % 8 != 0)
-    return stage.emitOpError("expects a 16-bit accumulator tile of 64 rows and "
-                             "a multiple of 16 columns, rows first, but got ")
-           << stage.getSource().getType();
-  Value lane16 = arith::AndIOp::create(b, loc(), laneId, i32(15));
-  Value row = add(mul(warpId, i32(16)), lane16);
-  Value half = mul(arith::ShRUIOp::create(b, loc(), laneId, i32(4)), i32(8));
-  const Registers &all = lanes(stage.getSource());
-  for (int64_t col = 0; col < type.getCols(); col += 16) {
-    Value pointer = sharedAddress(type, bufferBases[stage.getBuffer()], row,
-                                  add(half, i32(col)));
-    SmallVector<Value> args{
-        LLVM::PtrToIntOp::create(b, loc(), b.getI32Type(), pointer)};
-    // Two 8-column tiles have eight elements per thread, four pairs.
-    for (int64_t i = col / 2; i < col / 2 + 8; i += 2)
-      args.push_back(LLVM::BitcastOp::create(
-          b, loc(), b.getI32Type(),
-          pair(all[(*order)[i]], all[(*order)[i + 1]])));
-    inlineAsm({}, args,
-              "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], "
-              "{$1, $2, $3, $4};",
-              "r,r,r,r,r,~{memory}");
-  }
-  return success();
+void RoleEmitter::emitBulkLoad(BulkLoadOp load) {
+  SmallVector<Value> indices;
+  for (Value index : load.getIndices())
+    indices.push_back(lane1(index));
+  inlineAsm({},
+            {bufferAddress(load.getBuffer()),
+             elementPointer(load.getTensor(), indices),
+             i32(load.getBuffer().getType().getBytes()),
+             wordAddress(load.getBarrier(), lane1(load.getStage()),
+                         /*bytes=*/8)},
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[$0], [$1], $2, [$3];",
+            "r,l,r,r,~{memory}");
+}
+
+void RoleEmitter::emitBulkReduce(BulkReduceOp reduce) {
+  SmallVector<Value> indices;
+  for (Value index : reduce.getIndices())
+    indices.push_back(lane1(index));
+  inlineAsm({},
+            {elementPointer(reduce.getTensor(), indices),
+             bufferAddress(reduce.getBuffer()),
+             i32(reduce.getBuffer().getType().getBytes())},
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [$0], "
+            "[$1], $2;\ncp.async.bulk.commit_group;",
+            "l,r,r,~{memory}");
 }
 
 } // namespace selvedge::sm90

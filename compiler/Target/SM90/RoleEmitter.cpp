@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Target/SM90/RoleEmitter.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 namespace selvedge::sm90 {
 
 using namespace mlir;
@@ -17,8 +19,10 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     return emitWgmma(product);
   if (auto stage = dyn_cast<StageOp>(op))
     return emitStageMatrix(stage);
+  if (auto stage = dyn_cast<StageFragmentOp>(op))
+    return emitStageFragment(stage);
   if (isa<MBarrierOp, MailboxOp, InitMBarriersOp, WaitOp, ArriveOp, ExpectOp,
-          NamedBarrierOp, ProxyFenceOp, PostOp, ReceiveOp>(op))
+          NamedBarrierOp, WarpSyncOp, ProxyFenceOp, PostOp, ReceiveOp>(op))
     return emitSync(op);
   if (inRole && isa<BarrierOp>(op))
     return op.emitOpError("would wait for the threads of other roles: expects "
@@ -29,6 +33,12 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     emitTmaLoad(load);
   else if (auto store = dyn_cast<TmaStoreOp>(op))
     emitTmaStore(store);
+  else if (auto load = dyn_cast<BulkLoadOp>(op))
+    emitBulkLoad(load);
+  else if (auto reduce = dyn_cast<BulkReduceOp>(op))
+    emitBulkReduce(reduce);
+  else if (auto next = dyn_cast<NextTileOp>(op))
+    emitNextTile(next);
   else if (auto drain = dyn_cast<TmaDrainOp>(op))
     inlineAsm({}, {},
               drain.getWritten() ? "cp.async.bulk.wait_group 0;"
@@ -42,6 +52,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     emitAny(any);
   else if (auto slot = dyn_cast<SlotOp>(op))
     emitSlot(slot);
+  else if (auto panel = dyn_cast<PanelOp>(op))
+    emitPanel(panel);
   else if (isa<WarpgroupLeaderOp>(op))
     lanes(op.getResult(0)) = {arith::CmpIOp::create(
         b, loc(), arith::CmpIPredicate::eq, thread, i32(0))};
@@ -81,7 +93,12 @@ void RoleEmitter::forgetRole() {
     perOrientation.clear();
 }
 
+/// Roles of one warpgroup follow each other and are emitted with the first of
+/// them: `setmaxnreg` is for all of its warps.
 LogicalResult RoleEmitter::emitRole(RoleOp role) {
+  auto before = dyn_cast_or_null<RoleOp>(role->getPrevNode());
+  if (before && before.sharesWarpgroup(role))
+    return success();
   Value warpgroup = arith::ShRUIOp::create(b, loc(), warpId, i32(2));
   Value number =
       arith::SubIOp::create(b, loc(), warpgroup, i32(role.getFirst()));
@@ -91,34 +108,81 @@ LogicalResult RoleEmitter::emitRole(RoleOp role) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   setRegisters(role.getRegisters());
-  Value outerThread = thread, outerWarp = warpId;
-  if (role.getSingle()) {
-    Value isFirst =
-        arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, thread,
-                              i32(role.getFirst() * warpgroupThreads));
-    auto single = scf::IfOp::create(b, loc(), TypeRange(), isFirst, false);
-    b.setInsertionPointToStart(single.thenBlock());
-  }
+  llvm::SaveAndRestore outerThread(thread), outerWarp(warpId);
   // Inside, threads and warps count from the warpgroup's first.
-  thread =
-      arith::AndIOp::create(b, loc(), outerThread, i32(warpgroupThreads - 1));
-  warpId = arith::AndIOp::create(b, loc(), outerWarp, i32(3));
-  forgetRole();
+  thread = arith::AndIOp::create(b, loc(), thread, i32(warpgroupThreads - 1));
+  warpId = arith::AndIOp::create(b, loc(), warpId, i32(3));
   numWarps = 4;
   inRole = true;
-  lanes(role.getBody().getArgument(0)) = {number};
-  LogicalResult result = emitBlock(role.getBody().front());
-  thread = outerThread;
-  warpId = outerWarp;
+  LogicalResult result = success();
+  for (RoleOp next = role; next && next.sharesWarpgroup(role);
+       next = dyn_cast<RoleOp>(next->getNextNode())) {
+    forgetRole();
+    lanes(next.getBody().getArgument(0)) = {number};
+    if (failed(emitRoleBody(next)))
+      result = failure();
+  }
   forgetRole();
   numWarps = kernel.getWarps();
   inRole = false;
   return result;
 }
 
+LogicalResult RoleEmitter::emitRoleBody(RoleOp role) {
+  OpBuilder::InsertionGuard guard(b);
+  if (role.getSingle()) {
+    // One thread is found without its warp's number.
+    Value warp = i32(0);
+    Value isMember = arith::CmpIOp::create(
+        b, loc(), arith::CmpIPredicate::eq, thread,
+        i32(static_cast<int64_t>(role.getFirstWarp()) * 32));
+    if (role.getNumWarps() > 1) {
+      warp = arith::SubIOp::create(b, loc(), warpId, i32(role.getFirstWarp()));
+      isMember = arith::AndIOp::create(
+          b, loc(),
+          arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::ult, warp,
+                                i32(role.getNumWarps())),
+          arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, laneId,
+                                i32(0)));
+    }
+    auto single = scf::IfOp::create(b, loc(), TypeRange(), isMember, false);
+    b.setInsertionPointToStart(single.thenBlock());
+    if (role.getWarps() != 0)
+      lanes(role.getBody().getArgument(0)) = {warp};
+  }
+  return emitBlock(role.getBody().front());
+}
+
 void RoleEmitter::emitSlot(SlotOp slot) {
   LaneEmitter::emitSlot(slot);
   slots[slot] = {slot.getRing(), lane1(slot.getStage())};
+}
+
+/// Every tile takes one number, so the launch takes as many as it has tiles.
+void RoleEmitter::emitNextTile(NextTileOp next) {
+  Value counter = globals[next.getCounter()].pointer;
+  Value taken = inlineAsm(b.getI32Type(), {counter},
+                          "atom.relaxed.gpu.global.add.u32 $0, [$1], 1;",
+                          "=r,l,~{memory}");
+  Value last = arith::SubIOp::create(b, loc(), lane1(next.getTiles()), i32(1));
+  Value isLast =
+      arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, taken, last);
+  inlineAsm({}, {counter, i32(0), isLast},
+            "@$2 st.relaxed.gpu.global.u32 [$0], $1;", "l,r,b,~{memory}");
+  Value blocks =
+      intrinsic("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type(), {});
+  lanes(next) = {add(taken, blocks)};
+}
+
+void RoleEmitter::emitPanel(PanelOp panel) {
+  BufferType type = panel.getType();
+  Value number = lane1(panel.getNumber());
+  bufferBases[panel] =
+      add(bufferBases[panel.getBuffer()], mul(number, i32(type.getBytes())));
+  slots[panel] = slots.lookup(panel.getBuffer());
+  if (!slots[panel].ring)
+    slots[panel].ring = panel.getBuffer();
+  slots[panel].panel = number;
 }
 
 /// Two chains per result: as short as the pipeline needs, and fewer live

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_TARGET_SM90_ROLEEMITTER_H
 
 #include "compiler/Target/SM80/LaneEmitter.h"
+#include "dialect/Sm/SmScheduler.h"
 
 namespace selvedge::sm90 {
 
@@ -16,20 +17,33 @@ protected:
   mlir::LogicalResult emitOp(mlir::Operation &op) override;
 
 private:
-  /// One stage of a ring.
+  /// One stage of a ring, or one panel of it.
   struct Slot {
     mlir::Value ring;
     mlir::Value stage;
+    mlir::Value panel = {};
+  };
+  /// A wgmma as it is put together: text, operands, and their constraints.
+  struct Assembly {
+    std::string text = {}, constraints = {};
+    llvm::SmallVector<mlir::Value> args = {};
+    int64_t results;
+    bool startsAtZero;
+
+    /// Adds an operand; its number.
+    int64_t operand(mlir::Value value, char constraint);
   };
 
   // Roles (RoleEmitter.cpp).
   mlir::LogicalResult emitRole(sm::RoleOp role);
+  mlir::LogicalResult emitRoleBody(sm::RoleOp role);
   void setRegisters(int64_t registers);
   /// Drops what was computed once per role.
   void forgetRole();
   void emitFold(sm::FoldOp fold);
   void emitAny(sm::AnyOp any);
   void emitSlot(sm::SlotOp slot);
+  void emitPanel(sm::PanelOp panel);
 
   // Synchronisation and mailboxes (RoleSync.cpp).
   mlir::LogicalResult emitSync(mlir::Operation &op);
@@ -41,12 +55,20 @@ private:
   void emitTmaLoad(sm::TmaLoadOp load);
   void emitTmaStore(sm::TmaStoreOp store);
   void emitClear(sm::ClearOp clear);
-  mlir::LogicalResult emitStageMatrix(sm::StageOp stage);
+  void emitBulkLoad(sm::BulkLoadOp load);
+  void emitBulkReduce(sm::BulkReduceOp reduce);
+  void emitNextTile(sm::NextTileOp next);
   /// Address of a buffer's first byte, i32.
   mlir::Value bufferAddress(mlir::Value buffer);
 
+  // Registers to shared memory (RoleStage.cpp).
+  mlir::LogicalResult emitStageMatrix(sm::StageOp stage);
+  mlir::LogicalResult emitStageFragment(sm::StageFragmentOp stage);
+
   // Warpgroup products (RoleWgmma.cpp).
   mlir::LogicalResult emitWgmma(sm::WgmmaOp product);
+  mlir::LogicalResult addSteps(sm::WgmmaOp product, sm::WgmmaOp::Pair pair,
+                               mlir::StringAttr rowAxis, Assembly &assembly);
   void emitWgmmaWait(sm::WgmmaWaitOp wait);
   mlir::Value descriptor(mlir::Value buffer, bool isKMajor);
   /// Register numbers of an accumulator in the order of the instruction.

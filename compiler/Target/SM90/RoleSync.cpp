@@ -93,6 +93,9 @@ LogicalResult RoleEmitter::emitSync(Operation &op) {
       .Case([&](ProxyFenceOp) {
         inlineAsm({}, {}, "fence.proxy.async.shared::cta;", "~{memory}");
       })
+      .Case([&](WarpSyncOp) {
+        intrinsic("llvm.nvvm.bar.warp.sync", {}, {i32(-1)});
+      })
       .Case([&](PostOp post) {
         inlineAsm(
             {},

@@ -46,7 +46,9 @@ RoleEmitter::accumulatorOrder(Operation *op, DistAttr dist,
 
 /// The 64-bit matrix descriptor of a buffer (PTX ISA, "Matrix Descriptor
 /// Format"): address, stride between panels, stride between groups of eight
-/// rows, swizzle of 128 bytes; all in units of 16 bytes.
+/// rows, swizzle of 128 bytes; all in units of 16 bytes. Rows of 16 bytes lie
+/// as eight rows of 128 bytes do without swizzle; the stride 0 reads them
+/// twice.
 Value RoleEmitter::descriptor(Value buffer, bool isKMajor) {
   Slot slot = slots.lookup(buffer);
   Value ring = slot.ring ? slot.ring : buffer;
@@ -58,6 +60,8 @@ Value RoleEmitter::descriptor(Value buffer, bool isKMajor) {
     int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
     uint64_t constant = uint64_t(1) << 62 | uint64_t(1024 >> 4) << 32 |
                         uint64_t(isKMajor ? 1 : panelBytes >> 4) << 16;
+    if (type.getSwizzle() == 0)
+      constant = uint64_t(128 >> 4) << 32;
     Value address = bufferAddress(ring);
     address = arith::ShRUIOp::create(b, loc(), address, i32(4));
     address = arith::AndIOp::create(b, loc(), address, i32(0x3FFF));
@@ -67,11 +71,18 @@ Value RoleEmitter::descriptor(Value buffer, bool isKMajor) {
                              arith::ConstantIntOp::create(
                                  b, loc(), static_cast<int64_t>(constant), 64));
   }
-  if (!slot.ring)
-    return first;
-  Value wide = arith::ExtUIOp::create(b, loc(), b.getI64Type(), slot.stage);
-  return add(first, mul(wide, arith::ConstantIntOp::create(
-                                  b, loc(), type.getStageBytes() >> 4, 64)));
+  auto moved = [&](Value from, Value count, int64_t bytes) {
+    Value wide = arith::ExtUIOp::create(b, loc(), b.getI64Type(), count);
+    return add(from, mul(wide, arith::ConstantIntOp::create(b, loc(),
+                                                            bytes >> 4, 64)));
+  };
+  Value result = first;
+  if (slot.stage)
+    result = moved(result, slot.stage, type.getStageBytes());
+  if (slot.panel)
+    result =
+        moved(result, slot.panel, type.getRows() * type.getPanelRowBytes());
+  return result;
 }
 
 static bool isContractedAlongColumns(Value buffer, StringAttr over) {
@@ -94,87 +105,95 @@ static std::string registerList(int64_t first, int64_t count) {
   return text + "}";
 }
 
-/// One asm per product: fence, all steps, commit. Only base descriptors are
-/// operands; the steps' offsets are added inside, where nothing hoists them
-/// into registers.
-LogicalResult RoleEmitter::emitWgmma(WgmmaOp product) {
-  DistAttr dist = distOf(product.getType());
-  StringAttr rowAxis, over = product.getOverAttr();
-  FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(product, dist, rowAxis);
-  if (failed(order))
-    return failure();
+int64_t RoleEmitter::Assembly::operand(Value value, char constraint) {
+  args.push_back(value);
+  constraints += llvm::formatv("{0},", constraint);
+  return results + static_cast<int64_t>(args.size()) - 1;
+}
+
+/// The steps of one pair of operands. Only base descriptors are operands; the
+/// steps' offsets are added inside, where nothing hoists them into registers.
+LogicalResult RoleEmitter::addSteps(WgmmaOp product, WgmmaOp::Pair pair,
+                                    StringAttr rowAxis, Assembly &assembly) {
   auto hasRows = [&](Value operand) {
     if (auto buffer = dyn_cast<BufferType>(operand.getType()))
       return buffer.getRowAxis() == rowAxis || buffer.getColAxis() == rowAxis;
     return distOf(operand.getType()).indexOf(rowAxis) >= 0;
   };
-  Value a = product.getLhs(), rhs = product.getRhs();
+  Value a = pair.lhs, rhs = pair.rhs;
   if (!hasRows(a))
     std::swap(a, rhs);
   auto bType = dyn_cast<BufferType>(rhs.getType());
   auto aType = dyn_cast<BufferType>(a.getType());
   if (!bType)
     return product.emitOpError("expects the column operand in shared memory");
-  bool bKMajor = isContractedAlongColumns(rhs, over);
-  bool aKMajor = !aType || isContractedAlongColumns(a, over);
+  bool bKMajor = isContractedAlongColumns(rhs, pair.over);
+  bool aKMajor = !aType || isContractedAlongColumns(a, pair.over);
   int64_t contracted = bKMajor ? bType.getCols() : bType.getRows();
-  auto count = static_cast<int64_t>(order->size());
 
-  SmallVector<Value> args;
-  std::string constraints;
-  for (int64_t i = 0; i < count; ++i)
-    constraints += "=f,";
-  if (product.getInit())
-    for (auto [i, reg] : llvm::enumerate(*order)) {
-      args.push_back(lanes(product.getInit())[reg]);
-      constraints += llvm::formatv("{0},", i);
-    }
-  auto operand = [&](Value v, char constraint) {
-    args.push_back(v);
-    constraints += llvm::formatv("{0},", constraint);
-    return count + static_cast<int64_t>(args.size()) - 1;
-  };
   SmallVector<int64_t> aWords;
   int64_t aDescriptor = 0;
   if (aType)
-    aDescriptor = operand(descriptor(a, aKMajor), 'l');
+    aDescriptor = assembly.operand(descriptor(a, aKMajor), 'l');
   else
     for (int64_t k = 0; k < contracted; k += 16)
-      for (Value word : registerFragment(a, over, 0, k))
-        aWords.push_back(operand(word, 'r'));
-  int64_t bDescriptor = operand(descriptor(rhs, bKMajor), 'l');
-  constraints += "~{memory}";
-
-  std::string text = "{ .reg .pred scale; .reg .b64 da, db; "
-                     "wgmma.fence.sync.aligned;\n";
-  text += product.getInit() ? "setp.eq.b32 scale, 0, 0;\n"
-                            : "setp.ne.b32 scale, 0, 0;\n";
+      for (Value word : registerFragment(a, pair.over, 0, k))
+        aWords.push_back(assembly.operand(word, 'r'));
+  int64_t bDescriptor = assembly.operand(descriptor(rhs, bKMajor), 'l');
   StringRef element = bType.getElementType().isBF16() ? "bf16" : "f16";
   for (int64_t k = 0; k < contracted; k += 16) {
-    text += llvm::formatv("add.s64 db, ${0}, {1};\n", bDescriptor,
-                          stepOffset(bType, bKMajor, k));
+    assembly.text += llvm::formatv("add.s64 db, ${0}, {1};\n", bDescriptor,
+                                   stepOffset(bType, bKMajor, k));
     std::string left, flags = llvm::formatv("{0}", bKMajor ? 0 : 1);
     if (aType) {
-      text += llvm::formatv("add.s64 da, ${0}, {1};\n", aDescriptor,
-                            stepOffset(aType, aKMajor, k));
+      assembly.text += llvm::formatv("add.s64 da, ${0}, {1};\n", aDescriptor,
+                                     stepOffset(aType, aKMajor, k));
       left = "da";
       flags = llvm::formatv("{0}, {1}", aKMajor ? 0 : 1, flags);
     } else {
       left = registerList(aWords[k / 4], 4);
     }
-    text += llvm::formatv(
+    assembly.text += llvm::formatv(
         "wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {2}, {3}, db, "
         "scale, 1, 1, {4};\n",
-        count * 2, element, registerList(0, count), left, flags);
-    if (k == 0 && !product.getInit())
-      text += "setp.eq.b32 scale, 0, 0;\n";
+        assembly.results * 2, element, registerList(0, assembly.results), left,
+        flags);
+    if (std::exchange(assembly.startsAtZero, false))
+      assembly.text += "setp.eq.b32 scale, 0, 0;\n";
   }
-  text += "wgmma.commit_group.sync.aligned; }";
+  return success();
+}
+
+/// One asm per product: fence, all steps, commit.
+LogicalResult RoleEmitter::emitWgmma(WgmmaOp product) {
+  StringAttr rowAxis;
+  FailureOr<SmallVector<int64_t>> order =
+      accumulatorOrder(product, distOf(product.getType()), rowAxis);
+  if (failed(order))
+    return failure();
+  auto count = static_cast<int64_t>(order->size());
+  Assembly assembly{.results = count, .startsAtZero = !product.getInit()};
+  for (int64_t i = 0; i < count; ++i)
+    assembly.constraints += "=f,";
+  if (product.getInit())
+    for (auto [i, reg] : llvm::enumerate(*order)) {
+      assembly.args.push_back(lanes(product.getInit())[reg]);
+      assembly.constraints += llvm::formatv("{0},", i);
+    }
+  assembly.text = "{ .reg .pred scale; .reg .b64 da, db; "
+                  "wgmma.fence.sync.aligned;\n";
+  assembly.text += assembly.startsAtZero ? "setp.ne.b32 scale, 0, 0;\n"
+                                         : "setp.eq.b32 scale, 0, 0;\n";
+  for (WgmmaOp::Pair pair : product.getPairs())
+    if (failed(addSteps(product, pair, rowAxis, assembly)))
+      return failure();
+  assembly.text += "wgmma.commit_group.sync.aligned; }";
+  assembly.constraints += "~{memory}";
 
   Type result = LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(count, b.getF32Type()));
-  Value sums = inlineAsm(result, args, text, constraints);
+  Value sums =
+      inlineAsm(result, assembly.args, assembly.text, assembly.constraints);
   Registers registers(count);
   for (auto [i, reg] : llvm::enumerate(*order))
     registers[reg] =

@@ -1,0 +1,152 @@
+// State of the emission of a kernel with warp roles.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_SCHEDULE_ROLEKERNEL_H
+#define SELVEDGE_COMPILER_SCHEDULE_ROLEKERNEL_H
+
+#include "compiler/Schedule/OnlineSoftmax.h"
+#include "compiler/Schedule/WarpRoles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace selvedge::schedule {
+
+constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
+                  threadsPerWarpgroup = 128;
+/// Named barriers: 0 is that of the block, then one for rows to be cleared and
+/// one per warpgroup for its turn.
+constexpr int64_t clearBarrier = 1, turnBarrier = 2;
+
+class RoleKernel {
+public:
+  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
+             int64_t stages)
+      : source(source), launch(launch), plan(std::move(plan)), stages(stages),
+        b(source), loc(source.getLoc()) {}
+
+  mlir::FailureOr<sm::KernelOp> run();
+
+private:
+  /// Slots of one copy and the barriers around them; `empty` is null where they
+  /// are filled once.
+  struct Ring {
+    mlir::Value buffer, full, empty;
+    sm::BufferType slot;
+  };
+
+  mlir::Value i32(int64_t v) {
+    return mlir::arith::ConstantIntOp::create(b, loc, v, 32);
+  }
+  mlir::Value add(mlir::Value x, mlir::Value y) {
+    return mlir::arith::AddIOp::create(b, loc, x, y);
+  }
+  /// Place in a ring: the slot, and the parity of its barriers' phase.
+  struct Cursor {
+    mlir::Value stage, parity;
+  };
+  sm::BufferType slotType(BulkCopy &copy);
+  /// Bytes of one stage of a copy.
+  int64_t stageBytes(BulkCopy &copy);
+  void addArguments();
+  /// The number of tiles that the launch has.
+  mlir::Value countTiles();
+  /// Emits `body` for each tile of this thread block. `carried` goes through
+  /// it and holds what the last tile left.
+  mlir::LogicalResult
+  forTiles(llvm::MutableArrayRef<mlir::Value> carried,
+           llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)> body);
+  void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitTileProducts(bool isLagged, Cursor &tile,
+                                       Cursor &step, mlir::IRMapping &mapping);
+  Ring makeRing(BulkCopy &copy, int64_t depth);
+  void allocate();
+  /// A scalar of the source, recomputed at the insertion point.
+  mlir::Value scalar(mlir::Value v, mlir::IRMapping &mapping);
+  void load(BulkCopy &copy, const Ring &ring, mlir::Value stage,
+            mlir::IRMapping &mapping);
+  void emitCopies();
+  mlir::LogicalResult emitProducts();
+  mlir::LogicalResult emitLoop(mlir::scf::ForOp loop, mlir::IRMapping &mapping,
+                               Cursor &step);
+  mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
+  /// Loops in which one product waits for values computed from the others.
+  bool findLaggedProducts();
+  mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// What a step leaves for the next one.
+  struct Pending {
+    /// Carried values of the loops; an accumulator without its last product.
+    llvm::SmallVector<mlir::Value> carried;
+    /// The computed operand of the last product, its step's index and slot.
+    mlir::Value operand, index, stage, parity;
+  };
+  mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
+                               mlir::Value stage, mlir::Value parity,
+                               std::optional<Pending> before,
+                               mlir::IRMapping mapping, Pending &after);
+  /// The streamed copy that a product reads.
+  std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
+  /// The tile of the pending product, once it has arrived.
+  mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
+                          const mlir::IRMapping &mapping,
+                          mlir::Value clears = {});
+  mlir::LogicalResult emitFirstStep(mlir::Value index, Cursor at,
+                                    mlir::Value runsFirst,
+                                    llvm::ArrayRef<mlir::Value> inits,
+                                    const mlir::IRMapping &mapping,
+                                    Pending &pending);
+  mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
+                          mlir::Value slot);
+  /// Warpgroups start their products in turn, so that one computes while the
+  /// other multiplies.
+  void awaitTurn();
+  void passTurn();
+  bool findSoftmax();
+  void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
+                   mlir::IRMapping &mapping);
+  void emitExactSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
+                        mlir::IRMapping &mapping);
+  /// `op` with the types of one warpgroup.
+  mlir::Operation *cloneConverted(mlir::Operation &op,
+                                  mlir::IRMapping &mapping);
+  /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
+  /// `clears` only where it holds.
+  mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, mlir::Value stage,
+                        mlir::Value parity, mlir::IRMapping &mapping,
+                        mlir::Value clears = {});
+  /// Whether all lanes hold the constant zero.
+  bool isZero(mlir::Value value);
+  void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
+  mlir::Value predicateByRow(mlir::Value p, sm::DistAttr dist,
+                             mlir::IRMapping &mapping);
+  /// Types and distributions of one warpgroup.
+  mlir::Type convert(mlir::Type type);
+  /// The place that follows in a ring of `depth` slots.
+  Cursor advance(Cursor at, int64_t depth);
+
+  sm::KernelOp source, target;
+  sm::LaunchOp launch;
+  RolePlan plan;
+  /// Slots of the rings of loops, and of the rings of tiles.
+  int64_t stages, residentStages = 1;
+  /// What each role finds in the kernel's body: its arguments.
+  mlir::IRMapping outer;
+  mlir::Value tiles;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  llvm::SmallVector<Ring> resident, streamed;
+  mlir::Value warpgroup;
+  /// Per loop, the product that lags one step behind.
+  llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
+  /// Position of its result among the carried values.
+  unsigned laggedResult = 0;
+  /// Per loop, its softmax step if maxima are speculated on, and the type of
+  /// each thread's part of the sum.
+  llvm::DenseMap<mlir::Operation *, OnlineSoftmax> softmax;
+  mlir::Type partialType;
+  /// Slot that each source buffer stands for, in the current place.
+  llvm::DenseMap<mlir::Value, mlir::Value> slots;
+};
+
+} // namespace selvedge::schedule
+
+#endif // SELVEDGE_COMPILER_SCHEDULE_ROLEKERNEL_H

@@ -1,0 +1,201 @@
+// The role that multiplies: operations and plain loops.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/RoleKernel.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Registers per thread by the number of warpgroups: what they and the copying
+/// warpgroup hold fits the register file.
+static int64_t productRegisters(int64_t warpgroups) {
+  return warpgroups <= 2 ? 240 : 160;
+}
+
+bool RoleKernel::isZero(Value value) {
+  auto splat = value.getDefiningOp<SplatOp>();
+  auto constant = splat ? splat.getValue().getDefiningOp<arith::ConstantOp>()
+                        : arith::ConstantOp();
+  return constant && constant.getValue() == b.getF32FloatAttr(0);
+}
+
+Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
+  Operation *clone = b.clone(op, mapping);
+  for (Value result : clone->getResults())
+    result.setType(convert(result.getType()));
+  if (auto constant = dyn_cast<arith::ConstantOp>(clone))
+    if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      constant.setValueAttr(
+          DenseElementsAttr::get(cast<ShapedType>(constant.getType()),
+                                 dense.getSplatValue<Attribute>()));
+  if (auto range = dyn_cast<RangeOp>(clone)) {
+    AxisDistAttr axis = distOf(range.getType()).getAxes()[0];
+    if (axis.getName() == plan.rowAxis) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(range);
+      range.getStartMutable().assign(
+          add(range.getStart(),
+              arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows))));
+    }
+  }
+  return clone;
+}
+
+LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
+  if (isa<AllocOp, CopyOp, scf::YieldOp, sm::ReturnOp>(op))
+    return success();
+  if (auto mma = dyn_cast<MmaOp>(op)) {
+    auto operand = [&](Value v) {
+      Value slot = slots.lookup(v);
+      return slot ? slot : mapping.lookup(v);
+    };
+    // A sum that starts at zero needs no registers set to it.
+    Value init =
+        isZero(mma.getInit()) ? Value() : mapping.lookup(mma.getInit());
+    Value started = WgmmaOp::create(
+        b, op.getLoc(), convert(mma.getType()), operand(mma.getLhs()),
+        operand(mma.getRhs()), init, mma.getOverAttr());
+    mapping.map(
+        mma.getResult(),
+        WgmmaWaitOp::create(b, op.getLoc(), started.getType(), started, 0)
+            .getResult());
+    return success();
+  }
+  // Distributions that only copies use have warps of their own shape.
+  auto isOwn = [&](Type type) {
+    DistAttr dist = distOf(type);
+    return !dist || llvm::all_of(dist.getAxes(), [&](AxisDistAttr axis) {
+      return axis.getName() == plan.rowAxis
+                 ? axis.getLanes()[2] == 1
+                 : llvm::all_of(axis.getWarps(),
+                                [](int64_t w) { return w == 0; });
+    });
+  };
+  if (llvm::all_of(op.getResultTypes(), isOwn))
+    cloneConverted(op, mapping);
+  return success();
+}
+
+LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
+                                   Cursor &step) {
+  SmallVector<Value> inits;
+  for (Value init : loop.getInitArgs())
+    inits.push_back(mapping.lookup(init));
+  inits.push_back(step.stage);
+  inits.push_back(step.parity);
+  auto steps = scf::ForOp::create(b, loc, scalar(loop.getLowerBound(), mapping),
+                                  scalar(loop.getUpperBound(), mapping),
+                                  scalar(loop.getStep(), mapping), inits);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(steps.getBody());
+    IRMapping local = mapping;
+    local.map(loop.getInductionVar(), steps.getInductionVar());
+    for (auto [from, to] :
+         llvm::zip(loop.getRegionIterArgs(), steps.getRegionIterArgs()))
+      local.map(from, to);
+    unsigned carried = loop.getInitArgs().size();
+    Value s = steps.getRegionIterArg(carried),
+          p = steps.getRegionIterArg(carried + 1);
+    SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
+    SmallVector<Operation *> lastReader(copies.size());
+    for (auto [i, copy] : llvm::enumerate(copies))
+      for (Operation *user : copy.copy.getBuffer().getUsers())
+        if (isa<MmaOp>(user) && user->getBlock() == loop.getBody() &&
+            (!lastReader[i] || lastReader[i]->isBeforeInBlock(user)))
+          lastReader[i] = user;
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      // A tile is awaited before its first product.
+      if (auto mma = dyn_cast<MmaOp>(op))
+        for (auto [i, copy] : llvm::enumerate(copies)) {
+          Value buffer = copy.copy.getBuffer();
+          if ((mma.getLhs() != buffer && mma.getRhs() != buffer) ||
+              slots.lookup(buffer))
+            continue;
+          slots[buffer] = awaitTile(copy, streamed[i], s, p, local);
+        }
+      if (failed(emitOp(op, local)))
+        return failure();
+      for (size_t i = 0; i < copies.size(); ++i)
+        if (lastReader[i] == &op)
+          ArriveOp::create(b, loc, streamed[i].empty, s, true);
+    }
+    for (BulkCopy &copy : copies)
+      slots.erase(copy.copy.getBuffer());
+    SmallVector<Value> yields;
+    for (Value v :
+         cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
+      yields.push_back(local.lookup(v));
+    Cursor next = advance({s, p}, stages);
+    yields.push_back(next.stage);
+    yields.push_back(next.parity);
+    scf::YieldOp::create(b, loc, yields);
+  }
+  for (auto [from, to] : llvm::zip(loop.getResults(), steps.getResults()))
+    mapping.map(from, to);
+  step = {steps.getResult(loop.getNumResults()),
+          steps.getResult(loop.getNumResults() + 1)};
+  return success();
+}
+
+/// The role that multiplies: 64 rows per warpgroup.
+LogicalResult RoleKernel::emitProducts() {
+  auto role = RoleOp::create(b, loc, "products", 1, plan.warpgroups,
+                             productRegisters(plan.warpgroups), false);
+  Block &block = role.getBody().emplaceBlock();
+  warpgroup = block.addArgument(b.getI32Type(), loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&block);
+  bool isLagged = findLaggedProducts();
+  if (!isLagged || !findSoftmax())
+    softmax.clear();
+  if (isLagged && plan.warpgroups > 1) {
+    // The last one gives the first its turn.
+    auto isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                        warpgroup, i32(plan.warpgroups - 1));
+    auto branch = scf::IfOp::create(b, loc, TypeRange(), isLast, false);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    passTurn();
+  }
+  SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
+  return forTiles(carried, [&](IRMapping &mapping) {
+    Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
+    LogicalResult result = emitTileProducts(isLagged, tile, step, mapping);
+    carried = {tile.stage, tile.parity, step.stage, step.parity};
+    return result;
+  });
+}
+
+LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
+                                           Cursor &step, IRMapping &mapping) {
+  bool waited = false;
+  for (Operation &op : source.getBody().front()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && isLagged && loop != plan.loops.back())
+      continue;
+    if (!loop) {
+      bool isTile = isa<BlockIdOp>(op) && mapping.contains(op.getResult(0));
+      if (!isTile && failed(emitOp(op, mapping)))
+        return failure();
+      continue;
+    }
+    if (!waited)
+      for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
+        slots[copy.copy.getBuffer()] =
+            awaitTile(copy, ring, tile.stage, tile.parity, mapping);
+    waited = true;
+    if (failed(isLagged ? emitLaggedLoops(mapping, step)
+                        : emitLoop(loop, mapping, step)))
+      return failure();
+    if (loop == plan.loops.back())
+      for (Ring &ring : resident)
+        if (ring.empty)
+          ArriveOp::create(b, loc, ring.empty, tile.stage, true);
+  }
+  tile = advance(tile, residentStages);
+  return success();
+}
+
+} // namespace selvedge::schedule

@@ -1,0 +1,18 @@
+// Form roles prints, parses back, and survives the generic form.
+// SPDX-License-Identifier: MIT
+// RUN: selvedge-opt %S/SM90/flash_bwd_d128.mlir | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s
+// RUN: selvedge-opt %S/SM90/flash_bwd_d128.mlir -o %t.1.mlir
+// RUN: selvedge-opt %t.1.mlir -mlir-print-op-generic | selvedge-opt -o %t.2.mlir
+// RUN: diff %t.1.mlir %t.2.mlir
+// CHECK: sm.role "load" first 0 warpgroups 1 registers 24 single {
+// CHECK: sm.bulk_load {{.*}} to {{.*}} signal {{.*}} : <4, bf16>, <"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>, <arrivals 1, stages 2>
+// CHECK: sm.role "add" first 0 warpgroups 1 registers 24 single warps 2 from 1 {
+// CHECK: sm.bulk_reduce add {{.*}} to {{.*}} : <"thread" x "register", 128 x 32 x f32, swizzle 0, stages 1, panel 4>, <5, f32>
+// CHECK: sm.role "differentiate" first 1 warpgroups 2 registers 240 {
+// CHECK: sm.panel {{.*}} -> <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>
+// CHECK: sm.wgmma {{.*}} over "e" plus({{.*}}) over ["d"] : tensor<64x8xbf16
+// CHECK: sm.warp_sync
+// CHECK: sm.wgmma {{.*}} init {{.*}} over "i" :
+// CHECK: sm.stage_fragment
+// RUN: selvedge-opt %S/SM90/flash_causal_d128.mlir | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=NEXT
+// NEXT: sm.next_tile %{{.*}} of %{{.*}} : <1, i32>
