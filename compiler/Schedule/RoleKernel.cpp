@@ -9,8 +9,8 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Shared memory for rings; the rest is left to barriers.
-static constexpr int64_t maxRingBytes = 226 * 1024;
+/// Shared memory for tiles; the rest is left to barriers.
+static constexpr int64_t maxSharedBytes = 226 * 1024;
 
 BufferType RoleKernel::slotType(BulkCopy &copy) {
   BufferType type = copy.copy.getBuffer().getType();
@@ -43,8 +43,16 @@ void RoleKernel::allocate() {
     tileBytes += stageBytes(copy);
   for (BulkCopy &copy : steps)
     stepBytes += stageBytes(copy);
-  // The next tile's operands arrive during this one where there is room.
-  if (plan.isPersistent && 2 * tileBytes + stages * stepBytes <= maxRingBytes)
+  // Where there is room: results are staged, and the next tile's operands
+  // arrive during this one.
+  int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
+  for (BulkStore &store : plan.stores)
+    storeBytes += storeType(store).getBytes() * plan.warpgroups;
+  if (taken + storeBytes > maxSharedBytes)
+    plan.stores.clear();
+  else
+    taken += storeBytes;
+  if (plan.isPersistent && taken + tileBytes <= maxSharedBytes)
     residentStages = 2;
   SmallVector<Value> barriers;
   auto add = [&](SmallVector<Ring> &rings, ArrayRef<BulkCopy> copies,
@@ -64,6 +72,9 @@ void RoleKernel::allocate() {
   };
   add(resident, plan.resident, residentStages, plan.isPersistent);
   add(streamed, steps, stages, true);
+  for (BulkStore &store : plan.stores)
+    staging[store.store] =
+        AllocOp::create(b, loc, storeType(store).withStages(plan.warpgroups));
   InitMBarriersOp::create(b, loc, barriers);
 }
 
@@ -191,6 +202,8 @@ void RoleKernel::addArguments() {
         ArrayRef(plan.streamed.find(plan.loops.front())->second)})
     for (BulkCopy copy : copies)
       boxes[copy.copy.getTensor()] = copy.box;
+  for (BulkStore &store : plan.stores)
+    boxes[store.store.getTensor()] = store.box;
   Block &body = target.getBody().front();
   SmallVector<Attribute> args;
   for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
@@ -225,9 +238,9 @@ FailureOr<KernelOp> RoleKernel::run() {
   target = KernelOp::create(b, loc, name + "_bulk", b.getArrayAttr({}),
                             warpsPerGroup * (plan.warpgroups + 1));
   Block &body = target.getBody().emplaceBlock();
-  addArguments();
   b.setInsertionPointToStart(&body);
   allocate();
+  addArguments();
   if (plan.isPersistent)
     tiles = countTiles();
   emitCopies();

@@ -47,6 +47,8 @@ private:
   sm::BufferType slotType(BulkCopy &copy);
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
+  sm::BufferType storeType(BulkStore &store);
+  void emitStore(BulkStore &store, mlir::IRMapping &mapping);
   void addArguments();
   /// The number of tiles that the launch has.
   mlir::Value countTiles();
@@ -134,6 +136,8 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
+  /// Per bulk store, a buffer with a slot per warpgroup.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
   mlir::Value warpgroup;
   /// Per loop, the product that lags one step behind.
   llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;

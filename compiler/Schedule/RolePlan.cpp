@@ -87,6 +87,8 @@ private:
   bool visit(Operation &op) {
     if (auto copy = dyn_cast<CopyOp>(op))
       return addCopy(copy, plan.resident);
+    if (auto store = dyn_cast<StoreOp>(op))
+      addStore(store);
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       plan.loops.push_back(loop);
       auto &copies = plan.streamed[loop];
@@ -148,7 +150,7 @@ private:
     if (!last || last.getAxes()[0].getName() != buffer.getColAxis())
       return fail("a tile is transposed");
     for (Value p : op.getPresence())
-      if (!isTensorBound(op, p)) {
+      if (!isTensorBound(op.getTensor(), op.getIndices(), p)) {
         DistAttr dist = distOf(p.getType());
         if (!dist || dist.getAxes().size() != 1 ||
             dist.getAxes()[0].getName() != buffer.getRowAxis() ||
@@ -160,9 +162,44 @@ private:
     return true;
   }
 
+  /// Other stores stay as they are.
+  void addStore(StoreOp op) {
+    DistAttr dist = distOf(op.getValue().getType());
+    Type element = getElementTypeOrSelf(op.getValue().getType());
+    if (!dist || dist.getAxes().size() != 2 ||
+        element.getIntOrFloatBitWidth() != 16 ||
+        dist.getAxes()[0].getName() != plan.rowAxis)
+      return;
+    AxisDistAttr cols = dist.getAxes()[1];
+    DistAttr last = distOf(op.getIndices().back().getType());
+    if (cols.getSize() % (panelBytes / 2) != 0 || cols.getLanes()[0] != 2 ||
+        !last || last.getAxes()[0].getName() != cols.getName())
+      return;
+    BulkStore bulk{op, {}, {}, cols.getName()};
+    for (Value index : op.getIndices()) {
+      DistAttr own = distOf(index.getType());
+      auto range = index.getDefiningOp<RangeOp>();
+      if (own && (!range || own.getAxes().size() != 1))
+        return;
+      bool isRows = own && own.getAxes()[0].getName() == plan.rowAxis;
+      if (isRows)
+        bulk.rowDimension = bulk.starts.size();
+      bulk.starts.push_back(own ? range.getStart() : index);
+      bulk.box.push_back(!own ? 1 : isRows ? warpgroupRows : panelBytes / 2);
+    }
+    for (Value p : op.getPresence())
+      if (!isTensorBound(op.getTensor(), op.getIndices(), p))
+        return;
+    // A tensor map has one box.
+    if (llvm::count_if(op.getTensor().getUsers(), [](Operation *user) {
+          return isa<StoreOp, LoadOp, CopyOp>(user);
+        }) == 1)
+      plan.stores.push_back(std::move(bulk));
+  }
+
   /// Whether a predicate is `index < extent` of the dimension that it indexes:
   /// what a bulk copy fills with zero by itself.
-  bool isTensorBound(CopyOp op, Value p) {
+  bool isTensorBound(Value argument, ValueRange indices, Value p) {
     auto compare = p.getDefiningOp<arith::CmpIOp>();
     if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
       return false;
@@ -170,15 +207,15 @@ private:
     if (!splat)
       return false;
     DimArgAttr dim;
-    if (auto argument = dyn_cast<BlockArgument>(splat.getValue());
-        argument && argument.getOwner() == &kernel.getBody().front())
-      dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+    if (auto bound = dyn_cast<BlockArgument>(splat.getValue());
+        bound && bound.getOwner() == &kernel.getBody().front())
+      dim = dyn_cast<DimArgAttr>(kernel.getArgs()[bound.getArgNumber()]);
     auto constant = splat.getValue().getDefiningOp<arith::ConstantIntOp>();
     auto pointer = cast<PointerArgAttr>(
-        kernel.getArgs()[cast<BlockArgument>(op.getTensor()).getArgNumber()]);
+        kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()]);
     for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
       for (auto [index, extent] :
-           llvm::zip(op.getIndices(), tensor.getShape().getResults())) {
+           llvm::zip(indices, tensor.getShape().getResults())) {
         if (tensor.getName() != pointer.getTensor() ||
             index != compare.getLhs())
           continue;

@@ -160,12 +160,16 @@ LogicalResult RoleKernel::emitProducts() {
     passTurn();
   }
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
-  return forTiles(carried, [&](IRMapping &mapping) {
+  LogicalResult result = forTiles(carried, [&](IRMapping &mapping) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
-    LogicalResult result = emitTileProducts(isLagged, tile, step, mapping);
+    LogicalResult emitted = emitTileProducts(isLagged, tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
-    return result;
+    return emitted;
   });
+  // Shared memory must outlive the bulk stores that read it.
+  if (!plan.stores.empty())
+    TmaDrainOp::create(b, loc, true);
+  return result;
 }
 
 LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
@@ -176,6 +180,12 @@ LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
     if (loop && isLagged && loop != plan.loops.back())
       continue;
     if (!loop) {
+      auto store = llvm::find_if(
+          plan.stores, [&](BulkStore &bulk) { return bulk.store == &op; });
+      if (store != plan.stores.end()) {
+        emitStore(*store, mapping);
+        continue;
+      }
       bool isTile = isa<BlockIdOp>(op) && mapping.contains(op.getResult(0));
       if (!isTile && failed(emitOp(op, mapping)))
         return failure();

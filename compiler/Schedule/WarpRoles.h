@@ -26,6 +26,16 @@ struct BulkCopy {
   size_t rowDimension = 0;
 };
 
+/// A store of form seq that the hardware can do in bulk: every predicate is a
+/// bound of the tensor, beyond which bulk stores write nothing.
+struct BulkStore {
+  sm::StoreOp store;
+  llvm::SmallVector<mlir::Value> starts;
+  llvm::SmallVector<int64_t> box;
+  mlir::StringAttr colAxis;
+  size_t rowDimension = 0;
+};
+
 /// What a kernel in form seq needs to run with roles.
 struct RolePlan {
   /// Warpgroups of 64 rows.
@@ -37,6 +47,8 @@ struct RolePlan {
   /// Loops in order, each with the same copies.
   llvm::SmallVector<mlir::scf::ForOp> loops;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
+  /// Stores of one tile per warpgroup, outside of loops.
+  llvm::SmallVector<BulkStore> stores;
   /// Every thread block has equally much to do: each takes every n-th tile.
   bool isPersistent = false;
 };

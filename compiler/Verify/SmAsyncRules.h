@@ -146,9 +146,10 @@ private:
   /// An initialised mbarrier of a ring; none, with an error, otherwise.
   std::optional<unsigned> mbarrierOf(Agent &agent, mlir::Operation *op,
                                      mlir::Value ring, mlir::Value stage);
-  /// Learns from a bulk load which mbarrier releases the buffer, where it
-  /// waited for no other.
-  void learnGuard(Agent &agent, Slot slot);
+  /// Learns from a bulk load which mbarrier releases the slot: the only one that
+  /// it waited for, if that is the same stage of a ring as long as the one that
+  /// the load signals.
+  void learnGuard(Agent &agent, Slot slot, unsigned signal);
   /// Fails, with an error, where `agent` releases what its products read.
   bool isReadLater(Agent &agent, mlir::Operation *op, unsigned mbarrier);
 

@@ -133,18 +133,28 @@ Progress SmAsyncRules::bulkFill(Agent &agent, Operation *op,
   Actor copy = order.launch(agent.actor, Engine::Bulk, site);
   if (writeSlot(agent, copy, /*parts=*/1, op, *slot, site) == Progress::Failed)
     return Progress::Failed;
-  learnGuard(agent, *slot);
+  learnGuard(agent, *slot, *mbarrier);
   return concludeMBarrier(
       order.completeBytes(copy, *mbarrier, buffer.getType().getStageBytes()),
       op, agent.where(), *mbarrier);
 }
 
-void SmAsyncRules::learnGuard(Agent &agent, Slot slot) {
+void SmAsyncRules::learnGuard(Agent &agent, Slot slot, unsigned signal) {
   ++loads[slot];
   Member &member = memberOf(agent);
   member.hasLoaded = true;
-  if (member.waits.size() == 1)
-    guards[slot] = member.waits.front();
+  if (member.waits.size() != 1)
+    return;
+  // A ring of other length, or another stage, guards something else.
+  unsigned guard = member.waits.front();
+  const MBarrierRing &full = mbarrierRings[ringOfMBarrier[signal]],
+                     &empty = mbarrierRings[ringOfMBarrier[guard]];
+  auto length = [](MBarrierRing ring) {
+    return cast<MBarrierType>(ring.op.getType()).getStages();
+  };
+  if (length(full) == length(empty) &&
+      signal - full.first == guard - empty.first)
+    guards[slot] = guard;
 }
 
 bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {

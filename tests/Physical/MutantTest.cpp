@@ -90,7 +90,7 @@ protected:
           << name;
       // Most mutants are weakened operations that a verifier refuses: that
       // execution would notice them too proves nothing more.
-      bool isRun = mutant.isDeletion || !isRefused;
+      bool isRun = mutant.isBlatant || !isRefused;
       std::string shown = isRun ? shows(*mutant.module, variant) : "";
       addRow(name,
              isRefused  ? "refused "
