@@ -113,8 +113,13 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
   let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
   let description = [{
     For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. Copies move to a role of one thread; the tiles of loops travel through
+<<<<<<< HEAD
     rings of `stages` slots, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for products, and
     releases a slot after the last product that reads it is complete. The presence of reductions and products ends here. Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
+=======
+    rings of two to four slots, as shared memory allows, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for products, and
+    releases a slot after the last product that reads it is complete. Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
+>>>>>>> d124229ac08762c55ac7b8f9b0941dd28863214e
     remove are cleared before they are read (`sm.clear`). The variant is renamed to `bulk`; other kernels stay as they are.
 
     Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
@@ -124,8 +129,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     sm.role "products" ... { scf.for %j { sm.wait %full; %s = sm.wgmma %q, %slot ...; sm.wgmma_wait 0, %s; sm.arrive %empty } }
     ```
   }];
-  let options = [Option<"stages", "stages", "int64_t", "2", "Slots per ring">,
-                 Option<"report", "report", "bool", "false", "Say why a kernel stays as it is">];
+  let options = [Option<"report", "report", "bool", "false", "Say why a kernel stays as it is">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 

@@ -21,12 +21,10 @@ struct Candidate {
 /// along columns.
 constexpr Candidate rowCandidates[] = {
     {128, 64, 64, 8}, {64, 64, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
-/// Two warpgroups of 64 rows each.
-constexpr Candidate warpgroupCandidates[] = {{128, 128, 64, 8},
-                                             {128, 64, 64, 8},
-                                             {64, 64, 64, 4},
-                                             {64, 32, 32, 4},
-                                             {64, 16, 16, 4}};
+/// Warpgroups of 64 rows each: four where the accumulators are small.
+constexpr Candidate warpgroupCandidates[] = {
+    {256, 64, 64, 16}, {128, 128, 64, 8}, {128, 64, 64, 8},
+    {64, 64, 64, 4},   {64, 32, 32, 4},   {64, 16, 16, 4}};
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
@@ -37,6 +35,8 @@ constexpr Candidate elementwiseCandidates[] = {
 /// Registers that addresses, predicates, fragments and loop state take beside
 /// accumulators (seen in SASS of the templates).
 constexpr int64_t registerOverhead = 72;
+/// The same where another warpgroup copies in bulk.
+constexpr int64_t bulkRegisterOverhead = 32;
 
 int64_t elements(Type type, const KernelPlan &plan) {
   int64_t n = 1;
@@ -89,7 +89,8 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
   return plan;
 }
 
-bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target) {
+bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target,
+          bool useWarpgroups) {
   int64_t threads = 32 * plan.warps;
   llvm::SmallPtrSet<Operation *, 8> copied;
   // Loops run one after the other and share registers and buffers; what is
@@ -114,14 +115,22 @@ bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target) {
       (loop ? largest : outside) = loop ? std::max(largest, amount) : amount;
     return outside + largest;
   };
-  int64_t registers = registerOverhead + total(registersOf),
-          smem = total(smemOf);
-  return registers <=
-             std::min(target.regsPerThread, target.regsPerSm / threads) &&
-         smem <= target.smemBytesPerBlock;
+  int64_t registers = total(registersOf), smem = total(smemOf), available;
+  if (useWarpgroups) {
+    registers += bulkRegisterOverhead;
+    available = productRegisters(plan.warps / 4);
+  } else {
+    registers += registerOverhead;
+    available = std::min(target.regsPerThread, target.regsPerSm / threads);
+  }
+  return registers <= available && smem <= target.smemBytesPerBlock;
 }
 
 } // namespace
+
+int64_t productRegisters(int64_t warpgroups) {
+  return warpgroups <= 2 ? 240 : warpgroups == 3 ? 160 : 112;
+}
 
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
   return target.hasWarpgroups && roles.hasDot && !roles.splitCols;
@@ -137,7 +146,7 @@ FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
   for (const Candidate &candidate : candidates) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);
-    if (fits(kernel, plan, target))
+    if (fits(kernel, plan, target, useWarpgroups))
       return plan;
   }
   return kernel.emitOpError("has no plan: no candidate block sizes fit the "

@@ -16,6 +16,10 @@ struct KernelPlan {
   int64_t warps = 4;
 };
 
+/// Registers per thread of `warpgroups` that multiply: with those of the one
+/// that copies they fit the register file (PTX ISA, "setmaxnreg").
+int64_t productRegisters(int64_t warpgroups);
+
 /// Whether the target multiplies by warpgroups and the kernel's products allow
 /// it: each keeps whole rows, as softmax needs.
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);

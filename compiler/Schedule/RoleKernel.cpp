@@ -9,6 +9,8 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// Slots of a ring: more hide no more latency.
+static constexpr int64_t maxStages = 4;
 /// Shared memory for tiles; the rest is left to barriers.
 static constexpr int64_t maxSharedBytes = 226 * 1024;
 
@@ -45,6 +47,7 @@ void RoleKernel::allocate() {
     stepBytes += stageBytes(copy);
   // Where there is room: results are staged, and the next tile's operands
   // arrive during this one.
+  stages = 2;
   int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
   for (BulkStore &store : plan.stores)
     storeBytes += storeType(store).getBytes() * plan.warpgroups;
@@ -52,8 +55,12 @@ void RoleKernel::allocate() {
     plan.stores.clear();
   else
     taken += storeBytes;
-  if (plan.isPersistent && taken + tileBytes <= maxSharedBytes)
+  if (plan.isPersistent && taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
+    taken += tileBytes;
+  }
+  for (; stages < maxStages && taken + stepBytes <= maxSharedBytes; ++stages)
+    taken += stepBytes;
   SmallVector<Value> barriers;
   auto add = [&](SmallVector<Ring> &rings, ArrayRef<BulkCopy> copies,
                  int64_t depth, bool isRefilled) {
@@ -137,8 +144,16 @@ LogicalResult
 RoleKernel::forTiles(MutableArrayRef<Value> carried,
                      llvm::function_ref<LogicalResult(IRMapping &)> body) {
   IRMapping local = outer;
-  if (!plan.isPersistent)
+  auto blocks = source.getBody().getOps<BlockIdOp>();
+  if (!plan.isPersistent) {
+    // Blocks start in order: long tiles, which mostly come last, go first.
+    Value last = arith::SubIOp::create(b, loc, tiles, i32(1));
+    Value tile = arith::SubIOp::create(
+        b, loc, last, BlockIdOp::create(b, loc, b.getI32Type()));
+    for (auto block : blocks)
+      local.map(block.getResult(), tile);
     return body(local);
+  }
   auto loop = scf::ForOp::create(
       b, loc, BlockIdOp::create(b, loc, b.getI32Type()), tiles,
       BlockCountOp::create(b, loc, b.getI32Type()), ValueRange(carried));
@@ -147,7 +162,7 @@ RoleKernel::forTiles(MutableArrayRef<Value> carried,
   for (auto [value, argument] :
        llvm::zip_equal(carried, loop.getRegionIterArgs()))
     value = argument;
-  for (auto block : source.getBody().getOps<BlockIdOp>())
+  for (auto block : blocks)
     local.map(block.getResult(), loop.getInductionVar());
   if (failed(body(local)))
     return failure();
@@ -222,7 +237,7 @@ void RoleKernel::addArguments() {
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
     auto arg = DimArgAttr::get(b.getContext(), name);
-    if (!plan.isPersistent || !launch.getGrid().isFunctionOfSymbol(i) ||
+    if (!launch.getGrid().isFunctionOfSymbol(i) ||
         llvm::is_contained(args, arg))
       continue;
     args.push_back(arg);
@@ -241,8 +256,7 @@ FailureOr<KernelOp> RoleKernel::run() {
   b.setInsertionPointToStart(&body);
   allocate();
   addArguments();
-  if (plan.isPersistent)
-    tiles = countTiles();
+  tiles = countTiles();
   emitCopies();
   if (failed(emitProducts()))
     return failure();
@@ -251,8 +265,8 @@ FailureOr<KernelOp> RoleKernel::run() {
 }
 
 FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
-                              const RolePlan &plan, int64_t stages) {
-  return RoleKernel(kernel, launch, plan, stages).run();
+                              const RolePlan &plan) {
+  return RoleKernel(kernel, launch, plan).run();
 }
 
 } // namespace selvedge::schedule

@@ -19,10 +19,9 @@ constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
 class RoleKernel {
 public:
-  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
-             int64_t stages)
-      : source(source), launch(launch), plan(std::move(plan)), stages(stages),
-        b(source), loc(source.getLoc()) {}
+  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan)
+      : source(source), launch(launch), plan(std::move(plan)), b(source),
+        loc(source.getLoc()) {}
 
   mlir::FailureOr<sm::KernelOp> run();
 
@@ -129,7 +128,7 @@ private:
   sm::LaunchOp launch;
   RolePlan plan;
   /// Slots of the rings of loops, and of the rings of tiles.
-  int64_t stages, residentStages = 1;
+  int64_t stages = 2, residentStages = 1;
   /// What each role finds in the kernel's body: its arguments.
   mlir::IRMapping outer;
   mlir::Value tiles;

@@ -1,17 +1,12 @@
 // The role that multiplies: operations and plain loops.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/RoleKernel.h"
 
 namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::sm;
-
-/// Registers per thread by the number of warpgroups: what they and the copying
-/// warpgroup hold fits the register file.
-static int64_t productRegisters(int64_t warpgroups) {
-  return warpgroups <= 2 ? 240 : 160;
-}
 
 bool RoleKernel::isZero(Value value) {
   auto splat = value.getDefiningOp<SplatOp>();

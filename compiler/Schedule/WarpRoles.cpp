@@ -39,7 +39,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     }
     dropSinkPresence(kernel);
-    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, stages);
+    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles);
     if (failed(emitted))
       return failure();
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted->getSymNameAttr()));

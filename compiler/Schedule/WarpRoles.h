@@ -60,9 +60,8 @@ std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
 /// Rewrites the kernel into form roles and returns the new one, whose name ends
 /// in `_bulk`. `launch` launches the kernel. Fails where some operation has no
 /// place in the form.
-mlir::FailureOr<sm::KernelOp> emitRoles(sm::KernelOp kernel,
-                                        sm::LaunchOp launch,
-                                        const RolePlan &plan, int64_t stages);
+mlir::FailureOr<sm::KernelOp>
+emitRoles(sm::KernelOp kernel, sm::LaunchOp launch, const RolePlan &plan);
 
 } // namespace selvedge::schedule
 

@@ -96,8 +96,9 @@ Case attention(const std::string &op, bool causal) {
   lying[3].values = {n + 20, 2147483647, -5};
   test.kits.push_back({"broken promise", lying, {}, false});
   // Steps have 64 keys; the first row of a causal step has kv_len - M + 1.
-  std::vector<double> lengths =
-      causal ? std::vector<double>{n, 68, 69} : std::vector<double>{n, 63, 64};
+  std::vector<double> lengths = causal || op == "gemma"
+                                    ? std::vector<double>{n, 68, 69}
+                                    : std::vector<double>{n, 63, 64};
   test.edges.push_back(
       {"edges", sized(6, n, 0, lengths), {}, true, {{"M", 6}}});
   if (op == "gemma")
@@ -183,10 +184,13 @@ Case filled() {
   Case test{"filled", SELVEDGE_INPUTS "/filled.tile", "filled",
             {},       {{"M", m}, {"N", n}},           {}};
   test.kits.push_back({"normal", {randomTensor("x", {m, n}, 8)}});
-  // The fill decides the maximum, and what pads the block must not.
+  // The fill decides the maximum or the minimum, and what pads the block must
+  // not.
   test.kits.push_back({"low", {randomTensor("x", {m, n}, 8, -40)}});
   test.kits.push_back(
       {"low, no fill", {randomTensor("x", {m, n}, 8, -40)}, {{"first", 0}}});
+  test.kits.push_back(
+      {"high, no fill", {randomTensor("x", {m, n}, 8, 40)}, {{"first", 0}}});
   test.kits.push_back(
       {"all filled", {randomTensor("x", {m, n}, 8)}, {{"first", n}}});
   for (int64_t edge : {1023, 1024})
