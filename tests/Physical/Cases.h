@@ -72,9 +72,9 @@ inline constexpr llvm::StringLiteral boundPipeline =
     "canonicalize,cse";
 inline constexpr llvm::StringLiteral seqPipeline =
     "tile-to-sm,canonicalize,cse";
-/// The same with loops in parts, as the driver runs them: the safety passes;
-/// claims of full steps on bound tiles; bound tiles without what they prove;
-/// the verifier of claims.
+/// The same with loops in parts, as the driver runs them but for
+/// `tile-interior-parts`: the safety passes; claims of full steps on bound
+/// tiles; bound tiles without what they prove; the verifier of claims.
 inline constexpr llvm::StringLiteral exactPipeline =
     "cse,tile.program(tile-exact-compares),cse,"
     "tile.program(tile-obligations,tile-output-init),cse";
