@@ -292,7 +292,7 @@ Val Elaborator::callReduce(const Expr &e) {
     if (!llvm::is_contained(over, axis))
       rest.push_back(axis);
   PredSet consumed, kept;
-  splitPreds(s.preds, over, consumed, kept);
+  splitPreds(e.loc, s.preds, over, consumed, kept);
   Location l = at(e.loc);
   Value source = s.ssa;
   if (isCount) {
@@ -369,8 +369,8 @@ Val Elaborator::callDot(const Expr &e, const Val *init) {
     return Val::error();
   }
   PredSet consumed, kept;
-  splitPreds(a.preds, over, consumed, kept);
-  splitPreds(b.preds, over, consumed, kept);
+  splitPreds(e.loc, a.preds, over, consumed, kept);
+  splitPreds(e.loc, b.preds, over, consumed, kept);
   Location l = at(e.loc);
   Type result = tb->tileOf(Builder(ctx).getF32Type(), rest);
   SmallVector<Attribute> names(over.begin(), over.end());

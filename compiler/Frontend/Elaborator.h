@@ -172,9 +172,11 @@ private:
                        const PredSet &b);
   PredSet joinElse(llvm::SMLoc loc, const PredSet &value,
                    const PredSet &otherwise);
-  /// Parts the predicates by whether they mention one of `over`.
-  void splitPreds(const PredSet &preds, llvm::ArrayRef<mlir::StringAttr> over,
-                  PredSet &consumed, PredSet &kept) const;
+  /// Parts the predicates by whether they mention one of `over`, and consumes
+  /// the lanes outside of those axes' ranges with them.
+  void splitPreds(llvm::SMLoc loc, const PredSet &preds,
+                  llvm::ArrayRef<mlir::StringAttr> over, PredSet &consumed,
+                  PredSet &kept);
 
   // Softmax.cpp
   Val callSoftmax(const Expr &e);

@@ -64,8 +64,11 @@ Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
       l, tb->tileOf(Builder(ctx).getI32Type(), axis), start);
   Val v = Val::ofSsa(index);
   Value stop = materialise(loc, hi);
-  if (stop)
-    v.preds.add(tb->compare(l, arith::CmpIPredicate::slt, index, stop));
+  if (stop) {
+    Value inside = tb->compare(l, arith::CmpIPredicate::slt, index, stop);
+    tb->setInside(axis, inside);
+    v.preds.add(inside);
+  }
   v.preds.add(hi.preds);
   v.preds.add(lo.preds);
   v.nonNegative = true;

@@ -61,14 +61,20 @@ PredSet Elaborator::joinElse(SMLoc loc, const PredSet &value,
   return result;
 }
 
-void Elaborator::splitPreds(const PredSet &preds, ArrayRef<StringAttr> over,
-                            PredSet &consumed, PredSet &kept) const {
+void Elaborator::splitPreds(SMLoc loc, const PredSet &preds,
+                            ArrayRef<StringAttr> over, PredSet &consumed,
+                            PredSet &kept) {
   for (Value pred : preds) {
     bool mentions = llvm::any_of(axesOf(pred.getType()), [&](StringAttr axis) {
       return llvm::is_contained(over, axis);
     });
     (mentions ? consumed : kept).add(pred);
   }
+  // A total tile ends where its axes do: how far the plan pads them is never
+  // seen.
+  for (StringAttr axis : over)
+    if (Value inside = tb->insideOf(at(loc), axis))
+      consumed.add(inside);
 }
 
 } // namespace selvedge::frontend

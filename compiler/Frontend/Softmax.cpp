@@ -138,7 +138,7 @@ Val Elaborator::softmaxUpdate(const Expr &e, Variable &state) {
     return Val::error();
 
   PredSet consumed, kept;
-  splitPreds(s.preds, over, consumed, kept);
+  splitPreds(e.loc, s.preds, over, consumed, kept);
   SmallVector<Value> accValues;
   SmallVector<Type> accTypes;
   for (Variable *acc : accs) {

@@ -108,6 +108,26 @@ StringAttr TileBuilder::fullAxis(StringRef dim, int64_t extent) {
   return unique;
 }
 
+void TileBuilder::setInside(StringAttr name, Value inside) {
+  for (Axis &axis : axes)
+    if (axis.name == name)
+      axis.inside = inside;
+}
+
+Value TileBuilder::insideOf(Location loc, StringAttr name) {
+  for (const Axis &axis : axes) {
+    if (axis.name != name)
+      continue;
+    if (axis.inside || axis.key)
+      return axis.inside;
+    Value index = create<RangeOp>(loc, tileOf(IntegerType::get(ctx, 32), name),
+                                  constantInt(loc, 0));
+    return compare(loc, arith::CmpIPredicate::slt, index,
+                   constantInt(loc, axis.attr.getExtent()));
+  }
+  return {};
+}
+
 bool TileBuilder::isBlock(StringRef name) const {
   return llvm::any_of(axes, [&](const Axis &axis) {
     return axis.attr.getBlock() && axis.attr.getBlock().getValue() == name;

@@ -52,6 +52,10 @@ public:
   mlir::StringAttr fullAxis(llvm::StringRef dim, int64_t extent);
   /// The axis `:` of a dimension if there is one.
   mlir::StringAttr findFullAxis(llvm::StringRef dim) const;
+  /// Says which lanes of an axis are inside its range.
+  void setInside(mlir::StringAttr axis, mlir::Value inside);
+  /// Which lanes of an axis are inside its range or extent; null if all are.
+  mlir::Value insideOf(mlir::Location loc, mlir::StringAttr axis);
   /// True for a block size that an axis has.
   bool isBlock(llvm::StringRef name) const;
   mlir::ArrayAttr axesAttr() const;
@@ -96,6 +100,7 @@ private:
     tile::AxisAttr attr;
     const void *key;
     std::string dim;
+    mlir::Value inside = {};
   };
 
   mlir::Value place(mlir::Operation *op);

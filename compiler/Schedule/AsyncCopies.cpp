@@ -1,6 +1,7 @@
 // sm-async-copies: copies become asynchronous, their loops pipelined.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/SinkPresence.h"
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/IR/Dominance.h"
@@ -244,6 +245,7 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   using SmAsyncCopiesBase::SmAsyncCopiesBase;
 
   void runOnOperation() override {
+    dropSinkPresence(getOperation());
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     llvm::MapVector<Block *, RingPool> pools;

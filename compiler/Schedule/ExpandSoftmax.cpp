@@ -64,9 +64,10 @@ public:
     return math::Exp2Op::create(b, loc, scaled);
   }
 
-  Value reduce(Combine kind, Value x, StringRef axis, Type like) {
+  Value reduce(Combine kind, Value x, SoftmaxUpdateOp step, Type like) {
     return ReduceOp::create(b, loc, withElementType(like, b.getF32Type()), kind,
-                            x, b.getStrArrayAttr({axis}), ValueRange());
+                            x, b.getStrArrayAttr({step.getOver()}),
+                            step.getPresence());
   }
 
   OpBuilder &b;
@@ -87,7 +88,7 @@ void expandUpdate(SoftmaxUpdateOp op, NoteIds &ids) {
   OpBuilder builder(op);
   SoftmaxBuilder s(builder, op, ids);
   Type state = op.getMax().getType();
-  Value top = s.reduce(Combine::Max, op.getScores(), op.getOver(), state);
+  Value top = s.reduce(Combine::Max, op.getScores(), op, state);
   Value newMax =
       arith::MaximumFOp::create(builder, op.getLoc(), op.getMax(), top);
   Value ref = s.reference(newMax);
@@ -95,8 +96,7 @@ void expandUpdate(SoftmaxUpdateOp op, NoteIds &ids) {
   Value alpha = s.exponential(op.getMax(), ref);
   Value kept = arith::MulFOp::create(builder, op.getLoc(), op.getSum(), alpha);
   Value newSum = arith::AddFOp::create(
-      builder, op.getLoc(), kept,
-      s.reduce(Combine::Add, weights, op.getOver(), state));
+      builder, op.getLoc(), kept, s.reduce(Combine::Add, weights, op, state));
   SmallVector<Value> results{weights, newMax, newSum};
   rescale(s, op.getAccs(), alpha, results);
   op->replaceAllUsesWith(results);

@@ -219,9 +219,12 @@ LogicalResult KernelLowering::lowerDot(DotOp dot) {
                                            builder.getF32FloatAttr(0));
     init = sm::SplatOp::create(builder, dot.getLoc(), type, zero);
   }
+  auto presence = valuesIn(dot.getPresence(), compute);
+  if (failed(presence))
+    return dot.emitOpError("cannot be lowered: a predicate has no value here");
   compute.values[dot] =
       sm::MmaOp::create(builder, dot.getLoc(), type, lhs, rhs, init,
-                        cast<StringAttr>(dot.getOver()[0]));
+                        cast<StringAttr>(dot.getOver()[0]), *presence);
   return success();
 }
 
@@ -231,7 +234,18 @@ LogicalResult KernelLowering::lowerReduce(ReduceOp reduce) {
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(current.getType()).getShape());
   Type element = getElementTypeOrSelf(current.getType());
+  auto presence = valuesIn(reduce.getPresence(), compute);
+  if (failed(presence))
+    return reduce.emitOpError(
+        "cannot be lowered: a predicate has no value here");
   for (auto over : reduce.getOver().getAsRange<StringAttr>()) {
+    // A predicate belongs to the first of its axes that is reduced.
+    auto own = llvm::to_vector(llvm::make_filter_range(*presence, [&](Value p) {
+      sm::DistAttr dist = sm::distOf(p.getType());
+      return dist && dist.indexOf(over) >= 0;
+    }));
+    llvm::erase_if(*presence,
+                   [&](Value p) { return llvm::is_contained(own, p); });
     size_t position = sm::distOf(current.getType()).indexOf(over);
     axes.erase(axes.begin() + position);
     shape.erase(shape.begin() + position);
@@ -241,7 +255,7 @@ LogicalResult KernelLowering::lowerReduce(ReduceOp reduce) {
             : RankedTensorType::get(
                   shape, element, sm::DistAttr::get(reduce.getContext(), axes));
     current = sm::ReduceOp::create(builder, reduce.getLoc(), type,
-                                   reduce.getKind(), current, over);
+                                   reduce.getKind(), current, over, own);
   }
   compute.values[reduce] = current;
   return success();

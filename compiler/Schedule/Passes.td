@@ -101,10 +101,10 @@ def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
   let summary = "Lower bound tile kernels to sm.seq and sm.plan";
   let description = [{
     Gives every axis a distribution over registers, lanes and warps, turns operands of `tile.dot` into copies to shared memory (or keeps them in registers where the
-    distribution allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`.
+    distribution allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`. Reductions and products keep their presence, for `verify-sm-padding`.
 
-    Before: `%k = tile.load %K[...] where(...) {fill = zero}`, `tile.dot %q, %k over ["D"]`.
-    After: `sm.copy %K[...] where(...) to %buf ...`, `sm.mma %qbuf, %buf init %zero over "D"`.
+    Before: `%k = tile.load %K[...] where(...) {fill = zero}`, `tile.dot %q, %k over ["D"] where(%pd)`.
+    After: `sm.copy %K[...] where(...) to %buf ...`, `sm.mma %qbuf, %buf init %zero over "D" where(%pd)`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
@@ -113,8 +113,13 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
   let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
   let description = [{
     For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. Copies move to a role of one thread; the tiles of loops travel through
+<<<<<<< HEAD
+    rings of `stages` slots, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for products, and
+    releases a slot after the last product that reads it is complete. The presence of reductions and products ends here. Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
+=======
     rings of two to four slots, as shared memory allows, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for products, and
     releases a slot after the last product that reads it is complete. Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
+>>>>>>> d124229ac08762c55ac7b8f9b0941dd28863214e
     remove are cleared before they are read (`sm.clear`). The variant is renamed to `bulk`; other kernels stay as they are.
 
     Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
@@ -133,9 +138,9 @@ def SmAsyncCopies : Pass<"sm-async-copies", "::selvedge::sm::KernelOp"> {
   let description = [{
     A copy whose operands depend on the loop's index and on values from outside only is issued one iteration ahead into a ring of `stages` buffers. One await and
     one barrier at the top of the iteration make the current stage visible and prove that every warp is done with the stage that the next copies fill.
-    Other copies are issued where they stood and awaited before their first use.
+    Other copies are issued where they stood and awaited before their first use. The presence of reductions and products, and what only it needs, is dropped.
 
-    Before: `scf.for %j { sm.copy ... to %buf; sm.mma %a, %buf ... }`
+    Before: `scf.for %j { sm.copy ... to %buf; sm.mma %a, %buf ... where(%p) }`
     After: `sm.copy_async (first)`, `scf.for %j { sm.await; sm.barrier; sm.copy_async (next); sm.mma %a, %slot ... }`
   }];
   let options = [Option<"stages", "stages", "int64_t", "2", "Buffers per pipelined copy">];

@@ -337,7 +337,7 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
                 ReduceOp::create(b, loc, convert(softmaxStep.newSum.getType()),
                                  tile::Combine::Add,
                                  branch.getResult(softmaxStep.sum),
-                                 softmaxStep.over));
+                                 softmaxStep.over, ValueRange()));
   }
   return success();
 }

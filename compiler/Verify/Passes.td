@@ -80,14 +80,14 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
     zero". Predicates are equal by expression and axis name, whoever holds the lanes (`#sm.dist`). Arithmetic keeps what it provably keeps: `exp2` of (-inf minus a guarded reference) is zero, an
     unguarded reference (`x > -inf ? x : 0`, or none) proves nothing.
 
-    - `sm.reduce`: the identity at absent lanes of the axis; each index of the axis is held once.
-    - `sm.mma`: the annihilator pair; equal extents of the contracted axis; a product with an absent key is an absent score, whatever it holds.
+    - `sm.reduce`: the identity at absent lanes of the axis, and wherever a predicate of its `presence` is false; each index of the axis is held once.
+    - `sm.mma`: the annihilator pair there; equal extents of the contracted axis; a product with an absent key is an absent score, whatever it holds.
     - `sm.store`: a presence that implies every predicate of the value and of the indices. Loop bounds and branch conditions always exist.
     - `sm.copy`, `sm.stage`: the distribution covers every element of the buffer, none outside. A buffer that `sm.mma` reads was written on every path, in this iteration.
     - `vector` accesses: the elements are registers and memory side by side, aligned.
 
-    Refused: `sm.reduce max` of a product whose `select ..., -inf` is gone, or selects 0; `sm.mma` on a buffer that one branch does not copy.
-    What it cannot see: a predicate that no load carries (a causal mask) is a matter of `verify-tile-padding`.
+    Refused: `sm.reduce max` of a product whose `select ..., -inf` is gone, tests another compare than the `presence`, or selects 0; `sm.mma` on a buffer that one branch does not copy.
+    A lane that the program itself fills (`max(t else 0)`) is not in the `presence` and may hold anything that is defined.
   }];
 }
 

@@ -173,20 +173,32 @@ private:
     State identity = reduce.getKind() == tile::Combine::Add   ? State::Zero
                      : reduce.getKind() == tile::Combine::Max ? State::NegInf
                                                               : State::PosInf;
-    Facts rest;
-    for (const Fact &fact : of(reduce.getSource())) {
-      if (fact.origin == Origin::Known)
-        continue;
-      if (!mentions(fact.predicate, reduce.getOverAttr())) {
+    Facts rest, source = of(reduce.getSource());
+    Value wrong;
+    for (const Fact &fact : source) {
+      if (mentions(fact.predicate, reduce.getOverAttr())) {
+        if (fact.origin == Origin::Absent && fact.state != identity)
+          wrong = fact.predicate;
+      } else if (fact.state == identity && fact.within.empty()) {
+        // Identities alone give the identity.
+        addFact(rest, fact);
+      } else {
         addAbsent(rest, {fact});
-      } else if (check && fact.state != identity) {
-        return refuse(reduce, fact.predicate,
-                      "the identity at absent lanes of axis '" +
-                          reduce.getOver() + "'");
       }
     }
+    for (Value p : reduce.getPresence())
+      conjuncts(p, [&](Value part) {
+        if (stateAt(source, part) != identity)
+          wrong = part;
+      });
     facts[reduce] = rest;
-    return check ? checkReduction(reduce) : success();
+    if (!check)
+      return success();
+    if (wrong)
+      return refuse(reduce, wrong,
+                    "the identity at absent lanes of axis '" +
+                        reduce.getOver() + "'");
+    return checkReduction(reduce);
   }
 
   LogicalResult visitMma(MmaOp mma, bool check) {
@@ -215,19 +227,25 @@ private:
              << mma.getOver() << "', but got " << extents[0] << " and "
              << extents[1];
     Facts rest;
+    SmallVector<Value> removed;
     for (const Facts &known : operands)
       for (const Fact &fact : known) {
-        if (fact.origin == Origin::Known)
-          continue;
-        if (!mentions(fact.predicate, mma.getOverAttr())) {
+        if (!mentions(fact.predicate, mma.getOverAttr()))
           addAbsent(rest, {fact});
-        } else if (check && !isPair(mma, operands, fact.predicate))
-          return refuse(mma, fact.predicate,
-                        "zero in one operand and zero, or data of other rows, "
-                        "in the other at absent lanes of the contracted axis");
+        else if (fact.origin == Origin::Absent)
+          removed.push_back(fact.predicate);
       }
     addAbsent(rest, of(mma.getInit()));
     facts[mma] = rest;
+    if (!check)
+      return success();
+    for (Value p : mma.getPresence())
+      conjuncts(p, [&](Value part) { removed.push_back(part); });
+    for (Value predicate : removed)
+      if (!isPair(mma, operands, predicate))
+        return refuse(mma, predicate,
+                      "zero in one operand and zero, or data of other rows, "
+                      "in the other at absent lanes of the contracted axis");
     return success();
   }
 

@@ -242,6 +242,40 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
+static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
+  if (auto buffer = dyn_cast<BufferType>(type))
+    return {{buffer.getRowAxis(), buffer.getRows()},
+            {buffer.getColAxis(), buffer.getCols()}};
+  SmallVector<std::pair<StringAttr, int64_t>> result;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return {};
+  for (auto [axis, size] :
+       llvm::zip_equal(distOf(type).getAxes(), tensor.getShape()))
+    result.push_back({axis.getName(), size});
+  return result;
+}
+
+/// (C2) of reductions, (C3) of products: each predicate removes lanes of `over`
+/// from one of `sources`.
+static LogicalResult checkPresence(Operation *op, ValueRange presence,
+                                   StringAttr over, ValueRange sources) {
+  for (Value p : presence) {
+    auto axes = axesAndSizes(p.getType());
+    auto isWithin = [&](Value source) {
+      auto all = axesAndSizes(source.getType());
+      return llvm::all_of(
+          axes, [&](auto &axis) { return llvm::is_contained(all, axis); });
+    };
+    if (llvm::none_of(axes, [&](auto &axis) { return axis.first == over; }) ||
+        llvm::none_of(sources, isWithin))
+      return op->emitOpError("expects every 'presence' to have the axis ")
+             << over << " and only axes of one operand, but got "
+             << p.getType();
+  }
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   SmallVector<AxisDistAttr> rest;
   for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
@@ -251,7 +285,7 @@ LogicalResult ReduceOp::verify() {
   if (result ? result.getAxes() != ArrayRef<AxisDistAttr>(rest) : !rest.empty())
     return emitOpError("expects the source's distribution without axis ")
            << getOverAttr() << ", but got " << getType();
-  return success();
+  return checkPresence(*this, getPresence(), getOverAttr(), getSource());
 }
 
 LogicalResult SlotOp::verify() {
@@ -259,18 +293,6 @@ LogicalResult SlotOp::verify() {
   if (slot != ring.withStages(1))
     return emitOpError("expects one stage of ") << ring << ", but got " << slot;
   return success();
-}
-
-static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
-  if (auto buffer = dyn_cast<BufferType>(type))
-    return {{buffer.getRowAxis(), buffer.getRows()},
-            {buffer.getColAxis(), buffer.getCols()}};
-  SmallVector<std::pair<StringAttr, int64_t>> result;
-  auto tensor = cast<RankedTensorType>(type);
-  for (auto [axis, size] :
-       llvm::zip_equal(distOf(type).getAxes(), tensor.getShape()))
-    result.push_back({axis.getName(), size});
-  return result;
 }
 
 static Type operandElement(Type type) {
@@ -301,7 +323,8 @@ LogicalResult MmaOp::verify() {
     return emitOpError("expects two bf16 or two f16 operands");
   if (result.size() != 2)
     return emitOpError("expects a result with two axes, but got ") << getType();
-  return success();
+  return checkPresence(*this, getPresence(), getOverAttr(),
+                       {getLhs(), getRhs()});
 }
 
 SmallVector<WgmmaOp::Pair> WgmmaOp::getPairs() {

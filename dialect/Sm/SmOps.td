@@ -101,12 +101,16 @@ def Sm_ReduceOp : Sm_Op<"reduce", [Pure]> {
   let summary = "combines all lanes along one axis; every thread that holds a part gets the result";
   let description = [{
     Lowers to a tree over registers, `shfl.sync.bfly` over lanes and an exchange through shared memory over warps. `max` and `min` propagate NaN.
+    `presence` removes nothing: the program combines only the lanes where all of it is true, so elsewhere the source must hold the identity, which `verify-sm-padding` proves. It
+    exists in form `seq` only and costs no instruction: the passes that leave the form drop it.
     Constraints:
     - (C1) the result has the source's distribution without the axis `over`.
+    - (C2) every predicate has the axis `over`, and only axes of the source, with their extents.
   }];
-  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over);
+  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over, Variadic<Sm_Bool>:$presence);
   let results = (outs Sm_Value:$result);
-  let assemblyFormat = "$kind $source `over` $over attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = [{ $kind $source `over` $over (`where` `(` $presence^ `:` type($presence) `)`)?
+                          attr-dict `:` type($source) `->` type($result) }];
   let hasVerifier = 1;
 }
 
@@ -175,13 +179,16 @@ def Sm_MmaOp : Sm_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["init", "r
     The operand that has the result's row axis becomes A, the other one B: the transposed product is a choice of the distribution, not of the program. A may stay in
     registers (an accumulator's registers are the fragment of A in the next product); buffers are read by `ldmatrix`, transposed where needed.
     Lowers to `mma.sync.aligned.m16n8k16.row.col.f32` (PTX ISA, "mma").
+    `presence` says which lanes of the contracted axis contribute, as for `sm.reduce`: elsewhere one operand must hold zero, and the other zero or data of other rows.
     Constraints:
     - (C1) both operands have the axis `over` and one more; the result has the other two.
     - (C2) every axis is a multiple of 16; operands are bf16 or f16, of one type.
+    - (C3) every predicate has the axis `over`, and only axes of one operand, with their extents.
   }];
-  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Sm_Tile:$init, StrAttr:$over);
+  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Sm_Tile:$init, StrAttr:$over, Variadic<Sm_Bool>:$presence);
   let results = (outs Sm_Tile:$result);
-  let assemblyFormat = "$lhs `,` $rhs `init` $init `over` $over attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let assemblyFormat = [{ $lhs `,` $rhs `init` $init `over` $over (`where` `(` $presence^ `:` type($presence) `)`)?
+                          attr-dict `:` type($lhs) `,` type($rhs) `->` type($result) }];
   let hasVerifier = 1;
 }
 

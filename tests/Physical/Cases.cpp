@@ -58,12 +58,14 @@ HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
 
 Case attention(const std::string &op, bool causal) {
   const int64_t b = 3, m = 70, n = 100, d = 40;
-  auto data = [&](double mean) {
+  auto sized = [&](int64_t m, int64_t n, double mean,
+                   std::vector<double> lengths) {
     return std::vector<HostTensor>{randomTensor("q", {b, m, 1, d}, 1, mean),
                                    randomTensor("k", {b, n, 1, d}, 2, -mean),
                                    randomTensor("v", {b, n, 1, d}, 3),
-                                   tensor("kv_len", {b}, {n, 77, 0})};
+                                   tensor("kv_len", {b}, std::move(lengths))};
   };
+  auto data = [&](double mean) { return sized(m, n, mean, {n, 77, 0}); };
   Case test{op == "gemma" ? op
             : causal      ? "causal"
                           : "dense",
@@ -93,6 +95,18 @@ Case attention(const std::string &op, bool causal) {
   std::vector<HostTensor> lying = data(0);
   lying[3].values = {n + 20, 2147483647, -5};
   test.kits.push_back({"broken promise", lying, {}, false});
+  // Steps have 64 keys; the first row of a causal step has kv_len - M + 1.
+  std::vector<double> lengths = causal || op == "gemma"
+                                    ? std::vector<double>{n, 68, 69}
+                                    : std::vector<double>{n, 63, 64};
+  test.edges.push_back(
+      {"edges", sized(6, n, 0, lengths), {}, true, {{"M", 6}}});
+  if (op == "gemma")
+    test.edges.push_back({"window",
+                          sized(6, 300, 0, {300, 290, 280}),
+                          {{"W", 260}},
+                          true,
+                          {{"M", 6}, {"N", 300}}});
   return test;
 }
 
@@ -112,6 +126,12 @@ Case softmax() {
   std::fill_n(spoiled.values.begin() + 2 * n, n, -inf);
   std::fill_n(spoiled.values.begin() + 3 * n, n - 1, -inf);
   test.kits.push_back({"not finite", {spoiled}});
+  for (int64_t edge : {1023, 1024})
+    test.edges.push_back({"edge " + std::to_string(edge),
+                          {randomTensor("x", {m, edge}, 4)},
+                          {},
+                          true,
+                          {{"N", edge}}});
   return test;
 }
 
@@ -124,6 +144,13 @@ Case matmul() {
   a.values[3 * k + 2] = nan;
   b.values[4 * n + 7] = inf;
   test.kits.push_back({"not finite", {a, b}});
+  for (int64_t edge : {63, 64})
+    test.edges.push_back(
+        {"edge " + std::to_string(edge),
+         {randomTensor("a", {m, edge}, 5), randomTensor("b", {edge, n}, 6)},
+         {},
+         true,
+         {{"K", edge}}});
   return test;
 }
 
@@ -143,6 +170,35 @@ Case partial() {
   test.kits.push_back({"low", {low}});
   // No row is stored: all elements are those of the init kernels.
   test.kits.push_back({"no rows", {low}, {{"first", m}}});
+  for (int64_t edge : {1023, 1024})
+    test.edges.push_back({"edge " + std::to_string(edge),
+                          {randomTensor("x", {m, edge}, 7, -1)},
+                          {},
+                          true,
+                          {{"N", edge}}});
+  return test;
+}
+
+Case filled() {
+  const int64_t m = 13, n = 70;
+  Case test{"filled", SELVEDGE_INPUTS "/filled.tile", "filled",
+            {},       {{"M", m}, {"N", n}},           {}};
+  test.kits.push_back({"normal", {randomTensor("x", {m, n}, 8)}});
+  // The fill decides the maximum or the minimum, and what pads the block must
+  // not.
+  test.kits.push_back({"low", {randomTensor("x", {m, n}, 8, -40)}});
+  test.kits.push_back(
+      {"low, no fill", {randomTensor("x", {m, n}, 8, -40)}, {{"first", 0}}});
+  test.kits.push_back(
+      {"high, no fill", {randomTensor("x", {m, n}, 8, 40)}, {{"first", 0}}});
+  test.kits.push_back(
+      {"all filled", {randomTensor("x", {m, n}, 8)}, {{"first", n}}});
+  for (int64_t edge : {1023, 1024})
+    test.edges.push_back({"edge " + std::to_string(edge),
+                          {randomTensor("x", {m, edge}, 8, -9)},
+                          {},
+                          true,
+                          {{"N", edge}}});
   return test;
 }
 
@@ -155,6 +211,8 @@ Case makeCase(const std::string &name) {
     return matmul();
   if (name == "partial")
     return partial();
+  if (name == "filled")
+    return filled();
   return attention(name == "gemma" ? name : "flash_fwd", name == "causal");
 }
 
@@ -193,6 +251,12 @@ bool transform(ModuleOp module, llvm::StringRef pipeline) {
   return succeeded(pm.run(module));
 }
 
+static std::map<std::string, int64_t> dimsOf(const Case &test, const Kit &kit) {
+  std::map<std::string, int64_t> dims = kit.dims;
+  dims.insert(test.dims.begin(), test.dims.end());
+  return dims;
+}
+
 Expected expect(ModuleOp module, const Case &test, const Kit &kit) {
   Expected expected;
   ReferenceOptions options;
@@ -200,7 +264,7 @@ Expected expect(ModuleOp module, const Case &test, const Kit &kit) {
   options.checkPromises = kit.isPromised;
   std::string diagnostics;
   EXPECT_TRUE(interpretProgram(*module.getOps<tile::ProgramOp>().begin(),
-                               test.dims, kit.scalars, kit.inputs,
+                               dimsOf(test, kit), kit.scalars, kit.inputs,
                                expected.outputs, diagnostics, options))
       << diagnostics;
   return expected;
@@ -214,7 +278,7 @@ Outcome execute(ModuleOp module, const Case &test, const Kit &kit,
   options.variant = variant;
   options.inside = &expected.loaded;
   Outcome run;
-  bool done = physical::run(module, test.dims, kit.scalars, kit.inputs,
+  bool done = physical::run(module, dimsOf(test, kit), kit.scalars, kit.inputs,
                             run.outputs, run.diagnostics, options);
   EXPECT_EQ(done, run.diagnostics.empty());
   return run;

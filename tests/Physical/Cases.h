@@ -18,6 +18,8 @@ struct Kit {
   std::map<std::string, double> scalars = {};
   /// Whether the inputs keep the op's promises.
   bool isPromised = true;
+  /// Dims in which it differs from the case.
+  std::map<std::string, int64_t> dims = {};
 };
 
 /// A program with shapes off its tiles, and data that show faults.
@@ -28,13 +30,15 @@ struct Case {
   std::map<std::string, std::string> bindings;
   std::map<std::string, int64_t> dims;
   std::vector<Kit> kits;
+  /// Sizes at which a loop's last full step just fits, or just does not.
+  std::vector<Kit> edges = {};
 };
 
 /// Attention without and with a causal mask, and with capped scores in a
 /// window; a softmax; a matrix product; reductions with stores that do not
-/// cover their outputs.
-inline constexpr const char *caseNames[] = {"dense",   "causal", "gemma",
-                                            "softmax", "matmul", "partial"};
+/// cover their outputs, and over lanes that the program fills.
+inline constexpr const char *caseNames[] = {
+    "dense", "causal", "gemma", "softmax", "matmul", "partial", "filled"};
 Case makeCase(const std::string &name);
 
 /// What logical mode says of a kit.
@@ -68,6 +72,18 @@ inline constexpr llvm::StringLiteral boundPipeline =
     "canonicalize,cse";
 inline constexpr llvm::StringLiteral seqPipeline =
     "tile-to-sm,canonicalize,cse";
+/// The same with loops in parts, as the driver runs them but for
+/// `tile-interior-parts`: the safety passes; claims of full steps on bound
+/// tiles; bound tiles without what they prove; the verifier of claims.
+inline constexpr llvm::StringLiteral exactPipeline =
+    "cse,tile.program(tile-exact-compares),cse,"
+    "tile.program(tile-obligations,tile-output-init),cse";
+inline constexpr llvm::StringLiteral claimsPipeline =
+    "tile-loop-parts,tile-expand-softmax,cse,tile-bind-blocks";
+inline constexpr llvm::StringLiteral simplifyPipeline =
+    "tile-simplify-presence,canonicalize,cse";
+inline constexpr llvm::StringLiteral verifyClaimsPipeline =
+    "tile.program(tile.kernel(verify-tile-known))";
 inline constexpr llvm::StringLiteral verifyPipeline =
     "tile.program(tile.kernel(verify-tile-padding,verify-tile-bounds),"
     "verify-tile-coverage)";

@@ -14,6 +14,7 @@ protected:
   static void checkForm(const std::string &pipeline,
                         const std::string &variant) {
     Case test = makeCase(GetParam());
+    llvm::append_range(test.kits, test.edges);
     mlir::MLIRContext context;
     prepare(context);
     mlir::OwningOpRef<mlir::ModuleOp> program = build(context, test);
@@ -40,6 +41,14 @@ TEST_P(Isolation, Tile) { checkForm(bound, ""); }
 TEST_P(Isolation, SeqFirst) { checkForm(bound + "," + seqPipeline.str(), ""); }
 TEST_P(Isolation, SeqUniversal) {
   checkForm(bound + "," + seqPipeline.str(), "universal");
+}
+
+const std::string parts =
+    (exactPipeline + "," + claimsPipeline + "," + simplifyPipeline).str();
+
+TEST_P(Isolation, TileParts) { checkForm(parts, ""); }
+TEST_P(Isolation, SeqParts) {
+  checkForm(parts + "," + seqPipeline.str(), "universal");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Isolation, ::testing::ValuesIn(caseNames),

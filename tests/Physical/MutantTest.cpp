@@ -72,7 +72,7 @@ protected:
   }
 
   /// Expects mutants to be noticed by the verifiers or by execution of what
-  /// `lowering` makes of them, and deletions by both, but for known ones.
+  /// `lowering` makes of them, and blatant ones by both, but for known ones.
   void check(mlir::ModuleOp correct,
              std::vector<Mutant> (*mutate)(mlir::ModuleOp),
              const std::string &verifiers, const std::string &lowering,
@@ -90,7 +90,7 @@ protected:
           << name;
       // Most mutants are weakened operations that a verifier refuses: that
       // execution would notice them too proves nothing more.
-      bool isRun = mutant.isDeletion || !isRefused;
+      bool isRun = mutant.isBlatant || !isRefused;
       std::string shown = isRun ? shows(*mutant.module, variant) : "";
       addRow(name,
              isRefused  ? "refused "
@@ -101,9 +101,9 @@ protected:
                              : shown);
       if (shown.empty() && !isRefused)
         missed.byAll.insert(name);
-      if (mutant.isDeletion && shown.empty())
+      if (mutant.isBlatant && shown.empty())
         missed.inExecution.insert(name);
-      if (mutant.isDeletion && isJudged && !isRefused)
+      if (mutant.isBlatant && isJudged && !isRefused)
         missed.byVerifiers.insert(name);
     }
     expectOnly(known.byAll, missed.byAll, "everything");
@@ -153,6 +153,24 @@ TEST_P(Mutants, CopyMissesRows) {
           .wasInterrupted();
   EXPECT_EQ(shows(*seq, "universal").empty(), !hasCopy);
 }
+
+/// Mutants of loops in parts, with sizes at which the parts' bounds matter.
+class MutantParts : public Mutants {
+protected:
+  void SetUp() override {
+    test.kits.insert(test.kits.begin(), test.edges.begin(), test.edges.end());
+    Mutants::SetUp();
+  }
+};
+
+TEST_P(MutantParts, Tile) {
+  check(*transformed((exactPipeline + "," + claimsPipeline).str()), partMutants,
+        verifyClaimsPipeline.str(), simplifyPipeline.str(), "", missedInParts);
+  EXPECT_NE(table, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, MutantParts, ::testing::ValuesIn(caseNames),
+                         [](const auto &info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(Cases, Mutants, ::testing::ValuesIn(caseNames),
                          [](const auto &info) { return info.param; });

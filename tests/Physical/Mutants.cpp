@@ -72,7 +72,7 @@ private:
   /// Adds a copy of the module whose copy of `op` `change` has made wrong;
   /// drops it where `change` says that there is nothing to change.
   void add(Operation *op, const std::string &site, const std::string &what,
-           bool isDeletion,
+           bool isBlatant,
            llvm::function_ref<bool(Operation *, OpBuilder &)> change) {
     IRMapping map;
     auto copy = cast<ModuleOp>(module->clone(map));
@@ -81,7 +81,7 @@ private:
     OpBuilder b(target);
     if (change(target, b))
       mutants.push_back(
-          {describe(op, site) + ": " + what, isDeletion, std::move(owner)});
+          {describe(op, site) + ": " + what, isBlatant, std::move(owner)});
   }
 
   /// "select 2" for the second site of that name, by operation.

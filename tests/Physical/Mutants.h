@@ -15,8 +15,9 @@ namespace selvedge::testing {
 struct Mutant {
   /// Where and what: unique within a module.
   std::string name;
-  /// Whether the operation is gone, rather than too weak.
-  bool isDeletion;
+  /// Whether both judges must notice: an operation is gone, rather than too
+  /// weak, or a false claim was made.
+  bool isBlatant;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
@@ -27,6 +28,10 @@ std::vector<Mutant> maskMutants(mlir::ModuleOp module);
 
 /// Faults in the guards of an expanded softmax.
 std::vector<Mutant> guardMutants(mlir::ModuleOp module);
+
+/// Faults in the parts of loops: their bounds, and claims of full steps. For
+/// bound `tile` with `tile.known`.
+std::vector<Mutant> partMutants(mlir::ModuleOp module);
 
 } // namespace selvedge::testing
 

@@ -207,3 +207,31 @@ sm.kernel @k args [#sm.pointer<"n">, #sm.dim<"N">] warps 4 {
   %0 = sm.next_tile %n of %N : <1, f32>
   sm.return
 }
+
+// -----
+
+// a predicate of a row, which a reduction over columns does not consume
+sm.kernel @k args [] warps 1 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %true = arith.constant true
+  %2 = sm.splat %true : i1 -> tensor<16xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>
+  // expected-error @below {{expects every 'presence' to have the axis "j" and only axes of one operand}}
+  %3 = sm.reduce max %1 over "j" where(%2 : tensor<16xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>) : tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>> -> tensor<16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>
+  sm.return
+}
+
+// -----
+
+// a predicate over half of the contracted axis
+sm.kernel @k args [] warps 1 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %true = arith.constant true
+  %2 = sm.splat %true : i1 -> tensor<16xi1, #sm.dist<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %3 = sm.alloc : <"i" x "d", 16 x 32 x bf16, swizzle 0, stages 1>
+  %4 = sm.alloc : <"j" x "d", 16 x 32 x bf16, swizzle 0, stages 1>
+  // expected-error @below {{expects every 'presence' to have the axis "d" and only axes of one operand}}
+  %5 = sm.mma %3, %4 init %1 over "d" where(%2 : tensor<16xi1, #sm.dist<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>) : !sm.buffer<"i" x "d", 16 x 32 x bf16, swizzle 0, stages 1>, !sm.buffer<"j" x "d", 16 x 32 x bf16, swizzle 0, stages 1> -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  sm.return
+}

@@ -17,7 +17,11 @@
 // ASYNC: sm.slot
 // CHECK: sm.mma {{.*}} init {{.*}} over "D"
 // CHECK: sm.broadcast
-// CHECK: sm.reduce max
+// What form seq means by a reduction or product is not carried further.
+// SEQ: sm.reduce max {{.*}} over "j" where({{.*}}) :
+// ASYNC: sm.reduce max {{.*}} over "j" :
 // CHECK: sm.convert {{.*}} sat
+// SEQ: sm.mma {{.*}} over "j" where({{.*}}) :
+// ASYNC: sm.mma {{.*}} over "j" :
 // CHECK: sm.store {{.*}} vector 2
 // CHECK: sm.return

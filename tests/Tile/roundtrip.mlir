@@ -54,9 +54,9 @@ tile.program @flash_fwd dims ["B","M","G","R","N"] tensors [
    %pjb = tile.broadcast %pj : tensor<?xi1, #tile.axes<"j">> -> tensor<?x?xi1, #tile.axes<"i","j">>
    %nb = tile.splat %ninf : f32 -> tensor<?x?xf32,#tile.axes<"i","j">>
    %s = arith.select %pjb, %s1, %nb : tensor<?x?xi1, #tile.axes<"i","j">>, tensor<?x?xf32,#tile.axes<"i","j">>
-   %p, %m2, %l2, %acc2 = tile.softmax_update %s, %m, %l rescales (%acc : tensor<?x?xf32,#tile.axes<"i","DV">>) over "j" : tensor<?x?xf32,#tile.axes<"i","j">>, tensor<?xf32,#tile.axes<"i">>, tensor<?xf32,#tile.axes<"i">> -> tensor<?x?xf32,#tile.axes<"i","j">>, tensor<?xf32,#tile.axes<"i">>, tensor<?xf32,#tile.axes<"i">>, tensor<?x?xf32,#tile.axes<"i","DV">>
+   %p, %m2, %l2, %acc2 = tile.softmax_update %s, %m, %l rescales (%acc : tensor<?x?xf32,#tile.axes<"i","DV">>) over "j" where(%pj : tensor<?xi1, #tile.axes<"j">>) : tensor<?x?xf32,#tile.axes<"i","j">>, tensor<?xf32,#tile.axes<"i">>, tensor<?xf32,#tile.axes<"i">> -> tensor<?x?xf32,#tile.axes<"i","j">>, tensor<?xf32,#tile.axes<"i">>, tensor<?xf32,#tile.axes<"i">>, tensor<?x?xf32,#tile.axes<"i","DV">>
    %pt = tile.convert %p sat : tensor<?x?xf32,#tile.axes<"i","j">> -> tensor<?x?xbf16,#tile.axes<"i","j">>
-   %acc3 = tile.dot %pt, %V init %acc2 : tensor<?x?xf32,#tile.axes<"i","DV">> over ["j"] : tensor<?x?xbf16,#tile.axes<"i","j">>, tensor<?x?xbf16, #tile.axes<"j","DV">> -> tensor<?x?xf32,#tile.axes<"i","DV">>
+   %acc3 = tile.dot %pt, %V init %acc2 : tensor<?x?xf32,#tile.axes<"i","DV">> over ["j"] where(%pj : tensor<?xi1, #tile.axes<"j">>) : tensor<?x?xbf16,#tile.axes<"i","j">>, tensor<?x?xbf16, #tile.axes<"j","DV">> -> tensor<?x?xf32,#tile.axes<"i","DV">>
    scf.yield %m2,%l2,%acc3 : tensor<?xf32,#tile.axes<"i">>,tensor<?xf32,#tile.axes<"i">>,tensor<?x?xf32,#tile.axes<"i","DV">>
   }
   %on = tile.softmax_normalize %r#2, %r#1 : tensor<?x?xf32,#tile.axes<"i","DV">>, tensor<?xf32,#tile.axes<"i">> -> tensor<?x?xf32,#tile.axes<"i","DV">>

@@ -41,14 +41,14 @@ sm.kernel @k args [#sm.dim<"M">, #sm.dim<"N">, #sm.dim<"D">, #sm.pointer<"q">, #
   sm.copy %k[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj, %cpd : tensor<16xi1, #cj>, tensor<16xi1, #cd>) to %ks dist <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !kb
   sm.copy %v[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj, %cpd : tensor<16xi1, #cj>, tensor<16xi1, #cd>) to %vs dist <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !kb
   %s0 = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
-  %s = sm.mma %qs, %ks init %s0 over "d" : !qb, !kb -> tensor<16x16xf32, #ij>
+  %s = sm.mma %qs, %ks init %s0 over "d" where(%pd : tensor<16xi1, #d>) : !qb, !kb -> tensor<16x16xf32, #ij>
   %j = sm.range %zero : tensor<16xi32, #j>
   %Nj = sm.splat %N : i32 -> tensor<16xi32, #j>
   %pj = arith.cmpi slt, %j, %Nj : tensor<16xi32, #j>
   %pij = sm.broadcast %pj : tensor<16xi1, #j> -> tensor<16x16xi1, #ij>
   %none = sm.splat %ninf : f32 -> tensor<16x16xf32, #ij>
   %masked = arith.select %pij, %s, %none : tensor<16x16xi1, #ij>, tensor<16x16xf32, #ij>
-  %m = sm.reduce max %masked over "j" : tensor<16x16xf32, #ij> -> tensor<16xf32, #i>
+  %m = sm.reduce max %masked over "j" where(%pj : tensor<16xi1, #j>) : tensor<16x16xf32, #ij> -> tensor<16xf32, #i>
   %ninfi = sm.splat %ninf : f32 -> tensor<16xf32, #i>
   %f0i = sm.splat %f0 : f32 -> tensor<16xf32, #i>
   %empty = arith.cmpf oeq, %m, %ninfi : tensor<16xf32, #i>
@@ -60,7 +60,7 @@ sm.kernel @k args [#sm.dim<"M">, #sm.dim<"N">, #sm.dim<"D">, #sm.pointer<"q">, #
   %w = math.exp2 %scaled : tensor<16x16xf32, #ij>
   %p = sm.convert %w sat : tensor<16x16xf32, #ij> -> tensor<16x16xbf16, #ij>
   %a0 = sm.splat %f0 : f32 -> tensor<16x16xf32, #id>
-  %a = sm.mma %p, %vs init %a0 over "j" : tensor<16x16xbf16, #ij>, !kb -> tensor<16x16xf32, #id>
+  %a = sm.mma %p, %vs init %a0 over "j" where(%pj : tensor<16xi1, #j>) : tensor<16x16xbf16, #ij>, !kb -> tensor<16x16xf32, #id>
   %out = sm.convert %a sat : tensor<16x16xf32, #id> -> tensor<16x16xbf16, #id>
   sm.store %out, %o[%i, %d : tensor<16xi32, #i>, tensor<16xi32, #d>] where(%pi, %pd : tensor<16xi1, #i>, tensor<16xi1, #d>) vector 2 : tensor<16x16xbf16, #id>, !tile.tensor<2, bf16>
   sm.return
