@@ -190,11 +190,24 @@ private:
     for (Value p : op.getPresence())
       if (!isTensorBound(op.getTensor(), op.getIndices(), p))
         return;
+    // Bulk stores write whole words of 16 bytes: a shorter row's last word
+    // would reach past it.
+    if (!lastExtentOf(op.getTensor()).isMultipleOf(8))
+      return;
     // A tensor map has one box.
     if (llvm::count_if(op.getTensor().getUsers(), [](Operation *user) {
           return isa<StoreOp, LoadOp, CopyOp>(user);
         }) == 1)
       plan.stores.push_back(std::move(bulk));
+  }
+
+  AffineExpr lastExtentOf(Value argument) {
+    auto pointer = cast<PointerArgAttr>(
+        kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()]);
+    for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
+      if (tensor.getName() == pointer.getTensor())
+        return tensor.getShape().getResults().back();
+    llvm_unreachable("kernels take tensors of their plan");
   }
 
   /// Whether a predicate is `index < extent` of the dimension that it indexes:

@@ -109,6 +109,31 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   return false;
 }
 
+/// Bulk stores clip rows to whole words of 16 bytes only (seen on hardware).
+static bool storesWholeWords(TmaStoreOp op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto map = cast<TensorMapArgAttr>(
+      kernel.getArgs()[cast<BlockArgument>(op.getMap()).getArgNumber()]);
+  int64_t wordElements =
+      128 / op.getBuffer().getType().getElementType().getIntOrFloatBitWidth();
+  LaunchOp launch = launchOf(kernel);
+  if (!launch)
+    return true;
+  for (auto tensor : launch->getParentOfType<PlanOp>()
+                         .getTensors()
+                         .getAsRange<tile::TensorArgAttr>()) {
+    if (tensor.getName() != map.getTensor() ||
+        tensor.getShape().getResults().back().isMultipleOf(wordElements))
+      continue;
+    op.emitOpError("expects rows of \"")
+        << tensor.getName().getValue() << "\" to be a multiple of "
+        << wordElements
+        << " elements: a bulk store writes whole words of 16 bytes";
+    return false;
+  }
+  return true;
+}
+
 Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
   return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
              ? bulkFill(agent, op, op.getBuffer(), op.getBarrier(),
@@ -181,7 +206,8 @@ bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
 }
 
 Progress SmAsyncRules::tmaStore(Agent &agent, TmaStoreOp op) {
-  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
+  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType()) &&
+                 storesWholeWords(op)
              ? bulkDrain(agent, op, op.getBuffer())
              : Progress::Failed;
 }

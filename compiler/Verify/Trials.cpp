@@ -54,9 +54,9 @@ static int64_t blockOf(Value value) {
   return block;
 }
 
-/// The launch of a kernel; none in a module without a plan. Only plans are
-/// looked at: other kernels may be in the hands of other threads.
-static LaunchOp launchOf(KernelOp kernel) {
+/// Only plans are looked at: other kernels may be in the hands of other
+/// threads.
+LaunchOp launchOf(KernelOp kernel) {
   LaunchOp found;
   for (auto plan : kernel->getParentOfType<ModuleOp>().getOps<PlanOp>())
     plan.walk([&](LaunchOp launch) {

@@ -18,6 +18,9 @@ struct Trial {
   std::string str(sm::KernelOp kernel) const;
 };
 
+/// The launch of a kernel; none in a module without a plan.
+sm::LaunchOp launchOf(sm::KernelOp kernel);
+
 /// Roles agree on numbers that they compute apart, or post to each other:
 /// their kernels are executed with concrete sizes. A dimension that the kernel
 /// cuts into blocks takes 1, 2 and 3 blocks in all combinations, and beside 1
