@@ -113,14 +113,13 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
   let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
   let description = [{
     For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. Copies move to a role of one thread; the tiles of loops travel through
-<<<<<<< HEAD
-    rings of `stages` slots, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for products, and
-    releases a slot after the last product that reads it is complete. The presence of reductions and products ends here. Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
-=======
-    rings of two to four slots, as shared memory allows, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for products, and
-    releases a slot after the last product that reads it is complete. Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
->>>>>>> d124229ac08762c55ac7b8f9b0941dd28863214e
-    remove are cleared before they are read (`sm.clear`). The variant is renamed to `bulk`; other kernels stay as they are.
+    rings of two to four slots, as shared memory allows, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for
+    products, and releases a slot after the last product that reads it is complete. The presence of reductions and products ends here.
+    Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
+    remove are cleared before they are read (`sm.clear`). A product whose operand is computed from another product of its step lags one step behind, beside the products of the next; warpgroups start their
+    products in turn (named barriers), so that one computes while another multiplies. In such loops an online softmax speculates that its maximum stays: weights are taken against the maximum of the steps
+    before, and a warp in which the sum of a thread's weights grows past a limit takes the exact step. Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Results leave
+    through shared memory by TMA where their rows are whole words of 16 bytes. The variant is renamed to `bulk`; other kernels stay as they are.
 
     Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
     After:
