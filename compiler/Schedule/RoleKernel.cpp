@@ -24,18 +24,16 @@ BufferType RoleKernel::slotType(BulkCopy &copy) {
 
 RoleKernel::Ring RoleKernel::makeRing(BulkCopy &copy, int64_t depth) {
   BufferType slot = slotType(copy);
-  int64_t slotsPerStage = copy.isPerWarpgroup ? plan.warpgroups : 1;
   Ring ring;
   ring.slot = slot;
-  ring.buffer = AllocOp::create(b, loc, slot.withStages(depth * slotsPerStage));
+  ring.buffer = AllocOp::create(b, loc, slot.withStages(depth * partsOf(copy)));
   ring.full =
       MBarrierOp::create(b, loc, MBarrierType::get(b.getContext(), 1, depth));
   return ring;
 }
 
 int64_t RoleKernel::stageBytes(BulkCopy &copy) {
-  return slotType(copy).getBytes() *
-         (copy.isPerWarpgroup ? plan.warpgroups : 1);
+  return slotType(copy).getBytes() * partsOf(copy);
 }
 
 void RoleKernel::allocate() {
@@ -47,7 +45,6 @@ void RoleKernel::allocate() {
     stepBytes += stageBytes(copy);
   // Where there is room: results are staged, and the next tile's operands
   // arrive during this one.
-  stages = 2;
   int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
   for (BulkStore &store : plan.stores)
     storeBytes += storeType(store).getBytes() * plan.warpgroups;

@@ -13,8 +13,9 @@ namespace selvedge::schedule {
 
 constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
                   threadsPerWarpgroup = 128;
-/// Named barriers: 0 is that of the block, then one for rows to be cleared and
-/// one per warpgroup for its turn.
+/// Named barriers, of which there are 16: 0 is that of the block, then one for
+/// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
+/// for the tile that it stores.
 constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
 class RoleKernel {
@@ -46,6 +47,14 @@ private:
   sm::BufferType slotType(BulkCopy &copy);
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
+  /// Slots of one stage of a copy.
+  int64_t partsOf(const BulkCopy &copy) const {
+    return copy.isPerWarpgroup ? plan.warpgroups : 1;
+  }
+  /// First row of this warpgroup in its tile.
+  mlir::Value warpgroupRow() {
+    return mlir::arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
+  }
   sm::BufferType storeType(BulkStore &store);
   void emitStore(BulkStore &store, mlir::IRMapping &mapping);
   void addArguments();
@@ -78,12 +87,14 @@ private:
     /// Carried values of the loops; an accumulator without its last product.
     llvm::SmallVector<mlir::Value> carried;
     /// The computed operand of the last product, its step's index and slot.
-    mlir::Value operand, index, stage, parity;
+    mlir::Value operand, index;
+    Cursor at;
   };
   mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
-                               mlir::Value stage, mlir::Value parity,
-                               std::optional<Pending> before,
+                               Cursor at, std::optional<Pending> before,
                                mlir::IRMapping mapping, Pending &after);
+  /// The operand of a loop's lagged product that its step computes.
+  mlir::Value laggedOperand(mlir::scf::ForOp loop);
   /// The streamed copy that a product reads.
   std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
   /// The tile of the pending product, once it has arrived.
@@ -111,9 +122,8 @@ private:
                                   mlir::IRMapping &mapping);
   /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
   /// `clears` only where it holds.
-  mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, mlir::Value stage,
-                        mlir::Value parity, mlir::IRMapping &mapping,
-                        mlir::Value clears = {});
+  mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                        mlir::IRMapping &mapping, mlir::Value clears = {});
   /// Whether all lanes hold the constant zero.
   bool isZero(mlir::Value value);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
