@@ -41,19 +41,20 @@ void RoleKernel::emitCopies() {
   b.setInsertionPointToStart(&block);
   // A slot is free at first: its barrier counts as one phase ahead.
   SmallVector<Value> carried{i32(0), i32(1), i32(0), i32(1)};
-  (void)forTiles(carried, [&](IRMapping &mapping) {
+  auto copyTile = [&](IRMapping &mapping) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
     emitTileCopies(tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
     return success();
-  });
+  };
+  (void)(plan.length == TileLength::Equal ? takeEveryNth(carried, copyTile)
+                                          : handOut(carried, copyTile));
 }
 
 void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
                                 IRMapping &mapping) {
   for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
-    if (ring.empty)
-      WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
+    WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
     load(copy, ring, tile.stage, mapping);
   }
   tile = advance(tile, residentStages);

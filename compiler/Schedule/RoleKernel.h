@@ -27,11 +27,11 @@ public:
   mlir::FailureOr<sm::KernelOp> run();
 
 private:
-  /// Slots of one copy and the barriers around them; `empty` is null where they
-  /// are filled once.
+  /// Slots of one copy and the barriers around them.
   struct Ring {
     mlir::Value buffer, full, empty;
     sm::BufferType slot;
+    int64_t depth = 0;
   };
 
   mlir::Value i32(int64_t v) {
@@ -58,17 +58,36 @@ private:
   sm::BufferType storeType(BulkStore &store);
   void emitStore(BulkStore &store, mlir::IRMapping &mapping);
   void addArguments();
-  /// The number of tiles that the launch has.
-  mlir::Value countTiles();
-  /// Emits `body` for each tile of this thread block. `carried` goes through
-  /// it and holds what the last tile left.
-  mlir::LogicalResult
-  forTiles(llvm::MutableArrayRef<mlir::Value> carried,
-           llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)> body);
+  /// Sets `tiles` and `tilesInRow`.
+  void countTiles();
+  /// Has the source's block be the one of a tile.
+  void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
+  /// Emits `body` for each tile of this thread block, in the role that copies
+  /// or in that which multiplies. `carried` goes through it and holds what the
+  /// last tile left.
+  using TileBody = llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)>;
+  mlir::LogicalResult takeEveryNth(llvm::MutableArrayRef<mlir::Value> carried,
+                                   TileBody body);
+  mlir::LogicalResult handOut(llvm::MutableArrayRef<mlir::Value> carried,
+                              TileBody body);
+  mlir::LogicalResult takePosted(llvm::MutableArrayRef<mlir::Value> carried,
+                                 TileBody body);
+  /// In which order tiles are handed out; without rows by their numbers.
+  struct TileOrder {
+    /// Rows of tiles, rows per section, tiles of a row in its two parts.
+    mlir::Value rows, section, light, heavy;
+  };
+  TileOrder planOrder();
+  mlir::Value nthTile(const TileOrder &order, mlir::Value n);
+  void allocateMail();
   void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
   mlir::LogicalResult emitTileProducts(bool isLagged, Cursor &tile,
                                        Cursor &step, mlir::IRMapping &mapping);
   Ring makeRing(BulkCopy &copy, int64_t depth);
+  mlir::Value addBarrier(int64_t arrivals, int64_t depth) {
+    return sm::MBarrierOp::create(
+        b, loc, sm::MBarrierType::get(b.getContext(), arrivals, depth));
+  }
   void allocate();
   /// A scalar of the source, recomputed at the insertion point.
   mlir::Value scalar(mlir::Value v, mlir::IRMapping &mapping);
@@ -141,7 +160,11 @@ private:
   int64_t stages = 2, residentStages = 1;
   /// What each role finds in the kernel's body: its arguments.
   mlir::IRMapping outer;
-  mlir::Value tiles;
+  /// Tiles of the launch, and those that differ along the fastest axis only.
+  mlir::Value tiles, tilesInRow;
+  /// What hands out tiles of different length, and how the other role learns
+  /// their numbers.
+  mlir::Value counter, mailbox, mailFull, mailEmpty;
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;

@@ -153,12 +153,15 @@ LogicalResult RoleKernel::emitProducts() {
     passTurn();
   }
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
-  LogicalResult result = forTiles(carried, [&](IRMapping &mapping) {
+  auto multiplyTile = [&](IRMapping &mapping) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
     LogicalResult emitted = emitTileProducts(isLagged, tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
     return emitted;
-  });
+  };
+  LogicalResult result = plan.length == TileLength::Equal
+                             ? takeEveryNth(carried, multiplyTile)
+                             : takePosted(carried, multiplyTile);
   // Shared memory must outlive the bulk stores that read it.
   if (!plan.stores.empty())
     TmaDrainOp::create(b, loc, true);
@@ -193,8 +196,7 @@ LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
       return failure();
     if (loop == plan.loops.back())
       for (Ring &ring : resident)
-        if (ring.empty)
-          ArriveOp::create(b, loc, ring.empty, tile.stage, true);
+        ArriveOp::create(b, loc, ring.empty, tile.stage, true);
   }
   tile = advance(tile, residentStages);
   return success();
