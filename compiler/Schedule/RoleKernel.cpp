@@ -69,10 +69,8 @@ void RoleKernel::allocate() {
     ring.empty = addBarrier(warpsPerGroup * plan.warpgroups, ring.depth);
     barriers.append({ring.full, ring.empty});
   }
-  if (plan.length != TileLength::Equal) {
-    allocateMail();
-    barriers.append({mailFull, mailEmpty});
-  }
+  allocateMail();
+  barriers.append({mailFull, mailEmpty});
   InitMBarriersOp::create(b, loc, barriers);
 }
 
@@ -162,10 +160,12 @@ FailureOr<KernelOp> RoleKernel::run() {
                             warpsPerGroup * (plan.warpgroups + 1));
   Block &body = target.getBody().emplaceBlock();
   b.setInsertionPointToStart(&body);
+  findCoordinates();
   allocate();
   addArguments();
   countTiles();
   emitCopies();
+  emitOrder();
   if (failed(emitProducts()))
     return failure();
   sm::ReturnOp::create(b, loc);

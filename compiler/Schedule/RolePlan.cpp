@@ -32,6 +32,8 @@ public:
         return std::nullopt;
     if (plan.loops.empty())
       return no("it has no loop");
+    if (kernel.getBody().getOps<BlockIdOp>().empty())
+      return no("it has one tile only");
     plan.length = tileLength(plan.loops);
     return std::move(plan);
   }

@@ -104,7 +104,9 @@ Progress SmAsyncRules::post(Agent &agent, PostOp op) {
 Progress SmAsyncRules::receive(Agent &agent, ReceiveOp op) {
   std::optional<Slot> slot =
       mailSlotOf(agent, op, op.getMailbox(), op.getStage());
-  if (!slot || !isWholeWarp(agent, op))
+  auto role = op->getParentOfType<RoleOp>();
+  bool isAlone = role && role.getSingle();
+  if (!slot || (!isAlone && !isWholeWarp(agent, op)))
     return Progress::Failed;
   Progress progress =
       readSlot(agent, agent.actor, op, *slot, newSite(agent, op));
