@@ -25,6 +25,9 @@ constexpr Candidate rowCandidates[] = {
 constexpr Candidate warpgroupCandidates[] = {
     {256, 64, 64, 16}, {128, 128, 64, 8}, {128, 64, 64, 8},
     {64, 64, 64, 4},   {64, 32, 32, 4},   {64, 16, 16, 4}};
+/// The same for plain products, whose accumulators are all that registers hold.
+constexpr Candidate plainWarpgroupCandidates[] = {
+    {128, 256, 64, 8}, {128, 128, 64, 8}, {128, 64, 64, 8}, {64, 64, 64, 4}};
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
@@ -133,16 +136,18 @@ int64_t productRegisters(int64_t warpgroups) {
 }
 
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
-  return target.hasWarpgroups && roles.hasDot && !roles.splitCols;
+  return target.hasWarpgroups && roles.hasDot;
 }
 
 FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
                                 const TargetInfo &target, bool useWarpgroups) {
   ArrayRef<Candidate> candidates =
-      !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
-      : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
-      : useWarpgroups   ? ArrayRef<Candidate>(warpgroupCandidates)
-                        : ArrayRef<Candidate>(rowCandidates);
+      !roles.hasDot ? ArrayRef<Candidate>(elementwiseCandidates)
+      : roles.splitCols
+          ? (useWarpgroups ? ArrayRef<Candidate>(plainWarpgroupCandidates)
+                           : ArrayRef<Candidate>(squareCandidates))
+      : useWarpgroups ? ArrayRef<Candidate>(warpgroupCandidates)
+                      : ArrayRef<Candidate>(rowCandidates);
   for (const Candidate &candidate : candidates) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);

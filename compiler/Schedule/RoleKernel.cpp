@@ -46,15 +46,12 @@ void RoleKernel::allocate() {
   for (BulkCopy &copy : steps)
     stepBytes += stageBytes(copy);
   // Where there is room: results are staged, and the next tile's operands
-  // arrive during this one.
+  // arrive during this one. Where steps bring all operands they come first.
   stages = 2;
-  int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
-  for (BulkStore &store : plan.stores)
-    storeBytes += storeType(store).getBytes() * plan.warpgroups;
-  if (taken + storeBytes > maxSharedBytes)
-    plan.stores.clear();
-  else
-    taken += storeBytes;
+  int64_t wanted = plan.resident.empty() ? maxStages : stages;
+  int64_t storeBytes =
+      chooseStoreParts(maxSharedBytes - tileBytes - wanted * stepBytes);
+  int64_t taken = tileBytes + stages * stepBytes + storeBytes;
   if (plan.isPersistent && taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
     taken += tileBytes;
@@ -134,6 +131,7 @@ Value RoleKernel::countTiles() {
   Value count;
   for (AffineExpr extent : launch.getGrid().getResults()) {
     Value factor = DimArithmetic(b, loc, dims).visit(extent);
+    tileCounts.push_back(factor);
     count = count ? arith::MulIOp::create(b, loc, count, factor).getResult()
                   : factor;
   }
@@ -162,8 +160,9 @@ RoleKernel::forTiles(MutableArrayRef<Value> carried,
   for (auto [value, argument] :
        llvm::zip_equal(carried, loop.getRegionIterArgs()))
     value = argument;
+  Value tile = orderTile(loop.getInductionVar());
   for (auto block : blocks)
-    local.map(block.getResult(), loop.getInductionVar());
+    local.map(block.getResult(), tile);
   if (failed(body(local)))
     return failure();
   scf::YieldOp::create(b, loc, ValueRange(carried));
@@ -233,6 +232,13 @@ void RoleKernel::addArguments() {
     }
     args.push_back(arg);
     outer.map(argument, body.addArgument(type, loc));
+  }
+  for (BulkStore &store : plan.stores) {
+    if (!store.rowExtent)
+      continue;
+    auto tensor = cast<BlockArgument>(store.store.getTensor());
+    args.push_back(source.getArgs()[tensor.getArgNumber()]);
+    lanePointers[store.store] = body.addArgument(tensor.getType(), loc);
   }
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {

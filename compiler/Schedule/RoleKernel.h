@@ -46,19 +46,29 @@ private:
   sm::BufferType slotType(BulkCopy &copy);
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
+  /// Cuts staged results so that they fit `bytes`, or gives bulk stores up; the
+  /// bytes that they take.
+  int64_t chooseStoreParts(int64_t bytes);
+  /// Staging of a store: all columns of a warpgroup, or one of `storeParts`.
   sm::BufferType storeType(BulkStore &store);
-  void emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  void emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
+  /// Operations that only lane-by-lane stores need: they are emitted there.
+  void findDeferred();
+  mlir::LogicalResult emitDeferred(mlir::Value value, mlir::IRMapping &mapping);
   void addArguments();
   /// The number of tiles that the launch has.
   mlir::Value countTiles();
+  /// The tile that comes `number`-th where neighbours share operands.
+  mlir::Value orderTile(mlir::Value number);
   /// Emits `body` for each tile of this thread block. `carried` goes through
   /// it and holds what the last tile left.
   mlir::LogicalResult
   forTiles(llvm::MutableArrayRef<mlir::Value> carried,
            llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)> body);
   void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
-  mlir::LogicalResult emitTileProducts(bool isLagged, Cursor &tile,
-                                       Cursor &step, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitTileProducts(Cursor &tile, Cursor &step,
+                                       mlir::IRMapping &mapping);
   Ring makeRing(BulkCopy &copy, int64_t depth);
   void allocate();
   /// A scalar of the source, recomputed at the insertion point.
@@ -73,6 +83,16 @@ private:
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// Loops whose steps only add products of copied tiles to what they carry:
+  /// nothing in them depends on a result.
+  bool findPlainProducts();
+  mlir::LogicalResult emitPlainLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// Starts the products of one step; without `carried` sums start at `inits`.
+  llvm::SmallVector<mlir::Value> startProducts(Cursor at,
+                                               mlir::ValueRange carried,
+                                               mlir::ValueRange inits,
+                                               mlir::IRMapping &mapping);
+  void releaseStep(mlir::Value stage);
   /// What a step leaves for the next one.
   struct Pending {
     /// Carried values of the loops; an accumulator without its last product.
@@ -132,12 +152,21 @@ private:
   /// What each role finds in the kernel's body: its arguments.
   mlir::IRMapping outer;
   mlir::Value tiles;
+  /// Tiles along each range of the launch.
+  llvm::SmallVector<mlir::Value> tileCounts;
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
   /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
+  int64_t storeParts = 1;
+  /// Per bulk store that has lanes store, too, its tensor without a map.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> lanePointers;
+  llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
   mlir::Value warpgroup;
+  /// How the loops run: each by itself, with a lagged product, or as one loop
+  /// whose products stay in flight.
+  enum class Form { Separate, Lagged, Plain } form = Form::Separate;
   /// Per loop, the product that lags one step behind.
   llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
   /// Position of its result among the carried values.

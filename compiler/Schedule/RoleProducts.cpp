@@ -142,10 +142,13 @@ LogicalResult RoleKernel::emitProducts() {
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  bool isLagged = findLaggedProducts();
-  if (!isLagged || !findSoftmax())
+  form = findLaggedProducts()  ? Form::Lagged
+         : findPlainProducts() ? Form::Plain
+                               : Form::Separate;
+  if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
-  if (isLagged && plan.warpgroups > 1) {
+  findDeferred();
+  if (form == Form::Lagged && plan.warpgroups > 1) {
     // The last one gives the first its turn.
     auto isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(plan.warpgroups - 1));
@@ -157,7 +160,7 @@ LogicalResult RoleKernel::emitProducts() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
   LogicalResult result = forTiles(carried, [&](IRMapping &mapping) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
-    LogicalResult emitted = emitTileProducts(isLagged, tile, step, mapping);
+    LogicalResult emitted = emitTileProducts(tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
     return emitted;
   });
@@ -167,22 +170,23 @@ LogicalResult RoleKernel::emitProducts() {
   return result;
 }
 
-LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
-                                           Cursor &step, IRMapping &mapping) {
+LogicalResult RoleKernel::emitTileProducts(Cursor &tile, Cursor &step,
+                                           IRMapping &mapping) {
   bool waited = false;
   for (Operation &op : source.getBody().front()) {
     auto loop = dyn_cast<scf::ForOp>(op);
-    if (loop && isLagged && loop != plan.loops.back())
+    if (loop && form != Form::Separate && loop != plan.loops.back())
       continue;
     if (!loop) {
       auto store = llvm::find_if(
           plan.stores, [&](BulkStore &bulk) { return bulk.store == &op; });
       if (store != plan.stores.end()) {
-        emitStore(*store, mapping);
+        if (failed(emitStore(*store, mapping)))
+          return failure();
         continue;
       }
       bool isTile = isa<BlockIdOp>(op) && mapping.contains(op.getResult(0));
-      if (!isTile && failed(emitOp(op, mapping)))
+      if (!isTile && !deferred.contains(&op) && failed(emitOp(op, mapping)))
         return failure();
       continue;
     }
@@ -191,8 +195,9 @@ LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
         slots[copy.copy.getBuffer()] =
             awaitTile(copy, ring, tile.stage, tile.parity, mapping);
     waited = true;
-    if (failed(isLagged ? emitLaggedLoops(mapping, step)
-                        : emitLoop(loop, mapping, step)))
+    if (failed(form == Form::Lagged  ? emitLaggedLoops(mapping, step)
+               : form == Form::Plain ? emitPlainLoops(mapping, step)
+                                     : emitLoop(loop, mapping, step)))
       return failure();
     if (loop == plan.loops.back())
       for (Ring &ring : resident)

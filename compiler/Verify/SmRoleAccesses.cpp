@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/SmAsyncRules.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -109,6 +112,34 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   return false;
 }
 
+/// Whether `op` is executed only where the dimension `name` is a multiple of
+/// `words`: a branch of the kernel compares the remainder with zero.
+static bool isGuarded(Operation *op, StringAttr name, int64_t words) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  for (Operation *inner = op, *outer = op->getParentOp(); outer;
+       inner = outer, outer = outer->getParentOp()) {
+    auto branch = dyn_cast<scf::IfOp>(outer);
+    if (!branch || inner->getParentRegion() != &branch.getThenRegion())
+      continue;
+    auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+        !matchPattern(compare.getRhs(), m_Zero()))
+      continue;
+    auto rest = compare.getLhs().getDefiningOp<arith::RemUIOp>();
+    APInt divisor;
+    auto argument =
+        rest ? dyn_cast<BlockArgument>(rest.getLhs()) : BlockArgument();
+    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
+        !matchPattern(rest.getRhs(), m_ConstantInt(&divisor)) ||
+        divisor.getSExtValue() <= 0 || divisor.getSExtValue() % words != 0)
+      continue;
+    auto dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+    if (dim && dim.getDim() == name)
+      return true;
+  }
+  return false;
+}
+
 /// Bulk stores clip rows to whole words of 16 bytes only (seen on hardware).
 static bool storesWholeWords(TmaStoreOp op) {
   auto kernel = op->getParentOfType<KernelOp>();
@@ -119,11 +150,16 @@ static bool storesWholeWords(TmaStoreOp op) {
   LaunchOp launch = launchOf(kernel);
   if (!launch)
     return true;
-  for (auto tensor : launch->getParentOfType<PlanOp>()
-                         .getTensors()
-                         .getAsRange<tile::TensorArgAttr>()) {
+  auto plan = launch->getParentOfType<PlanOp>();
+  for (auto tensor : plan.getTensors().getAsRange<tile::TensorArgAttr>()) {
+    AffineExpr extent = tensor.getShape().getResults().back();
     if (tensor.getName() != map.getTensor() ||
-        tensor.getShape().getResults().back().isMultipleOf(wordElements))
+        extent.isMultipleOf(wordElements))
+      continue;
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+        symbol &&
+        isGuarded(op, cast<StringAttr>(plan.getDims()[symbol.getPosition()]),
+                  wordElements))
       continue;
     op.emitOpError("expects rows of \"")
         << tensor.getName().getValue() << "\" to be a multiple of "
@@ -281,14 +317,21 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
   return Progress::Advanced;
 }
 
-Progress SmAsyncRules::wgmmaWait(Agent &agent, WgmmaWaitOp op) {
+Progress SmAsyncRules::retire(Agent &agent, Operation *op, uint64_t pending) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
   std::deque<Product> &products = memberOf(agent).products;
-  for (; products.size() > op.getPending(); products.pop_front())
+  for (; products.size() > pending; products.pop_front())
     if (conclude(order.await(agent.actor, products.front().actor), op,
                  agent.where()) == Progress::Failed)
       return Progress::Failed;
+  return Progress::Advanced;
+}
+
+Progress SmAsyncRules::wgmmaWait(Agent &agent, WgmmaWaitOp op) {
+  if (retire(agent, op, op.getPending()) == Progress::Failed)
+    return Progress::Failed;
+  const std::deque<Product> &products = memberOf(agent).products;
   Tracked accumulator = agent.values.lookup(op.getAccumulator());
   if (accumulator.kind == Tracked::Kind::Product &&
       llvm::any_of(products, [&](const Product &product) {
