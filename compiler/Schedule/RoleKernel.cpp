@@ -78,7 +78,7 @@ void RoleKernel::allocate() {
   add(streamed, steps, stages, true);
   for (BulkStore &store : plan.stores)
     staging[store.store] =
-        AllocOp::create(b, loc, storeType(store).withStages(plan.warpgroups));
+        AllocOp::create(b, loc, storeType(store).withStages(storeSlots(store)));
   InitMBarriersOp::create(b, loc, barriers);
 }
 

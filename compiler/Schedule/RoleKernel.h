@@ -49,13 +49,19 @@ private:
   /// Cuts staged results so that they fit `bytes`, or gives bulk stores up; the
   /// bytes that they take.
   int64_t chooseStoreParts(int64_t bytes);
-  /// Staging of a store: all columns of a warpgroup, or one of `storeParts`.
+  /// Staging of a store: all columns of a warpgroup, or where they are cut into
+  /// parts one panel of them; and how many such buffers there are.
   sm::BufferType storeType(BulkStore &store);
+  int64_t storeSlots(BulkStore &store);
   mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
-  void emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
-  /// Operations that only lane-by-lane stores need: they are emitted there.
+  mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
+  /// Operations that only stores need and that are emitted there.
   void findDeferred();
-  mlir::LogicalResult emitDeferred(mlir::Value value, mlir::IRMapping &mapping);
+  /// Maps `value` in `part` to the panel of its columns, along `axis`, that
+  /// starts at `from`; what has no columns is the same in `whole`.
+  mlir::LogicalResult emitPart(mlir::Value value, mlir::StringAttr axis,
+                               int64_t from, mlir::IRMapping &whole,
+                               mlir::IRMapping &part);
   void addArguments();
   /// The number of tiles that the launch has.
   mlir::Value countTiles();

@@ -19,7 +19,7 @@ int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
         plan.stores.clear();
         return 0;
       }
-      taken += storeType(store).getBytes() * plan.warpgroups;
+      taken += storeSlots(store) * storeType(store).getBytes();
     }
     if (taken <= bytes || plan.stores.empty())
       return taken;
@@ -28,31 +28,31 @@ int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
 
 BufferType RoleKernel::storeType(BulkStore &store) {
   auto type = cast<RankedTensorType>(store.store.getValue().getType());
-  return BufferType::get(b.getContext(), plan.rowAxis, store.colAxis,
-                         warpgroupRows, columnsOf(store) / storeParts,
-                         type.getElementType(), /*swizzle=*/7, /*stages=*/1,
-                         panelCols);
+  return BufferType::get(
+      b.getContext(), plan.rowAxis, store.colAxis, warpgroupRows,
+      storeParts == 1 ? columnsOf(store) : panelCols, type.getElementType(),
+      /*swizzle=*/7, /*stages=*/1, panelCols);
 }
 
-/// The columns of a tile from `from` on that have the buffer's size.
-static RankedTensorType partOf(RankedTensorType tile, BufferType buffer) {
-  SmallVector<AxisDistAttr> axes(distOf(tile).getAxes());
-  SmallVector<int64_t> sizes(axes[1].getRegSizes()), shape(tile.getShape());
-  sizes.back() = sizes.back() * buffer.getCols() / shape[1];
-  shape[1] = buffer.getCols();
-  axes[1] = AxisDistAttr::get(tile.getContext(), axes[1].getName(), sizes,
-                              axes[1].getRegStrides(), axes[1].getLanes(),
-                              axes[1].getWarps());
-  return RankedTensorType::get(shape, tile.getElementType(),
-                               DistAttr::get(tile.getContext(), axes));
+int64_t RoleKernel::storeSlots(BulkStore &store) {
+  return plan.warpgroups * columnsOf(store) /
+         (storeParts * storeType(store).getCols());
 }
 
-/// The buffer is free once the bulk store before has read it; all threads have
+/// A buffer is free once the bulk store before has read it; all threads have
 /// written it, and their writes are visible to bulk copies, before the next.
-void RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
+LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   BufferType type = storeType(store);
-  Value slot =
-      SlotOp::create(b, loc, type, staging.lookup(store.store), warpgroup);
+  int64_t panels = storeSlots(store) / plan.warpgroups;
+  SmallVector<Value> slots;
+  for (int64_t i = 0; i < panels; ++i) {
+    Value number = warpgroup;
+    if (panels > 1)
+      number =
+          add(arith::MulIOp::create(b, loc, warpgroup, i32(panels)), i32(i));
+    slots.push_back(
+        SlotOp::create(b, loc, type, staging.lookup(store.store), number));
+  }
   auto meet = [&] {
     NamedBarrierOp::create(b, loc,
                            add(warpgroup, i32(turnBarrier + plan.warpgroups)),
@@ -64,65 +64,43 @@ void RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   indices[store.rowDimension] =
       add(indices[store.rowDimension],
           arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows)));
-  Value tile = mapping.lookup(store.store.getValue());
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
+  Value value = store.store.getValue();
   for (int64_t part = 0; part < storeParts; ++part) {
-    Value columns = tile;
-    if (storeParts > 1)
-      columns = ColumnsOp::create(
-          b, loc, partOf(cast<RankedTensorType>(tile.getType()), type), tile,
-          store.colAxis, part * type.getCols());
+    int64_t first = part * panels * type.getCols();
     TmaDrainOp::create(b, loc, false);
     meet();
-    StageOp::create(b, loc, columns, slot);
+    for (auto [i, slot] : llvm::enumerate(slots)) {
+      IRMapping columns;
+      if (storeParts > 1 &&
+          failed(emitPart(value, store.colAxis,
+                          first + static_cast<int64_t>(i) * panelCols, mapping,
+                          columns)))
+        return failure();
+      StageOp::create(
+          b, loc,
+          storeParts > 1 ? columns.lookup(value) : mapping.lookup(value), slot);
+    }
     ProxyFenceOp::create(b, loc);
     meet();
     auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    SmallVector<Value> at(indices);
-    if (part > 0)
-      at.back() = add(at.back(), i32(part * type.getCols()));
-    TmaStoreOp::create(b, loc, slot, mapping.lookup(store.store.getTensor()),
-                       at);
+    for (auto [i, slot] : llvm::enumerate(slots)) {
+      SmallVector<Value> at(indices);
+      at.back() =
+          add(at.back(), i32(first + static_cast<int64_t>(i) * type.getCols()));
+      TmaStoreOp::create(b, loc, slot, mapping.lookup(store.store.getTensor()),
+                         at);
+    }
   }
-}
-
-/// Where results mostly leave in bulk, the indices and predicates of lanes
-/// would only take registers.
-void RoleKernel::findDeferred() {
-  auto isDeferred = [&](OpOperand &use) {
-    if (deferred.contains(use.getOwner()))
-      return true;
-    auto store = llvm::find_if(plan.stores, [&](BulkStore &bulk) {
-      return bulk.store == use.getOwner();
-    });
-    return store != plan.stores.end() && store->rowExtent &&
-           use.get() != store->store.getValue();
-  };
-  for (Operation &op : llvm::reverse(source.getBody().front()))
-    if (op.getNumResults() == 1 && op.getNumRegions() == 0 &&
-        isRegisterTile(op.getResult(0).getType()) && isMemoryEffectFree(&op) &&
-        !op.use_empty() && llvm::all_of(op.getUses(), isDeferred))
-      deferred.insert(&op);
-}
-
-LogicalResult RoleKernel::emitDeferred(Value value, IRMapping &mapping) {
-  Operation *def = value.getDefiningOp();
-  if (!deferred.contains(def) || mapping.contains(value))
-    return success();
-  for (Value operand : def->getOperands())
-    if (failed(emitDeferred(operand, mapping)))
-      return failure();
-  return emitOp(*def, mapping);
+  return success();
 }
 
 /// In bulk where rows are whole words, else lane by lane.
 LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
-  if (!store.rowExtent) {
-    emitBulkStore(store, mapping);
-    return success();
-  }
+  if (!store.rowExtent)
+    return emitBulkStore(store, mapping);
   Value rest = arith::RemUIOp::create(b, loc, mapping.lookup(store.rowExtent),
                                       i32(bulkWordElements));
   auto branch = scf::IfOp::create(
@@ -131,14 +109,21 @@ LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
       true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  emitBulkStore(store, mapping);
+  IRMapping bulk = mapping;
+  if (failed(emitBulkStore(store, bulk)))
+    return failure();
   b.setInsertionPointToStart(branch.elseBlock());
-  IRMapping local = mapping;
-  local.map(store.store.getTensor(), lanePointers.lookup(store.store));
-  for (Value operand : store.store->getOperands())
-    if (failed(emitDeferred(operand, local)))
+  IRMapping lanes = mapping;
+  lanes.map(store.store.getTensor(), lanePointers.lookup(store.store));
+  for (int64_t from = 0; from < columnsOf(store); from += panelCols) {
+    IRMapping part;
+    for (Value operand : store.store->getOperands())
+      if (failed(emitPart(operand, store.colAxis, from, lanes, part)))
+        return failure();
+    if (failed(emitOp(*store.store, part)))
       return failure();
-  return emitOp(*store.store, local);
+  }
+  return success();
 }
 
 } // namespace selvedge::schedule
