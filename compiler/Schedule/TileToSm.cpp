@@ -74,6 +74,11 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
         return failure();
       // Warpgroups keep whole rows (usesWarpgroups()).
       roles->splitCols &= !forWarpgroups;
+      for (auto [axis, role] : roles->roles)
+        if (role == AxisRole::Lanes)
+          roles->laneWarps = shareLanes(
+              cast<IntegerAttr>(kernel.getSizesAttr().get(axis)).getInt(),
+              *kernel.getWarps());
       StringRef base = program.getUniversalOf().value_or(program.getSymName());
       std::string symbol =
           (base + "_" + kernel.getSymName() + "_" + name).str();
