@@ -3,9 +3,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/SmAsyncRules.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
-
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -112,64 +109,6 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   return false;
 }
 
-/// Whether `op` is executed only where the dimension `name` is a multiple of
-/// `words`: a branch of the kernel compares the remainder with zero.
-static bool isGuarded(Operation *op, StringAttr name, int64_t words) {
-  auto kernel = op->getParentOfType<KernelOp>();
-  for (Operation *inner = op, *outer = op->getParentOp(); outer;
-       inner = outer, outer = outer->getParentOp()) {
-    auto branch = dyn_cast<scf::IfOp>(outer);
-    if (!branch || inner->getParentRegion() != &branch.getThenRegion())
-      continue;
-    auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
-    if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
-        !matchPattern(compare.getRhs(), m_Zero()))
-      continue;
-    auto rest = compare.getLhs().getDefiningOp<arith::RemUIOp>();
-    APInt divisor;
-    auto argument =
-        rest ? dyn_cast<BlockArgument>(rest.getLhs()) : BlockArgument();
-    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
-        !matchPattern(rest.getRhs(), m_ConstantInt(&divisor)) ||
-        divisor.getSExtValue() <= 0 || divisor.getSExtValue() % words != 0)
-      continue;
-    auto dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
-    if (dim && dim.getDim() == name)
-      return true;
-  }
-  return false;
-}
-
-/// Bulk stores clip rows to whole words of 16 bytes only (seen on hardware).
-static bool storesWholeWords(TmaStoreOp op) {
-  auto kernel = op->getParentOfType<KernelOp>();
-  auto map = cast<TensorMapArgAttr>(
-      kernel.getArgs()[cast<BlockArgument>(op.getMap()).getArgNumber()]);
-  int64_t wordElements =
-      128 / op.getBuffer().getType().getElementType().getIntOrFloatBitWidth();
-  LaunchOp launch = launchOf(kernel);
-  if (!launch)
-    return true;
-  auto plan = launch->getParentOfType<PlanOp>();
-  for (auto tensor : plan.getTensors().getAsRange<tile::TensorArgAttr>()) {
-    AffineExpr extent = tensor.getShape().getResults().back();
-    if (tensor.getName() != map.getTensor() ||
-        extent.isMultipleOf(wordElements))
-      continue;
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(extent);
-        symbol &&
-        isGuarded(op, cast<StringAttr>(plan.getDims()[symbol.getPosition()]),
-                  wordElements))
-      continue;
-    op.emitOpError("expects rows of \"")
-        << tensor.getName().getValue() << "\" to be a multiple of "
-        << wordElements
-        << " elements: a bulk store writes whole words of 16 bytes";
-    return false;
-  }
-  return true;
-}
-
 Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
   return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
              ? bulkFill(agent, op, op.getBuffer(), op.getBarrier(),
@@ -242,8 +181,7 @@ bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
 }
 
 Progress SmAsyncRules::tmaStore(Agent &agent, TmaStoreOp op) {
-  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType()) &&
-                 storesWholeWords(op)
+  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
              ? bulkDrain(agent, op, op.getBuffer())
              : Progress::Failed;
 }
