@@ -60,8 +60,7 @@ SmallVector<Value> RoleKernel::startProducts(Cursor at, ValueRange carried,
   scf::ForOp loop = plan.loops.front();
   SmallVector<BulkCopy> &copies = plan.streamed[loop];
   for (auto [copy, ring] : llvm::zip_equal(copies, streamed))
-    slots[copy.copy.getBuffer()] =
-        awaitTile(copy, ring, at.stage, at.parity, mapping);
+    slots[copy.copy.getBuffer()] = awaitTile(copy, ring, at, mapping);
   auto operand = [&](Value v) {
     Value slot = slots.lookup(v);
     return slot ? slot : mapping.lookup(v);

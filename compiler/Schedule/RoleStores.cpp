@@ -62,8 +62,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   for (Value start : store.starts)
     indices.push_back(scalar(start, mapping));
   indices[store.rowDimension] =
-      add(indices[store.rowDimension],
-          arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows)));
+      add(indices[store.rowDimension], warpgroupRow());
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
   Value value = store.store.getValue();
   for (int64_t part = 0; part < storeParts; ++part) {
