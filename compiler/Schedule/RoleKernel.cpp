@@ -41,14 +41,11 @@ void RoleKernel::allocate() {
   for (BulkCopy &copy : steps)
     stepBytes += stageBytes(copy);
   // Where there is room: results are staged, and the next tile's operands
-  // arrive during this one.
-  int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
-  for (BulkStore &store : plan.stores)
-    storeBytes += storeType(store).getBytes() * plan.warpgroups;
-  if (taken + storeBytes > maxSharedBytes)
-    plan.stores.clear();
-  else
-    taken += storeBytes;
+  // arrive during this one. Where steps bring all operands they come first.
+  int64_t wanted = plan.resident.empty() ? maxStages : stages;
+  int64_t storeBytes =
+      chooseStoreParts(maxSharedBytes - tileBytes - wanted * stepBytes);
+  int64_t taken = tileBytes + stages * stepBytes + storeBytes;
   if (taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
     taken += tileBytes;
@@ -61,7 +58,7 @@ void RoleKernel::allocate() {
     streamed.push_back(makeRing(copy, stages));
   for (BulkStore &store : plan.stores)
     staging[store.store] =
-        AllocOp::create(b, loc, storeType(store).withStages(plan.warpgroups));
+        AllocOp::create(b, loc, storeType(store).withStages(storeSlots(store)));
   // After the buffers, which are aligned to more than barriers.
   SmallVector<Value> barriers;
   for (Ring &ring : llvm::concat<Ring>(resident, streamed)) {
@@ -135,6 +132,13 @@ void RoleKernel::addArguments() {
     }
     args.push_back(arg);
     outer.map(argument, body.addArgument(type, loc));
+  }
+  for (BulkStore &store : plan.stores) {
+    if (!store.rowExtent)
+      continue;
+    auto tensor = cast<BlockArgument>(store.store.getTensor());
+    args.push_back(source.getArgs()[tensor.getArgNumber()]);
+    lanePointers[store.store] = body.addArgument(tensor.getType(), loc);
   }
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {

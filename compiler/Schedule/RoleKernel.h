@@ -57,11 +57,27 @@ private:
   mlir::Value warpgroupRow() {
     return mlir::arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
   }
+  /// Cuts staged results so that they fit `bytes`, or gives bulk stores up; the
+  /// bytes that they take.
+  int64_t chooseStoreParts(int64_t bytes);
+  /// Staging of a store: all columns of a warpgroup, or where they are cut into
+  /// parts one panel of them; and how many such buffers there are.
   sm::BufferType storeType(BulkStore &store);
-  void emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  int64_t storeSlots(BulkStore &store);
+  mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
+  /// Operations that only stores need and that are emitted there.
+  void findDeferred();
+  /// Maps `value` in `part` to the panel of its columns, along `axis`, that
+  /// starts at `from`; what has no columns is the same in `whole`.
+  mlir::LogicalResult emitPart(mlir::Value value, mlir::StringAttr axis,
+                               int64_t from, mlir::IRMapping &whole,
+                               mlir::IRMapping &part);
   void addArguments();
   /// Sets `tiles` and `tilesInRow`.
   void countTiles();
+  /// The tile that comes `number`-th where neighbours share operands.
+  mlir::Value orderTile(mlir::Value number);
   /// Has the source's block be the one of a tile.
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
   void findCoordinates();
@@ -82,7 +98,8 @@ private:
   mlir::Value nthTile(const TileOrder &order, mlir::Value n);
   void allocateMail();
   void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
-  mlir::LogicalResult emitTiles(bool isLagged);
+  mlir::LogicalResult emitTiles();
+  mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step);
   void awaitResident(Cursor tile, mlir::IRMapping &mapping);
   void releaseResident(Cursor tile);
   mlir::LogicalResult emitOutside(bool afterLoops, mlir::IRMapping &mapping);
@@ -106,7 +123,18 @@ private:
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop);
+  mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
   mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// Loops whose steps only add products of copied tiles to what they carry:
+  /// nothing in them depends on a result.
+  bool findPlainProducts();
+  mlir::LogicalResult emitPlainLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// Starts the products of one step; without `carried` sums start at `inits`.
+  llvm::SmallVector<mlir::Value> startProducts(Cursor at,
+                                               mlir::ValueRange carried,
+                                               mlir::ValueRange inits,
+                                               mlir::IRMapping &mapping);
+  void releaseStep(mlir::Value stage);
   /// What a step leaves for the next one.
   struct Pending {
     /// Carried values of the loops; an accumulator without its last product.
@@ -209,6 +237,8 @@ private:
   mlir::IRMapping outer;
   /// Tiles of the launch, and those that differ along the fastest axis only.
   mlir::Value tiles, tilesInRow;
+  /// Tiles along each range of the launch.
+  llvm::SmallVector<mlir::Value> tileCounts;
   /// What hands out tiles of different length.
   mlir::Value counter;
   /// Values of the source that say where in the grid a tile lies, and how the
@@ -220,7 +250,14 @@ private:
   llvm::SmallVector<Ring> resident, streamed;
   /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
+  int64_t storeParts = 1;
+  /// Per bulk store that has lanes store, too, its tensor without a map.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> lanePointers;
+  llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
   mlir::Value warpgroup;
+  /// How the loops run: each by itself, with a lagged product, or as one loop
+  /// whose products stay in flight.
+  enum class Form { Separate, Lagged, Plain } form = Form::Separate;
   /// Per loop, the product that lags one step behind.
   llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
   /// Position of its result among the carried values.

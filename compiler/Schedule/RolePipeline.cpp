@@ -50,25 +50,29 @@ bool RoleKernel::findLaggedProducts() {
   return true;
 }
 
+/// The operand of a product as the first loop has it: loops have buffers of
+/// their own for the same tiles. Null where the loop computes it.
+Value RoleKernel::sharedOperand(scf::ForOp loop, Value operand) {
+  for (auto [i, copy] : llvm::enumerate(plan.streamed[loop]))
+    if (copy.copy.getBuffer() == operand)
+      return plan.streamed[plan.loops.front()][i].copy.getBuffer();
+  return loop.isDefinedOutsideOfLoop(operand) ? operand : Value();
+}
+
 /// Whether a loop has the products of the first one: any of them can then
 /// stand for the other's.
 bool RoleKernel::hasSameProducts(scf::ForOp loop) {
   scf::ForOp first = plan.loops.front();
   auto products = llvm::to_vector(loop.getBody()->getOps<MmaOp>()),
        others = llvm::to_vector(first.getBody()->getOps<MmaOp>());
-  auto isResident = [](Value v, scf::ForOp around) {
-    return isa<BufferType>(v.getType()) && around.isDefinedOutsideOfLoop(v);
-  };
   return products.size() == others.size() &&
          llvm::all_of(llvm::zip(products, others), [&](auto pair) {
            auto [mma, other] = pair;
-           for (auto [x, y] : llvm::zip(mma->getOperands().take_front(2),
-                                        other->getOperands().take_front(2)))
-             if (isResident(x, loop) && isResident(y, first) && x != y &&
-                 !streamedBy(loop, mma))
-               return false;
-           return streamedBy(loop, mma) == streamedBy(first, other) &&
-                  mma.getType() == other.getType();
+           return mma.getType() == other.getType() &&
+                  sharedOperand(loop, mma.getLhs()) ==
+                      sharedOperand(first, other.getLhs()) &&
+                  sharedOperand(loop, mma.getRhs()) ==
+                      sharedOperand(first, other.getRhs());
          });
 }
 

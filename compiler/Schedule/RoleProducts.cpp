@@ -133,10 +133,13 @@ LogicalResult RoleKernel::emitProducts() {
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  bool isLagged = findLaggedProducts();
-  if (!isLagged || !findSoftmax())
+  form = findLaggedProducts()  ? Form::Lagged
+         : findPlainProducts() ? Form::Plain
+                               : Form::Separate;
+  if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
-  if (isLagged && plan.warpgroups > 1) {
+  findDeferred();
+  if (form == Form::Lagged && plan.warpgroups > 1) {
     // The last one gives the first its turn.
     auto isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(plan.warpgroups - 1));
@@ -147,16 +150,16 @@ LogicalResult RoleKernel::emitProducts() {
   }
   // The next tile's operands must be there beside this one's.
   LogicalResult result =
-      isLagged && (plan.resident.empty() || residentStages > 1)
+      form == Form::Lagged && (plan.resident.empty() || residentStages > 1)
           ? emitOpenTiles()
-          : emitTiles(isLagged);
+          : emitTiles();
   // Shared memory must outlive the bulk stores that read it.
   if (!plan.stores.empty())
     TmaDrainOp::create(b, loc, true);
   return result;
 }
 
-LogicalResult RoleKernel::emitTiles(bool isLagged) {
+LogicalResult RoleKernel::emitTiles() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
   return takeTiles(
       /*isSingle=*/false, carried, [&](ValueRange place) -> LogicalResult {
@@ -165,19 +168,24 @@ LogicalResult RoleKernel::emitTiles(bool isLagged) {
         if (failed(mapping))
           return failure();
         awaitResident(tile, *mapping);
-        if (isLagged) {
-          if (failed(emitLaggedLoops(*mapping, step)))
-            return failure();
-        } else {
-          for (scf::ForOp loop : plan.loops)
-            if (failed(emitLoop(loop, *mapping, step)))
-              return failure();
-        }
+        if (failed(emitLoops(*mapping, step)))
+          return failure();
         releaseResident(tile);
         tile = advance(tile, residentStages);
         carried = {tile.stage, tile.parity, step.stage, step.parity};
         return emitOutside(/*afterLoops=*/true, *mapping);
       });
+}
+
+LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step) {
+  if (form == Form::Lagged)
+    return emitLaggedLoops(mapping, step);
+  if (form == Form::Plain)
+    return emitPlainLoops(mapping, step);
+  for (scf::ForOp loop : plan.loops)
+    if (failed(emitLoop(loop, mapping, step)))
+      return failure();
+  return success();
 }
 
 FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place) {
@@ -201,15 +209,14 @@ void RoleKernel::releaseResident(Cursor tile) {
 /// The operations of a tile outside of loops.
 LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
   for (Operation &op : source.getBody().front()) {
-    if (isa<scf::ForOp>(op) ||
+    if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
         afterLoops != plan.loops.back()->isBeforeInBlock(&op) ||
         (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
       continue;
     auto store = llvm::find_if(
         plan.stores, [&](BulkStore &bulk) { return bulk.store == &op; });
-    if (store != plan.stores.end())
-      emitStore(*store, mapping);
-    else if (failed(emitOp(op, mapping)))
+    if (failed(store != plan.stores.end() ? emitStore(*store, mapping)
+                                          : emitOp(op, mapping)))
       return failure();
   }
   return success();

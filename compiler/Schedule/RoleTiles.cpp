@@ -69,6 +69,7 @@ void RoleKernel::countTiles() {
       dims[llvm::find(names, dim.getDim()) - names.begin()] = argument;
   for (AffineExpr extent : launch.getGrid().getResults()) {
     tilesInRow = DimArithmetic(b, loc, dims).visit(extent);
+    tileCounts.push_back(tilesInRow);
     tiles = tiles ? arith::MulIOp::create(b, loc, tiles, tilesInRow).getResult()
                   : tilesInRow;
   }
@@ -123,7 +124,7 @@ RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   mail = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-  postTile(loop.getInductionVar(), mail);
+  postTile(orderTile(loop.getInductionVar()), mail);
   scf::YieldOp::create(b, loc, ValueRange{mail.stage, mail.parity});
   return {loop.getResult(0), loop.getResult(1)};
 }
