@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Plan.h"
 
+#include "runtime/src/PackScalar.h"
 #include "runtime/src/TensorMap.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 namespace selvedge::inline runtime {
 
@@ -119,10 +117,12 @@ Result<DimValues> bindArgs(const Manifest &manifest, const LaunchArgs &args) {
 }
 
 Status resolveTensors(const Manifest &manifest, const LaunchArgs &args,
-                      const DimValues &dims, Operands &operands) {
+                      Plan &plan, Operands &operands) {
+  const DimValues &dims = plan.dims;
   Result<std::vector<uint64_t>> layout = workspaceLayout(manifest, dims);
   if (!layout.ok())
     return layout.status();
+  plan.workspaceBytes = layout->back();
   if (args.workspaceBytes < layout->back())
     return Status::badInput(
         fmt::format("the workspace has {} bytes, {} are needed",
@@ -163,9 +163,7 @@ Status resolveScalars(const Manifest &manifest, const LaunchArgs &args,
           fmt::format("scalar '{}' has no default and is missing: {}",
                       scalar.name, nameOf(scalar.dtype)));
     double value = it != args.scalars.end() ? it->second : *scalar.defaultValue;
-    bool fits = value == std::trunc(value) &&
-                std::fabs(value) <= std::numeric_limits<int32_t>::max();
-    if (scalar.dtype == DType::I32 && !fits)
+    if (!isScalarOf(scalar.dtype, value))
       return Status::badInput(fmt::format("scalar '{}' is {}, expected an i32",
                                           scalar.name, value));
     operands.scalars.push_back(value);
@@ -230,10 +228,8 @@ uint64_t packArg(const ManifestArg &arg, const Operands &operands,
   case ManifestArg::Kind::Scalar:
     break;
   }
-  double value = operands.scalars[arg.index];
-  if (manifest.scalars[arg.index].dtype == DType::I32)
-    return static_cast<uint32_t>(static_cast<int32_t>(value));
-  return std::bit_cast<uint32_t>(static_cast<float>(value));
+  return packScalar(manifest.scalars[arg.index].dtype,
+                    operands.scalars[arg.index]);
 }
 
 /// The grid; a zero means that there is nothing to launch.
@@ -277,7 +273,7 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
     return Status::badInput(
         fmt::format("op '{}' is a signature without a program", manifest.op));
   Operands operands;
-  if (Status s = resolveTensors(manifest, args, plan.dims, operands); !s.ok())
+  if (Status s = resolveTensors(manifest, args, plan, operands); !s.ok())
     return s;
   if (Status s = resolveScalars(manifest, args, operands); !s.ok())
     return s;

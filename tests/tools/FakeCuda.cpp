@@ -30,6 +30,12 @@ bool fault(const char *name) {
   return wanted && std::strcmp(wanted, name) == 0;
 }
 
+/// "8.0", or what FAKE_CUDA_CAPABILITY asks for.
+std::string capability() {
+  const char *wanted = std::getenv("FAKE_CUDA_CAPABILITY");
+  return wanted && std::strlen(wanted) == 3 ? wanted : "8.0";
+}
+
 template <typename T>
 T param(void **params, int index) {
   T value;
@@ -113,8 +119,8 @@ DEFINE(cuDeviceGetName, (char *name, int size, CuDevice), {
   return cuSuccess;
 })
 DEFINE(cuDeviceGetAttribute, (int *value, int which, CuDevice), {
-  *value = which == cuAttributeComputeCapabilityMajor   ? 8
-           : which == cuAttributeComputeCapabilityMinor ? 0
+  *value = which == cuAttributeComputeCapabilityMajor   ? capability()[0] - '0'
+           : which == cuAttributeComputeCapabilityMinor ? capability()[2] - '0'
            : which == cuAttributeMultiprocessorCount    ? 4
                                                         : 163 * 1024;
   return cuSuccess;
@@ -128,6 +134,10 @@ DEFINE(cuDevicePrimaryCtxRetain, (CuHandle * context, CuDevice), {
   return cuSuccess;
 })
 DEFINE(cuDevicePrimaryCtxRelease_v2, (CuDevice), { return cuSuccess; })
+DEFINE(cuCtxGetCurrent, (CuHandle * context), {
+  *context = nullptr;
+  return cuSuccess;
+})
 DEFINE(cuCtxPushCurrent_v2, (CuHandle), { return cuSuccess; })
 DEFINE(cuCtxPopCurrent_v2, (CuHandle *), { return cuSuccess; })
 DEFINE(cuCtxSynchronize, (),

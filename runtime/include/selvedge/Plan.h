@@ -77,6 +77,8 @@ struct PlannedLaunch {
 /// Everything a launch will do.
 struct Plan {
   DimValues dims;
+  /// Bytes that the temps need.
+  uint64_t workspaceBytes = 0;
   /// Position of the chosen variant.
   size_t variant = 0;
   /// In order, without launches over an empty grid.
