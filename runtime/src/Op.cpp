@@ -104,9 +104,10 @@ Status Op::launch(const LaunchView &view, void *stream) const {
     Result<Plan> plan = planLaunch(impl->manifest, toLaunchArgs(view));
     if (!plan.ok())
       return plan.status();
-    prepared = std::make_shared<PreparedLaunch>(impl->manifest, view, *plan,
-                                                impl->kernels[plan->variant],
-                                                device.multiprocessors);
+    const std::vector<Kernel> &kernels = impl->kernels[plan->variant];
+    prepared =
+        std::make_shared<PreparedLaunch>(impl->manifest, view, std::move(*plan),
+                                         kernels, device.multiprocessors);
     impl->launches.insert(prepared);
   }
   // Descriptors are encoded in the device's context.

@@ -32,12 +32,11 @@ void *PreparedLaunch::Place::in(const LaunchView &view) const {
 }
 
 PreparedLaunch::PreparedLaunch(const Manifest &manifest, const LaunchView &view,
-                               const Plan &plan,
-                               const std::vector<Kernel> &kernels,
+                               Plan plan, const std::vector<Kernel> &kernels,
                                int multiprocessors)
     : signature(manifest, view), workspaceBytes(plan.workspaceBytes) {
   const ManifestLaunch *first = manifest.variants[plan.variant].launches.data();
-  for (const PlannedLaunch &planned : plan.launches) {
+  for (PlannedLaunch &planned : plan.launches) {
     const ManifestLaunch &launch = *planned.launch;
     LaunchShape shape{planned.grid, static_cast<uint32_t>(launch.block)};
     if (launch.persistent)
@@ -46,12 +45,13 @@ PreparedLaunch::PreparedLaunch(const Manifest &manifest, const LaunchView &view,
     steps.push_back({&kernels[static_cast<size_t>(&launch - first)], shape,
                      planned.params.size()});
     size_t base = params.size();
+    params.reserve(base + planned.params.size());
     for (size_t i = 0; i < launch.args.size(); ++i)
       addParam(manifest, view, launch.args[i], planned.params[i]);
-    for (const PlannedMap &map : planned.maps)
+    for (PlannedMap &map : planned.maps)
       for (MapParam &param : maps)
         if (param.param == base + map.param)
-          param.cache = std::make_unique<TensorMapCache>(map);
+          param.cache = std::make_unique<TensorMapCache>(std::move(map));
   }
 }
 

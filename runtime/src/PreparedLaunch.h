@@ -17,9 +17,8 @@ class PreparedLaunch {
 public:
   /// `plan` is planLaunch() of `manifest` and `view`; `kernels` are those of
   /// its variant, and outlive this object like `manifest`.
-  PreparedLaunch(const Manifest &manifest, const LaunchView &view,
-                 const Plan &plan, const std::vector<Kernel> &kernels,
-                 int multiprocessors);
+  PreparedLaunch(const Manifest &manifest, const LaunchView &view, Plan plan,
+                 const std::vector<Kernel> &kernels, int multiprocessors);
 
   /// Whether planLaunch() would accept these arguments and do the same.
   bool accepts(const LaunchView &view) const;

@@ -31,6 +31,7 @@ uintptr_t lowestBit(const void *data, uintptr_t alignBits) {
 } // namespace
 
 Signature::Signature(const Manifest &manifest, const LaunchView &view) {
+  tensors.reserve(view.tensors.size());
   for (const TensorRef &ref : view.tensors) {
     auto align = static_cast<uintptr_t>(
         decidingAlign(manifest, *manifest.findTensor(ref.name)));
