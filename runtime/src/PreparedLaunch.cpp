@@ -27,14 +27,36 @@ constexpr size_t scratchBytes = 4096;
 } // namespace
 
 void *PreparedLaunch::Place::in(const LaunchView &view) const {
-  return isArgument ? view.tensors[value].data
-                    : static_cast<std::byte *>(view.workspace) + value;
+  switch (kind) {
+  case Kind::Argument:
+    return view.tensors[value].data;
+  case Kind::Workspace:
+    return static_cast<std::byte *>(view.workspace) + value;
+  case Kind::Nowhere:
+    break;
+  }
+  return nullptr;
+}
+
+PreparedLaunch::Place PreparedLaunch::placeOf(const ManifestTensor &tensor,
+                                              const LaunchView &view,
+                                              uint64_t packed) {
+  if (tensor.role == Role::Temp)
+    return {Place::Kind::Workspace,
+            packed - reinterpret_cast<uintptr_t>(view.workspace)};
+  if (auto argument = findLast(view.tensors, tensor.name))
+    return {Place::Kind::Argument, *argument};
+  return {};
 }
 
 PreparedLaunch::PreparedLaunch(const Manifest &manifest, const LaunchView &view,
                                Plan plan, const std::vector<Kernel> &kernels,
                                int multiprocessors)
     : signature(manifest, view), workspaceBytes(plan.workspaceBytes) {
+  for (const ManifestScalar &scalar : manifest.scalars)
+    if (auto argument = findLast(view.scalars, scalar.name);
+        argument && scalar.dtype == DType::I32)
+      integers.push_back(*argument);
   const ManifestLaunch *first = manifest.variants[plan.variant].launches.data();
   for (PlannedLaunch &planned : plan.launches) {
     const ManifestLaunch &launch = *planned.launch;
@@ -68,16 +90,7 @@ void PreparedLaunch::addParam(const Manifest &manifest, const LaunchView &view,
   bool isMap = arg.kind == ManifestArg::Kind::TensorMap;
   if (!isMap && arg.kind != ManifestArg::Kind::Pointer)
     return;
-  const ManifestTensor &tensor = manifest.tensors[arg.index];
-  Place place;
-  if (tensor.role == Role::Temp) {
-    place = {false, packed - reinterpret_cast<uintptr_t>(view.workspace)};
-  } else {
-    auto argument = findLast(view.tensors, tensor.name);
-    if (!argument) // Absent: null for every launch.
-      return;
-    place = {true, *argument};
-  }
+  Place place = placeOf(manifest.tensors[arg.index], view, packed);
   if (isMap)
     maps.push_back({param, place, nullptr});
   else
@@ -90,8 +103,8 @@ bool PreparedLaunch::accepts(const LaunchView &view) const {
       (workspaceBytes > 0 && (workspace == 0 || workspace % workspaceAlign)))
     return false;
   return signature.matches(view) &&
-         std::ranges::all_of(scalars, [&](const ScalarParam &scalar) {
-           return isScalarOf(scalar.dtype, view.scalars[scalar.argument].value);
+         std::ranges::all_of(integers, [&](size_t argument) {
+           return isScalarOf(DType::I32, view.scalars[argument].value);
          });
 }
 

@@ -30,8 +30,10 @@ public:
 private:
   /// Where an address comes from.
   struct Place {
-    /// The caller's tensor at `value`, or `value` bytes into the workspace.
-    bool isArgument = false;
+    /// Nowhere: an absent tensor. Argument: the caller's tensor at `value`.
+    /// Workspace: `value` bytes into it.
+    enum class Kind { Nowhere, Argument, Workspace };
+    Kind kind = Kind::Nowhere;
     size_t value = 0;
 
     void *in(const LaunchView &view) const;
@@ -57,6 +59,8 @@ private:
     size_t paramCount;
   };
 
+  static Place placeOf(const ManifestTensor &tensor, const LaunchView &view,
+                       uint64_t packed);
   void addParam(const Manifest &manifest, const LaunchView &view,
                 const ManifestArg &arg, uint64_t packed);
 
@@ -67,6 +71,8 @@ private:
   std::vector<uint64_t> params;
   std::vector<PointerParam> pointers;
   std::vector<ScalarParam> scalars;
+  /// Arguments that have to be integers, parameters or not.
+  std::vector<size_t> integers;
   std::vector<MapParam> maps;
 };
 
