@@ -3,8 +3,10 @@
 #include "selvedge/Op.h"
 
 #include "runtime/src/DeviceState.h"
+#include "runtime/src/LaunchCounters.h"
 #include "runtime/src/PreparedLaunch.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <memory_resource>
@@ -20,9 +22,24 @@ struct Op::Impl {
   /// Per variant and launch, as in the manifest.
   std::vector<std::vector<Kernel>> kernels;
   mutable LaunchCache launches;
+  /// Null where no launch takes one.
+  std::unique_ptr<LaunchCounters> counters;
 
   Status resolveKernels(const Module &module);
+  bool takesCounters() const;
 };
+
+static bool isCounter(const ManifestArg &arg) {
+  return arg.kind == ManifestArg::Kind::Counter;
+}
+
+bool Op::Impl::takesCounters() const {
+  for (const ManifestVariant &variant : manifest.variants)
+    for (const ManifestLaunch &launch : variant.launches)
+      if (std::any_of(launch.args.begin(), launch.args.end(), isCounter))
+        return true;
+  return false;
+}
 
 Status Op::Impl::resolveKernels(const Module &module) {
   for (const ManifestVariant &variant : manifest.variants) {
@@ -85,6 +102,13 @@ Result<Op> Op::load(const Artifact &artifact, const Device &device) {
     return module.status();
   impl->device = device.state();
   impl->origin = module->origin();
+  if (impl->takesCounters()) {
+    Result<std::unique_ptr<LaunchCounters>> counters =
+        LaunchCounters::create(device);
+    if (!counters.ok())
+      return counters.status();
+    impl->counters = std::move(*counters);
+  }
   if (Status s = impl->resolveKernels(*module); !s.ok())
     return s;
   return Op(std::move(impl));
@@ -114,7 +138,7 @@ Status Op::launch(const LaunchView &view, void *stream) const {
   ContextScope scope(*device.driver, device.context);
   if (Status s = scope.status(); !s.ok())
     return s;
-  return prepared->launch(*device.driver, view, stream);
+  return prepared->launch(*device.driver, impl->counters.get(), view, stream);
 }
 
 Status Op::launch(const LaunchArgs &args, void *stream) const {

@@ -87,6 +87,8 @@ void PreparedLaunch::addParam(const Manifest &manifest, const LaunchView &view,
       scalars.push_back({param, *argument, scalar.dtype});
     return;
   }
+  if (arg.kind == ManifestArg::Kind::Counter)
+    counters.push_back(param);
   bool isMap = arg.kind == ManifestArg::Kind::TensorMap;
   if (!isMap && arg.kind != ManifestArg::Kind::Pointer)
     return;
@@ -108,8 +110,8 @@ bool PreparedLaunch::accepts(const LaunchView &view) const {
          });
 }
 
-Status PreparedLaunch::launch(const CudaDriver &driver, const LaunchView &view,
-                              void *stream) const {
+Status PreparedLaunch::launch(const CudaDriver &driver, LaunchCounters *pool,
+                              const LaunchView &view, void *stream) const {
   alignas(TensorMap) std::array<std::byte, scratchBytes> scratch;
   std::pmr::monotonic_buffer_resource memory(scratch.data(), scratch.size());
   std::pmr::vector<TensorMap> descriptors(maps.size(), &memory);
@@ -120,6 +122,12 @@ Status PreparedLaunch::launch(const CudaDriver &driver, const LaunchView &view,
   for (const ScalarParam &scalar : scalars)
     values[scalar.param] =
         packScalar(scalar.dtype, view.scalars[scalar.argument].value);
+  for (size_t param : counters) {
+    Result<uint64_t> counter = pool->take(stream);
+    if (!counter.ok())
+      return counter.status();
+    values[param] = *counter;
+  }
   for (size_t i = 0; i < values.size(); ++i)
     addresses[i] = &values[i];
   for (size_t i = 0; i < maps.size(); ++i) {

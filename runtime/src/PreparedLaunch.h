@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_RUNTIME_SRC_PREPAREDLAUNCH_H
 #define SELVEDGE_RUNTIME_SRC_PREPAREDLAUNCH_H
 
+#include "runtime/src/LaunchCounters.h"
 #include "runtime/src/Signature.h"
 #include "runtime/src/TensorMap.h"
 #include "selvedge/Module.h"
@@ -23,9 +24,10 @@ public:
   /// Whether planLaunch() would accept these arguments and do the same.
   bool accepts(const LaunchView &view) const;
 
-  /// Launches with arguments that are accepted, in the current context.
-  Status launch(const CudaDriver &driver, const LaunchView &view,
-                void *stream) const;
+  /// Launches with arguments that are accepted, in the current context;
+  /// `pool` is null only where no parameter is a counter.
+  Status launch(const CudaDriver &driver, LaunchCounters *pool,
+                const LaunchView &view, void *stream) const;
 
 private:
   /// Where an address comes from.
@@ -74,6 +76,7 @@ private:
   /// Arguments that have to be integers, parameters or not.
   std::vector<size_t> integers;
   std::vector<MapParam> maps;
+  std::vector<size_t> counters;
 };
 
 /// The launches of an op that were last prepared. Thread safe.

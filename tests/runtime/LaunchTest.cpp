@@ -50,7 +50,7 @@ constexpr const char *program = R"json({
        {"kernel": "bulk", "grid": [{"mul": ["B", "N"]}], "persistent": true, "block": 128, "smem": 0,
         "args": [{"pointer": "y"}, {"tensorMap": ["x", [1, 64, 64]]}, {"stride": ["y", 0]}, {"dim": "N"}, {"scalar": "scale"}, {"pointer": "u"}]},
        {"kernel": "rest", "grid": ["B"], "block": 32, "smem": 0,
-        "args": [{"pointer": "t"}, {"scalar": "window"}, {"pointer": "len"}]}]},
+        "args": [{"pointer": "t"}, {"scalar": "window"}, {"pointer": "len"}, {"counter": true}]}]},
     {"name": "aligned", "when": [{"tensor": "x", "align": 16}],
      "launches": [{"kernel": "aligned", "grid": ["N", "B"], "block": 32, "smem": 0,
         "args": [{"pointer": "x"}, {"stride": ["x", 1]}, {"pointer": "y"}, {"stride": ["len", 0]}, {"pointer": "len"}]}]},
@@ -60,12 +60,14 @@ constexpr const char *program = R"json({
   ]
 })json";
 
-/// What the driver saw of a launch. A descriptor stands for its address.
+/// What the driver saw of a launch. Counters, of which a plan says nothing,
+/// are no parameters here.
 struct Seen {
   std::string kernel;
   std::array<unsigned, 3> grid;
   std::vector<uint64_t> params;
   FakeCudaDescriptor descriptor;
+  uint64_t counter = 0;
 
   bool operator==(const Seen &other) const {
     return kernel == other.kernel && grid == other.grid &&
@@ -94,11 +96,13 @@ size_t sizeOf(const ManifestArg &arg) {
 void watch(const char *kernel, std::array<unsigned, 3> grid, void **params) {
   if (!seen)
     return;
-  Seen &one = seen->emplace_back(Seen{kernel, grid, {}, {}});
+  Seen &one = seen->emplace_back(Seen{kernel, grid, {}, {}, 0});
   for (const ManifestArg &arg : launchOf(kernel).args) {
     std::memcpy(&one.params.emplace_back(0), *params, sizeOf(arg));
     if (arg.kind == ManifestArg::Kind::TensorMap)
       std::memcpy(&one.descriptor, *params, sizeof(one.descriptor));
+    if (arg.kind == ManifestArg::Kind::Counter)
+      std::swap(one.params.back(), one.counter);
     ++params;
   }
 }
@@ -141,10 +145,10 @@ protected:
   }
 
   /// Launches; empty, with the error in `error`, where that fails.
-  std::vector<Seen> launch(const LaunchArgs &args) {
+  std::vector<Seen> launch(const LaunchArgs &args, void *stream = nullptr) {
     std::vector<Seen> result;
     seen = &result;
-    error = op->launch(args).message();
+    error = op->launch(args, stream).message();
     seen = nullptr;
     return result;
   }
@@ -160,7 +164,7 @@ protected:
       if (planned.launch->persistent)
         planned.grid[0] = std::min(planned.grid[0], 4u);
       result.push_back(
-          {planned.launch->kernel, planned.grid, planned.params, {}});
+          {planned.launch->kernel, planned.grid, planned.params, {}, 0});
     }
     return result;
   }
@@ -321,6 +325,17 @@ TEST_F(Launch, changedScalar) {
   args.scalars["window"] = 1.5;
   launchChanged(args);
   EXPECT_THAT(error, HasSubstr("scalar 'window' is 1.5, expected an i32"));
+}
+
+TEST_F(Launch, streamsHaveCountersOfTheirOwn) {
+  auto counter = [&](uintptr_t stream) {
+    return launch(goodArgs(), address(stream)).at(1).counter;
+  };
+  uint64_t first = counter(0), second = counter(0x100);
+  EXPECT_NE(first, 0u);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(counter(0), first);
+  EXPECT_EQ(counter(0x100), second);
 }
 
 /// Arguments with up to three random changes.
