@@ -85,12 +85,38 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
   Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, number);
   if (copy.rowPredicates.empty())
     return slot;
+  if (Value absent = anyRowAbsent(copy, mapping))
+    clears = clears ? arith::AndIOp::create(b, loc, clears, absent).getResult()
+                    : absent;
   OpBuilder::InsertionGuard guard(b);
   if (clears)
     b.setInsertionPointToStart(
         scf::IfOp::create(b, loc, TypeRange(), clears, false).thenBlock());
   clearRows(copy, slot, mapping);
   return slot;
+}
+
+/// Whether a tile has rows to be cleared; null where that is not a matter of
+/// its last row. The warpgroups meet only if it has.
+Value RoleKernel::anyRowAbsent(BulkCopy &copy, IRMapping &mapping) {
+  Value absent;
+  for (Value p : copy.rowPredicates) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+      return {};
+    auto range = compare.getLhs().getDefiningOp<RangeOp>();
+    auto limit = compare.getRhs().getDefiningOp<SplatOp>();
+    if (!range || !limit)
+      return {};
+    int64_t rows = copy.copy.getBuffer().getType().getRows();
+    Value last = add(scalar(range.getStart(), mapping), i32(rows - 1));
+    Value isAbsent =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, last,
+                              scalar(limit.getValue(), mapping));
+    absent = absent ? arith::OrIOp::create(b, loc, absent, isAbsent).getResult()
+                    : isAbsent;
+  }
+  return absent;
 }
 
 /// The predicate with one row per thread of a warpgroup.

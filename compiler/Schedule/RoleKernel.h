@@ -220,6 +220,7 @@ private:
   /// `clears` only where it holds.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping, mlir::Value clears = {});
+  mlir::Value anyRowAbsent(BulkCopy &copy, mlir::IRMapping &mapping);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
   mlir::Value predicateByRow(mlir::Value p, sm::DistAttr dist,
                              mlir::IRMapping &mapping);
