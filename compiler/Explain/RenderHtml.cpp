@@ -75,7 +75,7 @@ public:
     operations();
     outputs();
     products();
-    os << "</body>\n</html>\n";
+    os << renderScheduleHtml(e.schedules) << "</body>\n</html>\n";
     return text;
   }
 
@@ -119,7 +119,8 @@ private:
             "14\"><path class=\""
          << fill << "\" d=\"M0,0 H14 V14 H0 Z\"/></svg>" << meaning
          << "</span>";
-    os << "</p>\n";
+    os << "<span><i class=\"partial\"></i>outlined: a partial tile</span>"
+          "</p>\n";
   }
 
   void operations() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan.h"
+#include "dialect/Tile/Decisions.h"
 
 namespace selvedge::schedule {
 
@@ -53,6 +54,18 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
   });
 }
 
+/// Says why the first plan was chosen.
+void noteTiles(KernelOp kernel, const RankedPlans &ranked) {
+  const KernelPlan &plan = ranked.plans.front();
+  std::string why = "estimated " + std::to_string(plan.registers) + " of " +
+                    std::to_string(plan.registerLimit) +
+                    " registers per thread, " + std::to_string(plan.smemBytes) +
+                    " bytes of shared memory";
+  for (const std::string &refused : ranked.refused)
+    why += "; " + refused;
+  noteDecision(kernel, {"tiles", planWords(kernel, plan), why});
+}
+
 struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
   using TileBindBlocksBase::TileBindBlocksBase;
 
@@ -71,11 +84,12 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
         return signalPassFailure();
       bool useWarpgroups = usesWarpgroups(*roles, *target) &&
                            !kernel.getProgram().getUniversalOf();
-      FailureOr<KernelPlan> plan =
-          solvePlan(kernel, *roles, *target, useWarpgroups);
-      if (failed(plan))
+      FailureOr<RankedPlans> ranked =
+          rankPlans(kernel, *roles, *target, useWarpgroups);
+      if (failed(ranked))
         return signalPassFailure();
-      applyPlan(kernel, *plan);
+      noteTiles(kernel, *ranked);
+      applyPlan(kernel, ranked->plans.front());
     }
   }
 };

@@ -1,4 +1,4 @@
-// Choice of block sizes and warps: the first candidate that fits.
+// Choice of block sizes and warps: the candidates that fit, ranked.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Plan.h"
 
@@ -89,8 +89,9 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
   return plan;
 }
 
-bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target,
-          bool useWarpgroups) {
+/// Fills the estimates of `plan`.
+void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
+              bool useWarpgroups) {
   int64_t threads = 32 * plan.warps;
   llvm::SmallPtrSet<Operation *, 8> copied;
   // Loops run one after the other and share registers and buffers; what is
@@ -115,15 +116,15 @@ bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target,
       (loop ? largest : outside) = loop ? std::max(largest, amount) : amount;
     return outside + largest;
   };
-  int64_t registers = total(registersOf), smem = total(smemOf), available;
+  plan.smemBytes = total(smemOf);
   if (useWarpgroups) {
-    registers += bulkRegisterOverhead;
-    available = productRegisters(plan.warps / 4);
+    plan.registers = total(registersOf) + bulkRegisterOverhead;
+    plan.registerLimit = productRegisters(plan.warps / 4);
   } else {
-    registers += registerOverhead;
-    available = std::min(target.regsPerThread, target.regsPerSm / threads);
+    plan.registers = total(registersOf) + registerOverhead;
+    plan.registerLimit =
+        std::min(target.regsPerThread, target.regsPerSm / threads);
   }
-  return registers <= available && smem <= target.smemBytesPerBlock;
 }
 
 } // namespace
@@ -136,19 +137,54 @@ bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
   return target.hasWarpgroups && roles.hasDot && !roles.splitCols;
 }
 
-FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
-                                const TargetInfo &target, bool useWarpgroups) {
+/// What a plan takes too much of; empty where it fits.
+static std::string excessWords(const KernelPlan &plan,
+                               const TargetInfo &target) {
+  auto text = [](int64_t taken, int64_t limit, StringRef what) {
+    return (Twine(taken) + " of " + Twine(limit) + " " + what).str();
+  };
+  if (plan.registers > plan.registerLimit)
+    return text(plan.registers, plan.registerLimit, "registers per thread");
+  if (plan.smemBytes > target.smemBytesPerBlock)
+    return text(plan.smemBytes, target.smemBytesPerBlock,
+                "bytes of shared memory");
+  return "";
+}
+
+std::string planWords(KernelOp kernel, const KernelPlan &plan) {
+  std::string text;
+  llvm::SmallPtrSet<Attribute, 4> seen;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (axis.getBlock() && seen.insert(axis.getBlock()).second)
+      text += axis.getBlock().str() + " " +
+              std::to_string(plan.sizes.lookup(axis.getName())) + ", ";
+  return text + std::to_string(plan.warps) + " warps";
+}
+
+FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
+                                 const TargetInfo &target, bool useWarpgroups) {
   ArrayRef<Candidate> candidates =
       !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
       : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
       : useWarpgroups   ? ArrayRef<Candidate>(warpgroupCandidates)
                         : ArrayRef<Candidate>(rowCandidates);
+  RankedPlans ranked;
   for (const Candidate &candidate : candidates) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);
-    if (fits(kernel, plan, target, useWarpgroups))
-      return plan;
+    estimate(kernel, plan, target, useWarpgroups);
+    std::string words = planWords(kernel, plan),
+                excess = excessWords(plan, target);
+    auto isSame = [&](const KernelPlan &other) {
+      return planWords(kernel, other) == words;
+    };
+    if (excess.empty() && llvm::none_of(ranked.plans, isSame))
+      ranked.plans.push_back(std::move(plan));
+    else if (!excess.empty() && ranked.plans.empty())
+      ranked.refused.push_back(words + " would take " + excess);
   }
+  if (!ranked.plans.empty())
+    return ranked;
   return kernel.emitOpError("has no plan: no candidate block sizes fit the "
                             "registers and shared memory of the target");
 }

@@ -9,8 +9,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Slots of a ring: more hide no more latency.
-static constexpr int64_t maxStages = 4;
 /// Shared memory for tiles; the rest is left to barriers.
 static constexpr int64_t maxSharedBytes = 226 * 1024;
 
@@ -38,6 +36,14 @@ int64_t RoleKernel::stageBytes(BulkCopy &copy) {
          (copy.isPerWarpgroup ? plan.warpgroups : 1);
 }
 
+void RoleKernel::leaveStores() {
+  for (BulkStore &store : plan.stores)
+    plan.laneStores.push_back(
+        {store.store, "its tile does not fit in shared memory beside two slots "
+                      "of each ring"});
+  plan.stores.clear();
+}
+
 void RoleKernel::allocate() {
   SmallVector<BulkCopy> &steps = plan.streamed[plan.loops.front()];
   int64_t tileBytes = 0, stepBytes = 0;
@@ -52,7 +58,7 @@ void RoleKernel::allocate() {
   for (BulkStore &store : plan.stores)
     storeBytes += storeType(store).getBytes() * plan.warpgroups;
   if (taken + storeBytes > maxSharedBytes)
-    plan.stores.clear();
+    leaveStores();
   else
     taken += storeBytes;
   if (plan.isPersistent && taken + tileBytes <= maxSharedBytes) {
@@ -61,6 +67,7 @@ void RoleKernel::allocate() {
   }
   for (; stages < maxStages && taken + stepBytes <= maxSharedBytes; ++stages)
     taken += stepBytes;
+  smemBytes = taken;
   SmallVector<Value> barriers;
   auto add = [&](SmallVector<Ring> &rings, ArrayRef<BulkCopy> copies,
                  int64_t depth, bool isRefilled) {
@@ -260,6 +267,7 @@ FailureOr<KernelOp> RoleKernel::run() {
   emitCopies();
   if (failed(emitProducts()))
     return failure();
+  noteDecisions();
   sm::ReturnOp::create(b, loc);
   return target;
 }

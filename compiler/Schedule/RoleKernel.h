@@ -5,6 +5,7 @@
 
 #include "compiler/Schedule/OnlineSoftmax.h"
 #include "compiler/Schedule/WarpRoles.h"
+#include "dialect/Tile/Decisions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -13,6 +14,10 @@ namespace selvedge::schedule {
 
 constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
                   threadsPerWarpgroup = 128;
+/// Registers of the copying warpgroup.
+constexpr int64_t copyRegisters = 24;
+/// Slots of a ring: more hide no more latency.
+constexpr int64_t maxStages = 4;
 /// Named barriers: 0 is that of the block, then one for rows to be cleared and
 /// one per warpgroup for its turn.
 constexpr int64_t clearBarrier = 1, turnBarrier = 2;
@@ -21,7 +26,7 @@ class RoleKernel {
 public:
   RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan)
       : source(source), launch(launch), plan(std::move(plan)), b(source),
-        loc(source.getLoc()) {}
+        loc(tile::withoutDecisions(source.getLoc())) {}
 
   mlir::FailureOr<sm::KernelOp> run();
 
@@ -43,6 +48,10 @@ private:
   struct Cursor {
     mlir::Value stage, parity;
   };
+  /// Says in the new kernel's location what was decided, and why.
+  void noteDecisions();
+  std::string storeWords();
+  std::string ringWords();
   sm::BufferType slotType(BulkCopy &copy);
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
@@ -57,9 +66,11 @@ private:
   forTiles(llvm::MutableArrayRef<mlir::Value> carried,
            llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)> body);
   void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
-  mlir::LogicalResult emitTileProducts(bool isLagged, Cursor &tile,
-                                       Cursor &step, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitTileProducts(Cursor &tile, Cursor &step,
+                                       mlir::IRMapping &mapping);
   Ring makeRing(BulkCopy &copy, int64_t depth);
+  /// Results that do not fit in shared memory are stored lane by lane.
+  void leaveStores();
   void allocate();
   /// A scalar of the source, recomputed at the insertion point.
   mlir::Value scalar(mlir::Value v, mlir::IRMapping &mapping);
@@ -129,6 +140,8 @@ private:
   RolePlan plan;
   /// Slots of the rings of loops, and of the rings of tiles.
   int64_t stages = 2, residentStages = 1;
+  /// Bytes of all rings and of the staged results.
+  int64_t smemBytes = 0;
   /// What each role finds in the kernel's body: its arguments.
   mlir::IRMapping outer;
   mlir::Value tiles;
@@ -138,6 +151,7 @@ private:
   /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
   mlir::Value warpgroup;
+  bool isLagged = false;
   /// Per loop, the product that lags one step behind.
   llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
   /// Position of its result among the carried values.

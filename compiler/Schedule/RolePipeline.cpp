@@ -282,8 +282,8 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
                       pending.parity, stage, parity})
         carried.push_back(v);
       auto steps = scf::ForOp::create(
-          b, loc, arith::MaxSIOp::create(b, loc, from, second), to, step,
-          carried);
+          b, loop.getLoc(), arith::MaxSIOp::create(b, loc, from, second), to,
+          step, carried);
       auto unpack = [&](ValueRange values) {
         size_t n = pending.carried.size();
         pending.carried.assign(values.begin(), values.begin() + n);

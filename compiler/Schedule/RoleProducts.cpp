@@ -79,7 +79,8 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
     inits.push_back(mapping.lookup(init));
   inits.push_back(step.stage);
   inits.push_back(step.parity);
-  auto steps = scf::ForOp::create(b, loc, scalar(loop.getLowerBound(), mapping),
+  auto steps = scf::ForOp::create(b, loop.getLoc(),
+                                  scalar(loop.getLowerBound(), mapping),
                                   scalar(loop.getUpperBound(), mapping),
                                   scalar(loop.getStep(), mapping), inits);
   {
@@ -142,7 +143,7 @@ LogicalResult RoleKernel::emitProducts() {
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  bool isLagged = findLaggedProducts();
+  isLagged = findLaggedProducts();
   if (!isLagged || !findSoftmax())
     softmax.clear();
   if (isLagged && plan.warpgroups > 1) {
@@ -157,7 +158,7 @@ LogicalResult RoleKernel::emitProducts() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
   LogicalResult result = forTiles(carried, [&](IRMapping &mapping) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
-    LogicalResult emitted = emitTileProducts(isLagged, tile, step, mapping);
+    LogicalResult emitted = emitTileProducts(tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
     return emitted;
   });
@@ -167,8 +168,8 @@ LogicalResult RoleKernel::emitProducts() {
   return result;
 }
 
-LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
-                                           Cursor &step, IRMapping &mapping) {
+LogicalResult RoleKernel::emitTileProducts(Cursor &tile, Cursor &step,
+                                           IRMapping &mapping) {
   bool waited = false;
   for (Operation &op : source.getBody().front()) {
     auto loop = dyn_cast<scf::ForOp>(op);

@@ -1,6 +1,7 @@
 // Online softmax by speculation on the maximum.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -73,6 +74,23 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
       cloneConverted(*user, mapping);
 }
 
+/// The place of the test whether a step's weights may be used, which stands for
+/// the guards of the exact step. Of the kernel `main` it is
+/// `main.speculation0`.
+static Location speculationLoc(const OnlineSoftmax &step) {
+  for (Operation *op : step.ops)
+    if (std::optional<tile::SafetyNote> note = tile::noteOf(op->getLoc())) {
+      StringRef kernel = StringRef(note->id).rsplit('.').first;
+      return tile::withNote(
+          tile::withoutNote(step.weights.getLoc()),
+          {(kernel + ".speculation0").str(), "guard", "speculated maximum",
+           "weights are taken against the maximum of the steps before; where "
+           "a row has none yet the exponents are NaN, where it grew too far a "
+           "sum passes the limit: then a warp takes the exact step"});
+    }
+  return step.weights.getLoc();
+}
+
 /// Weights against the maximum of the steps before. They are exact weights for
 /// that reference, whatever the maximum has become, as long as no weight grows
 /// past the limit: then, or if there was no maximum (the exponents are +inf or
@@ -125,9 +143,10 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
     }
   auto over = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGT, partial,
                                     splat(f32(limit), partialType));
-  auto branch = scf::IfOp::create(b, loc, ValueRange(results).getTypes(),
-                                  AnyOp::create(b, loc, b.getI1Type(), over),
-                                  /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(
+      b, loc, ValueRange(results).getTypes(),
+      AnyOp::create(b, speculationLoc(step), b.getI1Type(), over),
+      /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   IRMapping slow = mapping;

@@ -1,6 +1,9 @@
 // Stores in bulk: each warpgroup stages its tile, one thread sends it.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Provenance.h"
+
+#include "llvm/ADT/Sequence.h"
 
 namespace selvedge::schedule {
 
@@ -42,8 +45,11 @@ void RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
       false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  TmaStoreOp::create(b, loc, slot, mapping.lookup(store.store.getTensor()),
-                     indices);
+  // Every predicate is a bound of the tensor.
+  auto extents =
+      llvm::to_vector(llvm::seq<unsigned>(0, store.store.getPresence().size()));
+  TmaStoreOp::create(b, tile::withExtents(store.store.getLoc(), extents), slot,
+                     mapping.lookup(store.store.getTensor()), indices);
 }
 
 } // namespace selvedge::schedule

@@ -4,6 +4,7 @@
 
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/SinkPresence.h"
+#include "dialect/Tile/Decisions.h"
 
 namespace selvedge::schedule {
 
@@ -21,21 +22,31 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
   void runOnOperation() override {
     for (auto plan : getOperation().getOps<PlanOp>())
       for (auto variant : plan.getBody().getOps<VariantOp>())
-        if (variant.getAlign() != 0)
-          for (auto launch : variant.getBody().getOps<LaunchOp>())
-            if (failed(rewrite(plan, variant, launch)))
-              return signalPassFailure();
+        for (auto launch : variant.getBody().getOps<LaunchOp>())
+          if (failed(rewrite(plan, variant, launch)))
+            return signalPassFailure();
+  }
+
+  void refuse(KernelOp kernel, StringRef why) {
+    tile::noteDecision(
+        kernel, {"roles", "none: every warp copies and computes", why.str()});
   }
 
   LogicalResult rewrite(PlanOp plan, VariantOp variant, LaunchOp launch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
         launch, launch.getKernelAttr());
+    if (variant.getAlign() == 0) {
+      refuse(kernel, "no tensor map describes tensors of any strides and "
+                     "alignment");
+      return success();
+    }
     std::string why;
     std::optional<RolePlan> roles =
         planRoles(kernel, plan.getTensors(), plan.getDims(), why);
     if (!roles) {
       if (report)
         kernel.emitRemark("runs without roles: ") << why;
+      refuse(kernel, why);
       return success();
     }
     dropSinkPresence(kernel);

@@ -22,6 +22,8 @@ struct BulkCopy {
   llvm::SmallVector<mlir::Value> rowPredicates;
   /// Each warpgroup has rows of its own.
   bool isPerWarpgroup = false;
+  /// Places of the predicates that are bounds of the tensor.
+  llvm::SmallVector<unsigned, 0> extents{};
   /// Dimension of the tensor that the buffer's rows are.
   size_t rowDimension = 0;
 };
@@ -49,6 +51,8 @@ struct RolePlan {
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
   /// Stores of one tile per warpgroup, outside of loops.
   llvm::SmallVector<BulkStore> stores;
+  /// The other stores, and why no bulk store does their work.
+  llvm::SmallVector<std::pair<sm::StoreOp, std::string>> laneStores;
   /// Every thread block has equally much to do: each takes every n-th tile.
   bool isPersistent = false;
 };
