@@ -151,18 +151,45 @@ static std::string excessWords(const KernelPlan &plan,
   return "";
 }
 
+/// The sizes of the kernel's block symbols, in order.
+static SmallVector<std::pair<StringAttr, int64_t>>
+blockSizes(KernelOp kernel, const KernelPlan &plan) {
+  SmallVector<std::pair<StringAttr, int64_t>> sizes;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (axis.getBlock() && llvm::none_of(sizes, [&](const auto &entry) {
+          return entry.first == axis.getBlock();
+        }))
+      sizes.push_back({axis.getBlock(), plan.sizes.lookup(axis.getName())});
+  return sizes;
+}
+
 std::string planWords(KernelOp kernel, const KernelPlan &plan) {
   std::string text;
-  llvm::SmallPtrSet<Attribute, 4> seen;
-  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
-    if (axis.getBlock() && seen.insert(axis.getBlock()).second)
-      text += axis.getBlock().str() + " " +
-              std::to_string(plan.sizes.lookup(axis.getName())) + ", ";
+  for (auto [block, size] : blockSizes(kernel, plan))
+    text += block.str() + " " + std::to_string(size) + ", ";
   return text + std::to_string(plan.warps) + " warps";
 }
 
+std::string planKey(KernelOp kernel, const KernelPlan &plan) {
+  std::string text;
+  for (auto [block, size] : blockSizes(kernel, plan))
+    text += block.str() + std::to_string(size) + "-";
+  return text + "w" + std::to_string(plan.warps);
+}
+
+std::string planName(KernelOp kernel) {
+  StringRef version = kernel.getProgram().getUniversalOf() ? "universal." : "";
+  return (version + kernel.getSymName()).str();
+}
+
+bool plansWarpgroups(KernelOp kernel, const AxisRoles &roles,
+                     const TargetInfo &target) {
+  return usesWarpgroups(roles, target) && !kernel.getProgram().getUniversalOf();
+}
+
 FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
-                                 const TargetInfo &target, bool useWarpgroups) {
+                                 const TargetInfo &target) {
+  bool useWarpgroups = plansWarpgroups(kernel, roles, target);
   ArrayRef<Candidate> candidates =
       !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
       : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)

@@ -29,6 +29,12 @@ struct RankedPlans {
 /// The sizes that a plan chose and its warps: `BM 128, BN 64, 8 warps`.
 std::string planWords(tile::KernelOp kernel, const KernelPlan &plan);
 
+/// The same for programs: `BM128-BN64-w8`, different for different plans.
+std::string planKey(tile::KernelOp kernel, const KernelPlan &plan);
+
+/// Name of a kernel in a PlanChoice.
+std::string planName(tile::KernelOp kernel);
+
 /// Registers per thread of `warpgroups` that multiply: with those of the one
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").
 int64_t productRegisters(int64_t warpgroups);
@@ -37,12 +43,16 @@ int64_t productRegisters(int64_t warpgroups);
 /// it: each keeps whole rows, as softmax needs.
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);
 
+/// Whether warpgroups execute the kernel: as usesWarpgroups(), but never in the
+/// version for any strides.
+bool plansWarpgroups(tile::KernelOp kernel, const AxisRoles &roles,
+                     const TargetInfo &target);
+
 /// Every candidate of a kernel that fits registers and shared memory; emits an
 /// error where none does.
 mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,
                                        const AxisRoles &roles,
-                                       const TargetInfo &target,
-                                       bool useWarpgroups);
+                                       const TargetInfo &target);
 
 } // namespace selvedge::schedule
 

@@ -273,8 +273,8 @@ FailureOr<KernelOp> RoleKernel::run() {
 }
 
 FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
-                              const RolePlan &plan) {
-  return RoleKernel(kernel, launch, plan).run();
+                              const RolePlan &plan, int64_t maxSlots) {
+  return RoleKernel(kernel, launch, plan, maxSlots).run();
 }
 
 } // namespace selvedge::schedule

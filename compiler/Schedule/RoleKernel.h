@@ -16,16 +16,16 @@ constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
                   threadsPerWarpgroup = 128;
 /// Registers of the copying warpgroup.
 constexpr int64_t copyRegisters = 24;
-/// Slots of a ring: more hide no more latency.
-constexpr int64_t maxStages = 4;
 /// Named barriers: 0 is that of the block, then one for rows to be cleared and
 /// one per warpgroup for its turn.
 constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
 class RoleKernel {
 public:
-  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan)
-      : source(source), launch(launch), plan(std::move(plan)), b(source),
+  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
+             int64_t maxStages)
+      : source(source), launch(launch), plan(std::move(plan)),
+        maxStages(maxStages), b(source),
         loc(tile::withoutDecisions(source.getLoc())) {}
 
   mlir::FailureOr<sm::KernelOp> run();
@@ -138,6 +138,8 @@ private:
   sm::KernelOp source, target;
   sm::LaunchOp launch;
   RolePlan plan;
+  /// Most slots of a ring.
+  int64_t maxStages;
   /// Slots of the rings of loops, and of the rings of tiles.
   int64_t stages = 2, residentStages = 1;
   /// Bytes of all rings and of the staged results.

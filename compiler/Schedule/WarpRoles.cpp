@@ -20,11 +20,25 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
   using SmWarpRolesBase::SmWarpRolesBase;
 
   void runOnOperation() override {
-    for (auto plan : getOperation().getOps<PlanOp>())
+    for (auto plan : getOperation().getOps<PlanOp>()) {
+      if (drop)
+        dropVariants(plan);
       for (auto variant : plan.getBody().getOps<VariantOp>())
         for (auto launch : variant.getBody().getOps<LaunchOp>())
           if (failed(rewrite(plan, variant, launch)))
             return signalPassFailure();
+    }
+  }
+
+  /// Leaves the last variant, which takes any tensors.
+  void dropVariants(PlanOp plan) {
+    SmallVector<VariantOp> variants(plan.getBody().getOps<VariantOp>());
+    for (VariantOp variant : ArrayRef(variants).drop_back()) {
+      for (auto launch : variant.getBody().getOps<LaunchOp>())
+        SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr())
+            ->erase();
+      variant.erase();
+    }
   }
 
   void refuse(KernelOp kernel, StringRef why) {
@@ -50,7 +64,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     }
     dropSinkPresence(kernel);
-    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles);
+    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, slots);
     if (failed(emitted))
       return failure();
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted->getSymNameAttr()));

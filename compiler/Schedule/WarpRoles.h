@@ -62,10 +62,11 @@ std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
                                   mlir::ArrayAttr dims, std::string &why);
 
 /// Rewrites the kernel into form roles and returns the new one, whose name ends
-/// in `_bulk`. `launch` launches the kernel. Fails where some operation has no
-/// place in the form.
-mlir::FailureOr<sm::KernelOp>
-emitRoles(sm::KernelOp kernel, sm::LaunchOp launch, const RolePlan &plan);
+/// in `_bulk`. `launch` launches the kernel; rings have at most `maxSlots`
+/// slots. Fails where some operation has no place in the form.
+mlir::FailureOr<sm::KernelOp> emitRoles(sm::KernelOp kernel,
+                                        sm::LaunchOp launch,
+                                        const RolePlan &plan, int64_t maxSlots);
 
 } // namespace selvedge::schedule
 

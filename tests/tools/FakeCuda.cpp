@@ -3,7 +3,9 @@
 //
 // `run --device gpu` is tested with it where there is no GPU. The kernels of
 // the artefact are recognised by name and executed from their parameters; with
-// FAKE_CUDA_FAULT they misbehave in one way each.
+// FAKE_CUDA_FAULT they misbehave in one way each. Events tell the milliseconds
+// that FAKE_CUDA_MS gives for the modules in the order in which they are loaded
+// ("0.3,0.1"), 1 for the rest.
 #include "runtime/src/CudaDriver.h"
 
 #include <cstdlib>
@@ -22,12 +24,25 @@ struct State {
   int functions = 0;
   int launches = 0;
   bool lost = false;
+  int modules = 0;
+  /// Of all launches so far.
+  double milliseconds = 0;
 };
 State state;
 
 bool fault(const char *name) {
   const char *wanted = std::getenv("FAKE_CUDA_FAULT");
   return wanted && std::strcmp(wanted, name) == 0;
+}
+
+/// Milliseconds per launch of the module that was loaded last.
+double launchCost() {
+  const char *costs = std::getenv("FAKE_CUDA_MS");
+  for (int i = 1; costs && i < state.modules; ++i) {
+    costs = std::strchr(costs, ',');
+    costs = costs ? costs + 1 : nullptr;
+  }
+  return costs ? std::strtod(costs, nullptr) : 1;
 }
 
 template <typename T>
@@ -135,6 +150,8 @@ DEFINE(cuCtxSynchronize, (),
 DEFINE(cuModuleLoadDataEx,
        (CuHandle * module, const void *, unsigned, int *, void **), {
          *module = &state;
+         ++state.modules;
+         state.functions = 0;
          return cuSuccess;
        })
 DEFINE(cuModuleUnload, (CuHandle), { return cuSuccess; })
@@ -153,6 +170,7 @@ DEFINE(cuLaunchKernel,
            runInit(grid, params);
          else if (name.starts_with("axpy_main"))
            runMain(params);
+         state.milliseconds += launchCost();
          return cuSuccess;
        })
 DEFINE(cuMemAlloc_v2, (CuPointer * pointer, size_t bytes), {
@@ -182,8 +200,21 @@ DEFINE(cuTensorMapEncodeTiled,
 DEFINE(cuStreamCreate, (CuHandle *, unsigned), { return cuSuccess; })
 DEFINE(cuStreamDestroy_v2, (CuHandle), { return cuSuccess; })
 DEFINE(cuStreamSynchronize, (CuHandle), { return cuSuccess; })
-DEFINE(cuEventCreate, (CuHandle *, unsigned), { return cuSuccess; })
-DEFINE(cuEventDestroy_v2, (CuHandle), { return cuSuccess; })
-DEFINE(cuEventRecord, (CuHandle, CuHandle), { return cuSuccess; })
+DEFINE(cuEventCreate, (CuHandle * event, unsigned), {
+  *event = new double(0);
+  return cuSuccess;
+})
+DEFINE(cuEventDestroy_v2, (CuHandle event), {
+  delete static_cast<double *>(event);
+  return cuSuccess;
+})
+DEFINE(cuEventRecord, (CuHandle event, CuHandle), {
+  *static_cast<double *>(event) = state.milliseconds;
+  return cuSuccess;
+})
 DEFINE(cuEventSynchronize, (CuHandle), { return cuSuccess; })
-DEFINE(cuEventElapsedTime, (float *, CuHandle, CuHandle), { return cuSuccess; })
+DEFINE(cuEventElapsedTime, (float *ms, CuHandle start, CuHandle end), {
+  *ms = static_cast<float>(*static_cast<double *>(end) -
+                           *static_cast<double *>(start));
+  return cuSuccess;
+})

@@ -4,6 +4,7 @@
 
 #include "selvedge/File.h"
 #include "selvedge/Manifest.h"
+#include "selvedge/Ptxas.h"
 
 #include <charconv>
 #include <cstdio>
@@ -42,6 +43,9 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   request.source = std::move(*source);
   request.op = options.op;
   request.arch = options.arch;
+  request.plan = options.plan;
+  if (std::string cache = cacheFolder(); !cache.empty())
+    request.planFolder = cache + "/plans";
   return request;
 }
 
