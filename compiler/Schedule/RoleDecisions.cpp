@@ -19,6 +19,30 @@ static std::string number(int64_t n, StringRef noun) {
   return (Twine(n) + " " + noun + (n == 1 ? "" : "s")).str();
 }
 
+static std::string lengthWords(TileLength length) {
+  switch (length) {
+  case TileLength::Equal:
+    return "every tile has equally many steps";
+  case TileLength::Grows:
+  case TileLength::Shrinks:
+    return "the number of steps depends on the tile's place along the fastest "
+           "axis";
+  case TileLength::Varies:
+    return "the number of steps depends on the tile";
+  }
+  llvm_unreachable("all lengths are handled");
+}
+
+/// Which tiles a thread block takes.
+std::string RoleKernel::orderWords() const {
+  if (plan.length == TileLength::Equal)
+    return "a thread block takes every n-th tile";
+  std::string text = "whoever is free takes the next tile";
+  if (plan.length != TileLength::Varies)
+    text += ", long ones first, in sections that stay in the L2 cache";
+  return text;
+}
+
 /// `q 1 slot, k and v 2 slots`.
 std::string RoleKernel::ringWords() {
   std::string text;
@@ -67,7 +91,8 @@ void RoleKernel::noteDecisions() {
       "as many slots as fit, from 2 to " + Twine(maxStages) + ": " +
           Twine(smemBytes) +
           " bytes of shared memory are taken; what is "
-          "read once per tile has a second slot where the next tile's follows");
+          "read once per tile has a second slot, for the next tile, where it "
+          "fits");
   add("overlap", isLagged ? "a product waits for the next step" : "none",
       isLagged ? "its operand is computed from another product: beside the "
                  "next step's products it costs no time"
@@ -83,12 +108,7 @@ void RoleKernel::noteDecisions() {
             "product that lags"
           : "weights against the maximum of the steps before need no new one; "
             "a warp whose sums grow past a limit takes the exact step");
-  add("launch",
-      plan.isPersistent ? "persistent: a thread block takes every n-th tile"
-                        : "a thread block per tile, the last tiles first",
-      plan.isPersistent ? "every tile has equally many steps"
-                        : "steps depend on the tile: long ones, which mostly "
-                          "come last, start first");
+  add("launch", "persistent: " + orderWords(), lengthWords(plan.length));
   std::string why;
   for (auto &[store, reason] : plan.laneStores)
     why += (why.empty() ? "" : "; ") + tensorName(source, store.getTensor()) +

@@ -4,6 +4,7 @@
 #ifndef SELVEDGE_COMPILER_SCHEDULE_WARPROLES_H
 #define SELVEDGE_COMPILER_SCHEDULE_WARPROLES_H
 
+#include "compiler/Schedule/TileLength.h"
 #include "dialect/Sm/Sm.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -53,8 +54,9 @@ struct RolePlan {
   llvm::SmallVector<BulkStore> stores;
   /// The other stores, and why no bulk store does their work.
   llvm::SmallVector<std::pair<sm::StoreOp, std::string>> laneStores;
-  /// Every thread block has equally much to do: each takes every n-th tile.
-  bool isPersistent = false;
+  /// Tiles of equal length go to fixed thread blocks, others to whoever is
+  /// free.
+  TileLength length = TileLength::Equal;
 };
 
 /// The plan of a kernel of form seq; none where it does not fit: `why` says so.

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 
 using namespace selvedge;
@@ -20,8 +21,7 @@ constexpr int errorIllegalAddress = 700;
 
 struct State {
   /// Kernels ever asked for: a handle points to its name.
-  std::string names[16];
-  int functions = 0;
+  std::deque<std::string> names;
   int launches = 0;
   bool lost = false;
   int modules = 0;
@@ -151,13 +151,11 @@ DEFINE(cuModuleLoadDataEx,
        (CuHandle * module, const void *, unsigned, int *, void **), {
          *module = &state;
          ++state.modules;
-         state.functions = 0;
          return cuSuccess;
        })
 DEFINE(cuModuleUnload, (CuHandle), { return cuSuccess; })
 DEFINE(cuModuleGetFunction, (CuHandle * function, CuHandle, const char *name), {
-  state.names[state.functions] = name;
-  *function = &state.names[state.functions++];
+  *function = &state.names.emplace_back(name);
   return cuSuccess;
 })
 DEFINE(cuFuncSetAttribute, (CuHandle, int, int), { return cuSuccess; })
@@ -199,6 +197,14 @@ DEFINE(cuTensorMapEncodeTiled,
        { return cuSuccess; })
 DEFINE(cuStreamCreate, (CuHandle *, unsigned), { return cuSuccess; })
 DEFINE(cuStreamDestroy_v2, (CuHandle), { return cuSuccess; })
+DEFINE(cuStreamGetId, (CuHandle stream, unsigned long long *id), {
+  *id = reinterpret_cast<uintptr_t>(stream);
+  return cuSuccess;
+})
+DEFINE(cuStreamIsCapturing, (CuHandle, int *status), {
+  *status = 0;
+  return cuSuccess;
+})
 DEFINE(cuStreamSynchronize, (CuHandle), { return cuSuccess; })
 DEFINE(cuEventCreate, (CuHandle * event, unsigned), {
   *event = new double(0);
