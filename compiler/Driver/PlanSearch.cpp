@@ -61,11 +61,12 @@ std::map<std::string, Verdict> judge(const ptx::PtxasLog &log, StringRef op,
   std::map<std::string, Verdict> verdicts;
   for (const ptx::KernelResources &kernel : log.kernels)
     for (const KernelPlans &plans : kernels) {
-      // Kernels are called OP_KERNEL_VARIANT.
+      // Kernels are called OP_KERNEL_VARIANT, variants have no underscore.
       StringRef name = plans.name, rest = kernel.name;
       bool isUniversal = name.consume_front("universal.");
       if (!rest.consume_front(op) || !rest.consume_front("_") ||
-          !rest.consume_front(name) || !rest.consume_front("_"))
+          !rest.consume_front(name) || !rest.consume_front("_") ||
+          rest.contains('_'))
         continue;
       bool hasVersion = llvm::any_of(kernels, [&](const KernelPlans &other) {
         return other.name == ("universal." + name).str();
