@@ -15,6 +15,10 @@ using schedule::PlanChoice;
 
 /// Fewer bytes cost nothing that can be measured.
 static constexpr int64_t spillLimit = 32;
+/// With fewer warpgroups each tile that is copied serves fewer rows, which
+/// costs more than a smaller spill (3 to 10 % where 8 to 60 bytes were
+/// spilled).
+static constexpr int64_t warpgroupSpillLimit = 256;
 /// Plans per kernel that are assembled: each takes seconds.
 static constexpr size_t maxAttempts = 3;
 
@@ -37,7 +41,7 @@ std::vector<KernelPlans> listKernelPlans(ModuleOp bound, StringRef arch) {
     plans.name = schedule::planName(kernel);
     for (const schedule::KernelPlan &plan : ranked->plans)
       plans.plans.push_back({schedule::planKey(kernel, plan),
-                             schedule::planWords(kernel, plan),
+                             schedule::planWords(kernel, plan), plan.warps,
                              plan.smemBytes});
   });
   return result;
@@ -152,12 +156,23 @@ private:
     return found == verdicts.end() ? Verdict() : found->second;
   }
 
-  /// The next plan of each kernel that needs one; false where none has.
+  /// Whether the plan after the one at hand is worth a try.
+  bool needsNext(const KernelPlans &kernel) {
+    size_t at = position[kernel.name];
+    Verdict verdict = verdictOf(kernel);
+    if (verdict.isGood() || at + 1 == kernel.plans.size())
+      return false;
+    bool keepsWarps = !isSplit() || isUniversal(kernel) ||
+                      kernel.plans[at + 1].warps >= kernel.plans[at].warps;
+    return keepsWarps || verdict.isSerialised ||
+           verdict.spillBytes >= warpgroupSpillLimit;
+  }
+
+  /// The next plan of each kernel that needs one; false where none does.
   bool advance() {
     bool moved = false;
     for (const KernelPlans &kernel : kernels)
-      if (!verdictOf(kernel).isGood() &&
-          position[kernel.name] + 1 < kernel.plans.size()) {
+      if (needsNext(kernel)) {
         ++position[kernel.name];
         moved = true;
       }

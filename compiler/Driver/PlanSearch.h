@@ -15,7 +15,7 @@ struct KernelPlans {
   std::string name;
   struct Entry {
     std::string key, words;
-    int64_t smemBytes;
+    int64_t warps, smemBytes;
   };
   std::vector<Entry> plans;
 };

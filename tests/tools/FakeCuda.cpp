@@ -163,6 +163,8 @@ DEFINE(cuLaunchKernel,
        (CuHandle function, unsigned grid, unsigned, unsigned, unsigned,
         unsigned, unsigned, unsigned, CuHandle, void **params, void **),
        {
+         if (fault("refuse"))
+           return errorIllegalAddress;
          const auto &name = *static_cast<const std::string *>(function);
          if (name.starts_with("axpy_init_y"))
            runInit(grid, params);

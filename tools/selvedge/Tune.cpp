@@ -47,6 +47,7 @@ public:
     CompileResult model = compile(problem.request);
     if (Status s = statusOf(model); !s.ok())
       return s;
+    modelPtx = model.ptx;
     for (PlanCandidate &candidate : candidates)
       candidate.plan += universalEntries(model.plan);
     Tuning tuning;
@@ -95,8 +96,11 @@ private:
       tried.dropped = timing.status().message();
       return tried;
     }
-    // Kernels of variants that were not launched may spill.
-    for (const std::string &kernel : timing->kernels)
+    // Kernels of variants that were not launched may spill. What would be used
+    // without tuning is the measure of the others, whatever it spills.
+    bool isModel = compiled.ptx == modelPtx;
+    for (const std::string &kernel :
+         isModel ? std::vector<std::string>() : timing->kernels)
       for (const std::string &complaint : compiled.complaints)
         if (complaint.starts_with(kernel + " "))
           tried.dropped = complaint;
@@ -135,6 +139,8 @@ private:
 
   const Problem &problem;
   const Device &device;
+  /// Code of the model's choice.
+  std::string modelPtx;
   /// Words and PTX of what was compiled.
   std::vector<std::pair<std::string, std::string>> known;
 };

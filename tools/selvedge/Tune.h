@@ -25,9 +25,10 @@ struct Tuning {
 };
 
 /// Compiles and measures up to `top` candidates, best first by the model, shows
-/// progress on standard error and stores the winner. A candidate of which ptxas
-/// spills or serialises a kernel that would be launched, or which cannot be
-/// compiled or launched, is dropped; Failed where all are.
+/// progress on standard error and stores the winner. A candidate is dropped
+/// where it cannot be compiled or launched, or, but for what would be used
+/// without tuning, where ptxas spills a kernel that would be launched; Failed
+/// where all are.
 Result<Tuning> tune(const Problem &problem, const Device &device, size_t top);
 
 } // namespace selvedge::cli
