@@ -105,6 +105,7 @@ public:
     best = std::move(first.result);
     log = first.getLog();
     best.complaints = complaintsOf(log);
+    assembled[schedule::printChoice(compiled)] = best;
   }
 
   CompileResult run() {
@@ -209,8 +210,13 @@ private:
   }
 
   void compile(const PlanChoice &choice) {
+    compiled = choice;
     CompileRequest attempt = request;
     attempt.plan = schedule::printChoice(choice);
+    if (auto known = assembled.find(attempt.plan); known != assembled.end()) {
+      best = known->second;
+      return;
+    }
     Session session(attempt);
     if (session.checkArch() && session.parse() && session.locatePtxas() &&
         session.choosePlans() && session.compileToPtx())
@@ -218,7 +224,7 @@ private:
     log = session.getLog();
     best = std::move(session.result);
     best.complaints = complaintsOf(log);
-    compiled = choice;
+    assembled[attempt.plan] = best;
   }
 
   /// A folder that cannot be written costs time, nothing else.
@@ -238,7 +244,10 @@ private:
   std::map<std::string, size_t> position;
   /// By kernel and position.
   std::map<std::string, std::map<size_t, Verdict>> seen;
+  /// Of the compilation before.
   ptx::PtxasLog log;
+  /// What every choice so far has become.
+  std::map<std::string, CompileResult> assembled;
   PlanChoice compiled;
   CompileResult best;
 };

@@ -21,6 +21,8 @@ namespace selvedge::schedule {
 /// N. Gimelshein, "Online normalizer calculation for softmax", 2018.)
 struct OnlineSoftmax {
   mlir::Value scores, weights, newMax, newSum;
+  /// The select that gives `ref`.
+  mlir::Value reference;
   /// The accumulators after rescaling.
   llvm::SmallVector<mlir::Value> newAccs;
   mlir::StringAttr over;
@@ -36,6 +38,9 @@ struct OnlineSoftmax {
            (mlir::isa<sm::ConvertOp>(op) && op->getOperand(0) == weights);
   }
 };
+
+/// Whether all lanes hold one constant.
+bool isSplat(mlir::Value value, double expected);
 
 /// The only such step of the loop's body; none where there is none.
 std::optional<OnlineSoftmax> findOnlineSoftmax(mlir::scf::ForOp loop);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Support.h"
 
+#include "selvedge/DiskCache.h"
 #include "selvedge/File.h"
 #include "selvedge/Manifest.h"
-#include "selvedge/Ptxas.h"
 
 #include <charconv>
 #include <cstdio>
