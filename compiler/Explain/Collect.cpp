@@ -180,7 +180,7 @@ private:
     Instance instance = describeInstance(op, note.kind);
     instance.proved.assign(note.proved.begin(), note.proved.end());
     instance.byExtent.assign(note.byExtent.begin(), note.byExtent.end());
-    if (scf::ForOp loop = stepLoopOf(op)) {
+    if (scf::ForOp loop = op->getParentOfType<scf::ForOp>()) {
       loops.push_back(
           {note.id, record.instances.size(), partOf(loop), isFallback(op)});
       if (!note.byLoop.empty())

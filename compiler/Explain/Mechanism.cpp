@@ -5,6 +5,7 @@
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace selvedge::explain {
@@ -125,12 +126,6 @@ static void describeBulk(Operation *op, Instance &instance) {
   }
 }
 
-scf::ForOp stepLoopOf(Operation *op) {
-  auto loop = op->getParentOfType<scf::ForOp>();
-  return loop && loop.getStep().getDefiningOp<BlockCountOp>() ? scf::ForOp()
-                                                              : loop;
-}
-
 /// `j < N and j < kv_len[b]`.
 static std::string listed(const Record &record, ArrayRef<int64_t> positions) {
   std::string text;
@@ -180,7 +175,8 @@ Instance describeInstance(Operation *op, StringRef kind) {
   Instance instance;
   instance.kernel = op->getParentOfType<KernelOp>().getSymName().str();
   instance.op = op->getName().getStringRef().str();
-  instance.frequency = stepLoopOf(op) ? "per loop iteration" : "once per tile";
+  instance.frequency = op->getParentOfType<scf::ForOp>() ? "per loop iteration"
+                                                         : "once per tile";
   if (auto copy = dyn_cast<CopyAsyncOp>(op)) {
     describeCopy(copy, instance);
   } else if (auto load = dyn_cast<LoadOp>(op)) {

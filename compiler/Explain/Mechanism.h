@@ -4,16 +4,11 @@
 #define SELVEDGE_COMPILER_EXPLAIN_MECHANISM_H
 
 #include "compiler/Explain/Explanation.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace selvedge::explain {
 
 /// Describes `op` of an sm.kernel, whose note is of kind `kind`.
 Instance describeInstance(mlir::Operation *op, llvm::StringRef kind);
-
-/// The innermost loop of the program around `op`; the loop of a persistent
-/// kernel over its tiles is none of them.
-mlir::scf::ForOp stepLoopOf(mlir::Operation *op);
 
 /// Says of a bulk operation of `record` who tests which predicates, the first
 /// `numTested` of the record's.

@@ -203,7 +203,7 @@ private:
       os << "<div>" << escapeXml(group.first.mechanism) << "<br/>"
          << escapeXml(costText(group.first));
       if (group.count > 1)
-        os << ", " << group.count << " times";
+        os << ", at " << group.count << " places";
       os << "<br/><span class=\"dim\">"
          << escapeXml(llvm::join(group.kernels, ", ")) << "</span></div>";
     }

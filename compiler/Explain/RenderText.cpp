@@ -82,7 +82,7 @@ void printRecord(llvm::raw_ostream &os, const Record &record) {
   for (const InstanceGroup &group : groupInstances(record)) {
     os << "      -> " << group.first.mechanism << "; " << costText(group.first);
     if (group.count > 1)
-      os << ", " << group.count << " times";
+      os << ", at " << group.count << " places";
     os << "  [" << llvm::join(group.kernels, ", ") << "]\n";
   }
 }

@@ -32,8 +32,9 @@ constexpr Candidate plainWarpgroupCandidates[] = {
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
 /// No products: two kilobytes of a row at a time. Few registers let many thread
-/// blocks hide each other's latency.
-constexpr Candidate elementwiseCandidates[] = {{1, 1024, 1, 2}};
+/// blocks hide each other's latency. The others are for measurements.
+constexpr Candidate elementwiseCandidates[] = {
+    {1, 1024, 1, 2}, {1, 512, 1, 2}, {1, 1024, 1, 4}};
 
 /// A vector of 16 bytes per lane of a warp, in elements of 16 bits.
 constexpr int64_t lanesGranule = 256;

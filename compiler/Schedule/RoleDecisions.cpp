@@ -152,13 +152,17 @@ void RoleKernel::noteDecisions() {
   for (auto &[store, reason] : plan.laneStores)
     why += (why.empty() ? "" : "; ") + tensorName(source, store.getTensor()) +
            ": " + reason;
+  bool hasBoth = llvm::any_of(plan.stores, [](const BulkStore &store) {
+    return bool(store.rowExtent);
+  });
   if (!plan.stores.empty())
     why += std::string(why.empty() ? "" : "; ") +
            "the tensor map clips what lies outside" +
            (storeParts > 1 ? "; all columns at once do not fit in shared "
                              "memory, so each part is computed where it is "
                              "stored"
-                           : "");
+                           : "") +
+           (hasBoth ? "; bulk stores write whole words of 16 bytes" : "");
   std::string stores = storeWords();
   if (!stores.empty())
     add("results", stores, why);
