@@ -1,6 +1,7 @@
 // The role that copies, and how the others await its tiles.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Provenance.h"
 
 namespace selvedge::schedule {
 
@@ -25,7 +26,8 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
     if (part)
       indices[copy.rowDimension] =
           add(indices[copy.rowDimension], i32(part * warpgroupRows));
-    TmaLoadOp::create(b, loc, map, indices, slot, ring.full, stage);
+    TmaLoadOp::create(b, tile::withExtents(copy.copy.getLoc(), copy.extents),
+                      map, indices, slot, ring.full, stage);
   }
 }
 
@@ -57,7 +59,7 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
   tile = advance(tile, residentStages);
   for (scf::ForOp loop : plan.loops) {
     auto steps = scf::ForOp::create(
-        b, loc, scalar(loop.getLowerBound(), mapping),
+        b, loop.getLoc(), scalar(loop.getLowerBound(), mapping),
         scalar(loop.getUpperBound(), mapping), scalar(loop.getStep(), mapping),
         ValueRange{step.stage, step.parity});
     OpBuilder::InsertionGuard inner(b);
@@ -156,16 +158,17 @@ void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
   SmallVector<Value> rows;
   for (Value p : copy.rowPredicates)
     rows.push_back(predicateByRow(p, dist, mapping));
+  Location why = tile::withExtents(copy.copy.getLoc(), copy.extents);
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));
   auto branch = scf::IfOp::create(b, loc, TypeRange(), isFirst, false);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    ClearOp::create(b, loc, slot, rows);
-    ProxyFenceOp::create(b, loc);
+    ClearOp::create(b, why, slot, rows);
+    ProxyFenceOp::create(b, why);
   }
-  NamedBarrierOp::create(b, loc, i32(clearBarrier),
+  NamedBarrierOp::create(b, why, i32(clearBarrier),
                          threadsPerWarpgroup * plan.warpgroups, false);
 }
 
