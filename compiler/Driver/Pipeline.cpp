@@ -87,7 +87,9 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
     pm.addPass(schedule::createSmWarpRoles());
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage == Emit::SmAsync)
     return;
   pm.addPass(sm90::createSmRolesToLanes());

@@ -15,21 +15,71 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
                       IRMapping &mapping) {
   int64_t parts = copy.isPerWarpgroup ? plan.warpgroups : 1;
   ExpectOp::create(b, loc, ring.full, stage, parts * ring.slot.getBytes());
-  SmallVector<Value> starts;
-  for (Value start : copy.starts)
-    starts.push_back(scalar(start, mapping));
   Value map = mapping.lookup(copy.copy.getTensor());
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
   for (int64_t part = 0; part < parts; ++part) {
     Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer,
                                 part ? add(first, i32(part)) : first);
-    SmallVector<Value> indices(starts);
-    if (part)
-      indices[copy.rowDimension] =
-          add(indices[copy.rowDimension], i32(part * warpgroupRows));
-    TmaLoadOp::create(b, loc, map, indices, slot, ring.full, stage);
+    Contents contents = contentsOf(
+        copy, part ? i32(part * warpgroupRows) : Value(), mapping);
+    TmaLoadOp::create(b, loc, map, contents.indices, contents.presence, slot,
+                      ring.full, stage);
   }
+}
+
+Value RoleKernel::recomputed(Value p, IRMapping &mapping,
+                             llvm::function_ref<Type(Type)> retype,
+                             Value rowShift) {
+  if (!distOf(p.getType()))
+    return scalar(p, mapping);
+  Operation *def = p.getDefiningOp();
+  IRMapping operands;
+  for (Value operand : def->getOperands())
+    operands.map(operand, recomputed(operand, mapping, retype, rowShift));
+  Operation *clone = b.clone(*def, operands);
+  clone->getResult(0).setType(retype(p.getType()));
+  if (auto constant = dyn_cast<arith::ConstantOp>(clone))
+    constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue())
+                              .resizeSplat(cast<ShapedType>(constant.getType())));
+  if (auto range = dyn_cast<RangeOp>(clone);
+      range && rowShift &&
+      distOf(range.getType()).getAxes()[0].getName() == plan.rowAxis) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(range);
+    range.getStartMutable().assign(add(range.getStart(), rowShift));
+  }
+  return clone->getResult(0);
+}
+
+RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
+                                            IRMapping &mapping) {
+  Contents contents;
+  for (Value start : copy.starts)
+    contents.indices.push_back(scalar(start, mapping));
+  if (rowShift) {
+    Value &row = contents.indices[copy.rowDimension];
+    row = add(row, rowShift);
+  }
+  // Nobody computes it: every thread may hold all lanes.
+  auto whole = [&](Type type) -> Type {
+    SmallVector<int64_t> shape;
+    SmallVector<AxisDistAttr> axes;
+    for (auto [axis, size] :
+         llvm::zip_equal(distOf(type).getAxes(),
+                         cast<RankedTensorType>(type).getShape())) {
+      bool isPart = copy.isPerWarpgroup && axis.getName() == plan.rowAxis;
+      shape.push_back(isPart ? warpgroupRows : size);
+      axes.push_back(AxisDistAttr::get(b.getContext(), axis.getName(),
+                                       shape.back(), 1, {0, 0, 0, 0, 0},
+                                       {0, 0}));
+    }
+    return RankedTensorType::get(shape, getElementTypeOrSelf(type),
+                                 DistAttr::get(b.getContext(), axes));
+  };
+  for (Value p : copy.copy.getPresence())
+    contents.presence.push_back(recomputed(p, mapping, whole, rowShift));
+  return contents;
 }
 
 /// The role that copies: all tiles in the order in which they are consumed.
@@ -78,13 +128,18 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
 }
 
 Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Value stage,
-                            Value parity, IRMapping &mapping, Value clears) {
+                            Value parity, IRMapping &mapping, Value clears,
+                            BulkCopy *meant) {
   WaitOp::create(b, loc, ring.full, stage, parity);
-  Value at = stage;
-  if (copy.isPerWarpgroup)
+  Value at = stage, rowShift;
+  if (copy.isPerWarpgroup) {
     at = add(arith::MulIOp::create(b, loc, stage, i32(plan.warpgroups)),
              warpgroup);
-  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, at);
+    rowShift = arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
+  }
+  Contents contents = contentsOf(meant ? *meant : copy, rowShift, mapping);
+  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, at,
+                              contents.indices, contents.presence);
   if (copy.rowPredicates.empty())
     return slot;
   OpBuilder::InsertionGuard guard(b);
@@ -93,23 +148,6 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Value stage,
         scf::IfOp::create(b, loc, TypeRange(), clears, false).thenBlock());
   clearRows(copy, slot, mapping);
   return slot;
-}
-
-/// The predicate with one row per thread of a warpgroup.
-Value RoleKernel::predicateByRow(Value p, DistAttr dist, IRMapping &mapping) {
-  if (!distOf(p.getType()))
-    return scalar(p, mapping);
-  Operation *def = p.getDefiningOp();
-  SmallVector<Value> operands;
-  for (Value operand : def->getOperands())
-    operands.push_back(predicateByRow(operand, dist, mapping));
-  OperationState state(def->getLoc(), def->getName());
-  state.addOperands(operands);
-  state.attributes = llvm::to_vector(def->getAttrs());
-  auto shape = cast<RankedTensorType>(p.getType()).getShape();
-  state.types.push_back(
-      RankedTensorType::get(shape, getElementTypeOrSelf(p.getType()), dist));
-  return b.create(state)->getResult(0);
 }
 
 /// Rows that a bulk copy brought although they are absent become zero: the
@@ -129,9 +167,13 @@ void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
   DistAttr dist = DistAttr::get(
       b.getContext(), {AxisDistAttr::get(b.getContext(), type.getRowAxis(),
                                          sizes, strides, lanes, warps)});
+  auto byRow = [&](Type type) -> Type {
+    return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                                 getElementTypeOrSelf(type), dist);
+  };
   SmallVector<Value> rows;
   for (Value p : copy.rowPredicates)
-    rows.push_back(predicateByRow(p, dist, mapping));
+    rows.push_back(recomputed(p, mapping, byRow));
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));
   auto branch = scf::IfOp::create(b, loc, TypeRange(), isFirst, false);

@@ -110,15 +110,29 @@ private:
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
   /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
-  /// `clears` only where it holds.
+  /// `clears` only where it holds. The slot says what `meant` would bring, or
+  /// the copy.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, mlir::Value stage,
                         mlir::Value parity, mlir::IRMapping &mapping,
-                        mlir::Value clears = {});
+                        mlir::Value clears = {}, BulkCopy *meant = nullptr);
   /// Whether all lanes hold the constant zero.
   bool isZero(mlir::Value value);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
-  mlir::Value predicateByRow(mlir::Value p, sm::DistAttr dist,
-                             mlir::IRMapping &mapping);
+  /// A predicate of a copy, recomputed with types of the caller's; rows start
+  /// `rowShift` later.
+  mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,
+                         llvm::function_ref<mlir::Type(mlir::Type)> retype,
+                         mlir::Value rowShift = {});
+  /// What a copy brings to a slot, for the verifiers: where it starts, and
+  /// which of its elements exist.
+  struct Contents {
+    llvm::SmallVector<mlir::Value> indices, presence;
+  };
+  Contents contentsOf(BulkCopy &copy, mlir::Value rowShift,
+                      mlir::IRMapping &mapping);
+  /// The presence of a sink, for the verifiers.
+  llvm::SmallVector<mlir::Value> presenceOf(mlir::ValueRange presence,
+                                            mlir::IRMapping &mapping);
   /// Types and distributions of one warpgroup.
   mlir::Type convert(mlir::Type type);
   /// The place that follows in a ring of `depth` slots.

@@ -64,8 +64,13 @@ Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
   size_t ring = *streamedBy(loop, lagged[loop]);
   IRMapping local = mapping;
   local.map(loop.getInductionVar(), pending.index);
+  // The tile may be that of an earlier loop: the last one tests every predicate
+  // and so says what exists of any tile.
+  scf::ForOp last = plan.loops.back();
+  local.map(last.getInductionVar(), pending.index);
   return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
-                   pending.stage, pending.parity, local, clears);
+                   pending.stage, pending.parity, local, clears,
+                   &plan.streamed.find(last)->second[ring]);
 }
 
 Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
@@ -75,7 +80,8 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
   return WgmmaOp::create(b, loc, convert(mma.getType()),
                          isLeft ? pending.operand : slot,
                          isLeft ? slot : pending.operand,
-                         pending.carried[laggedResult], mma.getOverAttr());
+                         pending.carried[laggedResult], mma.getOverAttr(),
+                         ValueRange());
 }
 
 void RoleKernel::awaitTurn() {
@@ -135,7 +141,8 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
   for (Started &product : started)
     product.result =
         WgmmaOp::create(b, loc, convert(product.mma.getType()), product.lhs,
-                        product.rhs, Value(), product.mma.getOverAttr());
+                        product.rhs, Value(), product.mma.getOverAttr(),
+                        presenceOf(product.mma.getPresence(), mapping));
   Value product = before ? startLagged(loop, *before, pendingSlot) : Value();
   for (auto &[mma, lhs, rhs, value] : started) {
     mapping.map(mma.getResult(), WgmmaWaitOp::create(b, loc, value.getType(),
@@ -186,6 +193,9 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
         mapping.lookup(i == laggedResult ? last.getInit() : v));
   bool isLeft = isa<BufferType>(last.getRhs().getType());
   after.operand = mapping.lookup(isLeft ? last.getLhs() : last.getRhs());
+  if (!last.getPresence().empty())
+    ContributesOp::create(b, loc, after.operand, last.getOverAttr(),
+                          presenceOf(last.getPresence(), mapping));
   after.index = index;
   after.stage = stage;
   after.parity = parity;

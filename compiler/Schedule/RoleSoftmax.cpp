@@ -55,12 +55,18 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
     auto reduce = dyn_cast<ReduceOp>(op);
     if (reduce && reduce.getKind() == tile::Combine::Add) {
       partial = FoldOp::create(b, loc, partialType, tile::Combine::Add,
-                               mapping.lookup(reduce.getSource()), step.over);
+                               mapping.lookup(reduce.getSource()), step.over,
+                               presenceOf(reduce.getPresence(), mapping));
     } else if (op.getNumResults() == 1 &&
                &op ==
                    step.newSum.getDefiningOp()->getOperand(0).getDefiningOp()) {
       alpha = mapping.lookup(op.getOperand(1));
     } else {
+      if (reduce)
+        for (auto [p, emitted] :
+             llvm::zip_equal(reduce.getPresence(),
+                             presenceOf(reduce.getPresence(), mapping)))
+          mapping.map(p, emitted);
       cloneConverted(op, mapping);
     }
   }
@@ -105,8 +111,13 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
       math::FmaOp::create(b, loc, mapping.lookup(source), splat(factor, full),
                           BroadcastOp::create(b, loc, full, shift));
   Value weights = math::Exp2Op::create(b, loc, exponent);
+  SmallVector<Value> presence;
+  for (Operation *op : step.ops)
+    if (auto reduce = dyn_cast<ReduceOp>(op);
+        reduce && reduce.getKind() == tile::Combine::Add)
+      presence = presenceOf(reduce.getPresence(), mapping);
   Value partial = FoldOp::create(b, loc, partialType, tile::Combine::Add,
-                                 weights, step.over);
+                                 weights, step.over, presence);
   SmallVector<Value> results{max, arith::AddFOp::create(b, loc, sum, partial)};
   SmallVector<Value> sources{step.newMax, step.newSum};
   for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {

@@ -3,7 +3,6 @@
 #include "compiler/Schedule/WarpRoles.h"
 
 #include "compiler/Schedule/Passes.h"
-#include "compiler/Schedule/SinkPresence.h"
 
 namespace selvedge::schedule {
 
@@ -38,7 +37,6 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
         kernel.emitRemark("runs without roles: ") << why;
       return success();
     }
-    dropSinkPresence(kernel);
     FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles);
     if (failed(emitted))
       return failure();

@@ -87,7 +87,9 @@ bool variesIn(Value value, scf::ForOp loop) {
   Operation *def = value.getDefiningOp();
   if (!def)
     return loop.getRegion().isAncestor(value.getParentRegion());
-  if (!loop->isProperAncestor(def))
+  // Predicates that were renamed stand nowhere in the program.
+  bool isRenamed = !def->getBlock()->getParent();
+  if (!isRenamed && !loop->isProperAncestor(def))
     return false;
   return !(isMemoryEffectFree(def) || isSameMemory(def)) ||
          def->getNumRegions() != 0 ||
@@ -132,6 +134,17 @@ bool excludes(Value condition, const Fact &fact) {
          });
 }
 
+State join(State a, State b) {
+  auto isZero = [](State s) {
+    return s == State::Zero || s == State::ZeroOrData;
+  };
+  if (a == b)
+    return a;
+  if (a == State::Garbage || b == State::Garbage)
+    return State::Garbage;
+  return isZero(a) && isZero(b) ? State::ZeroOrData : State::Determined;
+}
+
 bool excludes(ValueRange presence, const Fact &fact) {
   return llvm::any_of(presence, [&](Value p) { return excludes(p, fact); });
 }
@@ -156,7 +169,8 @@ std::optional<State> stateAt(const Facts &facts, Value predicate) {
   const Fact *fact = factAt(facts, predicate);
   if (!fact)
     return std::nullopt;
-  return fact->within.empty() ? fact->state : State::Garbage;
+  return fact->within.empty() ? fact->state
+                              : join(fact->state, State::Determined);
 }
 
 bool addFact(Facts &facts, Fact fact) {
@@ -173,8 +187,9 @@ bool addFact(Facts &facts, Fact fact) {
     llvm::erase_if(known.within,
                    [&](const Arm &arm) { return !isKnown(fact.within, arm); });
     bool isSameSet = known.within.size() == arms && fact.within.size() == arms;
-    State state =
-        isSameSet && known.state == fact.state ? fact.state : State::Garbage;
+    State state = join(known.state, fact.state);
+    if (!isSameSet)
+      state = join(state, State::Determined);
     Origin origin = std::min(known.origin, fact.origin);
     bool changed = known.within.size() != arms || state != known.state ||
                    origin != known.origin;
@@ -197,8 +212,17 @@ Fact carried(Fact fact, scf::ForOp loop) {
   llvm::erase_if(fact.within,
                  [&](const Arm &arm) { return variesIn(arm.condition, loop); });
   if (fact.within.size() != arms)
-    fact.state = State::Garbage;
+    fact.state = join(fact.state, State::Determined);
   return fact;
+}
+
+/// What a path without the fact holds there: a constant, or data.
+static Fact besideData(const Fact &fact, State constant) {
+  bool isZero = join(fact.state, State::Zero) != State::Determined;
+  State state = constant != State::Garbage ? constant
+                : isZero                   ? State::ZeroOrData
+                                           : State::Determined;
+  return {fact.predicate, join(fact.state, state), fact.origin, fact.within};
 }
 
 Facts joinFacts(const Facts &a, State constantA, const Facts &b,
@@ -206,10 +230,10 @@ Facts joinFacts(const Facts &a, State constantA, const Facts &b,
   Facts result = a;
   for (const Fact &fact : a)
     if (!factAt(b, fact.predicate))
-      addFact(result, {fact.predicate, constantB, fact.origin, fact.within});
+      addFact(result, besideData(fact, constantB));
   for (const Fact &fact : b) {
     if (!factAt(a, fact.predicate))
-      addFact(result, {fact.predicate, constantA, fact.origin, fact.within});
+      addFact(result, besideData(fact, constantA));
     addFact(result, fact);
   }
   return result;

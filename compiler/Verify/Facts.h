@@ -10,7 +10,22 @@
 namespace selvedge::verify {
 
 /// Contents of the lanes where a predicate is false.
-enum class State { Garbage, Finite, Zero, NegInf, PosInf };
+enum class State {
+  Garbage, ///< any bits
+  /// Nothing is known but that it depends on no byte outside of valid data.
+  Determined,
+  Finite,
+  Zero,
+  NegInf,
+  PosInf,
+  ZeroOrNaN,
+  NegInfOrNaN,
+  /// On each path that leads here zero, or a lane that exists.
+  ZeroOrData
+};
+
+/// What is known of lanes that are as `a` says or as `b` does.
+State join(State a, State b);
 
 /// What a lane is where a predicate is false.
 enum class Origin {
@@ -77,7 +92,8 @@ void conjuncts(mlir::Value condition,
 /// The fact about `predicate`; null where there is none.
 const Fact *factAt(const Facts &facts, mlir::Value predicate);
 
-/// State of the fact about `predicate`; none where the value has none.
+/// State of the fact about `predicate`; none where the value has none. Arms
+/// leave lanes that exist: what those hold is not known.
 std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
 
 /// Adds a fact; two facts about one predicate keep their common state, or

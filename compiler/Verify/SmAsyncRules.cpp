@@ -11,7 +11,8 @@ using namespace selvedge::sm;
 
 SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
                            const Trial &trial)
-    : integers(integers), kernel(kernel), trial(trial) {
+    : integers(integers), kernel(kernel), trial(trial),
+      expressions(integers) {
   addAgents(kernel);
   unsigned threads = 0;
   for (Member &member : members)
@@ -38,22 +39,26 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
       .Case([&](SlotOp slotOp) { return slot(agent, slotOp); })
       .Case([&](CopyAsyncOp copy) { return copyAsync(agent, copy); })
       .Case([&](CopyOp copy) {
+        fill(agent, copy.getBuffer(), copy.getIndices(), copy.getPresence(),
+             copy);
         return write(agent, agent.actor, memberOf(agent).parts, copy,
                      copy.getBuffer(), newSite(agent, copy));
       })
       .Case<StageOp, StageFragmentOp>([&](auto stageOp) {
         return stage(agent, stageOp, stageOp.getBuffer());
       })
-      .Case([&](ClearOp clear) {
+      .Case([&](ClearOp clearOp) {
         memberOf(agent).hasOwnWrites = true;
-        return write(agent, agent.actor, memberOf(agent).parts, clear,
-                     clear.getBuffer(), newSite(agent, clear));
+        clear(agent, clearOp);
+        return write(agent, agent.actor, memberOf(agent).parts, clearOp,
+                     clearOp.getBuffer(), newSite(agent, clearOp));
       })
       .Case([&](MmaOp mma) {
         for (Value operand : {mma.getLhs(), mma.getRhs()})
           if (isa<BufferType>(operand.getType()) &&
-              read(agent, agent.actor, mma, operand, newSite(agent, mma)) ==
-                  Progress::Failed)
+              (read(agent, agent.actor, mma, operand, newSite(agent, mma)) ==
+                   Progress::Failed ||
+               checkContents(agent, mma, operand) == Progress::Failed))
             return Progress::Failed;
         return Progress::Advanced;
       })
@@ -113,6 +118,7 @@ Progress SmAsyncRules::slot(Agent &agent, SlotOp op) {
   if (!number)
     return Progress::Failed;
   agent.values[op] = {Tracked::Kind::Buffer, ring.id, *number};
+  claim(agent, op);
   return Progress::Advanced;
 }
 
@@ -120,6 +126,7 @@ Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {
   Site site = newSite(agent, op);
   Actor operation = order.launch(agent.actor, Engine::Copy, site);
   agent.values[op.getToken()] = {Tracked::Kind::Token, operation};
+  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(), op);
   return write(agent, operation, memberOf(agent).parts, op, op.getBuffer(),
                site);
 }
@@ -137,6 +144,7 @@ Progress SmAsyncRules::stage(Agent &agent, Operation *op, Value buffer) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
   memberOf(agent).hasOwnWrites = true;
+  overwrite(agent, buffer);
   return write(agent, agent.actor, memberOf(agent).parts, op, buffer,
                newSite(agent, op));
 }

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_SMASYNCRULES_H
 #define SELVEDGE_COMPILER_VERIFY_SMASYNCRULES_H
 
+#include "compiler/Verify/Contents.h"
 #include "compiler/Verify/HappensBefore.h"
 #include "compiler/Verify/Skeleton.h"
 #include "compiler/Verify/Trials.h"
@@ -53,6 +54,8 @@ private:
     std::optional<unsigned> signalled = {};
     /// Which load of a slot it has released.
     std::map<Slot, unsigned> released = {};
+    /// What it has said of slots that it reads.
+    llvm::DenseMap<mlir::Value, Contents> claims{};
     /// What the blocked operation waits for.
     enum { Nothing, Barrier, MBarrier } waitsAt = Nothing;
     unsigned waitsFor = 0;
@@ -83,6 +86,19 @@ private:
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
+  /// Operations that bring or clear elements, in SmAsyncContents.cpp: what the
+  /// slot of `buffer` holds from now on.
+  void fill(Agent &agent, mlir::Value buffer, mlir::ValueRange indices,
+            mlir::ValueRange presence, mlir::Operation *op);
+  void fillByTma(Agent &agent, sm::TmaLoadOp op);
+  /// The extent of a tensor; none where the kernel does not know it.
+  std::optional<LaneExpressions::Key>
+  extentOfTensor(Agent &agent, mlir::StringAttr tensor, size_t dim);
+  void clear(Agent &agent, sm::ClearOp op);
+  void overwrite(Agent &agent, mlir::Value buffer);
+  void claim(Agent &agent, sm::SlotOp op);
+  /// Compares what `agent` has said of a buffer with what it holds.
+  Progress checkContents(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   /// Registers of a whole warp to `buffer`.
   Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
@@ -187,6 +203,9 @@ private:
   /// The mbarrier that releases a slot, and how often each slot was loaded.
   std::map<Slot, unsigned> guards;
   std::map<Slot, unsigned> loads;
+  /// What the last copy brought to each slot.
+  std::map<Slot, Contents> contents;
+  LaneExpressions expressions;
   /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
   llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;
   /// Collective writes: an operation, its group and the number of its

@@ -31,6 +31,9 @@ Progress SmAsyncRules::panel(Agent &agent, PanelOp op) {
   if (!stageOf(agent, op, op.getNumber(), type.getCols() / type.getPanelCols()))
     return Progress::Failed;
   agent.values[op] = whole;
+  if (auto said = memberOf(agent).claims.find(op.getBuffer());
+      said != memberOf(agent).claims.end())
+    memberOf(agent).claims[op] = Contents(said->second);
   return Progress::Advanced;
 }
 
@@ -135,6 +138,7 @@ static bool storesWholeWords(TmaStoreOp op) {
 }
 
 Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
+  fillByTma(agent, op);
   return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
              ? bulkFill(agent, op, op.getBuffer(), op.getBarrier(),
                         op.getStage())
@@ -142,6 +146,7 @@ Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
 }
 
 Progress SmAsyncRules::bulkLoad(Agent &agent, BulkLoadOp op) {
+  overwrite(agent, op.getBuffer());
   return bulkFill(agent, op, op.getBuffer(), op.getBarrier(), op.getStage());
 }
 
@@ -272,7 +277,8 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
       continue;
     std::optional<Slot> slot = slotOf(agent, op, operand);
     if (!slot ||
-        readSlot(agent, product.actor, op, *slot, site) == Progress::Failed)
+        readSlot(agent, product.actor, op, *slot, site) == Progress::Failed ||
+        checkContents(agent, op, operand) == Progress::Failed)
       return Progress::Failed;
     product.reads.push_back(*slot);
   }

@@ -66,6 +66,14 @@ LaunchOp launchOf(KernelOp kernel) {
   return found;
 }
 
+AffineExpr extentOf(LaunchOp launch, StringAttr name, size_t dim) {
+  auto plan = launch->getParentOfType<PlanOp>();
+  for (auto tensor : plan.getTensors().getAsRange<tile::TensorArgAttr>())
+    if (tensor.getName() == name && dim < tensor.getShape().getNumResults())
+      return tensor.getShape().getResult(dim);
+  return {};
+}
+
 /// The thread blocks of a launch with these dimensions; 0 if they have none.
 static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
   Builder b(launch.getContext());

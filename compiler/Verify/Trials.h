@@ -21,6 +21,10 @@ struct Trial {
 /// The launch of a kernel; none in a module without a plan.
 sm::LaunchOp launchOf(sm::KernelOp kernel);
 
+/// The extent of a tensor of the launch's plan; none where there is no such.
+mlir::AffineExpr extentOf(sm::LaunchOp launch, mlir::StringAttr tensor,
+                          size_t dim);
+
 /// Roles agree on numbers that they compute apart, or post to each other:
 /// their kernels are executed with concrete sizes. A dimension that the kernel
 /// cuts into blocks takes 1, 2 and 3 blocks in all combinations, and beside 1

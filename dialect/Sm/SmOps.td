@@ -102,7 +102,7 @@ def Sm_ReduceOp : Sm_Op<"reduce", [Pure]> {
   let description = [{
     Lowers to a tree over registers, `shfl.sync.bfly` over lanes and an exchange through shared memory over warps. `max` and `min` propagate NaN.
     `presence` removes nothing: the program combines only the lanes where all of it is true, so elsewhere the source must hold the identity, which `verify-sm-padding` proves. It
-    exists in form `seq` only and costs no instruction: the passes that leave the form drop it.
+    is there for the proofs and costs no instruction: `sm-drop-presence` drops it before the form `lanes`.
     Constraints:
     - (C1) the result has the source's distribution without the axis `over`.
     - (C2) every predicate has the axis `over`, and only axes of the source, with their extents.
@@ -120,11 +120,22 @@ def Sm_AllocOp : Sm_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Sm_SlotOp : Sm_Op<"slot", [Pure]> {
+def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
   let summary = "one stage of a ring of buffers";
-  let arguments = (ins Sm_BufferType:$ring, I32:$stage);
+  let description = [{
+    Who reads a tile may say which: `holds` is the index of its first element, per dimension of the tensor, and `presence` the predicates by which its elements exist. Both are there for the
+    proofs: `verify-sm-padding` takes them as they are, `verify-sm-async` compares them with the copy that fills the slot, and `sm-drop-presence` drops them.
+    Constraints:
+    - (C1) the result is one stage of the ring.
+    - (C2) every predicate has axes of the buffer only, with their extents; scalars concern the whole tile.
+  }];
+  let arguments = (ins Sm_BufferType:$ring, I32:$stage, Variadic<I32>:$indices, Variadic<Sm_Bool>:$presence);
   let results = (outs Sm_BufferType:$result);
-  let assemblyFormat = "$ring `[` $stage `]` attr-dict `:` type($ring) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$ring, "::mlir::Value":$stage), [{
+    build($_builder, $_state, type, ring, stage, ::mlir::ValueRange(), ::mlir::ValueRange());
+  }]>];
+  let assemblyFormat = [{ $ring `[` $stage `]` (`holds` `[` $indices^ `]`)? (`where` `(` $presence^ `:` type($presence) `)`)?
+                          attr-dict `:` type($ring) `->` type($result) }];
   let hasVerifier = 1;
 }
 
