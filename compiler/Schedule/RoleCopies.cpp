@@ -21,8 +21,8 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
   for (int64_t part = 0; part < parts; ++part) {
     Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer,
                                 part ? add(first, i32(part)) : first);
-    Contents contents = contentsOf(
-        copy, part ? i32(part * warpgroupRows) : Value(), mapping);
+    Contents contents =
+        contentsOf(copy, part ? i32(part * warpgroupRows) : Value(), mapping);
     TmaLoadOp::create(b, loc, map, contents.indices, contents.presence, slot,
                       ring.full, stage);
   }
@@ -40,8 +40,9 @@ Value RoleKernel::recomputed(Value p, IRMapping &mapping,
   Operation *clone = b.clone(*def, operands);
   clone->getResult(0).setType(retype(p.getType()));
   if (auto constant = dyn_cast<arith::ConstantOp>(clone))
-    constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue())
-                              .resizeSplat(cast<ShapedType>(constant.getType())));
+    constant.setValueAttr(
+        cast<DenseElementsAttr>(constant.getValue())
+            .resizeSplat(cast<ShapedType>(constant.getType())));
   if (auto range = dyn_cast<RangeOp>(clone);
       range && rowShift &&
       distOf(range.getType()).getAxes()[0].getName() == plan.rowAxis) {
@@ -65,9 +66,8 @@ RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
   auto whole = [&](Type type) -> Type {
     SmallVector<int64_t> shape;
     SmallVector<AxisDistAttr> axes;
-    for (auto [axis, size] :
-         llvm::zip_equal(distOf(type).getAxes(),
-                         cast<RankedTensorType>(type).getShape())) {
+    for (auto [axis, size] : llvm::zip_equal(
+             distOf(type).getAxes(), cast<RankedTensorType>(type).getShape())) {
       bool isPart = copy.isPerWarpgroup && axis.getName() == plan.rowAxis;
       shape.push_back(isPart ? warpgroupRows : size);
       axes.push_back(AxisDistAttr::get(b.getContext(), axis.getName(),

@@ -77,11 +77,10 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
                               Value slot) {
   MmaOp mma = lagged[loop];
   bool isLeft = isa<BufferType>(mma.getRhs().getType());
-  return WgmmaOp::create(b, loc, convert(mma.getType()),
-                         isLeft ? pending.operand : slot,
-                         isLeft ? slot : pending.operand,
-                         pending.carried[laggedResult], mma.getOverAttr(),
-                         ValueRange());
+  return WgmmaOp::create(
+      b, loc, convert(mma.getType()), isLeft ? pending.operand : slot,
+      isLeft ? slot : pending.operand, pending.carried[laggedResult],
+      mma.getOverAttr(), ValueRange());
 }
 
 void RoleKernel::awaitTurn() {

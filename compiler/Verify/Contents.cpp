@@ -5,7 +5,6 @@
 #include "compiler/Verify/Facts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace selvedge::verify {
 
@@ -61,8 +60,8 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
     return add({Opaque, bits(value.getAsOpaquePointer())});
   if (auto range = dyn_cast<sm::RangeOp>(def)) {
     StringAttr axis = axisNames(range.getType()).front();
-    return add({Lane, bits(axis.getAsOpaquePointer()),
-                of(agent, range.getStart())});
+    return add(
+        {Lane, bits(axis.getAsOpaquePointer()), of(agent, range.getStart())});
   }
   Node node{bits(def->getName().getAsOpaquePointer()), 0, 0, 0, 0};
   for (auto [i, operand] : llvm::enumerate(def->getOperands()))
@@ -75,11 +74,6 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
   else
     node[1] = bits(def->getAttrDictionary().getAsOpaquePointer());
   return add(node);
-}
-
-static bool holds(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
-  return arith::applyCmpPredicate(predicate, APInt(64, a, true),
-                                  APInt(64, b, true));
 }
 
 std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
@@ -98,15 +92,11 @@ std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
                          b = atLane(agent, def->getOperand(1), lane);
   if (!a || !b)
     return std::nullopt;
-  using Result = std::optional<int64_t>;
-  return llvm::TypeSwitch<Operation *, Result>(def)
-      .Case([&](arith::CmpIOp compare) -> Result {
-        return holds(compare.getPredicate(), *a, *b) ? -1 : 0;
-      })
-      .Case([&](arith::AddIOp) -> Result { return *a + *b; })
-      .Case([&](arith::SubIOp) -> Result { return *a - *b; })
-      .Case([&](arith::AndIOp) -> Result { return *a & *b; })
-      .Default([](Operation *) { return std::nullopt; });
+  if (isa<arith::AddIOp>(def))
+    return *a + *b;
+  if (isa<arith::SubIOp>(def))
+    return *a - *b;
+  return std::nullopt;
 }
 
 bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
@@ -114,11 +104,20 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
   auto tile = dyn_cast<RankedTensorType>(predicate.getType());
   if (!tile)
     return known(agent, predicate).value_or(0) != 0;
-  if (tile.getRank() != 1)
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  if (tile.getRank() != 1 || !compare ||
+      llvm::is_contained({arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
+                         compare.getPredicate()))
     return false;
-  for (int64_t lane = 0; lane < tile.getDimSize(0); ++lane)
-    if (atLane(agent, predicate, lane).value_or(0) == 0)
+  // Both sides are linear in the lane: the outermost lanes decide.
+  for (int64_t lane : {int64_t(0), tile.getDimSize(0) - 1}) {
+    std::optional<int64_t> a = atLane(agent, compare.getLhs(), lane),
+                           b = atLane(agent, compare.getRhs(), lane);
+    if (!a || !b ||
+        !arith::applyCmpPredicate(compare.getPredicate(), APInt(64, *a, true),
+                                  APInt(64, *b, true)))
       return false;
+  }
   return true;
 }
 

@@ -56,9 +56,10 @@ bool isScale(Value v, bool &isNegative) {
 
 State scaled(State s, bool isNegative) {
   // A finite number may overflow.
-  return isNumber(s) || isInfinite(s)
-             ? s == State::Finite ? State::Garbage : isNegative ? negate(s) : s
-             : State::Garbage;
+  return isNumber(s) || isInfinite(s) ? s == State::Finite ? State::Garbage
+                                        : isNegative       ? negate(s)
+                                                           : s
+                                      : State::Garbage;
 }
 
 /// The guard `select(m == -inf, number, m)`: never -inf. A compare that is true

@@ -13,8 +13,7 @@ namespace selvedge::verify {
 /// that stands nowhere in the program.
 class Renaming {
 public:
-  Renaming(mlir::scf::ForOp loop, mlir::Block &into)
-      : loop(loop), into(into) {}
+  Renaming(mlir::scf::ForOp loop, mlir::Block &into) : loop(loop), into(into) {}
 
   /// A fact about a yielded value at the start of the next iteration; none
   /// where its predicate is lost.

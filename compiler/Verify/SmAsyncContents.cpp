@@ -52,7 +52,7 @@ void SmAsyncRules::fill(Agent &agent, Value buffer, ValueRange indices,
                         ValueRange presence, Operation *op) {
   std::optional<Slot> slot = slotOfBuffer(agent, buffer);
   // Buffers of their own are filled and read in program order.
-  if (!slot || !buffer.getDefiningOp<SlotOp>())
+  if (!slot || !buffer.getDefiningOp<SlotOp>() || memberOf(agent).warp != 0)
     return;
   Contents filled{startOf(expressions, agent, indices),
                   conditionsOf(expressions, agent, presence),
@@ -65,7 +65,8 @@ void SmAsyncRules::fill(Agent &agent, Value buffer, ValueRange indices,
 
 std::optional<Key> SmAsyncRules::extentOfTensor(Agent &agent, StringAttr tensor,
                                                 size_t dim) {
-  LaunchOp launch = launchOf(kernel);
+  if (!launch)
+    launch = launchOf(kernel);
   AffineExpr extent = launch ? extentOf(launch, tensor, dim) : AffineExpr();
   if (auto number = dyn_cast_or_null<AffineConstantExpr>(extent))
     return expressions.constant(number.getValue());
@@ -98,17 +99,15 @@ void SmAsyncRules::fillByTma(Agent &agent, TmaLoadOp op) {
     bool isLast = dim + 1 == op.getIndices().size();
     if (!isLast && (box.getBox()[dim] != type.getRows()))
       continue;
-    std::optional<Key> extent =
-        extentOfTensor(agent, box.getTensor(), dim);
+    std::optional<Key> extent = extentOfTensor(agent, box.getTensor(), dim);
     if (!extent)
       continue;
     Key key =
         expressions.lessThan(isLast ? type.getColAxis() : type.getRowAxis(),
                              filled.indices[dim], *extent);
     filled.zeros.push_back(key);
-    bool isKnown = llvm::any_of(filled.presence, [&](const Condition &c) {
-      return c.key == key;
-    });
+    bool isKnown = llvm::any_of(
+        filled.presence, [&](const Condition &c) { return c.key == key; });
     int64_t size = isLast ? type.getCols() : type.getRows();
     if (!isKnown && !expressions.isInside(filled.indices[dim], size, *extent))
       filled.presence.push_back({key, Value()});
@@ -128,7 +127,8 @@ void SmAsyncRules::clear(Agent &agent, ClearOp op) {
 }
 
 void SmAsyncRules::claim(Agent &agent, SlotOp op) {
-  if (op.getIndices().empty())
+  // The warps of a warpgroup read the same.
+  if (op.getIndices().empty() || memberOf(agent).warp != 0)
     return;
   memberOf(agent).claims[op] = {
       startOf(expressions, agent, op.getIndices()),
@@ -152,7 +152,8 @@ Progress SmAsyncRules::checkContents(Agent &agent, Operation *op,
     return Progress::Advanced;
   const Contents &meant = said->second;
   auto held = contents.find(*slot);
-  auto report = [&](const Twine &expected, const Twine &found, Value predicate) {
+  auto report = [&](const Twine &expected, const Twine &found,
+                    Value predicate) {
     InFlightDiagnostic error = op->emitOpError("expects ")
                                << nameOf(*slot) << " to hold " << expected
                                << ", found " << found << " ("
@@ -160,8 +161,7 @@ Progress SmAsyncRules::checkContents(Agent &agent, Operation *op,
     if (predicate)
       error.attachNote(predicate.getLoc()) << "by this predicate";
     if (held != contents.end() && held->second.filledBy)
-      error.attachNote(held->second.filledBy->getLoc())
-          << "it was filled here";
+      error.attachNote(held->second.filledBy->getLoc()) << "it was filled here";
     attachNotes(error, rings[slot->buffer]);
     return Progress::Failed;
   };

@@ -11,8 +11,7 @@ using namespace selvedge::sm;
 
 SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
                            const Trial &trial)
-    : integers(integers), kernel(kernel), trial(trial),
-      expressions(integers) {
+    : integers(integers), kernel(kernel), trial(trial), expressions(integers) {
   addAgents(kernel);
   unsigned threads = 0;
   for (Member &member : members)
@@ -30,6 +29,8 @@ SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
 Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
   if (areInFlight(agent, op))
     return Progress::Failed;
+  if (computing.contains(&op))
+    return Progress::Advanced;
   if (std::optional<Progress> progress = applyRole(agent, op))
     return *progress;
   return llvm::TypeSwitch<Operation *, Progress>(&op)
@@ -70,8 +71,10 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
         };
         if (other->getNumRegions() == 0 &&
             llvm::none_of(other->getOperandTypes(), isShared) &&
-            llvm::none_of(other->getResultTypes(), isShared))
+            llvm::none_of(other->getResultTypes(), isShared)) {
+          computing.insert(other);
           return Progress::Advanced;
+        }
         other->emitOpError("has no rule in this verifier");
         return Progress::Failed;
       });

@@ -188,10 +188,13 @@ private:
   Integers &integers;
   sm::KernelOp kernel;
   const Trial &trial;
+  sm::LaunchOp launch; // of the kernel, once it was looked for
   std::vector<Agent> agents;
   std::vector<Member> members; // by actor
   HappensBefore order;
   unsigned blockBarrier = 0;
+  /// Operations without a rule: found once, executed often.
+  llvm::DenseSet<mlir::Operation *> computing;
   std::vector<mlir::Operation *> rings; // by buffer
   llvm::DenseMap<mlir::Operation *, unsigned> buffers;
   std::vector<MBarrierRing> mbarrierRings;

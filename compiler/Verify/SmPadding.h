@@ -73,9 +73,8 @@ private:
     mlir::StringAttr over;
   };
   mlir::LogicalResult visitProduct(mlir::Operation *op,
-                                   llvm::ArrayRef<Pair> pairs,
-                                   mlir::Value init, mlir::ValueRange presence,
-                                   bool check);
+                                   llvm::ArrayRef<Pair> pairs, mlir::Value init,
+                                   mlir::ValueRange presence, bool check);
   mlir::LogicalResult visitPair(mlir::Operation *op, Pair pair,
                                 mlir::ValueRange presence, Facts &rest,
                                 bool check);

@@ -22,9 +22,8 @@ SmPadding::Memory SmPadding::joined(const Memory &a, const Memory &b) {
 static FoldOp testedForNaN(Value condition) {
   using arith::CmpFPredicate;
   auto any = strip(condition).getDefiningOp<AnyOp>();
-  auto compare =
-      any ? strip(any.getCondition()).getDefiningOp<arith::CmpFOp>()
-          : arith::CmpFOp();
+  auto compare = any ? strip(any.getCondition()).getDefiningOp<arith::CmpFOp>()
+                     : arith::CmpFOp();
   if (!compare || stateOfConstant(compare.getRhs()) == State::Garbage)
     return {};
   switch (compare.getPredicate()) {
@@ -54,8 +53,8 @@ DenseMap<Value, Facts> SmPadding::assumeNoNaN(FoldOp sums, scf::IfOp branch) {
     if (fact.state == State::ZeroOrNaN)
       fact.state = State::Zero;
   // What was computed from them before the branch.
-  for (Operation &op : llvm::make_range(std::next(def->getIterator()),
-                                        branch->getIterator())) {
+  for (Operation &op :
+       llvm::make_range(std::next(def->getIterator()), branch->getIterator())) {
     if (op.getNumRegions() != 0 || op.getNumResults() == 0 ||
         llvm::none_of(op.getOperands(),
                       [&](Value v) { return before.contains(v); }))
@@ -90,8 +89,8 @@ LogicalResult SmPadding::visitIf(scf::IfOp branch, bool check) {
       replaced = assumeNoNaN(sums, branch);
     if (failed(visit(*otherwise, check)))
       return failure();
-    for (auto [result, one, other] : llvm::zip_equal(
-             branch.getResults(), fromThen, yielded(otherwise)))
+    for (auto [result, one, other] :
+         llvm::zip_equal(branch.getResults(), fromThen, yielded(otherwise)))
       facts[result] =
           joinFacts(one.first, one.second, other.first, other.second);
     for (auto &[value, known] : replaced)
@@ -147,8 +146,8 @@ LogicalResult SmPadding::merge(scf::ForOp loop, SmallVectorImpl<Facts> &heads,
 LogicalResult SmPadding::visitFor(scf::ForOp loop, bool check) {
   for (Value bound :
        {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
-    if (check && failed(demandPresent(loop, bound, {},
-                                      "loop bounds that always exist")))
+    if (check &&
+        failed(demandPresent(loop, bound, {}, "loop bounds that always exist")))
       return failure();
   Renaming edges(loop, renamed);
   for (auto [init, argument] :
@@ -170,12 +169,12 @@ LogicalResult SmPadding::visitFor(scf::ForOp loop, bool check) {
     if (failed(visit(*loop.getBody(), /*check=*/false)))
       return failure();
     Memory next = joined(entry, carried(loop));
-    changed = next.size() != entry.size() ||
-              !llvm::all_of(next, [&](const auto &left) {
-                auto it = entry.find(left.first);
-                return it != entry.end() &&
-                       isSameFacts(left.second, it->second);
-              });
+    changed =
+        next.size() != entry.size() ||
+        !llvm::all_of(next, [&](const auto &left) {
+          auto it = entry.find(left.first);
+          return it != entry.end() && isSameFacts(left.second, it->second);
+        });
     entry = std::move(next);
     SmallVector<Facts> heads;
     (void)merge(loop, heads, /*check=*/false);

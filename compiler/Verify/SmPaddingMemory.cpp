@@ -50,9 +50,8 @@ LogicalResult SmPadding::visitCopy(Copy copy, bool check) {
   memory[copy.getBuffer()] = absentLanes(copy.getPresence());
   if (!check)
     return success();
-  for (Value operand :
-       llvm::concat<Value>(llvm::to_vector(copy.getIndices()),
-                           llvm::to_vector(copy.getPresence())))
+  for (Value operand : llvm::concat<Value>(llvm::to_vector(copy.getIndices()),
+                                           llvm::to_vector(copy.getPresence())))
     if (DistAttr dist = distOf(operand.getType()))
       for (AxisDistAttr axis : dist.getAxes())
         if (!llvm::is_contained(copy.getDist().getAxes(), axis))
@@ -143,8 +142,9 @@ bool SmPadding::isClipped(TmaStoreOp store, Value predicate) {
       return false;
     auto given =
         dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
-    return given && launch->getParentOfType<PlanOp>()
-                            .getDims()[symbol.getPosition()] == given.getDim();
+    return given &&
+           launch->getParentOfType<PlanOp>().getDims()[symbol.getPosition()] ==
+               given.getDim();
   }
   return false;
 }

@@ -98,8 +98,8 @@ LogicalResult SmPadding::visitProduct(Operation *op, ArrayRef<Pair> pairs,
                                       bool check) {
   Facts rest;
   for (auto [i, pair] : llvm::enumerate(pairs))
-    if (failed(visitPair(op, pair, i == 0 ? presence : ValueRange(), rest,
-                         check)))
+    if (failed(
+            visitPair(op, pair, i == 0 ? presence : ValueRange(), rest, check)))
       return failure();
   if (init)
     addMixed(rest, of(init));

@@ -239,8 +239,8 @@ static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
   return result;
 }
 
-/// Of reductions, products and what contributes to one: each predicate removes lanes of `over`
-/// from one of `sources`.
+/// Of reductions, products and what contributes to one: each predicate removes
+/// lanes of `over` from one of `sources`.
 static LogicalResult checkPresence(Operation *op, ValueRange presence,
                                    StringAttr over, ValueRange sources) {
   for (Value p : presence) {
