@@ -86,6 +86,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
   if (arch == "sm_90a")
     pm.addPass(schedule::createSmWarpRoles());
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
   pm.addPass(createCSEPass());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());

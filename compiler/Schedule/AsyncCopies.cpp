@@ -256,6 +256,18 @@ void issueInPlace(CopyOp copy) {
   copy.erase();
 }
 
+/// Copies issued after the token's and before `await` on every path; 0, which
+/// waits for more than needed, where the token was carried around a loop.
+int64_t issuedAfter(AwaitOp await) {
+  auto copy = await.getToken().getDefiningOp<CopyAsyncOp>();
+  if (!copy || copy->getBlock() != await->getBlock())
+    return 0;
+  int64_t count = 0;
+  for (Operation *op = copy->getNextNode(); op != await; op = op->getNextNode())
+    count += isa<CopyAsyncOp>(op);
+  return count;
+}
+
 struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   using SmAsyncCopiesBase::SmAsyncCopiesBase;
 
@@ -269,6 +281,8 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
     getOperation()->walk([&](CopyOp copy) { rest.push_back(copy); });
     for (CopyOp copy : rest)
       issueInPlace(copy);
+    getOperation()->walk(
+        [](AwaitOp await) { await.setPending(issuedAfter(await)); });
   }
 };
 

@@ -63,6 +63,7 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
             return Progress::Failed;
         return Progress::Advanced;
       })
+      .Case([&](ReduceOp reduceOp) { return reduce(agent, reduceOp); })
       .Case([&](AwaitOp awaitOp) { return await(agent, awaitOp); })
       .Case([&](BarrierOp barrierOp) { return barrier(agent, barrierOp); })
       .Default([&](Operation *other) {
@@ -129,6 +130,7 @@ Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {
   Site site = newSite(agent, op);
   Actor operation = order.launch(agent.actor, Engine::Copy, site);
   agent.values[op.getToken()] = {Tracked::Kind::Token, operation};
+  memberOf(agent).copies.push_back(operation);
   fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(), op);
   return write(agent, operation, memberOf(agent).parts, op, op.getBuffer(),
                site);
@@ -140,7 +142,33 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
     op.emitOpError("expects a token of sm.copy_async");
     return Progress::Failed;
   }
+  ArrayRef<Actor> copies = memberOf(agent).copies;
+  if (llvm::is_contained(copies.take_back(op.getPending()), token.id)) {
+    op.emitOpError("expects to wait for its copy, found that it may be one of "
+                   "the ")
+        << op.getPending() << " that are left (" << agent.where().str() << ")";
+    return Progress::Failed;
+  }
   return conclude(order.await(agent.actor, token.id), op, agent.where());
+}
+
+Progress SmAsyncRules::reduce(Agent &agent, ReduceOp op) {
+  if (!op.spansWarps())
+    return Progress::Advanced;
+  Value scratch = op.getScratch();
+  if (!scratch) {
+    op.emitOpError("expects a buffer for the parts of its warps");
+    return Progress::Failed;
+  }
+  Member &member = memberOf(agent);
+  if (member.waitsAt == Member::Nothing &&
+      write(agent, agent.actor, member.parts, op, scratch,
+            newSite(agent, op)) == Progress::Failed)
+    return Progress::Failed;
+  Progress met = barrier(agent, op);
+  return met == Progress::Advanced
+             ? read(agent, agent.actor, op, scratch, newSite(agent, op))
+             : met;
 }
 
 Progress SmAsyncRules::stage(Agent &agent, Operation *op, Value buffer) {

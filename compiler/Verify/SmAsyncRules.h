@@ -44,8 +44,12 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
-    /// Tiles that it has asked for.
+    /// Copies that it has issued; they complete in this order.
+    std::vector<Actor> copies = {};
+    /// Tiles that it has asked for, and where it did, until the counter is set
+    /// back.
     int64_t tiles = 0;
+    sm::NextTileOp lastTile = {};
     /// Whether other threads of the warp may not have seen its last writes.
     bool hasOwnWrites = false;
     /// mbarriers waited for before the last bulk copies, or since.
@@ -102,6 +106,8 @@ private:
   /// Registers of a whole warp to `buffer`.
   Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
+  /// A reduction: across warps it writes, waits for all and reads.
+  Progress reduce(Agent &agent, sm::ReduceOp op);
   /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
   /// none where there is no rule.
   std::optional<Progress> applyRole(Agent &agent, mlir::Operation &op);
@@ -120,6 +126,7 @@ private:
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
   Progress panel(Agent &agent, sm::PanelOp op);
   Progress nextTile(Agent &agent, sm::NextTileOp op);
+  Progress resetTiles(Agent &agent, sm::ResetTilesOp op);
   Progress warpSync(Agent &agent, sm::WarpSyncOp op);
   Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);
   Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);

@@ -45,7 +45,7 @@ static bool hasNoLanes(Operation *op) {
   return isa<AllocOp, BarrierOp, AwaitOp, MBarrierOp, InitMBarriersOp, WaitOp,
              ArriveOp, ExpectOp, NamedBarrierOp, ProxyFenceOp, WarpSyncOp,
              TmaLoadOp, TmaDrainOp, ClearOp, MailboxOp, PostOp, ReceiveOp,
-             NextTileOp>(op);
+             NextTileOp, ResetTilesOp>(op);
 }
 
 void SmPadding::compute(Operation &op) {
@@ -65,6 +65,8 @@ LogicalResult SmPadding::visit(Operation &op, bool check) {
     return visit(role.getBody().front(), check);
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitFor(loop, check);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return visitWhile(loop, check);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return visitIf(branch, check);
   if (auto load = dyn_cast<LoadOp>(op))
@@ -110,7 +112,7 @@ LogicalResult SmPadding::visit(Operation &op, bool check) {
         facts[any].push_back(fact);
     return success();
   }
-  if (hasNoLanes(&op))
+  if (hasNoLanes(&op) || isa<scf::ConditionOp, scf::YieldOp>(op))
     return success();
   if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op))
     return op.emitOpError("has no rule in this verifier");

@@ -84,6 +84,8 @@ private:
   static Memory joined(const Memory &a, const Memory &b);
   mlir::LogicalResult visitIf(mlir::scf::IfOp branch, bool check);
   mlir::LogicalResult visitFor(mlir::scf::ForOp loop, bool check);
+  /// Loops over tiles: they carry scalars only.
+  mlir::LogicalResult visitWhile(mlir::scf::WhileOp loop, bool check);
   /// Facts of `sums` where no lane of a warp is NaN: what it summed up is no
   /// NaN either. Returns the facts that it replaced.
   llvm::DenseMap<mlir::Value, Facts> assumeNoNaN(sm::FoldOp sums,

@@ -100,6 +100,24 @@ LogicalResult SmPadding::visitIf(scf::IfOp branch, bool check) {
   return success();
 }
 
+LogicalResult SmPadding::visitWhile(scf::WhileOp loop, bool check) {
+  Operation *ends[] = {loop, loop.getConditionOp(), loop.getYieldOp()};
+  // What an iteration before wrote is not known, nor after the loop.
+  memory.clear();
+  if (failed(visit(*loop.getBeforeBody(), check)) ||
+      failed(visit(*loop.getAfterBody(), check)))
+    return failure();
+  memory.clear();
+  if (check)
+    for (Operation *end : ends)
+      for (Value v : end->getOperands())
+        if (failed(demandPresent(end, v, {},
+                                 "no absent lanes to be carried from tile to "
+                                 "tile")))
+          return failure();
+  return success();
+}
+
 SmPadding::Memory SmPadding::carried(scf::ForOp loop) const {
   Memory result;
   for (const auto &[buffer, known] : memory) {

@@ -99,6 +99,8 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
                       LaunchOp launch) {
   int64_t tiles = launch ? gridOf(launch, trial, kernel) : 1;
   bool isPersistent = !launch || launch.getPersistent();
+  if (launch)
+    trial.tiles = tiles;
   // Without tiles nothing is launched; a block that takes every n-th tile must
   // do nothing.
   if (tiles == 0 && !isPersistent)

@@ -33,7 +33,7 @@ void SmDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/Sm/SmRoleOps.cpp.inc"
       >();
-  addOperations<NextTileOp>();
+  addOperations<NextTileOp, ResetTilesOp>();
 }
 
 int64_t AxisDistAttr::getNumRegs() const {
@@ -289,7 +289,25 @@ LogicalResult ReduceOp::verify() {
   if (result ? result.getAxes() != ArrayRef<AxisDistAttr>(rest) : !rest.empty())
     return emitOpError("expects the source's distribution without axis ")
            << getOverAttr() << ", but got " << getType();
+  if (getScratch()) {
+    BufferType scratch = getScratch().getType();
+    int64_t threads = 32 * (*this)->getParentOfType<KernelOp>().getWarps();
+    if (scratch.getRows() != (result ? result.getNumRegs() : 1) ||
+        scratch.getCols() != threads || scratch.getStages() != 1 ||
+        scratch.getElementType() != getElementTypeOrSelf(getType()))
+      return emitOpError("expects a buffer of one element per thread for each "
+                         "register of the result, but got ")
+             << scratch;
+  }
   return checkPresence(*this, getPresence(), getOverAttr(), getSource());
+}
+
+bool ReduceOp::spansWarps() {
+  DistAttr dist = distOf(getSource().getType());
+  int64_t position = dist.indexOf(getOverAttr());
+  return position >= 0 &&
+         llvm::any_of(dist.getAxes()[position].getWarps(),
+                      [](int64_t stride) { return stride != 0; });
 }
 
 LogicalResult SlotOp::verify() {

@@ -198,6 +198,8 @@ void LaneEmitter::emitSignature() {
       types.append(tensor.getRank(), b.getI64Type());
     } else if (isa<TensorMapType>(argument.getType())) {
       types.push_back(LLVM::LLVMPointerType::get(ctx));
+    } else if (isa<CounterType>(argument.getType())) {
+      types.push_back(LLVM::LLVMPointerType::get(ctx, 1));
     } else {
       types.push_back(argument.getType());
     }
@@ -298,7 +300,7 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
   else if (auto convert = dyn_cast<ConvertOp>(op))
     emitConvert(convert);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
-    emitReduce(reduce);
+    return emitReduce(reduce);
   else if (auto load = dyn_cast<LoadOp>(op))
     emitLoad(load);
   else if (auto store = dyn_cast<StoreOp>(op))
