@@ -145,6 +145,7 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
     Refused: the same with the arrival before the wait.
     Shares nothing with the passes that insert; reads no attribute that one of them leaves.
   }];
+  let options = [Option<"nonempty", "nonempty", "bool", "false", "Do not try dimensions of 0: for kernels by hand that need at least one element">];
 }
 
 #endif

@@ -101,9 +101,8 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   bool isPersistent = !launch || launch.getPersistent();
   if (launch)
     trial.tiles = tiles;
-  // Without tiles nothing is launched; a block that takes every n-th tile must
-  // do nothing.
-  if (tiles == 0 && !isPersistent)
+  // Without tiles nothing is launched.
+  if (tiles == 0)
     return;
   trial.block = 0;
   trial.blocks = isPersistent ? 1 : tiles;
@@ -115,7 +114,8 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   trials.push_back(std::move(trial));
 }
 
-std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
+std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
+                              bool nonempty) {
   if (kernel.getBody().getOps<RoleOp>().empty())
     return {Trial()};
   struct Dim {
@@ -135,7 +135,9 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
   llvm::append_range(dims, uncut);
 
   LaunchOp launch = launchOf(kernel);
-  SmallVector<int64_t> choices{1, 2, 3, longCount, 0};
+  SmallVector<int64_t> choices{1, 2, 3, longCount};
+  if (!nonempty)
+    choices.push_back(0);
   std::vector<Trial> trials;
   SmallVector<size_t> counts(varied, 0);
   while (true) {

@@ -34,7 +34,9 @@ mlir::AffineExpr extentOf(sm::LaunchOp launch, mlir::StringAttr tensor,
 /// the first, or the second of two where the launch gives it a tile. Integers
 /// from memory and of the caller are 0, half and all of the largest dimension.
 /// Other kernels have one trial that fixes nothing.
-std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount);
+/// With `nonempty` no dimension is 0.
+std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount,
+                              bool nonempty);
 
 } // namespace selvedge::verify
 

@@ -13,14 +13,14 @@
 // CHECK: sm.reduce  add %{{.*}} over "j" :
 // CHECK: %[[SECOND:.*]] = sm.alloc
 // CHECK: scf.for
-// CHECK-NEXT: sm.reduce  max %{{.*}} over "j" through %[[SECOND]]
+// CHECK: sm.reduce  max %{{.*}} over "j" through %[[SECOND]]
 // CHECK-NEXT: sm.barrier
 // DROP-LABEL: sm.kernel @sums
 // DROP-NOT: arith.cmpi
 // DROP: sm.reduce  add %{{.*}} over "j" :
 // DROP-NOT: sm.contributes
-sm.kernel @sums args [#sm.dim<"N">] warps 4 {
-^bb0(%n: i32):
+sm.kernel @sums args [#sm.dim<"N">, #sm.pointer<"y">] warps 4 {
+^bb0(%n: i32, %y: !tile.tensor<1, f32>):
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %f0 = arith.constant 0.0 : f32
@@ -32,6 +32,8 @@ sm.kernel @sums args [#sm.dim<"N">] warps 4 {
   sm.contributes %t over "j" where(%p : !p) : !t
   %a = sm.reduce add %t over "j" where(%p : !p) : !t -> f32
   %b = sm.reduce add %row over "j" : !row -> f32
+  sm.store %a, %y[%c0 : i32] vector 1 : f32, !tile.tensor<1, f32>
+  sm.store %b, %y[%c1 : i32] vector 1 : f32, !tile.tensor<1, f32>
   scf.for %j = %c0 to %n step %c1 : i32 {
     %m = sm.reduce max %t over "j" : !t -> f32
   }
