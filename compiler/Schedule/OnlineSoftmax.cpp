@@ -11,6 +11,16 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+bool isSplat(Value value, double expected) {
+  FloatAttr number;
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return matchPattern(splat.getValue(), m_Constant(&number)) &&
+           number.getValue().isExactlyValue(number.getType().isF32()
+                                                ? static_cast<float>(expected)
+                                                : expected);
+  return false;
+}
+
 namespace {
 
 class Finder {
@@ -44,16 +54,6 @@ private:
     if (op)
       step.ops.insert(op);
     return op;
-  }
-
-  static bool isSplat(Value value, double expected) {
-    FloatAttr number;
-    if (auto splat = value.getDefiningOp<SplatOp>())
-      return matchPattern(splat.getValue(), m_Constant(&number)) &&
-             number.getValue().isExactlyValue(number.getType().isF32()
-                                                  ? static_cast<float>(expected)
-                                                  : expected);
-    return false;
   }
 
   /// exp2((x - ref) * log2(e)), `ref` spread over x if need be.
@@ -103,6 +103,7 @@ private:
     step.max = *max;
     step.newMax = newMax;
     step.over = top.getOverAttr();
+    step.maxPresence = top.getPresence();
     return true;
   }
 
@@ -139,6 +140,7 @@ private:
       step.ops.insert(kept);
       step.ops.insert(added);
       step.sum = *sum;
+      step.sumPresence = reduce.getPresence();
       step.newSum = added;
       return true;
     }

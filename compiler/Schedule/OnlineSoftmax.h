@@ -24,6 +24,8 @@ struct OnlineSoftmax {
   /// The accumulators after rescaling.
   llvm::SmallVector<mlir::Value> newAccs;
   mlir::StringAttr over;
+  /// Which scores and weights exist, as the two reductions say.
+  mlir::ValueRange maxPresence, sumPresence;
   /// Positions among the loop's carried values.
   unsigned max = 0, sum = 0;
   llvm::SmallVector<unsigned> accs;
@@ -36,6 +38,9 @@ struct OnlineSoftmax {
            (mlir::isa<sm::ConvertOp>(op) && op->getOperand(0) == weights);
   }
 };
+
+/// Whether all lanes hold one constant.
+bool isSplat(mlir::Value value, double expected);
 
 /// The only such step of the loop's body; none where there is none.
 std::optional<OnlineSoftmax> findOnlineSoftmax(mlir::scf::ForOp loop);

@@ -1,5 +1,6 @@
 // verify-sm-async: barriers and tokens order shared memory (V3).
 // SPDX-License-Identifier: MIT
+#include "compiler/Verify/BulkStores.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/SmAsyncRules.h"
 
@@ -84,7 +85,8 @@ struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
   using VerifySmAsyncBase::VerifySmAsyncBase;
 
   void runOnOperation() override {
-    if (failed(Checker(getOperation(), nonempty).run()))
+    if (failed(checkBulkStores(getOperation())) ||
+        failed(Checker(getOperation(), nonempty).run()))
       signalPassFailure();
   }
 };

@@ -31,8 +31,10 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
     return Progress::Failed;
   if (computing.contains(&op))
     return Progress::Advanced;
-  if (std::optional<Progress> progress = applyRole(agent, op))
-    return *progress;
+  // Most of what is executed is arithmetic.
+  if (op.getDialect() == kernel->getDialect())
+    if (std::optional<Progress> progress = applyRole(agent, op))
+      return *progress;
   return llvm::TypeSwitch<Operation *, Progress>(&op)
       .Case([&](AllocOp alloc) {
         return addRing(agent, alloc, alloc.getType().getStages());
