@@ -79,6 +79,40 @@ RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
   return contents;
 }
 
+/// Predicates of one of the two copies concern the case that its loop has the
+/// step; those of both concern either.
+RoleKernel::Contents RoleKernel::contentsOf(const Meant &meant, Value rowShift,
+                                            IRMapping &mapping) {
+  Contents contents = contentsOf(*meant.copy, rowShift, mapping);
+  if (!meant.first)
+    return contents;
+  Contents first = contentsOf(*meant.first, rowShift, mapping);
+  Value isLast = negated(meant.isFirst);
+  SmallVector<Value> presence;
+  auto add = [&](BulkCopy &copy, BulkCopy &other, ArrayRef<Value> emitted,
+                 Value unless, bool keepsShared) {
+    ValueRange others = other.copy.getPresence();
+    for (auto [p, there] : llvm::zip_equal(copy.copy.getPresence(), emitted)) {
+      Value value = there;
+      bool isShared = llvm::is_contained(others, p);
+      if (isShared && !keepsShared)
+        continue;
+      if (!isShared) {
+        Value spread =
+            isa<RankedTensorType>(value.getType())
+                ? SplatOp::create(b, loc, value.getType(), unless).getResult()
+                : unless;
+        value = arith::OrIOp::create(b, loc, value, spread);
+      }
+      presence.push_back(value);
+    }
+  };
+  add(*meant.copy, *meant.first, contents.presence, meant.isFirst, true);
+  add(*meant.first, *meant.copy, first.presence, isLast, false);
+  contents.presence = presence;
+  return contents;
+}
+
 /// The role that copies: all tiles in the order in which they are consumed.
 void RoleKernel::emitCopies() {
   auto role = RoleOp::create(b, loc, "copy", 0, 1, copyRegisters, true);
@@ -126,7 +160,8 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
 }
 
 Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                            IRMapping &mapping, Value clears, BulkCopy *meant) {
+                            IRMapping &mapping, Value clears,
+                            std::optional<Meant> meant) {
   WaitOp::create(b, loc, ring.full, at.stage, at.parity);
   Value number = at.stage, rowShift;
   if (copy.isPerWarpgroup) {
@@ -134,7 +169,8 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                  warpgroup);
     rowShift = warpgroupRow();
   }
-  Contents contents = contentsOf(meant ? *meant : copy, rowShift, mapping);
+  Contents contents =
+      contentsOf(meant.value_or(Meant{&copy}), rowShift, mapping);
   Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, number,
                               contents.indices, contents.presence);
   if (copy.rowPredicates.empty())

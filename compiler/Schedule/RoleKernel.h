@@ -42,6 +42,10 @@ private:
   mlir::Value add(mlir::Value x, mlir::Value y) {
     return mlir::arith::AddIOp::create(b, loc, x, y);
   }
+  mlir::Value negated(mlir::Value condition) {
+    return mlir::arith::XOrIOp::create(
+        b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
+  }
   /// Place in a ring: the slot, and the parity of its barriers' phase.
   struct Cursor {
     mlir::Value stage, parity;
@@ -156,7 +160,7 @@ private:
                                          const Pending *before,
                                          const mlir::IRMapping &earlier,
                                          mlir::IRMapping &mapping,
-                                         mlir::Value clears = {});
+                                         mlir::Value firstRuns = {});
   mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
                                mlir::IRMapping &mapping, Pending &after);
   mlir::LogicalResult
@@ -216,12 +220,18 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
+  /// What a slot holds: what `copy` brings, but what `first` does where
+  /// `isFirst`.
+  struct Meant {
+    BulkCopy *copy, *first = nullptr;
+    mlir::Value isFirst = {};
+  };
   /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
-  /// `clears` only where it holds. The slot says what `meant` would bring, or
-  /// the copy.
+  /// `clears` only where it holds. The slot says what it is meant to hold,
+  /// without `meant` what the copy brings.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping, mlir::Value clears = {},
-                        BulkCopy *meant = nullptr);
+                        std::optional<Meant> meant = {});
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
   /// A predicate of a copy, recomputed with types of the caller's; rows start
   /// `rowShift` later.
@@ -234,6 +244,8 @@ private:
     llvm::SmallVector<mlir::Value> indices, presence;
   };
   Contents contentsOf(BulkCopy &copy, mlir::Value rowShift,
+                      mlir::IRMapping &mapping);
+  Contents contentsOf(const Meant &meant, mlir::Value rowShift,
                       mlir::IRMapping &mapping);
   /// The presence of a sink, for the verifiers.
   llvm::SmallVector<mlir::Value> presenceOf(mlir::ValueRange presence,

@@ -54,6 +54,13 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
                : add({Opaque, bits(value.getAsOpaquePointer())});
   }
   Operation *def = value.getDefiningOp();
+  // One of two tiles, as a scalar says.
+  if (auto either = dyn_cast_or_null<arith::OrIOp>(def))
+    for (auto [side, other] : {std::pair(either.getLhs(), either.getRhs()),
+                               std::pair(either.getRhs(), either.getLhs())})
+      if (Value scalar = strip(side); !sm::distOf(scalar.getType()))
+        if (std::optional<int64_t> number = known(agent, scalar))
+          return *number != 0 ? constant(1) : of(agent, other);
   bool isExpression = def && isMemoryEffectFree(def) &&
                       def->getNumRegions() == 0 && def->getNumOperands() <= 3;
   if (!isExpression)
@@ -104,6 +111,8 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
   auto tile = dyn_cast<RankedTensorType>(predicate.getType());
   if (!tile)
     return known(agent, predicate).value_or(0) != 0;
+  if (auto either = predicate.getDefiningOp<arith::OrIOp>())
+    return isTrue(agent, either.getLhs()) || isTrue(agent, either.getRhs());
   auto compare = predicate.getDefiningOp<arith::CmpIOp>();
   if (tile.getRank() != 1 || !compare ||
       llvm::is_contained({arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},

@@ -64,6 +64,11 @@ static Attribute constantOf(Value v) {
   return dense ? dense.getSplatValue<Attribute>() : constant.getValue();
 }
 
+bool isStable(Operation *op) {
+  return op->getNumRegions() == 0 &&
+         (isMemoryEffectFree(op) || isSameMemory(op));
+}
+
 bool isSame(Value a, Value b) {
   a = strip(a);
   b = strip(b);
@@ -73,8 +78,7 @@ bool isSame(Value a, Value b) {
     return constant == constantOf(b);
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   if (!x || !y || x->getName() != y->getName() ||
-      x->getNumOperands() != y->getNumOperands() ||
-      !(isMemoryEffectFree(x) || isSameMemory(x)) || x->getNumRegions() != 0 ||
+      x->getNumOperands() != y->getNumOperands() || !isStable(x) ||
       !isSameType(a.getType(), b.getType()) ||
       cast<OpResult>(a).getResultNumber() !=
           cast<OpResult>(b).getResultNumber() ||
@@ -83,18 +87,17 @@ bool isSame(Value a, Value b) {
   return llvm::equal(x->getOperands(), y->getOperands(), isSame);
 }
 
-bool variesIn(Value value, scf::ForOp loop) {
+bool variesIn(Value value, Operation *loop) {
   Operation *def = value.getDefiningOp();
   if (!def)
-    return loop.getRegion().isAncestor(value.getParentRegion());
+    return loop->isAncestor(value.getParentRegion()->getParentOp());
   // Predicates that were renamed stand nowhere in the program.
   bool isRenamed = !def->getBlock()->getParent();
   if (!isRenamed && !loop->isProperAncestor(def))
     return false;
-  return !(isMemoryEffectFree(def) || isSameMemory(def)) ||
-         def->getNumRegions() != 0 ||
-         llvm::any_of(def->getOperands(),
-                      [&](Value operand) { return variesIn(operand, loop); });
+  return !isStable(def) || llvm::any_of(def->getOperands(), [&](Value operand) {
+    return variesIn(operand, loop);
+  });
 }
 
 bool impliesTrue(Value condition, Value predicate) {
@@ -105,17 +108,16 @@ bool impliesTrue(Value condition, Value predicate) {
                   impliesTrue(both.getRhs(), predicate));
 }
 
-/// Whether `condition` true implies that `value` is false.
-static bool impliesFalse(Value condition, Value value) {
-  auto negation = strip(condition).getDefiningOp<arith::XOrIOp>();
+bool isNegation(Value value, Value condition) {
+  auto negation = strip(value).getDefiningOp<arith::XOrIOp>();
   if (!negation)
     return false;
   auto isTrue = [](Value v) {
     auto constant = dyn_cast_or_null<IntegerAttr>(constantOf(strip(v)));
     return constant && constant.getValue().isAllOnes();
   };
-  return (isTrue(negation.getRhs()) && isSame(negation.getLhs(), value)) ||
-         (isTrue(negation.getLhs()) && isSame(negation.getRhs(), value));
+  return (isTrue(negation.getRhs()) && isSame(negation.getLhs(), condition)) ||
+         (isTrue(negation.getLhs()) && isSame(negation.getRhs(), condition));
 }
 
 bool excludes(Value condition, const Fact &fact) {
@@ -129,7 +131,7 @@ bool excludes(Value condition, const Fact &fact) {
     return true;
   return isSame(condition, fact.predicate) ||
          llvm::any_of(fact.within, [&](const Arm &arm) {
-           return arm.holds ? impliesFalse(condition, arm.condition)
+           return arm.holds ? isNegation(condition, arm.condition)
                             : isSame(condition, arm.condition);
          });
 }

@@ -70,13 +70,20 @@ bool within(mlir::Value predicate, mlir::Value operand);
 /// broadcasts, splats and who holds which lane (#sm.dist).
 bool isSame(mlir::Value a, mlir::Value b);
 
+/// Whether an operation gives the same wherever and whenever it is executed
+/// with the same operands.
+bool isStable(mlir::Operation *op);
+
 /// Whether an iteration of `loop` may give `value` another value than the one
 /// before.
-bool variesIn(mlir::Value value, mlir::scf::ForOp loop);
+bool variesIn(mlir::Value value, mlir::Operation *loop);
 
 /// Whether `condition` true implies `predicate` true: it is the predicate or a
 /// conjunction with it.
 bool impliesTrue(mlir::Value condition, mlir::Value predicate);
+
+/// Whether `value` is the negation of `condition`.
+bool isNegation(mlir::Value value, mlir::Value condition);
 
 /// Whether `condition` is false wherever the fact speaks of a lane: it implies
 /// the predicate, or that an arm is not taken.

@@ -4,7 +4,6 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace selvedge::verify {
 
@@ -15,8 +14,7 @@ Value Renaming::replace(Value value, const Pairs &pairs, bool mustLeave) {
     if (isSame(value, from))
       return to;
   Operation *def = value.getDefiningOp();
-  bool isPure = def && isMemoryEffectFree(def) && def->getNumRegions() == 0;
-  if (!isPure)
+  if (!def || !isStable(def))
     return mustLeave && variesIn(value, loop) ? Value() : value;
   IRMapping operands;
   bool isChanged = false;
@@ -49,7 +47,17 @@ std::optional<Fact> Renaming::replace(Fact fact, const Pairs &pairs,
   return fact;
 }
 
+std::optional<Fact> Renaming::rename(const Fact &fact, ValueRange from,
+                                     ValueRange to, bool mustLeave) {
+  Pairs pairs;
+  for (auto [here, there] : llvm::zip_equal(from, to))
+    if (here.getType().isIntOrIndex() && !matchPattern(here, m_Constant()))
+      pairs.push_back({here, there});
+  return replace(fact, pairs, mustLeave);
+}
+
 std::optional<Fact> Renaming::toNext(const Fact &fact) {
+  auto loop = cast<scf::ForOp>(this->loop);
   Pairs pairs;
   for (auto [yielded, argument] :
        llvm::zip_equal(loop.getYieldedValues(), loop.getRegionIterArgs()))
@@ -59,6 +67,7 @@ std::optional<Fact> Renaming::toNext(const Fact &fact) {
 }
 
 Fact Renaming::toFirst(const Fact &fact, const Facts &next) {
+  auto loop = cast<scf::ForOp>(this->loop);
   Pairs back, forth;
   for (auto [init, argument] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
@@ -75,6 +84,7 @@ Fact Renaming::toFirst(const Fact &fact, const Facts &next) {
 }
 
 Fact Renaming::toExit(const Fact &fact) {
+  auto loop = cast<scf::ForOp>(this->loop);
   Pairs pairs;
   for (auto [argument, result] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults()))

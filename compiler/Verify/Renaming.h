@@ -13,8 +13,15 @@ namespace selvedge::verify {
 /// that stands nowhere in the program.
 class Renaming {
 public:
-  Renaming(mlir::scf::ForOp loop, mlir::Block &into) : loop(loop), into(into) {}
+  Renaming(mlir::Operation *loop, mlir::Block &into) : loop(loop), into(into) {}
 
+  /// The fact where integers are known by other names: each of `from` is that
+  /// of `to` beside it. With `mustLeave` none where something
+  /// of an iteration is left.
+  std::optional<Fact> rename(const Fact &fact, mlir::ValueRange from,
+                             mlir::ValueRange to, bool mustLeave);
+
+  // Loops that count (scf.for).
   /// A fact about a yielded value at the start of the next iteration; none
   /// where its predicate is lost.
   std::optional<Fact> toNext(const Fact &fact);
@@ -33,7 +40,7 @@ private:
   /// The fact with all conditions replaced; arms that are lost widen it.
   std::optional<Fact> replace(Fact fact, const Pairs &pairs, bool mustLeave);
 
-  mlir::scf::ForOp loop;
+  mlir::Operation *loop;
   mlir::Block &into;
 };
 

@@ -43,9 +43,9 @@ LogicalResult SmPadding::visit(Block &block, bool check) {
 /// scalars that depend on no tile.
 static bool hasNoLanes(Operation *op) {
   return isa<AllocOp, BarrierOp, AwaitOp, MBarrierOp, InitMBarriersOp, WaitOp,
-             ArriveOp, ExpectOp, NamedBarrierOp, ProxyFenceOp, WarpSyncOp,
-             TmaLoadOp, TmaDrainOp, ClearOp, MailboxOp, PostOp, ReceiveOp,
-             NextTileOp, ResetTilesOp>(op);
+             WgmmaRetireOp, ArriveOp, ExpectOp, NamedBarrierOp, ProxyFenceOp,
+             WarpSyncOp, TmaLoadOp, TmaDrainOp, ClearOp, MailboxOp, PostOp,
+             ReceiveOp, NextTileOp, ResetTilesOp>(op);
 }
 
 void SmPadding::compute(Operation &op) {
@@ -97,6 +97,8 @@ LogicalResult SmPadding::visit(Operation &op, bool check) {
     facts[wait] = Facts(of(wait.getAccumulator()));
     return success();
   }
+  if (auto columns = dyn_cast<ColumnsOp>(op))
+    return visitColumns(columns), success();
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return visitReduce(reduce, check);
   if (auto fold = dyn_cast<FoldOp>(op))

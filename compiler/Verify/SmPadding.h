@@ -63,6 +63,10 @@ private:
   /// that is outside of the tensor.
   bool isClipped(sm::TmaStoreOp store, mlir::Value predicate);
 
+  /// A part of a tile has the facts of the tile, whose predicates are cut as
+  /// the tile is.
+  void visitColumns(sm::ColumnsOp columns);
+
   // Sinks: SmPaddingSinks.cpp.
   mlir::LogicalResult visitReduce(sm::ReduceOp reduce, bool check);
   mlir::LogicalResult visitFold(sm::FoldOp fold, bool check);
@@ -83,9 +87,19 @@ private:
   /// What two paths have both written.
   static Memory joined(const Memory &a, const Memory &b);
   mlir::LogicalResult visitIf(mlir::scf::IfOp branch, bool check);
+  /// Visits one arm of a branch; `results` are the facts of what it yields, in
+  /// terms of the branch's results.
+  mlir::LogicalResult visitArm(mlir::scf::IfOp branch, mlir::Block *arm,
+                               llvm::SmallVectorImpl<Facts> &results,
+                               bool check);
+  /// Facts where `condition` is known: `p or condition` is p where it is false
+  /// and says nothing where it is true. Returns the facts that it replaced.
+  llvm::DenseMap<mlir::Value, Facts> assume(mlir::Value condition, bool holds);
   mlir::LogicalResult visitFor(mlir::scf::ForOp loop, bool check);
-  /// Loops over tiles: they carry scalars only.
+  /// Loops over tiles: what a tile hands on to the next it hands on with the
+  /// numbers that its predicates speak of.
   mlir::LogicalResult visitWhile(mlir::scf::WhileOp loop, bool check);
+  mlir::LogicalResult visitTile(mlir::scf::WhileOp loop, bool check);
   /// Facts of `sums` where no lane of a warp is NaN: what it summed up is no
   /// NaN either. Returns the facts that it replaced.
   llvm::DenseMap<mlir::Value, Facts> assumeNoNaN(sm::FoldOp sums,

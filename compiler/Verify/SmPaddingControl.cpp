@@ -66,56 +66,157 @@ DenseMap<Value, Facts> SmPadding::assumeNoNaN(FoldOp sums, scf::IfOp branch) {
   return before;
 }
 
+/// What is left of a disjunction where `condition` is `holds`; null where that
+/// makes it true.
+static Value whatIsLeft(Value predicate, Value condition, bool holds) {
+  auto either = strip(predicate).getDefiningOp<arith::OrIOp>();
+  if (!either)
+    return predicate;
+  for (auto [side, other] : {std::pair(either.getLhs(), either.getRhs()),
+                             std::pair(either.getRhs(), either.getLhs())}) {
+    bool isNegated = isNegation(side, condition);
+    if (isNegated || isSame(side, condition))
+      return holds != isNegated ? Value() : whatIsLeft(other, condition, holds);
+  }
+  return predicate;
+}
+
+DenseMap<Value, Facts> SmPadding::assume(Value condition, bool holds) {
+  DenseMap<Value, Facts> before;
+  for (auto &[value, known] : facts) {
+    Facts left;
+    bool isChanged = false;
+    for (Fact fact : known) {
+      Value predicate = whatIsLeft(fact.predicate, condition, holds);
+      isChanged |= predicate != fact.predicate;
+      fact.predicate = predicate;
+      if (predicate)
+        addFact(left, fact);
+    }
+    if (!isChanged)
+      continue;
+    before[value] = known;
+    known = left;
+  }
+  return before;
+}
+
+LogicalResult SmPadding::visitArm(scf::IfOp branch, Block *arm,
+                                  SmallVectorImpl<Facts> &results, bool check) {
+  Renaming names(branch, renamed);
+  DenseMap<Value, Facts> replaced =
+      assume(branch.getCondition(), arm == branch.thenBlock());
+  DenseMap<Value, Facts> tested;
+  if (FoldOp sums = testedForNaN(branch.getCondition());
+      sums && arm == branch.elseBlock())
+    tested = assumeNoNaN(sums, branch);
+  if (failed(visit(*arm, check)))
+    return failure();
+  for (Value v : arm->getTerminator()->getOperands()) {
+    Facts &known = results.emplace_back();
+    for (const Fact &fact : of(v))
+      addFact(known, *names.rename(fact, arm->getTerminator()->getOperands(),
+                                   branch.getResults(), /*mustLeave=*/false));
+  }
+  for (auto *before : {&tested, &replaced})
+    for (auto &[value, known] : *before)
+      facts[value] = known;
+  return success();
+}
+
 LogicalResult SmPadding::visitIf(scf::IfOp branch, bool check) {
   if (check && failed(demandPresent(branch, branch.getCondition(), {},
                                     "a condition that exists on every path")))
     return failure();
-  auto yielded = [&](Block *arm) {
-    SmallVector<std::pair<Facts, State>> result;
-    if (branch.getNumResults() != 0)
-      for (Value v : arm->getTerminator()->getOperands())
-        result.push_back({of(v), stateOfConstant(v)});
-    return result;
-  };
   Memory before = memory;
-  if (failed(visit(*branch.thenBlock(), check)))
+  SmallVector<Facts> fromThen, fromElse;
+  if (failed(visitArm(branch, branch.thenBlock(), fromThen, check)))
     return failure();
-  auto fromThen = yielded(branch.thenBlock());
   Memory afterThen = memory;
   memory = before;
   if (Block *otherwise = branch.elseBlock()) {
-    DenseMap<Value, Facts> replaced;
-    if (FoldOp sums = testedForNaN(branch.getCondition()))
-      replaced = assumeNoNaN(sums, branch);
-    if (failed(visit(*otherwise, check)))
+    if (failed(visitArm(branch, otherwise, fromElse, check)))
       return failure();
-    for (auto [result, one, other] :
-         llvm::zip_equal(branch.getResults(), fromThen, yielded(otherwise)))
-      facts[result] =
-          joinFacts(one.first, one.second, other.first, other.second);
-    for (auto &[value, known] : replaced)
-      facts[value] = known;
+    for (auto [i, result] : llvm::enumerate(branch.getResults()))
+      facts[result] = joinFacts(
+          fromThen[i], stateOfConstant(branch.thenYield().getOperand(i)),
+          fromElse[i], stateOfConstant(branch.elseYield().getOperand(i)));
   }
   memory = joined(afterThen, memory);
   return success();
 }
 
-LogicalResult SmPadding::visitWhile(scf::WhileOp loop, bool check) {
-  Operation *ends[] = {loop, loop.getConditionOp(), loop.getYieldOp()};
+static bool isSameFacts(const Facts &a, const Facts &b) {
+  return llvm::equal(a, b, [](const Fact &x, const Fact &y) {
+    return isSame(x.predicate, y.predicate) && x.state == y.state &&
+           x.origin == y.origin && x.within.size() == y.within.size();
+  });
+}
+
+LogicalResult SmPadding::visitTile(scf::WhileOp loop, bool check) {
   // What an iteration before wrote is not known, nor after the loop.
   memory.clear();
+  scf::ConditionOp test = loop.getConditionOp();
   if (failed(visit(*loop.getBeforeBody(), check)) ||
-      failed(visit(*loop.getAfterBody(), check)))
+      (check &&
+       failed(demandPresent(test, test.getCondition(), {},
+                            "a condition that exists for every tile"))))
     return failure();
+  Renaming edges(loop, renamed);
+  auto handOn = [&](ValueRange to) {
+    for (auto [passed, there] : llvm::zip_equal(test.getArgs(), to)) {
+      Facts known;
+      for (const Fact &fact : of(passed))
+        addFact(known, *edges.rename(fact, test.getArgs(), to,
+                                     /*mustLeave=*/false));
+      facts[there] = known;
+    }
+  };
+  handOn(loop.getAfterArguments());
+  handOn(loop.getResults());
+  LogicalResult result = visit(*loop.getAfterBody(), check);
   memory.clear();
-  if (check)
-    for (Operation *end : ends)
-      for (Value v : end->getOperands())
-        if (failed(demandPresent(end, v, {},
-                                 "no absent lanes to be carried from tile to "
-                                 "tile")))
-          return failure();
-  return success();
+  return result;
+}
+
+LogicalResult SmPadding::visitWhile(scf::WhileOp loop, bool check) {
+  ValueRange inits = loop.getInits(), arguments = loop.getBeforeArguments(),
+             yields = loop.getYieldOp().getResults();
+  for (auto [init, argument] : llvm::zip_equal(inits, arguments))
+    facts[argument] = Facts(of(init));
+  Renaming edges(loop, renamed);
+  // States only lose meaning.
+  constexpr unsigned maxRounds = 32;
+  bool changed = true;
+  for (unsigned round = 0; changed; ++round) {
+    if (round == maxRounds)
+      return loop.emitOpError("expects facts that settle in ")
+             << maxRounds << " rounds to verify, found that they do not";
+    if (failed(visitTile(loop, /*check=*/false)))
+      return failure();
+    changed = false;
+    SmallVector<Facts> heads;
+    for (auto [init, yield] : llvm::zip_equal(inits, yields)) {
+      Facts next;
+      for (const Fact &fact : of(yield)) {
+        std::optional<Fact> there =
+            edges.rename(fact, yields, arguments, /*mustLeave=*/true);
+        if (there)
+          addFact(next, *there);
+        else if (fact.origin == Origin::Absent)
+          return refuse(loop, fact.predicate,
+                        "no lanes that are absent by a predicate of one tile "
+                        "to be carried to the next");
+      }
+      heads.push_back(joinFacts(of(init), stateOfConstant(init), next,
+                                stateOfConstant(yield)));
+    }
+    for (auto [argument, head] : llvm::zip_equal(arguments, heads)) {
+      changed |= !isSameFacts(head, of(argument));
+      facts[argument] = head;
+    }
+  }
+  return check ? visitTile(loop, check) : success();
 }
 
 SmPadding::Memory SmPadding::carried(scf::ForOp loop) const {
@@ -130,13 +231,6 @@ SmPadding::Memory SmPadding::carried(scf::ForOp loop) const {
       addFact(kept, verify::carried(fact, loop));
   }
   return result;
-}
-
-static bool isSameFacts(const Facts &a, const Facts &b) {
-  return llvm::equal(a, b, [](const Fact &x, const Fact &y) {
-    return isSame(x.predicate, y.predicate) && x.state == y.state &&
-           x.origin == y.origin && x.within.size() == y.within.size();
-  });
 }
 
 LogicalResult SmPadding::merge(scf::ForOp loop, SmallVectorImpl<Facts> &heads,

@@ -5,6 +5,10 @@
 #include "compiler/Verify/Distribution.h"
 #include "compiler/Verify/Trials.h"
 
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -81,6 +85,66 @@ void SmPadding::visitSlot(SlotOp slot) {
     described.insert(slot);
 }
 
+/// The part of a predicate that `columns` takes; the predicate where it knows
+/// nothing of that axis, null where it is no expression of it.
+static Value columnsOf(Value predicate, ColumnsOp columns, Block &into) {
+  if (!mentions(predicate, columns.getOverAttr()))
+    return predicate;
+  Operation *def = predicate.getDefiningOp();
+  if (!def || !isStable(def))
+    return {};
+  IRMapping operands;
+  for (Value operand : def->getOperands()) {
+    Value part = columnsOf(operand, columns, into);
+    if (!part)
+      return {};
+    operands.map(operand, part);
+  }
+  OpBuilder b(def->getContext());
+  b.setInsertionPointToEnd(&into);
+  Operation *clone = b.clone(*def, operands);
+  auto type = cast<RankedTensorType>(predicate.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<AxisDistAttr> axes(distOf(type).getAxes());
+  DistAttr cut = distOf(columns.getType());
+  int64_t position = cut.indexOf(columns.getOverAttr());
+  for (auto [axis, extent] : llvm::zip_equal(axes, shape))
+    if (axis.getName() == columns.getOverAttr()) {
+      axis = cut.getAxes()[position];
+      extent = cast<RankedTensorType>(columns.getType()).getDimSize(position);
+    }
+  auto part = RankedTensorType::get(shape, type.getElementType(),
+                                    DistAttr::get(b.getContext(), axes));
+  clone->getResult(0).setType(part);
+  if (auto constant = dyn_cast<arith::ConstantOp>(clone))
+    constant.setValueAttr(
+        cast<DenseElementsAttr>(constant.getValue()).resizeSplat(part));
+  if (auto range = dyn_cast<RangeOp>(clone); range && columns.getFrom() != 0) {
+    b.setInsertionPoint(range);
+    Value from =
+        arith::ConstantIntOp::create(b, def->getLoc(), columns.getFrom(), 32);
+    range.getStartMutable().assign(
+        arith::AddIOp::create(b, def->getLoc(), range.getStart(), from));
+  }
+  return clone->getResult(0);
+}
+
+void SmPadding::visitColumns(ColumnsOp columns) {
+  Facts result;
+  for (Fact fact : of(columns.getSource())) {
+    if (Value part = columnsOf(fact.predicate, columns, renamed))
+      fact.predicate = part;
+    addFact(result, fact);
+  }
+  facts[columns] = result;
+}
+
+/// A sum without what adds nothing.
+static Value withoutZero(Value v) {
+  auto sum = v.getDefiningOp<arith::AddIOp>();
+  return sum && matchPattern(sum.getRhs(), m_Zero()) ? sum.getLhs() : v;
+}
+
 LogicalResult SmPadding::checkTarget(Operation *op, Value buffer,
                                      DistAttr dist) {
   constexpr int64_t warpgroupWarps = 4;
@@ -129,7 +193,8 @@ bool SmPadding::isClipped(TmaStoreOp store, Value predicate) {
                             ? type.getRowAxis()
                             : StringAttr();
     AffineExpr extent = extentOf(launch, map.getTensor(), dim);
-    if (stored != axis || !extent || !isSame(range.getStart(), index))
+    if (stored != axis || !extent ||
+        !isSame(range.getStart(), withoutZero(index)))
       continue;
     if (auto number = dyn_cast<AffineConstantExpr>(extent)) {
       auto constant = bound.getDefiningOp<arith::ConstantIntOp>();
