@@ -133,11 +133,20 @@ private:
   /// nothing in them depends on a result.
   bool findPlainProducts();
   mlir::LogicalResult emitPlainLoops(mlir::IRMapping &mapping, Cursor &step);
-  /// Starts the products of one step; without `carried` sums start at `inits`.
-  llvm::SmallVector<mlir::Value> startProducts(Cursor at,
+  /// Where the steps of such loops lie: each loop's first index, and its first
+  /// step's number.
+  struct PlainSteps {
+    llvm::SmallVector<mlir::Value> lower, first;
+    mlir::Value count, step;
+  };
+  PlainSteps countSteps(mlir::IRMapping &mapping);
+  mlir::Value indexOf(const PlainSteps &steps, mlir::Value number);
+  /// Starts the products of the step that begins at `index`; without `carried`
+  /// sums start at `inits`.
+  llvm::SmallVector<mlir::Value> startProducts(mlir::Value index, Cursor at,
                                                mlir::ValueRange carried,
                                                mlir::ValueRange inits,
-                                               mlir::IRMapping &mapping);
+                                               mlir::IRMapping mapping);
   void releaseStep(mlir::Value stage);
   /// What a step leaves for the next one.
   struct Pending {
