@@ -218,6 +218,9 @@ RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
       [&](OpBuilder &, Location, ValueRange arguments) {
         Cursor at{arguments[1], arguments[2]};
         postTile(nthTile(order, arguments[0]), at);
+        // Once the others have begun with this one: a tile that waits behind a
+        // long one would be another block's next.
+        WaitOp::create(b, loc, mailEmpty, at.stage, at.parity);
         Value next = NextTileOp::create(b, loc, b.getI32Type(), counter);
         scf::YieldOp::create(b, loc, ValueRange{next, at.stage, at.parity});
       });

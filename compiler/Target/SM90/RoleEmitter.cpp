@@ -71,8 +71,21 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
   else if (isa<BlockCountOp>(op))
     lanes(op.getResult(0)) = {
         intrinsic("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type(), {})};
+  else if (auto store = dyn_cast<StoreOp>(op))
+    return emitStore(store);
   else
     return LaneEmitter::emitOp(op);
+  return success();
+}
+
+/// Lanes whose predicates differ may part, as far as ptxas can tell: unless
+/// they are seen to meet again, what follows uses no uniform registers, and
+/// descriptors are moved there for each product.
+LogicalResult RoleEmitter::emitStore(StoreOp store) {
+  if (failed(LaneEmitter::emitOp(*store)))
+    return failure();
+  if (inRole && distOf(store.getValue().getType()))
+    intrinsic("llvm.nvvm.bar.warp.sync", {}, {i32(-1)});
   return success();
 }
 

@@ -58,6 +58,7 @@ private:
   void emitClear(sm::ClearOp clear);
   void emitBulkLoad(sm::BulkLoadOp load);
   void emitBulkReduce(sm::BulkReduceOp reduce);
+  mlir::LogicalResult emitStore(sm::StoreOp store);
   void emitNextTile(sm::NextTileOp next);
   void emitResetTiles(sm::ResetTilesOp reset);
   /// Address of a buffer's first byte, i32.
