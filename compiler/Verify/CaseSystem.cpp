@@ -17,12 +17,23 @@ Polynomial CaseSystem::newResult() {
   return newSymbol();
 }
 
-void CaseSystem::assume(const Polynomial &p) {
-  std::set<unsigned> mentioned;
+static std::set<unsigned> symbolsOf(const Polynomial &p) {
+  std::set<unsigned> symbols;
   for (const auto &[monomial, coefficient] : p.getTerms())
-    mentioned.insert(monomial.begin(), monomial.end());
-  if (!mentioned.empty() && results.contains(*mentioned.rbegin()))
-    mentioned = {*mentioned.rbegin()};
+    symbols.insert(monomial.begin(), monomial.end());
+  return symbols;
+}
+
+void CaseSystem::define(const Polynomial &p) {
+  factsOf[*symbolsOf(p).rbegin()].push_back(facts.size());
+  facts.push_back(p);
+}
+
+void CaseSystem::assume(const Polynomial &p) {
+  std::set<unsigned> mentioned = symbolsOf(p);
+  // What is known of a result restricts what it is computed from.
+  if (llvm::any_of(mentioned, [&](unsigned s) { return results.contains(s); }))
+    return suppose(p);
   for (unsigned symbol : mentioned)
     factsOf[symbol].push_back(facts.size());
   facts.push_back(p);

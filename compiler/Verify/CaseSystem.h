@@ -23,11 +23,13 @@ struct Choice {
 class CaseSystem {
 public:
   Polynomial newSymbol() { return Polynomial::symbol(symbols++); }
-  /// A symbol for the result of a total operation: facts about it and older
-  /// symbols define it, and say nothing about those.
+  /// A symbol for the result of a total operation.
   Polynomial newResult();
 
-  /// `p` >= 0 everywhere.
+  /// `p` >= 0 everywhere: by the definition of its latest symbol, a result, so
+  /// that it says nothing about older ones.
+  void define(const Polynomial &p);
+  /// The same of what is known of symbols.
   void assume(const Polynomial &p);
   /// The same of what need not be possible at all: a loop around may not run.
   void suppose(const Polynomial &p) { hypotheses.push_back(p); }

@@ -65,19 +65,19 @@ Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b,
   // Bounds that both share, tightest first.
   for (int64_t lo : {int64_t(0), minInt, std::numeric_limits<int64_t>::min()})
     if (isNonNegative(a - lo) && isNonNegative(b - lo)) {
-      assume(p - lo);
+      system.define(p - lo);
       break;
     }
   for (int64_t hi : {int64_t(1), maxExtent, maxExtent + maxBlock / 4, maxInt,
                      std::numeric_limits<int64_t>::max()})
     if (isNonNegative(Polynomial(hi) - a) &&
         isNonNegative(Polynomial(hi) - b)) {
-      assume(Polynomial(hi) - p);
+      system.define(Polynomial(hi) - p);
       break;
     }
   if (kind != Choice::Kind::Either)
     for (const Polynomial &side : {a, b})
-      assume(kind == Choice::Kind::Smaller ? side - p : p - side);
+      system.define(kind == Choice::Kind::Smaller ? side - p : p - side);
   system.assume(Choice{p, a, b, kind});
   // A number that is 0 or 1 switches something on: linear reasoning would take
   // it for a fraction.
@@ -109,10 +109,10 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
     return anything();
   Polynomial q = system.newResult();
   Polynomial rest = mode == Rounding::Down ? a - b * q : b * q - a;
-  assume(rest);
-  assume(b - 1 - rest);
+  system.define(rest);
+  system.define(b - 1 - rest);
   if (isNonNegative(a))
-    assume(q);
+    system.define(q);
   quotients.push_back({a, b, q, mode});
   // Of a distance that is cut off at 0, either nothing or the distance itself
   // is rounded: linear reasoning would round a distance of 0 up.
