@@ -1,5 +1,5 @@
-// tile-interior-parts: full steps of blocks that lie inside their tensors test
-// nothing. SPDX-License-Identifier: MIT
+// tile-interior-parts: full steps of interior blocks test nothing.
+// SPDX-License-Identifier: MIT
 #include "compiler/Schedule/LoopBounds.h"
 #include "compiler/Schedule/Passes.h"
 

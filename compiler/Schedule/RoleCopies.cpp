@@ -13,7 +13,7 @@ static constexpr int64_t copyRegisters = 24;
 /// Announces the bytes of a tile and copies it.
 void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
                       IRMapping &mapping) {
-  int64_t parts = copy.isPerWarpgroup ? plan.warpgroups : 1;
+  int64_t parts = partsOf(copy);
   ExpectOp::create(b, loc, ring.full, stage, parts * ring.slot.getBytes());
   SmallVector<Value> starts;
   for (Value start : copy.starts)
@@ -41,19 +41,20 @@ void RoleKernel::emitCopies() {
   b.setInsertionPointToStart(&block);
   // A slot is free at first: its barrier counts as one phase ahead.
   SmallVector<Value> carried{i32(0), i32(1), i32(0), i32(1)};
-  (void)forTiles(carried, [&](IRMapping &mapping) {
+  auto copyTile = [&](IRMapping &mapping) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
     emitTileCopies(tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
     return success();
-  });
+  };
+  (void)(plan.length == TileLength::Equal ? takeEveryNth(carried, copyTile)
+                                          : handOut(carried, copyTile));
 }
 
 void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
                                 IRMapping &mapping) {
   for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
-    if (ring.empty)
-      WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
+    WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
     load(copy, ring, tile.stage, mapping);
   }
   tile = advance(tile, residentStages);
@@ -77,14 +78,14 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
   }
 }
 
-Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Value stage,
-                            Value parity, IRMapping &mapping, Value clears) {
-  WaitOp::create(b, loc, ring.full, stage, parity);
-  Value at = stage;
+Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                            IRMapping &mapping, Value clears) {
+  WaitOp::create(b, loc, ring.full, at.stage, at.parity);
+  Value number = at.stage;
   if (copy.isPerWarpgroup)
-    at = add(arith::MulIOp::create(b, loc, stage, i32(plan.warpgroups)),
-             warpgroup);
-  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, at);
+    number = add(arith::MulIOp::create(b, loc, number, i32(plan.warpgroups)),
+                 warpgroup);
+  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, number);
   if (copy.rowPredicates.empty())
     return slot;
   OpBuilder::InsertionGuard guard(b);
@@ -142,7 +143,7 @@ void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
     ProxyFenceOp::create(b, loc);
   }
   NamedBarrierOp::create(b, loc, i32(clearBarrier),
-                         32 * warpsPerGroup * plan.warpgroups, false);
+                         threadsPerWarpgroup * plan.warpgroups, false);
 }
 
 } // namespace selvedge::schedule

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
 
-#include "mlir/IR/AffineExprVisitor.h"
-
 namespace selvedge::schedule {
 
 using namespace mlir;
@@ -24,18 +22,15 @@ BufferType RoleKernel::slotType(BulkCopy &copy) {
 
 RoleKernel::Ring RoleKernel::makeRing(BulkCopy &copy, int64_t depth) {
   BufferType slot = slotType(copy);
-  int64_t slotsPerStage = copy.isPerWarpgroup ? plan.warpgroups : 1;
   Ring ring;
   ring.slot = slot;
-  ring.buffer = AllocOp::create(b, loc, slot.withStages(depth * slotsPerStage));
-  ring.full =
-      MBarrierOp::create(b, loc, MBarrierType::get(b.getContext(), 1, depth));
+  ring.depth = depth;
+  ring.buffer = AllocOp::create(b, loc, slot.withStages(depth * partsOf(copy)));
   return ring;
 }
 
 int64_t RoleKernel::stageBytes(BulkCopy &copy) {
-  return slotType(copy).getBytes() *
-         (copy.isPerWarpgroup ? plan.warpgroups : 1);
+  return slotType(copy).getBytes() * partsOf(copy);
 }
 
 void RoleKernel::allocate() {
@@ -47,7 +42,6 @@ void RoleKernel::allocate() {
     stepBytes += stageBytes(copy);
   // Where there is room: results are staged, and the next tile's operands
   // arrive during this one.
-  stages = 2;
   int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
   for (BulkStore &store : plan.stores)
     storeBytes += storeType(store).getBytes() * plan.warpgroups;
@@ -55,121 +49,31 @@ void RoleKernel::allocate() {
     plan.stores.clear();
   else
     taken += storeBytes;
-  if (plan.isPersistent && taken + tileBytes <= maxSharedBytes) {
+  if (taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
     taken += tileBytes;
   }
   for (; stages < maxStages && taken + stepBytes <= maxSharedBytes; ++stages)
     taken += stepBytes;
-  SmallVector<Value> barriers;
-  auto add = [&](SmallVector<Ring> &rings, ArrayRef<BulkCopy> copies,
-                 int64_t depth, bool isRefilled) {
-    for (BulkCopy copy : copies) {
-      Ring &ring = rings.emplace_back(makeRing(copy, depth));
-      barriers.push_back(ring.full);
-      // Only what is filled again needs to say that it was read.
-      if (!isRefilled)
-        continue;
-      ring.empty = MBarrierOp::create(
-          b, loc,
-          MBarrierType::get(b.getContext(), warpsPerGroup * plan.warpgroups,
-                            depth));
-      barriers.push_back(ring.empty);
-    }
-  };
-  add(resident, plan.resident, residentStages, plan.isPersistent);
-  add(streamed, steps, stages, true);
+  for (BulkCopy &copy : plan.resident)
+    resident.push_back(makeRing(copy, residentStages));
+  for (BulkCopy &copy : steps)
+    streamed.push_back(makeRing(copy, stages));
   for (BulkStore &store : plan.stores)
     staging[store.store] =
         AllocOp::create(b, loc, storeType(store).withStages(plan.warpgroups));
+  // After the buffers, which are aligned to more than barriers.
+  SmallVector<Value> barriers;
+  for (Ring &ring : llvm::concat<Ring>(resident, streamed)) {
+    ring.full = addBarrier(1, ring.depth);
+    ring.empty = addBarrier(warpsPerGroup * plan.warpgroups, ring.depth);
+    barriers.append({ring.full, ring.empty});
+  }
+  if (plan.length != TileLength::Equal) {
+    allocateMail();
+    barriers.append({mailFull, mailEmpty});
+  }
   InitMBarriersOp::create(b, loc, barriers);
-}
-
-namespace {
-
-/// Emits an affine expression over dims as 32-bit arithmetic.
-class DimArithmetic : public AffineExprVisitor<DimArithmetic, Value> {
-public:
-  DimArithmetic(OpBuilder &b, Location loc, ArrayRef<Value> dims)
-      : b(b), loc(loc), dims(dims) {}
-
-  Value visitConstantExpr(AffineConstantExpr e) {
-    return arith::ConstantIntOp::create(b, loc, e.getValue(), 32);
-  }
-  Value visitSymbolExpr(AffineSymbolExpr e) { return dims[e.getPosition()]; }
-  Value visitAddExpr(AffineBinaryOpExpr e) { return binary<arith::AddIOp>(e); }
-  Value visitMulExpr(AffineBinaryOpExpr e) { return binary<arith::MulIOp>(e); }
-  Value visitModExpr(AffineBinaryOpExpr e) { return binary<arith::RemUIOp>(e); }
-  Value visitFloorDivExpr(AffineBinaryOpExpr e) {
-    return binary<arith::DivUIOp>(e);
-  }
-  Value visitCeilDivExpr(AffineBinaryOpExpr e) {
-    return binary<arith::CeilDivSIOp>(e);
-  }
-  Value visitDimExpr(AffineDimExpr) {
-    llvm_unreachable("launches have dims as symbols");
-  }
-
-private:
-  template <typename Op>
-  Value binary(AffineBinaryOpExpr e) {
-    Value lhs = visit(e.getLHS()), rhs = visit(e.getRHS());
-    return Op::create(b, loc, lhs, rhs);
-  }
-
-  OpBuilder &b;
-  Location loc;
-  ArrayRef<Value> dims;
-};
-
-} // namespace
-
-Value RoleKernel::countTiles() {
-  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
-  SmallVector<Value> dims(names.size());
-  for (auto [attr, argument] :
-       llvm::zip_equal(target.getArgs(), target.getBody().getArguments()))
-    if (auto dim = dyn_cast<DimArgAttr>(attr))
-      dims[llvm::find(names, dim.getDim()) - names.begin()] = argument;
-  Value count;
-  for (AffineExpr extent : launch.getGrid().getResults()) {
-    Value factor = DimArithmetic(b, loc, dims).visit(extent);
-    count = count ? arith::MulIOp::create(b, loc, count, factor).getResult()
-                  : factor;
-  }
-  return count;
-}
-
-LogicalResult
-RoleKernel::forTiles(MutableArrayRef<Value> carried,
-                     llvm::function_ref<LogicalResult(IRMapping &)> body) {
-  IRMapping local = outer;
-  auto blocks = source.getBody().getOps<BlockIdOp>();
-  if (!plan.isPersistent) {
-    // Blocks start in order: long tiles, which mostly come last, go first.
-    Value last = arith::SubIOp::create(b, loc, tiles, i32(1));
-    Value tile = arith::SubIOp::create(
-        b, loc, last, BlockIdOp::create(b, loc, b.getI32Type()));
-    for (auto block : blocks)
-      local.map(block.getResult(), tile);
-    return body(local);
-  }
-  auto loop = scf::ForOp::create(
-      b, loc, BlockIdOp::create(b, loc, b.getI32Type()), tiles,
-      BlockCountOp::create(b, loc, b.getI32Type()), ValueRange(carried));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(loop.getBody());
-  for (auto [value, argument] :
-       llvm::zip_equal(carried, loop.getRegionIterArgs()))
-    value = argument;
-  for (auto block : blocks)
-    local.map(block.getResult(), loop.getInductionVar());
-  if (failed(body(local)))
-    return failure();
-  scf::YieldOp::create(b, loc, ValueRange(carried));
-  for (auto [value, result] : llvm::zip_equal(carried, loop.getResults()))
-    value = result;
-  return success();
 }
 
 Value RoleKernel::scalar(Value v, IRMapping &mapping) {
@@ -243,6 +147,10 @@ void RoleKernel::addArguments() {
     args.push_back(arg);
     body.addArgument(b.getI32Type(), loc);
   }
+  if (plan.length != TileLength::Equal) {
+    args.push_back(CounterArgAttr::get(b.getContext()));
+    counter = body.addArgument(CounterType::get(b.getContext()), loc);
+  }
   target.setArgsAttr(b.getArrayAttr(args));
 }
 
@@ -256,7 +164,7 @@ FailureOr<KernelOp> RoleKernel::run() {
   b.setInsertionPointToStart(&body);
   allocate();
   addArguments();
-  tiles = countTiles();
+  countTiles();
   emitCopies();
   if (failed(emitProducts()))
     return failure();

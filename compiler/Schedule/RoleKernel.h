@@ -13,8 +13,9 @@ namespace selvedge::schedule {
 
 constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
                   threadsPerWarpgroup = 128;
-/// Named barriers: 0 is that of the block, then one for rows to be cleared and
-/// one per warpgroup for its turn.
+/// Named barriers, of which there are 16: 0 is that of the block, then one for
+/// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
+/// for the tile that it stores.
 constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
 class RoleKernel {
@@ -26,11 +27,11 @@ public:
   mlir::FailureOr<sm::KernelOp> run();
 
 private:
-  /// Slots of one copy and the barriers around them; `empty` is null where they
-  /// are filled once.
+  /// Slots of one copy and the barriers around them.
   struct Ring {
     mlir::Value buffer, full, empty;
     sm::BufferType slot;
+    int64_t depth = 0;
   };
 
   mlir::Value i32(int64_t v) {
@@ -46,20 +47,47 @@ private:
   sm::BufferType slotType(BulkCopy &copy);
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
+  /// Slots of one stage of a copy.
+  int64_t partsOf(const BulkCopy &copy) const {
+    return copy.isPerWarpgroup ? plan.warpgroups : 1;
+  }
+  /// First row of this warpgroup in its tile.
+  mlir::Value warpgroupRow() {
+    return mlir::arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
+  }
   sm::BufferType storeType(BulkStore &store);
   void emitStore(BulkStore &store, mlir::IRMapping &mapping);
   void addArguments();
-  /// The number of tiles that the launch has.
-  mlir::Value countTiles();
-  /// Emits `body` for each tile of this thread block. `carried` goes through
-  /// it and holds what the last tile left.
-  mlir::LogicalResult
-  forTiles(llvm::MutableArrayRef<mlir::Value> carried,
-           llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)> body);
+  /// Sets `tiles` and `tilesInRow`.
+  void countTiles();
+  /// Has the source's block be the one of a tile.
+  void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
+  /// Emits `body` for each tile of this thread block, in the role that copies
+  /// or in that which multiplies. `carried` goes through it and holds what the
+  /// last tile left.
+  using TileBody = llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)>;
+  mlir::LogicalResult takeEveryNth(llvm::MutableArrayRef<mlir::Value> carried,
+                                   TileBody body);
+  mlir::LogicalResult handOut(llvm::MutableArrayRef<mlir::Value> carried,
+                              TileBody body);
+  mlir::LogicalResult takePosted(llvm::MutableArrayRef<mlir::Value> carried,
+                                 TileBody body);
+  /// In which order tiles are handed out; without rows by their numbers.
+  struct TileOrder {
+    /// Rows of tiles, rows per section, tiles of a row in its two parts.
+    mlir::Value rows, section, light, heavy;
+  };
+  TileOrder planOrder();
+  mlir::Value nthTile(const TileOrder &order, mlir::Value n);
+  void allocateMail();
   void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
   mlir::LogicalResult emitTileProducts(bool isLagged, Cursor &tile,
                                        Cursor &step, mlir::IRMapping &mapping);
   Ring makeRing(BulkCopy &copy, int64_t depth);
+  mlir::Value addBarrier(int64_t arrivals, int64_t depth) {
+    return sm::MBarrierOp::create(
+        b, loc, sm::MBarrierType::get(b.getContext(), arrivals, depth));
+  }
   void allocate();
   /// A scalar of the source, recomputed at the insertion point.
   mlir::Value scalar(mlir::Value v, mlir::IRMapping &mapping);
@@ -78,12 +106,14 @@ private:
     /// Carried values of the loops; an accumulator without its last product.
     llvm::SmallVector<mlir::Value> carried;
     /// The computed operand of the last product, its step's index and slot.
-    mlir::Value operand, index, stage, parity;
+    mlir::Value operand, index;
+    Cursor at;
   };
   mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
-                               mlir::Value stage, mlir::Value parity,
-                               std::optional<Pending> before,
+                               Cursor at, std::optional<Pending> before,
                                mlir::IRMapping mapping, Pending &after);
+  /// The operand of a loop's lagged product that its step computes.
+  mlir::Value laggedOperand(mlir::scf::ForOp loop);
   /// The streamed copy that a product reads.
   std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
   /// The tile of the pending product, once it has arrived.
@@ -111,9 +141,8 @@ private:
                                   mlir::IRMapping &mapping);
   /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
   /// `clears` only where it holds.
-  mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, mlir::Value stage,
-                        mlir::Value parity, mlir::IRMapping &mapping,
-                        mlir::Value clears = {});
+  mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                        mlir::IRMapping &mapping, mlir::Value clears = {});
   /// Whether all lanes hold the constant zero.
   bool isZero(mlir::Value value);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
@@ -131,7 +160,11 @@ private:
   int64_t stages = 2, residentStages = 1;
   /// What each role finds in the kernel's body: its arguments.
   mlir::IRMapping outer;
-  mlir::Value tiles;
+  /// Tiles of the launch, and those that differ along the fastest axis only.
+  mlir::Value tiles, tilesInRow;
+  /// What hands out tiles of different length, and how the other role learns
+  /// their numbers.
+  mlir::Value counter, mailbox, mailFull, mailEmpty;
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;

@@ -65,13 +65,19 @@ Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
   IRMapping local = mapping;
   local.map(loop.getInductionVar(), pending.index);
   return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
-                   pending.stage, pending.parity, local, clears);
+                   pending.at, local, clears);
+}
+
+Value RoleKernel::laggedOperand(scf::ForOp loop) {
+  MmaOp mma = lagged[loop];
+  bool isLeft = isa<BufferType>(mma.getRhs().getType());
+  return isLeft ? mma.getLhs() : mma.getRhs();
 }
 
 Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
                               Value slot) {
   MmaOp mma = lagged[loop];
-  bool isLeft = isa<BufferType>(mma.getRhs().getType());
+  bool isLeft = laggedOperand(loop) == mma.getLhs();
   return WgmmaOp::create(b, loc, convert(mma.getType()),
                          isLeft ? pending.operand : slot,
                          isLeft ? slot : pending.operand,
@@ -99,8 +105,8 @@ void RoleKernel::passTurn() {
 
 /// One step: the products that need nothing of it, the lagged product of the
 /// step before beside them, then everything else.
-LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
-                                   Value parity, std::optional<Pending> before,
+LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
+                                   std::optional<Pending> before,
                                    IRMapping mapping, Pending &after) {
   mapping.map(loop.getInductionVar(), index);
   MmaOp last = lagged[loop];
@@ -117,8 +123,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
     std::optional<size_t> ring = ringOf(mma);
     if (ring) {
       Value buffer = copies[*ring].copy.getBuffer();
-      slots[buffer] =
-          awaitTile(copies[*ring], streamed[*ring], stage, parity, mapping);
+      slots[buffer] = awaitTile(copies[*ring], streamed[*ring], at, mapping);
     }
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
@@ -142,7 +147,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
                                                      value, product ? 1 : 0)
                                      .getResult());
     if (std::optional<size_t> ring = ringOf(mma)) {
-      ArriveOp::create(b, loc, streamed[*ring].empty, stage, true);
+      ArriveOp::create(b, loc, streamed[*ring].empty, at.stage, true);
       slots.erase(copies[*ring].copy.getBuffer());
     }
   }
@@ -153,7 +158,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
     mapping.map(
         loop.getRegionIterArg(laggedResult),
         WgmmaWaitOp::create(b, loc, product.getType(), product, 0).getResult());
-    ArriveOp::create(b, loc, streamed[*ringOf(last)].empty, before->stage,
+    ArriveOp::create(b, loc, streamed[*ringOf(last)].empty, before->at.stage,
                      true);
   }
   auto found = softmax.find(loop);
@@ -184,11 +189,9 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Value stage,
   for (auto [i, v] : llvm::enumerate(yield.getResults()))
     after.carried.push_back(
         mapping.lookup(i == laggedResult ? last.getInit() : v));
-  bool isLeft = isa<BufferType>(last.getRhs().getType());
-  after.operand = mapping.lookup(isLeft ? last.getLhs() : last.getRhs());
+  after.operand = mapping.lookup(laggedOperand(loop));
   after.index = index;
-  after.stage = stage;
-  after.parity = parity;
+  after.at = at;
   return success();
 }
 
@@ -204,18 +207,14 @@ LogicalResult RoleKernel::emitFirstStep(Value index, Cursor at, Value runsFirst,
     for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), inits))
       local.map(argument, init);
     pending.carried.clear();
-    return emitStep(loop, index, at.stage, at.parity, std::nullopt, local,
-                    pending);
+    return emitStep(loop, index, at, std::nullopt, local, pending);
   };
   scf::ForOp first = plan.loops.front(), last = plan.loops.back();
   if (first == last)
     return emit(last);
-  MmaOp product = lagged[last];
-  bool isLeft = isa<BufferType>(product.getRhs().getType());
   SmallVector<Type> types(
       ValueRange(inits).take_front(last.getNumResults()).getTypes());
-  types.push_back(
-      convert((isLeft ? product.getLhs() : product.getRhs()).getType()));
+  types.push_back(convert(laggedOperand(last).getType()));
   auto branch = scf::IfOp::create(b, loc, types, runsFirst, true);
   for (auto [block, loop] : {std::pair(branch.thenBlock(), first),
                              std::pair(branch.elseBlock(), last)}) {
@@ -271,15 +270,12 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
     Pending pending;
     if (failed(emitFirstStep(first, at, firstRuns, inits, mapping, pending)))
       return failure();
-    auto [stage, parity] = at;
-    auto next = advance(at, stages);
-    stage = next.stage;
-    parity = next.parity;
+    Cursor next = advance(at, stages);
     Value second = add(first, step);
     for (auto [loop, from, to] : llvm::zip_equal(plan.loops, lower, upper)) {
       SmallVector<Value> carried(pending.carried);
-      for (Value v : {pending.operand, pending.index, pending.stage,
-                      pending.parity, stage, parity})
+      for (Value v : {pending.operand, pending.index, pending.at.stage,
+                      pending.at.parity, next.stage, next.parity})
         carried.push_back(v);
       auto steps = scf::ForOp::create(
           b, loc, arith::MaxSIOp::create(b, loc, from, second), to, step,
@@ -289,23 +285,21 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
         pending.carried.assign(values.begin(), values.begin() + n);
         pending.operand = values[n];
         pending.index = values[n + 1];
-        pending.stage = values[n + 2];
-        pending.parity = values[n + 3];
-        stage = values[n + 4];
-        parity = values[n + 5];
+        pending.at = {values[n + 2], values[n + 3]};
+        next = {values[n + 4], values[n + 5]};
       };
       {
         OpBuilder::InsertionGuard inner(b);
         b.setInsertionPointToEnd(steps.getBody());
         unpack(steps.getRegionIterArgs());
         Pending after;
-        if (failed(emitStep(loop, steps.getInductionVar(), stage, parity,
-                            pending, mapping, after)))
+        if (failed(emitStep(loop, steps.getInductionVar(), next, pending,
+                            mapping, after)))
           return failure();
-        auto [nextStage, nextParity] = advance({stage, parity}, stages);
+        Cursor afterNext = advance(next, stages);
         SmallVector<Value> yields(after.carried);
-        for (Value v : {after.operand, after.index, after.stage, after.parity,
-                        nextStage, nextParity})
+        for (Value v : {after.operand, after.index, after.at.stage,
+                        after.at.parity, afterNext.stage, afterNext.parity})
           yields.push_back(v);
         scf::YieldOp::create(b, loc, yields);
       }
@@ -319,8 +313,8 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
         WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
     ArriveOp::create(b, loc,
                      streamed[*streamedBy(lastLoop, lagged[lastLoop])].empty,
-                     pending.stage, true);
-    results.append({stage, parity});
+                     pending.at.stage, true);
+    results.append({next.stage, next.parity});
     scf::YieldOp::create(b, loc, results);
   }
   {

@@ -32,10 +32,7 @@ public:
         return std::nullopt;
     if (plan.loops.empty())
       return no("it has no loop");
-    plan.isPersistent = llvm::none_of(plan.loops, [](scf::ForOp loop) {
-      return dependsOnBlock(loop.getLowerBound()) ||
-             dependsOnBlock(loop.getUpperBound());
-    });
+    plan.length = tileLength(plan.loops);
     return std::move(plan);
   }
 
@@ -47,15 +44,6 @@ private:
   bool fail(const Twine &reason) {
     why = reason.str();
     return false;
-  }
-
-  /// Whether a bound is computed from the number of the thread block. What is
-  /// read from memory counts as the same for all.
-  static bool dependsOnBlock(Value bound) {
-    Operation *def = bound.getDefiningOp();
-    return def && !isa<LoadOp>(def) &&
-           (isa<BlockIdOp>(def) ||
-            llvm::any_of(def->getOperands(), dependsOnBlock));
   }
 
   /// All products share the axis of rows, 64 per warpgroup.

@@ -29,9 +29,7 @@ Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
     if (axis.getName() == plan.rowAxis) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(range);
-      range.getStartMutable().assign(
-          add(range.getStart(),
-              arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows))));
+      range.getStartMutable().assign(add(range.getStart(), warpgroupRow()));
     }
   }
   return clone;
@@ -91,8 +89,8 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
          llvm::zip(loop.getRegionIterArgs(), steps.getRegionIterArgs()))
       local.map(from, to);
     unsigned carried = loop.getInitArgs().size();
-    Value s = steps.getRegionIterArg(carried),
-          p = steps.getRegionIterArg(carried + 1);
+    Cursor at{steps.getRegionIterArg(carried),
+              steps.getRegionIterArg(carried + 1)};
     SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
     SmallVector<Operation *> lastReader(copies.size());
     for (auto [i, copy] : llvm::enumerate(copies))
@@ -108,13 +106,13 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
           if ((mma.getLhs() != buffer && mma.getRhs() != buffer) ||
               slots.lookup(buffer))
             continue;
-          slots[buffer] = awaitTile(copy, streamed[i], s, p, local);
+          slots[buffer] = awaitTile(copy, streamed[i], at, local);
         }
       if (failed(emitOp(op, local)))
         return failure();
       for (size_t i = 0; i < copies.size(); ++i)
         if (lastReader[i] == &op)
-          ArriveOp::create(b, loc, streamed[i].empty, s, true);
+          ArriveOp::create(b, loc, streamed[i].empty, at.stage, true);
     }
     for (BulkCopy &copy : copies)
       slots.erase(copy.copy.getBuffer());
@@ -122,7 +120,7 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
       yields.push_back(local.lookup(v));
-    Cursor next = advance({s, p}, stages);
+    Cursor next = advance(at, stages);
     yields.push_back(next.stage);
     yields.push_back(next.parity);
     scf::YieldOp::create(b, loc, yields);
@@ -155,12 +153,15 @@ LogicalResult RoleKernel::emitProducts() {
     passTurn();
   }
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
-  LogicalResult result = forTiles(carried, [&](IRMapping &mapping) {
+  auto multiplyTile = [&](IRMapping &mapping) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
     LogicalResult emitted = emitTileProducts(isLagged, tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
     return emitted;
-  });
+  };
+  LogicalResult result = plan.length == TileLength::Equal
+                             ? takeEveryNth(carried, multiplyTile)
+                             : takePosted(carried, multiplyTile);
   // Shared memory must outlive the bulk stores that read it.
   if (!plan.stores.empty())
     TmaDrainOp::create(b, loc, true);
@@ -188,16 +189,14 @@ LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
     }
     if (!waited)
       for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
-        slots[copy.copy.getBuffer()] =
-            awaitTile(copy, ring, tile.stage, tile.parity, mapping);
+        slots[copy.copy.getBuffer()] = awaitTile(copy, ring, tile, mapping);
     waited = true;
     if (failed(isLagged ? emitLaggedLoops(mapping, step)
                         : emitLoop(loop, mapping, step)))
       return failure();
     if (loop == plan.loops.back())
       for (Ring &ring : resident)
-        if (ring.empty)
-          ArriveOp::create(b, loc, ring.empty, tile.stage, true);
+        ArriveOp::create(b, loc, ring.empty, tile.stage, true);
   }
   tile = advance(tile, residentStages);
   return success();

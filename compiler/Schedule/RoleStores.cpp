@@ -35,8 +35,7 @@ void RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
   for (Value start : store.starts)
     indices.push_back(scalar(start, mapping));
   indices[store.rowDimension] =
-      add(indices[store.rowDimension],
-          arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows)));
+      add(indices[store.rowDimension], warpgroupRow());
   auto branch = scf::IfOp::create(
       b, loc, TypeRange(), WarpgroupLeaderOp::create(b, loc, b.getI1Type()),
       false);

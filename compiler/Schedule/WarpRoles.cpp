@@ -44,7 +44,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return failure();
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted->getSymNameAttr()));
     launch.setBlock(32 * emitted->getWarps());
-    launch.setPersistent(roles->isPersistent);
+    launch.setPersistent(true);
     launch.setArgsAttr(launchArgs(*emitted));
     variant.setName("bulk");
     kernel.erase();

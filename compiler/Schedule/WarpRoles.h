@@ -4,6 +4,7 @@
 #ifndef SELVEDGE_COMPILER_SCHEDULE_WARPROLES_H
 #define SELVEDGE_COMPILER_SCHEDULE_WARPROLES_H
 
+#include "compiler/Schedule/TileLength.h"
 #include "dialect/Sm/Sm.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -49,8 +50,9 @@ struct RolePlan {
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
   /// Stores of one tile per warpgroup, outside of loops.
   llvm::SmallVector<BulkStore> stores;
-  /// Every thread block has equally much to do: each takes every n-th tile.
-  bool isPersistent = false;
+  /// Tiles of equal length go to fixed thread blocks, others to whoever is
+  /// free.
+  TileLength length = TileLength::Equal;
 };
 
 /// The plan of a kernel of form seq; none where it does not fit: `why` says so.

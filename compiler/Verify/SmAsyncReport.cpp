@@ -128,6 +128,14 @@ Progress SmAsyncRules::concludeMBarrier(const Finding &found, Operation *op,
 }
 
 LogicalResult SmAsyncRules::finish() {
+  for (Agent &agent : agents)
+    if (NextTileOp op = memberOf(agent).lastTile) {
+      InFlightDiagnostic error = op.emitOpError(
+          "expects sm.reset_tiles with its last number, found none: the next "
+          "launch would start with the counter of this one");
+      attachNotes(error, nullptr);
+      return failure();
+    }
   Finding found = order.finish();
   if (!found)
     return success();

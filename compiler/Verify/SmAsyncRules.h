@@ -43,8 +43,10 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
-    /// Tiles that it has asked for.
+    /// Tiles that it has asked for, and where it did, until the counter is set
+    /// back.
     int64_t tiles = 0;
+    sm::NextTileOp lastTile = {};
     /// Whether other threads of the warp may not have seen its last writes.
     bool hasOwnWrites = false;
     /// mbarriers waited for before the last bulk copies, or since.
@@ -104,6 +106,7 @@ private:
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
   Progress panel(Agent &agent, sm::PanelOp op);
   Progress nextTile(Agent &agent, sm::NextTileOp op);
+  Progress resetTiles(Agent &agent, sm::ResetTilesOp op);
   Progress warpSync(Agent &agent, sm::WarpSyncOp op);
   Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);
   Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);

@@ -43,9 +43,45 @@ Progress SmAsyncRules::nextTile(Agent &agent, NextTileOp op) {
     op.emitOpError("expects a role of a kernel with sizes");
     return Progress::Failed;
   }
-  int64_t number = *trial.block + ++memberOf(agent).tiles * *trial.blocks;
+  Member &member = memberOf(agent);
+  member.lastTile = op;
+  int64_t number = *trial.block + ++member.tiles * *trial.blocks;
   agent.values[op] = {Tracked::Kind::Integer,
                       integers.constant(op.getType(), number)};
+  return Progress::Advanced;
+}
+
+/// The launch's last number is the last of some block: where each compares its
+/// own with it, one sets the counter back, after all others have taken theirs.
+Progress SmAsyncRules::resetTiles(Agent &agent, ResetTilesOp op) {
+  if (!isOneThread(agent, op))
+    return Progress::Failed;
+  auto numberOf = [&](Value v) -> std::optional<int64_t> {
+    Tracked tracked = agent.values.lookup(v);
+    return tracked.kind == Tracked::Kind::Integer ? integers.known(tracked.id)
+                                                  : std::nullopt;
+  };
+  Member &member = memberOf(agent);
+  int64_t last = *trial.block + member.tiles * *trial.blocks;
+  std::optional<int64_t> number = numberOf(op.getNumber()),
+                         tiles = numberOf(op.getTiles());
+  auto refuse = [&](InFlightDiagnostic &&error) {
+    attachNotes(error, nullptr);
+    return Progress::Failed;
+  };
+  if (!member.lastTile || number != last)
+    return refuse(op.emitOpError("expects the number that sm.next_tile gave "
+                                 "last, found ")
+                  << op.getNumber());
+  if (!tiles || (trial.tiles && *tiles != *trial.tiles))
+    return refuse(
+        op.emitOpError("expects the number of tiles of the launch, found ")
+        << op.getTiles());
+  if (last < *tiles)
+    return refuse(op.emitOpError("expects to come after the last tile, found "
+                                 "that tile ")
+                  << last << " of " << *tiles << " is left");
+  member.lastTile = {};
   return Progress::Advanced;
 }
 

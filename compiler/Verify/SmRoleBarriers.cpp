@@ -50,6 +50,7 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](TmaDrainOp o) { return tmaDrain(agent, o); })
       .Case([&](PanelOp o) { return panel(agent, o); })
       .Case([&](NextTileOp o) { return nextTile(agent, o); })
+      .Case([&](ResetTilesOp o) { return resetTiles(agent, o); })
       .Case([&](WarpSyncOp o) { return warpSync(agent, o); })
       .Case([&](BulkLoadOp o) { return bulkLoad(agent, o); })
       .Case([&](BulkReduceOp o) { return bulkReduce(agent, o); })

@@ -91,6 +91,8 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
                       LaunchOp launch) {
   int64_t tiles = launch ? gridOf(launch, trial, kernel) : 1;
   bool isPersistent = !launch || launch.getPersistent();
+  if (launch)
+    trial.tiles = tiles;
   trial.block = 0;
   trial.blocks = isPersistent ? 1 : tiles;
   trials.push_back(trial);

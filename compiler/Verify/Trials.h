@@ -11,6 +11,7 @@ namespace selvedge::verify {
 struct Trial {
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 4> dims;
   std::optional<int64_t> block, blocks; // its number, and how many there are
+  std::optional<int64_t> tiles;         // of the launch
   /// What integers from memory and of the caller are: each of these in turn.
   llvm::SmallVector<int64_t, 4> samples;
 

@@ -33,7 +33,7 @@ void SmDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/Sm/SmRoleOps.cpp.inc"
       >();
-  addOperations<NextTileOp>();
+  addOperations<NextTileOp, ResetTilesOp>();
 }
 
 int64_t AxisDistAttr::getNumRegs() const {

@@ -101,6 +101,11 @@ def Sm_TensorMapType : TypeDef<Sm_Dialect, "TensorMap"> {
   let assemblyFormat = "`<` $rank `,` $elementType `>`";
 }
 
+def Sm_CounterType : TypeDef<Sm_Dialect, "Counter"> {
+  let mnemonic = "counter";
+  let summary = "an i32 in global memory that is 0 between launches";
+}
+
 def Sm_PointerArgAttr : Sm_Attr<"PointerArg", "pointer"> {
   let summary = "kernel argument: base pointer of a tensor";
   let parameters = (ins "::mlir::StringAttr":$tensor);
@@ -120,6 +125,9 @@ def Sm_DimArgAttr : Sm_Attr<"DimArg", "dim"> {
   let summary = "kernel argument: a run-time dimension, i32";
   let parameters = (ins "::mlir::StringAttr":$dim);
   let assemblyFormat = "`<` $dim `>`";
+}
+def Sm_CounterArgAttr : Sm_Attr<"CounterArg", "counter"> {
+  let summary = "kernel argument: a counter that no other launch uses while this one runs; the runtime provides it";
 }
 def Sm_ScalarArgAttr : Sm_Attr<"ScalarArg", "scalar"> {
   let summary = "kernel argument: a scalar of the signature";

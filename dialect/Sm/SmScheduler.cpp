@@ -9,11 +9,3 @@ using namespace selvedge::sm;
 
 #define GET_OP_CLASSES
 #include "dialect/Sm/SmSchedulerOps.cpp.inc"
-
-LogicalResult NextTileOp::verify() {
-  selvedge::tile::GlobalType counter = getCounter().getType();
-  if (counter.getRank() != 1 || !counter.getElementType().isInteger(32))
-    return emitOpError("expects a counter of i32 with one dimension, but got ")
-           << counter;
-  return success();
-}

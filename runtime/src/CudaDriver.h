@@ -64,6 +64,8 @@ enum : int {
   X(cuMemcpyDtoH_v2, (void *, CuPointer, size_t))                              \
   X(cuStreamCreate, (CuHandle *, unsigned))                                    \
   X(cuStreamDestroy_v2, (CuHandle))                                            \
+  X(cuStreamGetId, (CuHandle, unsigned long long *))                           \
+  X(cuStreamIsCapturing, (CuHandle, int *))                                    \
   X(cuStreamSynchronize, (CuHandle))                                           \
   X(cuEventCreate, (CuHandle *, unsigned))                                     \
   X(cuEventDestroy_v2, (CuHandle))                                             \

@@ -167,10 +167,14 @@ Status ManifestParser::parseArg(const JsonReader &item,
       arg.index = *tensor;
     return tensor.status();
   }
+  if (std::optional<JsonReader> counter = item.find("counter")) {
+    arg.kind = ManifestArg::Kind::Counter;
+    return counter->json() == true ? Status() : counter->mismatch("true");
+  }
   bool isDim = item.find("dim").has_value();
   if (!isDim && !item.find("scalar"))
     return item.mismatch(
-        "one of 'pointer', 'tensorMap', 'stride', 'dim', 'scalar'");
+        "one of 'pointer', 'tensorMap', 'stride', 'dim', 'scalar', 'counter'");
   std::string name;
   if (Status s =
           read(item, isDim ? "dim" : "scalar", &JsonReader::string, name);

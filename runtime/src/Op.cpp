@@ -3,6 +3,7 @@
 #include "selvedge/Op.h"
 
 #include "runtime/src/DeviceState.h"
+#include "runtime/src/LaunchCounters.h"
 #include "runtime/src/TensorMap.h"
 #include "selvedge/Module.h"
 
@@ -19,9 +20,24 @@ struct Op::Impl {
   std::shared_ptr<DeviceState> device;
   /// Per variant and launch, as in the manifest.
   std::vector<std::vector<Kernel>> kernels;
+  /// Null where no launch takes one.
+  std::unique_ptr<LaunchCounters> counters;
 
   Status resolveKernels(const Module &module);
+  bool takesCounters() const;
 };
+
+static bool isCounter(const ManifestArg &arg) {
+  return arg.kind == ManifestArg::Kind::Counter;
+}
+
+bool Op::Impl::takesCounters() const {
+  for (const ManifestVariant &variant : manifest.variants)
+    for (const ManifestLaunch &launch : variant.launches)
+      if (std::any_of(launch.args.begin(), launch.args.end(), isCounter))
+        return true;
+  return false;
+}
 
 Status Op::Impl::resolveKernels(const Module &module) {
   for (const ManifestVariant &variant : manifest.variants) {
@@ -84,6 +100,13 @@ Result<Op> Op::load(const Artifact &artifact, const Device &device) {
     return module.status();
   impl->device = device.state();
   impl->origin = module->origin();
+  if (impl->takesCounters()) {
+    Result<std::unique_ptr<LaunchCounters>> counters =
+        LaunchCounters::create(device);
+    if (!counters.ok())
+      return counters.status();
+    impl->counters = std::move(*counters);
+  }
   if (Status s = impl->resolveKernels(*module); !s.ok())
     return s;
   return Op(std::move(impl));
@@ -109,6 +132,14 @@ Status Op::launch(const LaunchArgs &args, void *stream) const {
       impl->manifest.variants[plan->variant].launches.data();
   for (PlannedLaunch &planned : plan->launches) {
     const ManifestLaunch &launch = *planned.launch;
+    for (size_t i = 0; i < launch.args.size(); ++i) {
+      if (!isCounter(launch.args[i]))
+        continue;
+      Result<uint64_t> counter = impl->counters->take(stream);
+      if (!counter.ok())
+        return counter.status();
+      planned.params[i] = *counter;
+    }
     std::vector<void *> params;
     for (uint64_t &slot : planned.params)
       params.push_back(&slot);

@@ -227,6 +227,8 @@ uint64_t packArg(const ManifestArg &arg, const Operands &operands,
         operands.tensors[arg.index].strides[arg.dimension]);
   case ManifestArg::Kind::Dim:
     return static_cast<uint32_t>(*dims[arg.index]);
+  case ManifestArg::Kind::Counter:
+    return 0;
   case ManifestArg::Kind::Scalar:
     break;
   }

@@ -202,9 +202,9 @@ sm.kernel @k args [] warps 4 {
 // -----
 
 sm.kernel @k args [#sm.pointer<"n">, #sm.dim<"N">] warps 4 {
-^bb0(%n: !tile.tensor<1, f32>, %N: i32):
-  // expected-error @below {{expects a counter of i32 with one dimension, but got '!tile.tensor<1, f32>'}}
-  %0 = sm.next_tile %n of %N : <1, f32>
+^bb0(%n: !tile.tensor<1, i32>, %N: i32):
+  // expected-error @below {{operand #0 must be an i32 in global memory that is 0 between launches, but got '!tile.tensor<1, i32>'}}
+  %0 = "sm.next_tile"(%n) : (!tile.tensor<1, i32>) -> i32
   sm.return
 }
 

@@ -70,7 +70,7 @@ class Kernel:
         checked(cu.cuFuncSetAttribute(self.function, 8, self.smem), "cuFuncSetAttribute")
 
     def launcher(self, grid, arguments):
-        """`arguments`: integers, floats, descriptors, and tensors with as many strides as they have dimensions."""
+        """`arguments`: integers, floats, descriptors, counters (one i32), and tensors with as many strides as they have dimensions."""
         values = []
         for argument in arguments:
             if isinstance(argument, int):
@@ -79,6 +79,8 @@ class Kernel:
                 values.append(ctypes.c_float(argument))
             elif isinstance(argument, tuple):
                 values.append(argument)
+            elif argument.dtype == torch.int32:
+                values.append(ctypes.c_uint64(argument.data_ptr()))
             else:
                 values += [ctypes.c_uint64(argument.data_ptr())] + [ctypes.c_int64(stride) for stride in argument.stride()]
         pointers = [ctypes.c_void_p(v[1]) if isinstance(v, tuple) else ctypes.cast(ctypes.pointer(v), ctypes.c_void_p) for v in values]

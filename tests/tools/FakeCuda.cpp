@@ -181,6 +181,14 @@ DEFINE(cuTensorMapEncodeTiled,
        { return cuSuccess; })
 DEFINE(cuStreamCreate, (CuHandle *, unsigned), { return cuSuccess; })
 DEFINE(cuStreamDestroy_v2, (CuHandle), { return cuSuccess; })
+DEFINE(cuStreamGetId, (CuHandle stream, unsigned long long *id), {
+  *id = reinterpret_cast<uintptr_t>(stream);
+  return cuSuccess;
+})
+DEFINE(cuStreamIsCapturing, (CuHandle, int *status), {
+  *status = 0;
+  return cuSuccess;
+})
 DEFINE(cuStreamSynchronize, (CuHandle), { return cuSuccess; })
 DEFINE(cuEventCreate, (CuHandle *, unsigned), { return cuSuccess; })
 DEFINE(cuEventDestroy_v2, (CuHandle), { return cuSuccess; })

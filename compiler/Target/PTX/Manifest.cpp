@@ -289,6 +289,9 @@ json::Value ManifestWriter::argument(Attribute arg) {
       .Case([&](sm::DimArgAttr a) -> json::Value {
         return json::Object{{"dim", a.getDim().getValue()}};
       })
+      .Case([&](sm::CounterArgAttr) -> json::Value {
+        return json::Object{{"counter", true}};
+      })
       .Case([&](sm::ScalarArgAttr a) -> json::Value {
         return json::Object{{"scalar", a.getScalar().getValue()}};
       })

@@ -198,6 +198,8 @@ void LaneEmitter::emitSignature() {
       types.append(tensor.getRank(), b.getI64Type());
     } else if (isa<TensorMapType>(argument.getType())) {
       types.push_back(LLVM::LLVMPointerType::get(ctx));
+    } else if (isa<CounterType>(argument.getType())) {
+      types.push_back(LLVM::LLVMPointerType::get(ctx, 1));
     } else {
       types.push_back(argument.getType());
     }

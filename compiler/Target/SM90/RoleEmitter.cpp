@@ -39,6 +39,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     emitBulkReduce(reduce);
   else if (auto next = dyn_cast<NextTileOp>(op))
     emitNextTile(next);
+  else if (auto reset = dyn_cast<ResetTilesOp>(op))
+    emitResetTiles(reset);
   else if (auto drain = dyn_cast<TmaDrainOp>(op))
     inlineAsm({}, {},
               drain.getWritten() ? "cp.async.bulk.wait_group 0;"
@@ -158,20 +160,26 @@ void RoleEmitter::emitSlot(SlotOp slot) {
   slots[slot] = {slot.getRing(), lane1(slot.getStage())};
 }
 
-/// Every tile takes one number, so the launch takes as many as it has tiles.
 void RoleEmitter::emitNextTile(NextTileOp next) {
-  Value counter = globals[next.getCounter()].pointer;
-  Value taken = inlineAsm(b.getI32Type(), {counter},
+  Value taken = inlineAsm(b.getI32Type(), {lane1(next.getCounter())},
                           "atom.relaxed.gpu.global.add.u32 $0, [$1], 1;",
                           "=r,l,~{memory}");
-  Value last = arith::SubIOp::create(b, loc(), lane1(next.getTiles()), i32(1));
-  Value isLast =
-      arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, taken, last);
-  inlineAsm({}, {counter, i32(0), isLast},
-            "@$2 st.relaxed.gpu.global.u32 [$0], $1;", "l,r,b,~{memory}");
   Value blocks =
       intrinsic("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type(), {});
   lanes(next) = {add(taken, blocks)};
+}
+
+/// Every tile takes one number, so the launch takes as many as it has tiles;
+/// the last is one that tells its block to stop.
+void RoleEmitter::emitResetTiles(ResetTilesOp reset) {
+  Value blocks =
+      intrinsic("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type(), {});
+  Value last = arith::SubIOp::create(
+      b, loc(), add(lane1(reset.getTiles()), blocks), i32(1));
+  Value isLast = arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq,
+                                       lane1(reset.getNumber()), last);
+  inlineAsm({}, {lane1(reset.getCounter()), i32(0), isLast},
+            "@$2 st.relaxed.gpu.global.u32 [$0], $1;", "l,r,b,~{memory}");
 }
 
 void RoleEmitter::emitPanel(PanelOp panel) {

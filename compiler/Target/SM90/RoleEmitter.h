@@ -58,6 +58,7 @@ private:
   void emitBulkLoad(sm::BulkLoadOp load);
   void emitBulkReduce(sm::BulkReduceOp reduce);
   void emitNextTile(sm::NextTileOp next);
+  void emitResetTiles(sm::ResetTilesOp reset);
   /// Address of a buffer's first byte, i32.
   mlir::Value bufferAddress(mlir::Value buffer);
 

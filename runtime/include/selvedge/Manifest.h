@@ -46,9 +46,9 @@ struct ManifestRange {
 
 /// One kernel argument.
 struct ManifestArg {
-  enum class Kind { Pointer, TensorMap, Stride, Dim, Scalar };
+  enum class Kind { Pointer, TensorMap, Stride, Dim, Scalar, Counter };
   Kind kind = Kind::Pointer;
-  /// Position in Manifest::tensors, ::dims or ::scalars.
+  /// Position in Manifest::tensors, ::dims or ::scalars; none for counters.
   size_t index = 0;
   /// The dimension, for strides.
   size_t dimension = 0;

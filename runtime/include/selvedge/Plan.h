@@ -68,7 +68,7 @@ struct PlannedLaunch {
   const ManifestLaunch *launch = nullptr;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   /// One parameter per slot, in its low bytes; the place of a tensor map holds
-  /// its position in `maps`.
+  /// its position in `maps`, that of a counter nothing yet.
   std::vector<uint64_t> params;
   /// Tensor maps still to be encoded, by parameter.
   std::vector<PlannedMap> maps;

@@ -37,22 +37,21 @@ sm.plan "flash_causal" dims ["B", "M", "H"] tensors [
     #tile.tensor_arg<name = "k", role = in, elementType = bf16, shape = ()[s0, s1, s2] -> (s0, s1, s2, 128)>,
     #tile.tensor_arg<name = "v", role = in, elementType = bf16, shape = ()[s0, s1, s2] -> (s0, s1, s2, 128)>,
     #tile.tensor_arg<name = "o", role = out, elementType = bf16, shape = ()[s0, s1, s2] -> (s0, s1, s2, 128), init = 0.0 : f32>,
-    #tile.tensor_arg<name = "lse", role = out, elementType = f32, shape = ()[s0, s1, s2] -> (s0, s2, s1), init = 0xFF800000 : f32>,
-    #tile.tensor_arg<name = "taken", role = inout, elementType = i32, shape = ()[s0, s1, s2] -> (1)>]
+    #tile.tensor_arg<name = "lse", role = out, elementType = f32, shape = ()[s0, s1, s2] -> (s0, s2, s1), init = 0xFF800000 : f32>]
     scalars [#tile.scalar_arg<name = "scale", type = f32, value = 0.0883883461 : f32>] requires [] params {} {
   sm.variant "bulk" when [] align 0 {
     sm.launch @flash_causal grid affine_map<()[s0, s1, s2] -> (s1 ceildiv 128, s2, s0)> persistent block 384 smem 0 args [
         #sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
         #sm.tensor_map<"q" box [: 1, 64, 1, 64]>, #sm.tensor_map<"k" box [: 1, 128, 1, 64]>, #sm.tensor_map<"v" box [: 1, 128, 1, 64]>,
         #sm.tensor_map<"o" box [: 1, 64, 1, 64]>, #sm.pointer<"lse">, #sm.stride<"lse", 0>, #sm.stride<"lse", 1>, #sm.stride<"lse", 2>,
-        #sm.pointer<"taken">, #sm.stride<"taken", 0>, #sm.scalar<"scale">]
+        #sm.counter, #sm.scalar<"scale">]
   }
 }
 
 sm.kernel @flash_causal args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
     #sm.tensor_map<"q" box [: 1, 64, 1, 64]>, #sm.tensor_map<"k" box [: 1, 128, 1, 64]>, #sm.tensor_map<"v" box [: 1, 128, 1, 64]>,
-    #sm.tensor_map<"o" box [: 1, 64, 1, 64]>, #sm.pointer<"lse">, #sm.pointer<"taken">, #sm.scalar<"scale">] warps 12 {
-^bb0(%B: i32, %M: i32, %H: i32, %mq: !map, %mk: !map, %mv: !map, %mo: !map, %lse: !tile.tensor<3, f32>, %taken: !tile.tensor<1, i32>, %scale: f32):
+    #sm.tensor_map<"o" box [: 1, 64, 1, 64]>, #sm.pointer<"lse">, #sm.counter, #sm.scalar<"scale">] warps 12 {
+^bb0(%B: i32, %M: i32, %H: i32, %mq: !map, %mk: !map, %mv: !map, %mo: !map, %lse: !tile.tensor<3, f32>, %taken: !sm.counter, %scale: f32):
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c2 = arith.constant 2 : i32
@@ -152,7 +151,7 @@ sm.kernel @flash_causal args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
       scf.condition(%more) %t, %m, %h, %b, %qb, %qp, %st, %ph : i32, i32, i32, i32, i32, i32, i32, i32
     } do {
     ^bb0(%t: i32, %m: i32, %h: i32, %b: i32, %qb: i32, %qp: i32, %st: i32, %ph: i32):
-      %next = sm.next_tile %taken of %tiles : <1, i32>
+      %next = sm.next_tile %taken
       %blocks = arith.addi %m, %c1 : i32
       %r:5 = scf.for %j = %c0 to %blocks step %c1 iter_args(%s = %st, %p = %ph, %m0 = %none, %h0 = %c0, %b0 = %c0) -> (i32, i32, i32, i32, i32) : i32 {
         %back = arith.subi %m, %j : i32
@@ -218,6 +217,7 @@ sm.kernel @flash_causal args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
       %qb1 = arith.xori %qb, %c1 : i32
       scf.yield %next, %r#2, %r#3, %r#4, %qb1, %qp1, %r#0, %r#1 : i32, i32, i32, i32, i32, i32, i32, i32
     }
+    sm.reset_tiles %taken at %end#0 of %tiles
   }
 
   // Two warpgroups, 64 rows each, take turns on the tensor cores.

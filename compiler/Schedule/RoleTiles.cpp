@@ -1,0 +1,256 @@
+// Which tiles a thread block of a kernel with roles executes, and when.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/RoleKernel.h"
+
+#include "dialect/Sm/SmScheduler.h"
+#include "mlir/IR/AffineExprVisitor.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Tile numbers on their way from the role that copies to the other.
+static constexpr int64_t mailStages = 2;
+/// What the loops of the tiles at work read should stay in the L2 cache: beside
+/// what else passes through it, a third of its 50 MB.
+static constexpr int64_t cachedBytes = 16 << 20;
+
+namespace {
+
+/// Emits an affine expression over dims as 32-bit arithmetic.
+class DimArithmetic : public AffineExprVisitor<DimArithmetic, Value> {
+public:
+  DimArithmetic(OpBuilder &b, Location loc, ArrayRef<Value> dims)
+      : b(b), loc(loc), dims(dims) {}
+
+  Value visitConstantExpr(AffineConstantExpr e) {
+    return arith::ConstantIntOp::create(b, loc, e.getValue(), 32);
+  }
+  Value visitSymbolExpr(AffineSymbolExpr e) { return dims[e.getPosition()]; }
+  Value visitAddExpr(AffineBinaryOpExpr e) { return binary<arith::AddIOp>(e); }
+  Value visitMulExpr(AffineBinaryOpExpr e) { return binary<arith::MulIOp>(e); }
+  Value visitModExpr(AffineBinaryOpExpr e) { return binary<arith::RemUIOp>(e); }
+  Value visitFloorDivExpr(AffineBinaryOpExpr e) {
+    return binary<arith::DivUIOp>(e);
+  }
+  Value visitCeilDivExpr(AffineBinaryOpExpr e) {
+    return binary<arith::CeilDivSIOp>(e);
+  }
+  Value visitDimExpr(AffineDimExpr) {
+    llvm_unreachable("launches have dims as symbols");
+  }
+
+private:
+  template <typename Op>
+  Value binary(AffineBinaryOpExpr e) {
+    Value lhs = visit(e.getLHS()), rhs = visit(e.getRHS());
+    return Op::create(b, loc, lhs, rhs);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  ArrayRef<Value> dims;
+};
+
+} // namespace
+
+void RoleKernel::countTiles() {
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  SmallVector<Value> dims(names.size());
+  for (auto [attr, argument] :
+       llvm::zip_equal(target.getArgs(), target.getBody().getArguments()))
+    if (auto dim = dyn_cast<DimArgAttr>(attr))
+      dims[llvm::find(names, dim.getDim()) - names.begin()] = argument;
+  for (AffineExpr extent : launch.getGrid().getResults()) {
+    tilesInRow = DimArithmetic(b, loc, dims).visit(extent);
+    tiles = tiles ? arith::MulIOp::create(b, loc, tiles, tilesInRow).getResult()
+                  : tilesInRow;
+  }
+}
+
+void RoleKernel::mapTile(Value tile, IRMapping &mapping) {
+  for (auto block : source.getBody().getOps<BlockIdOp>())
+    mapping.map(block.getResult(), tile);
+}
+
+/// Tiles of equal length: each thread block takes every n-th.
+LogicalResult RoleKernel::takeEveryNth(MutableArrayRef<Value> carried,
+                                       TileBody body) {
+  auto loop = scf::ForOp::create(
+      b, loc, BlockIdOp::create(b, loc, b.getI32Type()), tiles,
+      BlockCountOp::create(b, loc, b.getI32Type()), ValueRange(carried));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  llvm::copy(loop.getRegionIterArgs(), carried.begin());
+  IRMapping local = outer;
+  mapTile(loop.getInductionVar(), local);
+  if (failed(body(local)))
+    return failure();
+  scf::YieldOp::create(b, loc, ValueRange(carried));
+  llvm::copy(loop.getResults(), carried.begin());
+  return success();
+}
+
+/// Rows of tiles are the places along all axes but the fastest, along which the
+/// length changes. Heavy tiles come first, row after row within a section of
+/// rows whose operands stay in the cache; the quarter with the least to do
+/// comes last, over all rows, and evens out what the thread blocks have left.
+RoleKernel::TileOrder RoleKernel::planOrder() {
+  TileOrder order;
+  if (plan.length == TileLength::Varies)
+    return order;
+  auto div = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(b, loc, x, y);
+  };
+  // Of a short row a quarter would be too coarse.
+  Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                        tilesInRow, i32(8));
+  order.rows = div(tiles, tilesInRow);
+  order.light =
+      arith::SelectOp::create(b, loc, isShort, i32(0), div(tilesInRow, i32(4)));
+  order.heavy = arith::SubIOp::create(b, loc, tilesInRow, order.light);
+  // What the longest tile of the first row reads.
+  IRMapping local = outer;
+  mapTile(plan.length == TileLength::Grows
+              ? arith::SubIOp::create(b, loc, tilesInRow, i32(1)).getResult()
+              : i32(0),
+          local);
+  scf::ForOp last = plan.loops.back();
+  Value steps =
+      div(scalar(last.getUpperBound(), local), scalar(last.getStep(), local));
+  int64_t stepBytes = 0;
+  for (BulkCopy &copy : plan.streamed[last])
+    stepBytes += stageBytes(copy);
+  Value fits = div(i32(cachedBytes / stepBytes),
+                   arith::MaxSIOp::create(b, loc, steps, i32(1)));
+  order.section = arith::MaxSIOp::create(
+      b, loc, arith::MinSIOp::create(b, loc, fits, order.rows), i32(1));
+  return order;
+}
+
+Value RoleKernel::nthTile(const TileOrder &order, Value n) {
+  if (!order.rows)
+    return n;
+  auto div = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(b, loc, x, y);
+  };
+  auto sub = [&](Value x, Value y) -> Value {
+    return arith::SubIOp::create(b, loc, x, y);
+  };
+  auto mul = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(b, loc, x, y);
+  };
+  // The light part is one section of all rows.
+  Value heavyTiles = mul(order.heavy, order.rows);
+  Value isLight =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, n, heavyTiles);
+  auto select = [&](Value light, Value heavy) -> Value {
+    return arith::SelectOp::create(b, loc, isLight, light, heavy);
+  };
+  Value number = select(sub(n, heavyTiles), n),
+        size = select(order.rows, order.section),
+        length = select(order.light, order.heavy);
+  Value section = div(number, mul(length, size));
+  Value firstRow = mul(section, size);
+  number = sub(number, mul(firstRow, length));
+  // The last section may have fewer rows.
+  size = arith::MinSIOp::create(b, loc, size, sub(order.rows, firstRow));
+  Value down = div(number, size),
+        row = add(firstRow, sub(number, mul(down, size)));
+  Value place = plan.length == TileLength::Grows
+                    ? sub(sub(length, i32(1)), down)
+                    : add(select(order.heavy, i32(0)), down);
+  if (plan.length == TileLength::Grows)
+    place = add(place, select(i32(0), order.light));
+  return add(mul(row, tilesInRow), place);
+}
+
+/// Tiles of different length: whoever is free takes the next. The role that
+/// copies asks for its number while this tile's copies run, and posts it.
+LogicalResult RoleKernel::handOut(MutableArrayRef<Value> carried,
+                                  TileBody body) {
+  TileOrder order = planOrder();
+  Cursor mail{i32(0), i32(1)};
+  auto post = [&](Value tile) {
+    WaitOp::create(b, loc, mailEmpty, mail.stage, mail.parity);
+    PostOp::create(b, loc, tile, mailbox, mail.stage);
+    ArriveOp::create(b, loc, mailFull, mail.stage, false);
+    mail = advance(mail, mailStages);
+  };
+  SmallVector<Value> values{BlockIdOp::create(b, loc, b.getI32Type()),
+                            mail.stage, mail.parity};
+  values.append(carried.begin(), carried.end());
+  auto unpack = [&](ValueRange from) {
+    mail = {from[1], from[2]};
+    llvm::copy(from.drop_front(3), carried.begin());
+  };
+  LogicalResult result = success();
+  auto loop = scf::WhileOp::create(
+      b, loc, ValueRange(values).getTypes(), values,
+      [&](OpBuilder &, Location, ValueRange arguments) {
+        Value isTile = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                             arguments[0], tiles);
+        scf::ConditionOp::create(b, loc, isTile, arguments);
+      },
+      [&](OpBuilder &, Location, ValueRange arguments) {
+        unpack(arguments);
+        Value next = NextTileOp::create(b, loc, b.getI32Type(), counter);
+        Value tile = nthTile(order, arguments[0]);
+        post(tile);
+        IRMapping local = outer;
+        mapTile(tile, local);
+        result = body(local);
+        SmallVector<Value> yields{next, mail.stage, mail.parity};
+        yields.append(carried.begin(), carried.end());
+        scf::YieldOp::create(b, loc, yields);
+      });
+  unpack(loop.getResults());
+  ResetTilesOp::create(b, loc, counter, loop.getResult(0), tiles);
+  post(i32(-1));
+  return result;
+}
+
+LogicalResult RoleKernel::takePosted(MutableArrayRef<Value> carried,
+                                     TileBody body) {
+  SmallVector<Value> values{i32(0), i32(0)};
+  values.append(carried.begin(), carried.end());
+  LogicalResult result = success();
+  SmallVector<Type> types{b.getI32Type()};
+  llvm::append_range(types, ValueRange(values).getTypes());
+  auto loop = scf::WhileOp::create(
+      b, loc, types, values,
+      [&](OpBuilder &, Location, ValueRange arguments) {
+        Cursor mail{arguments[0], arguments[1]};
+        WaitOp::create(b, loc, mailFull, mail.stage, mail.parity);
+        Value tile =
+            ReceiveOp::create(b, loc, b.getI32Type(), mailbox, mail.stage);
+        ArriveOp::create(b, loc, mailEmpty, mail.stage, true);
+        mail = advance(mail, mailStages);
+        SmallVector<Value> passed{tile, mail.stage, mail.parity};
+        llvm::append_range(passed, arguments.drop_front(2));
+        Value isTile = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                             tile, i32(0));
+        scf::ConditionOp::create(b, loc, isTile, passed);
+      },
+      [&](OpBuilder &, Location, ValueRange arguments) {
+        llvm::copy(arguments.drop_front(3), carried.begin());
+        IRMapping local = outer;
+        mapTile(arguments[0], local);
+        result = body(local);
+        SmallVector<Value> yields{arguments[1], arguments[2]};
+        yields.append(carried.begin(), carried.end());
+        scf::YieldOp::create(b, loc, yields);
+      });
+  llvm::copy(loop.getResults().drop_front(3), carried.begin());
+  return result;
+}
+
+void RoleKernel::allocateMail() {
+  mailbox =
+      MailboxOp::create(b, loc, MailboxType::get(b.getContext(), mailStages));
+  mailFull = addBarrier(1, mailStages);
+  mailEmpty = addBarrier(warpsPerGroup * plan.warpgroups, mailStages);
+}
+
+} // namespace selvedge::schedule

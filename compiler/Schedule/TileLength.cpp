@@ -1,0 +1,70 @@
+// How long the tiles of a kernel take beside each other.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/TileLength.h"
+
+#include "dialect/Sm/Sm.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+namespace {
+
+/// Sign of the change of a value along the fastest axis; none where it is
+/// unknown, or where the value depends on another axis.
+using Slope = std::optional<int>;
+
+Slope sum(Slope a, Slope b) {
+  if (!a || !b || *a * *b < 0)
+    return std::nullopt;
+  return *a ? a : b;
+}
+
+Slope negated(Slope a) { return a ? Slope(-*a) : a; }
+
+Slope slopeOf(Value v) {
+  Operation *def = v.getDefiningOp();
+  if (!def || isa<LoadOp>(def))
+    return 0;
+  // The block's number without its place along the other axes.
+  if (isa<arith::RemUIOp>(def) && def->getOperand(0).getDefiningOp<BlockIdOp>())
+    return 1;
+  if (isa<BlockIdOp>(def))
+    return std::nullopt;
+  SmallVector<Slope> slopes = llvm::map_to_vector(def->getOperands(), slopeOf);
+  if (llvm::all_of(slopes, [](Slope s) { return s == 0; }))
+    return 0;
+  return llvm::TypeSwitch<Operation *, Slope>(def)
+      .Case<arith::AddIOp, arith::MaxSIOp, arith::MinSIOp>(
+          [&](auto) { return sum(slopes[0], slopes[1]); })
+      .Case([&](arith::SubIOp) { return sum(slopes[0], negated(slopes[1])); })
+      .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) { return slopes[0]; })
+      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::DivSIOp>(
+          [&](Operation *op) -> Slope {
+            APInt factor;
+            if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
+              return std::nullopt;
+            return factor.isNegative() ? negated(slopes[0]) : slopes[0];
+          })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+} // namespace
+
+TileLength tileLength(ArrayRef<scf::ForOp> loops) {
+  scf::ForOp first = loops.front(), last = loops.back();
+  Slope slope = sum(slopeOf(last.getUpperBound()),
+                    negated(slopeOf(first.getLowerBound())));
+  if (!slope)
+    return TileLength::Varies;
+  return *slope == 0  ? TileLength::Equal
+         : *slope > 0 ? TileLength::Grows
+                      : TileLength::Shrinks;
+}
+
+} // namespace selvedge::schedule
