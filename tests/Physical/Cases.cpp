@@ -152,6 +152,13 @@ Case matmul() {
          {},
          true,
          {{"K", edge}}});
+  // A block that lies inside both operands.
+  test.edges.push_back(
+      {"inside",
+       {randomTensor("a", {128, 64}, 5), randomTensor("b", {64, 128}, 6)},
+       {},
+       true,
+       {{"M", 128}, {"N", 128}, {"K", 64}}});
   return test;
 }
 
