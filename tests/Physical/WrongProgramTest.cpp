@@ -15,11 +15,14 @@ struct Mistake {
 };
 
 const Mistake mistakes[] = {
-    {"last key dropped", "for j in N by BN", "for j in 0..kv_len[b] - 1 by BN"},
+    {"last key dropped", "valid j < kv_len[b]",
+     "valid j < kv_len[b] - 1 && j < N - 1"},
     {"a zero key counted",
      "o[b, i, (g, u), :] =", "sm.include(0.0, acc); o[b, i, (g, u), :] ="},
-    {"causal one short", "j <= i + kv_len[b] - M", "j < i + kv_len[b] - M"},
-    {"causal one far", "j <= i + kv_len[b] - M", "j <= i + 1 + kv_len[b] - M"},
+    {"causal one short", "|| j <= i + kv_len[b] - M;",
+     "|| j < i + kv_len[b] - M;"},
+    {"causal one far", "|| j <= i + kv_len[b] - M;",
+     "|| j <= i + 1 + kv_len[b] - M;"},
     {"lse in log2", "sm.lse()", "sm.lse() * 1.4426950408889634"},
 };
 
