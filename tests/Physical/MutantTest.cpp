@@ -205,8 +205,8 @@ TEST_P(MutantParts, Steps) {
   EXPECT_NE(table, "");
 }
 
-/// The same of blocks that lie inside their tensors and others; attention has
-/// none.
+/// The same of blocks that lie inside their tensors and others. Only the matrix
+/// product has sizes here at which both run.
 TEST_P(MutantParts, InteriorSteps) {
   if (test.name != "matmul")
     return;
