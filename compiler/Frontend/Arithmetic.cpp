@@ -377,7 +377,8 @@ Val Elaborator::floatBinary(SMLoc loc, StringRef op, const Val &a,
   else if (op == "*")
     result = tb->create<arith::MulFOp>(l, p, q);
   else
-    result = tb->create<arith::DivFOp>(l, p, q);
+    // The exact quotient takes a call per element: gemma's took ptxas 5 s.
+    result = tb->create<arith::DivFOp>(l, p, q, arith::FastMathFlags::afn);
   PredSet preds = x.preds;
   preds.add(y.preds);
   return Val::ofSsa(result, preds);

@@ -23,6 +23,9 @@ bool isMultipleOf(Value value, int64_t factor) {
     if (isa<arith::AddIOp, arith::SubIOp>(def))
       return isMultipleOf(def->getOperand(0), factor) &&
              isMultipleOf(def->getOperand(1), factor);
+    // Narrowing keeps powers of two, which vectors are.
+    if (isa<arith::TruncIOp, arith::ExtSIOp>(def))
+      return isMultipleOf(def->getOperand(0), factor);
     return false;
   }
   auto argument = cast<BlockArgument>(value);

@@ -181,6 +181,13 @@ FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
   return result;
 }
 
+int64_t shareLanes(int64_t size, int64_t warps) {
+  static constexpr int64_t vectorsOfWarp = 256;
+  while (warps > 1 && size % (warps * vectorsOfWarp) != 0)
+    warps /= 2;
+  return warps;
+}
+
 AxisDistAttr distribute(const AxisRoles &roles, StringAttr axis, int64_t size,
                         int64_t warps, int64_t vector) {
   int64_t rowWarps = warpsAlongRows(roles, warps);
@@ -203,11 +210,17 @@ AxisDistAttr distribute(const AxisRoles &roles, StringAttr axis, int64_t size,
     llvm::append_range(warpStrides, bits(colWarps, part));
     return makeAxis(axis, {{2, 1}, {part / 8, 8}}, {2, 4}, warpStrides, warps);
   }
-  case AxisRole::Lanes:
-    return makeAxis(axis, {{vector, 1}, {size / (32 * vector), 32 * vector}},
-                    bits(32, vector), {}, warps);
-  case AxisRole::Warps:
-    return makeAxis(axis, {{size / warps, warps}}, {}, bits(warps, 1), warps);
+  case AxisRole::Lanes: {
+    int64_t part = 32 * vector * roles.laneWarps;
+    SmallVector<int64_t> warpStrides(llvm::Log2_64(warps / roles.laneWarps), 0);
+    llvm::append_range(warpStrides, bits(roles.laneWarps, 32 * vector));
+    return makeAxis(axis, {{vector, 1}, {size / part, part}}, bits(32, vector),
+                    warpStrides, warps);
+  }
+  case AxisRole::Warps: {
+    int64_t rows = warps / roles.laneWarps;
+    return makeAxis(axis, {{size / rows, rows}}, {}, bits(rows, 1), warps);
+  }
   case AxisRole::Local:
     break;
   }

@@ -16,7 +16,8 @@ enum class AxisRole {
   Cols,
   /// Consecutive elements on consecutive lanes (kernels without products).
   Lanes,
-  /// One index per warp (kernels without products).
+  /// Indices on the warps that do not share the axis of lanes (kernels without
+  /// products).
   Warps,
   /// Held completely by every thread.
   Local
@@ -31,6 +32,8 @@ struct AxisRoles {
   /// Warps may share the columns of an accumulator: nothing reduces along
   /// columns and no operand stays in registers.
   bool splitCols = false;
+  /// Warps that share the axis of lanes (kernels without products).
+  int64_t laneWarps = 1;
   /// Columns of some product's result (not only contracted).
   llvm::SmallPtrSet<mlir::Attribute, 4> resultCols;
 };
@@ -41,6 +44,11 @@ mlir::FailureOr<AxisRoles> assignRoles(tile::KernelOp kernel);
 /// True where `load` can be copied to shared memory as an operand of a product:
 /// a 16-bit tile with two axes that come from different indices.
 bool isCopyableOperand(tile::LoadOp load);
+
+/// Warps, out of `warps`, that share an axis of lanes of `size`: each has a
+/// vector per lane, so that rows are few and what a kernel reads again of them
+/// is still in L2.
+int64_t shareLanes(int64_t size, int64_t warps);
 
 /// Distribution of an axis of `size` for its role. `vector` is the number of
 /// adjacent elements that a lane holds in role Lanes.

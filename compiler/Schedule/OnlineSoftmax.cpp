@@ -11,6 +11,16 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+bool isSplat(Value value, double expected) {
+  FloatAttr number;
+  if (auto splat = value.getDefiningOp<SplatOp>())
+    return matchPattern(splat.getValue(), m_Constant(&number)) &&
+           number.getValue().isExactlyValue(number.getType().isF32()
+                                                ? static_cast<float>(expected)
+                                                : expected);
+  return false;
+}
+
 namespace {
 
 class Finder {
@@ -44,16 +54,6 @@ private:
     if (op)
       step.ops.insert(op);
     return op;
-  }
-
-  static bool isSplat(Value value, double expected) {
-    FloatAttr number;
-    if (auto splat = value.getDefiningOp<SplatOp>())
-      return matchPattern(splat.getValue(), m_Constant(&number)) &&
-             number.getValue().isExactlyValue(number.getType().isF32()
-                                                  ? static_cast<float>(expected)
-                                                  : expected);
-    return false;
   }
 
   /// exp2((x - ref) * log2(e)), `ref` spread over x if need be.

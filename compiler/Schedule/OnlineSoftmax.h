@@ -37,6 +37,9 @@ struct OnlineSoftmax {
   }
 };
 
+/// Whether all lanes hold one constant.
+bool isSplat(mlir::Value value, double expected);
+
 /// The only such step of the loop's body; none where there is none.
 std::optional<OnlineSoftmax> findOnlineSoftmax(mlir::scf::ForOp loop);
 

@@ -25,12 +25,18 @@ constexpr Candidate rowCandidates[] = {
 constexpr Candidate warpgroupCandidates[] = {
     {256, 64, 64, 16}, {128, 128, 64, 8}, {128, 64, 64, 8},
     {64, 64, 64, 4},   {64, 32, 32, 4},   {64, 16, 16, 4}};
+/// The same for plain products, whose accumulators are all that registers hold.
+constexpr Candidate plainWarpgroupCandidates[] = {
+    {128, 256, 64, 8}, {128, 128, 64, 8}, {128, 64, 64, 8}, {64, 64, 64, 4}};
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
-/// No products: one row per warp, a kilobyte or more of it at a time.
-constexpr Candidate elementwiseCandidates[] = {
-    {4, 1024, 1, 4}, {4, 512, 1, 4}, {4, 256, 1, 4}};
+/// No products: two kilobytes of a row at a time. Few registers let many thread
+/// blocks hide each other's latency.
+constexpr Candidate elementwiseCandidates[] = {{1, 1024, 1, 2}};
+
+/// A vector of 16 bytes per lane of a warp, in elements of 16 bits.
+constexpr int64_t lanesGranule = 256;
 
 /// Registers that addresses, predicates, fragments and loop state take beside
 /// accumulators (seen in SASS of the templates).
@@ -49,6 +55,13 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
                 int64_t columnGranule) {
   KernelPlan plan;
   plan.warps = c.warps;
+  int64_t laneWarps = 1;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (roles.roles.lookup(axis.getName()) == AxisRole::Lanes)
+      laneWarps = shareLanes(
+          axis.getBlock() ? c.cols
+                          : llvm::alignTo(axis.getExtent(), lanesGranule),
+          c.warps);
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
     int64_t block = 1, granule = 1;
     switch (roles.roles.lookup(axis.getName())) {
@@ -62,10 +75,10 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
       break;
     case AxisRole::Lanes:
       block = c.cols;
-      granule = 256;
+      granule = lanesGranule;
       break;
     case AxisRole::Warps:
-      block = granule = c.warps;
+      block = granule = c.warps / laneWarps;
       break;
     case AxisRole::Local:
       block = 16;
@@ -133,16 +146,18 @@ int64_t productRegisters(int64_t warpgroups) {
 }
 
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
-  return target.hasWarpgroups && roles.hasDot && !roles.splitCols;
+  return target.hasWarpgroups && roles.hasDot;
 }
 
 FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
                                 const TargetInfo &target, bool useWarpgroups) {
   ArrayRef<Candidate> candidates =
-      !roles.hasDot     ? ArrayRef<Candidate>(elementwiseCandidates)
-      : roles.splitCols ? ArrayRef<Candidate>(squareCandidates)
-      : useWarpgroups   ? ArrayRef<Candidate>(warpgroupCandidates)
-                        : ArrayRef<Candidate>(rowCandidates);
+      !roles.hasDot ? ArrayRef<Candidate>(elementwiseCandidates)
+      : roles.splitCols
+          ? (useWarpgroups ? ArrayRef<Candidate>(plainWarpgroupCandidates)
+                           : ArrayRef<Candidate>(squareCandidates))
+      : useWarpgroups ? ArrayRef<Candidate>(warpgroupCandidates)
+                      : ArrayRef<Candidate>(rowCandidates);
   for (const Candidate &candidate : candidates) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);

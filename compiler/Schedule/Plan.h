@@ -20,8 +20,8 @@ struct KernelPlan {
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").
 int64_t productRegisters(int64_t warpgroups);
 
-/// Whether the target multiplies by warpgroups and the kernel's products allow
-/// it: each keeps whole rows, as softmax needs.
+/// Whether the target multiplies by warpgroups: each keeps whole rows, whatever
+/// else the warps could share.
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);
 
 /// Solves a kernel: the first candidate that fits registers and shared memory;

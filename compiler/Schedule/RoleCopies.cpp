@@ -7,9 +7,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Registers of the copying warpgroup.
-static constexpr int64_t copyRegisters = 24;
-
 /// Announces the bytes of a tile and copies it.
 void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
                       IRMapping &mapping) {
@@ -41,14 +38,14 @@ void RoleKernel::emitCopies() {
   b.setInsertionPointToStart(&block);
   // A slot is free at first: its barrier counts as one phase ahead.
   SmallVector<Value> carried{i32(0), i32(1), i32(0), i32(1)};
-  auto copyTile = [&](IRMapping &mapping) {
+  (void)takeTiles(/*isSingle=*/true, carried, [&](ValueRange place) {
     Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
+    IRMapping mapping = outer;
+    mapping.map(ValueRange(coordinates), place);
     emitTileCopies(tile, step, mapping);
     carried = {tile.stage, tile.parity, step.stage, step.parity};
     return success();
-  };
-  (void)(plan.length == TileLength::Equal ? takeEveryNth(carried, copyTile)
-                                          : handOut(carried, copyTile));
+  });
 }
 
 void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,

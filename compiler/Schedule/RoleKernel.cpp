@@ -41,14 +41,11 @@ void RoleKernel::allocate() {
   for (BulkCopy &copy : steps)
     stepBytes += stageBytes(copy);
   // Where there is room: results are staged, and the next tile's operands
-  // arrive during this one.
-  int64_t taken = tileBytes + stages * stepBytes, storeBytes = 0;
-  for (BulkStore &store : plan.stores)
-    storeBytes += storeType(store).getBytes() * plan.warpgroups;
-  if (taken + storeBytes > maxSharedBytes)
-    plan.stores.clear();
-  else
-    taken += storeBytes;
+  // arrive during this one. Where steps bring all operands they come first.
+  int64_t wanted = plan.resident.empty() ? maxStages : stages;
+  int64_t storeBytes =
+      chooseStoreParts(maxSharedBytes - tileBytes - wanted * stepBytes);
+  int64_t taken = tileBytes + stages * stepBytes + storeBytes;
   if (taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
     taken += tileBytes;
@@ -61,7 +58,7 @@ void RoleKernel::allocate() {
     streamed.push_back(makeRing(copy, stages));
   for (BulkStore &store : plan.stores)
     staging[store.store] =
-        AllocOp::create(b, loc, storeType(store).withStages(plan.warpgroups));
+        AllocOp::create(b, loc, storeType(store).withStages(storeSlots(store)));
   // After the buffers, which are aligned to more than barriers.
   SmallVector<Value> barriers;
   for (Ring &ring : llvm::concat<Ring>(resident, streamed)) {
@@ -69,10 +66,8 @@ void RoleKernel::allocate() {
     ring.empty = addBarrier(warpsPerGroup * plan.warpgroups, ring.depth);
     barriers.append({ring.full, ring.empty});
   }
-  if (plan.length != TileLength::Equal) {
-    allocateMail();
-    barriers.append({mailFull, mailEmpty});
-  }
+  allocateMail();
+  barriers.append({mailFull, mailEmpty});
   InitMBarriersOp::create(b, loc, barriers);
 }
 
@@ -138,6 +133,13 @@ void RoleKernel::addArguments() {
     args.push_back(arg);
     outer.map(argument, body.addArgument(type, loc));
   }
+  for (BulkStore &store : plan.stores) {
+    if (!store.rowExtent)
+      continue;
+    auto tensor = cast<BlockArgument>(store.store.getTensor());
+    args.push_back(source.getArgs()[tensor.getArgNumber()]);
+    lanePointers[store.store] = body.addArgument(tensor.getType(), loc);
+  }
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
     auto arg = DimArgAttr::get(b.getContext(), name);
@@ -162,10 +164,12 @@ FailureOr<KernelOp> RoleKernel::run() {
                             warpsPerGroup * (plan.warpgroups + 1));
   Block &body = target.getBody().emplaceBlock();
   b.setInsertionPointToStart(&body);
+  findCoordinates();
   allocate();
   addArguments();
   countTiles();
   emitCopies();
+  emitOrder();
   if (failed(emitProducts()))
     return failure();
   sm::ReturnOp::create(b, loc);

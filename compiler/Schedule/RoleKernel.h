@@ -13,6 +13,8 @@ namespace selvedge::schedule {
 
 constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
                   threadsPerWarpgroup = 128;
+/// Registers of the warpgroup that copies.
+constexpr int64_t copyRegisters = 24;
 /// Named barriers, of which there are 16: 0 is that of the block, then one for
 /// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
 /// for the tile that it stores.
@@ -55,23 +57,38 @@ private:
   mlir::Value warpgroupRow() {
     return mlir::arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
   }
+  /// Cuts staged results so that they fit `bytes`, or gives bulk stores up; the
+  /// bytes that they take.
+  int64_t chooseStoreParts(int64_t bytes);
+  /// Staging of a store: all columns of a warpgroup, or where they are cut into
+  /// parts one panel of them; and how many such buffers there are.
   sm::BufferType storeType(BulkStore &store);
-  void emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  int64_t storeSlots(BulkStore &store);
+  mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
+  /// Operations that only stores need and that are emitted there.
+  void findDeferred();
+  /// Maps `value` in `part` to the panel of its columns, along `axis`, that
+  /// starts at `from`; what has no columns is the same in `whole`.
+  mlir::LogicalResult emitPart(mlir::Value value, mlir::StringAttr axis,
+                               int64_t from, mlir::IRMapping &whole,
+                               mlir::IRMapping &part);
   void addArguments();
   /// Sets `tiles` and `tilesInRow`.
   void countTiles();
+  /// The tile that comes `number`-th where neighbours share operands.
+  mlir::Value orderTile(mlir::Value number);
   /// Has the source's block be the one of a tile.
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
-  /// Emits `body` for each tile of this thread block, in the role that copies
-  /// or in that which multiplies. `carried` goes through it and holds what the
-  /// last tile left.
-  using TileBody = llvm::function_ref<mlir::LogicalResult(mlir::IRMapping &)>;
-  mlir::LogicalResult takeEveryNth(llvm::MutableArrayRef<mlir::Value> carried,
-                                   TileBody body);
-  mlir::LogicalResult handOut(llvm::MutableArrayRef<mlir::Value> carried,
-                              TileBody body);
-  mlir::LogicalResult takePosted(llvm::MutableArrayRef<mlir::Value> carried,
-                                 TileBody body);
+  void findCoordinates();
+  void post(mlir::ValueRange words, Cursor &mail);
+  void postTile(mlir::Value tile, Cursor &mail);
+  Cursor postEveryNth(Cursor mail);
+  Cursor postOnDemand(Cursor mail);
+  void emitOrder();
+  mlir::LogicalResult
+  takeTiles(bool isSingle, llvm::MutableArrayRef<mlir::Value> carried,
+            llvm::function_ref<mlir::LogicalResult(mlir::ValueRange)> body);
   /// In which order tiles are handed out; without rows by their numbers.
   struct TileOrder {
     /// Rows of tiles, rows per section, tiles of a row in its two parts.
@@ -81,8 +98,13 @@ private:
   mlir::Value nthTile(const TileOrder &order, mlir::Value n);
   void allocateMail();
   void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
-  mlir::LogicalResult emitTileProducts(bool isLagged, Cursor &tile,
-                                       Cursor &step, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitTiles();
+  mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step);
+  void awaitResident(Cursor tile, mlir::IRMapping &mapping);
+  void releaseResident(Cursor tile);
+  mlir::LogicalResult emitOutside(bool afterLoops, mlir::IRMapping &mapping);
+  /// The operations before the loops of a tile, which lies at `place`.
+  mlir::FailureOr<mlir::IRMapping> mappingOf(mlir::ValueRange place);
   Ring makeRing(BulkCopy &copy, int64_t depth);
   mlir::Value addBarrier(int64_t arrivals, int64_t depth) {
     return sm::MBarrierOp::create(
@@ -100,7 +122,19 @@ private:
   mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
+  bool hasSameProducts(mlir::scf::ForOp loop);
+  mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
   mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// Loops whose steps only add products of copied tiles to what they carry:
+  /// nothing in them depends on a result.
+  bool findPlainProducts();
+  mlir::LogicalResult emitPlainLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// Starts the products of one step; without `carried` sums start at `inits`.
+  llvm::SmallVector<mlir::Value> startProducts(Cursor at,
+                                               mlir::ValueRange carried,
+                                               mlir::ValueRange inits,
+                                               mlir::IRMapping &mapping);
+  void releaseStep(mlir::Value stage);
   /// What a step leaves for the next one.
   struct Pending {
     /// Carried values of the loops; an accumulator without its last product.
@@ -108,10 +142,55 @@ private:
     /// The computed operand of the last product, its step's index and slot.
     mlir::Value operand, index;
     Cursor at;
+    /// Where given, rows are absent only if it holds.
+    mlir::Value clears;
   };
+  /// Where the loops of a tile begin and end, and which of them run.
+  struct TileSteps {
+    llvm::SmallVector<mlir::Value> lower, upper;
+    mlir::Value first, step, exists, firstRuns, lastRuns;
+  };
+  TileSteps findSteps(mlir::IRMapping &mapping);
+  llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
+  mlir::FailureOr<mlir::Value> emitFront(mlir::scf::ForOp loop, Cursor at,
+                                         const Pending *before,
+                                         const mlir::IRMapping &earlier,
+                                         mlir::IRMapping &mapping,
+                                         mlir::Value clears = {});
+  mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
+                               mlir::IRMapping &mapping, Pending &after);
+  mlir::LogicalResult
+  emitFirstStep(const TileSteps &steps, Cursor at, const Pending *before,
+                const mlir::IRMapping &earlier,
+                llvm::function_ref<mlir::LogicalResult(mlir::Value)> finish,
+                const mlir::IRMapping &mapping, Pending &pending);
   mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
-                               Cursor at, std::optional<Pending> before,
+                               Cursor at, const Pending &before,
                                mlir::IRMapping mapping, Pending &after);
+  mlir::LogicalResult emitFurtherSteps(const TileSteps &steps,
+                                       const mlir::IRMapping &mapping,
+                                       Pending &pending, Cursor &next);
+  mlir::Value emitLastProduct(const Pending &pending,
+                              const mlir::IRMapping &mapping);
+  void mapResults(llvm::ArrayRef<mlir::Value> carried,
+                  mlir::IRMapping &mapping);
+  /// A tile whose last product is still to come, if `exists`.
+  struct OpenTile {
+    mlir::Value exists;
+    llvm::SmallVector<mlir::Value> place;
+    Pending last;
+  };
+  llvm::SmallVector<mlir::Value> pack(const OpenTile &open);
+  OpenTile unpack(mlir::ValueRange values);
+  OpenTile noTile();
+  mlir::LogicalResult emitEnd(llvm::ArrayRef<mlir::Value> carried,
+                              mlir::IRMapping &mapping);
+  mlir::LogicalResult emitBoundary(const OpenTile &open, const TileSteps &steps,
+                                   Cursor at, const mlir::IRMapping &mapping,
+                                   Pending &pending);
+  mlir::LogicalResult emitOpenTile(mlir::ValueRange place,
+                                   llvm::MutableArrayRef<mlir::Value> carried);
+  mlir::LogicalResult emitOpenTiles();
   /// The operand of a loop's lagged product that its step computes.
   mlir::Value laggedOperand(mlir::scf::ForOp loop);
   /// The streamed copy that a product reads.
@@ -120,11 +199,6 @@ private:
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
                           const mlir::IRMapping &mapping,
                           mlir::Value clears = {});
-  mlir::LogicalResult emitFirstStep(mlir::Value index, Cursor at,
-                                    mlir::Value runsFirst,
-                                    llvm::ArrayRef<mlir::Value> inits,
-                                    const mlir::IRMapping &mapping,
-                                    Pending &pending);
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
                           mlir::Value slot);
   /// Warpgroups start their products in turn, so that one computes while the
@@ -134,6 +208,9 @@ private:
   bool findSoftmax();
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                    mlir::IRMapping &mapping);
+  mlir::Value emitExponents(const OnlineSoftmax &step, mlir::scf::ForOp loop,
+                            mlir::IRMapping &mapping, mlir::Value shift);
+  mlir::Value naturalMax(mlir::Value max);
   void emitExactSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                         mlir::IRMapping &mapping);
   /// `op` with the types of one warpgroup.
@@ -143,8 +220,6 @@ private:
   /// `clears` only where it holds.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping, mlir::Value clears = {});
-  /// Whether all lanes hold the constant zero.
-  bool isZero(mlir::Value value);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
   mlir::Value predicateByRow(mlir::Value p, sm::DistAttr dist,
                              mlir::IRMapping &mapping);
@@ -162,15 +237,27 @@ private:
   mlir::IRMapping outer;
   /// Tiles of the launch, and those that differ along the fastest axis only.
   mlir::Value tiles, tilesInRow;
-  /// What hands out tiles of different length, and how the other role learns
-  /// their numbers.
-  mlir::Value counter, mailbox, mailFull, mailEmpty;
+  /// Tiles along each range of the launch.
+  llvm::SmallVector<mlir::Value> tileCounts;
+  /// What hands out tiles of different length.
+  mlir::Value counter;
+  /// Values of the source that say where in the grid a tile lies, and how the
+  /// role that multiplies learns them.
+  llvm::SmallVector<mlir::Value> coordinates, mailboxes;
+  mlir::Value mailFull, mailEmpty;
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
   /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
+  int64_t storeParts = 1;
+  /// Per bulk store that has lanes store, too, its tensor without a map.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> lanePointers;
+  llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
   mlir::Value warpgroup;
+  /// How the loops run: each by itself, with a lagged product, or as one loop
+  /// whose products stay in flight.
+  enum class Form { Separate, Lagged, Plain } form = Form::Separate;
   /// Per loop, the product that lags one step behind.
   llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
   /// Position of its result among the carried values.

@@ -19,7 +19,7 @@ bool RoleKernel::findLaggedProducts() {
             return !isa<BufferType>(v.getType()) &&
                    !loop.isDefinedOutsideOfLoop(v);
           });
-      if (computed ? bool(found) : !isZero(mma.getInit()))
+      if (computed ? bool(found) : !isSplat(mma.getInit(), 0))
         return false;
       if (computed)
         found = mma;
@@ -34,6 +34,8 @@ bool RoleKernel::findLaggedProducts() {
     lagged[loop] = found;
     if (n == 0)
       continue;
+    if (!hasSameProducts(loop))
+      return false;
     for (auto [init, before] :
          llvm::zip_equal(loop.getInitArgs(), plan.loops[n - 1].getResults()))
       if (init != before)
@@ -46,6 +48,32 @@ bool RoleKernel::findLaggedProducts() {
       if (!result.hasOneUse())
         return false;
   return true;
+}
+
+/// The operand of a product as the first loop has it: loops have buffers of
+/// their own for the same tiles. Null where the loop computes it.
+Value RoleKernel::sharedOperand(scf::ForOp loop, Value operand) {
+  for (auto [i, copy] : llvm::enumerate(plan.streamed[loop]))
+    if (copy.copy.getBuffer() == operand)
+      return plan.streamed[plan.loops.front()][i].copy.getBuffer();
+  return loop.isDefinedOutsideOfLoop(operand) ? operand : Value();
+}
+
+/// Whether a loop has the products of the first one: any of them can then
+/// stand for the other's.
+bool RoleKernel::hasSameProducts(scf::ForOp loop) {
+  scf::ForOp first = plan.loops.front();
+  auto products = llvm::to_vector(loop.getBody()->getOps<MmaOp>()),
+       others = llvm::to_vector(first.getBody()->getOps<MmaOp>());
+  return products.size() == others.size() &&
+         llvm::all_of(llvm::zip(products, others), [&](auto pair) {
+           auto [mma, other] = pair;
+           return mma.getType() == other.getType() &&
+                  sharedOperand(loop, mma.getLhs()) ==
+                      sharedOperand(first, other.getLhs()) &&
+                  sharedOperand(loop, mma.getRhs()) ==
+                      sharedOperand(first, other.getRhs());
+         });
 }
 
 std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
@@ -103,12 +131,13 @@ void RoleKernel::passTurn() {
       2 * threadsPerWarpgroup, true);
 }
 
-/// One step: the products that need nothing of it, the lagged product of the
-/// step before beside them, then everything else.
-LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
-                                   std::optional<Pending> before,
-                                   IRMapping mapping, Pending &after) {
-  mapping.map(loop.getInductionVar(), index);
+/// Starts the products of a step that need nothing of it, and beside them the
+/// lagged product of the step before; the latter's tile is that of `earlier`.
+/// Returns the finished lagged product.
+FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
+                                       const Pending *before,
+                                       const IRMapping &earlier,
+                                       IRMapping &mapping, Value clears) {
   MmaOp last = lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
@@ -120,11 +149,9 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   for (auto mma : loop.getBody()->getOps<MmaOp>()) {
     if (mma == last)
       continue;
-    std::optional<size_t> ring = ringOf(mma);
-    if (ring) {
-      Value buffer = copies[*ring].copy.getBuffer();
-      slots[buffer] = awaitTile(copies[*ring], streamed[*ring], at, mapping);
-    }
+    if (std::optional<size_t> ring = ringOf(mma))
+      slots[copies[*ring].copy.getBuffer()] =
+          awaitTile(copies[*ring], streamed[*ring], at, mapping, clears);
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
       return slot ? slot : mapping.lookupOrNull(v);
@@ -135,7 +162,8 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
                              "step");
     started.push_back({mma, lhs, rhs, Value()});
   }
-  Value pendingSlot = before ? awaitLagged(loop, *before, mapping) : Value();
+  Value pendingSlot =
+      before ? awaitLagged(loop, *before, earlier, before->clears) : Value();
   awaitTurn();
   for (Started &product : started)
     product.result =
@@ -152,15 +180,19 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
     }
   }
   passTurn();
-  if (before) {
-    for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
-      mapping.map(argument, before->carried[i]);
-    mapping.map(
-        loop.getRegionIterArg(laggedResult),
-        WgmmaWaitOp::create(b, loc, product.getType(), product, 0).getResult());
-    ArriveOp::create(b, loc, streamed[*ringOf(last)].empty, before->at.stage,
-                     true);
-  }
+  if (!before)
+    return Value();
+  product =
+      WgmmaWaitOp::create(b, loc, product.getType(), product, 0).getResult();
+  ArriveOp::create(b, loc, streamed[*ringOf(last)].empty, before->at.stage,
+                   true);
+  return product;
+}
+
+/// Everything of a step but its products. The carried values are mapped; the
+/// first step of a tile has no maximum to speculate on.
+LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
+                                   IRMapping &mapping, Pending &after) {
   auto found = softmax.find(loop);
   auto isSoftmax = [&](Operation &op) {
     return found != softmax.end() && found->second.isPart(&op);
@@ -174,7 +206,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   bool emitted = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (isSoftmax(op)) {
-      if (!emitted && before)
+      if (!emitted && !isFirst)
         emitSoftmax(found->second, loop, mapping);
       else if (!emitted)
         emitExactSoftmax(found->second, loop, mapping);
@@ -186,36 +218,104 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
     }
   }
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  after.carried.clear();
   for (auto [i, v] : llvm::enumerate(yield.getResults()))
     after.carried.push_back(
-        mapping.lookup(i == laggedResult ? last.getInit() : v));
+        mapping.lookup(i == laggedResult ? lagged[loop].getInit() : v));
   after.operand = mapping.lookup(laggedOperand(loop));
-  after.index = index;
-  after.at = at;
   return success();
 }
 
-/// The first step of a tile, alone. It has the body of the first loop if that
-/// runs, else that of the last, which tests every predicate and so fits any
-/// step.
-LogicalResult RoleKernel::emitFirstStep(Value index, Cursor at, Value runsFirst,
-                                        ArrayRef<Value> inits,
-                                        const IRMapping &mapping,
-                                        Pending &pending) {
-  auto emit = [&](scf::ForOp loop) {
-    IRMapping local = mapping;
-    for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), inits))
-      local.map(argument, init);
-    pending.carried.clear();
-    return emitStep(loop, index, at, std::nullopt, local, pending);
-  };
+/// One further step of a tile.
+LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
+                                   const Pending &before, IRMapping mapping,
+                                   Pending &after) {
+  mapping.map(loop.getInductionVar(), index);
+  FailureOr<Value> product = emitFront(loop, at, &before, mapping, mapping);
+  if (failed(product))
+    return failure();
+  for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+    mapping.map(argument, i == laggedResult ? *product : before.carried[i]);
+  after.index = index;
+  after.at = at;
+  return emitRest(loop, /*isFirst=*/false, mapping, after);
+}
+
+RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping) {
+  TileSteps steps;
+  for (scf::ForOp loop : llvm::reverse(plan.loops)) {
+    Value from = scalar(loop.getLowerBound(), mapping),
+          to = scalar(loop.getUpperBound(), mapping);
+    steps.step = scalar(loop.getStep(), mapping);
+    Value runs =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
+    if (steps.exists) {
+      steps.first = arith::SelectOp::create(b, loc, runs, from, steps.first);
+      steps.exists = arith::OrIOp::create(b, loc, steps.exists, runs);
+    } else {
+      steps.first = from;
+      steps.exists = steps.lastRuns = runs;
+    }
+    steps.firstRuns = runs;
+    steps.lower.insert(steps.lower.begin(), from);
+    steps.upper.insert(steps.upper.begin(), to);
+  }
+  return steps;
+}
+
+SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {
+  SmallVector<Value> inits;
+  for (Value init : plan.loops.front().getInitArgs())
+    inits.push_back(mapping.lookup(init));
+  if (auto found = softmax.find(plan.loops.back()); found != softmax.end())
+    inits[found->second.sum] = SplatOp::create(
+        b, loc, partialType,
+        arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
+  return inits;
+}
+
+/// The first step of a tile. Beside its products runs the last one of the tile
+/// before, `before`, and `finish` is emitted with its result.
+///
+/// The step has the body of the first loop if that runs, else that of the last,
+/// which tests every predicate and so fits any step.
+LogicalResult
+RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
+                          const Pending *before, const IRMapping &earlier,
+                          llvm::function_ref<LogicalResult(Value)> finish,
+                          const IRMapping &mapping, Pending &pending) {
   scf::ForOp first = plan.loops.front(), last = plan.loops.back();
+  IRMapping local = mapping;
+  local.map(last.getInductionVar(), steps.first);
+  SmallVector<Value> inits = initialValues(local);
+  // Where the last loop has not begun, all rows are present.
+  Value clears;
+  if (first != last)
+    clears = arith::XOrIOp::create(b, loc, steps.firstRuns,
+                                   arith::ConstantIntOp::create(b, loc, 1, 1));
+  FailureOr<Value> product =
+      emitFront(last, at, before, earlier, local, clears);
+  if (failed(product) || (before && failed(finish(*product))))
+    return failure();
+  pending.index = steps.first;
+  pending.at = at;
+  auto emit = [&](scf::ForOp loop) {
+    IRMapping body = local;
+    body.map(loop.getInductionVar(), steps.first);
+    for (auto [argument, init] :
+         llvm::zip_equal(loop.getRegionIterArgs(), inits))
+      body.map(argument, init);
+    for (auto [from, to] : llvm::zip_equal(last.getBody()->getOps<MmaOp>(),
+                                           loop.getBody()->getOps<MmaOp>()))
+      if (Value result = local.lookupOrNull(from.getResult()))
+        body.map(to.getResult(), result);
+    return emitRest(loop, /*isFirst=*/true, body, pending);
+  };
   if (first == last)
     return emit(last);
-  SmallVector<Type> types(
-      ValueRange(inits).take_front(last.getNumResults()).getTypes());
+  SmallVector<Type> types(ValueRange(inits).getTypes());
   types.push_back(convert(laggedOperand(last).getType()));
-  auto branch = scf::IfOp::create(b, loc, types, runsFirst, true);
+  auto branch = scf::IfOp::create(b, loc, types, steps.firstRuns, true);
   for (auto [block, loop] : {std::pair(branch.thenBlock(), first),
                              std::pair(branch.elseBlock(), last)}) {
     OpBuilder::InsertionGuard guard(b);
@@ -231,108 +331,105 @@ LogicalResult RoleKernel::emitFirstStep(Value index, Cursor at, Value runsFirst,
   return success();
 }
 
-/// All loops as one pipeline: the first step alone, every further one beside
-/// the product of the step before, the last product alone.
-LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
-  scf::ForOp lastLoop = plan.loops.back();
-  SmallVector<Value> lower, upper;
-  Value first, exists, step, lastRuns, firstRuns;
-  for (scf::ForOp loop : llvm::reverse(plan.loops)) {
-    Value from = scalar(loop.getLowerBound(), mapping),
-          to = scalar(loop.getUpperBound(), mapping);
-    step = scalar(loop.getStep(), mapping);
-    Value runs =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
-    lastRuns = lastRuns ? lastRuns : runs;
-    firstRuns = runs;
-    first = first
-                ? arith::SelectOp::create(b, loc, runs, from, first).getResult()
-                : from;
-    exists =
-        exists ? arith::OrIOp::create(b, loc, exists, runs).getResult() : runs;
-    lower.insert(lower.begin(), from);
-    upper.insert(upper.begin(), to);
+/// The steps after the first, loop after loop. `next` is the place of the
+/// second one.
+LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
+                                           const IRMapping &mapping,
+                                           Pending &pending, Cursor &next) {
+  Value second = add(steps.first, steps.step);
+  for (auto [source, from, to] :
+       llvm::zip_equal(plan.loops, steps.lower, steps.upper)) {
+    SmallVector<Value> values(pending.carried);
+    size_t n = values.size();
+    values.append({pending.operand, pending.index, pending.at.stage,
+                   pending.at.parity, next.stage, next.parity});
+    auto unpack = [&](ValueRange from) {
+      pending.carried.assign(from.begin(), from.begin() + n);
+      pending.operand = from[n];
+      pending.index = from[n + 1];
+      pending.at = {from[n + 2], from[n + 3]};
+      next = {from[n + 4], from[n + 5]};
+    };
+    auto loop =
+        scf::ForOp::create(b, loc, arith::MaxSIOp::create(b, loc, from, second),
+                           to, steps.step, values);
+    {
+      OpBuilder::InsertionGuard inner(b);
+      b.setInsertionPointToEnd(loop.getBody());
+      unpack(loop.getRegionIterArgs());
+      Pending after;
+      if (failed(emitStep(source, loop.getInductionVar(), next, pending,
+                          mapping, after)))
+        return failure();
+      Cursor afterNext = advance(next, stages);
+      SmallVector<Value> yields(after.carried);
+      yields.append({after.operand, after.index, after.at.stage,
+                     after.at.parity, afterNext.stage, afterNext.parity});
+      scf::YieldOp::create(b, loc, yields);
+    }
+    unpack(loop.getResults());
   }
-  SmallVector<Value> inits;
-  for (Value init : plan.loops.front().getInitArgs())
-    inits.push_back(mapping.lookup(init));
-  auto speculated = softmax.find(lastLoop);
-  if (speculated != softmax.end())
-    inits[speculated->second.sum] = SplatOp::create(
-        b, loc, partialType,
-        arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
-  inits.append({at.stage, at.parity});
-  auto branch =
-      scf::IfOp::create(b, loc, ValueRange(inits).getTypes(), exists, true);
+  // Where the last loop has not run, all rows are present.
+  pending.clears = steps.lastRuns;
+  return success();
+}
+
+/// The last product of a tile, with nothing beside it.
+Value RoleKernel::emitLastProduct(const Pending &pending,
+                                  const IRMapping &mapping) {
+  scf::ForOp last = plan.loops.back();
+  Value product = startLagged(
+      last, pending, awaitLagged(last, pending, mapping, pending.clears));
+  Value result = WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
+  ArriveOp::create(b, loc, streamed[*streamedBy(last, lagged[last])].empty,
+                   pending.at.stage, true);
+  return result;
+}
+
+/// Maps the results of the last loop to the values that its steps have left.
+void RoleKernel::mapResults(ArrayRef<Value> carried, IRMapping &mapping) {
+  scf::ForOp last = plan.loops.back();
+  for (auto [from, to] : llvm::zip_equal(last.getResults(), carried))
+    mapping.map(from, to);
+  auto found = softmax.find(last);
+  if (found == softmax.end())
+    return;
+  const OnlineSoftmax &step = found->second;
+  mapping.map(last.getResult(step.max), naturalMax(carried[step.max]));
+  mapping.map(last.getResult(step.sum),
+              ReduceOp::create(b, loc, convert(step.newSum.getType()),
+                               tile::Combine::Add, carried[step.sum], step.over,
+                               ValueRange()));
+}
+
+/// All loops of a tile: the first step alone, every further one beside the
+/// product of the step before, the last product alone.
+LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
+  TileSteps steps = findSteps(mapping);
+  SmallVector<Value> values = initialValues(mapping);
+  size_t n = values.size();
+  values.append({at.stage, at.parity});
+  auto branch = scf::IfOp::create(b, loc, ValueRange(values).getTypes(),
+                                  steps.exists, true);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Pending pending;
-    if (failed(emitFirstStep(first, at, firstRuns, inits, mapping, pending)))
-      return failure();
     Cursor next = advance(at, stages);
-    Value second = add(first, step);
-    for (auto [loop, from, to] : llvm::zip_equal(plan.loops, lower, upper)) {
-      SmallVector<Value> carried(pending.carried);
-      for (Value v : {pending.operand, pending.index, pending.at.stage,
-                      pending.at.parity, next.stage, next.parity})
-        carried.push_back(v);
-      auto steps = scf::ForOp::create(
-          b, loc, arith::MaxSIOp::create(b, loc, from, second), to, step,
-          carried);
-      auto unpack = [&](ValueRange values) {
-        size_t n = pending.carried.size();
-        pending.carried.assign(values.begin(), values.begin() + n);
-        pending.operand = values[n];
-        pending.index = values[n + 1];
-        pending.at = {values[n + 2], values[n + 3]};
-        next = {values[n + 4], values[n + 5]};
-      };
-      {
-        OpBuilder::InsertionGuard inner(b);
-        b.setInsertionPointToEnd(steps.getBody());
-        unpack(steps.getRegionIterArgs());
-        Pending after;
-        if (failed(emitStep(loop, steps.getInductionVar(), next, pending,
-                            mapping, after)))
-          return failure();
-        Cursor afterNext = advance(next, stages);
-        SmallVector<Value> yields(after.carried);
-        for (Value v : {after.operand, after.index, after.at.stage,
-                        after.at.parity, afterNext.stage, afterNext.parity})
-          yields.push_back(v);
-        scf::YieldOp::create(b, loc, yields);
-      }
-      unpack(steps.getResults());
-    }
-    // Where the last loop has not run, all rows are present.
-    Value product = startLagged(
-        lastLoop, pending, awaitLagged(lastLoop, pending, mapping, lastRuns));
+    if (failed(
+            emitFirstStep(steps, at, nullptr, mapping, {}, mapping, pending)) ||
+        failed(emitFurtherSteps(steps, mapping, pending, next)))
+      return failure();
     SmallVector<Value> results(pending.carried);
-    results[laggedResult] =
-        WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
-    ArriveOp::create(b, loc,
-                     streamed[*streamedBy(lastLoop, lagged[lastLoop])].empty,
-                     pending.at.stage, true);
+    results[laggedResult] = emitLastProduct(pending, mapping);
     results.append({next.stage, next.parity});
     scf::YieldOp::create(b, loc, results);
-  }
-  {
-    OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, inits);
+    scf::YieldOp::create(b, loc, values);
   }
-  for (auto [from, to] : llvm::zip(lastLoop.getResults(), branch.getResults()))
-    mapping.map(from, to);
-  at = {branch.getResults().drop_back().back(), branch.getResults().back()};
-  if (speculated != softmax.end()) {
-    const OnlineSoftmax &softmaxStep = speculated->second;
-    mapping.map(lastLoop.getResult(softmaxStep.sum),
-                ReduceOp::create(b, loc, convert(softmaxStep.newSum.getType()),
-                                 tile::Combine::Add,
-                                 branch.getResult(softmaxStep.sum),
-                                 softmaxStep.over, ValueRange()));
-  }
+  SmallVector<Value> results(branch.getResults());
+  at = {results[n], results[n + 1]};
+  mapResults(ArrayRef(results).take_front(n), mapping);
   return success();
 }
 

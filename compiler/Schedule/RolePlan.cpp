@@ -32,6 +32,8 @@ public:
         return std::nullopt;
     if (plan.loops.empty())
       return no("it has no loop");
+    if (kernel.getBody().getOps<BlockIdOp>().empty())
+      return no("it has one tile only");
     plan.length = tileLength(plan.loops);
     return std::move(plan);
   }
@@ -180,13 +182,31 @@ private:
         return;
     // Bulk stores write whole words of 16 bytes: a shorter row's last word
     // would reach past it.
-    if (!lastExtentOf(op.getTensor()).isMultipleOf(8))
-      return;
+    AffineExpr extent = lastExtentOf(op.getTensor());
+    if (!extent.isMultipleOf(bulkWordElements)) {
+      bulk.rowExtent = argumentOf(extent);
+      if (!bulk.rowExtent)
+        return;
+    }
     // A tensor map has one box.
     if (llvm::count_if(op.getTensor().getUsers(), [](Operation *user) {
           return isa<StoreOp, LoadOp, CopyOp>(user);
         }) == 1)
       plan.stores.push_back(std::move(bulk));
+  }
+
+  /// The kernel's argument that is the dimension `extent`; null if there is
+  /// none.
+  Value argumentOf(AffineExpr extent) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+    if (!symbol)
+      return {};
+    for (auto [attr, argument] :
+         llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
+      if (auto dim = dyn_cast<DimArgAttr>(attr);
+          dim && dim.getDim() == dims[symbol.getPosition()])
+        return argument;
+    return {};
   }
 
   AffineExpr lastExtentOf(Value argument) {

@@ -8,13 +8,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-bool RoleKernel::isZero(Value value) {
-  auto splat = value.getDefiningOp<SplatOp>();
-  auto constant = splat ? splat.getValue().getDefiningOp<arith::ConstantOp>()
-                        : arith::ConstantOp();
-  return constant && constant.getValue() == b.getF32FloatAttr(0);
-}
-
 Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
   Operation *clone = b.clone(op, mapping);
   for (Value result : clone->getResults())
@@ -45,7 +38,7 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
     };
     // A sum that starts at zero needs no registers set to it.
     Value init =
-        isZero(mma.getInit()) ? Value() : mapping.lookup(mma.getInit());
+        isSplat(mma.getInit(), 0) ? Value() : mapping.lookup(mma.getInit());
     Value started = WgmmaOp::create(
         b, op.getLoc(), convert(mma.getType()), operand(mma.getLhs()),
         operand(mma.getRhs()), init, mma.getOverAttr());
@@ -140,10 +133,13 @@ LogicalResult RoleKernel::emitProducts() {
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  bool isLagged = findLaggedProducts();
-  if (!isLagged || !findSoftmax())
+  form = findLaggedProducts()  ? Form::Lagged
+         : findPlainProducts() ? Form::Plain
+                               : Form::Separate;
+  if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
-  if (isLagged && plan.warpgroups > 1) {
+  findDeferred();
+  if (form == Form::Lagged && plan.warpgroups > 1) {
     // The last one gives the first its turn.
     auto isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(plan.warpgroups - 1));
@@ -152,53 +148,77 @@ LogicalResult RoleKernel::emitProducts() {
     b.setInsertionPointToStart(branch.thenBlock());
     passTurn();
   }
-  SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
-  auto multiplyTile = [&](IRMapping &mapping) {
-    Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
-    LogicalResult emitted = emitTileProducts(isLagged, tile, step, mapping);
-    carried = {tile.stage, tile.parity, step.stage, step.parity};
-    return emitted;
-  };
-  LogicalResult result = plan.length == TileLength::Equal
-                             ? takeEveryNth(carried, multiplyTile)
-                             : takePosted(carried, multiplyTile);
+  // The next tile's operands must be there beside this one's.
+  LogicalResult result =
+      form == Form::Lagged && (plan.resident.empty() || residentStages > 1)
+          ? emitOpenTiles()
+          : emitTiles();
   // Shared memory must outlive the bulk stores that read it.
   if (!plan.stores.empty())
     TmaDrainOp::create(b, loc, true);
   return result;
 }
 
-LogicalResult RoleKernel::emitTileProducts(bool isLagged, Cursor &tile,
-                                           Cursor &step, IRMapping &mapping) {
-  bool waited = false;
-  for (Operation &op : source.getBody().front()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (loop && isLagged && loop != plan.loops.back())
-      continue;
-    if (!loop) {
-      auto store = llvm::find_if(
-          plan.stores, [&](BulkStore &bulk) { return bulk.store == &op; });
-      if (store != plan.stores.end()) {
-        emitStore(*store, mapping);
-        continue;
-      }
-      bool isTile = isa<BlockIdOp>(op) && mapping.contains(op.getResult(0));
-      if (!isTile && failed(emitOp(op, mapping)))
-        return failure();
-      continue;
-    }
-    if (!waited)
-      for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
-        slots[copy.copy.getBuffer()] = awaitTile(copy, ring, tile, mapping);
-    waited = true;
-    if (failed(isLagged ? emitLaggedLoops(mapping, step)
-                        : emitLoop(loop, mapping, step)))
+LogicalResult RoleKernel::emitTiles() {
+  SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
+  return takeTiles(
+      /*isSingle=*/false, carried, [&](ValueRange place) -> LogicalResult {
+        Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
+        FailureOr<IRMapping> mapping = mappingOf(place);
+        if (failed(mapping))
+          return failure();
+        awaitResident(tile, *mapping);
+        if (failed(emitLoops(*mapping, step)))
+          return failure();
+        releaseResident(tile);
+        tile = advance(tile, residentStages);
+        carried = {tile.stage, tile.parity, step.stage, step.parity};
+        return emitOutside(/*afterLoops=*/true, *mapping);
+      });
+}
+
+LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step) {
+  if (form == Form::Lagged)
+    return emitLaggedLoops(mapping, step);
+  if (form == Form::Plain)
+    return emitPlainLoops(mapping, step);
+  for (scf::ForOp loop : plan.loops)
+    if (failed(emitLoop(loop, mapping, step)))
       return failure();
-    if (loop == plan.loops.back())
-      for (Ring &ring : resident)
-        ArriveOp::create(b, loc, ring.empty, tile.stage, true);
+  return success();
+}
+
+FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place) {
+  IRMapping mapping = outer;
+  mapping.map(ValueRange(coordinates), place);
+  if (failed(emitOutside(/*afterLoops=*/false, mapping)))
+    return failure();
+  return mapping;
+}
+
+void RoleKernel::awaitResident(Cursor tile, IRMapping &mapping) {
+  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
+    slots[copy.copy.getBuffer()] = awaitTile(copy, ring, tile, mapping);
+}
+
+void RoleKernel::releaseResident(Cursor tile) {
+  for (Ring &ring : resident)
+    ArriveOp::create(b, loc, ring.empty, tile.stage, true);
+}
+
+/// The operations of a tile outside of loops.
+LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
+  for (Operation &op : source.getBody().front()) {
+    if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
+        afterLoops != plan.loops.back()->isBeforeInBlock(&op) ||
+        (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
+      continue;
+    auto store = llvm::find_if(
+        plan.stores, [&](BulkStore &bulk) { return bulk.store == &op; });
+    if (failed(store != plan.stores.end() ? emitStore(*store, mapping)
+                                          : emitOp(op, mapping)))
+      return failure();
   }
-  tile = advance(tile, residentStages);
   return success();
 }
 

@@ -11,6 +11,9 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+static constexpr float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f,
+                       infinity = std::numeric_limits<float>::infinity();
+
 /// Per thread, the sum of a step's weights up to which the reference of the
 /// steps before serves: beyond it weights could leave the range of the type
 /// that they are narrowed to.
@@ -41,33 +44,106 @@ bool RoleKernel::findSoftmax() {
   SmallVector<int64_t> shape = llvm::map_to_vector(
       dist.getAxes(), [](AxisDistAttr axis) { return axis.getSize(); });
   partialType = RankedTensorType::get(shape, type.getElementType(), dist);
-  return isZero(plan.loops.front().getInitArgs()[step.sum]);
+  // A maximum without scores is -inf as an exponent of 2 as well.
+  ValueRange inits = plan.loops.front().getInitArgs();
+  return isSplat(inits[step.sum], 0) && isSplat(inits[step.max], -infinity);
 }
 
-/// All operations of the step as the program has them, except that each thread
-/// keeps its part of the sum.
+namespace {
+
+/// Emits operations of a step with the types of one warpgroup.
+struct Rows {
+  OpBuilder &b;
+  Location loc;
+  Type full, row;
+
+  Value f32(float value) {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  }
+  Value splat(Value scalar, Type type) {
+    return SplatOp::create(b, loc, type, scalar);
+  }
+  Value spread(Value perRow) {
+    return BroadcastOp::create(b, loc, full, perRow);
+  }
+};
+
+} // namespace
+
+/// The scores as exponents of 2, less a shift per row where one is given: a
+/// factor of all scores and that of the exponent are one, and absent scores
+/// stay -inf.
+Value RoleKernel::emitExponents(const OnlineSoftmax &step, scf::ForOp loop,
+                                IRMapping &mapping, Value shift) {
+  Rows rows{b, loc, convert(step.weights.getType()),
+            convert(step.newMax.getType())};
+  Value scores = step.scores, presence, factor = rows.f32(log2e);
+  if (auto select = scores.getDefiningOp<arith::SelectOp>())
+    if (isSplat(select.getFalseValue(), -infinity)) {
+      presence = mapping.lookup(select.getCondition());
+      scores = select.getTrueValue();
+    }
+  if (auto scaled = scores.getDefiningOp<arith::MulFOp>())
+    if (auto by = scaled.getRhs().getDefiningOp<SplatOp>();
+        by && loop.isDefinedOutsideOfLoop(by.getValue())) {
+      scores = scaled.getLhs();
+      factor =
+          arith::MulFOp::create(b, loc, mapping.lookup(by.getValue()), factor);
+    }
+  Value source = mapping.lookup(scores),
+        factors = rows.splat(factor, rows.full);
+  Value exponent =
+      shift ? math::FmaOp::create(b, loc, source, factors, rows.spread(shift))
+                  .getResult()
+            : arith::MulFOp::create(b, loc, source, factors).getResult();
+  if (!presence)
+    return exponent;
+  Value absent = rows.splat(rows.f32(-infinity), rows.full);
+  return arith::SelectOp::create(b, loc, presence, exponent, absent);
+}
+
+/// The maximum as the program knows it.
+Value RoleKernel::naturalMax(Value max) {
+  Rows rows{b, loc, {}, max.getType()};
+  return arith::MulFOp::create(b, loc, max,
+                               rows.splat(rows.f32(ln2), rows.row));
+}
+
+/// The step as the program has it, except that exponents and the maximum are
+/// those of 2 and each thread keeps its part of the sum.
 void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                                   IRMapping &mapping) {
-  Value alpha, partial;
-  for (Operation &op : *loop.getBody()) {
-    if (!step.ops.contains(&op) || &op == step.newSum.getDefiningOp())
-      continue;
-    auto reduce = dyn_cast<ReduceOp>(op);
-    if (reduce && reduce.getKind() == tile::Combine::Add) {
-      partial = FoldOp::create(b, loc, partialType, tile::Combine::Add,
-                               mapping.lookup(reduce.getSource()), step.over);
-    } else if (op.getNumResults() == 1 &&
-               &op ==
-                   step.newSum.getDefiningOp()->getOperand(0).getDefiningOp()) {
-      alpha = mapping.lookup(op.getOperand(1));
-    } else {
-      cloneConverted(op, mapping);
-    }
-  }
+  Rows rows{b, loc, convert(step.weights.getType()),
+            convert(step.newMax.getType())};
+  Value before = mapping.lookup(loop.getRegionIterArg(step.max));
+  Value exponent = emitExponents(step, loop, mapping, /*shift=*/{});
+  Value top = ReduceOp::create(b, loc, rows.row, tile::Combine::Max, exponent,
+                               step.over, ValueRange());
+  Value max = arith::MaximumFOp::create(b, loc, before, top);
+  // A row without scores has no maximum to refer to.
+  Value none = rows.splat(rows.f32(-infinity), rows.row);
+  Value isEmpty =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max, none);
+  Value reference = arith::SelectOp::create(
+      b, loc, isEmpty, rows.splat(rows.f32(0), rows.row), max);
+  Value weights = math::Exp2Op::create(
+      b, loc, arith::SubFOp::create(b, loc, exponent, rows.spread(reference)));
+  Value alpha = math::Exp2Op::create(
+      b, loc, arith::SubFOp::create(b, loc, before, reference));
+  Value partial = FoldOp::create(b, loc, partialType, tile::Combine::Add,
+                                 weights, step.over);
   Value kept = arith::MulFOp::create(
       b, loc, mapping.lookup(loop.getRegionIterArg(step.sum)),
       BroadcastOp::create(b, loc, partialType, alpha));
+  mapping.map(step.newMax, max);
+  mapping.map(step.weights, weights);
   mapping.map(step.newSum, arith::AddFOp::create(b, loc, kept, partial));
+  for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {
+    Type type = convert(acc.getType());
+    mapping.map(acc, arith::MulFOp::create(
+                         b, loc, mapping.lookup(loop.getRegionIterArg(index)),
+                         BroadcastOp::create(b, loc, type, alpha)));
+  }
   for (Operation *user : step.weights.getUsers())
     if (isa<ConvertOp>(user))
       cloneConverted(*user, mapping);
@@ -79,32 +155,13 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
 /// NaN), some warps take the exact step.
 void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                              IRMapping &mapping) {
-  constexpr float log2e = 1.4426950408889634f;
-  Type full = convert(step.weights.getType()),
-       row = convert(step.newMax.getType());
-  auto splat = [&](Value scalar, Type type) -> Value {
-    return SplatOp::create(b, loc, type, scalar);
-  };
-  auto f32 = [&](float value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
-  };
-  // A factor of all scores and that of the exponent are one.
-  Value source = step.scores, factor = f32(log2e);
-  if (auto scaled = step.scores.getDefiningOp<arith::MulFOp>())
-    if (auto by = scaled.getRhs().getDefiningOp<SplatOp>();
-        by && loop.isDefinedOutsideOfLoop(by.getValue())) {
-      source = scaled.getLhs();
-      factor =
-          arith::MulFOp::create(b, loc, mapping.lookup(by.getValue()), factor);
-    }
+  Rows rows{b, loc, convert(step.weights.getType()),
+            convert(step.newMax.getType())};
   Value max = mapping.lookup(loop.getRegionIterArg(step.max)),
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
-  Value shift = arith::NegFOp::create(
-      b, loc, arith::MulFOp::create(b, loc, max, splat(f32(log2e), row)));
-  Value exponent =
-      math::FmaOp::create(b, loc, mapping.lookup(source), splat(factor, full),
-                          BroadcastOp::create(b, loc, full, shift));
-  Value weights = math::Exp2Op::create(b, loc, exponent);
+  Value shift = arith::NegFOp::create(b, loc, max);
+  Value weights =
+      math::Exp2Op::create(b, loc, emitExponents(step, loop, mapping, shift));
   Value partial = FoldOp::create(b, loc, partialType, tile::Combine::Add,
                                  weights, step.over);
   SmallVector<Value> results{max, arith::AddFOp::create(b, loc, sum, partial)};
@@ -124,7 +181,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                                   user->getResult(0).getType())));
     }
   auto over = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGT, partial,
-                                    splat(f32(limit), partialType));
+                                    rows.splat(rows.f32(limit), partialType));
   auto branch = scf::IfOp::create(b, loc, ValueRange(results).getTypes(),
                                   AnyOp::create(b, loc, b.getI1Type(), over),
                                   /*withElseRegion=*/true);

@@ -7,42 +7,122 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-BufferType RoleKernel::storeType(BulkStore &store) {
-  auto type = cast<RankedTensorType>(store.store.getValue().getType());
-  return BufferType::get(b.getContext(), plan.rowAxis, store.colAxis,
-                         warpgroupRows, distOf(type).getAxes()[1].getSize(),
-                         type.getElementType(), /*swizzle=*/7, /*stages=*/1,
-                         panelCols);
+static int64_t columnsOf(BulkStore &store) {
+  return distOf(store.store.getValue().getType()).getAxes()[1].getSize();
 }
 
-/// The buffer is free once the bulk store before has read it; all threads have
+int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
+  for (storeParts = 1;; storeParts *= 2) {
+    int64_t taken = 0;
+    for (BulkStore &store : plan.stores) {
+      if (columnsOf(store) % (storeParts * panelCols) != 0) {
+        plan.stores.clear();
+        return 0;
+      }
+      taken += storeSlots(store) * storeType(store).getBytes();
+    }
+    if (taken <= bytes || plan.stores.empty())
+      return taken;
+  }
+}
+
+BufferType RoleKernel::storeType(BulkStore &store) {
+  auto type = cast<RankedTensorType>(store.store.getValue().getType());
+  return BufferType::get(
+      b.getContext(), plan.rowAxis, store.colAxis, warpgroupRows,
+      storeParts == 1 ? columnsOf(store) : panelCols, type.getElementType(),
+      /*swizzle=*/7, /*stages=*/1, panelCols);
+}
+
+int64_t RoleKernel::storeSlots(BulkStore &store) {
+  return plan.warpgroups * columnsOf(store) /
+         (storeParts * storeType(store).getCols());
+}
+
+/// A buffer is free once the bulk store before has read it; all threads have
 /// written it, and their writes are visible to bulk copies, before the next.
-void RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
+LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   BufferType type = storeType(store);
-  Value slot =
-      SlotOp::create(b, loc, type, staging.lookup(store.store), warpgroup);
+  int64_t panels = storeSlots(store) / plan.warpgroups;
+  SmallVector<Value> slots;
+  for (int64_t i = 0; i < panels; ++i) {
+    Value number = warpgroup;
+    if (panels > 1)
+      number =
+          add(arith::MulIOp::create(b, loc, warpgroup, i32(panels)), i32(i));
+    slots.push_back(
+        SlotOp::create(b, loc, type, staging.lookup(store.store), number));
+  }
   auto meet = [&] {
     NamedBarrierOp::create(b, loc,
                            add(warpgroup, i32(turnBarrier + plan.warpgroups)),
                            threadsPerWarpgroup, false);
   };
-  TmaDrainOp::create(b, loc, false);
-  meet();
-  StageOp::create(b, loc, mapping.lookup(store.store.getValue()), slot);
-  ProxyFenceOp::create(b, loc);
-  meet();
   SmallVector<Value> indices;
   for (Value start : store.starts)
     indices.push_back(scalar(start, mapping));
   indices[store.rowDimension] =
       add(indices[store.rowDimension], warpgroupRow());
+  Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
+  Value value = store.store.getValue();
+  for (int64_t part = 0; part < storeParts; ++part) {
+    int64_t first = part * panels * type.getCols();
+    TmaDrainOp::create(b, loc, false);
+    meet();
+    for (auto [i, slot] : llvm::enumerate(slots)) {
+      IRMapping columns;
+      if (storeParts > 1 &&
+          failed(emitPart(value, store.colAxis,
+                          first + static_cast<int64_t>(i) * panelCols, mapping,
+                          columns)))
+        return failure();
+      StageOp::create(
+          b, loc,
+          storeParts > 1 ? columns.lookup(value) : mapping.lookup(value), slot);
+    }
+    ProxyFenceOp::create(b, loc);
+    meet();
+    auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    for (auto [i, slot] : llvm::enumerate(slots)) {
+      SmallVector<Value> at(indices);
+      at.back() =
+          add(at.back(), i32(first + static_cast<int64_t>(i) * type.getCols()));
+      TmaStoreOp::create(b, loc, slot, mapping.lookup(store.store.getTensor()),
+                         at);
+    }
+  }
+  return success();
+}
+
+/// In bulk where rows are whole words, else lane by lane.
+LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
+  if (!store.rowExtent)
+    return emitBulkStore(store, mapping);
+  Value rest = arith::RemUIOp::create(b, loc, mapping.lookup(store.rowExtent),
+                                      i32(bulkWordElements));
   auto branch = scf::IfOp::create(
-      b, loc, TypeRange(), WarpgroupLeaderOp::create(b, loc, b.getI1Type()),
-      false);
+      b, loc, TypeRange(),
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, i32(0)),
+      true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  TmaStoreOp::create(b, loc, slot, mapping.lookup(store.store.getTensor()),
-                     indices);
+  IRMapping bulk = mapping;
+  if (failed(emitBulkStore(store, bulk)))
+    return failure();
+  b.setInsertionPointToStart(branch.elseBlock());
+  IRMapping lanes = mapping;
+  lanes.map(store.store.getTensor(), lanePointers.lookup(store.store));
+  for (int64_t from = 0; from < columnsOf(store); from += panelCols) {
+    IRMapping part;
+    for (Value operand : store.store->getOperands())
+      if (failed(emitPart(operand, store.colAxis, from, lanes, part)))
+        return failure();
+    if (failed(emitOp(*store.store, part)))
+      return failure();
+  }
+  return success();
 }
 
 } // namespace selvedge::schedule

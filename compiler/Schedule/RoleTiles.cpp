@@ -10,8 +10,13 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Tile numbers on their way from the role that copies to the other.
-static constexpr int64_t mailStages = 2;
+/// Tiles on their way to the other roles. Those that are handed out at run time
+/// are asked for as late as possible: whoever has one keeps it.
+static int64_t mailStagesOf(TileLength length) {
+  return length == TileLength::Equal ? 2 : 1;
+}
+/// What is posted after the last tile.
+static constexpr int64_t noTileWord = -1;
 /// What the loops of the tiles at work read should stay in the L2 cache: beside
 /// what else passes through it, a third of its 50 MB.
 static constexpr int64_t cachedBytes = 16 << 20;
@@ -64,6 +69,7 @@ void RoleKernel::countTiles() {
       dims[llvm::find(names, dim.getDim()) - names.begin()] = argument;
   for (AffineExpr extent : launch.getGrid().getResults()) {
     tilesInRow = DimArithmetic(b, loc, dims).visit(extent);
+    tileCounts.push_back(tilesInRow);
     tiles = tiles ? arith::MulIOp::create(b, loc, tiles, tilesInRow).getResult()
                   : tilesInRow;
   }
@@ -74,22 +80,53 @@ void RoleKernel::mapTile(Value tile, IRMapping &mapping) {
     mapping.map(block.getResult(), tile);
 }
 
+/// Finds the places of a tile along the axes of the grid: what the source
+/// divides its block's number into.
+void RoleKernel::findCoordinates() {
+  llvm::SmallPtrSet<Operation *, 8> parts;
+  for (Operation &op : source.getBody().front()) {
+    Operation *divided = isa<arith::DivUIOp, arith::RemUIOp>(op)
+                             ? op.getOperand(0).getDefiningOp()
+                             : nullptr;
+    if (isa<BlockIdOp>(op) || parts.contains(divided))
+      parts.insert(&op);
+  }
+  for (Operation &op : source.getBody().front())
+    if (parts.contains(&op) &&
+        llvm::any_of(op.getUsers(),
+                     [&](Operation *user) { return !parts.contains(user); }))
+      coordinates.push_back(op.getResult(0));
+}
+
+void RoleKernel::post(ValueRange words, Cursor &mail) {
+  WaitOp::create(b, loc, mailEmpty, mail.stage, mail.parity);
+  for (auto [word, box] : llvm::zip(words, mailboxes))
+    PostOp::create(b, loc, word, box, mail.stage);
+  ArriveOp::create(b, loc, mailFull, mail.stage, false);
+  mail = advance(mail, mailStagesOf(plan.length));
+}
+
+/// Has the other roles execute a tile.
+void RoleKernel::postTile(Value tile, Cursor &mail) {
+  IRMapping mapping = outer;
+  mapTile(tile, mapping);
+  post(llvm::map_to_vector(coordinates,
+                           [&](Value v) { return scalar(v, mapping); }),
+       mail);
+}
+
 /// Tiles of equal length: each thread block takes every n-th.
-LogicalResult RoleKernel::takeEveryNth(MutableArrayRef<Value> carried,
-                                       TileBody body) {
-  auto loop = scf::ForOp::create(
-      b, loc, BlockIdOp::create(b, loc, b.getI32Type()), tiles,
-      BlockCountOp::create(b, loc, b.getI32Type()), ValueRange(carried));
+RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
+  auto loop =
+      scf::ForOp::create(b, loc, BlockIdOp::create(b, loc, b.getI32Type()),
+                         tiles, BlockCountOp::create(b, loc, b.getI32Type()),
+                         ValueRange{mail.stage, mail.parity});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
-  llvm::copy(loop.getRegionIterArgs(), carried.begin());
-  IRMapping local = outer;
-  mapTile(loop.getInductionVar(), local);
-  if (failed(body(local)))
-    return failure();
-  scf::YieldOp::create(b, loc, ValueRange(carried));
-  llvm::copy(loop.getResults(), carried.begin());
-  return success();
+  mail = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  postTile(orderTile(loop.getInductionVar()), mail);
+  scf::YieldOp::create(b, loc, ValueRange{mail.stage, mail.parity});
+  return {loop.getResult(0), loop.getResult(1)};
 }
 
 /// Rows of tiles are the places along all axes but the fastest, along which the
@@ -166,26 +203,11 @@ Value RoleKernel::nthTile(const TileOrder &order, Value n) {
   return add(mul(row, tilesInRow), place);
 }
 
-/// Tiles of different length: whoever is free takes the next. The role that
-/// copies asks for its number while this tile's copies run, and posts it.
-LogicalResult RoleKernel::handOut(MutableArrayRef<Value> carried,
-                                  TileBody body) {
+/// Tiles of different length: whoever is free takes the next.
+RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
   TileOrder order = planOrder();
-  Cursor mail{i32(0), i32(1)};
-  auto post = [&](Value tile) {
-    WaitOp::create(b, loc, mailEmpty, mail.stage, mail.parity);
-    PostOp::create(b, loc, tile, mailbox, mail.stage);
-    ArriveOp::create(b, loc, mailFull, mail.stage, false);
-    mail = advance(mail, mailStages);
-  };
   SmallVector<Value> values{BlockIdOp::create(b, loc, b.getI32Type()),
                             mail.stage, mail.parity};
-  values.append(carried.begin(), carried.end());
-  auto unpack = [&](ValueRange from) {
-    mail = {from[1], from[2]};
-    llvm::copy(from.drop_front(3), carried.begin());
-  };
-  LogicalResult result = success();
   auto loop = scf::WhileOp::create(
       b, loc, ValueRange(values).getTypes(), values,
       [&](OpBuilder &, Location, ValueRange arguments) {
@@ -194,63 +216,77 @@ LogicalResult RoleKernel::handOut(MutableArrayRef<Value> carried,
         scf::ConditionOp::create(b, loc, isTile, arguments);
       },
       [&](OpBuilder &, Location, ValueRange arguments) {
-        unpack(arguments);
+        Cursor at{arguments[1], arguments[2]};
+        postTile(nthTile(order, arguments[0]), at);
         Value next = NextTileOp::create(b, loc, b.getI32Type(), counter);
-        Value tile = nthTile(order, arguments[0]);
-        post(tile);
-        IRMapping local = outer;
-        mapTile(tile, local);
-        result = body(local);
-        SmallVector<Value> yields{next, mail.stage, mail.parity};
-        yields.append(carried.begin(), carried.end());
-        scf::YieldOp::create(b, loc, yields);
+        scf::YieldOp::create(b, loc, ValueRange{next, at.stage, at.parity});
       });
-  unpack(loop.getResults());
   ResetTilesOp::create(b, loc, counter, loop.getResult(0), tiles);
-  post(i32(-1));
-  return result;
+  return {loop.getResult(1), loop.getResult(2)};
 }
 
-LogicalResult RoleKernel::takePosted(MutableArrayRef<Value> carried,
-                                     TileBody body) {
+/// The role that tells the others which tiles are the thread block's, one ahead
+/// of them: dividing their numbers takes as long as some copies.
+void RoleKernel::emitOrder() {
+  auto role = RoleOp::create(b, loc, "order", 0, 1, copyRegisters, true,
+                             /*firstWarp=*/1, /*warps=*/1);
+  Block &block = role.getBody().emplaceBlock();
+  block.addArgument(b.getI32Type(), loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&block);
+  // A slot is free at first: its barrier counts as one phase ahead.
+  Cursor mail{i32(0), i32(1)};
+  mail = plan.length == TileLength::Equal ? postEveryNth(mail)
+                                          : postOnDemand(mail);
+  post(SmallVector<Value>(coordinates.size(), i32(noTileWord)), mail);
+}
+
+/// Emits `body` for each tile that the other role has posted. `carried` goes
+/// through it and holds what the last tile left.
+LogicalResult
+RoleKernel::takeTiles(bool isSingle, MutableArrayRef<Value> carried,
+                      llvm::function_ref<LogicalResult(ValueRange)> body) {
   SmallVector<Value> values{i32(0), i32(0)};
   values.append(carried.begin(), carried.end());
-  LogicalResult result = success();
-  SmallVector<Type> types{b.getI32Type()};
+  size_t words = coordinates.size();
+  SmallVector<Type> types(words, b.getI32Type());
   llvm::append_range(types, ValueRange(values).getTypes());
+  LogicalResult result = success();
   auto loop = scf::WhileOp::create(
       b, loc, types, values,
       [&](OpBuilder &, Location, ValueRange arguments) {
         Cursor mail{arguments[0], arguments[1]};
         WaitOp::create(b, loc, mailFull, mail.stage, mail.parity);
-        Value tile =
-            ReceiveOp::create(b, loc, b.getI32Type(), mailbox, mail.stage);
-        ArriveOp::create(b, loc, mailEmpty, mail.stage, true);
-        mail = advance(mail, mailStages);
-        SmallVector<Value> passed{tile, mail.stage, mail.parity};
-        llvm::append_range(passed, arguments.drop_front(2));
+        SmallVector<Value> passed;
+        for (Value box : mailboxes)
+          passed.push_back(
+              ReceiveOp::create(b, loc, b.getI32Type(), box, mail.stage));
+        ArriveOp::create(b, loc, mailEmpty, mail.stage, !isSingle);
         Value isTile = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                             tile, i32(0));
+                                             passed.front(), i32(0));
+        mail = advance(mail, mailStagesOf(plan.length));
+        passed.append({mail.stage, mail.parity});
+        llvm::append_range(passed, arguments.drop_front(2));
         scf::ConditionOp::create(b, loc, isTile, passed);
       },
       [&](OpBuilder &, Location, ValueRange arguments) {
-        llvm::copy(arguments.drop_front(3), carried.begin());
-        IRMapping local = outer;
-        mapTile(arguments[0], local);
-        result = body(local);
-        SmallVector<Value> yields{arguments[1], arguments[2]};
+        llvm::copy(arguments.drop_front(words + 2), carried.begin());
+        result = body(arguments.take_front(words));
+        SmallVector<Value> yields(arguments.slice(words, 2));
         yields.append(carried.begin(), carried.end());
         scf::YieldOp::create(b, loc, yields);
       });
-  llvm::copy(loop.getResults().drop_front(3), carried.begin());
+  llvm::copy(loop.getResults().drop_front(words + 2), carried.begin());
   return result;
 }
 
 void RoleKernel::allocateMail() {
-  mailbox =
-      MailboxOp::create(b, loc, MailboxType::get(b.getContext(), mailStages));
-  mailFull = addBarrier(1, mailStages);
-  mailEmpty = addBarrier(warpsPerGroup * plan.warpgroups, mailStages);
+  for (size_t i = 0; i < coordinates.size(); ++i)
+    mailboxes.push_back(MailboxOp::create(
+        b, loc, MailboxType::get(b.getContext(), mailStagesOf(plan.length))));
+  mailFull = addBarrier(1, mailStagesOf(plan.length));
+  mailEmpty = addBarrier(warpsPerGroup * plan.warpgroups + 1,
+                         mailStagesOf(plan.length));
 }
 
 } // namespace selvedge::schedule

@@ -61,7 +61,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
   /// vectors form the variant's condition.
   LogicalResult lowerVariant(OpBuilder &module, OpBuilder &plan,
                              ProgramOp program, VariantClass variant,
-                             StringRef name, bool &differs) {
+                             StringRef name, bool forWarpgroups,
+                             bool &differs) {
     llvm::SetVector<StringAttr> vectorTensors;
     SmallVector<std::pair<KernelOp, sm::KernelOp>> lowered;
     for (auto kernel : program.getBody().getOps<KernelOp>()) {
@@ -71,6 +72,13 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       FailureOr<AxisRoles> roles = assignRoles(kernel);
       if (failed(roles))
         return failure();
+      // Warpgroups keep whole rows (usesWarpgroups()).
+      roles->splitCols &= !forWarpgroups;
+      for (auto [axis, role] : roles->roles)
+        if (role == AxisRole::Lanes)
+          roles->laneWarps = shareLanes(
+              cast<IntegerAttr>(kernel.getSizesAttr().get(axis)).getInt(),
+              *kernel.getWarps());
       StringRef base = program.getUniversalOf().value_or(program.getSymName());
       std::string symbol =
           (base + "_" + kernel.getSymName() + "_" + name).str();
@@ -119,9 +127,10 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
         if (other.getUniversalOf() == program.getSymName())
           universal = other;
       if (failed(lowerVariant(module, variants, program, {16}, "aligned",
+                              /*forWarpgroups=*/universal != program,
                               differs)) ||
           failed(lowerVariant(module, variants, universal, {0}, "universal",
-                              differs)))
+                              /*forWarpgroups=*/false, differs)))
         return signalPassFailure();
       if (universal != program)
         universal.erase();

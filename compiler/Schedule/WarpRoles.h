@@ -35,7 +35,13 @@ struct BulkStore {
   llvm::SmallVector<int64_t> box;
   mlir::StringAttr colAxis;
   size_t rowDimension = 0;
+  /// Run-time extent of the tensor's rows: unless it is a multiple of the words
+  /// that bulk stores write, lanes store. Null where it is known to be one.
+  mlir::Value rowExtent = {};
 };
+
+/// Elements of 16 bits in a word that bulk stores write.
+constexpr int64_t bulkWordElements = 8;
 
 /// What a kernel in form seq needs to run with roles.
 struct RolePlan {

@@ -90,7 +90,7 @@ LogicalResult checkReduction(sm::ReduceOp reduce) {
 }
 
 /// Whether `value` is a multiple of `factor`, a power of two, by its
-/// definition. Wrapping keeps it.
+/// definition. Wrapping and narrowing keep it.
 static bool isMultipleOf(Value value, int64_t factor) {
   if (Operation *def = value.getDefiningOp()) {
     if (auto constant = dyn_cast<arith::ConstantIntOp>(def))
@@ -98,7 +98,8 @@ static bool isMultipleOf(Value value, int64_t factor) {
     if (isa<arith::MulIOp>(def))
       return llvm::any_of(def->getOperands(),
                           [&](Value v) { return isMultipleOf(v, factor); });
-    return isa<arith::AddIOp, arith::SubIOp>(def) &&
+    return isa<arith::AddIOp, arith::SubIOp, arith::TruncIOp, arith::ExtSIOp>(
+               def) &&
            llvm::all_of(def->getOperands(),
                         [&](Value v) { return isMultipleOf(v, factor); });
   }

@@ -1,5 +1,6 @@
 // verify-sm-async: barriers and tokens order shared memory (V3).
 // SPDX-License-Identifier: MIT
+#include "compiler/Verify/BulkStores.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/SmAsyncRules.h"
 
@@ -79,7 +80,8 @@ private:
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
   void runOnOperation() override {
-    if (failed(Checker(getOperation()).run()))
+    if (failed(checkBulkStores(getOperation())) ||
+        failed(Checker(getOperation()).run()))
       signalPassFailure();
   }
 };

@@ -29,8 +29,10 @@ SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
 Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
   if (areInFlight(agent, op))
     return Progress::Failed;
-  if (std::optional<Progress> progress = applyRole(agent, op))
-    return *progress;
+  // Most of what is executed is arithmetic.
+  if (op.getDialect() == kernel->getDialect())
+    if (std::optional<Progress> progress = applyRole(agent, op))
+      return *progress;
   return llvm::TypeSwitch<Operation *, Progress>(&op)
       .Case([&](AllocOp alloc) {
         return addRing(agent, alloc, alloc.getType().getStages());

@@ -112,6 +112,8 @@ private:
   Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);
   Progress wgmma(Agent &agent, sm::WgmmaOp op);
   Progress wgmmaWait(Agent &agent, sm::WgmmaWaitOp op);
+  /// Waits for the oldest products of the warp until `pending` are left.
+  Progress retire(Agent &agent, mlir::Operation *op, uint64_t pending);
 
   /// Fails, with an error, where not all threads of a warp, or more than one,
   /// execute `op`.

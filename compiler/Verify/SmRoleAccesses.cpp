@@ -104,7 +104,9 @@ Progress SmAsyncRules::post(Agent &agent, PostOp op) {
 Progress SmAsyncRules::receive(Agent &agent, ReceiveOp op) {
   std::optional<Slot> slot =
       mailSlotOf(agent, op, op.getMailbox(), op.getStage());
-  if (!slot || !isWholeWarp(agent, op))
+  auto role = op->getParentOfType<RoleOp>();
+  bool isAlone = role && role.getSingle();
+  if (!slot || (!isAlone && !isWholeWarp(agent, op)))
     return Progress::Failed;
   Progress progress =
       readSlot(agent, agent.actor, op, *slot, newSite(agent, op));
@@ -143,31 +145,6 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   op->emitOpError("expects a box of ")
       << panel << " elements, as a panel of the buffer, found " << elements;
   return false;
-}
-
-/// Bulk stores clip rows to whole words of 16 bytes only (seen on hardware).
-static bool storesWholeWords(TmaStoreOp op) {
-  auto kernel = op->getParentOfType<KernelOp>();
-  auto map = cast<TensorMapArgAttr>(
-      kernel.getArgs()[cast<BlockArgument>(op.getMap()).getArgNumber()]);
-  int64_t wordElements =
-      128 / op.getBuffer().getType().getElementType().getIntOrFloatBitWidth();
-  LaunchOp launch = launchOf(kernel);
-  if (!launch)
-    return true;
-  for (auto tensor : launch->getParentOfType<PlanOp>()
-                         .getTensors()
-                         .getAsRange<tile::TensorArgAttr>()) {
-    if (tensor.getName() != map.getTensor() ||
-        tensor.getShape().getResults().back().isMultipleOf(wordElements))
-      continue;
-    op.emitOpError("expects rows of \"")
-        << tensor.getName().getValue() << "\" to be a multiple of "
-        << wordElements
-        << " elements: a bulk store writes whole words of 16 bytes";
-    return false;
-  }
-  return true;
 }
 
 Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
@@ -242,8 +219,7 @@ bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
 }
 
 Progress SmAsyncRules::tmaStore(Agent &agent, TmaStoreOp op) {
-  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType()) &&
-                 storesWholeWords(op)
+  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
              ? bulkDrain(agent, op, op.getBuffer())
              : Progress::Failed;
 }
@@ -317,14 +293,21 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
   return Progress::Advanced;
 }
 
-Progress SmAsyncRules::wgmmaWait(Agent &agent, WgmmaWaitOp op) {
+Progress SmAsyncRules::retire(Agent &agent, Operation *op, uint64_t pending) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
   std::deque<Product> &products = memberOf(agent).products;
-  for (; products.size() > op.getPending(); products.pop_front())
+  for (; products.size() > pending; products.pop_front())
     if (conclude(order.await(agent.actor, products.front().actor), op,
                  agent.where()) == Progress::Failed)
       return Progress::Failed;
+  return Progress::Advanced;
+}
+
+Progress SmAsyncRules::wgmmaWait(Agent &agent, WgmmaWaitOp op) {
+  if (retire(agent, op, op.getPending()) == Progress::Failed)
+    return Progress::Failed;
+  const std::deque<Product> &products = memberOf(agent).products;
   Tracked accumulator = agent.values.lookup(op.getAccumulator());
   if (accumulator.kind == Tracked::Kind::Product &&
       llvm::any_of(products, [&](const Product &product) {

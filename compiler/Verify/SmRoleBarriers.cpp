@@ -56,6 +56,7 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](BulkReduceOp o) { return bulkReduce(agent, o); })
       .Case([&](WgmmaOp o) { return wgmma(agent, o); })
       .Case([&](WgmmaWaitOp o) { return wgmmaWait(agent, o); })
+      .Case([&](WgmmaRetireOp o) { return retire(agent, o, o.getPending()); })
       .Default([](Operation *) { return std::nullopt; });
 }
 

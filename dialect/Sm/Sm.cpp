@@ -406,6 +406,46 @@ LogicalResult PanelOp::verify() {
   return success();
 }
 
+int64_t ColumnsOp::getFirstReg() {
+  DistAttr dist = distOf(getSource().getType());
+  AxisDistAttr axis = dist.getAxes()[dist.indexOf(getOverAttr())];
+  for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
+    if (axis.regOffset(reg) == static_cast<int64_t>(getFrom()))
+      return reg;
+  return -1;
+}
+
+LogicalResult ColumnsOp::verify() {
+  DistAttr from = distOf(getSource().getType()), to = distOf(getType());
+  auto isPart = [&](AxisDistAttr whole, AxisDistAttr part) {
+    int64_t first = getFirstReg();
+    if (first < 0 || first + part.getNumRegs() > whole.getNumRegs() ||
+        whole.getLanes() != part.getLanes() ||
+        whole.getWarps() != part.getWarps())
+      return false;
+    for (int64_t reg = 0; reg < part.getNumRegs(); ++reg)
+      if (whole.regOffset(first + reg) !=
+          static_cast<int64_t>(getFrom()) + part.regOffset(reg))
+        return false;
+    return true;
+  };
+  bool fits = from.getAxes().size() == to.getAxes().size() &&
+              from.indexOf(getOverAttr()) >= 0 &&
+              getElementTypeOrSelf(getType()) ==
+                  getElementTypeOrSelf(getSource().getType());
+  for (size_t i = 0; fits && i < from.getAxes().size(); ++i) {
+    AxisDistAttr whole = from.getAxes()[i], part = to.getAxes()[i];
+    fits = whole.getName() == part.getName() &&
+           (whole.getName() == getOverAttr() ? isPart(whole, part)
+                                             : whole == part);
+  }
+  if (!fits)
+    return emitOpError("expects registers of ")
+           << getSource().getType() << " along axis " << getOverAttr()
+           << " from index " << getFrom() << " on, but got " << getType();
+  return success();
+}
+
 LogicalResult StageFragmentOp::verify() {
   BufferType buffer = getBuffer().getType();
   int64_t registers = distOf(getSource().getType()).getNumRegs();

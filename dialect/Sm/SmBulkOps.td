@@ -20,6 +20,30 @@ def Sm_PanelOp : Sm_Op<"panel", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Sm_ColumnsOp : Sm_Op<"columns", [Pure]> {
+  let summary = "adjacent indices of a register tile along one axis; moves no data";
+  let description = [{
+    The result is what the source holds from index `from` of axis `over` on: threads keep what they have.
+    Constraints:
+    - (C1) source and result differ along `over` only, where each register of the result is one of the source, of the same threads and `from` indices further.
+  }];
+  let arguments = (ins Sm_Tile:$source, StrAttr:$over, I64Attr:$from);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$source `over` $over `from` $from attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The source's register number along `over` of the result's first one; -1 if there is none.
+    int64_t getFirstReg();
+  }];
+}
+
+def Sm_WgmmaRetireOp : Sm_Op<"wgmma_retire", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until at most `pending` groups of products are unfinished; their registers stay in flight";
+  let description = [{ What the finished products have read may be released. Products go on adding up in registers in flight; `sm.wgmma_wait` gives them back. }];
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
 def Sm_WarpSyncOp : Sm_Op<"warp_sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "orders the shared-memory accesses of a warp's threads, so that one of them may arrive for all";
   let assemblyFormat = "attr-dict";

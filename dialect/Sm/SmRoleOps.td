@@ -101,7 +101,7 @@ def Sm_PostOp : Sm_Op<"post", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Sm_ReceiveOp : Sm_Op<"receive", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "reads a word that another role posted, the same in all lanes";
+  let summary = "reads a word that another role posted, the same in all lanes; by whole warps, or by the thread of a `single` role";
   let arguments = (ins Sm_MailboxType:$mailbox, I32:$stage);
   let results = (outs I32:$value);
   let assemblyFormat = "$mailbox `[` $stage `]` attr-dict `:` type($mailbox)";

@@ -8,7 +8,13 @@ namespace selvedge::inline runtime {
 
 namespace {
 
-/// Remembers where each dim's value came from, for the messages.
+/// Where a dim's value came from, for the messages.
+struct DimOrigin {
+  /// Null: given by the caller.
+  const NamedShape *shape = nullptr;
+  size_t dimension = 0;
+};
+
 class DimBinder {
 public:
   DimBinder(const Manifest &manifest, const std::vector<NamedShape> &shapes)
@@ -25,11 +31,12 @@ private:
   Status compare() const;
   Status checkRange(size_t dim) const;
   std::string place(const NamedShape &shape, size_t dimension) const;
+  std::string describe(const DimOrigin &origin) const;
 
   const Manifest &manifest;
   const std::vector<NamedShape> &shapes;
   DimValues dims;
-  std::vector<std::string> origins;
+  std::vector<DimOrigin> origins;
 };
 
 } // namespace
@@ -39,13 +46,18 @@ std::string DimBinder::place(const NamedShape &shape, size_t dimension) const {
                      manifest.tensors[shape.tensor].name, dimension);
 }
 
+std::string DimBinder::describe(const DimOrigin &origin) const {
+  return origin.shape ? "from " + place(*origin.shape, origin.dimension)
+                      : "given";
+}
+
 Status DimBinder::checkRange(size_t dim) const {
   int64_t value = *dims[dim];
   if (value >= 0 && value <= maxDim)
     return Status();
   return Status::badInput(
       fmt::format("dimension '{}' is {} ({}), outside 0..{}",
-                  manifest.dims[dim], value, origins[dim], maxDim));
+                  manifest.dims[dim], value, describe(origins[dim]), maxDim));
 }
 
 Status DimBinder::takeFixed(const std::map<std::string, int64_t> &fixed) {
@@ -60,7 +72,6 @@ Status DimBinder::takeFixed(const std::map<std::string, int64_t> &fixed) {
                       name, known.empty() ? "none" : known));
     }
     dims[*dim] = value;
-    origins[*dim] = "given";
     if (Status status = checkRange(*dim); !status.ok())
       return status;
   }
@@ -94,7 +105,7 @@ Status DimBinder::solve(bool namesOnly, bool &progress) {
       if (!*bound)
         continue;
       progress = true;
-      origins[**bound] = "from " + place(shape, i);
+      origins[**bound] = {&shape, i};
       if (Status status = checkRange(**bound); !status.ok())
         return status;
     }
@@ -122,7 +133,7 @@ Status DimBinder::compare() const {
         continue;
       std::string origin;
       if (extent.kind == DimExpr::Kind::Dim)
-        origin = ", " + origins[static_cast<size_t>(extent.value)];
+        origin = ", " + describe(origins[static_cast<size_t>(extent.value)]);
       return Status::badInput(fmt::format(
           "{} has extent {}, expected {} ({}{})", place(shape, i),
           shape.shape[i], *expected, extent.toString(manifest.dims), origin));

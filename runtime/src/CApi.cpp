@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <memory_resource>
 
 using namespace selvedge;
 
@@ -27,23 +28,41 @@ int fail(const std::string &message) {
   return -1;
 }
 
-Result<LaunchArgs> convert(const selvedge_arguments &arguments, int ordinal) {
-  LaunchArgs args;
-  args.workspace = arguments.workspace;
-  args.workspaceBytes = arguments.workspace_bytes;
-  for (size_t i = 0; i < arguments.tensor_count; ++i) {
-    const selvedge_tensor &entry = arguments.tensors[i];
-    Result<TensorView> view =
-        fromDLPack(*static_cast<const dlpack::Tensor *>(entry.tensor), ordinal);
-    if (!view.ok())
-      return Status(
-          view.status().code(),
-          fmt::format("tensor '{}': {}", entry.name, view.status().message()));
-    args.tensors[entry.name] = std::move(*view);
+/// Arguments as the runtime takes them; those of a launch fit the stack.
+class Arguments {
+public:
+  Status read(const selvedge_arguments &from, int ordinal);
+
+  LaunchView view() const {
+    return {tensors, scalars, {}, workspace, workspaceBytes};
   }
-  for (size_t i = 0; i < arguments.scalar_count; ++i)
-    args.scalars[arguments.scalars[i].name] = arguments.scalars[i].value;
-  return args;
+
+private:
+  std::array<std::byte, 2048> scratch;
+  std::pmr::monotonic_buffer_resource memory{scratch.data(), scratch.size()};
+  std::pmr::vector<TensorRef> tensors{&memory};
+  std::pmr::vector<ScalarRef> scalars{&memory};
+  void *workspace = nullptr;
+  uint64_t workspaceBytes = 0;
+};
+
+Status Arguments::read(const selvedge_arguments &from, int ordinal) {
+  workspace = from.workspace;
+  workspaceBytes = from.workspace_bytes;
+  tensors.reserve(from.tensor_count);
+  scalars.reserve(from.scalar_count);
+  for (size_t i = 0; i < from.tensor_count; ++i) {
+    const auto &[name, tensor] = from.tensors[i];
+    Result<TensorRef> ref = referToDLPack(
+        name, *static_cast<const dlpack::Tensor *>(tensor), ordinal);
+    if (!ref.ok())
+      return Status(ref.status().code(), fmt::format("tensor '{}': {}", name,
+                                                     ref.status().message()));
+    tensors.push_back(*ref);
+  }
+  for (size_t i = 0; i < from.scalar_count; ++i)
+    scalars.push_back({from.scalars[i].name, from.scalars[i].value});
+  return Status();
 }
 
 std::string describe(const Manifest &manifest, const Plan &plan) {
@@ -91,10 +110,10 @@ const char *selvedge_origin(const selvedge_op *op) {
 int selvedge_workspace_size(const selvedge_op *op,
                             const selvedge_arguments *arguments,
                             uint64_t *bytes) {
-  Result<LaunchArgs> args = convert(*arguments, op->ordinal);
-  if (!args.ok())
-    return fail(args.status().message());
-  Result<uint64_t> size = op->op.workspaceSize(*args);
+  Arguments read;
+  if (Status s = read.read(*arguments, op->ordinal); !s.ok())
+    return fail(s.message());
+  Result<uint64_t> size = op->op.workspaceSize(toLaunchArgs(read.view()));
   if (!size.ok())
     return fail(size.status().message());
   *bytes = *size;
@@ -103,10 +122,10 @@ int selvedge_workspace_size(const selvedge_op *op,
 
 int selvedge_launch(const selvedge_op *op, const selvedge_arguments *arguments,
                     void *stream) {
-  Result<LaunchArgs> args = convert(*arguments, op->ordinal);
-  if (!args.ok())
-    return fail(args.status().message());
-  Status status = op->op.launch(*args, stream);
+  Arguments read;
+  if (Status s = read.read(*arguments, op->ordinal); !s.ok())
+    return fail(s.message());
+  Status status = op->op.launch(read.view(), stream);
   return status.ok() ? 0 : fail(status.message());
 }
 
@@ -118,16 +137,17 @@ int selvedge_describe(const char *path, const selvedge_arguments *arguments,
   Result<Manifest> manifest = parseManifest(artifact->manifest);
   if (!manifest.ok())
     return fail(manifest.status().message());
-  Result<LaunchArgs> args = convert(*arguments, 0);
-  if (!args.ok())
-    return fail(args.status().message());
+  Arguments read;
+  if (Status s = read.read(*arguments, 0); !s.ok())
+    return fail(s.message());
+  LaunchArgs args = toLaunchArgs(read.view());
   // An address of any alignment will do: nothing is launched.
-  Result<uint64_t> bytes = workspaceSize(*manifest, *args);
+  Result<uint64_t> bytes = workspaceSize(*manifest, args);
   if (!bytes.ok())
     return fail(bytes.status().message());
-  args->workspace = reinterpret_cast<void *>(workspaceAlign);
-  args->workspaceBytes = *bytes;
-  Result<Plan> plan = planLaunch(*manifest, *args);
+  args.workspace = reinterpret_cast<void *>(workspaceAlign);
+  args.workspaceBytes = *bytes;
+  Result<Plan> plan = planLaunch(*manifest, args);
   if (!plan.ok())
     return fail(plan.status().message());
   std::string lines = describe(*manifest, *plan);

@@ -45,6 +45,7 @@ enum : int {
   X(cuDeviceTotalMem_v2, (size_t *, CuDevice))                                 \
   X(cuDevicePrimaryCtxRetain, (CuHandle *, CuDevice))                          \
   X(cuDevicePrimaryCtxRelease_v2, (CuDevice))                                  \
+  X(cuCtxGetCurrent, (CuHandle *))                                             \
   X(cuCtxPushCurrent_v2, (CuHandle))                                           \
   X(cuCtxPopCurrent_v2, (CuHandle *))                                          \
   X(cuCtxSynchronize, ())                                                      \
@@ -91,24 +92,30 @@ struct CudaDriver {
 /// Makes a context current for a scope.
 class ContextScope {
 public:
-  /// Pushes `context`.
-  ContextScope(const CudaDriver &driver, CuHandle context)
-      : driver(driver), result(driver.cuCtxPushCurrent_v2(context)) {}
+  /// Pushes `context`, unless it is current.
+  ContextScope(const CudaDriver &driver, CuHandle context) : driver(driver) {
+    CuHandle current = nullptr;
+    if (driver.cuCtxGetCurrent(&current) == cuSuccess && current == context)
+      return;
+    result = driver.cuCtxPushCurrent_v2(context);
+    pushed = result == cuSuccess;
+  }
   ~ContextScope() {
     CuHandle previous = nullptr;
-    if (result == cuSuccess)
+    if (pushed)
       driver.cuCtxPopCurrent_v2(&previous);
   }
   ContextScope(const ContextScope &) = delete;
   ContextScope &operator=(const ContextScope &) = delete;
-  /// Whether the push succeeded.
+  /// Whether the context is current.
   Status status() const {
     return driver.check(result, "cannot enter the CUDA context");
   }
 
 private:
   const CudaDriver &driver;
-  CuResult result;
+  CuResult result = cuSuccess;
+  bool pushed = false;
 };
 
 } // namespace selvedge::inline runtime

@@ -26,7 +26,8 @@ constexpr TypeCode typeCodes[] = {
 
 } // namespace
 
-Result<TensorView> fromDLPack(const dlpack::Tensor &tensor, int ordinal) {
+Result<TensorRef> referToDLPack(std::string_view name,
+                                const dlpack::Tensor &tensor, int ordinal) {
   if (tensor.device.type != cudaDevice &&
       tensor.device.type != cudaManagedDevice)
     return Status::badInput(fmt::format(
@@ -42,20 +43,29 @@ Result<TensorView> fromDLPack(const dlpack::Tensor &tensor, int ordinal) {
     if (known.code != tensor.dtype.code || known.bits != tensor.dtype.bits ||
         tensor.dtype.lanes != 1)
       continue;
-    TensorView view;
-    view.dtype = known.type;
-    view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+    TensorRef ref;
+    ref.name = name;
+    ref.dtype = known.type;
+    auto rank = static_cast<size_t>(tensor.ndim);
+    ref.shape = {tensor.shape, rank};
     if (tensor.strides)
-      view.strides.assign(tensor.strides, tensor.strides + tensor.ndim);
+      ref.strides = {tensor.strides, rank};
     else
-      view.strides = contiguousStrides(view.shape);
+      ref.contiguous = true;
     if (tensor.data)
-      view.data = static_cast<char *>(tensor.data) + tensor.byteOffset;
-    return view;
+      ref.data = static_cast<char *>(tensor.data) + tensor.byteOffset;
+    return ref;
   }
   return Status::badInput(fmt::format(
       "the element type (code {}, {} bits, {} lanes) is not supported",
       tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes));
+}
+
+Result<TensorView> fromDLPack(const dlpack::Tensor &tensor, int ordinal) {
+  Result<TensorRef> ref = referToDLPack("", tensor, ordinal);
+  if (!ref.ok())
+    return ref.status();
+  return toTensorView(*ref);
 }
 
 dlpack::Tensor toDLPack(TensorView &view, int ordinal) {

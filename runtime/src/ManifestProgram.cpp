@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/src/ManifestParser.h"
 
+#include <bit>
 #include <fmt/format.h>
 
 namespace selvedge::inline runtime {
@@ -52,6 +53,9 @@ Status ManifestParser::parseCondition(const JsonReader &item,
   condition.tensor = *index;
   if (Status s = readLimited(item, "align", 1, 4096, condition.align); !s.ok())
     return s;
+  if (!std::has_single_bit(static_cast<uint64_t>(condition.align)))
+    return item.error(fmt::format("'align' expects a power of two, but got {}",
+                                  condition.align));
   if (item.json().size() != 2)
     return item.error("expects the keys 'tensor' and 'align' only");
   variant.when.push_back(condition);

@@ -109,6 +109,7 @@ Result<Kernel> Module::kernel(const std::string &name,
 Status Kernel::launch(const LaunchShape &shape, std::span<uint64_t> params,
                       void *stream) const {
   std::vector<void *> pointers;
+  pointers.reserve(params.size());
   for (uint64_t &slot : params)
     pointers.push_back(&slot);
   return launch(shape, std::span<void *>(pointers), stream);
@@ -123,6 +124,8 @@ Status Kernel::launch(const LaunchShape &shape, std::span<void *> params,
   CuResult result = device.driver->cuLaunchKernel(
       function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block, 1, 1,
       smemBytes, stream, params.data(), nullptr);
+  if (result == cuSuccess)
+    return Status();
   return device.driver->check(result,
                               fmt::format("cannot launch kernel '{}'", name));
 }

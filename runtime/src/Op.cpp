@@ -4,22 +4,24 @@
 
 #include "runtime/src/DeviceState.h"
 #include "runtime/src/LaunchCounters.h"
-#include "runtime/src/TensorMap.h"
-#include "selvedge/Module.h"
+#include "runtime/src/PreparedLaunch.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <memory_resource>
 
 namespace selvedge::inline runtime {
 
-/// Functions are resolved at load time: launch() only looks them up.
+/// Functions are resolved at load time, and what launches have in common is
+/// remembered.
 struct Op::Impl {
   Manifest manifest;
   std::string origin;
   std::shared_ptr<DeviceState> device;
   /// Per variant and launch, as in the manifest.
   std::vector<std::vector<Kernel>> kernels;
+  mutable LaunchCache launches;
   /// Null where no launch takes one.
   std::unique_ptr<LaunchCounters> counters;
 
@@ -119,51 +121,44 @@ Result<uint64_t> Op::workspaceSize(const LaunchArgs &args) const {
   return runtime::workspaceSize(impl->manifest, args);
 }
 
-Status Op::launch(const LaunchArgs &args, void *stream) const {
-  Result<Plan> plan = planLaunch(impl->manifest, args);
-  if (!plan.ok())
-    return plan.status();
-  const DeviceState &state = *impl->device;
+Status Op::launch(const LaunchView &view, void *stream) const {
+  const DeviceState &device = *impl->device;
+  std::shared_ptr<const PreparedLaunch> prepared = impl->launches.find(view);
+  if (!prepared) {
+    Result<Plan> plan = planLaunch(impl->manifest, toLaunchArgs(view));
+    if (!plan.ok())
+      return plan.status();
+    const std::vector<Kernel> &kernels = impl->kernels[plan->variant];
+    prepared =
+        std::make_shared<PreparedLaunch>(impl->manifest, view, std::move(*plan),
+                                         kernels, device.multiprocessors);
+    impl->launches.insert(prepared);
+  }
   // Descriptors are encoded in the device's context.
-  ContextScope scope(*state.driver, state.context);
+  ContextScope scope(*device.driver, device.context);
   if (Status s = scope.status(); !s.ok())
     return s;
-  const ManifestLaunch *first =
-      impl->manifest.variants[plan->variant].launches.data();
-  for (PlannedLaunch &planned : plan->launches) {
-    const ManifestLaunch &launch = *planned.launch;
-    for (size_t i = 0; i < launch.args.size(); ++i) {
-      if (!isCounter(launch.args[i]))
-        continue;
-      Result<uint64_t> counter = impl->counters->take(stream);
-      if (!counter.ok())
-        return counter.status();
-      planned.params[i] = *counter;
-    }
-    std::vector<void *> params;
-    for (uint64_t &slot : planned.params)
-      params.push_back(&slot);
-    std::vector<TensorMap> maps;
-    maps.reserve(planned.maps.size());
-    for (const PlannedMap &map : planned.maps) {
-      Result<TensorMap> encoded = encodeTensorMap(*state.driver, map);
-      if (!encoded.ok())
-        return encoded.status();
-      maps.push_back(*encoded);
-      params[map.param] = &maps.back();
-    }
-    if (launch.persistent)
-      planned.grid[0] = std::min(planned.grid[0],
-                                 static_cast<uint32_t>(state.multiprocessors));
-    const Kernel &kernel =
-        impl->kernels[plan->variant][static_cast<size_t>(&launch - first)];
-    if (Status s =
-            kernel.launch({planned.grid, static_cast<uint32_t>(launch.block)},
-                          std::span<void *>(params), stream);
-        !s.ok())
-      return s;
-  }
-  return Status();
+  return prepared->launch(*device.driver, impl->counters.get(), view, stream);
+}
+
+Status Op::launch(const LaunchArgs &args, void *stream) const {
+  std::array<std::byte, 2048> scratch;
+  std::pmr::monotonic_buffer_resource memory(scratch.data(), scratch.size());
+  std::pmr::vector<TensorRef> tensors(&memory);
+  std::pmr::vector<ScalarRef> scalars(&memory);
+  std::pmr::vector<DimRef> dims(&memory);
+  tensors.reserve(args.tensors.size());
+  scalars.reserve(args.scalars.size());
+  dims.reserve(args.dims.size());
+  for (const auto &[name, view] : args.tensors)
+    tensors.push_back({name, view.data, view.dtype, view.shape, view.strides});
+  for (const auto &[name, value] : args.scalars)
+    scalars.push_back({name, value});
+  for (const auto &[name, value] : args.dims)
+    dims.push_back({name, value});
+  return launch(
+      LaunchView{tensors, scalars, dims, args.workspace, args.workspaceBytes},
+      stream);
 }
 
 } // namespace selvedge::inline runtime

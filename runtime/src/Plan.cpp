@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Plan.h"
 
+#include "runtime/src/PackScalar.h"
 #include "runtime/src/TensorMap.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
+#include <deque>
 #include <fmt/format.h>
-#include <limits>
 
 namespace selvedge::inline runtime {
 
@@ -17,9 +16,11 @@ namespace {
 /// Arguments resolved to the manifest's positions; absent tensors are null
 /// with zero strides.
 struct Operands {
-  std::vector<TensorView> tensors;
+  std::vector<const TensorView *> tensors;
   std::vector<bool> present;
   std::vector<double> scalars;
+  /// Temps and absent tensors, which the caller has none of.
+  std::deque<TensorView> own;
 };
 
 Status checkNames(const Manifest &manifest, const LaunchArgs &args) {
@@ -43,6 +44,7 @@ Status checkNames(const Manifest &manifest, const LaunchArgs &args) {
 /// indices for one address.
 bool hasOverlap(const TensorView &view) {
   std::vector<std::pair<int64_t, int64_t>> order; // stride, extent
+  order.reserve(view.shape.size());
   for (size_t i = 0; i < view.shape.size(); ++i) {
     if (view.shape[i] == 0)
       return false;
@@ -89,6 +91,7 @@ Status checkView(const Manifest &manifest, const ManifestTensor &tensor,
 Result<std::vector<NamedShape>> collectShapes(const Manifest &manifest,
                                               const LaunchArgs &args) {
   std::vector<NamedShape> shapes;
+  shapes.reserve(manifest.tensors.size());
   for (size_t i = 0; i < manifest.tensors.size(); ++i) {
     const ManifestTensor &tensor = manifest.tensors[i];
     if (tensor.role == Role::Temp)
@@ -119,14 +122,17 @@ Result<DimValues> bindArgs(const Manifest &manifest, const LaunchArgs &args) {
 }
 
 Status resolveTensors(const Manifest &manifest, const LaunchArgs &args,
-                      const DimValues &dims, Operands &operands) {
+                      Plan &plan, Operands &operands) {
+  const DimValues &dims = plan.dims;
   Result<std::vector<uint64_t>> layout = workspaceLayout(manifest, dims);
   if (!layout.ok())
     return layout.status();
+  plan.workspaceBytes = layout->back();
   if (args.workspaceBytes < layout->back())
     return Status::badInput(
         fmt::format("the workspace has {} bytes, {} are needed",
                     args.workspaceBytes, layout->back()));
+  operands.tensors.reserve(manifest.tensors.size());
   auto base = reinterpret_cast<uintptr_t>(args.workspace);
   if (layout->back() > 0 && (base == 0 || base % workspaceAlign))
     return Status::badInput(
@@ -139,15 +145,17 @@ Status resolveTensors(const Manifest &manifest, const LaunchArgs &args,
       Result<std::vector<int64_t>> shape = shapeOf(manifest, tensor, dims);
       if (!shape.ok())
         return shape.status();
-      operands.tensors.push_back(contiguousView(
-          reinterpret_cast<void *>(base + (*layout)[i]), tensor.dtype, *shape));
+      operands.tensors.push_back(&operands.own.emplace_back(
+          contiguousView(reinterpret_cast<void *>(base + (*layout)[i]),
+                         tensor.dtype, *shape)));
     } else if (it != args.tensors.end()) {
       if (Status status = checkView(manifest, tensor, it->second); !status.ok())
         return status;
-      operands.tensors.push_back(it->second);
+      operands.tensors.push_back(&it->second);
     } else {
       std::vector<int64_t> zeros(tensor.shape.size(), 0);
-      operands.tensors.push_back({nullptr, tensor.dtype, zeros, zeros});
+      operands.tensors.push_back(&operands.own.emplace_back(
+          TensorView{nullptr, tensor.dtype, zeros, zeros}));
       operands.present.back() = false;
     }
   }
@@ -163,9 +171,7 @@ Status resolveScalars(const Manifest &manifest, const LaunchArgs &args,
           fmt::format("scalar '{}' has no default and is missing: {}",
                       scalar.name, nameOf(scalar.dtype)));
     double value = it != args.scalars.end() ? it->second : *scalar.defaultValue;
-    bool fits = value == std::trunc(value) &&
-                std::fabs(value) <= std::numeric_limits<int32_t>::max();
-    if (scalar.dtype == DType::I32 && !fits)
+    if (!isScalarOf(scalar.dtype, value))
       return Status::badInput(fmt::format("scalar '{}' is {}, expected an i32",
                                           scalar.name, value));
     operands.scalars.push_back(value);
@@ -176,7 +182,7 @@ Status resolveScalars(const Manifest &manifest, const LaunchArgs &args,
 bool holds(const ManifestCondition &condition, const Operands &operands) {
   if (!operands.present[condition.tensor])
     return true;
-  const TensorView &view = operands.tensors[condition.tensor];
+  const TensorView &view = *operands.tensors[condition.tensor];
   auto align = static_cast<uint64_t>(condition.align);
   if (reinterpret_cast<uintptr_t>(view.data) % align)
     return false;
@@ -198,7 +204,7 @@ bool hasTensorMaps(const ManifestVariant &variant, const Operands &operands) {
   for (const ManifestLaunch &launch : variant.launches)
     for (const ManifestArg &arg : launch.args)
       if (arg.kind == ManifestArg::Kind::TensorMap &&
-          !hasTensorMap(operands.tensors[arg.index]))
+          !hasTensorMap(*operands.tensors[arg.index]))
         return false;
   return true;
 }
@@ -221,10 +227,10 @@ uint64_t packArg(const ManifestArg &arg, const Operands &operands,
   switch (arg.kind) {
   case ManifestArg::Kind::TensorMap:
   case ManifestArg::Kind::Pointer:
-    return reinterpret_cast<uintptr_t>(operands.tensors[arg.index].data);
+    return reinterpret_cast<uintptr_t>(operands.tensors[arg.index]->data);
   case ManifestArg::Kind::Stride:
     return static_cast<uint64_t>(
-        operands.tensors[arg.index].strides[arg.dimension]);
+        operands.tensors[arg.index]->strides[arg.dimension]);
   case ManifestArg::Kind::Dim:
     return static_cast<uint32_t>(*dims[arg.index]);
   case ManifestArg::Kind::Counter:
@@ -232,10 +238,8 @@ uint64_t packArg(const ManifestArg &arg, const Operands &operands,
   case ManifestArg::Kind::Scalar:
     break;
   }
-  double value = operands.scalars[arg.index];
-  if (manifest.scalars[arg.index].dtype == DType::I32)
-    return static_cast<uint32_t>(static_cast<int32_t>(value));
-  return std::bit_cast<uint32_t>(static_cast<float>(value));
+  return packScalar(manifest.scalars[arg.index].dtype,
+                    operands.scalars[arg.index]);
 }
 
 /// The grid; a zero means that there is nothing to launch.
@@ -279,7 +283,7 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
     return Status::badInput(
         fmt::format("op '{}' is a signature without a program", manifest.op));
   Operands operands;
-  if (Status s = resolveTensors(manifest, args, plan.dims, operands); !s.ok())
+  if (Status s = resolveTensors(manifest, args, plan, operands); !s.ok())
     return s;
   if (Status s = resolveScalars(manifest, args, operands); !s.ok())
     return s;
@@ -295,10 +299,11 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
     PlannedLaunch &planned = plan.launches.emplace_back();
     planned.launch = &launch;
     planned.grid = *grid;
+    planned.params.reserve(launch.args.size());
     for (const ManifestArg &arg : launch.args) {
       if (arg.kind == ManifestArg::Kind::TensorMap)
         planned.maps.push_back(
-            {planned.params.size(), operands.tensors[arg.index], arg.box});
+            {planned.params.size(), *operands.tensors[arg.index], arg.box});
       planned.params.push_back(packArg(arg, operands, manifest, plan.dims));
     }
   }

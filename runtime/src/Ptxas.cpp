@@ -1,8 +1,9 @@
-// Finding and running ptxas, with a disk cache.
+// Finding and running ptxas.
 // SPDX-License-Identifier: MIT
 #include "selvedge/Ptxas.h"
 
 #include "runtime/src/Process.h"
+#include "selvedge/DiskCache.h"
 #include "selvedge/File.h"
 
 #include <algorithm>
@@ -20,8 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t checksumDigits = 32;
-
 std::string environment(const char *name) {
   const char *value = std::getenv(name);
   return value ? value : "";
@@ -31,17 +30,6 @@ bool isExecutable(const std::string &path) {
   struct stat info = {};
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
-}
-
-/// FNV-1a of 128 bits: long enough that two programs never share a key.
-std::string checksum(std::string_view text) {
-  using Wide = unsigned __int128;
-  Wide hash = Wide(0x6c62272e07bb0142) << 64 | 0x62b821756295c58d;
-  constexpr Wide prime = Wide(1) << 88 | 0x13b;
-  for (char c : text)
-    hash = (hash ^ static_cast<unsigned char>(c)) * prime;
-  return fmt::format("{:016x}{:016x}", static_cast<uint64_t>(hash >> 64),
-                     static_cast<uint64_t>(hash));
 }
 
 /// Folders that may hold ptxas, best first.
@@ -86,24 +74,6 @@ std::optional<std::string> findInWheels() {
         }
   }
   return std::nullopt;
-}
-
-/// Which ptxas it is, without running it.
-std::string identify(const std::string &ptxas) {
-  struct stat info = {};
-  ::stat(ptxas.c_str(), &info);
-  return fmt::format("{}:{}:{}", ptxas, info.st_size, info.st_mtime);
-}
-
-/// The cubin of a cache entry, if the entry is whole.
-std::optional<std::string> readEntry(const std::string &path) {
-  Result<std::string> text = readFile(path);
-  if (!text.ok() || text->size() <= checksumDigits)
-    return std::nullopt;
-  std::string cubin = text->substr(checksumDigits);
-  if (checksum(cubin) != text->substr(0, checksumDigits))
-    return std::nullopt;
-  return cubin;
 }
 
 Result<std::string> runPtxas(const std::string &ptxas, const std::string &ptx,
@@ -158,32 +128,19 @@ Result<std::string> ptxasVersion(const std::string &ptxas) {
   return result->output.substr(begin, end - begin);
 }
 
-std::string cacheFolder() {
-  if (std::string cache = environment("XDG_CACHE_HOME"); !cache.empty())
-    return cache + "/selvedge";
-  if (std::string home = environment("HOME"); !home.empty())
-    return home + "/.cache/selvedge";
-  return "";
-}
-
 Result<std::string> assemblePtx(const std::string &ptx,
                                 const std::string &arch) {
   Result<std::string> ptxas = locatePtxas();
   if (!ptxas.ok())
     return ptxas;
-  std::string folder = cacheFolder();
-  std::string key = checksum(arch + '\n' + identify(*ptxas) + '\n' + ptx);
-  std::string path = fmt::format("{}/{}-{}.cubin", folder, key, arch);
-  if (!folder.empty())
-    if (std::optional<std::string> cubin = readEntry(path))
-      return *cubin;
+  DiskCache cache;
+  std::string key =
+      DiskCache::key({arch, identifyFile(*ptxas), ptx}, arch + ".cubin");
+  if (std::optional<std::string> cubin = cache.read(key))
+    return *cubin;
   Result<std::string> cubin = runPtxas(*ptxas, ptx, arch);
-  if (!cubin.ok() || folder.empty())
-    return cubin;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  // A cache that cannot be written costs time, nothing else.
-  (void)writeFileAtomically(path, {checksum(*cubin), *cubin});
+  if (cubin.ok())
+    cache.write(key, *cubin);
   return cubin;
 }
 

@@ -111,7 +111,7 @@ Result<int64_t> byteCount(DType dtype, const std::vector<int64_t> &shape) {
   return bytes;
 }
 
-std::string shapeToString(const std::vector<int64_t> &shape) {
+std::string shapeToString(std::span<const int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 

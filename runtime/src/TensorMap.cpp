@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/src/TensorMap.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace selvedge::inline runtime {
@@ -9,7 +10,6 @@ namespace selvedge::inline runtime {
 namespace {
 
 constexpr size_t maxRank = 5;
-constexpr int64_t strideAlign = 16;
 constexpr int64_t maxStride = int64_t(1) << 40;
 constexpr int64_t maxExtent = int64_t(1) << 32;
 
@@ -36,7 +36,7 @@ std::optional<int> typeOf(DType dtype) {
 bool hasTensorMap(const TensorView &tensor) {
   size_t rank = tensor.shape.size();
   if (rank == 0 || rank > maxRank || !typeOf(tensor.dtype) ||
-      reinterpret_cast<uintptr_t>(tensor.data) % strideAlign != 0)
+      reinterpret_cast<uintptr_t>(tensor.data) % tensorMapAlign != 0)
     return false;
   for (size_t i = 0; i < rank; ++i) {
     if (tensor.shape[i] < 1 || tensor.shape[i] > maxExtent)
@@ -53,14 +53,14 @@ bool hasTensorMap(const TensorView &tensor) {
     if (tensor.strides[i] <= 0 ||
         __builtin_mul_overflow(tensor.strides[i], sizeOf(tensor.dtype),
                                &bytes) ||
-        bytes % strideAlign != 0 || bytes >= maxStride)
+        bytes % tensorMapAlign != 0 || bytes >= maxStride)
       return false;
   }
   return true;
 }
 
 Result<TensorMap> encodeTensorMap(const CudaDriver &driver,
-                                  const PlannedMap &map) {
+                                  const PlannedMap &map, void *data) {
   const TensorView &tensor = map.tensor;
   size_t rank = tensor.shape.size();
   // The driver counts dimensions from the contiguous one, whose stride it does
@@ -74,20 +74,43 @@ Result<TensorMap> encodeTensorMap(const CudaDriver &driver,
     steps[i] = 1;
     if (i > 0)
       strides[i - 1] = tensor.shape[from] == 1
-                           ? static_cast<uint64_t>(strideAlign)
+                           ? static_cast<uint64_t>(tensorMapAlign)
                            : static_cast<uint64_t>(tensor.strides[from] *
                                                    sizeOf(tensor.dtype));
   }
   TensorMap result;
   CuResult status = driver.cuTensorMapEncodeTiled(
       result.bytes.data(), typeOf(tensor.dtype).value_or(0),
-      static_cast<uint32_t>(rank), tensor.data, extents.data(), strides.data(),
+      static_cast<uint32_t>(rank), data, extents.data(), strides.data(),
       box.data(), steps.data(), interleaveNone, swizzle128Bytes,
       promote128Bytes, fillZero);
   if (Status s = driver.check(status, "cannot describe a tensor to TMA");
       !s.ok())
     return s;
   return result;
+}
+
+Status TensorMapCache::get(const CudaDriver &driver, void *data,
+                           TensorMap &out) {
+  std::lock_guard lock(mutex);
+  auto found = std::ranges::find(addresses, data);
+  if (found != addresses.end()) {
+    out = maps[static_cast<size_t>(found - addresses.begin())];
+    return Status();
+  }
+  Result<TensorMap> encoded = encodeTensorMap(driver, map, data);
+  if (!encoded.ok())
+    return encoded.status();
+  out = *encoded;
+  if (addresses.size() < capacity) {
+    addresses.push_back(data);
+    maps.push_back(out);
+    return Status();
+  }
+  addresses[oldest] = data;
+  maps[oldest] = out;
+  oldest = (oldest + 1) % capacity;
+  return Status();
 }
 
 } // namespace selvedge::inline runtime

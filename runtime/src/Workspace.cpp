@@ -9,6 +9,7 @@ namespace selvedge::inline runtime {
 Result<std::vector<uint64_t>> workspaceLayout(const Manifest &manifest,
                                               const DimValues &dims) {
   std::vector<uint64_t> offsets;
+  offsets.reserve(manifest.tensors.size() + 1);
   uint64_t total = 0;
   for (const ManifestTensor &tensor : manifest.tensors) {
     offsets.push_back(total);

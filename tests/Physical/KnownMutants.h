@@ -77,6 +77,28 @@ inline const Names filledTwiceOnTile =
            {"mask: part 1 on another axis", "mask #3: part 1 on another axis",
             "mask #5: part 1 on another axis"});
 
+/// The plan gives these kernels blocks of one row, none of which lies partly
+/// outside; verify-tile-bounds and verify-sm-bounds refuse the mutants.
+inline const Names wholeRows = unite(
+    {inEach({"softmax"},
+            {"load of x: predicate 0 deleted", "load of x: predicate 0 +1",
+             "load of x #2: predicate 0 deleted",
+             "load of x #2: predicate 0 +1", "store of y: predicate 0 deleted",
+             "store of y: predicate 0 +1"}),
+     inEach({"partial"},
+            {"load of x: predicate 0 deleted", "load of x: predicate 0 +1",
+             "store of top #2: predicate 0 deleted",
+             "store of top #2: predicate 0 +1",
+             "store of total #2: predicate 0 deleted",
+             "store of total #2: predicate 0 +1"}),
+     inEach(
+         {"filled"},
+         {"load of x: predicate 0 deleted", "load of x: predicate 0 +1",
+          "store of top: predicate 0 deleted", "store of top: predicate 0 +1",
+          "store of low: predicate 0 deleted", "store of low: predicate 0 +1",
+          "store of total: predicate 0 deleted",
+          "store of total: predicate 0 +1"})});
+
 /// The other operand of the product is 0 in these lanes, and 1 is finite.
 inline const Names finiteFills =
     unite({inEach(attention, {"fill of q: 1", "fill of k: 1", "fill of v: 1"}),
@@ -86,7 +108,7 @@ inline const Missed missedOnTile = {
     .byAll = unite({sparedOnTile, unstoredRows, finiteFills}),
     .inExecution =
         unite({sparedOnTile, sparedRowOnTile, impliedLength, unstoredRows,
-               filledTwice, filledTwiceOnTile, finiteFills}),
+               filledTwice, filledTwiceOnTile, wholeRows, finiteFills}),
     .byVerifiers = unite({sparedOnTile, ownPredicates}),
 };
 
@@ -115,8 +137,9 @@ inline const Names zeroColumn = inEach({"partial"}, {"mask: part 0 +1"});
 
 inline const Missed missedInSeq = {
     .byAll = unite({sparedInSeq, zeroSum, unstoredRows}),
-    .inExecution = unite({sparedInSeq, sparedRowInSeq, impliedLength,
-                          unstoredRows, filledTwice, zeroSum, zeroColumn}),
+    .inExecution =
+        unite({sparedInSeq, sparedRowInSeq, impliedLength, unstoredRows,
+               filledTwice, zeroSum, zeroColumn, wholeRows}),
     .byVerifiers = unite({sparedInSeq, zeroSum, ownPredicates}),
 };
 

@@ -118,6 +118,19 @@ sm.kernel @k args [] warps 8 {
 
 // -----
 
+!whole = tensor<64x32xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 4] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!part = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+sm.kernel @columns args [] warps 4 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> !whole
+  %2 = sm.columns %1 over "j" from 16 : !whole -> !part
+  // expected-error @below {{along axis "j" from index 24 on, but got}}
+  %3 = sm.columns %1 over "j" from 24 : !whole -> !part
+  sm.return
+}
+
+// -----
+
 sm.kernel @k args [] warps 4 {
   %0 = sm.alloc : <"j" x "d", 64 x 128 x bf16, swizzle 7, stages 1, panel 64>
   %1 = arith.constant 0 : i32

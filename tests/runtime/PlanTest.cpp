@@ -209,11 +209,12 @@ TEST(BindDims, conflictNamesTensorDimensionAndValues) {
 
 TEST(BindDims, productNeedsAFactor) {
   Manifest manifest = test::parsedAttention();
-  auto dims = bindDims(manifest, {{0, {1, 2, 12, 64}}}, {});
+  std::vector<int64_t> shape = {1, 2, 12, 64};
+  auto dims = bindDims(manifest, {{0, shape}}, {});
   ASSERT_TRUE(dims.ok());
   EXPECT_FALSE((*dims)[2].has_value());
   EXPECT_FALSE(requireAllDims(manifest, *dims).ok());
-  dims = bindDims(manifest, {{0, {1, 2, 12, 64}}}, {{"R", 4}, {"N", 1}});
+  dims = bindDims(manifest, {{0, shape}}, {{"R", 4}, {"N", 1}});
   ASSERT_TRUE(dims.ok());
   EXPECT_EQ((*dims)[2], 3);
   EXPECT_TRUE(requireAllDims(manifest, *dims).ok());
@@ -237,7 +238,8 @@ TEST(BindDims, limits) {
   EXPECT_TRUE(bindDims(manifest, {}, {{"M", maxDim}}).ok());
   EXPECT_FALSE(bindDims(manifest, {}, {{"M", maxDim + 1}}).ok());
   EXPECT_FALSE(bindDims(manifest, {}, {{"M", -1}}).ok());
-  EXPECT_FALSE(bindDims(manifest, {{0, {maxDim + 1, 2, 12, 64}}}, {}).ok());
+  std::vector<int64_t> shape = {maxDim + 1, 2, 12, 64};
+  EXPECT_FALSE(bindDims(manifest, {{0, shape}}, {}).ok());
 }
 
 } // namespace

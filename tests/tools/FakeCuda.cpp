@@ -3,11 +3,17 @@
 //
 // `run --device gpu` is tested with it where there is no GPU. The kernels of
 // the artefact are recognised by name and executed from their parameters; with
-// FAKE_CUDA_FAULT they misbehave in one way each.
+// FAKE_CUDA_FAULT they misbehave in one way each. Tests of the runtime watch
+// launches of any kernel through FakeCuda.h.
+#include "tests/tools/FakeCuda.h"
+
 #include "runtime/src/CudaDriver.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 
 using namespace selvedge;
@@ -18,8 +24,9 @@ constexpr int errorIllegalAddress = 700;
 
 struct State {
   /// Kernels ever asked for: a handle points to its name.
-  std::string names[16];
-  int functions = 0;
+  std::deque<std::string> names;
+  std::atomic<FakeCudaWatch> watch = nullptr;
+  std::atomic<int> descriptors = 0;
   int launches = 0;
   bool lost = false;
 };
@@ -28,6 +35,12 @@ State state;
 bool fault(const char *name) {
   const char *wanted = std::getenv("FAKE_CUDA_FAULT");
   return wanted && std::strcmp(wanted, name) == 0;
+}
+
+/// "8.0", or what FAKE_CUDA_CAPABILITY asks for.
+std::string capability() {
+  const char *wanted = std::getenv("FAKE_CUDA_CAPABILITY");
+  return wanted && std::strlen(wanted) == 3 ? wanted : "8.0";
 }
 
 template <typename T>
@@ -83,9 +96,9 @@ void runMain(void **params) {
 
 // Every function has the signature of CudaDriver.h and does nothing unless it
 // says so here.
-#define DEFINE(name, parameters, body)                                         \
-  extern "C"                                                                   \
-      __attribute__((visibility("default"))) CuResult name parameters body
+#define DEFINE(name, parameters, ...)                                          \
+  extern "C" __attribute__((                                                   \
+      visibility("default"))) CuResult name parameters __VA_ARGS__
 
 DEFINE(cuInit, (unsigned), { return cuSuccess; })
 DEFINE(cuDriverGetVersion, (int *version), {
@@ -113,8 +126,8 @@ DEFINE(cuDeviceGetName, (char *name, int size, CuDevice), {
   return cuSuccess;
 })
 DEFINE(cuDeviceGetAttribute, (int *value, int which, CuDevice), {
-  *value = which == cuAttributeComputeCapabilityMajor   ? 8
-           : which == cuAttributeComputeCapabilityMinor ? 0
+  *value = which == cuAttributeComputeCapabilityMajor   ? capability()[0] - '0'
+           : which == cuAttributeComputeCapabilityMinor ? capability()[2] - '0'
            : which == cuAttributeMultiprocessorCount    ? 4
                                                         : 163 * 1024;
   return cuSuccess;
@@ -128,6 +141,10 @@ DEFINE(cuDevicePrimaryCtxRetain, (CuHandle * context, CuDevice), {
   return cuSuccess;
 })
 DEFINE(cuDevicePrimaryCtxRelease_v2, (CuDevice), { return cuSuccess; })
+DEFINE(cuCtxGetCurrent, (CuHandle * context), {
+  *context = nullptr;
+  return cuSuccess;
+})
 DEFINE(cuCtxPushCurrent_v2, (CuHandle), { return cuSuccess; })
 DEFINE(cuCtxPopCurrent_v2, (CuHandle *), { return cuSuccess; })
 DEFINE(cuCtxSynchronize, (),
@@ -139,15 +156,18 @@ DEFINE(cuModuleLoadDataEx,
        })
 DEFINE(cuModuleUnload, (CuHandle), { return cuSuccess; })
 DEFINE(cuModuleGetFunction, (CuHandle * function, CuHandle, const char *name), {
-  state.names[state.functions] = name;
-  *function = &state.names[state.functions++];
+  *function = &state.names.emplace_back(name);
   return cuSuccess;
 })
 DEFINE(cuFuncSetAttribute, (CuHandle, int, int), { return cuSuccess; })
 DEFINE(cuLaunchKernel,
-       (CuHandle function, unsigned grid, unsigned, unsigned, unsigned,
-        unsigned, unsigned, unsigned, CuHandle, void **params, void **),
+       (CuHandle function, unsigned grid, unsigned gridY, unsigned gridZ,
+        unsigned, unsigned, unsigned, unsigned, CuHandle, void **params,
+        void **),
        {
+         if (FakeCudaWatch watch = state.watch)
+           watch(static_cast<const std::string *>(function)->c_str(),
+                 {grid, gridY, gridZ}, params);
          const auto &name = *static_cast<const std::string *>(function);
          if (name.starts_with("axpy_init_y"))
            runInit(grid, params);
@@ -176,9 +196,17 @@ DEFINE(cuMemcpyDtoH_v2, (void *target, CuPointer source, size_t bytes), {
   return cuSuccess;
 })
 DEFINE(cuTensorMapEncodeTiled,
-       (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
-        const uint32_t *, const uint32_t *, int, int, int, int),
-       { return cuSuccess; })
+       (void *map, int, uint32_t rank, void *address, const uint64_t *extents,
+        const uint64_t *strides, const uint32_t *, const uint32_t *, int, int,
+        int, int),
+       {
+         FakeCudaDescriptor descriptor{address, {}, {}};
+         std::copy_n(extents, rank, descriptor.extents);
+         std::copy_n(strides, rank - 1, descriptor.strides);
+         std::memcpy(map, &descriptor, sizeof(descriptor));
+         ++state.descriptors;
+         return cuSuccess;
+       })
 DEFINE(cuStreamCreate, (CuHandle *, unsigned), { return cuSuccess; })
 DEFINE(cuStreamDestroy_v2, (CuHandle), { return cuSuccess; })
 DEFINE(cuStreamGetId, (CuHandle stream, unsigned long long *id), {
@@ -195,3 +223,11 @@ DEFINE(cuEventDestroy_v2, (CuHandle), { return cuSuccess; })
 DEFINE(cuEventRecord, (CuHandle, CuHandle), { return cuSuccess; })
 DEFINE(cuEventSynchronize, (CuHandle), { return cuSuccess; })
 DEFINE(cuEventElapsedTime, (float *, CuHandle, CuHandle), { return cuSuccess; })
+
+extern "C" __attribute__((visibility("default"))) void
+fakeCudaWatch(FakeCudaWatch watch) {
+  state.watch = watch;
+}
+extern "C" __attribute__((visibility("default"))) int fakeCudaDescriptors() {
+  return state.descriptors;
+}

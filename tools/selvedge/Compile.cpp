@@ -1,5 +1,6 @@
 // `selvedge compile`.
 // SPDX-License-Identifier: MIT
+#include "compiler/Driver/CompileCached.h"
 #include "selvedge/Artifact.h"
 #include "selvedge/Manifest.h"
 #include "tools/selvedge/Commands.h"
@@ -61,7 +62,7 @@ std::string makeHeader(const CompileRequest &request, const Manifest &manifest,
 }
 
 int emitBinary(const CompileOptions &options, const CompileRequest &request) {
-  CompileResult result = compile(request);
+  CompileResult result = compileCached(request);
   if (int status = report(result))
     return status;
   if (options.emit == "cubin")

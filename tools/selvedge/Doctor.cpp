@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Compiler.h"
 #include "selvedge/Device.h"
+#include "selvedge/DiskCache.h"
 #include "selvedge/Op.h"
 #include "selvedge/Ptxas.h"
 #include "tools/selvedge/Commands.h"

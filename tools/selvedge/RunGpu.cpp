@@ -1,5 +1,6 @@
 // Device `gpu`: execution between canaries.
 // SPDX-License-Identifier: MIT
+#include "compiler/Driver/CompileCached.h"
 #include "tools/selvedge/GuardedImage.h"
 #include "tools/selvedge/RunDevices.h"
 
@@ -147,7 +148,7 @@ Result<GpuOp> GpuOp::load(const CompileRequest &request, const Device &device) {
   if (Result<LoadPath> path = chooseLoadPath(request.arch, major, minor);
       !path.ok())
     return path.status();
-  CompileResult compiled = compile(request);
+  CompileResult compiled = compileCached(request);
   if (Status s = statusOf(compiled); !s.ok())
     return s;
   Result<Op> op =

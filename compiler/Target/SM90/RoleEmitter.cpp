@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Target/SM90/RoleEmitter.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 namespace selvedge::sm90 {
@@ -29,6 +30,12 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
                           "sm.named_barrier inside a role");
   if (auto wait = dyn_cast<WgmmaWaitOp>(op))
     emitWgmmaWait(wait);
+  else if (auto retire = dyn_cast<WgmmaRetireOp>(op))
+    inlineAsm(
+        {}, {},
+        llvm::formatv("wgmma.wait_group.sync.aligned {0};", retire.getPending())
+            .str(),
+        "~{memory}");
   else if (auto load = dyn_cast<TmaLoadOp>(op))
     emitTmaLoad(load);
   else if (auto store = dyn_cast<TmaStoreOp>(op))
@@ -54,6 +61,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     emitAny(any);
   else if (auto slot = dyn_cast<SlotOp>(op))
     emitSlot(slot);
+  else if (auto columns = dyn_cast<ColumnsOp>(op))
+    emitColumns(columns);
   else if (auto panel = dyn_cast<PanelOp>(op))
     emitPanel(panel);
   else if (isa<WarpgroupLeaderOp>(op))
@@ -222,6 +231,21 @@ void RoleEmitter::emitFold(FoldOp fold) {
     result.push_back(total);
   }
   lanes(fold) = result;
+}
+
+void RoleEmitter::emitColumns(ColumnsOp columns) {
+  DistAttr from = distOf(columns.getSource().getType()),
+           to = distOf(columns.getType());
+  int64_t position = from.indexOf(columns.getOverAttr()),
+          first = columns.getFirstReg();
+  const Registers all = lanes(columns.getSource());
+  Registers part;
+  for (int64_t reg = 0; reg < to.getNumRegs(); ++reg) {
+    SmallVector<int64_t> where = to.unflatten(reg);
+    where[position] += first;
+    part.push_back(all[from.flatten(where)]);
+  }
+  lanes(columns) = part;
 }
 
 void RoleEmitter::emitAny(AnyOp any) {

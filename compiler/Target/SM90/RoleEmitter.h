@@ -44,6 +44,7 @@ private:
   void emitAny(sm::AnyOp any);
   void emitSlot(sm::SlotOp slot);
   void emitPanel(sm::PanelOp panel);
+  void emitColumns(sm::ColumnsOp columns);
 
   // Synchronisation and mailboxes (RoleSync.cpp).
   mlir::LogicalResult emitSync(mlir::Operation &op);

@@ -111,6 +111,10 @@ LogicalResult RoleEmitter::emitSync(Operation &op) {
                       "ld.shared.b32 $0, [$1];", "=r,r,~{memory}");
         // The shuffle tells ptxas that control that depends on the word is the
         // same in all lanes.
+        if (receive->getParentOfType<RoleOp>().getSingle()) {
+          lanes(receive) = {word};
+          return;
+        }
         lanes(receive) = {intrinsic("llvm.nvvm.shfl.sync.idx.i32",
                                     b.getI32Type(),
                                     {i32(-1), word, i32(0), i32(31)})};

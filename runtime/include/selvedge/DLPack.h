@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_DLPACK_H
 #define SELVEDGE_DLPACK_H
 
-#include "selvedge/Tensor.h"
+#include "selvedge/LaunchView.h"
 
 namespace selvedge::inline runtime {
 
@@ -43,6 +43,10 @@ struct Tensor {
 /// A view of the same memory, which has to be on GPU `ordinal`. Errors name
 /// what is not supported: other devices, vector types, other element types.
 Result<TensorView> fromDLPack(const dlpack::Tensor &tensor, int ordinal = 0);
+
+/// The same by name, without copies: `tensor` and `name` outlive the result.
+Result<TensorRef> referToDLPack(std::string_view name,
+                                const dlpack::Tensor &tensor, int ordinal = 0);
 
 /// A description of `view`, whose vectors must outlive the result.
 dlpack::Tensor toDLPack(TensorView &view, int ordinal = 0);

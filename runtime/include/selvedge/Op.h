@@ -5,7 +5,7 @@
 
 #include "selvedge/Artifact.h"
 #include "selvedge/Device.h"
-#include "selvedge/Plan.h"
+#include "selvedge/LaunchView.h"
 
 #include <memory>
 #include <optional>
@@ -24,7 +24,7 @@ enum class LoadPath {
 /// capability `major`.`minor`; Unavailable when it cannot.
 Result<LoadPath> chooseLoadPath(const std::string &arch, int major, int minor);
 
-/// An op, loaded on one device. Thread safe: launch() changes no state.
+/// An op, loaded on one device. Thread safe.
 class Op {
 public:
   /// Loads the code of an artefact. Where the PTX has to be assembled, ptxas is
@@ -40,8 +40,13 @@ public:
   Result<uint64_t> workspaceSize(const LaunchArgs &args) const;
 
   /// Checks the arguments and launches on `stream` (a CUstream; null: the
-  /// default stream). Allocates no device memory and does not wait.
+  /// default stream). Allocates no device memory and does not wait. What was
+  /// found out about the last types, shapes, strides and alignments is
+  /// remembered: such launches allocate no host memory either.
   Status launch(const LaunchArgs &args, void *stream = nullptr) const;
+
+  /// The same for arguments in the caller's memory.
+  Status launch(const LaunchView &view, void *stream = nullptr) const;
 
 private:
   struct Impl;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,11 @@ struct LaunchArgs {
   uint64_t workspaceBytes = 0;
 };
 
-/// A shape, and who says so, for bindDims().
+/// A shape in the caller's memory, and who says so, for bindDims().
 struct NamedShape {
   /// Position in Manifest::tensors.
   size_t tensor = 0;
-  std::vector<int64_t> shape;
+  std::span<const int64_t> shape;
 };
 
 /// Computes the value of every dim from shapes and from values fixed
@@ -77,6 +78,8 @@ struct PlannedLaunch {
 /// Everything a launch will do.
 struct Plan {
   DimValues dims;
+  /// Bytes that the temps need.
+  uint64_t workspaceBytes = 0;
   /// Position of the chosen variant.
   size_t variant = 0;
   /// In order, without launches over an empty grid.

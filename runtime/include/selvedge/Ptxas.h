@@ -17,13 +17,8 @@ Result<std::string> locatePtxas();
 /// The release that `ptxas --version` prints: "13.0".
 Result<std::string> ptxasVersion(const std::string &ptxas);
 
-/// Folder of cached cubins: $XDG_CACHE_HOME/selvedge or ~/.cache/selvedge;
-/// empty when neither variable is set.
-std::string cacheFolder();
-
 /// Assembles `ptx` for `arch` ("sm_90"), or takes the result from the cache.
-/// The key covers PTX, arch and the ptxas at hand; entries carry a checksum and
-/// are renamed into place, so concurrent processes and torn files do no harm.
+/// The key covers PTX, arch and the ptxas at hand.
 Result<std::string> assemblePtx(const std::string &ptx,
                                 const std::string &arch);
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +62,7 @@ Result<int64_t> elementCount(const std::vector<int64_t> &shape);
 Result<int64_t> byteCount(DType dtype, const std::vector<int64_t> &shape);
 
 /// "[2, 8, 128]".
-std::string shapeToString(const std::vector<int64_t> &shape);
+std::string shapeToString(std::span<const int64_t> shape);
 
 } // namespace selvedge::inline runtime
 

@@ -1,0 +1,101 @@
+// Computes what is stored by parts of its columns, where it is stored.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/RoleKernel.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Whether each element of the result depends on the same elements of the
+/// operands, so that it can be computed for some columns alone.
+static bool isElementwise(Operation &op) {
+  return op.getNumResults() == 1 && isRegisterTile(op.getResult(0).getType()) &&
+         isa_and_nonnull<arith::ArithDialect, math::MathDialect, SmDialect>(
+             op.getDialect()) &&
+         (isa<LoadOp>(op) ||
+          (isMemoryEffectFree(&op) && !isa<ReduceOp, FoldOp>(op)));
+}
+
+/// A tile's columns beside those that are computed from them take too many
+/// registers, and so do indices and predicates that wait for a store lane by
+/// lane while products run.
+void RoleKernel::findDeferred() {
+  auto isDeferred = [&](OpOperand &use) {
+    if (deferred.contains(use.getOwner()))
+      return true;
+    auto store = llvm::find_if(plan.stores, [&](BulkStore &bulk) {
+      return bulk.store == use.getOwner();
+    });
+    return store != plan.stores.end() &&
+           (use.get() == store->store.getValue() ? storeParts > 1
+                                                 : bool(store->rowExtent));
+  };
+  for (Operation &op : llvm::reverse(source.getBody().front()))
+    if (isElementwise(op) && !op.use_empty() &&
+        llvm::all_of(op.getUses(), isDeferred))
+      deferred.insert(&op);
+}
+
+/// The tile's columns as far as one panel goes.
+static Type panelOf(Type type, StringAttr axis) {
+  auto tile = cast<RankedTensorType>(type);
+  SmallVector<AxisDistAttr> axes(distOf(tile).getAxes());
+  SmallVector<int64_t> shape(tile.getShape());
+  int64_t position = distOf(tile).indexOf(axis);
+  AxisDistAttr &columns = axes[position];
+  SmallVector<int64_t> sizes(columns.getRegSizes());
+  sizes.back() = sizes.back() * panelCols / shape[position];
+  shape[position] = panelCols;
+  columns =
+      AxisDistAttr::get(type.getContext(), axis, sizes, columns.getRegStrides(),
+                        columns.getLanes(), columns.getWarps());
+  return RankedTensorType::get(shape, tile.getElementType(),
+                               DistAttr::get(type.getContext(), axes));
+}
+
+LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
+                                   IRMapping &whole, IRMapping &part) {
+  if (part.contains(value))
+    return success();
+  Operation *def = value.getDefiningOp();
+  bool isHere = def && deferred.contains(def);
+  DistAttr dist = distOf(value.getType());
+  if (!dist || dist.indexOf(axis) < 0) {
+    if (isHere && !whole.contains(value)) {
+      for (Value operand : def->getOperands())
+        if (failed(emitPart(operand, axis, from, whole, part)))
+          return failure();
+      if (failed(emitOp(*def, whole)))
+        return failure();
+    }
+    part.map(value, dist ? whole.lookup(value) : scalar(value, whole));
+    return success();
+  }
+  if (!isHere) {
+    Value all = whole.lookup(value);
+    part.map(value, ColumnsOp::create(b, loc, panelOf(all.getType(), axis), all,
+                                      axis, from));
+    return success();
+  }
+  for (Value operand : def->getOperands())
+    if (failed(emitPart(operand, axis, from, whole, part)))
+      return failure();
+  Operation *clone = cloneConverted(*def, part);
+  auto type = cast<ShapedType>(panelOf(clone->getResult(0).getType(), axis));
+  clone->getResult(0).setType(type);
+  if (auto constant = dyn_cast<arith::ConstantOp>(clone))
+    constant.setValueAttr(DenseElementsAttr::get(
+        type, cast<SplatElementsAttr>(constant.getValue())
+                  .getSplatValue<Attribute>()));
+  if (auto range = dyn_cast<RangeOp>(clone); range && from > 0) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(range);
+    range.getStartMutable().assign(add(range.getStart(), i32(from)));
+  }
+  return success();
+}
+
+} // namespace selvedge::schedule

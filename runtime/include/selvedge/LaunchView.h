@@ -1,0 +1,54 @@
+// The arguments of a launch, in memory of the caller.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_LAUNCHVIEW_H
+#define SELVEDGE_LAUNCHVIEW_H
+
+#include "selvedge/Plan.h"
+
+#include <span>
+#include <string_view>
+
+namespace selvedge::inline runtime {
+
+/// A TensorView by name whose extents and strides lie elsewhere.
+struct TensorRef {
+  std::string_view name;
+  void *data = nullptr;
+  DType dtype = DType::F32;
+  std::span<const int64_t> shape;
+  std::span<const int64_t> strides;
+  /// No strides are given: the last dimension is fastest, without gaps.
+  bool contiguous = false;
+};
+
+/// A scalar by name.
+struct ScalarRef {
+  std::string_view name;
+  double value = 0;
+};
+
+/// A dim by name.
+struct DimRef {
+  std::string_view name;
+  int64_t value = 0;
+};
+
+/// LaunchArgs without memory of its own. Where a name occurs twice, the last
+/// one counts.
+struct LaunchView {
+  std::span<const TensorRef> tensors;
+  std::span<const ScalarRef> scalars;
+  std::span<const DimRef> dims;
+  void *workspace = nullptr;
+  uint64_t workspaceBytes = 0;
+};
+
+/// The same tensor with memory of its own.
+TensorView toTensorView(const TensorRef &ref);
+
+/// The same arguments with memory of their own.
+LaunchArgs toLaunchArgs(const LaunchView &view);
+
+} // namespace selvedge::inline runtime
+
+#endif // SELVEDGE_LAUNCHVIEW_H

@@ -1,0 +1,32 @@
+// The arguments of a launch, in memory of the caller.
+// SPDX-License-Identifier: MIT
+#include "selvedge/LaunchView.h"
+
+namespace selvedge::inline runtime {
+
+TensorView toTensorView(const TensorRef &ref) {
+  TensorView view;
+  view.data = ref.data;
+  view.dtype = ref.dtype;
+  view.shape.assign(ref.shape.begin(), ref.shape.end());
+  if (ref.contiguous)
+    view.strides = contiguousStrides(view.shape);
+  else
+    view.strides.assign(ref.strides.begin(), ref.strides.end());
+  return view;
+}
+
+LaunchArgs toLaunchArgs(const LaunchView &view) {
+  LaunchArgs args;
+  for (const TensorRef &tensor : view.tensors)
+    args.tensors[std::string(tensor.name)] = toTensorView(tensor);
+  for (const ScalarRef &scalar : view.scalars)
+    args.scalars[std::string(scalar.name)] = scalar.value;
+  for (const DimRef &dim : view.dims)
+    args.dims[std::string(dim.name)] = dim.value;
+  args.workspace = view.workspace;
+  args.workspaceBytes = view.workspaceBytes;
+  return args;
+}
+
+} // namespace selvedge::inline runtime

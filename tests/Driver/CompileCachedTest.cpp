@@ -1,0 +1,91 @@
+// Compilation with a cache of artefacts on disk.
+// SPDX-License-Identifier: MIT
+#include "compiler/Driver/CompileCached.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+using namespace selvedge;
+
+namespace {
+
+constexpr const char *copy =
+    "op copy(x: f32[i in N], a: f32 = 1) -> (y: f32[N] out_init(0)) {\n"
+    "  kernel main(i in N by BN) { y[i] = x[i] * a; }\n"
+    "}\n";
+
+class CompileCached : public testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_FALSE(
+        llvm::sys::fs::createUniqueDirectory("selvedge-cached", folder));
+    llvm::SmallString<128> program = folder;
+    llvm::sys::path::append(program, "ptxas");
+    request.fileName = "copy.tile";
+    request.source = copy;
+    request.arch = "sm_80";
+    request.ptxas = std::string(program);
+    writePtxas("#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho cubin "
+               "> \"$2\"\n");
+    ::setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  }
+  void TearDown() override {
+    ::unsetenv("XDG_CACHE_HOME");
+    llvm::sys::fs::remove_directories(folder);
+  }
+  void writePtxas(const std::string &text) {
+    std::error_code error;
+    llvm::raw_fd_ostream os(request.ptxas, error);
+    os << text;
+    os.close();
+    llvm::sys::fs::setPermissions(request.ptxas, llvm::sys::fs::all_all);
+  }
+  /// Whether the result came from the cache.
+  bool isCached() {
+    CompileResult result = compileCached(request);
+    EXPECT_EQ(result.status, CompileStatus::Ok) << result.diagnostics;
+    EXPECT_EQ(result.cubin, "cubin\n");
+    EXPECT_NE(result.ptx.find(".target sm_"), std::string::npos);
+    EXPECT_NE(result.manifest.find("\"variants\""), std::string::npos);
+    return result.phases.front().first == "cache";
+  }
+
+  llvm::SmallString<128> folder;
+  CompileRequest request;
+};
+
+TEST_F(CompileCached, compilesOnce) {
+  EXPECT_FALSE(isCached());
+  EXPECT_TRUE(isCached());
+  EXPECT_TRUE(isCached());
+}
+
+TEST_F(CompileCached, whateverMattersCompilesAgain) {
+  EXPECT_FALSE(isCached());
+  request.source = std::string("// other\n") + copy;
+  EXPECT_FALSE(isCached());
+  request.arch = "sm_90a";
+  EXPECT_FALSE(isCached());
+  request.op = "copy";
+  EXPECT_FALSE(isCached());
+  writePtxas("#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho cubin > "
+             "\"$2\"\n# another\n");
+  EXPECT_FALSE(isCached());
+  EXPECT_TRUE(isCached());
+}
+
+TEST_F(CompileCached, failuresAreNotKept) {
+  request.source = "op copy(\n  x: f32[N]]\n";
+  for (int i = 0; i < 2; ++i) {
+    CompileResult result = compileCached(request);
+    EXPECT_EQ(result.status, CompileStatus::BadInput);
+    EXPECT_FALSE(result.diagnostics.empty());
+  }
+  request.source = copy;
+  request.ptxas = "/nowhere/ptxas";
+  EXPECT_EQ(compileCached(request).status, CompileStatus::BadInput);
+}
+
+} // namespace
