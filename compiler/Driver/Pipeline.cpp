@@ -51,11 +51,12 @@ void addSafety(OpPassManager &pm) {
 
 /// Sizes and softmax steps, still on tile.
 void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
-  pm.addPass(schedule::createTileLoopParts());
+  pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileSplitVariants({arch.str()}));
-  pm.addPass(schedule::createTileInteriorParts());
+  pm.addPass(
+      verify::createVerifyTileParts(schedule::createTileInteriorParts()));
   pm.addPass(schedule::createTileBindBlocks(
       {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
