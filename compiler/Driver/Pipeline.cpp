@@ -96,8 +96,11 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   if (plans.choice.stages)
     options.stages = plans.choice.stages;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage == Emit::SmAsync)
     return;
   pm.addPass(sm90::createSmRolesToLanes());

@@ -1,7 +1,6 @@
 // sm-async-copies: copies become asynchronous, their loops pipelined.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
-#include "compiler/Schedule/SinkPresence.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/Provenance.h"
 
@@ -135,6 +134,25 @@ private:
     return token;
   }
 
+  /// The slot that holds what `copy` brings in this iteration, and says so.
+  Value current(OpBuilder &b, CopyOp copy, Value stage,
+                const IRMapping &mapping) {
+    SmallVector<Value> indices, presence;
+    for (Value index : copy.getIndices()) {
+      if (auto range = index.getDefiningOp<RangeOp>())
+        index = range.getStart();
+      indices.push_back(mapping.lookupOrDefault(index));
+    }
+    for (Value p : copy.getPresence())
+      presence.push_back(mapping.lookupOrDefault(p));
+    // An index that is gathered says nothing of the tile as a whole.
+    if (llvm::any_of(indices, [](Value v) { return !v.getType().isInteger(); }))
+      indices.clear();
+    return SlotOp::create(b, tile::withoutNote(copy.getLoc()),
+                          copy.getBuffer().getType(), rings[copy.getBuffer()],
+                          stage, indices, presence);
+  }
+
   void rewrite() {
     Location loc = loop.getLoc();
     OpBuilder b(loop);
@@ -171,15 +189,12 @@ private:
     for (auto [from, to] :
          llvm::zip(loop.getRegionIterArgs(), pipelined.getRegionIterArgs()))
       mapping.map(from, to);
-    for (auto &[copy, ops] : copies) {
-      Value slot = SlotOp::create(in, tile::withoutNote(copy.getLoc()),
-                                  copy.getBuffer().getType(),
-                                  rings[copy.getBuffer()], stage);
-      mapping.map(copy.getBuffer(), slot);
-    }
     for (Operation &op : loop.getBody()->without_terminator())
       if (llvm::none_of(copies, [&](Ahead &a) { return a.copy == &op; }))
         in.clone(op, mapping);
+      else
+        mapping.map(cast<CopyOp>(op).getBuffer(),
+                    current(in, cast<CopyOp>(op), stage, mapping));
     SmallVector<Value> yields;
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
@@ -242,11 +257,22 @@ void issueInPlace(CopyOp copy) {
   copy.erase();
 }
 
+/// Copies issued after the token's and before `await` on every path; 0, which
+/// waits for more than needed, where the token was carried around a loop.
+int64_t issuedAfter(AwaitOp await) {
+  auto copy = await.getToken().getDefiningOp<CopyAsyncOp>();
+  if (!copy || copy->getBlock() != await->getBlock())
+    return 0;
+  int64_t count = 0;
+  for (Operation *op = copy->getNextNode(); op != await; op = op->getNextNode())
+    count += isa<CopyAsyncOp>(op);
+  return count;
+}
+
 struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   using SmAsyncCopiesBase::SmAsyncCopiesBase;
 
   void runOnOperation() override {
-    dropSinkPresence(getOperation());
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
     llvm::MapVector<Block *, RingPool> pools;
@@ -267,6 +293,8 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
                        : "no loop has a copy that can be issued ahead"});
     for (CopyOp copy : rest)
       issueInPlace(copy);
+    getOperation()->walk(
+        [](AwaitOp await) { await.setPending(issuedAfter(await)); });
   }
 };
 

@@ -104,6 +104,7 @@ private:
     step.newMax = newMax;
     step.reference = select;
     step.over = top.getOverAttr();
+    step.maxPresence = top.getPresence();
     return true;
   }
 
@@ -140,6 +141,7 @@ private:
       step.ops.insert(kept);
       step.ops.insert(added);
       step.sum = *sum;
+      step.sumPresence = reduce.getPresence();
       step.newSum = added;
       return true;
     }

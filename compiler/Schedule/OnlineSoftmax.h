@@ -26,6 +26,8 @@ struct OnlineSoftmax {
   /// The accumulators after rescaling.
   llvm::SmallVector<mlir::Value> newAccs;
   mlir::StringAttr over;
+  /// Which scores and weights exist, as the two reductions say.
+  mlir::ValueRange maxPresence, sumPresence;
   /// Positions among the loop's carried values.
   unsigned max = 0, sum = 0;
   llvm::SmallVector<unsigned> accs;

@@ -117,7 +117,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
   let description = [{
     For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. Copies move to a role of one thread; the tiles of loops travel through
     rings of two to four slots, as shared memory allows, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for
-    products, and releases a slot after the last product that reads it is complete. The presence of reductions and products ends here.
+    products, and releases a slot after the last product that reads it is complete. Reductions and products keep their presence, and slots say what they hold.
     Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
     remove are cleared before they are read (`sm.clear`). A product whose operand is computed from another product of its step lags one step behind, beside the products of the next; warpgroups start their
     products in turn (named barriers), so that one computes while another multiplies. In such loops an online softmax speculates that its maximum stays: weights are taken against the maximum of the steps
@@ -139,12 +139,33 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 
+def SmReduceScratch : Pass<"sm-reduce-scratch", "::selvedge::sm::KernelOp"> {
+  let summary = "Give reductions across warps a buffer, and a barrier where it is used again";
+  let description = [{
+    What they exchange is then in the program, and `verify-sm-async` orders it like any other buffer.
+
+    Before: `scf.for { %m = sm.reduce max %x over "j" ... }`, the axis spread over warps
+    After: `%parts = sm.alloc ...`, `scf.for { %m = sm.reduce max %x over "j" through %parts ...; sm.barrier }`
+  }];
+  let dependentDialects = ["::selvedge::sm::SmDialect"];
+}
+
+def SmDropPresence : Pass<"sm-drop-presence", "::selvedge::sm::KernelOp"> {
+  let summary = "Drop what only the verifiers read: the presence of sinks and the contents of slots";
+  let description = [{
+    After it no operand is left that costs an instruction without having an effect; what only those operands needed goes too.
+
+    Before: `%s = sm.slot %ring[%i] holds[%b, %j] where(%p)`, `%m = sm.reduce max %x over "j" where(%p)`
+    After: `%s = sm.slot %ring[%i]`, `%m = sm.reduce max %x over "j"`
+  }];
+}
+
 def SmAsyncCopies : Pass<"sm-async-copies", "::selvedge::sm::KernelOp"> {
   let summary = "Make copies asynchronous and pipeline the loops that contain them (form async)";
   let description = [{
     A copy whose operands depend on the loop's index and on values from outside only is issued one iteration ahead into a ring of `stages` buffers. One await and
     one barrier at the top of the iteration make the current stage visible and prove that every warp is done with the stage that the next copies fill.
-    Other copies are issued where they stood and awaited before their first use. The presence of reductions and products, and what only it needs, is dropped.
+    Other copies are issued where they stood and awaited before their first use; an await leaves those in flight that were issued after its own in the same block. Slots say what they hold, for the verifiers.
 
     Before: `scf.for %j { sm.copy ... to %buf; sm.mma %a, %buf ... where(%p) }`
     After: `sm.copy_async (first)`, `scf.for %j { sm.await; sm.barrier; sm.copy_async (next); sm.mma %a, %slot ... }`

@@ -13,22 +13,106 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
                       IRMapping &mapping) {
   int64_t parts = partsOf(copy);
   ExpectOp::create(b, loc, ring.full, stage, parts * ring.slot.getBytes());
-  SmallVector<Value> starts;
-  for (Value start : copy.starts)
-    starts.push_back(scalar(start, mapping));
   Value map = mapping.lookup(copy.copy.getTensor());
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
   for (int64_t part = 0; part < parts; ++part) {
     Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer,
                                 part ? add(first, i32(part)) : first);
-    SmallVector<Value> indices(starts);
-    if (part)
-      indices[copy.rowDimension] =
-          add(indices[copy.rowDimension], i32(part * warpgroupRows));
+    Contents contents =
+        contentsOf(copy, part ? i32(part * warpgroupRows) : Value(), mapping);
     TmaLoadOp::create(b, tile::withExtents(copy.copy.getLoc(), copy.extents),
-                      map, indices, slot, ring.full, stage);
+                      map, contents.indices, contents.presence, slot, ring.full,
+                      stage);
   }
+}
+
+Value RoleKernel::recomputed(Value p, IRMapping &mapping,
+                             llvm::function_ref<Type(Type)> retype,
+                             Value rowShift) {
+  if (!distOf(p.getType()))
+    return scalar(p, mapping);
+  Operation *def = p.getDefiningOp();
+  IRMapping operands;
+  for (Value operand : def->getOperands())
+    operands.map(operand, recomputed(operand, mapping, retype, rowShift));
+  Operation *clone = b.clone(*def, operands);
+  clone->getResult(0).setType(retype(p.getType()));
+  if (auto constant = dyn_cast<arith::ConstantOp>(clone))
+    constant.setValueAttr(
+        cast<DenseElementsAttr>(constant.getValue())
+            .resizeSplat(cast<ShapedType>(constant.getType())));
+  if (auto range = dyn_cast<RangeOp>(clone);
+      range && rowShift &&
+      distOf(range.getType()).getAxes()[0].getName() == plan.rowAxis) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(range);
+    range.getStartMutable().assign(add(range.getStart(), rowShift));
+  }
+  return clone->getResult(0);
+}
+
+RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
+                                            IRMapping &mapping) {
+  Contents contents;
+  for (Value start : copy.starts)
+    contents.indices.push_back(scalar(start, mapping));
+  if (rowShift) {
+    Value &row = contents.indices[copy.rowDimension];
+    row = add(row, rowShift);
+  }
+  // Nobody computes it: every thread may hold all lanes.
+  auto whole = [&](Type type) -> Type {
+    SmallVector<int64_t> shape;
+    SmallVector<AxisDistAttr> axes;
+    for (auto [axis, size] : llvm::zip_equal(
+             distOf(type).getAxes(), cast<RankedTensorType>(type).getShape())) {
+      bool isPart = copy.isPerWarpgroup && axis.getName() == plan.rowAxis;
+      shape.push_back(isPart ? warpgroupRows : size);
+      axes.push_back(AxisDistAttr::get(b.getContext(), axis.getName(),
+                                       shape.back(), 1, {0, 0, 0, 0, 0},
+                                       {0, 0}));
+    }
+    return RankedTensorType::get(shape, getElementTypeOrSelf(type),
+                                 DistAttr::get(b.getContext(), axes));
+  };
+  for (Value p : copy.copy.getPresence())
+    contents.presence.push_back(recomputed(p, mapping, whole, rowShift));
+  return contents;
+}
+
+/// Predicates of one of the two copies concern the case that its loop has the
+/// step; those of both concern either.
+RoleKernel::Contents RoleKernel::contentsOf(const Meant &meant, Value rowShift,
+                                            IRMapping &mapping) {
+  Contents contents = contentsOf(*meant.copy, rowShift, mapping);
+  if (!meant.first)
+    return contents;
+  Contents first = contentsOf(*meant.first, rowShift, mapping);
+  Value isLast = negated(meant.isFirst);
+  SmallVector<Value> presence;
+  auto add = [&](BulkCopy &copy, BulkCopy &other, ArrayRef<Value> emitted,
+                 Value unless, bool keepsShared) {
+    ValueRange others = other.copy.getPresence();
+    for (auto [p, there] : llvm::zip_equal(copy.copy.getPresence(), emitted)) {
+      Value value = there;
+      bool isShared = llvm::is_contained(others, p);
+      if (isShared && !keepsShared)
+        continue;
+      if (!isShared) {
+        Value spread =
+            isa<RankedTensorType>(value.getType())
+                ? SplatOp::create(b, loc, value.getType(), unless).getResult()
+                : unless;
+        value = arith::OrIOp::create(b, loc, value, spread);
+      }
+      presence.push_back(value);
+    }
+  };
+  add(*meant.copy, *meant.first, contents.presence, meant.isFirst, true);
+  add(*meant.first, *meant.copy, first.presence, isLast, false);
+  contents.presence = presence;
+  return contents;
 }
 
 /// The role that copies: all tiles in the order in which they are consumed.
@@ -78,13 +162,19 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
 }
 
 Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                            IRMapping &mapping, Value clears) {
+                            IRMapping &mapping, Value clears,
+                            std::optional<Meant> meant) {
   WaitOp::create(b, loc, ring.full, at.stage, at.parity);
-  Value number = at.stage;
-  if (copy.isPerWarpgroup)
+  Value number = at.stage, rowShift;
+  if (copy.isPerWarpgroup) {
     number = add(arith::MulIOp::create(b, loc, number, i32(plan.warpgroups)),
                  warpgroup);
-  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, number);
+    rowShift = warpgroupRow();
+  }
+  Contents contents =
+      contentsOf(meant.value_or(Meant{&copy}), rowShift, mapping);
+  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, number,
+                              contents.indices, contents.presence);
   if (copy.rowPredicates.empty())
     return slot;
   if (Value absent = anyRowAbsent(copy, mapping))
@@ -121,23 +211,6 @@ Value RoleKernel::anyRowAbsent(BulkCopy &copy, IRMapping &mapping) {
   return absent;
 }
 
-/// The predicate with one row per thread of a warpgroup.
-Value RoleKernel::predicateByRow(Value p, DistAttr dist, IRMapping &mapping) {
-  if (!distOf(p.getType()))
-    return scalar(p, mapping);
-  Operation *def = p.getDefiningOp();
-  SmallVector<Value> operands;
-  for (Value operand : def->getOperands())
-    operands.push_back(predicateByRow(operand, dist, mapping));
-  OperationState state(def->getLoc(), def->getName());
-  state.addOperands(operands);
-  state.attributes = llvm::to_vector(def->getAttrs());
-  auto shape = cast<RankedTensorType>(p.getType()).getShape();
-  state.types.push_back(
-      RankedTensorType::get(shape, getElementTypeOrSelf(p.getType()), dist));
-  return b.create(state)->getResult(0);
-}
-
 /// Rows that a bulk copy brought although they are absent become zero: the
 /// first warpgroup clears them, and no warp reads before.
 void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
@@ -155,9 +228,13 @@ void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
   DistAttr dist = DistAttr::get(
       b.getContext(), {AxisDistAttr::get(b.getContext(), type.getRowAxis(),
                                          sizes, strides, lanes, warps)});
+  auto byRow = [&](Type type) -> Type {
+    return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                                 getElementTypeOrSelf(type), dist);
+  };
   SmallVector<Value> rows;
   for (Value p : copy.rowPredicates)
-    rows.push_back(predicateByRow(p, dist, mapping));
+    rows.push_back(recomputed(p, mapping, byRow));
   Location why = tile::withExtents(copy.copy.getLoc(), copy.extents);
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));

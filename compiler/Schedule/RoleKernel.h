@@ -45,6 +45,10 @@ private:
   mlir::Value add(mlir::Value x, mlir::Value y) {
     return mlir::arith::AddIOp::create(b, loc, x, y);
   }
+  mlir::Value negated(mlir::Value condition) {
+    return mlir::arith::XOrIOp::create(
+        b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
+  }
   /// Place in a ring: the slot, and the parity of its barriers' phase.
   struct Cursor {
     mlir::Value stage, parity;
@@ -151,11 +155,20 @@ private:
   /// nothing in them depends on a result.
   bool findPlainProducts();
   mlir::LogicalResult emitPlainLoops(mlir::IRMapping &mapping, Cursor &step);
-  /// Starts the products of one step; without `carried` sums start at `inits`.
-  llvm::SmallVector<mlir::Value> startProducts(Cursor at,
+  /// Where the steps of such loops lie: each loop's first index, and its first
+  /// step's number.
+  struct PlainSteps {
+    llvm::SmallVector<mlir::Value> lower, first;
+    mlir::Value count, step;
+  };
+  PlainSteps countSteps(mlir::IRMapping &mapping);
+  mlir::Value indexOf(const PlainSteps &steps, mlir::Value number);
+  /// Starts the products of the step that begins at `index`; without `carried`
+  /// sums start at `inits`.
+  llvm::SmallVector<mlir::Value> startProducts(mlir::Value index, Cursor at,
                                                mlir::ValueRange carried,
                                                mlir::ValueRange inits,
-                                               mlir::IRMapping &mapping);
+                                               mlir::IRMapping mapping);
   void releaseStep(mlir::Value stage);
   /// What a step leaves for the next one.
   struct Pending {
@@ -178,7 +191,7 @@ private:
                                          const Pending *before,
                                          const mlir::IRMapping &earlier,
                                          mlir::IRMapping &mapping,
-                                         mlir::Value clears = {});
+                                         mlir::Value firstRuns = {});
   mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
                                mlir::IRMapping &mapping, Pending &after);
   mlir::LogicalResult
@@ -238,14 +251,37 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
+  /// What a slot holds: what `copy` brings, but what `first` does where
+  /// `isFirst`.
+  struct Meant {
+    BulkCopy *copy, *first = nullptr;
+    mlir::Value isFirst = {};
+  };
   /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
-  /// `clears` only where it holds.
+  /// `clears` only where it holds. The slot says what it is meant to hold,
+  /// without `meant` what the copy brings.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                        mlir::IRMapping &mapping, mlir::Value clears = {});
+                        mlir::IRMapping &mapping, mlir::Value clears = {},
+                        std::optional<Meant> meant = {});
   mlir::Value anyRowAbsent(BulkCopy &copy, mlir::IRMapping &mapping);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
-  mlir::Value predicateByRow(mlir::Value p, sm::DistAttr dist,
-                             mlir::IRMapping &mapping);
+  /// A predicate of a copy, recomputed with types of the caller's; rows start
+  /// `rowShift` later.
+  mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,
+                         llvm::function_ref<mlir::Type(mlir::Type)> retype,
+                         mlir::Value rowShift = {});
+  /// What a copy brings to a slot, for the verifiers: where it starts, and
+  /// which of its elements exist.
+  struct Contents {
+    llvm::SmallVector<mlir::Value> indices, presence;
+  };
+  Contents contentsOf(BulkCopy &copy, mlir::Value rowShift,
+                      mlir::IRMapping &mapping);
+  Contents contentsOf(const Meant &meant, mlir::Value rowShift,
+                      mlir::IRMapping &mapping);
+  /// The presence of a sink, for the verifiers.
+  llvm::SmallVector<mlir::Value> presenceOf(mlir::ValueRange presence,
+                                            mlir::IRMapping &mapping);
   /// Types and distributions of one warpgroup.
   mlir::Type convert(mlir::Type type);
   /// The place that follows in a ring of `depth` slots.

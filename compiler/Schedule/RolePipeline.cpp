@@ -92,8 +92,13 @@ Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
   size_t ring = *streamedBy(loop, lagged[loop]);
   IRMapping local = mapping;
   local.map(loop.getInductionVar(), pending.index);
+  // The tile may be that of an earlier loop: the last one tests every predicate
+  // and so says what exists of any tile.
+  scf::ForOp last = plan.loops.back();
+  local.map(last.getInductionVar(), pending.index);
   return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
-                   pending.at, local, clears);
+                   pending.at, local, clears,
+                   Meant{&plan.streamed.find(last)->second[ring]});
 }
 
 Value RoleKernel::laggedOperand(scf::ForOp loop) {
@@ -106,10 +111,10 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
                               Value slot) {
   MmaOp mma = lagged[loop];
   bool isLeft = laggedOperand(loop) == mma.getLhs();
-  return WgmmaOp::create(b, loc, convert(mma.getType()),
-                         isLeft ? pending.operand : slot,
-                         isLeft ? slot : pending.operand,
-                         pending.carried[laggedResult], mma.getOverAttr());
+  return WgmmaOp::create(
+      b, loc, convert(mma.getType()), isLeft ? pending.operand : slot,
+      isLeft ? slot : pending.operand, pending.carried[laggedResult],
+      mma.getOverAttr(), ValueRange());
 }
 
 void RoleKernel::awaitTurn() {
@@ -133,11 +138,13 @@ void RoleKernel::passTurn() {
 
 /// Starts the products of a step that need nothing of it, and beside them the
 /// lagged product of the step before; the latter's tile is that of `earlier`.
-/// Returns the finished lagged product.
+/// Returns the finished lagged product. Where `firstRuns` is given the step is
+/// one of the first loop if it holds, and its rows are all present.
 FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
                                        const Pending *before,
                                        const IRMapping &earlier,
-                                       IRMapping &mapping, Value clears) {
+                                       IRMapping &mapping, Value firstRuns) {
+  Value clears = firstRuns ? negated(firstRuns) : Value();
   MmaOp last = lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
@@ -149,9 +156,15 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
   for (auto mma : loop.getBody()->getOps<MmaOp>()) {
     if (mma == last)
       continue;
-    if (std::optional<size_t> ring = ringOf(mma))
+    if (std::optional<size_t> ring = ringOf(mma)) {
+      Meant meant{&copies[*ring]};
+      if (firstRuns)
+        meant = {&copies[*ring],
+                 &plan.streamed.find(plan.loops.front())->second[*ring],
+                 firstRuns};
       slots[copies[*ring].copy.getBuffer()] =
-          awaitTile(copies[*ring], streamed[*ring], at, mapping, clears);
+          awaitTile(copies[*ring], streamed[*ring], at, mapping, clears, meant);
+    }
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
       return slot ? slot : mapping.lookupOrNull(v);
@@ -168,7 +181,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
   for (Started &product : started)
     product.result =
         WgmmaOp::create(b, loc, convert(product.mma.getType()), product.lhs,
-                        product.rhs, Value(), product.mma.getOverAttr());
+                        product.rhs, Value(), product.mma.getOverAttr(),
+                        presenceOf(product.mma.getPresence(), mapping));
   Value product = before ? startLagged(loop, *before, pendingSlot) : Value();
   for (auto &[mma, lhs, rhs, value] : started) {
     mapping.map(mma.getResult(), WgmmaWaitOp::create(b, loc, value.getType(),
@@ -223,6 +237,11 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
     after.carried.push_back(
         mapping.lookup(i == laggedResult ? lagged[loop].getInit() : v));
   after.operand = mapping.lookup(laggedOperand(loop));
+  // The product comes when the predicates of this step are gone.
+  MmaOp last = lagged[loop];
+  if (!last.getPresence().empty())
+    ContributesOp::create(b, loc, after.operand, last.getOverAttr(),
+                          presenceOf(last.getPresence(), mapping));
   return success();
 }
 
@@ -287,14 +306,11 @@ RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
   scf::ForOp first = plan.loops.front(), last = plan.loops.back();
   IRMapping local = mapping;
   local.map(last.getInductionVar(), steps.first);
+  local.map(first.getInductionVar(), steps.first);
   SmallVector<Value> inits = initialValues(local);
-  // Where the last loop has not begun, all rows are present.
-  Value clears;
-  if (first != last)
-    clears = arith::XOrIOp::create(b, loc, steps.firstRuns,
-                                   arith::ConstantIntOp::create(b, loc, 1, 1));
   FailureOr<Value> product =
-      emitFront(last, at, before, earlier, local, clears);
+      emitFront(last, at, before, earlier, local,
+                first != last ? steps.firstRuns : Value());
   if (failed(product) || (before && failed(finish(*product))))
     return failure();
   pending.index = steps.first;

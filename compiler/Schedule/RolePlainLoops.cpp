@@ -48,18 +48,54 @@ bool RoleKernel::findPlainProducts() {
   return true;
 }
 
-SmallVector<Value> RoleKernel::startProducts(Cursor at, ValueRange carried,
+RoleKernel::PlainSteps RoleKernel::countSteps(IRMapping &mapping) {
+  PlainSteps steps;
+  steps.count = i32(0);
+  for (scf::ForOp loop : plan.loops) {
+    steps.lower.push_back(scalar(loop.getLowerBound(), mapping));
+    steps.first.push_back(steps.count);
+    Value length = arith::SubIOp::create(
+        b, loc, scalar(loop.getUpperBound(), mapping), steps.lower.back());
+    length = arith::MaxSIOp::create(b, loc, length, i32(0));
+    steps.step = scalar(loop.getStep(), mapping);
+    steps.count = add(steps.count,
+                      arith::CeilDivSIOp::create(b, loc, length, steps.step));
+  }
+  return steps;
+}
+
+/// Only the verifiers read it.
+Value RoleKernel::indexOf(const PlainSteps &steps, Value number) {
+  Value index;
+  for (auto [lower, first] : llvm::zip_equal(steps.lower, steps.first)) {
+    Value before = arith::SubIOp::create(b, loc, number, first);
+    Value here = add(lower, arith::MulIOp::create(b, loc, before, steps.step));
+    if (index) {
+      auto hasBegun = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                            before, i32(0));
+      here = arith::SelectOp::create(b, loc, hasBegun, here, index);
+    }
+    index = here;
+  }
+  return index;
+}
+
+/// Slots and products say what those of the last loop do: it tests every
+/// predicate and so says what exists of any step.
+SmallVector<Value> RoleKernel::startProducts(Value index, Cursor at,
+                                             ValueRange carried,
                                              ValueRange inits,
-                                             IRMapping &mapping) {
-  scf::ForOp loop = plan.loops.front();
-  SmallVector<BulkCopy> &copies = plan.streamed[loop];
+                                             IRMapping mapping) {
+  scf::ForOp loop = plan.loops.front(), last = plan.loops.back();
+  mapping.map(last.getInductionVar(), index);
+  SmallVector<BulkCopy> &copies = plan.streamed[last];
   for (auto [copy, ring] : llvm::zip_equal(copies, streamed))
     slots[copy.copy.getBuffer()] = awaitTile(copy, ring, at, mapping);
   auto operand = [&](Value v) {
     Value slot = slots.lookup(v);
     return slot ? slot : mapping.lookup(v);
   };
-  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  auto yield = cast<scf::YieldOp>(last.getBody()->getTerminator());
   SmallVector<Value> started;
   for (auto [i, result] : llvm::enumerate(yield.getResults())) {
     auto mma = result.getDefiningOp<MmaOp>();
@@ -68,7 +104,8 @@ SmallVector<Value> RoleKernel::startProducts(Cursor at, ValueRange carried,
                                                      : inits[i];
     started.push_back(
         WgmmaOp::create(b, loc, convert(mma.getType()), operand(mma.getLhs()),
-                        operand(mma.getRhs()), init, mma.getOverAttr()));
+                        operand(mma.getRhs()), init, mma.getOverAttr(),
+                        presenceOf(mma.getPresence(), mapping)));
   }
   for (BulkCopy &copy : copies)
     slots.erase(copy.copy.getBuffer());
@@ -83,22 +120,14 @@ void RoleKernel::releaseStep(Value stage) {
 /// The first step alone, then each beside the one before, whose tiles are
 /// released when its products are finished.
 LogicalResult RoleKernel::emitPlainLoops(IRMapping &mapping, Cursor &at) {
-  Value count = i32(0);
-  for (scf::ForOp loop : plan.loops) {
-    Value length =
-        arith::SubIOp::create(b, loc, scalar(loop.getUpperBound(), mapping),
-                              scalar(loop.getLowerBound(), mapping));
-    length = arith::MaxSIOp::create(b, loc, length, i32(0));
-    count = add(count, arith::CeilDivSIOp::create(
-                           b, loc, length, scalar(loop.getStep(), mapping)));
-  }
+  PlainSteps numbers = countSteps(mapping);
   SmallVector<Value> inits;
   for (Value init : plan.loops.front().getInitArgs())
     inits.push_back(mapping.lookup(init));
   SmallVector<Value> none(inits);
   none.append({at.stage, at.parity});
-  auto runs =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, count, i32(0));
+  auto runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,
+                                    numbers.count, i32(0));
   auto branch =
       scf::IfOp::create(b, loc, ValueRange(none).getTypes(), runs, true);
   OpBuilder::InsertionGuard guard(b);
@@ -106,18 +135,21 @@ LogicalResult RoleKernel::emitPlainLoops(IRMapping &mapping, Cursor &at) {
   scf::YieldOp::create(b, loc, none);
 
   b.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> carried = startProducts(at, {}, inits, mapping);
+  SmallVector<Value> carried =
+      startProducts(indexOf(numbers, i32(0)), at, {}, inits, mapping);
   size_t products = carried.size();
   Cursor next = advance(at, stages);
   carried.append({at.stage, next.stage, next.parity});
-  auto steps = scf::ForOp::create(b, loc, i32(1), count, i32(1), carried);
+  auto steps =
+      scf::ForOp::create(b, loc, i32(1), numbers.count, i32(1), carried);
   {
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToEnd(steps.getBody());
     ValueRange args = steps.getRegionIterArgs();
     Cursor here{args[products + 1], args[products + 2]};
     SmallVector<Value> yields =
-        startProducts(here, args.take_front(products), {}, mapping);
+        startProducts(indexOf(numbers, steps.getInductionVar()), here,
+                      args.take_front(products), {}, mapping);
     WgmmaRetireOp::create(b, loc, products);
     releaseStep(args[products]);
     Cursor after = advance(here, stages);

@@ -28,6 +28,25 @@ Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
   return clone;
 }
 
+SmallVector<Value> RoleKernel::presenceOf(ValueRange presence,
+                                          IRMapping &mapping) {
+  // Not all of it need have been emitted.
+  IRMapping local = mapping;
+  auto emit = [&](auto &self, Value v) -> void {
+    if (local.contains(v))
+      return;
+    for (Value operand : v.getDefiningOp()->getOperands())
+      self(self, operand);
+    cloneConverted(*v.getDefiningOp(), local);
+  };
+  SmallVector<Value> result;
+  for (Value p : presence) {
+    emit(emit, p);
+    result.push_back(local.lookup(p));
+  }
+  return result;
+}
+
 LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
   if (isa<AllocOp, CopyOp, scf::YieldOp, sm::ReturnOp>(op))
     return success();
@@ -41,7 +60,8 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
         isSplat(mma.getInit(), 0) ? Value() : mapping.lookup(mma.getInit());
     Value started = WgmmaOp::create(
         b, op.getLoc(), convert(mma.getType()), operand(mma.getLhs()),
-        operand(mma.getRhs()), init, mma.getOverAttr());
+        operand(mma.getRhs()), init, mma.getOverAttr(),
+        presenceOf(mma.getPresence(), mapping));
     mapping.map(
         mma.getResult(),
         WgmmaWaitOp::create(b, op.getLoc(), started.getType(), started, 0)

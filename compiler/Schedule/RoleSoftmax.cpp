@@ -119,8 +119,9 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
             convert(step.newMax.getType())};
   Value before = mapping.lookup(loop.getRegionIterArg(step.max));
   Value exponent = emitExponents(step, loop, mapping, /*shift=*/{});
-  Value top = ReduceOp::create(b, loc, rows.row, tile::Combine::Max, exponent,
-                               step.over, ValueRange());
+  Value top =
+      ReduceOp::create(b, loc, rows.row, tile::Combine::Max, exponent,
+                       step.over, presenceOf(step.maxPresence, mapping));
   Value max = arith::MaximumFOp::create(b, loc, before, top);
   // A row without scores has no maximum to refer to.
   Value none = rows.splat(rows.f32(-infinity), rows.row);
@@ -133,8 +134,9 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
       b, loc, arith::SubFOp::create(b, loc, exponent, rows.spread(reference)));
   Value alpha = math::Exp2Op::create(
       b, loc, arith::SubFOp::create(b, loc, before, reference));
-  Value partial = FoldOp::create(b, loc, partialType, tile::Combine::Add,
-                                 weights, step.over);
+  Value partial =
+      FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
+                     step.over, presenceOf(step.sumPresence, mapping));
   Value kept = arith::MulFOp::create(
       b, loc, mapping.lookup(loop.getRegionIterArg(step.sum)),
       BroadcastOp::create(b, loc, partialType, alpha));
@@ -181,8 +183,9 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value shift = arith::NegFOp::create(b, loc, max);
   Value weights =
       math::Exp2Op::create(b, loc, emitExponents(step, loop, mapping, shift));
-  Value partial = FoldOp::create(b, loc, partialType, tile::Combine::Add,
-                                 weights, step.over);
+  Value partial =
+      FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
+                     step.over, presenceOf(step.sumPresence, mapping));
   SmallVector<Value> results{max, arith::AddFOp::create(b, loc, sum, partial)};
   SmallVector<Value> sources{step.newMax, step.newSum};
   for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {

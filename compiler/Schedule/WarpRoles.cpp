@@ -3,7 +3,6 @@
 #include "compiler/Schedule/WarpRoles.h"
 
 #include "compiler/Schedule/Passes.h"
-#include "compiler/Schedule/SinkPresence.h"
 #include "dialect/Tile/Decisions.h"
 
 namespace selvedge::schedule {
@@ -63,7 +62,6 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       refuse(kernel, why);
       return success();
     }
-    dropSinkPresence(kernel);
     FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, slots);
     if (failed(emitted))
       return failure();

@@ -16,9 +16,10 @@ bool isInfinite(State s) { return s == State::NegInf || s == State::PosInf; }
 bool isNumber(State s) { return s == State::Zero || s == State::Finite; }
 
 State negate(State s) {
-  return s == State::NegInf   ? State::PosInf
-         : s == State::PosInf ? State::NegInf
-                              : s;
+  return s == State::NegInf        ? State::PosInf
+         : s == State::PosInf      ? State::NegInf
+         : s == State::NegInfOrNaN ? State::Garbage
+                                   : s;
 }
 
 State add(State a, State b) {
@@ -55,7 +56,10 @@ bool isScale(Value v, bool &isNegative) {
 
 State scaled(State s, bool isNegative) {
   // A finite number may overflow.
-  return s == State::Finite ? State::Garbage : isNegative ? negate(s) : s;
+  return isNumber(s) || isInfinite(s) ? s == State::Finite ? State::Garbage
+                                        : isNegative       ? negate(s)
+                                                           : s
+                                      : State::Garbage;
 }
 
 /// The guard `select(m == -inf, number, m)`: never -inf. A compare that is true
@@ -90,7 +94,15 @@ public:
   Transfer(Operation *op, Value predicate, FactsOf factsOf)
       : op(op), predicate(predicate), factsOf(factsOf) {}
 
+  /// What the operation makes of its operands' states; where nothing special
+  /// is known, a value made of determined ones is determined.
   State result() {
+    State known = special();
+    return known == State::Garbage ? mixed() : known;
+  }
+
+private:
+  State special() {
     using namespace arith;
     return llvm::TypeSwitch<Operation *, State>(op)
         .Case<sm::BroadcastOp, sm::SplatOp, ExtFOp>(
@@ -122,15 +134,28 @@ public:
                      : State::Garbage;
         })
         .Case<math::ExpOp, math::Exp2Op>([&](Operation *) {
-          return in(0) == State::NegInf ? State::Zero
-                 : in(0) == State::Zero ? State::Finite
-                                        : State::Garbage;
+          return in(0) == State::NegInf        ? State::Zero
+                 : in(0) == State::NegInfOrNaN ? State::ZeroOrNaN
+                 : in(0) == State::Zero        ? State::Finite
+                                               : State::Garbage;
+        })
+        .Case([&](math::FmaOp fma) {
+          // -inf times a positive number, plus anything but +inf and NaN.
+          bool isNegative = false;
+          return in(0) == State::NegInf && isScale(fma.getB(), isNegative) &&
+                         !isNegative && mixed() != State::Garbage
+                     ? State::NegInfOrNaN
+                     : State::Garbage;
         })
         .Case<math::TanhOp>([&](Operation *) {
-          return isInfinite(in(0)) ? State::Finite : in(0);
+          return isInfinite(in(0)) ? State::Finite
+                 : isNumber(in(0)) ? in(0)
+                                   : State::Garbage;
         })
         .Case<MaximumFOp, MinimumFOp, MaxSIOp, MinSIOp>([&](Operation *) {
-          return in(0) == in(1) ? in(0) : State::Garbage;
+          return in(0) == in(1) && (isNumber(in(0)) || isInfinite(in(0)))
+                     ? in(0)
+                     : State::Garbage;
         })
         .Case<MulIOp>([&](Operation *) {
           return in(0) == State::Zero || in(1) == State::Zero ? State::Zero
@@ -139,7 +164,14 @@ public:
         .Default([](Operation *) { return State::Garbage; });
   }
 
-private:
+  /// Garbage if an operand may hold any bits where the predicate is false.
+  State mixed() {
+    for (Value operand : op->getOperands())
+      if (stateAt(factsOf(operand), predicate) == State::Garbage)
+        return State::Garbage;
+    return State::Determined;
+  }
+
   /// What operand `i` holds where the predicate is false.
   State in(unsigned i) {
     Value operand = op->getOperand(i);
@@ -152,6 +184,11 @@ private:
   FactsOf factsOf;
 };
 
+/// Whether a state says more than that there is something.
+bool isTelling(State s) {
+  return s != State::Garbage && s != State::Determined;
+}
+
 } // namespace
 
 Facts elementwiseFacts(Operation *op, FactsOf factsOf) {
@@ -160,7 +197,7 @@ Facts elementwiseFacts(Operation *op, FactsOf factsOf) {
     for (const Fact &fact : factsOf(operand)) {
       // Of lanes that are data only what they hold is worth a fact.
       State state = Transfer(op, fact.predicate, factsOf).result();
-      if (fact.origin == Origin::Absent || state != State::Garbage)
+      if (fact.origin == Origin::Absent || isTelling(state))
         addFact(result, {fact.predicate, state, fact.origin, fact.within});
     }
   return result;
@@ -193,12 +230,15 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
       if (ended(fact))
         continue;
       const Fact *same = factAt(other, fact.predicate);
-      State beside = same ? same->state : stateOfConstant(otherArm);
-      State state = fact.state == beside ? beside : State::Garbage;
+      State constant = stateOfConstant(otherArm);
+      State beside = same                         ? same->state
+                     : constant == State::Garbage ? State::Determined
+                                                  : constant;
+      State state = join(fact.state, beside);
       Fact taken{fact.predicate, state, fact.origin, fact.within};
       if (!same)
         taken.within.push_back({condition, holds});
-      if (fact.origin == Origin::Absent || state != State::Garbage)
+      if (fact.origin == Origin::Absent || isTelling(state))
         addFact(result, taken);
     }
   };
@@ -206,8 +246,8 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
   take(otherwise, chosen, a, false);
   for (const Fact &fact : tested)
     if (!ended(fact) && fact.origin == Origin::Absent)
-      addFact(result,
-              {fact.predicate, State::Garbage, fact.origin, fact.within});
+      addFact(result, {fact.predicate, join(fact.state, State::Determined),
+                       fact.origin, fact.within});
   return result;
 }
 

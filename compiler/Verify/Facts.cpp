@@ -64,6 +64,11 @@ static Attribute constantOf(Value v) {
   return dense ? dense.getSplatValue<Attribute>() : constant.getValue();
 }
 
+bool isStable(Operation *op) {
+  return op->getNumRegions() == 0 &&
+         (isMemoryEffectFree(op) || isSameMemory(op));
+}
+
 bool isSame(Value a, Value b) {
   a = strip(a);
   b = strip(b);
@@ -73,8 +78,7 @@ bool isSame(Value a, Value b) {
     return constant == constantOf(b);
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   if (!x || !y || x->getName() != y->getName() ||
-      x->getNumOperands() != y->getNumOperands() ||
-      !(isMemoryEffectFree(x) || isSameMemory(x)) || x->getNumRegions() != 0 ||
+      x->getNumOperands() != y->getNumOperands() || !isStable(x) ||
       !isSameType(a.getType(), b.getType()) ||
       cast<OpResult>(a).getResultNumber() !=
           cast<OpResult>(b).getResultNumber() ||
@@ -83,16 +87,17 @@ bool isSame(Value a, Value b) {
   return llvm::equal(x->getOperands(), y->getOperands(), isSame);
 }
 
-bool variesIn(Value value, scf::ForOp loop) {
+bool variesIn(Value value, Operation *loop) {
   Operation *def = value.getDefiningOp();
   if (!def)
-    return loop.getRegion().isAncestor(value.getParentRegion());
-  if (!loop->isProperAncestor(def))
+    return loop->isAncestor(value.getParentRegion()->getParentOp());
+  // Predicates that were renamed stand nowhere in the program.
+  bool isRenamed = !def->getBlock()->getParent();
+  if (!isRenamed && !loop->isProperAncestor(def))
     return false;
-  return !(isMemoryEffectFree(def) || isSameMemory(def)) ||
-         def->getNumRegions() != 0 ||
-         llvm::any_of(def->getOperands(),
-                      [&](Value operand) { return variesIn(operand, loop); });
+  return !isStable(def) || llvm::any_of(def->getOperands(), [&](Value operand) {
+    return variesIn(operand, loop);
+  });
 }
 
 bool impliesTrue(Value condition, Value predicate) {
@@ -103,17 +108,16 @@ bool impliesTrue(Value condition, Value predicate) {
                   impliesTrue(both.getRhs(), predicate));
 }
 
-/// Whether `condition` true implies that `value` is false.
-static bool impliesFalse(Value condition, Value value) {
-  auto negation = strip(condition).getDefiningOp<arith::XOrIOp>();
+bool isNegation(Value value, Value condition) {
+  auto negation = strip(value).getDefiningOp<arith::XOrIOp>();
   if (!negation)
     return false;
   auto isTrue = [](Value v) {
     auto constant = dyn_cast_or_null<IntegerAttr>(constantOf(strip(v)));
     return constant && constant.getValue().isAllOnes();
   };
-  return (isTrue(negation.getRhs()) && isSame(negation.getLhs(), value)) ||
-         (isTrue(negation.getLhs()) && isSame(negation.getRhs(), value));
+  return (isTrue(negation.getRhs()) && isSame(negation.getLhs(), condition)) ||
+         (isTrue(negation.getLhs()) && isSame(negation.getRhs(), condition));
 }
 
 bool excludes(Value condition, const Fact &fact) {
@@ -127,9 +131,20 @@ bool excludes(Value condition, const Fact &fact) {
     return true;
   return isSame(condition, fact.predicate) ||
          llvm::any_of(fact.within, [&](const Arm &arm) {
-           return arm.holds ? impliesFalse(condition, arm.condition)
+           return arm.holds ? isNegation(condition, arm.condition)
                             : isSame(condition, arm.condition);
          });
+}
+
+State join(State a, State b) {
+  auto isZero = [](State s) {
+    return s == State::Zero || s == State::ZeroOrData;
+  };
+  if (a == b)
+    return a;
+  if (a == State::Garbage || b == State::Garbage)
+    return State::Garbage;
+  return isZero(a) && isZero(b) ? State::ZeroOrData : State::Determined;
 }
 
 bool excludes(ValueRange presence, const Fact &fact) {
@@ -156,7 +171,8 @@ std::optional<State> stateAt(const Facts &facts, Value predicate) {
   const Fact *fact = factAt(facts, predicate);
   if (!fact)
     return std::nullopt;
-  return fact->within.empty() ? fact->state : State::Garbage;
+  return fact->within.empty() ? fact->state
+                              : join(fact->state, State::Determined);
 }
 
 bool addFact(Facts &facts, Fact fact) {
@@ -173,8 +189,9 @@ bool addFact(Facts &facts, Fact fact) {
     llvm::erase_if(known.within,
                    [&](const Arm &arm) { return !isKnown(fact.within, arm); });
     bool isSameSet = known.within.size() == arms && fact.within.size() == arms;
-    State state =
-        isSameSet && known.state == fact.state ? fact.state : State::Garbage;
+    State state = join(known.state, fact.state);
+    if (!isSameSet)
+      state = join(state, State::Determined);
     Origin origin = std::min(known.origin, fact.origin);
     bool changed = known.within.size() != arms || state != known.state ||
                    origin != known.origin;
@@ -197,8 +214,17 @@ Fact carried(Fact fact, scf::ForOp loop) {
   llvm::erase_if(fact.within,
                  [&](const Arm &arm) { return variesIn(arm.condition, loop); });
   if (fact.within.size() != arms)
-    fact.state = State::Garbage;
+    fact.state = join(fact.state, State::Determined);
   return fact;
+}
+
+/// What a path without the fact holds there: a constant, or data.
+static Fact besideData(const Fact &fact, State constant) {
+  bool isZero = join(fact.state, State::Zero) != State::Determined;
+  State state = constant != State::Garbage ? constant
+                : isZero                   ? State::ZeroOrData
+                                           : State::Determined;
+  return {fact.predicate, join(fact.state, state), fact.origin, fact.within};
 }
 
 Facts joinFacts(const Facts &a, State constantA, const Facts &b,
@@ -206,10 +232,10 @@ Facts joinFacts(const Facts &a, State constantA, const Facts &b,
   Facts result = a;
   for (const Fact &fact : a)
     if (!factAt(b, fact.predicate))
-      addFact(result, {fact.predicate, constantB, fact.origin, fact.within});
+      addFact(result, besideData(fact, constantB));
   for (const Fact &fact : b) {
     if (!factAt(a, fact.predicate))
-      addFact(result, {fact.predicate, constantA, fact.origin, fact.within});
+      addFact(result, besideData(fact, constantA));
     addFact(result, fact);
   }
   return result;

@@ -10,7 +10,22 @@
 namespace selvedge::verify {
 
 /// Contents of the lanes where a predicate is false.
-enum class State { Garbage, Finite, Zero, NegInf, PosInf };
+enum class State {
+  Garbage, ///< any bits
+  /// Nothing is known but that it depends on no byte outside of valid data.
+  Determined,
+  Finite,
+  Zero,
+  NegInf,
+  PosInf,
+  ZeroOrNaN,
+  NegInfOrNaN,
+  /// On each path that leads here zero, or a lane that exists.
+  ZeroOrData
+};
+
+/// What is known of lanes that are as `a` says or as `b` does.
+State join(State a, State b);
 
 /// What a lane is where a predicate is false.
 enum class Origin {
@@ -55,13 +70,20 @@ bool within(mlir::Value predicate, mlir::Value operand);
 /// broadcasts, splats and who holds which lane (#sm.dist).
 bool isSame(mlir::Value a, mlir::Value b);
 
+/// Whether an operation gives the same wherever and whenever it is executed
+/// with the same operands.
+bool isStable(mlir::Operation *op);
+
 /// Whether an iteration of `loop` may give `value` another value than the one
 /// before.
-bool variesIn(mlir::Value value, mlir::scf::ForOp loop);
+bool variesIn(mlir::Value value, mlir::Operation *loop);
 
 /// Whether `condition` true implies `predicate` true: it is the predicate or a
 /// conjunction with it.
 bool impliesTrue(mlir::Value condition, mlir::Value predicate);
+
+/// Whether `value` is the negation of `condition`.
+bool isNegation(mlir::Value value, mlir::Value condition);
 
 /// Whether `condition` is false wherever the fact speaks of a lane: it implies
 /// the predicate, or that an arm is not taken.
@@ -77,7 +99,8 @@ void conjuncts(mlir::Value condition,
 /// The fact about `predicate`; null where there is none.
 const Fact *factAt(const Facts &facts, mlir::Value predicate);
 
-/// State of the fact about `predicate`; none where the value has none.
+/// State of the fact about `predicate`; none where the value has none. Arms
+/// leave lanes that exist: what those hold is not known.
 std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
 
 /// Adds a fact; two facts about one predicate keep their common state, or

@@ -74,7 +74,7 @@ def VerifyTileCoverage : Pass<"verify-tile-coverage", "::selvedge::tile::Program
 }
 
 def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
-  let summary = "Prove on form seq that absent lanes reach no sink and that shared memory is written before it is read";
+  let summary = "Prove on forms seq, async and roles that absent lanes reach no sink and that shared memory is written before it is read";
   let description = [{
     Abstract interpretation of a kernel after `tile-to-sm`. Every presence predicate p of `sm.load` and `sm.copy` starts a fact "where p is false this lane does not exist and holds
     zero". Predicates are equal by expression and axis name, whoever holds the lanes (`#sm.dist`). Arithmetic keeps what it provably keeps: `exp2` of (-inf minus a guarded reference) is zero, an
@@ -88,6 +88,13 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
 
     Refused: `sm.reduce max` of a product whose `select ..., -inf` is gone, tests another compare than the `presence`, or selects 0; `sm.mma` on a buffer that one branch does not copy.
     A lane that the program itself fills (`max(t else 0)`) is not in the `presence` and may hold anything that is defined.
+
+    In forms async and roles the contents of a ring's stage are what the `sm.slot` that a product reads says, which `verify-sm-async` compares with the copies. `sm.fold` is a reduction, but weights that
+    are zero or NaN pass as long as a vote for NaN guards the sum (`sm.any` of an unordered compare); `sm.contributes` has the demand of a product that lags; `sm.tma_store` clips what lies outside of
+    its tensor. Predicates of carried tiles follow the carried index.
+
+    Accepted: `%s = sm.slot %ring[%i] holds[%b, %j] where(%p)`, `sm.wgmma %weights, %s over "j"` with weights that are zero where `%p` is false.
+    Refused: the same with a slot that does not say what it holds, or with the vote's compare `ogt` in place of `ugt`.
   }];
 }
 
@@ -111,7 +118,8 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
 
     - a read follows the completion of the last write: each warp has awaited its part, then a barrier;
     - a write follows all earlier reads and writes by all warps;
-    - nothing is read that was not written; a stage lies in its ring; a token is awaited once; no copy is in flight at the end.
+    - nothing is read that was not written; a stage lies in its ring; a token is awaited once; no copy is in flight at the end;
+    - a slot that says what it holds does hold that tile, with zeros at its absent elements.
 
     Accepted:
     ```mlir
@@ -137,6 +145,7 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
     Refused: the same with the arrival before the wait.
     Shares nothing with the passes that insert; reads no attribute that one of them leaves.
   }];
+  let options = [Option<"nonempty", "nonempty", "bool", "false", "Do not try dimensions of 0: for kernels by hand that need at least one element">];
 }
 
 #endif

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Skeleton.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -74,6 +76,14 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
   return Progress::Advanced;
 }
 
+/// The operation `index + step` of a loop's body; null where there is none.
+static Operation *nextIndex(scf::ForOp loop) {
+  for (Operation *user : loop.getInductionVar().getUsers())
+    if (isa<arith::AddIOp>(user) && user->getOperand(1) == loop.getStep())
+      return user;
+  return nullptr;
+}
+
 void Skeleton::startTrip(Agent &agent, scf::ForOp loop, ValueRange carried) {
   assign(agent, loop.getRegionIterArgs(), carried);
   Agent::Frame &frame = agent.frames.back();
@@ -84,11 +94,17 @@ void Skeleton::startTrip(Agent &agent, scf::ForOp loop, ValueRange carried) {
   std::optional<int64_t> from = integers.known(lower),
                          by = integers.known(step);
   static const char indexOf = 0;
-  Integers::Number number =
-      from && by
-          ? integers.constant(index.getType(), *from + frame.trip * *by)
-          : integers.unknown(index.getType(), &indexOf,
-                             {lower, step, static_cast<uint64_t>(frame.trip)});
+  Integers::Number number;
+  if (from && by)
+    number = integers.constant(index.getType(), *from + frame.trip * *by);
+  else if (frame.trip == 0)
+    number = lower;
+  else if (Operation *next = nextIndex(loop))
+    // What an operation of the trip before computed for this one.
+    number = integers.expression(next, 0, {agent.values[index].id, step});
+  else
+    number = integers.unknown(index.getType(), &indexOf,
+                              {lower, step, static_cast<uint64_t>(frame.trip)});
   agent.values[index] = {Tracked::Kind::Integer, number};
 }
 

@@ -20,11 +20,13 @@ constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24;
 
 class Checker {
 public:
-  explicit Checker(KernelOp kernel)
-      : kernel(kernel), skeleton(integers, paths, largestRing(kernel)) {}
+  Checker(KernelOp kernel, bool nonempty)
+      : kernel(kernel), nonempty(nonempty),
+        skeleton(integers, paths, largestRing(kernel)) {}
 
   LogicalResult run() {
-    std::vector<Trial> trials = makeTrials(kernel, 2 * largestRing(kernel) + 1);
+    std::vector<Trial> trials =
+        makeTrials(kernel, 2 * largestRing(kernel) + 1, nonempty);
     for (const Trial &trial : trials) {
       uint64_t before = steps;
       skeleton.setSamples(trial.samples);
@@ -72,6 +74,7 @@ private:
   }
 
   KernelOp kernel;
+  bool nonempty;
   Integers integers;
   Paths paths;
   Skeleton skeleton;
@@ -79,9 +82,11 @@ private:
 };
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
+  using VerifySmAsyncBase::VerifySmAsyncBase;
+
   void runOnOperation() override {
     if (failed(checkBulkStores(getOperation())) ||
-        failed(Checker(getOperation()).run()))
+        failed(Checker(getOperation(), nonempty).run()))
       signalPassFailure();
   }
 };

@@ -11,7 +11,7 @@ using namespace selvedge::sm;
 
 SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
                            const Trial &trial)
-    : integers(integers), kernel(kernel), trial(trial) {
+    : integers(integers), kernel(kernel), trial(trial), expressions(integers) {
   addAgents(kernel);
   unsigned threads = 0;
   for (Member &member : members)
@@ -29,6 +29,8 @@ SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
 Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
   if (areInFlight(agent, op))
     return Progress::Failed;
+  if (computing.contains(&op))
+    return Progress::Advanced;
   // Most of what is executed is arithmetic.
   if (op.getDialect() == kernel->getDialect())
     if (std::optional<Progress> progress = applyRole(agent, op))
@@ -40,25 +42,30 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
       .Case([&](SlotOp slotOp) { return slot(agent, slotOp); })
       .Case([&](CopyAsyncOp copy) { return copyAsync(agent, copy); })
       .Case([&](CopyOp copy) {
+        fill(agent, copy.getBuffer(), copy.getIndices(), copy.getPresence(),
+             copy);
         return write(agent, agent.actor, memberOf(agent).parts, copy,
                      copy.getBuffer(), newSite(agent, copy));
       })
       .Case<StageOp, StageFragmentOp>([&](auto stageOp) {
         return stage(agent, stageOp, stageOp.getBuffer());
       })
-      .Case([&](ClearOp clear) {
+      .Case([&](ClearOp clearOp) {
         memberOf(agent).hasOwnWrites = true;
-        return write(agent, agent.actor, memberOf(agent).parts, clear,
-                     clear.getBuffer(), newSite(agent, clear));
+        clear(agent, clearOp);
+        return write(agent, agent.actor, memberOf(agent).parts, clearOp,
+                     clearOp.getBuffer(), newSite(agent, clearOp));
       })
       .Case([&](MmaOp mma) {
         for (Value operand : {mma.getLhs(), mma.getRhs()})
           if (isa<BufferType>(operand.getType()) &&
-              read(agent, agent.actor, mma, operand, newSite(agent, mma)) ==
-                  Progress::Failed)
+              (read(agent, agent.actor, mma, operand, newSite(agent, mma)) ==
+                   Progress::Failed ||
+               checkContents(agent, mma, operand) == Progress::Failed))
             return Progress::Failed;
         return Progress::Advanced;
       })
+      .Case([&](ReduceOp reduceOp) { return reduce(agent, reduceOp); })
       .Case([&](AwaitOp awaitOp) { return await(agent, awaitOp); })
       .Case([&](BarrierOp barrierOp) { return barrier(agent, barrierOp); })
       .Default([&](Operation *other) {
@@ -67,8 +74,10 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
         };
         if (other->getNumRegions() == 0 &&
             llvm::none_of(other->getOperandTypes(), isShared) &&
-            llvm::none_of(other->getResultTypes(), isShared))
+            llvm::none_of(other->getResultTypes(), isShared)) {
+          computing.insert(other);
           return Progress::Advanced;
+        }
         other->emitOpError("has no rule in this verifier");
         return Progress::Failed;
       });
@@ -115,6 +124,7 @@ Progress SmAsyncRules::slot(Agent &agent, SlotOp op) {
   if (!number)
     return Progress::Failed;
   agent.values[op] = {Tracked::Kind::Buffer, ring.id, *number};
+  claim(agent, op);
   return Progress::Advanced;
 }
 
@@ -122,6 +132,8 @@ Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {
   Site site = newSite(agent, op);
   Actor operation = order.launch(agent.actor, Engine::Copy, site);
   agent.values[op.getToken()] = {Tracked::Kind::Token, operation};
+  memberOf(agent).copies.push_back(operation);
+  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(), op);
   return write(agent, operation, memberOf(agent).parts, op, op.getBuffer(),
                site);
 }
@@ -132,13 +144,40 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
     op.emitOpError("expects a token of sm.copy_async");
     return Progress::Failed;
   }
+  ArrayRef<Actor> copies = memberOf(agent).copies;
+  if (llvm::is_contained(copies.take_back(op.getPending()), token.id)) {
+    op.emitOpError("expects to wait for its copy, found that it may be one of "
+                   "the ")
+        << op.getPending() << " that are left (" << agent.where().str() << ")";
+    return Progress::Failed;
+  }
   return conclude(order.await(agent.actor, token.id), op, agent.where());
+}
+
+Progress SmAsyncRules::reduce(Agent &agent, ReduceOp op) {
+  if (!op.spansWarps())
+    return Progress::Advanced;
+  Value scratch = op.getScratch();
+  if (!scratch) {
+    op.emitOpError("expects a buffer for the parts of its warps");
+    return Progress::Failed;
+  }
+  Member &member = memberOf(agent);
+  if (member.waitsAt == Member::Nothing &&
+      write(agent, agent.actor, member.parts, op, scratch,
+            newSite(agent, op)) == Progress::Failed)
+    return Progress::Failed;
+  Progress met = barrier(agent, op);
+  return met == Progress::Advanced
+             ? read(agent, agent.actor, op, scratch, newSite(agent, op))
+             : met;
 }
 
 Progress SmAsyncRules::stage(Agent &agent, Operation *op, Value buffer) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
   memberOf(agent).hasOwnWrites = true;
+  overwrite(agent, buffer);
   return write(agent, agent.actor, memberOf(agent).parts, op, buffer,
                newSite(agent, op));
 }

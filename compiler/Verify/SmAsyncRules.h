@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_SMASYNCRULES_H
 #define SELVEDGE_COMPILER_VERIFY_SMASYNCRULES_H
 
+#include "compiler/Verify/Contents.h"
 #include "compiler/Verify/HappensBefore.h"
 #include "compiler/Verify/Skeleton.h"
 #include "compiler/Verify/Trials.h"
@@ -43,6 +44,8 @@ private:
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
     std::vector<Actor> stores = {};
+    /// Copies that it has issued; they complete in this order.
+    std::vector<Actor> copies = {};
     /// Tiles that it has asked for, and where it did, until the counter is set
     /// back.
     int64_t tiles = 0;
@@ -55,6 +58,8 @@ private:
     std::optional<unsigned> signalled = {};
     /// Which load of a slot it has released.
     std::map<Slot, unsigned> released = {};
+    /// What it has said of slots that it reads.
+    llvm::DenseMap<mlir::Value, Contents> claims{};
     /// What the blocked operation waits for.
     enum { Nothing, Barrier, MBarrier } waitsAt = Nothing;
     unsigned waitsFor = 0;
@@ -85,9 +90,24 @@ private:
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
+  /// Operations that bring or clear elements, in SmAsyncContents.cpp: what the
+  /// slot of `buffer` holds from now on.
+  void fill(Agent &agent, mlir::Value buffer, mlir::ValueRange indices,
+            mlir::ValueRange presence, mlir::Operation *op);
+  void fillByTma(Agent &agent, sm::TmaLoadOp op);
+  /// The extent of a tensor; none where the kernel does not know it.
+  std::optional<LaneExpressions::Key>
+  extentOfTensor(Agent &agent, mlir::StringAttr tensor, size_t dim);
+  void clear(Agent &agent, sm::ClearOp op);
+  void overwrite(Agent &agent, mlir::Value buffer);
+  void claim(Agent &agent, sm::SlotOp op);
+  /// Compares what `agent` has said of a buffer with what it holds.
+  Progress checkContents(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   /// Registers of a whole warp to `buffer`.
   Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
+  /// A reduction: across warps it writes, waits for all and reads.
+  Progress reduce(Agent &agent, sm::ReduceOp op);
   /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
   /// none where there is no rule.
   std::optional<Progress> applyRole(Agent &agent, mlir::Operation &op);
@@ -177,10 +197,13 @@ private:
   Integers &integers;
   sm::KernelOp kernel;
   const Trial &trial;
+  sm::LaunchOp launch; // of the kernel, once it was looked for
   std::vector<Agent> agents;
   std::vector<Member> members; // by actor
   HappensBefore order;
   unsigned blockBarrier = 0;
+  /// Operations without a rule: found once, executed often.
+  llvm::DenseSet<mlir::Operation *> computing;
   std::vector<mlir::Operation *> rings; // by buffer
   llvm::DenseMap<mlir::Operation *, unsigned> buffers;
   std::vector<MBarrierRing> mbarrierRings;
@@ -192,6 +215,9 @@ private:
   /// The mbarrier that releases a slot, and how often each slot was loaded.
   std::map<Slot, unsigned> guards;
   std::map<Slot, unsigned> loads;
+  /// What the last copy brought to each slot.
+  std::map<Slot, Contents> contents;
+  LaneExpressions expressions;
   /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
   llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;
   /// Collective writes: an operation, its group and the number of its

@@ -31,6 +31,9 @@ Progress SmAsyncRules::panel(Agent &agent, PanelOp op) {
   if (!stageOf(agent, op, op.getNumber(), type.getCols() / type.getPanelCols()))
     return Progress::Failed;
   agent.values[op] = whole;
+  if (auto said = memberOf(agent).claims.find(op.getBuffer());
+      said != memberOf(agent).claims.end())
+    memberOf(agent).claims[op] = Contents(said->second);
   return Progress::Advanced;
 }
 
@@ -148,6 +151,7 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
 }
 
 Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
+  fillByTma(agent, op);
   return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
              ? bulkFill(agent, op, op.getBuffer(), op.getBarrier(),
                         op.getStage())
@@ -155,6 +159,7 @@ Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
 }
 
 Progress SmAsyncRules::bulkLoad(Agent &agent, BulkLoadOp op) {
+  overwrite(agent, op.getBuffer());
   return bulkFill(agent, op, op.getBuffer(), op.getBarrier(), op.getStage());
 }
 
@@ -284,7 +289,8 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
       continue;
     std::optional<Slot> slot = slotOf(agent, op, operand);
     if (!slot ||
-        readSlot(agent, product.actor, op, *slot, site) == Progress::Failed)
+        readSlot(agent, product.actor, op, *slot, site) == Progress::Failed ||
+        checkContents(agent, op, operand) == Progress::Failed)
       return Progress::Failed;
     product.reads.push_back(*slot);
   }

@@ -37,7 +37,8 @@ private:
 
   /// Lanes that do not exist and may hold any bits.
   static bool isGarbage(const Fact &fact) {
-    return fact.origin == Origin::Absent && fact.state == State::Garbage;
+    return fact.origin == Origin::Absent &&
+           (fact.state == State::Garbage || fact.state == State::Determined);
   }
 
   /// Facts of an operation without a rule of its own: any absent operand lane

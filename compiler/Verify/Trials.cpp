@@ -66,7 +66,15 @@ LaunchOp launchOf(KernelOp kernel) {
   return found;
 }
 
-/// The thread blocks of a launch with these dimensions; 0 if they have none.
+AffineExpr extentOf(LaunchOp launch, StringAttr name, size_t dim) {
+  auto plan = launch->getParentOfType<PlanOp>();
+  for (auto tensor : plan.getTensors().getAsRange<tile::TensorArgAttr>())
+    if (tensor.getName() == name && dim < tensor.getShape().getNumResults())
+      return tensor.getShape().getResult(dim);
+  return {};
+}
+
+/// The thread blocks of a launch with these dimensions.
 static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
   Builder b(launch.getContext());
   SmallVector<Attribute> symbols, counts;
@@ -78,7 +86,7 @@ static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
     symbols.push_back(b.getIndexAttr(size));
   }
   if (failed(launch.getGrid().constantFold(symbols, counts)))
-    return 0;
+    return 1;
   int64_t blocks = 1;
   for (Attribute count : counts)
     blocks *= cast<IntegerAttr>(count).getInt();
@@ -93,6 +101,9 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   bool isPersistent = !launch || launch.getPersistent();
   if (launch)
     trial.tiles = tiles;
+  // Without tiles nothing is launched.
+  if (tiles == 0)
+    return;
   trial.block = 0;
   trial.blocks = isPersistent ? 1 : tiles;
   trials.push_back(trial);
@@ -103,7 +114,8 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   trials.push_back(std::move(trial));
 }
 
-std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
+std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
+                              bool nonempty) {
   if (kernel.getBody().getOps<RoleOp>().empty())
     return {Trial()};
   struct Dim {
@@ -124,19 +136,26 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount) {
 
   LaunchOp launch = launchOf(kernel);
   SmallVector<int64_t> choices{1, 2, 3, longCount};
+  if (!nonempty)
+    choices.push_back(0);
   std::vector<Trial> trials;
   SmallVector<size_t> counts(varied, 0);
   while (true) {
-    auto isLong = [&](size_t i) { return choices[i] == longCount; };
-    bool isLegal = llvm::none_of(counts, isLong) ||
-                   (llvm::count_if(counts, isLong) == 1 &&
+    auto isExtreme = [&](size_t i) {
+      return choices[i] == longCount || choices[i] == 0;
+    };
+    bool isLegal = llvm::none_of(counts, isExtreme) ||
+                   (llvm::count_if(counts, isExtreme) == 1 &&
                     llvm::all_of(counts, [&](size_t i) { return i != 2; }));
     if (isLegal) {
       Trial trial;
-      for (auto [i, dim] : llvm::enumerate(dims))
-        trial.dims.push_back(
-            {dim.value, i < varied ? dim.block * choices[counts[i]] : 1});
-      int64_t largest = 1;
+      for (auto [i, dim] : llvm::enumerate(dims)) {
+        int64_t count = i < varied ? choices[counts[i]] : 1;
+        // Two blocks, the second one not full.
+        bool isPartial = dim.block > 1 && count == 2;
+        trial.dims.push_back({dim.value, dim.block * count - isPartial});
+      }
+      int64_t largest = 0;
       for (auto [value, size] : trial.dims)
         largest = std::max(largest, size);
       trial.samples = {0, largest / 2, largest};

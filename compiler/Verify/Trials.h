@@ -22,15 +22,21 @@ struct Trial {
 /// The launch of a kernel; none in a module without a plan.
 sm::LaunchOp launchOf(sm::KernelOp kernel);
 
+/// The extent of a tensor of the launch's plan; none where there is no such.
+mlir::AffineExpr extentOf(sm::LaunchOp launch, mlir::StringAttr tensor,
+                          size_t dim);
+
 /// Roles agree on numbers that they compute apart, or post to each other:
 /// their kernels are executed with concrete sizes. A dimension that the kernel
 /// cuts into blocks takes 1, 2 and 3 blocks in all combinations, and beside 1
-/// and 2 of the others `longCount`, which is twice round the largest ring
-/// and one more. The thread block is the first, or the second of two where
-/// the launch gives it a tile. Integers from memory and of the caller are 0,
-/// half and all of the largest dimension. Other kernels have one trial that
-/// fixes nothing.
-std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount);
+/// and 2 of the others none, or `longCount`, which is twice round the largest
+/// ring and one more; the second of two blocks is not full. The thread block is
+/// the first, or the second of two where the launch gives it a tile. Integers
+/// from memory and of the caller are 0, half and all of the largest dimension.
+/// Other kernels have one trial that fixes nothing.
+/// With `nonempty` no dimension is 0.
+std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount,
+                              bool nonempty);
 
 } // namespace selvedge::verify
 

@@ -225,23 +225,6 @@ DistAttr selvedge::sm::foldedDist(DistAttr source, StringAttr over) {
   return DistAttr::get(source.getContext(), axes);
 }
 
-LogicalResult FoldOp::verify() {
-  if (distOf(getType()) !=
-      foldedDist(distOf(getSource().getType()), getOverAttr()))
-    return emitOpError("expects one element per thread along axis ")
-           << getOverAttr() << ", but got " << getType();
-  return success();
-}
-
-LogicalResult BroadcastOp::verify() {
-  DistAttr to = distOf(getType());
-  for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
-    if (!llvm::is_contained(to.getAxes(), axis))
-      return emitOpError("expects the result to distribute axis ")
-             << axis.getName() << " as the source does";
-  return success();
-}
-
 static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
   if (auto buffer = dyn_cast<BufferType>(type))
     return {{buffer.getRowAxis(), buffer.getRows()},
@@ -256,8 +239,8 @@ static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
   return result;
 }
 
-/// (C2) of reductions, (C3) of products: each predicate removes lanes of `over`
-/// from one of `sources`.
+/// Of reductions, products and what contributes to one: each predicate removes
+/// lanes of `over` from one of `sources`.
 static LogicalResult checkPresence(Operation *op, ValueRange presence,
                                    StringAttr over, ValueRange sources) {
   for (Value p : presence) {
@@ -276,6 +259,27 @@ static LogicalResult checkPresence(Operation *op, ValueRange presence,
   return success();
 }
 
+LogicalResult FoldOp::verify() {
+  if (distOf(getType()) !=
+      foldedDist(distOf(getSource().getType()), getOverAttr()))
+    return emitOpError("expects one element per thread along axis ")
+           << getOverAttr() << ", but got " << getType();
+  return checkPresence(*this, getPresence(), getOverAttr(), getSource());
+}
+
+LogicalResult ContributesOp::verify() {
+  return checkPresence(*this, getPresence(), getOverAttr(), getSource());
+}
+
+LogicalResult BroadcastOp::verify() {
+  DistAttr to = distOf(getType());
+  for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
+    if (!llvm::is_contained(to.getAxes(), axis))
+      return emitOpError("expects the result to distribute axis ")
+             << axis.getName() << " as the source does";
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   SmallVector<AxisDistAttr> rest;
   for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
@@ -285,13 +289,38 @@ LogicalResult ReduceOp::verify() {
   if (result ? result.getAxes() != ArrayRef<AxisDistAttr>(rest) : !rest.empty())
     return emitOpError("expects the source's distribution without axis ")
            << getOverAttr() << ", but got " << getType();
+  if (getScratch()) {
+    BufferType scratch = getScratch().getType();
+    int64_t threads = 32 * (*this)->getParentOfType<KernelOp>().getWarps();
+    if (scratch.getRows() != (result ? result.getNumRegs() : 1) ||
+        scratch.getCols() != threads || scratch.getStages() != 1 ||
+        scratch.getElementType() != getElementTypeOrSelf(getType()))
+      return emitOpError("expects a buffer of one element per thread for each "
+                         "register of the result, but got ")
+             << scratch;
+  }
   return checkPresence(*this, getPresence(), getOverAttr(), getSource());
+}
+
+bool ReduceOp::spansWarps() {
+  DistAttr dist = distOf(getSource().getType());
+  int64_t position = dist.indexOf(getOverAttr());
+  return position >= 0 &&
+         llvm::any_of(dist.getAxes()[position].getWarps(),
+                      [](int64_t stride) { return stride != 0; });
 }
 
 LogicalResult SlotOp::verify() {
   BufferType ring = getRing().getType(), slot = getType();
   if (slot != ring.withStages(1))
     return emitOpError("expects one stage of ") << ring << ", but got " << slot;
+  auto all = axesAndSizes(slot);
+  for (Value p : getPresence())
+    for (auto &axis : axesAndSizes(p.getType()))
+      if (!llvm::is_contained(all, axis))
+        return emitOpError("expects every 'presence' to have axes of the "
+                           "buffer only, but got ")
+               << p.getType();
   return success();
 }
 
@@ -391,7 +420,8 @@ LogicalResult WgmmaOp::verify() {
         !(element.isBF16() || element.isF16()))
       return emitOpError("expects bf16 or f16 operands, all of one type");
   }
-  return success();
+  return checkPresence(*this, getPresence(), getOverAttr(),
+                       {getLhs(), getRhs()});
 }
 
 LogicalResult PanelOp::verify() {

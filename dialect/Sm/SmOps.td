@@ -97,21 +97,31 @@ def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {
   let assemblyFormat = "$source $overflow attr-dict `:` type($source) `->` type($result)";
 }
 
-def Sm_ReduceOp : Sm_Op<"reduce", [Pure]> {
+def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments]> {
   let summary = "combines all lanes along one axis; every thread that holds a part gets the result";
   let description = [{
     Lowers to a tree over registers, `shfl.sync.bfly` over lanes and an exchange through shared memory over warps. `max` and `min` propagate NaN.
     `presence` removes nothing: the program combines only the lanes where all of it is true, so elsewhere the source must hold the identity, which `verify-sm-padding` proves. It
-    exists in form `seq` only and costs no instruction: the passes that leave the form drop it.
+    is there for the proofs and costs no instruction: `sm-drop-presence` drops it before the form `lanes`.
+    Where the axis is spread over warps, forms `async` and later need `scratch`, a row of one element per thread for each register of the result: each warp writes its part, all meet at a
+    barrier of the block, each reads the parts of the others. Another barrier must come before the next use.
     Constraints:
     - (C1) the result has the source's distribution without the axis `over`.
     - (C2) every predicate has the axis `over`, and only axes of the source, with their extents.
   }];
-  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over, Variadic<Sm_Bool>:$presence);
+  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over, Variadic<Sm_Bool>:$presence, Optional<Sm_BufferType>:$scratch);
   let results = (outs Sm_Value:$result);
-  let assemblyFormat = [{ $kind $source `over` $over (`where` `(` $presence^ `:` type($presence) `)`)?
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::selvedge::tile::Combine":$kind, "::mlir::Value":$source, "::mlir::StringAttr":$over,
+                                 "::mlir::ValueRange":$presence), [{
+    build($_builder, $_state, type, kind, source, over, presence, ::mlir::Value());
+  }]>];
+  let assemblyFormat = [{ $kind $source `over` $over (`where` `(` $presence^ `:` type($presence) `)`)? (`through` $scratch^ `:` type($scratch))?
                           attr-dict `:` type($source) `->` type($result) }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether threads of several warps hold parts of a result.
+    bool spansWarps();
+  }];
 }
 
 def Sm_AllocOp : Sm_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
@@ -120,11 +130,22 @@ def Sm_AllocOp : Sm_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def Sm_SlotOp : Sm_Op<"slot", [Pure]> {
+def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
   let summary = "one stage of a ring of buffers";
-  let arguments = (ins Sm_BufferType:$ring, I32:$stage);
+  let description = [{
+    Who reads a tile may say which: `holds` is the index of its first element, per dimension of the tensor, and `presence` the predicates by which its elements exist. Both are there for the
+    proofs: `verify-sm-padding` takes them as they are, `verify-sm-async` compares them with the copy that fills the slot, and `sm-drop-presence` drops them.
+    Constraints:
+    - (C1) the result is one stage of the ring.
+    - (C2) every predicate has axes of the buffer only, with their extents; scalars concern the whole tile.
+  }];
+  let arguments = (ins Sm_BufferType:$ring, I32:$stage, Variadic<I32>:$indices, Variadic<Sm_Bool>:$presence);
   let results = (outs Sm_BufferType:$result);
-  let assemblyFormat = "$ring `[` $stage `]` attr-dict `:` type($ring) `->` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$ring, "::mlir::Value":$stage), [{
+    build($_builder, $_state, type, ring, stage, ::mlir::ValueRange(), ::mlir::ValueRange());
+  }]>];
+  let assemblyFormat = [{ $ring `[` $stage `]` (`holds` `[` $indices^ `]`)? (`where` `(` $presence^ `:` type($presence) `)`)?
+                          attr-dict `:` type($ring) `->` type($result) }];
   let hasVerifier = 1;
 }
 
@@ -157,9 +178,9 @@ def Sm_CopyAsyncOp : Sm_CopyLikeOp<"copy_async"> {
 
 def Sm_AwaitOp : Sm_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits for the thread's own part of a copy; a barrier then makes all parts visible";
-  let description = [{ Lowers to `cp.async.wait_group N` with N the number of groups committed after the token's on every path. }];
-  let arguments = (ins Sm_TokenType:$token);
-  let assemblyFormat = "$token attr-dict";
+  let description = [{ Copies complete in order; up to `pending` of those that were issued last may be left. Lowers to `cp.async.wait_group`. }];
+  let arguments = (ins Sm_TokenType:$token, DefaultValuedAttr<I64Attr, "0">:$pending);
+  let assemblyFormat = "$token (`pending` $pending^)? attr-dict";
 }
 
 def Sm_BarrierOp : Sm_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {

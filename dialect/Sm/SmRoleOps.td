@@ -116,14 +116,16 @@ def Sm_AnyOp : Sm_Op<"any", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 //===-- Bulk copies --------------------------------------------------------===//
 
-def Sm_TmaLoadOp : Sm_Op<"tma_load", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_TmaLoadOp : Sm_Op<"tma_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copies a box of a tensor to a buffer; elements outside the tensor arrive as zero";
   let description = [{
     `indices` has one index per dimension of the tensor, in its order. One bulk copy per panel of the buffer; each panel's bytes count towards the expected bytes of `barrier`, those outside the
     tensor too. One thread executes it. (PTX ISA, "cp.async.bulk.tensor".)
+    `presence` removes nothing: it says which elements of the box the program has, for the proofs only (`sm-drop-presence`).
   }];
-  let arguments = (ins Sm_TensorMapType:$map, Sm_Integers:$indices, Sm_BufferType:$buffer, Sm_MBarrierType:$barrier, I32:$stage);
-  let assemblyFormat = "$map `[` $indices `]` `to` $buffer `signal` $barrier `[` $stage `]` attr-dict `:` type($map) `,` type($buffer) `,` type($barrier)";
+  let arguments = (ins Sm_TensorMapType:$map, Sm_Integers:$indices, Variadic<Sm_Bool>:$presence, Sm_BufferType:$buffer, Sm_MBarrierType:$barrier, I32:$stage);
+  let assemblyFormat = [{ $map `[` $indices `]` (`where` `(` $presence^ `:` type($presence) `)`)? `to` $buffer `signal` $barrier `[` $stage `]`
+                          attr-dict `:` type($map) `,` type($buffer) `,` type($barrier) }];
 }
 
 def Sm_TmaStoreOp : Sm_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -157,18 +159,22 @@ def Sm_WgmmaOp : Sm_Op<"wgmma", [AttrSizedOperandSegments, MemoryEffects<[MemRea
     The result may be read only after a `sm.wgmma_wait`. The operand with the result's row axis is A, in shared memory or in registers; B is in shared memory, contracted along its columns
     (K-major) or along its rows (MN-major). `plus` adds the products of further pairs, each over its own axis: parts of a tile, or terms per row or column as columns of a small tile.
     Lowers to one fence, `wgmma.mma_async.m64nNk16` per 16 contracted elements and one commit (PTX ISA, "wgmma").
+    `presence` says which lanes of the axis `over` contribute, as for `sm.mma`; it is there for the proofs only (`sm-drop-presence`).
     Constraints:
     - (C1) the result has 64 rows and 8 to 256 columns, a multiple of 8; the contracted extent is a multiple of 16, or the 8 of (C2).
     - (C2) buffers have panels of 128 bytes and the swizzle 7; or B has 8 contracted columns and no swizzle beside an A in registers. Its elements are finite then: the instruction
       multiplies each by zero too.
     - (C3) `plus` has two operands per axis.
+    - (C4) every predicate has the axis `over`, and only axes of one operand of the first product, with their extents.
   }];
-  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Optional<Sm_Tile>:$init, Variadic<Sm_Operand>:$more, StrAttr:$over, DefaultValuedAttr<StrArrayAttr, "{}">:$moreOver);
+  let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Optional<Sm_Tile>:$init, Variadic<Sm_Operand>:$more, StrAttr:$over, DefaultValuedAttr<StrArrayAttr, "{}">:$moreOver,
+                       Variadic<Sm_Bool>:$presence);
   let results = (outs Sm_Tile:$result);
   let assemblyFormat = [{ $lhs `,` $rhs (`init` $init^ `:` type($init))? `over` $over (`plus` `(` $more^ `:` type($more) `)` `over` $moreOver)?
-                          attr-dict `:` type($lhs) `,` type($rhs) `->` type($result) }];
-  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::Value":$init, "::mlir::StringAttr":$over), [{
-    build($_builder, $_state, type, lhs, rhs, init, ::mlir::ValueRange(), over, $_builder.getStrArrayAttr({}));
+                          (`where` `(` $presence^ `:` type($presence) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result) }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::Value":$init, "::mlir::StringAttr":$over,
+                                "::mlir::ValueRange":$presence), [{
+    build($_builder, $_state, type, lhs, rhs, init, ::mlir::ValueRange(), over, $_builder.getStrArrayAttr({}), presence);
   }]>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -192,10 +198,24 @@ def Sm_FoldOp : Sm_Op<"fold", [Pure]> {
   let summary = "combines the registers of each thread along one axis; one partial result per thread is left";
   let description = [{
     The axis keeps its name and holds one element per thread: its lane strides are numbered anew. `sm.reduce` over the rest gives what it would have given for the whole.
+    `presence` as for `sm.reduce`.
   }];
-  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over);
+  let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over, Variadic<Sm_Bool>:$presence);
   let results = (outs Sm_Tile:$result);
-  let assemblyFormat = "$kind $source `over` $over attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$kind $source `over` $over (`where` `(` $presence^ `:` type($presence) `)`)? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sm_ContributesOp : Sm_Op<"contributes", [MemoryEffects<[MemWrite]>]> {
+  let summary = "says which lanes of a register tile take part in a product of a later step";
+  let description = [{
+    A product that lags a step behind reads its operand from a carried value, where the predicates of the step that made it are gone. Here they are known: wherever one is false the source must
+    hold zero, which `verify-sm-padding` proves. Costs no instruction: `sm-drop-presence` drops it.
+    Constraints:
+    - (C1) every predicate has the axis `over`, and only axes of the source, with their extents.
+  }];
+  let arguments = (ins Sm_Tile:$source, StrAttr:$over, Variadic<Sm_Bool>:$presence);
+  let assemblyFormat = "$source `over` $over `where` `(` $presence `:` type($presence) `)` attr-dict `:` type($source)";
   let hasVerifier = 1;
 }
 

@@ -248,3 +248,41 @@ sm.kernel @k args [] warps 1 {
   %5 = sm.mma %3, %4 init %1 over "d" where(%2 : tensor<16xi1, #sm.dist<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>) : !sm.buffer<"i" x "d", 16 x 32 x bf16, swizzle 0, stages 1>, !sm.buffer<"j" x "d", 16 x 32 x bf16, swizzle 0, stages 1> -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   sm.return
 }
+
+// -----
+
+sm.kernel @k args [] warps 1 {
+  %0 = sm.alloc : <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 2>
+  %1 = arith.constant 0 : i32
+  %2 = arith.constant true
+  %3 = sm.splat %2 : i1 -> tensor<16xi1, #sm.dist<<"i" regs[: 16] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+  // expected-error @below {{expects every 'presence' to have axes of the buffer only}}
+  %4 = sm.slot %0[%1] where(%3 : tensor<16xi1, #sm.dist<<"i" regs[: 16] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>) : <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 2> -> <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 1>
+  sm.return
+}
+
+// -----
+
+!t = tensor<32xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!p = tensor<32xi1, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+sm.kernel @k args [] warps 1 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> !t
+  %2 = arith.constant true
+  %3 = sm.splat %2 : i1 -> !p
+  // expected-error @below {{expects every 'presence' to have the axis "j" and only axes of one operand}}
+  sm.contributes %1 over "j" where(%3 : !p) : !t
+  sm.return
+}
+
+// -----
+
+!t = tensor<64xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32]>>>
+sm.kernel @k args [] warps 2 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> !t
+  %2 = sm.alloc : <"r" x "t", 1 x 32 x f32, swizzle 0, stages 1>
+  // expected-error @below {{expects a buffer of one element per thread for each register of the result}}
+  %3 = sm.reduce add %1 over "j" through %2 : !sm.buffer<"r" x "t", 1 x 32 x f32, swizzle 0, stages 1> : !t -> f32
+  sm.return
+}

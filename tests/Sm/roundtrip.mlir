@@ -14,14 +14,11 @@
 // ASYNC: sm.copy_async {{.*}} where({{.*}}) to {{.*}} dist {{.*}} vector 8
 // ASYNC: sm.await
 // ASYNC: sm.barrier
-// ASYNC: sm.slot
+// ASYNC: sm.slot {{.*}} holds[{{.*}}] where({{.*}}) :
 // CHECK: sm.mma {{.*}} init {{.*}} over "D"
 // CHECK: sm.broadcast
-// What form seq means by a reduction or product is not carried further.
-// SEQ: sm.reduce max {{.*}} over "j" where({{.*}}) :
-// ASYNC: sm.reduce max {{.*}} over "j" :
+// CHECK: sm.reduce max {{.*}} over "j" where({{.*}}) :
 // CHECK: sm.convert {{.*}} sat
-// SEQ: sm.mma {{.*}} over "j" where({{.*}}) :
-// ASYNC: sm.mma {{.*}} over "j" :
+// CHECK: sm.mma {{.*}} over "j" where({{.*}}) :
 // CHECK: sm.store {{.*}} vector 2
 // CHECK: sm.return

@@ -185,7 +185,7 @@ sm.kernel @second_block args [#sm.dim<"M">] warps 8 {
   sm.role "receive" first 1 warpgroups 1 registers 240 {
   ^bb0(%wg: i32):
     // CHECK: 'sm.wait' op expects to go on, found that all agents wait: stage 0 of mbarrier 0, in phase 0, with 0 of 1 arrivals
-    // CHECK: with M = 128, block 1 of 2
+    // CHECK: with M = 127, block 1 of 2
     sm.wait %one[%c0] parity %c0 : !one
     %tile = sm.receive %mail[%c0] : !mail
   }

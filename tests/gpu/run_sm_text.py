@@ -29,7 +29,7 @@ def build(args):
     for name in args.kernels:
         text, base = os.path.join(texts, name + ".mlir"), os.path.join(args.out, name)
         run = lambda *command: subprocess.run(command, check=True, capture_output=True, text=True)
-        run(args.opt, text, "-pass-pipeline=builtin.module(sm.kernel(verify-sm-async))", "-o", os.devnull)
+        run(args.opt, text, "-pass-pipeline=builtin.module(sm.kernel(verify-sm-async{nonempty=true}))", "-o", os.devnull)
         lanes = run(args.opt, text, "--sm-roles-to-lanes", "--canonicalize", "--cse").stdout
         ptx = run(args.opt, text, "--sm-roles-to-lanes", "--canonicalize", "--cse", "--emit-ptx=arch=sm_90a", "-o", os.devnull).stdout
         with open(base + ".ptx", "w") as file:

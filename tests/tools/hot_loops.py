@@ -7,9 +7,9 @@
 
 A hot loop is an innermost loop with tensor-core instructions. Files are cubins (nvdisasm is $SELVEDGE_NVDISASM or found on PATH) or end in `.ptx`.
 `list` prints the loops of each kernel with counts by class.
-`same` compares the first hot loop of both kernels, which does full steps. In PTX each opcode has to be equally often there, moves aside, which ptxas
-coalesces. In SASS this holds for each class but two: ptxas chooses between several integer instructions for an address or a loop's test, and what it keeps
-in registers, by what surrounds the loop. PTX has shown that they do the same work; their number may differ by a twentieth of the loop.
+`same` compares the first hot loop of both kernels, which does full steps. In PTX each opcode has to be equally often there, but for moves, which ptxas
+coalesces, and for arithmetic on registers that the loop does not write, which it hoists: LLVM leaves it in the loop or not by what surrounds it. In SASS each opcode has to be, too, but for those of two classes: ptxas chooses between several integer instructions for an address or a loop's test, and what it
+keeps in registers, by what surrounds the loop. PTX has shown that they do the same work; in all, a loop may have four more or fewer of them, and two tests.
 `bounds` compiles each case of BOUNDS.json (arguments of `selvedge compile`; selvedge and ptxas are found as in the tests) and fails where a loop has more
 instructions of a class than it allows, a kernel spills 32 bytes, or ptxas remarks on performance. `--update` writes bounds that fit.
 """
@@ -41,9 +41,10 @@ CLASSES = {
     "predicate": r"U?ISETP|FSETP|U?PLOP3",
     "integer": r".*",
 }
-# How far the counts of two equal loops may be apart, by the size of the loop: ptxas chooses by what surrounds it; and so does LLVM
-# for one address per loop, which it adds up within or before.
-CHOSEN_BY_COMPILERS = {"predicate": lambda size: 2, "integer": lambda size: size // 20, "add.s64": lambda size: 1}
+# How far the counts of two equal loops may be apart: ptxas chooses by what surrounds them.
+CHOSEN_BY_PTXAS = {"predicate": 2, "integer": 4}
+# PTX whose result depends on its operands alone.
+ARITHMETIC = r"(add|sub|mul|mad|shl|shr|and|or|xor|not|neg|min|max|cvt|selp|setp)\..*"
 # What --update adds to a count, for other versions of ptxas and for code around the loop.
 HEADROOM = {"predicate": lambda n: 2, "integer": lambda n: n // 20 + 4}
 SPILL_LIMIT = 32  # bytes; ptxas spills a few around calls, which costs nothing
@@ -62,18 +63,41 @@ def is_ptx(path):
     return path.endswith(".ptx")
 
 
+def registers(text):
+    return re.findall(r"%[a-z]+\d+", text)
+
+
+def split_result(instruction):
+    """The registers that an instruction of PTX writes, and those that it reads."""
+    result, rest = re.match(r"(\{[^}]*\}|[^,]*),?(.*)", instruction.operands, re.S).groups()
+    return registers(result), registers(rest)
+
+
+def varying(loop):
+    """The instructions without arithmetic that gives the same in every round."""
+    left = list(loop)
+    while True:
+        written = collections.Counter(r for i in left for r in split_result(i)[0])
+        same_always = lambda i: (not i.predicate and re.fullmatch(ARITHMETIC, i.opcode) and all(written[r] == 1 for r in split_result(i)[0])
+                                 and not any(r in written for r in split_result(i)[1]))
+        kept = [i for i in left if not same_always(i)]
+        if len(kept) == len(left):
+            return kept
+        left = kept
+
+
 def key_counts(loop, path):
-    """By opcode in PTX, moves aside, by class in SASS."""
+    """By opcode; in PTX without what ptxas moves or hoists, in SASS by class where ptxas chooses."""
     if is_ptx(path):
-        return collections.Counter(i.opcode for i in loop if not i.opcode.startswith("mov."))
-    return by_class(loop)
+        return collections.Counter(i.opcode for i in varying(loop) if not i.opcode.startswith("mov."))
+    return collections.Counter(c if (c := class_of(i)) in CHOSEN_BY_PTXAS else i.opcode for i in loop)
 
 
 def listing(options):
     for path in options.file:
         for name, code in device_code.read(path).items():
             for number, loop in enumerate(device_code.hot_loops(code)):
-                counts = key_counts(loop, path)
+                counts = key_counts(loop, path) if is_ptx(path) else by_class(loop)
                 keys = sorted(counts) if is_ptx(path) else [c for c in CLASSES if counts[c]]
                 print(f"{name} loop {number}: {counts.total()} instructions, " + ", ".join(f"{key} {counts[key]}" for key in keys))
     return 0
@@ -90,8 +114,7 @@ def same(options):
     left, right = counts
     differences = []
     for key in sorted(left.keys() | right.keys()):
-        slack = CHOSEN_BY_COMPILERS.get(key, lambda size: 0)(max(left.total(), right.total()))
-        if abs(left[key] - right[key]) > slack:
+        if abs(left[key] - right[key]) > CHOSEN_BY_PTXAS.get(key, 0):
             differences.append(f"{key} {left[key]} and {right[key]}")
     print(f"{options.kernel}: {left.total()} and {right.total()} instructions: " + ("; ".join(differences) or "the same"))
     return 1 if differences else 0

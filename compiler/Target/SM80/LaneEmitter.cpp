@@ -300,7 +300,7 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
   else if (auto convert = dyn_cast<ConvertOp>(op))
     emitConvert(convert);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
-    emitReduce(reduce);
+    return emitReduce(reduce);
   else if (auto load = dyn_cast<LoadOp>(op))
     emitLoad(load);
   else if (auto store = dyn_cast<StoreOp>(op))

@@ -138,12 +138,12 @@ protected:
                                                   int64_t block, int64_t k);
 
   // Reductions (LaneReduce.cpp).
-  void emitReduce(sm::ReduceOp reduce);
+  mlir::LogicalResult emitReduce(sm::ReduceOp reduce);
   mlir::Value combine(tile::Combine kind, mlir::Value a, mlir::Value b);
   mlir::Value shuffleXor(mlir::Value v, int64_t mask);
   mlir::Value exchangeWarps(tile::Combine kind, mlir::Value v,
-                            llvm::ArrayRef<int64_t> warpBits, int64_t slot,
-                            int64_t numSlots);
+                            llvm::ArrayRef<int64_t> warpBits,
+                            mlir::Value scratch, int64_t row);
 
   // Helpers.
   mlir::Value i32(int64_t v);

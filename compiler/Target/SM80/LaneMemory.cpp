@@ -351,20 +351,8 @@ void LaneEmitter::emitSlot(SlotOp slot) {
   bufferBases[slot] = add(bufferBases[slot.getRing()], offset);
 }
 
-/// Groups committed after `token`'s and before `await` on every path; 0, which
-/// waits for more than needed, where the token was carried around a loop.
-static int64_t groupsAfter(AwaitOp await) {
-  auto copy = await.getToken().getDefiningOp<CopyAsyncOp>();
-  if (!copy || copy->getBlock() != await->getBlock())
-    return 0;
-  int64_t count = 0;
-  for (Operation *op = copy->getNextNode(); op != await; op = op->getNextNode())
-    count += isa<CopyAsyncOp>(op);
-  return count;
-}
-
 void LaneEmitter::emitAwait(AwaitOp await) {
-  intrinsic("llvm.nvvm.cp.async.wait.group", {}, {i32(groupsAfter(await))});
+  intrinsic("llvm.nvvm.cp.async.wait.group", {}, {i32(await.getPending())});
 }
 
 void LaneEmitter::emitStage(StageOp stage) {

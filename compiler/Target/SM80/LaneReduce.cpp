@@ -32,17 +32,18 @@ Value LaneEmitter::shuffleXor(Value v, int64_t mask) {
   return intrinsic(name, v.getType(), {i32(-1), v, i32(mask), i32(31)});
 }
 
-/// Combines over warps through shared memory: every thread writes its part,
+/// Combines over warps through `row` of a buffer: every thread writes its part,
 /// then reads those of the warps whose numbers differ from its own in
 /// `warpBits`.
 Value LaneEmitter::exchangeWarps(Combine kind, Value v,
-                                 ArrayRef<int64_t> warpBits, int64_t slot,
-                                 int64_t numSlots) {
-  int64_t threads = 32 * kernel.getWarps();
+                                 ArrayRef<int64_t> warpBits, Value scratch,
+                                 int64_t row) {
   static constexpr int64_t bytes = 4;
-  int64_t base = sharedBytes + slot * threads * bytes;
+  Value base =
+      add(bufferBases[scratch],
+          i32(row * cast<BufferType>(scratch.getType()).getRowBytes()));
   auto address = [&](Value who) {
-    return sharedPointer(add(mul(who, i32(bytes)), i32(base)));
+    return sharedPointer(add(mul(who, i32(bytes)), base));
   };
   LLVM::StoreOp::create(b, loc(), v, address(thread), 4);
   intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", {}, {i32(0)});
@@ -68,7 +69,9 @@ Value LaneEmitter::exchangeWarps(Combine kind, Value v,
   return result;
 }
 
-void LaneEmitter::emitReduce(ReduceOp reduce) {
+LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
+  if (reduce.spansWarps() && !reduce.getScratch())
+    return reduce.emitOpError("expects a buffer for the parts of its warps");
   DistAttr from = distOf(reduce.getSource().getType()),
            to = distOf(reduce.getType());
   int64_t position = from.indexOf(reduce.getOverAttr());
@@ -104,16 +107,12 @@ void LaneEmitter::emitReduce(ReduceOp reduce) {
   for (auto [bit, stride] : llvm::enumerate(axis.getWarps()))
     if (stride != 0)
       warpBits.push_back(bit);
-  if (!warpBits.empty()) {
-    for (auto [slot, v] : llvm::enumerate(result))
-      v = exchangeWarps(reduce.getKind(), v, warpBits, slot, count);
-    sharedBytes += count * 32 * kernel.getWarps() * 4;
-    // In a loop the next round overwrites the parts: everyone must have read
-    // them.
-    if (reduce->getParentOfType<scf::ForOp>())
-      intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", {}, {i32(0)});
-  }
+  if (!warpBits.empty())
+    for (auto [row, v] : llvm::enumerate(result))
+      v = exchangeWarps(reduce.getKind(), v, warpBits, reduce.getScratch(),
+                        row);
   lanes(reduce) = result;
+  return success();
 }
 
 } // namespace selvedge::sm80

@@ -2,7 +2,7 @@
 // Rows of accumulators are keys, so that weights and their gradients are the operands of dV and dK as they stand. LSE and Delta enter the scores as further columns of
 // the products; dQ is added to memory in the order of fragments. Beside it stand a kernel that prepares those columns and one that reads the fragments.
 // SPDX-License-Identifier: MIT
-// RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-async))' -o /dev/null
+// RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-async{nonempty=true}))' -o /dev/null
 // RUN: selvedge-opt %s --sm-roles-to-lanes --canonicalize --cse --emit-ptx=arch=sm_90a -o /dev/null | FileCheck %s
 // CHECK: .visible .entry flash_bwd(
 // CHECK-DAG: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes

@@ -1,7 +1,7 @@
 // Attention forward, causal, M = N, D = 128, in form roles: as flash_full_d128.mlir, with tiles handed out at run time.
 // A tile of 128 rows sees the blocks of keys up to its own number, the diagonal one first: only there are scores absent.
 // SPDX-License-Identifier: MIT
-// RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-async))' -o /dev/null
+// RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-async{nonempty=true}))' -o /dev/null
 // RUN: selvedge-opt %s --sm-roles-to-lanes --canonicalize --cse --emit-ptx=arch=sm_90a -o /dev/null | FileCheck %s
 // CHECK: .visible .entry flash_causal(
 // CHECK: atom.relaxed.gpu.global.add.u32

@@ -1,0 +1,41 @@
+// sm-drop-presence: what only proofs read goes.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Passes.h"
+
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_SMDROPPRESENCE
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+struct SmDropPresencePass : impl::SmDropPresenceBase<SmDropPresencePass> {
+  void runOnOperation() override {
+    getOperation()->walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<ReduceOp, FoldOp, MmaOp, WgmmaOp, TmaLoadOp>(
+              [](auto sink) { sink.getPresenceMutable().clear(); })
+          .Case([](SlotOp slot) {
+            slot.getIndicesMutable().clear();
+            slot.getPresenceMutable().clear();
+          })
+          .Case([](ContributesOp contributes) { contributes.erase(); });
+    });
+    // Backwards, so that a chain goes as a whole.
+    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>(
+        [](Operation *op) {
+          if (isOpTriviallyDead(op))
+            op->erase();
+        });
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule

@@ -1,0 +1,147 @@
+// Expressions over lanes, in terms of an execution's numbers.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Contents.h"
+
+#include "compiler/Verify/Facts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+namespace {
+/// First word of a node that is no operation.
+enum Leaf : uint64_t { Known, Unknown, Opaque, Lane, Compare };
+} // namespace
+
+static uint64_t bits(const void *pointer) {
+  return reinterpret_cast<uintptr_t>(pointer);
+}
+
+LaneExpressions::Key LaneExpressions::add(Node node) {
+  auto [at, isNew] = keys.try_emplace(node, nodes.size());
+  if (isNew)
+    nodes.push_back(node);
+  return at->second;
+}
+
+LaneExpressions::Key LaneExpressions::constant(int64_t value) {
+  return add({Known, static_cast<uint64_t>(value)});
+}
+
+LaneExpressions::Key LaneExpressions::lessThan(StringAttr axis, Key start,
+                                               Key bound) {
+  Key index = add({Lane, bits(axis.getAsOpaquePointer()), start});
+  return add({Compare, static_cast<uint64_t>(arith::CmpIPredicate::slt), index,
+              bound});
+}
+
+std::optional<int64_t> LaneExpressions::known(Agent &agent, Value scalar) {
+  Tracked tracked = agent.values.lookup(scalar);
+  return tracked.kind == Tracked::Kind::Integer ? integers.known(tracked.id)
+                                                : std::nullopt;
+}
+
+LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
+  value = strip(value);
+  if (!sm::distOf(value.getType())) {
+    if (std::optional<int64_t> number = known(agent, value))
+      return constant(*number);
+    Tracked tracked = agent.values.lookup(value);
+    return tracked.kind == Tracked::Kind::Integer
+               ? add({Unknown, tracked.id})
+               : add({Opaque, bits(value.getAsOpaquePointer())});
+  }
+  Operation *def = value.getDefiningOp();
+  // One of two tiles, as a scalar says.
+  if (auto either = dyn_cast_or_null<arith::OrIOp>(def))
+    for (auto [side, other] : {std::pair(either.getLhs(), either.getRhs()),
+                               std::pair(either.getRhs(), either.getLhs())})
+      if (Value scalar = strip(side); !sm::distOf(scalar.getType()))
+        if (std::optional<int64_t> number = known(agent, scalar))
+          return *number != 0 ? constant(1) : of(agent, other);
+  bool isExpression = def && isMemoryEffectFree(def) &&
+                      def->getNumRegions() == 0 && def->getNumOperands() <= 3;
+  if (!isExpression)
+    return add({Opaque, bits(value.getAsOpaquePointer())});
+  if (auto range = dyn_cast<sm::RangeOp>(def)) {
+    StringAttr axis = axisNames(range.getType()).front();
+    return add(
+        {Lane, bits(axis.getAsOpaquePointer()), of(agent, range.getStart())});
+  }
+  Node node{bits(def->getName().getAsOpaquePointer()), 0, 0, 0, 0};
+  for (auto [i, operand] : llvm::enumerate(def->getOperands()))
+    node[i + 2] = of(agent, operand);
+  if (auto compare = dyn_cast<arith::CmpIOp>(def))
+    node = {Compare, static_cast<uint64_t>(compare.getPredicate()), node[2],
+            node[3]};
+  else if (auto number = dyn_cast<arith::ConstantOp>(def))
+    node[1] = bits(number.getValue().getAsOpaquePointer());
+  else
+    node[1] = bits(def->getAttrDictionary().getAsOpaquePointer());
+  return add(node);
+}
+
+std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
+                                               int64_t lane) {
+  value = strip(value);
+  if (!sm::distOf(value.getType()))
+    return known(agent, value);
+  Operation *def = value.getDefiningOp();
+  if (auto range = dyn_cast_or_null<sm::RangeOp>(def)) {
+    std::optional<int64_t> start = known(agent, range.getStart());
+    return start ? std::optional(*start + lane) : std::nullopt;
+  }
+  if (!def || def->getNumOperands() != 2 || def->getNumRegions() != 0)
+    return std::nullopt;
+  std::optional<int64_t> a = atLane(agent, def->getOperand(0), lane),
+                         b = atLane(agent, def->getOperand(1), lane);
+  if (!a || !b)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(def))
+    return *a + *b;
+  if (isa<arith::SubIOp>(def))
+    return *a - *b;
+  return std::nullopt;
+}
+
+bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
+  predicate = strip(predicate);
+  auto tile = dyn_cast<RankedTensorType>(predicate.getType());
+  if (!tile)
+    return known(agent, predicate).value_or(0) != 0;
+  if (auto either = predicate.getDefiningOp<arith::OrIOp>())
+    return isTrue(agent, either.getLhs()) || isTrue(agent, either.getRhs());
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  if (tile.getRank() != 1 || !compare ||
+      llvm::is_contained({arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
+                         compare.getPredicate()))
+    return false;
+  // Both sides are linear in the lane: the outermost lanes decide.
+  for (int64_t lane : {int64_t(0), tile.getDimSize(0) - 1}) {
+    std::optional<int64_t> a = atLane(agent, compare.getLhs(), lane),
+                           b = atLane(agent, compare.getRhs(), lane);
+    if (!a || !b ||
+        !arith::applyCmpPredicate(compare.getPredicate(), APInt(64, *a, true),
+                                  APInt(64, *b, true)))
+      return false;
+  }
+  return true;
+}
+
+bool LaneExpressions::isInside(Key start, int64_t size, Key bound) const {
+  if (nodes[start][0] != Known || nodes[bound][0] != Known)
+    return false;
+  auto from = static_cast<int64_t>(nodes[start][1]),
+       to = static_cast<int64_t>(nodes[bound][1]);
+  return from >= 0 && from + size <= to;
+}
+
+std::string LaneExpressions::str(Key key) const {
+  return nodes[key][0] == Known
+             ? std::to_string(static_cast<int64_t>(nodes[key][1]))
+             : "?";
+}
+
+} // namespace selvedge::verify

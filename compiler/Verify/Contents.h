@@ -1,0 +1,65 @@
+// What a slot in shared memory holds, in terms of an execution's numbers.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_CONTENTS_H
+#define SELVEDGE_COMPILER_VERIFY_CONTENTS_H
+
+#include "compiler/Verify/Skeleton.h"
+#include "dialect/Sm/Sm.h"
+
+#include <array>
+#include <map>
+
+namespace selvedge::verify {
+
+/// Expressions over lanes, each stored once: two roles that compute the same
+/// one, whoever holds the lanes, get the same number for it.
+class LaneExpressions {
+public:
+  using Key = unsigned;
+
+  explicit LaneExpressions(Integers &integers) : integers(integers) {}
+
+  /// A value as `agent` has it now; of an index tile, as a function of the
+  /// lane.
+  Key of(Agent &agent, mlir::Value value);
+  /// `start + lane of axis < bound`.
+  Key lessThan(mlir::StringAttr axis, Key start, Key bound);
+  Key constant(int64_t value);
+  /// Whether a predicate is true in every lane; false where not known.
+  bool isTrue(Agent &agent, mlir::Value predicate);
+  /// Whether `size` lanes from `start` on are known to be in 0..bound-1.
+  bool isInside(Key start, int64_t size, Key bound) const;
+  /// "128", or "?" where the number is not known.
+  std::string str(Key key) const;
+
+private:
+  using Node = std::array<uint64_t, 5>;
+
+  Key add(Node node);
+  std::optional<int64_t> known(Agent &agent, mlir::Value scalar);
+  std::optional<int64_t> atLane(Agent &agent, mlir::Value value, int64_t lane);
+
+  Integers &integers;
+  std::map<Node, Key> keys;
+  std::vector<Node> nodes;
+};
+
+/// A tile and the elements of it that exist.
+struct Contents {
+  /// A predicate, false where elements do not exist.
+  struct Condition {
+    LaneExpressions::Key key;
+    mlir::Value predicate; // none: a bound of the tensor
+    bool isTrue = false;   // in all lanes
+  };
+  /// Where it starts, per dimension of the tensor; empty where not known.
+  llvm::SmallVector<LaneExpressions::Key, 4> indices = {};
+  llvm::SmallVector<Condition, 2> presence = {};
+  /// Conditions that are known to leave zeros.
+  llvm::SmallVector<LaneExpressions::Key, 4> zeros = {};
+  mlir::Operation *filledBy = nullptr;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_CONTENTS_H

@@ -1,0 +1,180 @@
+// Reductions and products in verify-sm-padding.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/SmPadding.h"
+
+#include "compiler/Verify/Distribution.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+static State identityOf(tile::Combine kind) {
+  return kind == tile::Combine::Add   ? State::Zero
+         : kind == tile::Combine::Max ? State::NegInf
+                                      : State::PosInf;
+}
+
+/// Adds the lanes of `more` that do not exist, mixed with others.
+static void addMixed(Facts &facts, const Facts &more) {
+  for (const Fact &fact : more)
+    if (fact.origin == Origin::Absent)
+      addFact(facts, {fact.predicate, join(fact.state, State::Determined)});
+}
+
+LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
+  State identity = identityOf(reduce.getKind());
+  Facts rest, source = of(reduce.getSource());
+  Value wrong;
+  for (const Fact &fact : source) {
+    if (mentions(fact.predicate, reduce.getOverAttr())) {
+      if (fact.origin == Origin::Absent && fact.state != identity)
+        wrong = fact.predicate;
+    } else if (fact.state == identity && fact.within.empty()) {
+      // Identities alone give the identity.
+      addFact(rest, fact);
+    } else {
+      addMixed(rest, {fact});
+    }
+  }
+  for (Value p : reduce.getPresence())
+    conjuncts(p, [&](Value part) {
+      if (stateAt(source, part) != identity)
+        wrong = part;
+    });
+  facts[reduce] = rest;
+  if (!check)
+    return success();
+  if (wrong)
+    return refuse(reduce, wrong,
+                  "the identity at absent lanes of axis '" + reduce.getOver() +
+                      "'");
+  return checkReduction(reduce);
+}
+
+/// As a reduction. Weights that are zero or NaN give a sum that is wrong, or
+/// NaN: whoever uses it must have tested it (assumeNoNaN).
+LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
+  State identity = identityOf(fold.getKind());
+  Facts rest, source = of(fold.getSource());
+  Value wrong;
+  auto combine = [&](Value predicate, std::optional<State> state) {
+    if (state == State::ZeroOrNaN && identity == State::Zero)
+      addFact(rest, {predicate, State::Determined});
+    else if (state != identity)
+      wrong = predicate;
+  };
+  for (const Fact &fact : source) {
+    if (!mentions(fact.predicate, fold.getOverAttr()))
+      addMixed(rest, {fact});
+    else if (fact.origin == Origin::Absent)
+      combine(fact.predicate, stateAt(source, fact.predicate));
+  }
+  for (Value p : fold.getPresence())
+    conjuncts(p, [&](Value part) { combine(part, stateAt(source, part)); });
+  facts[fold] = rest;
+  if (check && wrong)
+    return refuse(fold, wrong,
+                  "the identity at absent lanes of axis '" + fold.getOver() +
+                      "'");
+  return success();
+}
+
+LogicalResult SmPadding::checkContributes(ContributesOp contributes) {
+  Value wrong;
+  for (Value p : contributes.getPresence())
+    conjuncts(p, [&](Value part) {
+      if (stateAt(of(contributes.getSource()), part) != State::Zero)
+        wrong = part;
+    });
+  return wrong ? LogicalResult(refuse(contributes, wrong,
+                                      "zero at absent lanes of axis '" +
+                                          contributes.getOver() + "'"))
+               : success();
+}
+
+LogicalResult SmPadding::visitProduct(Operation *op, ArrayRef<Pair> pairs,
+                                      Value init, ValueRange presence,
+                                      bool check) {
+  Facts rest;
+  for (auto [i, pair] : llvm::enumerate(pairs))
+    if (failed(
+            visitPair(op, pair, i == 0 ? presence : ValueRange(), rest, check)))
+      return failure();
+  if (init)
+    addMixed(rest, of(init));
+  facts[op->getResult(0)] = rest;
+  return success();
+}
+
+/// The annihilator pair at the lanes where `predicate` is false.
+static bool isAnnihilated(ArrayRef<Facts> operands, ArrayRef<Value> values,
+                          Value predicate) {
+  // Data beside a zero is allowed only where the predicate speaks of axes that
+  // the operand lacks: then the same element is present for other rows; or
+  // where the path is one on which the lane exists.
+  auto isHarmless = [&](unsigned i) {
+    std::optional<State> s = stateAt(operands[i], predicate);
+    return s ? *s == State::Zero || *s == State::Finite ||
+                   *s == State::ZeroOrData
+             : !within(predicate, values[i]);
+  };
+  auto isZero = [&](unsigned i) {
+    return stateAt(operands[i], predicate) == State::Zero;
+  };
+  return (isZero(0) && isHarmless(1)) || (isZero(1) && isHarmless(0));
+}
+
+LogicalResult SmPadding::visitPair(Operation *op, Pair pair,
+                                   ValueRange presence, Facts &rest,
+                                   bool check) {
+  Facts operands[2];
+  Value values[] = {pair.lhs, pair.rhs};
+  int64_t extents[2];
+  for (auto [i, operand] : llvm::enumerate(values)) {
+    auto buffer = dyn_cast<BufferType>(operand.getType());
+    auto written = memory.find(operand);
+    if (buffer && written == memory.end()) {
+      if (!check)
+        return success();
+      return op->emitOpError("expects a buffer that every path has written "
+                             "in this iteration, but got ")
+             << operand;
+    }
+    if (check && operand.getDefiningOp<SlotOp>() &&
+        !described.contains(operand))
+      return op->emitOpError("expects a slot that says which tile it holds, "
+                             "but got ")
+             << operand;
+    operands[i] = buffer ? written->second : of(operand);
+    SmallVector<StringAttr> axes = axisNames(operand.getType());
+    bool isFirst = axes.front() == pair.over;
+    extents[i] = buffer ? (isFirst ? buffer.getRows() : buffer.getCols())
+                        : cast<RankedTensorType>(operand.getType())
+                              .getDimSize(isFirst ? 0 : 1);
+  }
+  if (extents[0] != extents[1])
+    return op->emitOpError("expects operands of one extent along '")
+           << pair.over.getValue() << "', but got " << extents[0] << " and "
+           << extents[1];
+  SmallVector<Value> removed;
+  for (const Facts &known : operands)
+    for (const Fact &fact : known) {
+      if (!mentions(fact.predicate, pair.over))
+        addMixed(rest, {fact});
+      else if (fact.origin == Origin::Absent)
+        removed.push_back(fact.predicate);
+    }
+  if (!check)
+    return success();
+  for (Value p : presence)
+    conjuncts(p, [&](Value part) { removed.push_back(part); });
+  for (Value predicate : removed)
+    if (!isAnnihilated(operands, values, predicate))
+      return refuse(op, predicate,
+                    "zero in one operand and zero, or data of other rows, "
+                    "in the other at absent lanes of the contracted axis");
+  return success();
+}
+
+} // namespace selvedge::verify
