@@ -28,8 +28,12 @@ static std::string keyOf(const CompileRequest &request,
                          const std::string &ptxas) {
   static const std::string compiler = identifyCompiler();
   std::string assembler = identifyFile(ptxas);
-  std::vector<std::string_view> parts = {compiler, assembler, request.arch,
-                                         request.op, request.source};
+  // Any plan that is stored changes the folder.
+  std::string plans =
+      request.planFolder.empty() ? "" : identifyFile(request.planFolder);
+  std::vector<std::string_view> parts = {
+      compiler,       assembler,    request.arch, request.op,
+      request.source, request.plan, plans,        request.device};
   for (const auto &[name, value] : request.bindings)
     parts.insert(parts.end(), {name, value});
   return DiskCache::key(parts, request.arch + ".selv");
@@ -54,8 +58,9 @@ CompileResult compileCached(const CompileRequest &request) {
       return result;
     }
   CompileResult result = compile(request);
+  // The compilation may have stored its plans.
   if (result.status == CompileStatus::Ok && result.diagnostics.empty())
-    cache.write(key,
+    cache.write(keyOf(request, ptxas),
                 encodeArtifact({result.manifest, result.ptx, result.cubin}));
   return result;
 }

@@ -2,29 +2,30 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Compiler.h"
 
+#include "compiler/Driver/PlanCandidates.h"
+#include "compiler/Driver/PlanSearch.h"
+#include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Explain/Explain.h"
 #include "compiler/Explain/Render.h"
 #include "compiler/Explain/Trace.h"
 #include "compiler/Frontend/Frontend.h"
-#include "compiler/Target/PTX/Ptxas.h"
 
 namespace selvedge {
 
 using driver::Session;
 
-/// Everything up to PTX and the manifest.
-static bool compileToPtx(Session &session) {
-  return session.runPasses(Emit::Ptx) && session.writeManifest() &&
-         session.lowerToLLVM() && session.emitPtx();
-}
-
 CompileResult compile(const CompileRequest &request, bool withCubin) {
   Session session(request);
   bool ready = session.checkArch() && session.parse() &&
-               (!withCubin || session.locatePtxas());
-  if (ready && compileToPtx(session) && withCubin)
-    session.assemble();
+               session.choosePlans() && (!withCubin || session.locatePtxas());
+  if (!ready || !session.compileToPtx() || !withCubin)
+    return std::move(session.result);
+  session.assemble();
+  std::vector<std::string> complaints = driver::complaintsOf(session.getLog());
+  if (!complaints.empty() && session.isFree())
+    return driver::searchPlans(request, session);
+  session.result.complaints = std::move(complaints);
   return std::move(session.result);
 }
 
@@ -47,7 +48,8 @@ CompileResult emitText(const CompileRequest &request, Emit stage,
   }
   Session session(request);
   bool needsArch = stage != Emit::Tile || !request.arch.empty();
-  if ((needsArch && !session.checkArch()) || !session.parse())
+  if ((needsArch && !session.checkArch()) || !session.parse() ||
+      !session.choosePlans())
     return std::move(session.result);
   if (stage != Emit::Llvm)
     emitModule(session, stage, text);
@@ -81,12 +83,37 @@ CompileResult explainOp(const CompileRequest &request, ExplainFormat format,
   text.clear();
   Session session(request);
   explain::Trace trace;
-  if (session.checkArch() && session.parse() &&
+  if (session.checkArch() && session.parse() && session.choosePlans() &&
       session.runPasses(Emit::SmAsync, explain::observe(trace))) {
     explain::Explanation explanation = explain::collect(
         trace, session.getModule(), {request.fileName, request.source});
     explanation.arch = request.arch;
     text = renderAs(format, explanation);
+  }
+  return std::move(session.result);
+}
+
+CompileResult listPlans(const CompileRequest &request,
+                        std::vector<PlanCandidate> &candidates) {
+  candidates.clear();
+  Session session(request);
+  if (session.checkArch() && session.parse() &&
+      session.runPasses(Emit::TileBound))
+    candidates = driver::listCandidates(session.getModule(), request.arch);
+  return std::move(session.result);
+}
+
+CompileResult keepPlan(const CompileRequest &request,
+                       const PlanMeasurement &measurement, std::string &path) {
+  Session session(request);
+  if (!session.parse())
+    return std::move(session.result);
+  driver::PlanStore store(request, session.getModule());
+  path = store.path();
+  if (llvm::Error error = store.keepMeasurement(measurement)) {
+    session.result.status = CompileStatus::BadInput;
+    session.result.diagnostics +=
+        "error: " + llvm::toString(std::move(error)) + "\n";
   }
   return std::move(session.result);
 }

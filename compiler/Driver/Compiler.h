@@ -31,6 +31,14 @@ struct CompileRequest {
   std::string arch;
   /// Path of ptxas; empty: search PATH, CUDA_HOME and the usual places.
   std::string ptxas;
+  /// Plans to bind (compiler/Schedule/PlanChoice.h); empty: those stored in
+  /// `planFolder` for the program, else the model's.
+  std::string plan;
+  /// Folder of plans that were measured, or found to assemble well, before.
+  /// Empty: none is read or written.
+  std::string planFolder;
+  /// Name of the GPU whose measurements count; empty: the latest of any.
+  std::string device;
   /// Whether MLIR text shows the source places and safety notes of operations.
   bool printLocations = false;
 };
@@ -68,11 +76,17 @@ struct CompileResult {
   std::string manifest;
   std::string ptx;
   std::string cubin;
+  /// The choice of plans in effect; empty where the model's first ones are.
+  std::string plan;
+  /// Why the plans are not good: kernels that spill, or are serialised.
+  std::vector<std::string> complaints;
   /// Milliseconds per phase, in order: "frontend", "passes", "ptx", "cubin".
   std::vector<std::pair<std::string, double>> phases;
 };
 
-/// Compiles to PTX and cubin (or only to PTX when `withCubin` is false).
+/// Compiles to PTX and cubin (or only to PTX when `withCubin` is false). Where
+/// ptxas spills or serialises a kernel whose plan the model alone chose, the
+/// next plans are tried; `planFolder` remembers what was found.
 CompileResult compile(const CompileRequest &request, bool withCubin = true);
 
 /// Runs the pipeline up to `stage` and returns its text in `text`.
@@ -103,6 +117,34 @@ struct OpSummary {
 /// Lists the ops of a file; diagnostics as in compile().
 CompileResult listOps(const CompileRequest &request,
                       std::vector<OpSummary> &ops);
+
+/// A choice of plans, for measuring.
+struct PlanCandidate {
+  /// For CompileRequest::plan.
+  std::string plan;
+  /// `main: BM 128, BN 64, 8 warps`.
+  std::string words;
+};
+
+/// The choices for the variant that aligned tensors select, best first by the
+/// model.
+CompileResult listPlans(const CompileRequest &request,
+                        std::vector<PlanCandidate> &candidates);
+
+/// The winner of a measurement.
+struct PlanMeasurement {
+  std::string device;
+  std::string plan;
+  /// What was measured: `B=2,M=1024`.
+  std::string shape;
+  double milliseconds = 0;
+  int64_t numCandidates = 0;
+};
+
+/// Stores the winner for later compilations with the same `planFolder`, and
+/// says where.
+CompileResult keepPlan(const CompileRequest &request,
+                       const PlanMeasurement &measurement, std::string &path);
 
 /// Searches ptxas as CompileRequest::ptxas describes; empty when not found.
 std::string findPtxas();

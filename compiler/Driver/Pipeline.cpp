@@ -50,13 +50,15 @@ void addSafety(OpPassManager &pm) {
 }
 
 /// Sizes and softmax steps, still on tile.
-void addBound(OpPassManager &pm, StringRef arch) {
-  pm.addPass(schedule::createTileLoopParts());
+void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
+  pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileSplitVariants({arch.str()}));
-  pm.addPass(schedule::createTileInteriorParts());
-  pm.addPass(schedule::createTileBindBlocks({arch.str()}));
+  pm.addPass(
+      verify::createVerifyTileParts(schedule::createTileInteriorParts()));
+  pm.addPass(schedule::createTileBindBlocks(
+      {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTileKnown());
   pm.addPass(safety::createTileSimplifyPresence());
@@ -73,19 +75,28 @@ void addSeq(OpPassManager &pm) {
 
 } // namespace
 
-void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch) {
+void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
+                   const ChosenPlans &plans) {
   if (stage == Emit::Tile)
     return;
   addSafety(pm);
-  addBound(pm, arch);
+  addBound(pm, arch, plans);
   if (stage == Emit::TileBound)
     return;
   addSeq(pm);
   if (stage == Emit::SmSeq)
     return;
-  if (arch == "sm_90a")
-    pm.addPass(schedule::createSmWarpRoles());
-  pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies());
+  if (arch == "sm_90a") {
+    schedule::SmWarpRolesOptions options;
+    if (plans.choice.rings)
+      options.slots = plans.choice.rings;
+    options.drop = !plans.choice.bulk;
+    pm.addPass(schedule::createSmWarpRoles(options));
+  }
+  schedule::SmAsyncCopiesOptions options;
+  if (plans.choice.stages)
+    options.stages = plans.choice.stages;
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
   pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
   pm.addPass(createCSEPass());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());

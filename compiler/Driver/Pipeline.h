@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_DRIVER_PIPELINE_H
 
 #include "compiler/Driver/Compiler.h"
+#include "compiler/Schedule/PlanChoice.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -13,10 +14,18 @@ class OpPassManager;
 
 namespace selvedge::driver {
 
+/// Plans that the pipeline binds instead of the first ones.
+struct ChosenPlans {
+  schedule::PlanChoice choice;
+  /// Who chose them, for `explain`.
+  std::string origin;
+};
+
 /// Appends the passes that take a module of the tile dialect to `stage`. All
 /// stages after SmLanes need the passes of SmLanes; the rest is not MLIR.
 /// Without `arch` only Emit::Tile is possible.
-void buildPipeline(mlir::OpPassManager &pm, Emit stage, llvm::StringRef arch);
+void buildPipeline(mlir::OpPassManager &pm, Emit stage, llvm::StringRef arch,
+                   const ChosenPlans &plans = {});
 
 } // namespace selvedge::driver
 

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Session.h"
 
-#include "compiler/Driver/Pipeline.h"
+#include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
 #include "compiler/Target/PTX/Arch.h"
 #include "compiler/Target/PTX/Manifest.h"
-#include "compiler/Target/PTX/Ptxas.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
@@ -154,6 +153,27 @@ bool Session::parse() {
   }
   if (failed(verify(*module)))
     return internalError("the front end built an invalid program");
+  opName = (*module->getOps<tile::ProgramOp>().begin()).getSymName().str();
+  return true;
+}
+
+bool Session::choosePlans() {
+  std::string text = request.plan;
+  if (!request.plan.empty()) {
+    plans.origin = "chosen by the request";
+  } else if (!request.planFolder.empty()) {
+    PlanStore store(request, *module);
+    if (std::optional<StoredPlan> stored = store.find()) {
+      text = stored->plan;
+      plans.origin = stored->origin;
+    }
+  }
+  std::optional<schedule::PlanChoice> choice = schedule::parseChoice(text);
+  if (!choice)
+    return badInput("'" + text + "' is no choice of plans",
+                    "an example is main:BM128-BN64-w8;rings=2");
+  plans.choice = std::move(*choice);
+  result.plan = schedule::printChoice(plans.choice);
   return true;
 }
 
@@ -167,7 +187,7 @@ bool Session::runPasses(Emit stage,
   pm.addInstrumentation(std::make_unique<FailureWatch>(context, failure));
   if (observer)
     pm.addInstrumentation(std::move(observer));
-  buildPipeline(pm, stage, request.arch);
+  buildPipeline(pm, stage, request.arch, plans);
   if (succeeded(pm.run(*module)))
     return true;
   bool isVerifier = llvm::StringRef(failure.pass).starts_with("verify-");
@@ -177,6 +197,10 @@ bool Session::runPasses(Emit stage,
         (isVerifier ? "' refused the compiler's own output" : "' failed"));
   result.status = CompileStatus::BadInput;
   return false;
+}
+
+bool Session::compileToPtx() {
+  return runPasses(Emit::Ptx) && writeManifest() && lowerToLLVM() && emitPtx();
 }
 
 bool Session::lowerToLLVM() {
@@ -206,6 +230,7 @@ bool Session::emitPtx() {
 bool Session::assemble() {
   PhaseTimer timer(result, "cubin");
   ptx::PtxasResult assembled = ptx::assemble(result.ptx, request.arch, ptxas);
+  log = std::move(assembled.log);
   switch (assembled.status) {
   case ptx::PtxasStatus::CannotRun:
     return badInput(assembled.message);

@@ -3,7 +3,8 @@
 #ifndef SELVEDGE_COMPILER_DRIVER_SESSION_H
 #define SELVEDGE_COMPILER_DRIVER_SESSION_H
 
-#include "compiler/Driver/Compiler.h"
+#include "compiler/Driver/Pipeline.h"
+#include "compiler/Target/PTX/Ptxas.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -28,6 +29,9 @@ public:
 
   /// Refuses an unknown `arch`.
   bool checkArch();
+  /// After parse(): takes the plans that the request names, or those that its
+  /// folder holds for this program.
+  bool choosePlans();
   /// Finds ptxas for assemble().
   bool locatePtxas();
   /// Text to tile dialect.
@@ -35,6 +39,8 @@ public:
   /// Runs the passes up to `stage`, watched by `observer` if there is one.
   bool runPasses(Emit stage,
                  std::unique_ptr<mlir::PassInstrumentation> observer = nullptr);
+  /// Everything up to PTX and the manifest.
+  bool compileToPtx();
   /// Lowers kernels to LLVM IR and checks it.
   bool lowerToLLVM();
   /// LLVM IR to PTX.
@@ -46,11 +52,20 @@ public:
   /// Signature to JSON.
   bool writeSignature();
 
+  /// Name of the op that parse() found.
+  const std::string &getOpName() const { return opName; }
   /// The program in its present form.
   mlir::ModuleOp getModule() { return *module; }
   /// The same as text, with locations if the request asks for them.
   std::string printModule();
   std::string printLLVM();
+
+  /// The plans in effect, and whether the model alone chose them.
+  const ChosenPlans &getPlans() const { return plans; }
+  bool isFree() const { return plans.origin.empty(); }
+  /// After assemble(): what ptxas made of each kernel, whether or not it
+  /// refused.
+  const ptx::PtxasLog &getLog() const { return log; }
 
   CompileResult result;
 
@@ -65,7 +80,9 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
-  std::string ptxas;
+  std::string ptxas, opName;
+  ChosenPlans plans;
+  ptx::PtxasLog log;
 };
 
 } // namespace selvedge::driver

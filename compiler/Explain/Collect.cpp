@@ -4,7 +4,9 @@
 #include "compiler/Explain/Mechanism.h"
 #include "compiler/Explain/Pictures.h"
 #include "compiler/Explain/Proofs.h"
+#include "compiler/Explain/Schedules.h"
 #include "compiler/Explain/Words.h"
+#include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,6 +46,7 @@ public:
       settle(record);
     result.proofs = productProofs(program, source);
     result.outputs = outputs(program);
+    result.schedules = schedules(module);
     result.pictures = drawPictures(program, trace.sizes, operations, result);
     return std::move(result);
   }
@@ -176,10 +179,12 @@ private:
            ""});
     Instance instance = describeInstance(op, note.kind);
     instance.proved.assign(note.proved.begin(), note.proved.end());
-    if (auto loop = op->getParentOfType<scf::ForOp>()) {
-      loops.push_back({note.id, record.instances.size(), loop});
+    instance.byExtent.assign(note.byExtent.begin(), note.byExtent.end());
+    if (scf::ForOp loop = op->getParentOfType<scf::ForOp>()) {
+      loops.push_back(
+          {note.id, record.instances.size(), partOf(loop), isFallback(op)});
       if (!note.byLoop.empty())
-        whole.insert(loop);
+        whole.insert(partOf(loop));
     }
     for (int64_t position : note.byLoop)
       knownByLoop.insert({note.id, position});
@@ -212,18 +217,50 @@ private:
             : "true for every lane of the bound tile";
   }
 
+  /// A loop of the final program by kernel, place in the source and position
+  /// among the loops beside it that have this place: roles run loops of their
+  /// own over the same steps.
+  struct Part {
+    Operation *kernel;
+    const void *place;
+    unsigned number;
+    auto operator<=>(const Part &) const = default;
+  };
+
+  static Part partOf(scf::ForOp loop) {
+    unsigned number = 0;
+    for (auto other : loop->getBlock()->getOps<scf::ForOp>()) {
+      if (other == loop)
+        break;
+      number += other->getLoc() == loop->getLoc();
+    }
+    return {loop->getParentOfType<sm::KernelOp>(),
+            loop->getLoc().getAsOpaquePointer(), number};
+  }
+
+  /// Whether `op` runs only where a speculation fails.
+  static bool isFallback(Operation *op) {
+    for (auto branch = op->getParentOfType<scf::IfOp>(); branch;
+         branch = branch->getParentOfType<scf::IfOp>())
+      if (branch.getCondition().getDefiningOp<sm::AnyOp>())
+        return true;
+    return false;
+  }
+
   /// Loops of one place in the source are parts of it; those that need not test
   /// something run the whole iterations.
   void nameParts() {
     for (const InLoop &in : loops) {
-      bool split = llvm::any_of(whole, [&](Operation *other) {
-        return other->getLoc() == in.loop->getLoc() &&
-               other->getParentRegion() == in.loop->getParentRegion();
+      std::string &frequency =
+          result.records[byId[in.id]].instances[in.instance].frequency;
+      bool split = llvm::any_of(whole, [&](const Part &other) {
+        return other.kernel == in.part.kernel && other.place == in.part.place;
       });
       if (split)
-        result.records[byId[in.id]].instances[in.instance].frequency =
-            whole.contains(in.loop) ? "per whole iteration"
-                                    : "per partial iteration";
+        frequency = whole.contains(in.part) ? "per whole iteration"
+                                            : "per partial iteration";
+      if (in.isFallback)
+        frequency += " where the speculation fails";
     }
   }
 
@@ -236,8 +273,11 @@ private:
       if (count == record.instances.size())
         prove(record, i);
       else
-        record.predicates[i].partialOnly = count != 0;
+        record.predicates[i].partialOnly =
+            knownByLoop.contains({record.id, static_cast<int64_t>(i)});
     }
+    for (Instance &instance : record.instances)
+      describeTests(record, numTested[record.id], instance);
   }
 
   /// A record whose operation is gone from the final form.
@@ -269,10 +309,11 @@ private:
   struct InLoop {
     std::string id;
     size_t instance;
-    Operation *loop;
+    Part part;
+    bool isFallback;
   };
   std::vector<InLoop> loops;
-  std::set<Operation *> whole;
+  std::set<Part> whole;
   /// Positions of predicates that hold by the bounds of a loop's part.
   std::set<std::pair<std::string, int64_t>> knownByLoop;
 };

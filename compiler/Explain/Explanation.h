@@ -45,6 +45,8 @@ struct Instance {
   std::string frequency;
   /// Positions of the record's predicates that this operation need not test.
   std::vector<int64_t> proved;
+  /// Positions of those that the extents of a tensor map test.
+  std::vector<int64_t> byExtent;
 };
 
 /// A safety operation, or one that turned out to be unnecessary.
@@ -85,6 +87,21 @@ struct Output {
   std::string why;
 };
 
+/// One choice of the plan and its reason.
+struct Choice {
+  /// `tiles`, `roles`, `rings`, ...
+  std::string what;
+  std::string choice;
+  std::string why;
+};
+
+/// How a kernel runs for one class of tensors.
+struct Schedule {
+  std::string variant;
+  std::string kernel;
+  std::vector<Choice> choices;
+};
+
 /// A rectangle of a picture, in elements.
 struct Cell {
   int64_t x, y, width, height;
@@ -119,6 +136,7 @@ struct Explanation {
   std::vector<Record> records;
   std::vector<Proof> proofs;
   std::vector<Output> outputs;
+  std::vector<Schedule> schedules;
   std::vector<Picture> pictures;
 };
 

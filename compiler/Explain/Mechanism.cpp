@@ -101,6 +101,66 @@ static void describeStore(StoreOp store, Instance &instance) {
       evaluationCost(store, store.getPresence()) + joinCost(count, accesses);
 }
 
+/// A row per thread at a time, 16 bytes per store.
+static void describeClear(ClearOp clear, Instance &instance) {
+  BufferType type = clear.getBuffer().getType();
+  int64_t rows = registersOf(clear.getPresence().front().getType());
+  instance.instructions = evaluationCost(clear, clear.getPresence()) +
+                          joinCost(clear.getPresence().size(), rows) +
+                          rows * type.getRowBytes() / 16;
+}
+
+static void describeBulk(Operation *op, Instance &instance) {
+  if (isa<ProxyFenceOp>(op)) {
+    instance.mechanism = "fence: products see the cleared rows";
+    instance.instructions = 1;
+  } else if (isa<NamedBarrierOp>(op)) {
+    instance.mechanism = "barrier: no warpgroup reads before they are cleared";
+    instance.instructions = 1;
+  } else if (auto any = dyn_cast<AnyOp>(op)) {
+    instance.mechanism = "compare, true for NaN, and vote of the warp";
+    instance.instructions = evaluationCost(op, any.getCondition()) +
+                            registersOf(any.getCondition().getType());
+  } else {
+    instance.mechanism = instance.op;
+  }
+}
+
+/// `j < N and j < kv_len[b]`.
+static std::string listed(const Record &record, ArrayRef<int64_t> positions) {
+  std::string text;
+  for (int64_t i : positions)
+    text += (text.empty() ? "" : " and ") + record.predicates[i].text;
+  return text;
+}
+
+void describeTests(const Record &record, size_t numTested, Instance &instance) {
+  SmallVector<int64_t> rest;
+  for (int64_t i = 0; i < static_cast<int64_t>(numTested); ++i)
+    if (!llvm::is_contained(instance.proved, i) &&
+        !llvm::is_contained(instance.byExtent, i))
+      rest.push_back(i);
+  std::string outside = listed(record, instance.byExtent);
+  if (instance.op == "sm.tma_store") {
+    instance.mechanism = "TMA store";
+    if (!outside.empty())
+      instance.mechanism += ", clipped to " + outside + " by the tensor map";
+  } else if (instance.op == "sm.tma_load") {
+    instance.mechanism = "TMA copy";
+    if (!outside.empty())
+      instance.mechanism +=
+          ", zero where not " + outside + " by the tensor map";
+    if (!rest.empty())
+      instance.mechanism += "; rows that are not " + listed(record, rest) +
+                            " arrive and are cleared";
+    else if (outside.empty())
+      instance.mechanism += ", always present";
+  } else if (instance.op == "sm.clear") {
+    instance.mechanism =
+        "one warpgroup clears the rows that are not " + listed(record, rest);
+  }
+}
+
 unsigned numPredicates(Operation *op) {
   if (auto copy = dyn_cast<CopyAsyncOp>(op))
     return copy.getPresence().size();
@@ -132,8 +192,10 @@ Instance describeInstance(Operation *op, StringRef kind) {
     instance.mechanism = "select";
     instance.instructions = registersOf(select.getType()) +
                             evaluationCost(op, select.getCondition());
+  } else if (auto clear = dyn_cast<ClearOp>(op)) {
+    describeClear(clear, instance);
   } else {
-    instance.mechanism = instance.op;
+    describeBulk(op, instance);
   }
   return instance;
 }

@@ -4,12 +4,15 @@
 #define SELVEDGE_COMPILER_EXPLAIN_MECHANISM_H
 
 #include "compiler/Explain/Explanation.h"
-#include "mlir/IR/Operation.h"
 
 namespace selvedge::explain {
 
 /// Describes `op` of an sm.kernel, whose note is of kind `kind`.
 Instance describeInstance(mlir::Operation *op, llvm::StringRef kind);
+
+/// Says of a bulk operation of `record` who tests which predicates, the first
+/// `numTested` of the record's.
+void describeTests(const Record &record, size_t numTested, Instance &instance);
 
 /// Predicates of a copy, load or store.
 unsigned numPredicates(mlir::Operation *op);

@@ -85,6 +85,12 @@ private:
 
 /// What absent lanes of the record are, for the legend.
 std::string absentWords(const Record &record) {
+  bool isCleared = llvm::any_of(
+      record.instances, [](const Instance &in) { return in.op == "sm.clear"; });
+  if (isCleared)
+    return "outside the shape memory is never touched; what is not valid may "
+           "be "
+           "read, but is cleared before use: the tile holds 0";
   if (record.kind == "load")
     return record.fill == "zero"
                ? "memory never touched; the tile holds 0"

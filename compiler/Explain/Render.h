@@ -16,6 +16,9 @@ std::string renderJson(const Explanation &explanation);
 /// One page without external resources, also well-formed XML.
 std::string renderHtml(const Explanation &explanation);
 
+/// The part of the page that says how kernels run.
+std::string renderScheduleHtml(const std::vector<Schedule> &schedules);
+
 /// The tiles of one picture as an SVG element.
 std::string renderSvg(const Picture &picture);
 

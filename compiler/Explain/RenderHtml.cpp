@@ -75,7 +75,7 @@ public:
     operations();
     outputs();
     products();
-    os << "</body>\n</html>\n";
+    os << renderScheduleHtml(e.schedules) << "</body>\n</html>\n";
     return text;
   }
 
@@ -119,7 +119,8 @@ private:
             "14\"><path class=\""
          << fill << "\" d=\"M0,0 H14 V14 H0 Z\"/></svg>" << meaning
          << "</span>";
-    os << "</p>\n";
+    os << "<span><i class=\"partial\"></i>outlined: a partial tile</span>"
+          "</p>\n";
   }
 
   void operations() {
@@ -202,7 +203,7 @@ private:
       os << "<div>" << escapeXml(group.first.mechanism) << "<br/>"
          << escapeXml(costText(group.first));
       if (group.count > 1)
-        os << ", " << group.count << " times";
+        os << ", at " << group.count << " places";
       os << "<br/><span class=\"dim\">"
          << escapeXml(llvm::join(group.kernels, ", ")) << "</span></div>";
     }

@@ -23,6 +23,7 @@ public:
       records("unnecessary", e, false);
       list("products", e.proofs, [&](const Proof &p) { write(p); });
       list("outputs", e.outputs, [&](const Output &o) { write(o); });
+      list("schedules", e.schedules, [&](const Schedule &s) { write(s); });
     });
   }
 
@@ -83,6 +84,10 @@ private:
         for (int64_t position : i.proved)
           json.value(position);
       });
+      json.attributeArray("by_extent", [&] {
+        for (int64_t position : i.byExtent)
+          json.value(position);
+      });
     });
   }
 
@@ -100,6 +105,16 @@ private:
     json.attribute("init", o.init);
     json.attribute("by", o.by);
     json.attribute("why", o.why);
+  }
+
+  void write(const Schedule &s) {
+    json.attribute("variant", s.variant);
+    json.attribute("kernel", s.kernel);
+    list("choices", s.choices, [&](const Choice &c) {
+      json.attribute("what", c.what);
+      json.attribute("choice", c.choice);
+      json.attribute("why", c.why);
+    });
   }
 
   llvm::json::OStream json;

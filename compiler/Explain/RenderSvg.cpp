@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Explain/Render.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -47,6 +48,7 @@ public:
       os << "/>\n";
     }
     grid(width, height);
+    partialTiles();
     labels(width, height);
     os << "</svg>\n";
     return text;
@@ -89,6 +91,25 @@ private:
       line(left + c * scaleX, top, left + c * scaleX, top + height);
     for (int64_t r = 0; r <= p.rows; r += p.tileRows)
       line(left, top + r * scaleY, left + width, top + r * scaleY);
+  }
+
+  /// Whether a cell in the tile at (x, y) is present, or absent.
+  bool hasCell(int64_t x, int64_t y, bool isPresent) {
+    return llvm::any_of(p.cells, [&](const Cell &cell) {
+      bool present = cell.state == "present" || cell.state == "init";
+      return present == isPresent && cell.x < x + p.tileCols &&
+             x < cell.x + cell.width && cell.y < y + p.tileRows &&
+             y < cell.y + cell.height;
+    });
+  }
+
+  void partialTiles() {
+    for (int64_t y = 0; y < p.rows; y += p.tileRows)
+      for (int64_t x = 0; x < p.cols; x += p.tileCols)
+        if (hasCell(x, y, true) && hasCell(x, y, false)) {
+          area("partial", {x, y, p.tileCols, p.tileRows, ""});
+          os << "/>\n";
+        }
   }
 
   void label(const char *style, double x, double y, const std::string &what) {

@@ -59,7 +59,7 @@ void printPredicate(llvm::raw_ostream &os, const Predicate &predicate) {
 }
 
 void printRecord(llvm::raw_ostream &os, const Record &record) {
-  os << "  " << llvm::left_justify(record.id, 14) << record.subject;
+  os << "  " << llvm::left_justify(record.id, 13) << " " << record.subject;
   if (!record.tile.empty())
     os << "  tile " << record.tile;
   if (record.status != "inserted")
@@ -82,7 +82,7 @@ void printRecord(llvm::raw_ostream &os, const Record &record) {
   for (const InstanceGroup &group : groupInstances(record)) {
     os << "      -> " << group.first.mechanism << "; " << costText(group.first);
     if (group.count > 1)
-      os << ", " << group.count << " times";
+      os << ", at " << group.count << " places";
     os << "  [" << llvm::join(group.kernels, ", ") << "]\n";
   }
 }
@@ -125,6 +125,13 @@ std::string renderText(const Explanation &e) {
   for (const Proof &proof : e.proofs)
     os << "  " << proof.subject << " (line " << proof.place.line << "), "
        << proof.claim << ": " << proof.why << "\n";
+  for (const Schedule &schedule : e.schedules) {
+    os << "\nSCHEDULE of variant " << schedule.variant << ": "
+       << schedule.kernel << "\n";
+    for (const Choice &choice : schedule.choices)
+      os << "  " << llvm::left_justify(choice.what, 10) << choice.choice
+         << "\n            because: " << choice.why << "\n";
+  }
   return text;
 }
 

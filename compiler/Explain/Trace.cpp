@@ -25,8 +25,10 @@ public:
     if (pass->getArgument() == "tile-output-init")
       trace.safe = module.clone();
     else if (pass->getArgument() == "tile-bind-blocks")
+      // A program for any strides has sizes of its own, which no picture shows.
       module.walk([&](tile::KernelOp kernel) {
-        trace.sizes[kernel.getSymName().str()] = kernel.getSizesAttr();
+        if (!kernel.getProgram().getUniversalOf())
+          trace.sizes[kernel.getSymName().str()] = kernel.getSizesAttr();
       });
     noteRemovals(module, pass->getArgument());
   }

@@ -1,6 +1,7 @@
 // sm-async-copies: copies become asynchronous, their loops pipelined.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
+#include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/IR/Dominance.h"
@@ -277,8 +278,19 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
     llvm::MapVector<Block *, RingPool> pools;
     for (scf::ForOp loop : loops)
       Pipeliner(loop, stages, pools[loop->getBlock()]).run();
+    bool isPipelined = llvm::any_of(
+        pools, [](const auto &entry) { return !entry.second.empty(); });
     SmallVector<CopyOp> rest;
     getOperation()->walk([&](CopyOp copy) { rest.push_back(copy); });
+    if (isPipelined || !rest.empty())
+      tile::noteDecision(
+          getOperation(),
+          {"copies",
+           isPipelined ? "one step ahead, " + std::to_string(stages) +
+                             " buffers for each copy of a loop"
+                       : "awaited before their first use",
+           isPipelined ? "the next step's tiles arrive during this one"
+                       : "no loop has a copy that can be issued ahead"});
     for (CopyOp copy : rest)
       issueInPlace(copy);
     getOperation()->walk(

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan.h"
+#include "compiler/Schedule/PlanChoice.h"
+#include "dialect/Tile/Decisions.h"
 
 namespace selvedge::schedule {
 
@@ -53,6 +55,21 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
   });
 }
 
+/// Says why `plan` was chosen: by the model, or because `origin` says so.
+void noteTiles(KernelOp kernel, const RankedPlans &ranked,
+               const KernelPlan &plan, StringRef origin) {
+  std::string why = origin.empty() ? "" : origin.str() + "; ";
+  why += "estimated " + std::to_string(plan.registers) + " of " +
+         std::to_string(plan.registerLimit) + " registers per thread, " +
+         std::to_string(plan.smemBytes) + " bytes of shared memory";
+  for (const std::string &refused : ranked.refused)
+    why += "; " + refused;
+  for (const KernelPlan &other : ranked.plans)
+    if (&other != &plan)
+      why += "; " + planWords(kernel, other) + " fit too";
+  noteDecision(kernel, {"tiles", planWords(kernel, plan), why});
+}
+
 struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
   using TileBindBlocksBase::TileBindBlocksBase;
 
@@ -63,18 +80,33 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
           << arch << "'";
       return signalPassFailure();
     }
+    std::optional<PlanChoice> choice = parseChoice(tiles);
+    if (!choice) {
+      getOperation()->emitError("expects a choice of plans, but got '")
+          << tiles << "'";
+      return signalPassFailure();
+    }
     SmallVector<KernelOp> kernels;
     getOperation()->walk([&](KernelOp kernel) { kernels.push_back(kernel); });
     for (KernelOp kernel : kernels) {
       FailureOr<AxisRoles> roles = assignRoles(kernel);
       if (failed(roles))
         return signalPassFailure();
-      bool useWarpgroups = usesWarpgroups(*roles, *target) &&
-                           !kernel.getProgram().getUniversalOf();
-      FailureOr<KernelPlan> plan =
-          solvePlan(kernel, *roles, *target, useWarpgroups);
-      if (failed(plan))
+      FailureOr<RankedPlans> ranked = rankPlans(kernel, *roles, *target);
+      if (failed(ranked))
         return signalPassFailure();
+      // A choice of another compiler may name no plan of this one.
+      auto chosen = choice->tiles.find(planName(kernel));
+      const KernelPlan *plan =
+          llvm::find_if(ranked->plans, [&](const KernelPlan &candidate) {
+            return chosen != choice->tiles.end() &&
+                   planKey(kernel, candidate) == chosen->second;
+          });
+      bool isChosen = plan != ranked->plans.end();
+      if (!isChosen)
+        plan = &ranked->plans.front();
+      noteTiles(kernel, *ranked, *plan,
+                isChosen ? StringRef(origin) : StringRef());
       applyPlan(kernel, *plan);
     }
   }

@@ -2,6 +2,8 @@
 // operations. SPDX-License-Identifier: MIT
 #include "compiler/Schedule/KernelLowering.h"
 
+#include "dialect/Tile/Decisions.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 namespace selvedge::schedule {
@@ -38,7 +40,7 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
   emitCoordinates();
   if (failed(lowerBlock(source.getBody().front())))
     return failure();
-  sm::ReturnOp::create(builder, source.getLoc());
+  sm::ReturnOp::create(builder, withoutDecisions(source.getLoc()));
   return target;
 }
 
@@ -67,7 +69,7 @@ Value KernelLowering::emitAffine(AffineExpr expr, Location loc) {
 /// Decodes the block number into the kernel's coordinates, the last range
 /// fastest.
 void KernelLowering::emitCoordinates() {
-  Location loc = source.getLoc();
+  Location loc = withoutDecisions(source.getLoc());
   Value rest = sm::BlockIdOp::create(builder, loc, builder.getI32Type());
   ArrayAttr ranges = source.getRanges();
   for (size_t i = ranges.size(); i-- > 0;) {

@@ -102,6 +102,7 @@ private:
       return false;
     step.max = *max;
     step.newMax = newMax;
+    step.reference = select;
     step.over = top.getOverAttr();
     step.maxPresence = top.getPresence();
     return true;

@@ -21,6 +21,8 @@ namespace selvedge::schedule {
 /// N. Gimelshein, "Online normalizer calculation for softmax", 2018.)
 struct OnlineSoftmax {
   mlir::Value scores, weights, newMax, newSum;
+  /// The select that gives `ref`.
+  mlir::Value reference;
   /// The accumulators after rescaling.
   llvm::SmallVector<mlir::Value> newAccs;
   mlir::StringAttr over;

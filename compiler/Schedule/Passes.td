@@ -88,12 +88,15 @@ def TileInteriorParts : Pass<"tile-interior-parts", "::mlir::ModuleOp"> {
 def TileBindBlocks : Pass<"tile-bind-blocks"> {
   let summary = "Choose block sizes and warps for each kernel and bind them";
   let description = [{
-    The plan solver picks from a list of candidates the first one whose registers and shared memory fit the target. Extents are padded to a multiple of 16.
+    The plan solver ranks the candidates whose registers and shared memory fit the target; the first is bound, or the one that `tiles` names for the kernel (`main:BM128-BN64-w8;...`, see
+    `PlanChoice.h`), for the reason that `origin` gives to `explain`. Extents are padded to a multiple of 16.
 
     Before: `%j = tile.range %j0 : tensor<?xi32, #tile.axes<"j">>`, `tile.block_size "BN"`.
     After: `%j = tile.range %j0 : tensor<64xi32, #tile.axes<"j">>`, `arith.constant 64 : i32`, and the kernel's `sizes` and `warps`.
   }];
-  let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">];
+  let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">,
+                 Option<"tiles", "tiles", "std::string", "", "Plans to bind instead of the first">,
+                 Option<"origin", "origin", "std::string", "", "Who chose them, and why">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 
@@ -130,7 +133,9 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     sm.role "products" ... { scf.for %j { sm.wait %full; %s = sm.wgmma %q, %slot ...; sm.wgmma_wait 0, %s; sm.arrive %empty } }
     ```
   }];
-  let options = [Option<"report", "report", "bool", "false", "Say why a kernel stays as it is">];
+  let options = [Option<"report", "report", "bool", "false", "Say why a kernel stays as it is">,
+                 Option<"slots", "slots", "int64_t", "4", "Most slots of a ring">,
+                 Option<"drop", "drop", "bool", "false", "Leave out variants that warpgroups would execute: the last one serves all tensors">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 

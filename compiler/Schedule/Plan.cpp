@@ -1,4 +1,4 @@
-// Choice of block sizes and warps: the first candidate that fits.
+// Choice of block sizes and warps: the candidates that fit, ranked.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Plan.h"
 
@@ -32,8 +32,9 @@ constexpr Candidate plainWarpgroupCandidates[] = {
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
 /// No products: two kilobytes of a row at a time. Few registers let many thread
-/// blocks hide each other's latency.
-constexpr Candidate elementwiseCandidates[] = {{1, 1024, 1, 2}};
+/// blocks hide each other's latency. The others are for measurements.
+constexpr Candidate elementwiseCandidates[] = {
+    {1, 1024, 1, 2}, {1, 512, 1, 2}, {1, 1024, 1, 4}};
 
 /// A vector of 16 bytes per lane of a warp, in elements of 16 bits.
 constexpr int64_t lanesGranule = 256;
@@ -102,8 +103,9 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
   return plan;
 }
 
-bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target,
-          bool useWarpgroups) {
+/// Fills the estimates of `plan`.
+void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
+              bool useWarpgroups) {
   int64_t threads = 32 * plan.warps;
   llvm::SmallPtrSet<Operation *, 8> copied;
   // Loops run one after the other and share registers and buffers; what is
@@ -128,15 +130,15 @@ bool fits(KernelOp kernel, const KernelPlan &plan, const TargetInfo &target,
       (loop ? largest : outside) = loop ? std::max(largest, amount) : amount;
     return outside + largest;
   };
-  int64_t registers = total(registersOf), smem = total(smemOf), available;
+  plan.smemBytes = total(smemOf);
   if (useWarpgroups) {
-    registers += bulkRegisterOverhead;
-    available = productRegisters(plan.warps / 4);
+    plan.registers = total(registersOf) + bulkRegisterOverhead;
+    plan.registerLimit = productRegisters(plan.warps / 4);
   } else {
-    registers += registerOverhead;
-    available = std::min(target.regsPerThread, target.regsPerSm / threads);
+    plan.registers = total(registersOf) + registerOverhead;
+    plan.registerLimit =
+        std::min(target.regsPerThread, target.regsPerSm / threads);
   }
-  return registers <= available && smem <= target.smemBytesPerBlock;
 }
 
 } // namespace
@@ -149,8 +151,59 @@ bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
   return target.hasWarpgroups && roles.hasDot;
 }
 
-FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
-                                const TargetInfo &target, bool useWarpgroups) {
+/// What a plan takes too much of; empty where it fits.
+static std::string excessWords(const KernelPlan &plan,
+                               const TargetInfo &target) {
+  auto text = [](int64_t taken, int64_t limit, StringRef what) {
+    return (Twine(taken) + " of " + Twine(limit) + " " + what).str();
+  };
+  if (plan.registers > plan.registerLimit)
+    return text(plan.registers, plan.registerLimit, "registers per thread");
+  if (plan.smemBytes > target.smemBytesPerBlock)
+    return text(plan.smemBytes, target.smemBytesPerBlock,
+                "bytes of shared memory");
+  return "";
+}
+
+/// The sizes of the kernel's block symbols, in order.
+static SmallVector<std::pair<StringAttr, int64_t>>
+blockSizes(KernelOp kernel, const KernelPlan &plan) {
+  SmallVector<std::pair<StringAttr, int64_t>> sizes;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (axis.getBlock() && llvm::none_of(sizes, [&](const auto &entry) {
+          return entry.first == axis.getBlock();
+        }))
+      sizes.push_back({axis.getBlock(), plan.sizes.lookup(axis.getName())});
+  return sizes;
+}
+
+std::string planWords(KernelOp kernel, const KernelPlan &plan) {
+  std::string text;
+  for (auto [block, size] : blockSizes(kernel, plan))
+    text += block.str() + " " + std::to_string(size) + ", ";
+  return text + std::to_string(plan.warps) + " warps";
+}
+
+std::string planKey(KernelOp kernel, const KernelPlan &plan) {
+  std::string text;
+  for (auto [block, size] : blockSizes(kernel, plan))
+    text += block.str() + std::to_string(size) + "-";
+  return text + "w" + std::to_string(plan.warps);
+}
+
+std::string planName(KernelOp kernel) {
+  StringRef version = kernel.getProgram().getUniversalOf() ? "universal." : "";
+  return (version + kernel.getSymName()).str();
+}
+
+bool plansWarpgroups(KernelOp kernel, const AxisRoles &roles,
+                     const TargetInfo &target) {
+  return usesWarpgroups(roles, target) && !kernel.getProgram().getUniversalOf();
+}
+
+FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
+                                 const TargetInfo &target) {
+  bool useWarpgroups = plansWarpgroups(kernel, roles, target);
   ArrayRef<Candidate> candidates =
       !roles.hasDot ? ArrayRef<Candidate>(elementwiseCandidates)
       : roles.splitCols
@@ -158,12 +211,23 @@ FailureOr<KernelPlan> solvePlan(KernelOp kernel, const AxisRoles &roles,
                            : ArrayRef<Candidate>(squareCandidates))
       : useWarpgroups ? ArrayRef<Candidate>(warpgroupCandidates)
                       : ArrayRef<Candidate>(rowCandidates);
+  RankedPlans ranked;
   for (const Candidate &candidate : candidates) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);
-    if (fits(kernel, plan, target, useWarpgroups))
-      return plan;
+    estimate(kernel, plan, target, useWarpgroups);
+    std::string words = planWords(kernel, plan),
+                excess = excessWords(plan, target);
+    auto isSame = [&](const KernelPlan &other) {
+      return planWords(kernel, other) == words;
+    };
+    if (excess.empty() && llvm::none_of(ranked.plans, isSame))
+      ranked.plans.push_back(std::move(plan));
+    else if (!excess.empty() && ranked.plans.empty())
+      ranked.refused.push_back(words + " would take " + excess);
   }
+  if (!ranked.plans.empty())
+    return ranked;
   return kernel.emitOpError("has no plan: no candidate block sizes fit the "
                             "registers and shared memory of the target");
 }

@@ -14,7 +14,26 @@ struct KernelPlan {
   llvm::MapVector<mlir::StringAttr, int64_t> sizes;
   /// Warps of a thread block.
   int64_t warps = 4;
+  /// Estimates: 32-bit registers per thread, those that the schedule leaves to
+  /// one, bytes of shared memory.
+  int64_t registers = 0, registerLimit = 0, smemBytes = 0;
 };
+
+/// Candidates of one kernel, best first by the model.
+struct RankedPlans {
+  llvm::SmallVector<KernelPlan> plans;
+  /// Better ones that do not fit, and why.
+  llvm::SmallVector<std::string> refused;
+};
+
+/// The sizes that a plan chose and its warps: `BM 128, BN 64, 8 warps`.
+std::string planWords(tile::KernelOp kernel, const KernelPlan &plan);
+
+/// The same for programs: `BM128-BN64-w8`, different for different plans.
+std::string planKey(tile::KernelOp kernel, const KernelPlan &plan);
+
+/// Name of a kernel in a PlanChoice.
+std::string planName(tile::KernelOp kernel);
 
 /// Registers per thread of `warpgroups` that multiply: with those of the one
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").
@@ -24,12 +43,16 @@ int64_t productRegisters(int64_t warpgroups);
 /// else the warps could share.
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);
 
-/// Solves a kernel: the first candidate that fits registers and shared memory;
-/// emits an error where none does.
-mlir::FailureOr<KernelPlan> solvePlan(tile::KernelOp kernel,
-                                      const AxisRoles &roles,
-                                      const TargetInfo &target,
-                                      bool useWarpgroups);
+/// Whether warpgroups execute the kernel: as usesWarpgroups(), but never in the
+/// version for any strides.
+bool plansWarpgroups(tile::KernelOp kernel, const AxisRoles &roles,
+                     const TargetInfo &target);
+
+/// Every candidate of a kernel that fits registers and shared memory; emits an
+/// error where none does.
+mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,
+                                       const AxisRoles &roles,
+                                       const TargetInfo &target);
 
 } // namespace selvedge::schedule
 

@@ -1,6 +1,7 @@
 // The role that copies, and how the others await its tiles.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Provenance.h"
 
 namespace selvedge::schedule {
 
@@ -20,8 +21,9 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
                                 part ? add(first, i32(part)) : first);
     Contents contents =
         contentsOf(copy, part ? i32(part * warpgroupRows) : Value(), mapping);
-    TmaLoadOp::create(b, loc, map, contents.indices, contents.presence, slot,
-                      ring.full, stage);
+    TmaLoadOp::create(b, tile::withExtents(copy.copy.getLoc(), copy.extents),
+                      map, contents.indices, contents.presence, slot, ring.full,
+                      stage);
   }
 }
 
@@ -141,7 +143,7 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
   tile = advance(tile, residentStages);
   for (scf::ForOp loop : plan.loops) {
     auto steps = scf::ForOp::create(
-        b, loc, scalar(loop.getLowerBound(), mapping),
+        b, loop.getLoc(), scalar(loop.getLowerBound(), mapping),
         scalar(loop.getUpperBound(), mapping), scalar(loop.getStep(), mapping),
         ValueRange{step.stage, step.parity});
     OpBuilder::InsertionGuard inner(b);
@@ -175,12 +177,38 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                               contents.indices, contents.presence);
   if (copy.rowPredicates.empty())
     return slot;
+  if (Value absent = anyRowAbsent(copy, mapping))
+    clears = clears ? arith::AndIOp::create(b, loc, clears, absent).getResult()
+                    : absent;
   OpBuilder::InsertionGuard guard(b);
   if (clears)
     b.setInsertionPointToStart(
         scf::IfOp::create(b, loc, TypeRange(), clears, false).thenBlock());
   clearRows(copy, slot, mapping);
   return slot;
+}
+
+/// Whether a tile has rows to be cleared; null where that is not a matter of
+/// its last row. The warpgroups meet only if it has.
+Value RoleKernel::anyRowAbsent(BulkCopy &copy, IRMapping &mapping) {
+  Value absent;
+  for (Value p : copy.rowPredicates) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+      return {};
+    auto range = compare.getLhs().getDefiningOp<RangeOp>();
+    auto limit = compare.getRhs().getDefiningOp<SplatOp>();
+    if (!range || !limit)
+      return {};
+    int64_t rows = copy.copy.getBuffer().getType().getRows();
+    Value last = add(scalar(range.getStart(), mapping), i32(rows - 1));
+    Value isAbsent =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, last,
+                              scalar(limit.getValue(), mapping));
+    absent = absent ? arith::OrIOp::create(b, loc, absent, isAbsent).getResult()
+                    : isAbsent;
+  }
+  return absent;
 }
 
 /// Rows that a bulk copy brought although they are absent become zero: the
@@ -207,16 +235,17 @@ void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
   SmallVector<Value> rows;
   for (Value p : copy.rowPredicates)
     rows.push_back(recomputed(p, mapping, byRow));
+  Location why = tile::withExtents(copy.copy.getLoc(), copy.extents);
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));
   auto branch = scf::IfOp::create(b, loc, TypeRange(), isFirst, false);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    ClearOp::create(b, loc, slot, rows);
-    ProxyFenceOp::create(b, loc);
+    ClearOp::create(b, why, slot, rows);
+    ProxyFenceOp::create(b, why);
   }
-  NamedBarrierOp::create(b, loc, i32(clearBarrier),
+  NamedBarrierOp::create(b, why, i32(clearBarrier),
                          threadsPerWarpgroup * plan.warpgroups, false);
 }
 

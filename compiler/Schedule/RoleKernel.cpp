@@ -7,8 +7,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Slots of a ring: more hide no more latency.
-static constexpr int64_t maxStages = 4;
 /// Shared memory for tiles; the rest is left to barriers.
 static constexpr int64_t maxSharedBytes = 226 * 1024;
 
@@ -33,6 +31,14 @@ int64_t RoleKernel::stageBytes(BulkCopy &copy) {
   return slotType(copy).getBytes() * partsOf(copy);
 }
 
+void RoleKernel::leaveStores() {
+  for (BulkStore &store : plan.stores)
+    plan.laneStores.push_back(
+        {store.store, "its tile does not fit in shared memory beside two slots "
+                      "of each ring"});
+  plan.stores.clear();
+}
+
 void RoleKernel::allocate() {
   SmallVector<BulkCopy> &steps = plan.streamed[plan.loops.front()];
   int64_t tileBytes = 0, stepBytes = 0;
@@ -52,6 +58,7 @@ void RoleKernel::allocate() {
   }
   for (; stages < maxStages && taken + stepBytes <= maxSharedBytes; ++stages)
     taken += stepBytes;
+  smemBytes = taken;
   for (BulkCopy &copy : plan.resident)
     resident.push_back(makeRing(copy, residentStages));
   for (BulkCopy &copy : steps)
@@ -172,13 +179,14 @@ FailureOr<KernelOp> RoleKernel::run() {
   emitOrder();
   if (failed(emitProducts()))
     return failure();
+  noteDecisions();
   sm::ReturnOp::create(b, loc);
   return target;
 }
 
 FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
-                              const RolePlan &plan) {
-  return RoleKernel(kernel, launch, plan).run();
+                              const RolePlan &plan, int64_t maxSlots) {
+  return RoleKernel(kernel, launch, plan, maxSlots).run();
 }
 
 } // namespace selvedge::schedule

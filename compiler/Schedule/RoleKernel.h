@@ -5,6 +5,7 @@
 
 #include "compiler/Schedule/OnlineSoftmax.h"
 #include "compiler/Schedule/WarpRoles.h"
+#include "dialect/Tile/Decisions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -22,9 +23,11 @@ constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
 class RoleKernel {
 public:
-  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan)
-      : source(source), launch(launch), plan(std::move(plan)), b(source),
-        loc(source.getLoc()) {}
+  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
+             int64_t maxStages)
+      : source(source), launch(launch), plan(std::move(plan)),
+        maxStages(maxStages), b(source),
+        loc(tile::withoutDecisions(source.getLoc())) {}
 
   mlir::FailureOr<sm::KernelOp> run();
 
@@ -50,6 +53,13 @@ private:
   struct Cursor {
     mlir::Value stage, parity;
   };
+  /// Says in the new kernel's location what was decided, and why.
+  void noteDecisions();
+  std::string storeWords();
+  std::string orderWords() const;
+  tile::Decision stepDecision() const;
+  tile::Decision tileDecision() const;
+  std::string ringWords();
   sm::BufferType slotType(BulkCopy &copy);
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
@@ -80,6 +90,16 @@ private:
   void addArguments();
   /// Sets `tiles` and `tilesInRow`.
   void countTiles();
+  /// Whether steps bring all operands: tiles side by side then share them.
+  bool sharesOperands() const {
+    return tileCounts.size() > 1 && plan.resident.empty();
+  }
+  /// Whether a tile's last product runs beside the next tile's first ones: the
+  /// next tile's operands must be there beside this one's.
+  bool isPipelined() const {
+    return form == Form::Lagged &&
+           (plan.resident.empty() || residentStages > 1);
+  }
   /// The tile that comes `number`-th where neighbours share operands.
   mlir::Value orderTile(mlir::Value number);
   /// Has the source's block be the one of a tile.
@@ -110,6 +130,8 @@ private:
   /// The operations before the loops of a tile, which lies at `place`.
   mlir::FailureOr<mlir::IRMapping> mappingOf(mlir::ValueRange place);
   Ring makeRing(BulkCopy &copy, int64_t depth);
+  /// Results that do not fit in shared memory are stored lane by lane.
+  void leaveStores();
   mlir::Value addBarrier(int64_t arrivals, int64_t depth) {
     return sm::MBarrierOp::create(
         b, loc, sm::MBarrierType::get(b.getContext(), arrivals, depth));
@@ -241,6 +263,7 @@ private:
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping, mlir::Value clears = {},
                         std::optional<Meant> meant = {});
+  mlir::Value anyRowAbsent(BulkCopy &copy, mlir::IRMapping &mapping);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
   /// A predicate of a copy, recomputed with types of the caller's; rows start
   /// `rowShift` later.
@@ -267,8 +290,12 @@ private:
   sm::KernelOp source, target;
   sm::LaunchOp launch;
   RolePlan plan;
+  /// Most slots of a ring.
+  int64_t maxStages;
   /// Slots of the rings of loops, and of the rings of tiles.
   int64_t stages = 2, residentStages = 1;
+  /// Bytes of all rings and of the staged results.
+  int64_t smemBytes = 0;
   /// What each role finds in the kernel's body: its arguments.
   mlir::IRMapping outer;
   /// Tiles of the launch, and those that differ along the fastest axis only.

@@ -366,9 +366,9 @@ LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
       pending.at = {from[n + 2], from[n + 3]};
       next = {from[n + 4], from[n + 5]};
     };
-    auto loop =
-        scf::ForOp::create(b, loc, arith::MaxSIOp::create(b, loc, from, second),
-                           to, steps.step, values);
+    auto loop = scf::ForOp::create(b, source.getLoc(),
+                                   arith::MaxSIOp::create(b, loc, from, second),
+                                   to, steps.step, values);
     {
       OpBuilder::InsertionGuard inner(b);
       b.setInsertionPointToEnd(loop.getBody());

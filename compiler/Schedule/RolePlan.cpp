@@ -78,7 +78,8 @@ private:
     if (auto copy = dyn_cast<CopyOp>(op))
       return addCopy(copy, plan.resident);
     if (auto store = dyn_cast<StoreOp>(op))
-      addStore(store);
+      if (std::string reason = addStore(store); !reason.empty())
+        plan.laneStores.push_back({store, reason});
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       plan.loops.push_back(loop);
       auto &copies = plan.streamed[loop];
@@ -139,38 +140,41 @@ private:
     DistAttr last = distOf(op.getIndices().back().getType());
     if (!last || last.getAxes()[0].getName() != buffer.getColAxis())
       return fail("a tile is transposed");
-    for (Value p : op.getPresence())
-      if (!isTensorBound(op.getTensor(), op.getIndices(), p)) {
-        DistAttr dist = distOf(p.getType());
-        if (!dist || dist.getAxes().size() != 1 ||
-            dist.getAxes()[0].getName() != buffer.getRowAxis() ||
-            bulk.isPerWarpgroup)
-          return fail("a predicate concerns more than a tile's rows");
-        bulk.rowPredicates.push_back(p);
+    for (auto [i, p] : llvm::enumerate(op.getPresence())) {
+      if (isTensorBound(op.getTensor(), op.getIndices(), p)) {
+        bulk.extents.push_back(i);
+        continue;
       }
+      DistAttr dist = distOf(p.getType());
+      if (!dist || dist.getAxes().size() != 1 ||
+          dist.getAxes()[0].getName() != buffer.getRowAxis() ||
+          bulk.isPerWarpgroup)
+        return fail("a predicate concerns more than a tile's rows");
+      bulk.rowPredicates.push_back(p);
+    }
     copies.push_back(std::move(bulk));
     return true;
   }
 
-  /// Other stores stay as they are.
-  void addStore(StoreOp op) {
+  /// Why a store stays as it is; empty where it leaves in bulk.
+  std::string addStore(StoreOp op) {
     DistAttr dist = distOf(op.getValue().getType());
     Type element = getElementTypeOrSelf(op.getValue().getType());
     if (!dist || dist.getAxes().size() != 2 ||
         element.getIntOrFloatBitWidth() != 16 ||
         dist.getAxes()[0].getName() != plan.rowAxis)
-      return;
+      return "it is no tile of 16-bit elements with the products' rows";
     AxisDistAttr cols = dist.getAxes()[1];
     DistAttr last = distOf(op.getIndices().back().getType());
     if (cols.getSize() % (panelBytes / 2) != 0 || cols.getLanes()[0] != 2 ||
         !last || last.getAxes()[0].getName() != cols.getName())
-      return;
+      return "its rows are no multiple of 128 contiguous bytes";
     BulkStore bulk{op, {}, {}, cols.getName()};
     for (Value index : op.getIndices()) {
       DistAttr own = distOf(index.getType());
       auto range = index.getDefiningOp<RangeOp>();
       if (own && (!range || own.getAxes().size() != 1))
-        return;
+        return "it scatters";
       bool isRows = own && own.getAxes()[0].getName() == plan.rowAxis;
       if (isRows)
         bulk.rowDimension = bulk.starts.size();
@@ -179,20 +183,22 @@ private:
     }
     for (Value p : op.getPresence())
       if (!isTensorBound(op.getTensor(), op.getIndices(), p))
-        return;
+        return "a predicate is no bound of the tensor";
     // Bulk stores write whole words of 16 bytes: a shorter row's last word
     // would reach past it.
     AffineExpr extent = lastExtentOf(op.getTensor());
     if (!extent.isMultipleOf(bulkWordElements)) {
       bulk.rowExtent = argumentOf(extent);
       if (!bulk.rowExtent)
-        return;
+        return "its rows do not end with a word of 16 bytes";
     }
     // A tensor map has one box.
     if (llvm::count_if(op.getTensor().getUsers(), [](Operation *user) {
           return isa<StoreOp, LoadOp, CopyOp>(user);
-        }) == 1)
-      plan.stores.push_back(std::move(bulk));
+        }) != 1)
+      return "its tensor is accessed elsewhere too";
+    plan.stores.push_back(std::move(bulk));
+    return "";
   }
 
   /// The kernel's argument that is the dimension `extent`; null if there is

@@ -90,7 +90,8 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
     inits.push_back(mapping.lookup(init));
   inits.push_back(step.stage);
   inits.push_back(step.parity);
-  auto steps = scf::ForOp::create(b, loc, scalar(loop.getLowerBound(), mapping),
+  auto steps = scf::ForOp::create(b, loop.getLoc(),
+                                  scalar(loop.getLowerBound(), mapping),
                                   scalar(loop.getUpperBound(), mapping),
                                   scalar(loop.getStep(), mapping), inits);
   {
@@ -168,11 +169,7 @@ LogicalResult RoleKernel::emitProducts() {
     b.setInsertionPointToStart(branch.thenBlock());
     passTurn();
   }
-  // The next tile's operands must be there beside this one's.
-  LogicalResult result =
-      form == Form::Lagged && (plan.resident.empty() || residentStages > 1)
-          ? emitOpenTiles()
-          : emitTiles();
+  LogicalResult result = isPipelined() ? emitOpenTiles() : emitTiles();
   // Shared memory must outlive the bulk stores that read it.
   if (!plan.stores.empty())
     TmaDrainOp::create(b, loc, true);

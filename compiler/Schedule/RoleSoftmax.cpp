@@ -1,6 +1,7 @@
 // Online softmax by speculation on the maximum.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -78,6 +79,7 @@ Value RoleKernel::emitExponents(const OnlineSoftmax &step, scf::ForOp loop,
   Rows rows{b, loc, convert(step.weights.getType()),
             convert(step.newMax.getType())};
   Value scores = step.scores, presence, factor = rows.f32(log2e);
+  Location mask = scores.getLoc();
   if (auto select = scores.getDefiningOp<arith::SelectOp>())
     if (isSplat(select.getFalseValue(), -infinity)) {
       presence = mapping.lookup(select.getCondition());
@@ -99,7 +101,7 @@ Value RoleKernel::emitExponents(const OnlineSoftmax &step, scf::ForOp loop,
   if (!presence)
     return exponent;
   Value absent = rows.splat(rows.f32(-infinity), rows.full);
-  return arith::SelectOp::create(b, loc, presence, exponent, absent);
+  return arith::SelectOp::create(b, mask, presence, exponent, absent);
 }
 
 /// The maximum as the program knows it.
@@ -125,8 +127,9 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value none = rows.splat(rows.f32(-infinity), rows.row);
   Value isEmpty =
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, max, none);
-  Value reference = arith::SelectOp::create(
-      b, loc, isEmpty, rows.splat(rows.f32(0), rows.row), max);
+  Value reference =
+      arith::SelectOp::create(b, step.reference.getLoc(), isEmpty,
+                              rows.splat(rows.f32(0), rows.row), max);
   Value weights = math::Exp2Op::create(
       b, loc, arith::SubFOp::create(b, loc, exponent, rows.spread(reference)));
   Value alpha = math::Exp2Op::create(
@@ -149,6 +152,22 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   for (Operation *user : step.weights.getUsers())
     if (isa<ConvertOp>(user))
       cloneConverted(*user, mapping);
+}
+
+/// The place of the test whether a step's weights may be used, which stands for
+/// the guards of the exact step. Of the kernel `main` it is
+/// `main.speculation0`.
+static Location speculationLoc(const OnlineSoftmax &step) {
+  std::optional<tile::SafetyNote> note = tile::noteOf(step.reference.getLoc());
+  if (!note)
+    return step.weights.getLoc();
+  StringRef kernel = StringRef(note->id).rsplit('.').first;
+  return tile::withNote(
+      tile::withoutNote(step.weights.getLoc()),
+      {(kernel + ".speculation0").str(), "guard", "speculated maximum",
+       "weights are taken against the maximum of the steps before; where a row "
+       "has none yet the exponents are NaN, where it grew too far a sum passes "
+       "the limit: then a warp takes the exact step"});
 }
 
 /// Weights against the maximum of the steps before. They are exact weights for
@@ -185,9 +204,10 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
     }
   auto over = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGT, partial,
                                     rows.splat(rows.f32(limit), partialType));
-  auto branch = scf::IfOp::create(b, loc, ValueRange(results).getTypes(),
-                                  AnyOp::create(b, loc, b.getI1Type(), over),
-                                  /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(
+      b, loc, ValueRange(results).getTypes(),
+      AnyOp::create(b, speculationLoc(step), b.getI1Type(), over),
+      /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   IRMapping slow = mapping;

@@ -1,6 +1,9 @@
 // Stores in bulk: each warpgroup stages its tile, one thread sends it.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Provenance.h"
+
+#include "llvm/ADT/Sequence.h"
 
 namespace selvedge::schedule {
 
@@ -16,7 +19,7 @@ int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
     int64_t taken = 0;
     for (BulkStore &store : plan.stores) {
       if (columnsOf(store) % (storeParts * panelCols) != 0) {
-        plan.stores.clear();
+        leaveStores();
         return 0;
       }
       taken += storeSlots(store) * storeType(store).getBytes();
@@ -63,6 +66,10 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     indices.push_back(scalar(start, mapping));
   indices[store.rowDimension] =
       add(indices[store.rowDimension], warpgroupRow());
+  // Every predicate is a bound of the tensor.
+  Location clipped = tile::withExtents(
+      store.store.getLoc(), llvm::to_vector(llvm::seq<unsigned>(
+                                0, store.store.getPresence().size())));
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
   Value value = store.store.getValue();
   for (int64_t part = 0; part < storeParts; ++part) {
@@ -89,8 +96,8 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
       SmallVector<Value> at(indices);
       at.back() =
           add(at.back(), i32(first + static_cast<int64_t>(i) * type.getCols()));
-      TmaStoreOp::create(b, loc, slot, mapping.lookup(store.store.getTensor()),
-                         at);
+      TmaStoreOp::create(b, clipped, slot,
+                         mapping.lookup(store.store.getTensor()), at);
     }
   }
   return success();

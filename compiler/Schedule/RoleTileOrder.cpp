@@ -16,7 +16,7 @@ static constexpr int64_t tilesPerGroup = 16;
 /// to steps gain by it: others have their own tiles' operands.
 Value RoleKernel::orderTile(Value number) {
   size_t ranges = tileCounts.size();
-  if (ranges < 2 || !plan.resident.empty())
+  if (!sharesOperands())
     return number;
   auto mul = [&](Value x, Value y) -> Value {
     return arith::MulIOp::create(b, loc, x, y);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/KernelLowering.h"
 #include "compiler/Schedule/Passes.h"
+#include "dialect/Tile/Decisions.h"
 
 #include "mlir/IR/Iterators.h"
 #include "llvm/ADT/SetVector.h"
@@ -103,9 +104,10 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     OpBuilder launches =
         OpBuilder::atBlockEnd(&variantOp.getBody().emplaceBlock());
     for (auto &[source, kernel] : lowered)
-      sm::LaunchOp::create(launches, source.getLoc(), kernel.getSymName(),
-                           gridOf(source), 32 * kernel.getWarps(), 0,
-                           sm::launchArgs(kernel), /*persistent=*/false);
+      sm::LaunchOp::create(launches, withoutDecisions(source.getLoc()),
+                           kernel.getSymName(), gridOf(source),
+                           32 * kernel.getWarps(), 0, sm::launchArgs(kernel),
+                           /*persistent=*/false);
     return success();
   }
 

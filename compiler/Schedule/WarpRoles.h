@@ -23,6 +23,8 @@ struct BulkCopy {
   llvm::SmallVector<mlir::Value> rowPredicates;
   /// Each warpgroup has rows of its own.
   bool isPerWarpgroup = false;
+  /// Places of the predicates that are bounds of the tensor.
+  llvm::SmallVector<unsigned, 0> extents{};
   /// Dimension of the tensor that the buffer's rows are.
   size_t rowDimension = 0;
 };
@@ -56,6 +58,8 @@ struct RolePlan {
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
   /// Stores of one tile per warpgroup, outside of loops.
   llvm::SmallVector<BulkStore> stores;
+  /// The other stores, and why no bulk store does their work.
+  llvm::SmallVector<std::pair<sm::StoreOp, std::string>> laneStores;
   /// Tiles of equal length go to fixed thread blocks, others to whoever is
   /// free.
   TileLength length = TileLength::Equal;
@@ -66,10 +70,11 @@ std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
                                   mlir::ArrayAttr dims, std::string &why);
 
 /// Rewrites the kernel into form roles and returns the new one, whose name ends
-/// in `_bulk`. `launch` launches the kernel. Fails where some operation has no
-/// place in the form.
-mlir::FailureOr<sm::KernelOp>
-emitRoles(sm::KernelOp kernel, sm::LaunchOp launch, const RolePlan &plan);
+/// in `_bulk`. `launch` launches the kernel; rings have at most `maxSlots`
+/// slots. Fails where some operation has no place in the form.
+mlir::FailureOr<sm::KernelOp> emitRoles(sm::KernelOp kernel,
+                                        sm::LaunchOp launch,
+                                        const RolePlan &plan, int64_t maxSlots);
 
 } // namespace selvedge::schedule
 

@@ -15,8 +15,6 @@ using namespace mlir;
 static constexpr int64_t minInt = std::numeric_limits<int32_t>::min();
 static constexpr int64_t maxInt = std::numeric_limits<int32_t>::max();
 
-Polynomial IndexValues::newSymbol() { return Polynomial::symbol(symbols++); }
-
 Polynomial IndexValues::newSymbol(const Polynomial &lo, const Polynomial &hi) {
   Polynomial result = newSymbol();
   assume(result - lo);
@@ -26,7 +24,7 @@ Polynomial IndexValues::newSymbol(const Polynomial &lo, const Polynomial &hi) {
 
 Polynomial IndexValues::anything() { return newSymbol(minInt, maxInt); }
 
-void IndexValues::defineAxis(StringAttr axis, int64_t size) {
+void IndexValues::defineAxis(StringAttr axis, const Polynomial &size) {
   lanes[axis] = newSymbol(0, size - 1);
 }
 
@@ -42,13 +40,6 @@ void IndexValues::defineBelowProduct(Value value,
     assume(counts.front() - 1 - p);
   known[value] = p;
   products[value] = std::move(counts);
-}
-
-bool IndexValues::isNonNegative(const Polynomial &p,
-                                ArrayRef<Polynomial> constraints) const {
-  SmallVector<Polynomial> all(facts);
-  llvm::append_range(all, constraints);
-  return implies(all, p);
 }
 
 bool IndexValues::isInRange(const Polynomial &p, unsigned width,
@@ -68,69 +59,31 @@ Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
   return result;
 }
 
-Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b) {
-  Polynomial p = newSymbol();
+Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b,
+                              Choice::Kind kind) {
+  Polynomial p = system.newResult();
   // Bounds that both share, tightest first.
   for (int64_t lo : {int64_t(0), minInt, std::numeric_limits<int64_t>::min()})
     if (isNonNegative(a - lo) && isNonNegative(b - lo)) {
-      assume(p - lo);
+      system.define(p - lo);
       break;
     }
-  for (int64_t hi : {maxExtent, maxExtent + maxBlock / 4, maxInt,
+  for (int64_t hi : {int64_t(1), maxExtent, maxExtent + maxBlock / 4, maxInt,
                      std::numeric_limits<int64_t>::max()})
     if (isNonNegative(Polynomial(hi) - a) &&
         isNonNegative(Polynomial(hi) - b)) {
-      assume(Polynomial(hi) - p);
+      system.define(Polynomial(hi) - p);
       break;
     }
-  choices.push_back({p, a, b});
+  if (kind != Choice::Kind::Either)
+    for (const Polynomial &side : {a, b})
+      system.define(kind == Choice::Kind::Smaller ? side - p : p - side);
+  system.assume(Choice{p, a, b, kind});
+  // A number that is 0 or 1 switches something on: linear reasoning would take
+  // it for a fraction.
+  if (isNonNegative(p) && isNonNegative(1 - p))
+    system.assume(Choice{p, 0, 1});
   return p;
-}
-
-bool IndexValues::isNonNegativeByCases(const Polynomial &p,
-                                       ArrayRef<Polynomial> constraints) const {
-  if (isNonNegative(p, constraints))
-    return true;
-  SmallVector<const Choice *> open;
-  for (const Choice &choice : llvm::reverse(choices))
-    open.push_back(&choice);
-  // Each choice that neither side settles doubles the work.
-  static constexpr unsigned maxSplits = 4;
-  return isProvedByChoices(p, SmallVector<Polynomial>(constraints), open,
-                           maxSplits);
-}
-
-bool IndexValues::isProvedByChoices(const Polynomial &p,
-                                    SmallVector<Polynomial> known,
-                                    SmallVector<const Choice *> open,
-                                    unsigned splits) const {
-  auto taking = [&](const Choice &choice, const Polynomial &side) {
-    SmallVector<Polynomial> more(known);
-    more.push_back(choice.p - side);
-    more.push_back(side - choice.p);
-    return more;
-  };
-  // Where one side proves `p`, or cannot be, only the other one is left.
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Choice *choice : SmallVector<const Choice *>(open)) {
-      bool a = isNonNegative(p, taking(*choice, choice->a)),
-           b = isNonNegative(p, taking(*choice, choice->b));
-      if (a && b)
-        return true;
-      if (!a && !b)
-        continue;
-      known = taking(*choice, a ? choice->b : choice->a);
-      llvm::erase(open, choice);
-      changed = true;
-    }
-  }
-  if (open.empty() || splits == 0)
-    return false;
-  const Choice *next = open.front();
-  open.erase(open.begin());
-  return isProvedByChoices(p, taking(*next, next->a), open, splits - 1) &&
-         isProvedByChoices(p, taking(*next, next->b), open, splits - 1);
 }
 
 void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
@@ -154,13 +107,22 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
       return known.q;
   if (!isNonNegative(b - 1))
     return anything();
-  Polynomial q = newSymbol();
+  Polynomial q = system.newResult();
   Polynomial rest = mode == Rounding::Down ? a - b * q : b * q - a;
-  assume(rest);
-  assume(b - 1 - rest);
+  system.define(rest);
+  system.define(b - 1 - rest);
   if (isNonNegative(a))
-    assume(q);
+    system.define(q);
   quotients.push_back({a, b, q, mode});
+  // Of a distance that is cut off at 0, either nothing or the distance itself
+  // is rounded: linear reasoning would round a distance of 0 up.
+  std::optional<Choice> cut = choiceIn(a);
+  if (!cut || mode == Rounding::Down)
+    return q;
+  for (auto [side, other] : {std::pair(cut->a, cut->b), {cut->b, cut->a}})
+    if (a + side - cut->p == Polynomial(0))
+      system.assume(
+          Choice{b * q, 0, b * quotient(a + other - cut->p, b, mode)});
   return q;
 }
 
@@ -221,7 +183,11 @@ Polynomial IndexValues::inductionVariable(scf::ForOp loop) {
   bool isExact = isNonNegative(step - 1) &&
                  isNonNegativeByCases(Polynomial(maxInt) - (upper - 1 + step),
                                       {upper - 1 - lower});
-  return newSymbol(isExact ? lower : Polynomial(minInt), upper - 1);
+  // That there is such a number says that the loop runs.
+  Polynomial index = newSymbol();
+  system.suppose(index - (isExact ? lower : Polynomial(minInt)));
+  system.suppose(upper - 1 - index);
+  return index;
 }
 
 void IndexValues::enterLoops(Operation *op) {
@@ -287,18 +253,10 @@ Polynomial IndexValues::computeArith(Operation *op) {
           unwrapped[op->getResult(0)] = exact;
         return result;
       })
-      .Case<MinSIOp>([&](Operation *) {
-        Polynomial p = oneOf(a, b);
-        assume(a - p);
-        assume(b - p);
-        return p;
-      })
-      .Case<MaxSIOp>([&](Operation *) {
-        Polynomial p = oneOf(a, b);
-        assume(p - a);
-        assume(p - b);
-        return p;
-      })
+      .Case<MinSIOp>(
+          [&](Operation *) { return oneOf(a, b, Choice::Kind::Smaller); })
+      .Case<MaxSIOp>(
+          [&](Operation *) { return oneOf(a, b, Choice::Kind::Larger); })
       .Case<FloorDivSIOp>(
           [&](Operation *) { return quotient(a, b, Rounding::Down); })
       .Case<CeilDivSIOp>(

@@ -3,8 +3,8 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_INDEXVALUES_H
 #define SELVEDGE_COMPILER_VERIFY_INDEXVALUES_H
 
+#include "compiler/Verify/CaseSystem.h"
 #include "compiler/Verify/Facts.h"
-#include "compiler/Verify/Inequalities.h"
 
 namespace selvedge::verify {
 
@@ -19,16 +19,16 @@ inline constexpr int64_t maxBlock = 1024;
 class IndexValues {
 public:
   /// A symbol of which nothing is known.
-  Polynomial newSymbol();
+  Polynomial newSymbol() { return system.newSymbol(); }
   /// A symbol in lo..hi.
   Polynomial newSymbol(const Polynomial &lo, const Polynomial &hi);
 
   /// `value` is `p`, given by the caller.
   void define(mlir::Value value, const Polynomial &p) { known[value] = p; }
   /// Sizes of an axis: its lanes are 0..size-1.
-  void defineAxis(mlir::StringAttr axis, int64_t size);
+  void defineAxis(mlir::StringAttr axis, const Polynomial &size);
   /// `p` >= 0 everywhere.
-  void assume(const Polynomial &p) { facts.push_back(p); }
+  void assume(const Polynomial &p) { system.assume(p); }
   /// `value` is at least 0 and below the product of `factors`, each positive.
   void defineBelowProduct(mlir::Value value,
                           llvm::ArrayRef<Polynomial> factors);
@@ -43,15 +43,24 @@ public:
   /// Whether `p` >= 0 in every case of the minima, maxima and selects that it
   /// may depend on.
   bool isNonNegativeByCases(const Polynomial &p,
-                            llvm::ArrayRef<Polynomial> constraints = {}) const;
+                            llvm::ArrayRef<Polynomial> constraints = {}) const {
+    return system.impliesByCases(p, constraints);
+  }
   /// What a true condition says.
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
   /// Adds what sums are where `constraints` keep them from wrapping.
   void refine(llvm::SmallVectorImpl<Polynomial> &constraints) const;
+  /// The latest minimum, maximum or select that `p` is computed from; none if
+  /// there is none.
+  std::optional<Choice> choiceIn(const Polynomial &p) const {
+    return system.choiceIn(p);
+  }
   /// Whether `p` >= 0 wherever `constraints` hold.
   bool isNonNegative(const Polynomial &p,
-                     llvm::ArrayRef<Polynomial> constraints = {}) const;
+                     llvm::ArrayRef<Polynomial> constraints = {}) const {
+    return system.implies(p, constraints);
+  }
 
 private:
   enum class Rounding { Down, Up };
@@ -64,14 +73,8 @@ private:
   /// Any i32.
   Polynomial anything();
   /// One of two values.
-  Polynomial oneOf(const Polynomial &a, const Polynomial &b);
-  struct Choice;
-  /// Whether `known` implies `p` >= 0 whatever sides the choices take, of which
-  /// at most `splits` are tried both ways.
-  bool isProvedByChoices(const Polynomial &p,
-                         llvm::SmallVector<Polynomial> known,
-                         llvm::SmallVector<const Choice *> open,
-                         unsigned splits) const;
+  Polynomial oneOf(const Polynomial &a, const Polynomial &b,
+                   Choice::Kind kind = Choice::Kind::Either);
   /// `p` as a signed integer of `width` bits; any of them if it may wrap.
   Polynomial unlessWrapped(const Polynomial &p, unsigned width = 32);
   bool isInRange(const Polynomial &p, unsigned width,
@@ -79,19 +82,13 @@ private:
   Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
   Polynomial remainder(const Polynomial &a, const Polynomial &b);
 
-  unsigned symbols = 0;
-  llvm::SmallVector<Polynomial> facts;
+  CaseSystem system;
   llvm::DenseMap<mlir::Value, Polynomial> known;
   /// Sums and products that may wrap, as they would be without: equal modulo
   /// 2^32, and a later sum may be in range again.
   llvm::DenseMap<mlir::Value, Polynomial> unwrapped;
   llvm::DenseMap<mlir::StringAttr, Polynomial> lanes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Polynomial>> products;
-  /// `p` is `a` or `b`.
-  struct Choice {
-    Polynomial p, a, b;
-  };
-  llvm::SmallVector<Choice> choices;
   /// The result of an operation, and its value if it does not wrap.
   struct Wrapped {
     Polynomial result, exact;

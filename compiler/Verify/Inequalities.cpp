@@ -89,10 +89,11 @@ void addMultiples(SmallVector<Polynomial> &system, Monomials monomials) {
 
 } // namespace
 
-bool implies(ArrayRef<Polynomial> facts, const Polynomial &goal) {
+bool implies(ArrayRef<const Polynomial *> facts, const Polynomial &goal) {
   // The facts and the opposite of the goal, goal <= -1, must contradict.
-  SmallVector<Polynomial> system(facts);
-  system.push_back(Polynomial(-1) - goal);
+  SmallVector<Polynomial> system{Polynomial(-1) - goal};
+  for (const Polynomial *fact : facts)
+    system.push_back(*fact);
   Monomials monomials;
   for (const Polynomial &p : system)
     collect(p, monomials);

@@ -40,10 +40,11 @@ private:
   std::map<Monomial, llvm::DynamicAPInt> terms;
 };
 
-/// Whether all of `facts` >= 0 imply `goal` >= 0. Linear reasoning over
+/// Whether all of `facts` >= 0 imply `goal` >= 0; fastest if those that matter
+/// come first. Linear reasoning over
 /// monomials, by MLIR's simplex; products are known through multiples of the
 /// facts: `G - 1 - g >= 0` and `R >= 0` give `G*R - R - g*R >= 0`.
-bool implies(llvm::ArrayRef<Polynomial> facts, const Polynomial &goal);
+bool implies(llvm::ArrayRef<const Polynomial *> facts, const Polynomial &goal);
 
 } // namespace selvedge::verify
 

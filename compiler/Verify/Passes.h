@@ -8,6 +8,10 @@
 
 namespace selvedge::verify {
 
+/// `verify-tile-parts` of `pass`, or of no pass.
+std::unique_ptr<mlir::Pass>
+createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
+
 #define GEN_PASS_DECL
 #include "compiler/Verify/Passes.h.inc"
 

@@ -44,6 +44,30 @@ def VerifyTileKnown : Pass<"verify-tile-known", "::selvedge::tile::KernelOp"> {
   }];
 }
 
+def VerifyTileParts : Pass<"verify-tile-parts", "::mlir::ModuleOp"> {
+  let summary = "Prove that passes which split loops leave out no step that does something, and run none twice";
+  let description = [{
+    Runs the passes `of` and compares each program with a copy that they do not see (translation validation; nothing that they leave is believed). Accesses, reductions of the loops and branches are
+    the same, in the same order, on the same values; a `tile.known` counts as the predicate that it claims. In the place of a loop there may be several, its parts, each with its body and the
+    values that the part before carries. Proved of their bounds, for every size of a block:
+
+    - a part runs steps of the loop only: it begins a whole number of steps after the loop's lower bound, and ends at or before its upper bound;
+    - every step of a part comes after every step of the parts before it: none runs twice;
+    - a step that no part runs does nothing: wherever all of the presence of a sink is true, the step is no step of the loop, and with such sinks no carried value changes and nothing is stored.
+
+    Before:
+    ```mlir
+    scf.for %j = %c0 to %N step %bn { %in = arith.cmpi slt, (tile.range %j), (tile.splat %len) ... }
+    ```
+    Accepted: `scf.for %j = %c0 to %full step %bn` and `scf.for %j = %up to %last step %bn` with `%last = min(N, len)`, `%full = %last - %bn + 1` and `%up = ceil(%full / %bn) * %bn`.
+    Refused: the same with `%last = min(N, len) - 1`, with `%up + %bn`, with the second loop twice, or with one of them before the other.
+
+    Without `of`, a program `NAME.before` is what the program `NAME` is compared with.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileParts(nullptr)";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> {
   let summary = "Prove that every access stays inside its tensor wherever its presence is true";
   let description = [{

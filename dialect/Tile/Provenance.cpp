@@ -47,6 +47,9 @@ Location withNote(Location loc, const SafetyNote &note,
   if (!note.byLoop.empty())
     data.push_back(
         b.getNamedAttr("by_loop", b.getDenseI64ArrayAttr(note.byLoop)));
+  if (!note.byExtent.empty())
+    data.push_back(
+        b.getNamedAttr("by_extent", b.getDenseI64ArrayAttr(note.byExtent)));
   SmallVector<Location> places{withoutNote(loc)};
   if (consumer && withoutNote(*consumer) != places.front())
     places.push_back(withoutNote(*consumer));
@@ -63,11 +66,13 @@ std::optional<SafetyNote> noteOf(Location loc) {
     return value ? value.str() : std::string();
   };
   SafetyNote note{
-      text("id"), text("safety"), text("subject"), text("reason"), {}, {}};
+      text("id"), text("safety"), text("subject"), text("reason"), {}, {}, {}};
   if (auto proved = data.getAs<DenseI64ArrayAttr>("proved"))
     llvm::append_range(note.proved, proved.asArrayRef());
   if (auto byLoop = data.getAs<DenseI64ArrayAttr>("by_loop"))
     llvm::append_range(note.byLoop, byLoop.asArrayRef());
+  if (auto byExtent = data.getAs<DenseI64ArrayAttr>("by_extent"))
+    llvm::append_range(note.byExtent, byExtent.asArrayRef());
   return note;
 }
 
@@ -78,14 +83,30 @@ std::optional<Location> consumerOf(Location loc) {
   return fused.getLocations().back();
 }
 
+/// The place that a predicate began with. `proved` is sorted; every entry at or
+/// before the place moves it up by one.
+static int64_t originalPosition(const SafetyNote &note, unsigned position) {
+  int64_t original = position;
+  for (int64_t gone : note.proved)
+    original += gone <= original;
+  return original;
+}
+
+Location withExtents(Location loc, ArrayRef<unsigned> positions) {
+  std::optional<SafetyNote> note = noteOf(loc);
+  if (!note)
+    return loc;
+  note->byExtent.clear();
+  for (unsigned position : positions)
+    note->byExtent.push_back(originalPosition(*note, position));
+  return withNote(loc, *note);
+}
+
 void noteProved(Operation *op, unsigned position, bool byLoop) {
   std::optional<SafetyNote> note = noteOf(op->getLoc());
   if (!note)
     return;
-  // `proved` is sorted; every entry at or before the place moves it up by one.
-  int64_t original = position;
-  for (int64_t gone : note->proved)
-    original += gone <= original;
+  int64_t original = originalPosition(*note, position);
   note->proved.insert(llvm::upper_bound(note->proved, original), original);
   if (byLoop)
     note->byLoop.insert(llvm::upper_bound(note->byLoop, original), original);

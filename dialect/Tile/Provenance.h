@@ -28,6 +28,9 @@ struct SafetyNote {
   llvm::SmallVector<int64_t> proved{};
   /// Those of them that hold by the bounds of a loop's part.
   llvm::SmallVector<int64_t> byLoop{};
+  /// Positions of predicates that a tensor map tests: they bound an index by
+  /// the extent of the tensor.
+  llvm::SmallVector<int64_t> byExtent{};
 };
 
 /// `loc` with `note` in place of any other one; `consumer`, if any, follows the
@@ -47,6 +50,11 @@ mlir::Location withoutNote(mlir::Location loc);
 /// Adds the predicate at `position` of those that `op` has now to its proved
 /// ones; does nothing for an operation without a note.
 void noteProved(mlir::Operation *op, unsigned position, bool byLoop);
+
+/// `loc`, whose note says that a tensor map tests the predicates at `positions`
+/// of those that the operation has now.
+mlir::Location withExtents(mlir::Location loc,
+                           llvm::ArrayRef<unsigned> positions);
 
 /// Numbers the notes of one pass.
 class NoteIds {

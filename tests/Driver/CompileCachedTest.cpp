@@ -76,6 +76,22 @@ TEST_F(CompileCached, whateverMattersCompilesAgain) {
   EXPECT_TRUE(isCached());
 }
 
+TEST_F(CompileCached, storedPlansCompileAgain) {
+  llvm::SmallString<128> plans = folder;
+  llvm::sys::path::append(plans, "plans");
+  request.planFolder = std::string(plans);
+  EXPECT_FALSE(isCached());
+  EXPECT_TRUE(isCached());
+  std::string path;
+  PlanMeasurement measurement{"device", "stages=3", "N=5", 0.5, 3};
+  ASSERT_EQ(keepPlan(request, measurement, path).status, CompileStatus::Ok);
+  EXPECT_FALSE(isCached());
+  EXPECT_TRUE(isCached());
+  request.plan = "stages=2";
+  EXPECT_FALSE(isCached());
+  EXPECT_TRUE(isCached());
+}
+
 TEST_F(CompileCached, failuresAreNotKept) {
   request.source = "op copy(\n  x: f32[N]]\n";
   for (int i = 0; i < 2; ++i) {

@@ -95,10 +95,11 @@ Case attention(const std::string &op, bool causal) {
   std::vector<HostTensor> lying = data(0);
   lying[3].values = {n + 20, 2147483647, -5};
   test.kits.push_back({"broken promise", lying, {}, false});
-  // Steps have 64 keys; the first row of a causal step has kv_len - M + 1.
+  // Steps have 64 keys, the last one may have one; the first row of a causal
+  // step has kv_len - M + 1.
   std::vector<double> lengths = causal || op == "gemma"
-                                    ? std::vector<double>{n, 68, 69}
-                                    : std::vector<double>{n, 63, 64};
+                                    ? std::vector<double>{65, 68, 69}
+                                    : std::vector<double>{65, 63, 64};
   test.edges.push_back(
       {"edges", sized(6, n, 0, lengths), {}, true, {{"M", 6}}});
   if (op == "gemma")
@@ -126,7 +127,7 @@ Case softmax() {
   std::fill_n(spoiled.values.begin() + 2 * n, n, -inf);
   std::fill_n(spoiled.values.begin() + 3 * n, n - 1, -inf);
   test.kits.push_back({"not finite", {spoiled}});
-  for (int64_t edge : {1023, 1024})
+  for (int64_t edge : {1023, 1024, 1025})
     test.edges.push_back({"edge " + std::to_string(edge),
                           {randomTensor("x", {m, edge}, 4)},
                           {},
@@ -144,13 +145,20 @@ Case matmul() {
   a.values[3 * k + 2] = nan;
   b.values[4 * n + 7] = inf;
   test.kits.push_back({"not finite", {a, b}});
-  for (int64_t edge : {63, 64})
+  for (int64_t edge : {63, 64, 65})
     test.edges.push_back(
         {"edge " + std::to_string(edge),
          {randomTensor("a", {m, edge}, 5), randomTensor("b", {edge, n}, 6)},
          {},
          true,
          {{"K", edge}}});
+  // A block that lies inside both operands.
+  test.edges.push_back(
+      {"inside",
+       {randomTensor("a", {128, 64}, 5), randomTensor("b", {64, 128}, 6)},
+       {},
+       true,
+       {{"M", 128}, {"N", 128}, {"K", 64}}});
   return test;
 }
 
@@ -170,7 +178,7 @@ Case partial() {
   test.kits.push_back({"low", {low}});
   // No row is stored: all elements are those of the init kernels.
   test.kits.push_back({"no rows", {low}, {{"first", m}}});
-  for (int64_t edge : {1023, 1024})
+  for (int64_t edge : {1023, 1024, 1025})
     test.edges.push_back({"edge " + std::to_string(edge),
                           {randomTensor("x", {m, edge}, 7, -1)},
                           {},
@@ -187,13 +195,18 @@ Case filled() {
   // The fill decides the maximum or the minimum, and what pads the block must
   // not.
   test.kits.push_back({"low", {randomTensor("x", {m, n}, 8, -40)}});
-  test.kits.push_back(
-      {"low, no fill", {randomTensor("x", {m, n}, 8, -40)}, {{"first", 0}}});
-  test.kits.push_back(
-      {"high, no fill", {randomTensor("x", {m, n}, 8, 40)}, {{"first", 0}}});
+  // The last column decides.
+  HostTensor low = randomTensor("x", {m, n}, 8, -40),
+             high = randomTensor("x", {m, n}, 8, 40);
+  for (int64_t i = 0; i < m; ++i) {
+    low.values[i * n + n - 1] = -10;
+    high.values[i * n + n - 1] = 20;
+  }
+  test.kits.push_back({"low, no fill", {low}, {{"first", 0}}});
+  test.kits.push_back({"high, no fill", {high}, {{"first", 0}}});
   test.kits.push_back(
       {"all filled", {randomTensor("x", {m, n}, 8)}, {{"first", n}}});
-  for (int64_t edge : {1023, 1024})
+  for (int64_t edge : {1023, 1024, 1025})
     test.edges.push_back({"edge " + std::to_string(edge),
                           {randomTensor("x", {m, edge}, 8, -9)},
                           {},

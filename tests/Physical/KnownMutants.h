@@ -29,7 +29,7 @@ inline Names unite(std::vector<Names> lists) {
   return all;
 }
 
-/// What escapes: a mutant every judge, a blatant one execution or the
+/// What escapes: a mutant every judge or execution, a blatant one the
 /// verifiers.
 struct Missed {
   Names byAll, inExecution, byVerifiers;
@@ -43,6 +43,15 @@ inline const Names sparedOnTile =
     inEach(attention, {"load of k: predicate 2 deleted"});
 inline const Names sparedInSeq =
     inEach(attention, {"copy of k: predicate 2 deleted"});
+/// The same one row further.
+inline const Names sparedRowOnTile =
+    inEach(attention, {"load of k: predicate 2 +1"});
+inline const Names sparedRowInSeq =
+    inEach(attention, {"copy of k: predicate 2 +1"});
+
+/// A causal mask ends at kv_len or before: the other test is redundant.
+inline const Names impliedLength =
+    inEach({"causal", "gemma"}, {"mask: part 1 deleted", "mask: part 1 +1"});
 
 /// The program's own `where` and fills, of which nothing else speaks.
 inline const Names ownPredicates =
@@ -57,13 +66,49 @@ inline const Names unstoredRows =
                         "mask #3: part 0 deleted", "mask #3: part 0 +1",
                         "mask #5: part 0 deleted", "mask #5: part 0 +1"});
 
+/// What fills columns past the last one: the select to the identity that
+/// follows fills them again.
+inline const Names filledTwice =
+    inEach({"filled"}, {"mask: part 1 deleted", "mask: part 1 +1",
+                        "mask #3: part 1 deleted", "mask #3: part 1 +1",
+                        "mask #5: part 1 deleted", "mask #5: part 1 +1"});
+inline const Names filledTwiceOnTile =
+    inEach({"filled"},
+           {"mask: part 1 on another axis", "mask #3: part 1 on another axis",
+            "mask #5: part 1 on another axis"});
+
+/// The plan gives these kernels blocks of one row, none of which lies partly
+/// outside. Before sizes are bound the verifiers refuse the mutants.
+inline const Names wholeRows = unite(
+    {inEach({"softmax"},
+            {"load of x: predicate 0 deleted", "load of x: predicate 0 +1",
+             "load of x #2: predicate 0 deleted",
+             "load of x #2: predicate 0 +1", "store of y: predicate 0 deleted",
+             "store of y: predicate 0 +1"}),
+     inEach({"partial"},
+            {"load of x: predicate 0 deleted", "load of x: predicate 0 +1",
+             "store of top #2: predicate 0 deleted",
+             "store of top #2: predicate 0 +1",
+             "store of total #2: predicate 0 deleted",
+             "store of total #2: predicate 0 +1"}),
+     inEach(
+         {"filled"},
+         {"load of x: predicate 0 deleted", "load of x: predicate 0 +1",
+          "store of top: predicate 0 deleted", "store of top: predicate 0 +1",
+          "store of low: predicate 0 deleted", "store of low: predicate 0 +1",
+          "store of total: predicate 0 deleted",
+          "store of total: predicate 0 +1"})});
+
+/// The other operand of the product is 0 in these lanes, and 1 is finite.
+inline const Names finiteFills =
+    unite({inEach(attention, {"fill of q: 1", "fill of k: 1", "fill of v: 1"}),
+           inEach({"matmul"}, {"fill of a: 1", "fill of b: 1"})});
+
 inline const Missed missedOnTile = {
-    // The other operand of the product is 0 in these lanes.
-    .byAll = unite(
-        {sparedOnTile, unstoredRows,
-         inEach(attention, {"fill of q: 1", "fill of k: 1", "fill of v: 1"}),
-         inEach({"matmul"}, {"fill of a: 1", "fill of b: 1"})}),
-    .inExecution = sparedOnTile,
+    .byAll = unite({sparedOnTile, unstoredRows, finiteFills}),
+    .inExecution =
+        unite({sparedOnTile, sparedRowOnTile, impliedLength, unstoredRows,
+               filledTwice, filledTwiceOnTile, wholeRows, finiteFills}),
     .byVerifiers = unite({sparedOnTile, ownPredicates}),
 };
 
@@ -73,32 +118,64 @@ inline const Names harmlessGuards =
     unite({inEach(attention, {"guard #3: deleted"}),
            inEach({"softmax"}, {"guard #2: deleted"})});
 
+/// A NaN in the maximum is one in the sum as well.
+inline const Names harmlessCompares =
+    unite({inEach(attention, {"guard's compare: launders NaN"}),
+           inEach({"softmax"}, {"guard's compare: launders NaN",
+                                "guard's compare #2: launders NaN"})});
+
 /// Guards have no verifier before form seq.
 inline const Missed missedGuards = {
-    // A NaN in the maximum is one in the sum as well.
-    .byAll = unite({harmlessGuards,
-                    inEach(attention, {"guard's compare: launders NaN"}),
-                    inEach({"softmax"}, {"guard's compare: launders NaN",
-                                         "guard's compare #2: launders NaN"})}),
-    .inExecution = harmlessGuards,
+    .byAll = unite({harmlessGuards, harmlessCompares}),
+    .inExecution = unite({harmlessGuards, harmlessCompares}),
     .byVerifiers = {},
 };
 
 /// Absent lanes of a load are 0 in form seq, which is what a sum needs.
 inline const Names zeroSum = inEach({"partial"}, {"mask: deleted"});
+inline const Names zeroColumn = inEach({"partial"}, {"mask: part 0 +1"});
+
+/// Those of which the verifiers of form seq prove that they change nothing: the
+/// grid has a block for each row.
+inline const Names provedRows =
+    unite({inEach({"softmax"}, {"load of x: predicate 0 deleted",
+                                "load of x #2: predicate 0 deleted"}),
+           inEach({"partial"}, {"load of x: predicate 0 deleted"}),
+           inEach({"filled"}, {"load of x: predicate 0 deleted",
+                               "store of top: predicate 0 deleted",
+                               "store of low: predicate 0 deleted",
+                               "store of total: predicate 0 deleted"})});
+inline const Names provedBounds = inEach(
+    {"filled"}, {"store of top: predicate 0 +1", "store of low: predicate 0 +1",
+                 "store of total: predicate 0 +1"});
 
 inline const Missed missedInSeq = {
-    .byAll = unite({sparedInSeq, zeroSum, unstoredRows}),
-    .inExecution = unite({sparedInSeq, zeroSum}),
-    .byVerifiers = unite({sparedInSeq, zeroSum, ownPredicates}),
+    .byAll =
+        unite({provedRows, provedBounds, sparedInSeq, zeroSum, unstoredRows}),
+    .inExecution =
+        unite({sparedInSeq, sparedRowInSeq, impliedLength, unstoredRows,
+               filledTwice, zeroSum, zeroColumn, wholeRows}),
+    .byVerifiers = unite({provedRows, sparedInSeq, zeroSum, ownPredicates}),
 };
 
+/// True: the window begins in or before the full part.
+inline const Names trueClaim =
+    inEach({"gemma"}, {"full part: claims after it, only 3"});
+
 inline const Missed missedInParts = {
-    // True: the window begins in or before the full part.
-    .byAll = inEach({"gemma"}, {"full part: claims after it, only 3"}),
-    .inExecution = {},
+    .byAll = trueClaim,
+    .inExecution = trueClaim,
     .byVerifiers = {},
 };
+
+/// A step past the end of the last part: the tests of its body leave nothing.
+inline const Names missedSteps =
+    unite({inEach({"dense", "causal", "gemma", "softmax", "matmul", "partial",
+                   "filled"},
+                  {"part, after it: one step more"}),
+           inEach({"softmax"}, {"part #2, after it: one step more"})});
+inline const Names missedInteriorSteps =
+    inEach({"matmul"}, {"part #2, after it: one step more"});
 
 } // namespace selvedge::testing
 

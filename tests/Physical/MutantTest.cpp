@@ -5,6 +5,7 @@
 #include "KnownMutants.h"
 #include "Mutants.h"
 #include "dialect/Sm/Sm.h"
+#include "dialect/Tile/Tile.h"
 
 #include <gtest/gtest.h>
 #include <iostream>
@@ -72,7 +73,8 @@ protected:
   }
 
   /// Expects mutants to be noticed by the verifiers or by execution of what
-  /// `lowering` makes of them, and blatant ones by both, but for known ones.
+  /// `lowering` makes of them, those that a verifier refuses by execution too,
+  /// and blatant ones by both, but for known ones.
   void check(mlir::ModuleOp correct,
              std::vector<Mutant> (*mutate)(mlir::ModuleOp),
              const std::string &verifiers, const std::string &lowering,
@@ -88,20 +90,15 @@ protected:
            isRefused = isJudged && !transform(*mutant.module, verifiers);
       ASSERT_TRUE(lowering.empty() || transform(*mutant.module, lowering))
           << name;
-      // Most mutants are weakened operations that a verifier refuses: that
-      // execution would notice them too proves nothing more.
-      bool isRun = mutant.isBlatant || !isRefused;
-      std::string shown = isRun ? shows(*mutant.module, variant) : "";
+      std::string shown = shows(*mutant.module, variant);
       addRow(name,
              isRefused  ? "refused "
              : isJudged ? "accepted"
                         : "",
-             !isRun          ? "not run"
-             : shown.empty() ? "no change"
-                             : shown);
+             shown.empty() ? "no change" : shown);
       if (shown.empty() && !isRefused)
         missed.byAll.insert(name);
-      if (mutant.isBlatant && shown.empty())
+      if (shown.empty())
         missed.inExecution.insert(name);
       if (mutant.isBlatant && isJudged && !isRefused)
         missed.byVerifiers.insert(name);
@@ -161,11 +158,61 @@ protected:
     test.kits.insert(test.kits.begin(), test.edges.begin(), test.edges.end());
     Mutants::SetUp();
   }
+
+  void checkSteps(mlir::ModuleOp before, const std::string &split,
+                  const std::string &binding, const Names &known);
 };
 
 TEST_P(MutantParts, Tile) {
   check(*transformed((exactPipeline + "," + claimsPipeline).str()), partMutants,
         verifyClaimsPipeline.str(), simplifyPipeline.str(), "", missedInParts);
+  EXPECT_NE(table, "");
+}
+
+/// Expects that `verify-tile-parts` accepts what `split` makes of a module,
+/// that it or the verifier of claims refuses every mutant of it, and that the
+/// mutants change results once `binding` has given blocks their sizes.
+void MutantParts::checkSteps(mlir::ModuleOp before, const std::string &split,
+                             const std::string &binding, const Names &known) {
+  mlir::OwningOpRef<mlir::ModuleOp> parts(before.clone());
+  ASSERT_TRUE(transform(*parts, "verify-tile-parts{of=" + split + "}"));
+  Names missed;
+  for (Mutant &mutant : stepMutants(*parts)) {
+    std::string name = test.name + ": " + mutant.name;
+    mlir::OwningOpRef<mlir::ModuleOp> pair(mutant.module->clone());
+    for (auto program : before.getOps<tile::ProgramOp>()) {
+      auto copy = program.clone();
+      copy.setSymName((program.getSymName() + ".before").str());
+      pair->push_back(copy);
+    }
+    bool isRefused = !transform(*pair, "verify-tile-parts");
+    ASSERT_TRUE(transform(*mutant.module, binding)) << name;
+    // Parts of which one runs may be exchanged, but not what they claim.
+    EXPECT_TRUE(isRefused || !transform(*mutant.module, verifyClaimsPipeline))
+        << name;
+    ASSERT_TRUE(transform(*mutant.module, simplifyPipeline)) << name;
+    std::string shown = shows(*mutant.module);
+    addRow(name, "refused", shown.empty() ? "no change" : shown);
+    if (shown.empty())
+      missed.insert(name);
+  }
+  expectOnly(known, missed, "execution");
+}
+
+TEST_P(MutantParts, Steps) {
+  checkSteps(*transformed(exactPipeline.str()), "tile-loop-parts",
+             "tile-expand-softmax,cse,tile-bind-blocks", missedSteps);
+  EXPECT_NE(table, "");
+}
+
+/// The same of blocks that lie inside their tensors and others. Only the matrix
+/// product has sizes here at which both run.
+TEST_P(MutantParts, InteriorSteps) {
+  if (test.name != "matmul")
+    return;
+  checkSteps(*transformed(exactPipeline.str() +
+                          ",tile-loop-parts,tile-expand-softmax,cse"),
+             "tile-interior-parts", "tile-bind-blocks", missedInteriorSteps);
   EXPECT_NE(table, "");
 }
 

@@ -33,6 +33,10 @@ std::vector<Mutant> guardMutants(mlir::ModuleOp module);
 /// bound `tile` with `tile.known`.
 std::vector<Mutant> partMutants(mlir::ModuleOp module);
 
+/// Faults in which steps the parts of loops run: steps left out, run twice or
+/// in another order. For `tile` right after the pass that split them.
+std::vector<Mutant> stepMutants(mlir::ModuleOp module);
+
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_MUTANTS_H

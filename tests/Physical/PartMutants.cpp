@@ -102,6 +102,12 @@ public:
     }
   }
 
+  void runSteps() {
+    for (auto [i, parts] : llvm::enumerate(findParts(module)))
+      if (parts.after)
+        steps(parts, i > 0 ? "part #" + std::to_string(i + 1) : "part");
+  }
+
   std::vector<Mutant> mutants;
 
 private:
@@ -142,6 +148,51 @@ private:
           [&](Parts p) { start(p.full, p.full.getStep(), false); });
   }
 
+  void steps(const Parts &parts, const std::string &name) {
+    auto shift = [](OpOperand &bound, Value distance, bool up) {
+      bound.set(
+          moved(cast<scf::ForOp>(bound.getOwner()), bound.get(), distance, up));
+    };
+    for (auto [part, which] : {std::pair(&Parts::full, ", full: "),
+                               {&Parts::after, ", after it: "}}) {
+      std::string site = name + which;
+      add(parts, site + "first step left out", false, [&](Parts p) {
+        shift((p.*part).getLowerBoundMutable(), (p.*part).getStep(), true);
+      });
+      add(parts, site + "last step left out", false, [&](Parts p) {
+        shift((p.*part).getUpperBoundMutable(), (p.*part).getStep(), false);
+      });
+      add(parts, site + "one key left out", false, [&](Parts p) {
+        shift((p.*part).getUpperBoundMutable(), one(p.*part), false);
+      });
+      add(parts, site + "one step more", false, [&](Parts p) {
+        shift((p.*part).getUpperBoundMutable(), (p.*part).getStep(), true);
+      });
+      add(parts, site + "left out", false, [&](Parts p) {
+        (p.*part).replaceAllUsesWith((p.*part).getInitArgs());
+        (p.*part).erase();
+      });
+      add(parts, site + "twice", false, [&](Parts p) { repeat(p.*part); });
+    }
+    add(parts, name + "s in the other order", false, [](Parts p) {
+      p.full->moveBefore(p.after);
+      Value first = p.full.getLowerBound(), end = p.full.getUpperBound();
+      p.full.getLowerBoundMutable().assign(p.after.getLowerBound());
+      p.full.getUpperBoundMutable().assign(p.after.getUpperBound());
+      p.after.getLowerBoundMutable().assign(first);
+      p.after.getUpperBoundMutable().assign(end);
+    });
+  }
+
+  /// The part again, on what it carries.
+  static void repeat(scf::ForOp part) {
+    OpBuilder b(part->getContext());
+    b.setInsertionPointAfter(part);
+    auto loop = cast<scf::ForOp>(b.clone(*part));
+    part.replaceAllUsesWith(loop.getResults());
+    loop.getInitArgsMutable().assign(part.getResults());
+  }
+
   /// A partial step taken as a full one: all that a full one claims, and each
   /// of it.
   void claims(const Parts &parts, scf::ForOp Parts::*part,
@@ -160,6 +211,12 @@ private:
 };
 
 } // namespace
+
+std::vector<Mutant> stepMutants(ModuleOp module) {
+  Mutator mutator(module);
+  mutator.runSteps();
+  return std::move(mutator.mutants);
+}
 
 std::vector<Mutant> partMutants(ModuleOp module) {
   Mutator mutator(module);

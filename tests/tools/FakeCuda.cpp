@@ -3,8 +3,10 @@
 //
 // `run --device gpu` is tested with it where there is no GPU. The kernels of
 // the artefact are recognised by name and executed from their parameters; with
-// FAKE_CUDA_FAULT they misbehave in one way each. Tests of the runtime watch
-// launches of any kernel through FakeCuda.h.
+// FAKE_CUDA_FAULT they misbehave in one way each. Events tell the milliseconds
+// that FAKE_CUDA_MS gives for the modules in the order in which they are loaded
+// ("0.3,0.1"), 1 for the rest. Tests of the runtime watch launches of any
+// kernel through FakeCuda.h.
 #include "tests/tools/FakeCuda.h"
 
 #include "runtime/src/CudaDriver.h"
@@ -29,12 +31,25 @@ struct State {
   std::atomic<int> descriptors = 0;
   int launches = 0;
   bool lost = false;
+  int modules = 0;
+  /// Of all launches so far.
+  double milliseconds = 0;
 };
 State state;
 
 bool fault(const char *name) {
   const char *wanted = std::getenv("FAKE_CUDA_FAULT");
   return wanted && std::strcmp(wanted, name) == 0;
+}
+
+/// Milliseconds per launch of the module that was loaded last.
+double launchCost() {
+  const char *costs = std::getenv("FAKE_CUDA_MS");
+  for (int i = 1; costs && i < state.modules; ++i) {
+    costs = std::strchr(costs, ',');
+    costs = costs ? costs + 1 : nullptr;
+  }
+  return costs ? std::strtod(costs, nullptr) : 1;
 }
 
 /// "8.0", or what FAKE_CUDA_CAPABILITY asks for.
@@ -152,6 +167,7 @@ DEFINE(cuCtxSynchronize, (),
 DEFINE(cuModuleLoadDataEx,
        (CuHandle * module, const void *, unsigned, int *, void **), {
          *module = &state;
+         ++state.modules;
          return cuSuccess;
        })
 DEFINE(cuModuleUnload, (CuHandle), { return cuSuccess; })
@@ -168,11 +184,14 @@ DEFINE(cuLaunchKernel,
          if (FakeCudaWatch watch = state.watch)
            watch(static_cast<const std::string *>(function)->c_str(),
                  {grid, gridY, gridZ}, params);
+         if (fault("refuse"))
+           return errorIllegalAddress;
          const auto &name = *static_cast<const std::string *>(function);
          if (name.starts_with("axpy_init_y"))
            runInit(grid, params);
          else if (name.starts_with("axpy_main"))
            runMain(params);
+         state.milliseconds += launchCost();
          return cuSuccess;
        })
 DEFINE(cuMemAlloc_v2, (CuPointer * pointer, size_t bytes), {
@@ -218,11 +237,24 @@ DEFINE(cuStreamIsCapturing, (CuHandle, int *status), {
   return cuSuccess;
 })
 DEFINE(cuStreamSynchronize, (CuHandle), { return cuSuccess; })
-DEFINE(cuEventCreate, (CuHandle *, unsigned), { return cuSuccess; })
-DEFINE(cuEventDestroy_v2, (CuHandle), { return cuSuccess; })
-DEFINE(cuEventRecord, (CuHandle, CuHandle), { return cuSuccess; })
+DEFINE(cuEventCreate, (CuHandle * event, unsigned), {
+  *event = new double(0);
+  return cuSuccess;
+})
+DEFINE(cuEventDestroy_v2, (CuHandle event), {
+  delete static_cast<double *>(event);
+  return cuSuccess;
+})
+DEFINE(cuEventRecord, (CuHandle event, CuHandle), {
+  *static_cast<double *>(event) = state.milliseconds;
+  return cuSuccess;
+})
 DEFINE(cuEventSynchronize, (CuHandle), { return cuSuccess; })
-DEFINE(cuEventElapsedTime, (float *, CuHandle, CuHandle), { return cuSuccess; })
+DEFINE(cuEventElapsedTime, (float *ms, CuHandle start, CuHandle end), {
+  *ms = static_cast<float>(*static_cast<double *>(end) -
+                           *static_cast<double *>(start));
+  return cuSuccess;
+})
 
 extern "C" __attribute__((visibility("default"))) void
 fakeCudaWatch(FakeCudaWatch watch) {

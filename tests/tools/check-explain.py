@@ -1,9 +1,10 @@
 """Checks `explain` against the program that it explains.
 
 check-explain.py JSON MLIR [HTML]: the ids of JSON's operations are exactly those in the
-locations of MLIR (`compile --emit sm:async --locations`), operation by operation, and no
-access or float select is without one. HTML is well-formed, loads nothing, has every id,
-and its pictures are covered without overlap.
+locations of MLIR (`compile --emit sm:async --locations`, which holds form roles for
+sm_90a), operation by operation, and no access, clear or float select is without one. Every
+kernel that the host plan launches has a schedule. HTML is well-formed, loads nothing, has
+every id, and its pictures are covered without overlap.
 """
 import collections
 import json
@@ -11,6 +12,8 @@ import re
 import sys
 import xml.etree.ElementTree as ET
 
+ACCESSES = {"sm." + name for name in
+            "load store copy copy_async tma_load tma_store bulk_load bulk_reduce clear any".split()}
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -42,13 +45,31 @@ def check_program(explanation, text):
     for kernel, op, note, line in safety_operations(text):
         if note:
             found[kernel, op, note] += 1
-        access = op in ("sm.load", "sm.store", "sm.copy", "sm.copy_async")
+        access = op in ACCESSES
         select = op == "arith.select" and re.search(r"xi1, .*x(f32|bf16|f16), ", line)
         assert note or not (access or select), "no record for: " + line.strip()[:80]
     assert found, "the program has no notes"
+    check_clears(found)
     assert told == found, f"told, not found: {told - found}; found, not told: {found - told}"
+    launched = re.findall(r"sm\.launch @(\w+)", text)
+    told_kernels = [schedule["kernel"] for schedule in explanation["schedules"]]
+    assert launched == told_kernels, f"launched: {launched}, told: {told_kernels}"
+    for schedule in explanation["schedules"]:
+        aspects = [choice["what"] for choice in schedule["choices"]]
+        assert aspects[:2] == ["when", "tiles"] and len(aspects) == len(set(aspects)), aspects
+        assert all(choice["choice"] and choice["why"] for choice in schedule["choices"])
     gone = [record["id"] for record in explanation["unnecessary"]]
     assert not set(gone) & {note for _, _, note in found}, "an unnecessary one is there"
+
+
+def check_clears(found):
+    """Rows that are cleared are fenced, and awaited by all that multiply."""
+    counts = collections.defaultdict(lambda: collections.Counter())
+    for (kernel, op, note), count in found.items():
+        counts[kernel, note][op] = count
+    for where, ops in counts.items():
+        parts = {ops["sm.clear"], ops["sm.proxy_fence"], ops["sm.named_barrier"]}
+        assert len(parts) == 1, f"{where} clears without fence or barrier: {dict(ops)}"
 
 
 def check_page(explanation, path):
@@ -72,7 +93,8 @@ def check_page(explanation, path):
 
 def check_picture(picture):
     number = lambda e, key: float(e.get(key))
-    cells = [r for r in picture.iter(SVG + "rect") if not r.get("class").startswith("fill-")]
+    drawn = lambda r: not r.get("class").startswith(("fill-", "partial"))
+    cells = [r for r in picture.iter(SVG + "rect") if drawn(r)]
     box = lambda r: (number(r, "x"), number(r, "y"), number(r, "width"), number(r, "height"))
     right = max(x + w for x, _, w, _ in map(box, cells))
     bottom = max(y + h for _, y, _, h in map(box, cells))

@@ -20,6 +20,8 @@ Action addCompile(CLI::App &app);
 Action addRun(CLI::App &app);
 /// `explain`: what keeps each load, score and output safe.
 Action addExplain(CLI::App &app);
+/// `bench`: how long an op takes on the GPU, and its fastest plan.
+Action addBench(CLI::App &app);
 /// `list`: ops of files or of the shipped templates.
 Action addList(CLI::App &app);
 /// `doctor`: what this machine can do.

@@ -42,7 +42,7 @@ Result<std::vector<std::string>> findTemplates() {
 }
 
 int listFile(const std::string &file, std::string &text) {
-  Result<CompileRequest> request = makeRequest({file, "", "", {}});
+  Result<CompileRequest> request = makeRequest({file, "", "", {}, ""});
   if (!request.ok())
     return report(request.status());
   std::vector<OpSummary> ops;

@@ -14,7 +14,7 @@ using namespace selvedge::cli;
 namespace {
 
 constexpr const char *available =
-    "compile, run, explain, list, doctor, version";
+    "compile, run, explain, bench, list, doctor, version";
 
 /// A first word that is no subcommand gets a better message here than from the
 /// parser; exitDone when there is nothing to say.
@@ -27,10 +27,10 @@ int checkSubcommand(int argc, char **argv) {
   if (word.starts_with('-'))
     return exitDone;
   for (std::string_view known :
-       {"compile", "run", "explain", "list", "doctor", "version"})
+       {"compile", "run", "explain", "bench", "list", "doctor", "version"})
     if (word == known)
       return exitDone;
-  bool planned = word == "check" || word == "bench";
+  bool planned = word == "check";
   printError(fmt::format("{} '{}'; available: {}",
                          planned ? "not available yet: subcommand"
                                  : "unknown subcommand",
@@ -47,8 +47,9 @@ int runProgram(int argc, char **argv) {
                        fmt::format("selvedge {}", selvedge::compilerVersion()));
   const std::pair<const char *, Action> actions[] = {
       {"compile", addCompile(app)}, {"run", addRun(app)},
-      {"explain", addExplain(app)}, {"list", addList(app)},
-      {"doctor", addDoctor(app)},   {"version", addVersion(app)},
+      {"explain", addExplain(app)}, {"bench", addBench(app)},
+      {"list", addList(app)},       {"doctor", addDoctor(app)},
+      {"version", addVersion(app)},
   };
   try {
     app.parse(argc, argv);

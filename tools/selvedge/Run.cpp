@@ -149,6 +149,8 @@ int runRun(RunOptions options) {
       chooseDevice(options.device, request->arch);
   if (!device.ok())
     return report(device.status());
+  if (*device)
+    request->device = (*device)->name();
   CaseRunner runner(std::move(*request), *device, options.physical);
   return options.cases.empty() ? runOne(runner, *one, options.output)
                                : runAll(runner, *cases, *device);

@@ -9,11 +9,14 @@
 
 namespace selvedge::cli {
 
-/// Adds FILE, --op, --arch and --set.
+/// Adds FILE, --op, --arch, --plan and --set.
 inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command.add_option("FILE", options.file, "the .tile file")->required();
   command.add_option("--op", options.op, "the op (default: the first)");
   command.add_option("--arch", options.arch, "sm_80 or sm_90a");
+  command.add_option("--plan", options.plan,
+                     "plans to bind, as bench --tune names them, instead of "
+                     "stored ones or the model's");
   command
       .add_option("--set", options.sets,
                   "NAME=VALUE, binds a parameter; may be repeated")

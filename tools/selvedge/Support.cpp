@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Support.h"
 
+#include "selvedge/DiskCache.h"
 #include "selvedge/File.h"
 #include "selvedge/Manifest.h"
 
@@ -42,6 +43,9 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   request.source = std::move(*source);
   request.op = options.op;
   request.arch = options.arch;
+  request.plan = options.plan;
+  if (std::string cache = cacheFolder(); !cache.empty())
+    request.planFolder = cache + "/plans";
   return request;
 }
 

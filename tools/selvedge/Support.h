@@ -29,6 +29,8 @@ struct SourceOptions {
   std::string op;
   std::string arch;
   std::vector<std::string> sets;
+  /// CompileRequest::plan.
+  std::string plan;
 };
 
 /// Prints "selvedge: error: <message>" on standard error.
@@ -40,7 +42,8 @@ int report(const Status &status);
 /// Prints a compilation's diagnostics and returns its exit status.
 int report(const CompileResult &result);
 
-/// Reads the source and checks `arch`; `--set` is not looked at.
+/// Reads the source and checks `arch`; `--set` is not looked at. Plans are kept
+/// in the cache folder.
 Result<CompileRequest> makeRequest(const SourceOptions &options);
 
 /// Splits NAME=VALUE strings of option `option`; names must not repeat.

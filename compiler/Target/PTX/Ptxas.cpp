@@ -139,10 +139,13 @@ PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
   PtxasResult result;
   result.log = parsePtxasLog(printed);
   result.cubin = output.read();
-  if (!result.log.remarks.empty())
-    return failure(PtxasStatus::Refused,
-                   "ptxas serialised or changed the kernel:\n" +
-                       llvm::join(result.log.remarks, "\n"));
+  if (!result.log.remarks.empty()) {
+    PtxasResult refused = failure(PtxasStatus::Refused,
+                                  "ptxas serialised or changed the kernel:\n" +
+                                      llvm::join(result.log.remarks, "\n"));
+    refused.log = std::move(result.log);
+    return refused;
+  }
   if (result.cubin.empty())
     return failure(PtxasStatus::CannotRun,
                    "'" + ptxas + "' wrote no cubin: is it ptxas?");

@@ -1,0 +1,261 @@
+// Tries plans until ptxas takes one without spills.
+// SPDX-License-Identifier: MIT
+#include "compiler/Driver/PlanSearch.h"
+
+#include "compiler/Driver/PlanStore.h"
+#include "compiler/Schedule/Plan.h"
+#include "dialect/Tile/Tile.h"
+
+#include <set>
+
+namespace selvedge::driver {
+
+using namespace mlir;
+using schedule::PlanChoice;
+
+/// Fewer bytes cost nothing that can be measured.
+static constexpr int64_t spillLimit = 32;
+/// With fewer warpgroups each tile that is copied serves fewer rows, which
+/// costs more than a smaller spill (3 to 10 % where 8 to 60 bytes were
+/// spilled).
+static constexpr int64_t warpgroupSpillLimit = 256;
+/// Plans per kernel that are assembled: each takes seconds.
+static constexpr size_t maxAttempts = 3;
+
+bool Verdict::isGood() const {
+  return !isSerialised && spillBytes < spillLimit;
+}
+
+std::vector<KernelPlans> listKernelPlans(ModuleOp bound, StringRef arch) {
+  std::vector<KernelPlans> result;
+  bound.walk([&](tile::KernelOp kernel) {
+    // The passes before have done the same without an error.
+    FailureOr<schedule::AxisRoles> roles = schedule::assignRoles(kernel);
+    if (failed(roles))
+      return;
+    FailureOr<schedule::RankedPlans> ranked =
+        schedule::rankPlans(kernel, *roles, *targetInfo(arch));
+    if (failed(ranked))
+      return;
+    KernelPlans &plans = result.emplace_back();
+    plans.name = schedule::planName(kernel);
+    for (const schedule::KernelPlan &plan : ranked->plans)
+      plans.plans.push_back({schedule::planKey(kernel, plan),
+                             schedule::planWords(kernel, plan), plan.warps,
+                             plan.smemBytes});
+  });
+  return result;
+}
+
+/// Whether a remark is about the kernel: it names it in quotes, or none.
+static bool concerns(StringRef remark, StringRef kernel) {
+  return !remark.contains('\'') || remark.contains(("'" + kernel + "'").str());
+}
+
+static Verdict judge(const ptx::PtxasLog &log,
+                     const ptx::KernelResources &kernel) {
+  return {std::max(kernel.spillStoreBytes, kernel.spillLoadBytes),
+          llvm::any_of(log.remarks, [&](const std::string &remark) {
+            return concerns(remark, kernel.name);
+          })};
+}
+
+std::map<std::string, Verdict> judge(const ptx::PtxasLog &log, StringRef op,
+                                     const std::vector<KernelPlans> &kernels) {
+  std::map<std::string, Verdict> verdicts;
+  for (const ptx::KernelResources &kernel : log.kernels)
+    for (const KernelPlans &plans : kernels) {
+      // Kernels are called OP_KERNEL_VARIANT, variants have no underscore.
+      StringRef name = plans.name, rest = kernel.name;
+      bool isUniversal = name.consume_front("universal.");
+      if (!rest.consume_front(op) || !rest.consume_front("_") ||
+          !rest.consume_front(name) || !rest.consume_front("_") ||
+          rest.contains('_'))
+        continue;
+      bool hasVersion = llvm::any_of(kernels, [&](const KernelPlans &other) {
+        return other.name == ("universal." + name).str();
+      });
+      if (hasVersion && isUniversal != (rest == "universal"))
+        continue;
+      Verdict &worst = verdicts[plans.name];
+      worst = std::max(worst, judge(log, kernel));
+    }
+  return verdicts;
+}
+
+std::vector<std::string> complaintsOf(const ptx::PtxasLog &log) {
+  std::vector<std::string> complaints;
+  for (const ptx::KernelResources &kernel : log.kernels) {
+    Verdict verdict = judge(log, kernel);
+    if (verdict.isSerialised)
+      complaints.push_back(kernel.name + " is serialised by ptxas");
+    else if (!verdict.isGood())
+      complaints.push_back(kernel.name + " spills " +
+                           std::to_string(verdict.spillBytes) + " bytes");
+  }
+  return complaints;
+}
+
+namespace {
+
+class Search {
+public:
+  Search(const CompileRequest &request, Session &first)
+      : request(request), op(first.getOpName()) {
+    best = std::move(first.result);
+    log = first.getLog();
+    best.complaints = complaintsOf(log);
+    assembled[schedule::printChoice(compiled)] = best;
+  }
+
+  CompileResult run() {
+    if (!list())
+      return std::move(best);
+    for (size_t attempt = 1;; ++attempt) {
+      for (const auto &[name, verdict] : judge(log, op, kernels))
+        seen[name].emplace(position[name], verdict);
+      if (attempt == maxAttempts || !advance())
+        break;
+      compile(choiceAt());
+    }
+    for (auto &[name, verdicts] : seen)
+      position[name] =
+          llvm::min_element(verdicts, [](const auto &a, const auto &b) {
+            return a.second < b.second;
+          })->first;
+    PlanChoice last = choiceAt();
+    // The version for any strides multiplies warp by warp.
+    for (const KernelPlans &kernel : kernels)
+      if (isSplit() && !isUniversal(kernel) && verdictOf(kernel).isSerialised)
+        last.bulk = false;
+    if (last != compiled)
+      compile(last);
+    remember(last);
+    return std::move(best);
+  }
+
+private:
+  bool list() {
+    Session session(request);
+    if (!session.checkArch() || !session.parse() ||
+        !session.runPasses(Emit::TileBound))
+      return false;
+    kernels = listKernelPlans(session.getModule(), request.arch);
+    return true;
+  }
+
+  static bool isUniversal(const KernelPlans &kernel) {
+    return StringRef(kernel.name).starts_with("universal.");
+  }
+  bool isSplit() const { return llvm::any_of(kernels, isUniversal); }
+
+  /// The verdict on the plan at hand; a kernel that was never assembled is
+  /// fine.
+  Verdict verdictOf(const KernelPlans &kernel) {
+    auto &verdicts = seen[kernel.name];
+    auto found = verdicts.find(position[kernel.name]);
+    return found == verdicts.end() ? Verdict() : found->second;
+  }
+
+  /// Whether the plan after the one at hand is worth a try.
+  bool needsNext(const KernelPlans &kernel) {
+    size_t at = position[kernel.name];
+    Verdict verdict = verdictOf(kernel);
+    if (verdict.isGood() || at + 1 == kernel.plans.size())
+      return false;
+    bool keepsWarps = !isSplit() || isUniversal(kernel) ||
+                      kernel.plans[at + 1].warps >= kernel.plans[at].warps;
+    return keepsWarps || verdict.isSerialised ||
+           verdict.spillBytes >= warpgroupSpillLimit;
+  }
+
+  /// The next plan of each kernel that needs one; false where none does.
+  bool advance() {
+    bool moved = false;
+    for (const KernelPlans &kernel : kernels)
+      if (needsNext(kernel)) {
+        ++position[kernel.name];
+        moved = true;
+      }
+    return moved;
+  }
+
+  PlanChoice choiceAt() {
+    PlanChoice choice;
+    for (const KernelPlans &kernel : kernels)
+      if (size_t at = position[kernel.name])
+        choice.tiles[kernel.name] = kernel.plans[at].key;
+    return choice;
+  }
+
+  /// Why the plans are not the first ones.
+  std::string reason(const PlanChoice &choice) {
+    std::string text =
+        choice.bulk ? "" : "ptxas serialises the products of warpgroups";
+    for (const KernelPlans &kernel : kernels) {
+      const auto &verdicts = seen[kernel.name];
+      if (verdicts.size() < 2)
+        continue;
+      text += text.empty() ? "" : "; ";
+      text += "of " + std::to_string(verdicts.size()) + " plans of " +
+              kernel.name + " that were assembled the one that spills least";
+      for (const auto &[at, verdict] : verdicts)
+        text +=
+            ", " + kernel.plans[at].words +
+            (verdict.isSerialised
+                 ? " is serialised"
+                 : " spills " + std::to_string(verdict.spillBytes) + " bytes");
+    }
+    return text;
+  }
+
+  void compile(const PlanChoice &choice) {
+    compiled = choice;
+    CompileRequest attempt = request;
+    attempt.plan = schedule::printChoice(choice);
+    if (auto known = assembled.find(attempt.plan); known != assembled.end()) {
+      best = known->second;
+      return;
+    }
+    Session session(attempt);
+    if (session.checkArch() && session.parse() && session.locatePtxas() &&
+        session.choosePlans() && session.compileToPtx())
+      session.assemble();
+    log = session.getLog();
+    best = std::move(session.result);
+    best.complaints = complaintsOf(log);
+    assembled[attempt.plan] = best;
+  }
+
+  /// A folder that cannot be written costs time, nothing else.
+  void remember(const PlanChoice &choice) {
+    if (request.planFolder.empty() || best.status != CompileStatus::Ok)
+      return;
+    Session session(request);
+    if (session.parse())
+      llvm::consumeError(
+          PlanStore(request, session.getModule())
+              .keepVerdict({schedule::printChoice(choice), reason(choice)}));
+  }
+
+  const CompileRequest &request;
+  std::string op;
+  std::vector<KernelPlans> kernels;
+  std::map<std::string, size_t> position;
+  /// By kernel and position.
+  std::map<std::string, std::map<size_t, Verdict>> seen;
+  /// Of the compilation before.
+  ptx::PtxasLog log;
+  /// What every choice so far has become.
+  std::map<std::string, CompileResult> assembled;
+  PlanChoice compiled;
+  CompileResult best;
+};
+
+} // namespace
+
+CompileResult searchPlans(const CompileRequest &request, Session &first) {
+  return Search(request, first).run();
+}
+
+} // namespace selvedge::driver

@@ -1,0 +1,59 @@
+// Tries plans until ptxas takes one without spills.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_DRIVER_PLANSEARCH_H
+#define SELVEDGE_COMPILER_DRIVER_PLANSEARCH_H
+
+#include "compiler/Driver/Session.h"
+
+#include <map>
+
+namespace selvedge::driver {
+
+/// The plans of one kernel, best first by the model.
+struct KernelPlans {
+  /// Its name in a PlanChoice.
+  std::string name;
+  struct Entry {
+    std::string key, words;
+    int64_t warps, smemBytes;
+  };
+  std::vector<Entry> plans;
+};
+
+/// The plans of all kernels of a program whose blocks are bound.
+std::vector<KernelPlans> listKernelPlans(mlir::ModuleOp bound,
+                                         llvm::StringRef arch);
+
+/// What ptxas made of a kernel.
+struct Verdict {
+  /// Bytes that the worst of its variants spills.
+  int64_t spillBytes = 0;
+  /// A remark C75xx.
+  bool isSerialised = false;
+
+  /// Whether the plan may be used without looking for a better one.
+  bool isGood() const;
+  bool operator<(const Verdict &other) const {
+    return std::tie(isSerialised, spillBytes) <
+           std::tie(other.isSerialised, other.spillBytes);
+  }
+};
+
+/// Verdicts by name in a PlanChoice of those of `kernels` that `log` knows. A
+/// remark that names no kernel is about all.
+std::map<std::string, Verdict> judge(const ptx::PtxasLog &log,
+                                     llvm::StringRef op,
+                                     const std::vector<KernelPlans> &kernels);
+
+/// What is wrong with the kernels of `log`, a line each.
+std::vector<std::string> complaintsOf(const ptx::PtxasLog &log);
+
+/// Compiles with the next plans of kernels that spill or are serialised, a few
+/// times. `first` is the attempt with the first ones. Takes the plans that
+/// spill least; where ptxas serialises every one that was tried, the version
+/// for any strides serves all tensors.
+CompileResult searchPlans(const CompileRequest &request, Session &first);
+
+} // namespace selvedge::driver
+
+#endif // SELVEDGE_COMPILER_DRIVER_PLANSEARCH_H

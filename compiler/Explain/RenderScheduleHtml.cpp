@@ -1,0 +1,66 @@
+// The part of the page that says how kernels run.
+// SPDX-License-Identifier: MIT
+#include "compiler/Explain/Render.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace selvedge::explain {
+
+/// What the plan chooses, for readers who have never seen a kernel.
+static constexpr struct {
+  const char *what, *title, *meaning;
+} aspects[] = {
+    {"when", "Chosen when", "a launch takes the first kernel that fits"},
+    {"tiles", "Tiles",
+     "a thread block works on a tile of the result, in steps over the rest"},
+    {"roles", "Division of work",
+     "a warpgroup is 128 threads that multiply together; TMA copies a box of a "
+     "tensor by itself, described by a tensor map"},
+    {"copies", "Copies", "tiles travel from memory to shared memory"},
+    {"registers", "Registers", "the fastest memory, private to a thread"},
+    {"rings", "Rings",
+     "tiles arrive in the slots of a ring in shared memory while others are "
+     "in use"},
+    {"overlap", "Overlap", "products run beside other arithmetic"},
+    {"turns", "Turns", "the tensor cores serve one warpgroup at a time"},
+    {"softmax", "Softmax",
+     "weights are taken against the largest score so far"},
+    {"launch", "Launch", "how tiles are given to thread blocks"},
+    {"results", "Results", "how results reach memory"},
+};
+
+static void row(llvm::raw_ostream &os, const Choice &choice) {
+  std::string title = choice.what, meaning;
+  for (const auto &aspect : aspects)
+    if (choice.what == aspect.what) {
+      title = aspect.title;
+      meaning = aspect.meaning;
+    }
+  os << "<tr><td><strong>" << escapeXml(title) << "</strong>";
+  if (!meaning.empty())
+    os << "<br/><span class=\"dim\">" << escapeXml(meaning) << "</span>";
+  os << "</td><td>" << escapeXml(choice.choice) << "</td><td>"
+     << escapeXml(choice.why) << "</td></tr>\n";
+}
+
+std::string renderScheduleHtml(const std::vector<Schedule> &schedules) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (schedules.empty())
+    return text;
+  os << "<h2>How it runs</h2>\n<p>Choices of the compiler, which change the "
+        "speed but never what is a result. One kernel per class of "
+        "tensors.</p>\n";
+  for (const Schedule &schedule : schedules) {
+    os << "<h3>" << escapeXml(schedule.variant) << " <code>"
+       << escapeXml(schedule.kernel)
+       << "</code></h3>\n<div class=\"wide\"><table>\n<tr><th>What</th>"
+          "<th>Choice</th><th>Because</th></tr>\n";
+    for (const Choice &choice : schedule.choices)
+      row(os, choice);
+    os << "</table></div>\n";
+  }
+  return text;
+}
+
+} // namespace selvedge::explain

@@ -1,0 +1,54 @@
+// How the kernels run: what the plan chose, and why.
+// SPDX-License-Identifier: MIT
+#include "compiler/Explain/Schedules.h"
+
+#include "dialect/Sm/Sm.h"
+#include "dialect/Tile/Decisions.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace selvedge::explain {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// When a launch takes the variant.
+static Choice conditionOf(VariantOp variant) {
+  if (variant.getWhen().empty())
+    return {"when", "always",
+            "it takes any strides and alignment; variants "
+            "before it go first where they apply"};
+  std::string tensors = llvm::join(
+      llvm::map_range(variant.getWhen().getAsValueRange<StringAttr>(),
+                      [](StringRef name) { return name.str(); }),
+      ", ");
+  std::string bytes = std::to_string(variant.getAlign());
+  bool isBulk = false;
+  for (auto launch : variant.getBody().getOps<LaunchOp>())
+    isBulk |= llvm::any_of(launch.getArgs(), [](Attribute arg) {
+      return isa<TensorMapArgAttr>(arg);
+    });
+  return {"when",
+          tensors + " contiguous in the last dimension, aligned to " + bytes +
+              " bytes",
+          isBulk ? "tensor maps describe no other tensors"
+                 : "every access moves " + bytes + " bytes"};
+}
+
+std::vector<Schedule> schedules(ModuleOp module) {
+  std::vector<Schedule> result;
+  for (auto plan : module.getOps<PlanOp>())
+    for (auto variant : plan.getBody().getOps<VariantOp>())
+      for (auto launch : variant.getBody().getOps<LaunchOp>()) {
+        auto kernel = module.lookupSymbol<KernelOp>(launch.getKernel());
+        Schedule schedule{variant.getName().str(),
+                          kernel.getSymName().str(),
+                          {conditionOf(variant)}};
+        for (const tile::Decision &d : tile::decisionsOf(kernel.getLoc()))
+          schedule.choices.push_back({d.what, d.choice, d.why});
+        result.push_back(std::move(schedule));
+      }
+  return result;
+}
+
+} // namespace selvedge::explain

@@ -1,0 +1,233 @@
+// Inequalities between values of which some are one of two others.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/CaseSystem.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <set>
+
+namespace selvedge::verify {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+Polynomial CaseSystem::newResult() {
+  results.insert(symbols);
+  return newSymbol();
+}
+
+static std::set<unsigned> symbolsOf(const Polynomial &p) {
+  std::set<unsigned> symbols;
+  for (const auto &[monomial, coefficient] : p.getTerms())
+    symbols.insert(monomial.begin(), monomial.end());
+  return symbols;
+}
+
+void CaseSystem::define(const Polynomial &p) {
+  factsOf[*symbolsOf(p).rbegin()].push_back(facts.size());
+  facts.push_back(p);
+}
+
+void CaseSystem::assume(const Polynomial &p) {
+  std::set<unsigned> mentioned = symbolsOf(p);
+  // What is known of a result restricts what it is computed from.
+  if (llvm::any_of(mentioned, [&](unsigned s) { return results.contains(s); }))
+    return suppose(p);
+  for (unsigned symbol : mentioned)
+    factsOf[symbol].push_back(facts.size());
+  facts.push_back(p);
+}
+
+/// The monomial that `p` is.
+static const Monomial &monomialOf(const Polynomial &p) {
+  return p.getTerms().begin()->first;
+}
+
+std::optional<Choice> CaseSystem::choiceIn(const Polynomial &p) const {
+  for (const Choice &choice : llvm::reverse(choices))
+    if (p.getTerms().contains(monomialOf(choice.p)))
+      return choice;
+  return std::nullopt;
+}
+
+namespace {
+
+/// What may take part in a contradiction. Fourier-Motzkin elimination tells: a
+/// row that adds a monomial takes one that subtracts it, an upper bound, and
+/// the other way round.
+class Reach {
+public:
+  /// A monomial, and whether its upper bound is wanted, or else its lower one.
+  using Need = std::pair<Monomial, bool>;
+  using FactsOf = llvm::function_ref<SmallVector<const Polynomial *>(unsigned)>;
+
+  /// From the negation of `goal` and lists of `constraints`; `taken` are
+  /// further facts.
+  Reach(const Polynomial &goal,
+        std::initializer_list<ArrayRef<Polynomial>> constraints,
+        ArrayRef<Polynomial> taken, FactsOf factsOf) {
+    want(Polynomial(-1) - goal);
+    for (ArrayRef<Polynomial> list : constraints)
+      for (const Polynomial &row : list) {
+        rows.insert(&row);
+        want(row);
+      }
+    for (size_t next = 0; next < front.size(); ++next) {
+      Need need = front[next];
+      for (const Polynomial &row : taken)
+        visit(row, need, Polynomial(1));
+      for (unsigned symbol : need.first) {
+        // Products are known through multiples of facts.
+        Monomial rest = need.first;
+        rest.erase(llvm::find(rest, symbol));
+        for (const Polynomial *row : factsOf(symbol)) {
+          visit(*row, need, Polynomial(1));
+          if (!rest.empty() && *row == Polynomial::symbol(symbol))
+            rows.insert(row);
+        }
+        for (unsigned other : rest)
+          for (const Polynomial *row : factsOf(other))
+            visit(*row, {rest, need.second}, Polynomial::symbol(symbol));
+      }
+    }
+  }
+
+  bool isWanted(const Need &need) const { return needs.contains(need); }
+  ArrayRef<const Polynomial *> getRows() const { return rows.getArrayRef(); }
+
+private:
+  void want(const Polynomial &row) {
+    for (const auto &[monomial, coefficient] : row.getTerms())
+      if (!monomial.empty())
+        if (Need need{monomial, coefficient > 0}; needs.insert(need).second)
+          front.push_back(need);
+  }
+
+  /// `row`, times `factor`, may give what is needed.
+  void visit(const Polynomial &row, const Need &need,
+             const Polynomial &factor) {
+    auto term = row.getTerms().find(need.first);
+    if (term == row.getTerms().end() || (term->second < 0) != need.second)
+      return;
+    rows.insert(&row);
+    want(row * factor);
+  }
+
+  std::set<Need> needs;
+  SmallVector<Need> front;
+  llvm::SetVector<const Polynomial *> rows;
+};
+
+} // namespace
+
+/// A proof by cases that is under way.
+struct CaseSystem::Search {
+  const CaseSystem &system;
+  ArrayRef<Polynomial> constraints;
+  /// What the cases taken say.
+  SmallVector<Polynomial> taken = {};
+  llvm::DenseSet<const Choice *> decided = {};
+  unsigned attempts = 0;
+
+  /// Bounds of a search that fails.
+  static constexpr unsigned maxSplits = 4, maxAttempts = 300;
+
+  Reach reach(const Polynomial &goal) const {
+    return Reach(
+        goal, {constraints, system.hypotheses}, taken, [&](unsigned symbol) {
+          SmallVector<const Polynomial *> facts;
+          if (auto of = system.factsOf.find(symbol); of != system.factsOf.end())
+            for (unsigned fact : of->second)
+              facts.push_back(&system.facts[fact]);
+          return facts;
+        });
+  }
+
+  bool follows(const Polynomial &goal) {
+    ++attempts;
+    return verify::implies(reach(goal).getRows(), goal);
+  }
+
+  /// The choices that matter, latest first: they are defined by the others.
+  /// Facts bound the smaller of two values from above, so it is its lower bound
+  /// that takes cases.
+  SmallVector<const Choice *> relevant(const Polynomial &goal) const {
+    Reach reached = reach(goal);
+    SmallVector<const Choice *> found;
+    for (const Choice &choice : llvm::reverse(system.choices)) {
+      Monomial monomial = monomialOf(choice.p);
+      bool isWanted = (choice.kind != Choice::Kind::Larger &&
+                       reached.isWanted({monomial, false})) ||
+                      (choice.kind != Choice::Kind::Smaller &&
+                       reached.isWanted({monomial, true}));
+      if (isWanted && !decided.contains(&choice))
+        found.push_back(&choice);
+    }
+    return found;
+  }
+
+  void take(const Choice &choice, const Polynomial &side) {
+    taken.push_back(side - choice.p);
+    taken.push_back(choice.p - side);
+  }
+
+  bool prove(const Polynomial &goal, unsigned splits) {
+    // Where one side proves the goal, or cannot be, only the other is left.
+    size_t given = taken.size();
+    SmallVector<const Choice *> settled, open;
+    bool isProved = false;
+    for (bool changed = true; changed && !isProved;) {
+      changed = false;
+      open = relevant(goal);
+      for (const Choice *choice : open) {
+        auto followsIf = [&](const Polynomial &side) {
+          take(*choice, side);
+          bool holds = follows(goal);
+          taken.pop_back_n(2);
+          return holds;
+        };
+        bool ofA = followsIf(choice->a), ofB = followsIf(choice->b);
+        isProved = ofA && ofB;
+        if (isProved || attempts > maxAttempts)
+          break;
+        if (!ofA && !ofB)
+          continue;
+        take(*choice, ofA ? choice->b : choice->a);
+        decided.insert(choice);
+        settled.push_back(choice);
+        changed = true;
+        break;
+      }
+    }
+    if (!isProved && !open.empty() && splits > 0 && attempts <= maxAttempts) {
+      const Choice *choice = open.front();
+      decided.insert(choice);
+      isProved = llvm::all_of(ArrayRef{&choice->a, &choice->b},
+                              [&](const Polynomial *side) {
+                                take(*choice, *side);
+                                bool isSideProved = prove(goal, splits - 1);
+                                taken.pop_back_n(2);
+                                return isSideProved;
+                              });
+      decided.erase(choice);
+    }
+    for (const Choice *choice : settled)
+      decided.erase(choice);
+    taken.truncate(given);
+    return isProved;
+  }
+};
+
+bool CaseSystem::implies(const Polynomial &p,
+                         ArrayRef<Polynomial> constraints) const {
+  return Search{*this, constraints}.follows(p);
+}
+
+bool CaseSystem::impliesByCases(const Polynomial &p,
+                                ArrayRef<Polynomial> constraints) const {
+  Search search{*this, constraints};
+  return search.follows(p) || search.prove(p, Search::maxSplits);
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,85 @@
+// verify-tile-parts: a pass that splits loops leaves out no step that does
+// something. SPDX-License-Identifier: MIT
+#include "compiler/Verify/LoopSteps.h"
+#include "compiler/Verify/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYTILEPARTS
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// What the name of a program ends with that another one is compared with.
+constexpr StringLiteral beforeSuffix = ".before";
+
+LogicalResult check(ProgramOp before, ProgramOp after) {
+  SameProgram programs;
+  if (failed(programs.compare(before, after)))
+    return failure();
+  for (const SplitLoop &split : programs.getLoops())
+    if (failed(LoopSteps(split, programs).check()))
+      return failure();
+  return success();
+}
+
+struct VerifyTilePartsPass : impl::VerifyTilePartsBase<VerifyTilePartsPass> {
+  explicit VerifyTilePartsPass(std::unique_ptr<Pass> pass) {
+    if (!pass)
+      return;
+    of = pass->getArgument().str();
+    pipeline.addPass(std::move(pass));
+  }
+
+  LogicalResult initializeOptions(
+      StringRef options,
+      function_ref<LogicalResult(const Twine &)> errorHandler) override {
+    if (failed(Base::initializeOptions(options, errorHandler)))
+      return failure();
+    return of.empty() || succeeded(parsePassPipeline(of, pipeline))
+               ? success()
+               : errorHandler("expects passes in option 'of'");
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    pipeline.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    // A copy that the passes do not see.
+    OwningOpRef<ModuleOp> copy(module.clone());
+    if (failed(runPipeline(pipeline, module)))
+      return signalPassFailure();
+    for (auto before : copy->getOps<ProgramOp>()) {
+      StringRef name = before.getSymName();
+      bool isCompared = of.empty() ? name.consume_back(beforeSuffix) : true;
+      if (!isCompared)
+        continue;
+      auto after = module.lookupSymbol<ProgramOp>(name);
+      if (!after)
+        return before.emitOpError("expects a program '")
+                   << name << "' to compare it with",
+               signalPassFailure();
+      if (failed(check(before, after)))
+        return signalPassFailure();
+    }
+  }
+
+  OpPassManager pipeline;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createVerifyTileParts(std::unique_ptr<Pass> pass) {
+  return std::make_unique<VerifyTilePartsPass>(std::move(pass));
+}
+
+} // namespace selvedge::verify

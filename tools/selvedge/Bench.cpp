@@ -1,0 +1,165 @@
+// `selvedge bench`.
+// SPDX-License-Identifier: MIT
+#include "tools/selvedge/Commands.h"
+#include "tools/selvedge/RunDevices.h"
+#include "tools/selvedge/SourceFlags.h"
+#include "tools/selvedge/Tune.h"
+
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace selvedge::cli {
+
+namespace {
+
+struct BenchOptions {
+  SourceOptions source;
+  ProblemOptions problem;
+  bool json = false;
+  bool tune = false;
+  size_t top = 24;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json describe(const Problem &problem, const Device &device,
+              const Timing &timing) {
+  Json json{{"version", 1},
+            {"op", problem.signature.op},
+            {"arch", problem.request.arch},
+            {"device", device.name()},
+            {"shape", problem.namedDims()},
+            {"variant", timing.variant},
+            {"milliseconds", timing.median},
+            {"best_milliseconds", timing.best},
+            {"batches", timing.batches},
+            {"launches_per_batch", timing.launchesPerBatch}};
+  return json;
+}
+
+void print(const Problem &problem, const Device &device, const Timing &timing) {
+  fmt::print("{} on {} ({}, {}): {:.4f} ms, best {:.4f} ms, {} batches of {} "
+             "launches\n",
+             problem.signature.op, device.name(), problem.request.arch,
+             timing.variant, timing.median, timing.best, timing.batches,
+             timing.launchesPerBatch);
+}
+
+int runOnce(const Problem &problem, const Device &device, bool asJson) {
+  CompileResult compiled = compile(problem.request);
+  if (int status = report(compiled))
+    return status;
+  Result<Op> op =
+      Op::load({compiled.manifest, compiled.ptx, compiled.cubin}, device);
+  if (!op.ok())
+    return report(op.status());
+  Result<BenchArgs> args = BenchArgs::place(problem, device);
+  if (!args.ok())
+    return report(args.status());
+  Result<Timing> timing = args->time(*op);
+  if (!timing.ok())
+    return report(timing.status());
+  if (!asJson) {
+    print(problem, device, *timing);
+    if (!compiled.plan.empty())
+      fmt::print("plan {}\n", compiled.plan);
+    return exitDone;
+  }
+  Json json = describe(problem, device, *timing);
+  json["plan"] = compiled.plan;
+  fmt::print("{}\n", json.dump(2));
+  return exitDone;
+}
+
+int runTune(const Problem &problem, const Device &device,
+            const BenchOptions &options) {
+  Result<Tuning> tuning = tune(problem, device, options.top);
+  if (!tuning.ok())
+    return tuning.status().message().empty()
+               ? (tuning.status().code() == ErrorCode::Failed ? exitFailed
+                                                              : exitBadInput)
+               : report(tuning.status());
+  const Tried &winner = tuning->tried[tuning->winner];
+  if (!options.json) {
+    for (const Tried &tried : tuning->tried)
+      fmt::print("{} {}{}\n",
+                 tried.dropped.empty()
+                     ? fmt::format("{:9.4f} ms", tried.timing.median)
+                     : fmt::format("{:>12}", "dropped"),
+                 tried.candidate.words,
+                 tried.dropped.empty() ? "" : ": " + tried.dropped);
+    print(problem, device, winner.timing);
+    fmt::print("winner {}\nstored in {}\n", winner.candidate.plan,
+               tuning->stored.empty() ? "no file: neither XDG_CACHE_HOME nor "
+                                        "HOME is set"
+                                      : tuning->stored);
+    return exitDone;
+  }
+  Json json = describe(problem, device, winner.timing);
+  json["plan"] = winner.candidate.plan;
+  json["stored"] = tuning->stored;
+  for (const Tried &tried : tuning->tried) {
+    Json one{{"plan", tried.candidate.plan}, {"words", tried.candidate.words}};
+    if (tried.dropped.empty())
+      one["milliseconds"] = tried.timing.median;
+    else
+      one["dropped"] = tried.dropped;
+    json["candidates"].push_back(one);
+  }
+  fmt::print("{}\n", json.dump(2));
+  return exitDone;
+}
+
+int runBench(BenchOptions options) {
+  Result<Device> device = Device::open();
+  if (!device.ok())
+    return report(Status::unavailable(
+        fmt::format("bench needs a GPU: {}", device.status().message())));
+  Result<CompileRequest> request = makeRequest(options.source);
+  if (!request.ok())
+    return report(request.status());
+  if (request->arch.empty()) {
+    Result<std::string> best = bestArch(*device);
+    if (!best.ok())
+      return report(best.status());
+    request->arch = *best;
+  }
+  request->device = device->name();
+  options.problem.sets = options.source.sets;
+  Result<Problem> problem = makeProblem(std::move(*request), options.problem);
+  if (!problem.ok())
+    return problem.status().message().empty() ? exitBadInput
+                                              : report(problem.status());
+  return options.tune ? runTune(*problem, *device, options)
+                      : runOnce(*problem, *device, options.json);
+}
+
+} // namespace
+
+Action addBench(CLI::App &app) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App *command = app.add_subcommand(
+      "bench", "time an op on the GPU; with --tune find its fastest plan");
+  addSourceFlags(*command, options->source);
+  command->add_option("--shape", options->problem.shapes,
+                      "NAME=VALUE[,...], binds dims");
+  command->add_option("-i", options->problem.inputFile,
+                      "inputs (safetensors; default: random)");
+  command->add_option("--omit", options->problem.omitted,
+                      "leave an optional tensor out of random inputs");
+  command->add_option("--fill", options->problem.fills,
+                      "NAME=VALUE[,VALUE...], values of a random input");
+  command->add_flag("--json", options->json, "as JSON on stdout");
+  command->add_flag("--tune", options->tune,
+                    "measure the candidates of the plan and store the fastest "
+                    "for later compilations");
+  command
+      ->add_option("--top", options->top,
+                   "with --tune: how many candidates, best first by the model "
+                   "(default: 24)")
+      ->check(CLI::PositiveNumber);
+  return [options] { return runBench(*options); };
+}
+
+} // namespace selvedge::cli
