@@ -104,14 +104,21 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   // Without tiles nothing is launched.
   if (tiles == 0)
     return;
-  trial.block = 0;
-  trial.blocks = isPersistent ? 1 : tiles;
-  trials.push_back(trial);
+  // Not all paths are tried: each sample comes first in some trials.
+  auto add = [&](int64_t block, int64_t blocks) {
+    Trial &added = trials.emplace_back(trial);
+    added.block = block;
+    added.blocks = blocks;
+    if (!added.samples.empty())
+      std::rotate(added.samples.begin(),
+                  added.samples.begin() +
+                      (trials.size() - 1) % added.samples.size(),
+                  added.samples.end());
+  };
+  add(0, isPersistent ? 1 : tiles);
   if (tiles < 2)
     return;
-  trial.block = isPersistent ? 1 : tiles - 1;
-  trial.blocks = isPersistent ? 2 : tiles;
-  trials.push_back(std::move(trial));
+  add(isPersistent ? 1 : tiles - 1, isPersistent ? 2 : tiles);
 }
 
 std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
