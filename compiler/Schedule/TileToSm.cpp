@@ -6,6 +6,7 @@
 
 #include "mlir/IR/Iterators.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace selvedge::schedule {
 
@@ -112,11 +113,16 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
   }
 
   void runOnOperation() override {
-    SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
+    // A program's version for all tensors goes with it.
+    SmallVector<ProgramOp> programs;
+    llvm::StringMap<ProgramOp> universals;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (std::optional<StringRef> of = program.getUniversalOf())
+        universals[*of] = program;
+      else
+        programs.push_back(program);
     for (ProgramOp program : programs) {
       OpBuilder module(program);
-      if (program.getUniversalOf())
-        continue;
       auto plan = sm::PlanOp::create(
           module, program.getLoc(), program.getSymName(), program.getDims(),
           program.getTensors(), program.getScalars(), program.getPromises(),
@@ -124,10 +130,9 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       OpBuilder variants =
           OpBuilder::atBlockEnd(&plan.getBody().emplaceBlock());
       bool differs = false;
-      ProgramOp universal = program;
-      for (ProgramOp other : programs)
-        if (other.getUniversalOf() == program.getSymName())
-          universal = other;
+      ProgramOp universal = universals.lookup(program.getSymName());
+      if (!universal)
+        universal = program;
       if (failed(lowerVariant(module, variants, program, {16}, "aligned",
                               /*forWarpgroups=*/universal != program,
                               differs)) ||

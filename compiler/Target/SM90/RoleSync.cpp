@@ -104,17 +104,22 @@ LogicalResult RoleEmitter::emitSync(Operation &op) {
             "st.shared.b32 [$0], $1;", "r,r,~{memory}");
       })
       .Case([&](ReceiveOp receive) {
-        Value word =
-            inlineAsm(b.getI32Type(),
-                      {wordAddress(receive.getMailbox(),
-                                   lane1(receive.getStage()), mailBytes)},
-                      "ld.shared.b32 $0, [$1];", "=r,r,~{memory}");
-        // The shuffle tells ptxas that control that depends on the word is the
-        // same in all lanes.
+        Value address = wordAddress(receive.getMailbox(),
+                                    lane1(receive.getStage()), mailBytes);
         if (receive->getParentOfType<RoleOp>().getSingle()) {
-          lanes(receive) = {word};
+          lanes(receive) = {inlineAsm(b.getI32Type(), {address},
+                                      "ld.shared.b32 $0, [$1];",
+                                      "=r,r,~{memory}")};
           return;
         }
+        Value isFirst = arith::CmpIOp::create(
+            b, loc(), arith::CmpIPredicate::eq, laneId, i32(0));
+        // The lane that arrives for its warp is the one that reads: its arrival
+        // orders no other lane's reads. The shuffle tells ptxas, too, that
+        // control that depends on the word is the same in all lanes.
+        Value word = inlineAsm(b.getI32Type(), {address, isFirst},
+                               "mov.b32 $0, 0; @$2 ld.shared.b32 $0, [$1];",
+                               "=&r,r,b,~{memory}");
         lanes(receive) = {intrinsic("llvm.nvvm.shfl.sync.idx.i32",
                                     b.getI32Type(),
                                     {i32(-1), word, i32(0), i32(31)})};
