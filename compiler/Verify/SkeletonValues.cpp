@@ -76,7 +76,9 @@ Integers::Number Skeleton::sampled(Integers::Number number, Type type) {
     return number;
   bool isFlag = type.isInteger(1);
   unsigned taken = paths.choose(isFlag ? 2 : samples.size());
-  int64_t value = isFlag ? -int64_t(taken) : samples[taken];
+  // True first: what optional tensors hold matters more than their absence,
+  // and not all paths are tried.
+  int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
   integers.assume(number, value, value);
   return number;
 }

@@ -165,7 +165,16 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
       int64_t largest = 0;
       for (auto [value, size] : trial.dims)
         largest = std::max(largest, size);
-      trial.samples = {0, largest / 2, largest};
+      // All of a dim, and one short of it: of a block its last row is absent.
+      llvm::SetVector<int64_t> samples;
+      samples.insert(0);
+      samples.insert(largest / 2);
+      for (const auto &[dim, given] : llvm::zip(dims, trial.dims))
+        if (dim.block > 1 && given.second > 0) {
+          samples.insert(given.second - 1);
+          samples.insert(given.second);
+        }
+      trial.samples.assign(samples.begin(), samples.end());
       addBlocks(trials, std::move(trial), kernel, launch);
     }
     size_t i = 0;
