@@ -149,6 +149,7 @@ private:
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop);
+  bool onlyLastLoopClears();
   mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
   mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
   /// Loops whose steps only add products of copied tiles to what they carry:

@@ -144,7 +144,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
                                        const Pending *before,
                                        const IRMapping &earlier,
                                        IRMapping &mapping, Value firstRuns) {
-  Value clears = firstRuns ? negated(firstRuns) : Value();
+  Value clears =
+      firstRuns && onlyLastLoopClears() ? negated(firstRuns) : Value();
   MmaOp last = lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
@@ -347,6 +348,16 @@ RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
   return success();
 }
 
+/// Whether all rows are present where the last loop has not run. A sliding
+/// window's first steps may lack some as well.
+bool RoleKernel::onlyLastLoopClears() {
+  return llvm::all_of(ArrayRef(plan.loops).drop_back(), [&](scf::ForOp loop) {
+    return llvm::all_of(plan.streamed[loop], [](const BulkCopy &copy) {
+      return copy.rowPredicates.empty();
+    });
+  });
+}
+
 /// The steps after the first, loop after loop. `next` is the place of the
 /// second one.
 LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
@@ -385,8 +396,9 @@ LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
     }
     unpack(loop.getResults());
   }
-  // Where the last loop has not run, all rows are present.
-  pending.clears = steps.lastRuns;
+  pending.clears = onlyLastLoopClears()
+                       ? steps.lastRuns
+                       : arith::ConstantIntOp::create(b, loc, 1, 1);
   return success();
 }
 
