@@ -1,5 +1,5 @@
-// What the passes that split loops share: the compares of a body, bounds in 64
-// bits. SPDX-License-Identifier: MIT
+// What the passes that split loops share: compares, bounds in 64 bits.
+// SPDX-License-Identifier: MIT
 #include "compiler/Schedule/LoopBounds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
-// What the passes that split loops share: the compares of a body, bounds in 64
-// bits. SPDX-License-Identifier: MIT
+// What the passes that split loops share: compares, bounds in 64 bits.
+// SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_SCHEDULE_LOOPBOUNDS_H
 #define SELVEDGE_COMPILER_SCHEDULE_LOOPBOUNDS_H
 

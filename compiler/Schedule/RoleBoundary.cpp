@@ -102,12 +102,9 @@ LogicalResult RoleKernel::emitBoundary(const OpenTile &open,
     }
     if (failed(emitted))
       return failure();
-    SmallVector<Value> results(pending.carried);
-    results.push_back(pending.operand);
-    scf::YieldOp::create(b, loc, results);
+    yieldStep(pending);
   }
-  pending.carried = llvm::to_vector_of<Value>(branch.getResults().drop_back());
-  pending.operand = branch.getResults().back();
+  takeStep(branch, pending);
   return success();
 }
 

@@ -45,6 +45,16 @@ private:
   mlir::Value add(mlir::Value x, mlir::Value y) {
     return mlir::arith::AddIOp::create(b, loc, x, y);
   }
+  mlir::Value sub(mlir::Value x, mlir::Value y) {
+    return mlir::arith::SubIOp::create(b, loc, x, y);
+  }
+  mlir::Value mul(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MulIOp::create(b, loc, x, y);
+  }
+  /// Of values that are not negative.
+  mlir::Value div(mlir::Value x, mlir::Value y) {
+    return mlir::arith::DivUIOp::create(b, loc, x, y);
+  }
   mlir::Value negated(mlir::Value condition) {
     return mlir::arith::XOrIOp::create(
         b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
@@ -121,6 +131,11 @@ private:
   TileOrder planOrder();
   mlir::Value nthTile(const TileOrder &order, mlir::Value n);
   void allocateMail();
+  /// Tiles on their way to the other roles. Those that are handed out at run
+  /// time are asked for as late as possible: whoever has one keeps it.
+  int64_t mailStages() const {
+    return plan.length == TileLength::Equal ? 2 : 1;
+  }
   void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
   mlir::LogicalResult emitTiles();
   mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step);
@@ -200,6 +215,9 @@ private:
                 const mlir::IRMapping &earlier,
                 llvm::function_ref<mlir::LogicalResult(mlir::Value)> finish,
                 const mlir::IRMapping &mapping, Pending &pending);
+  /// What a first step leaves, as results of the branch that it ends.
+  void yieldStep(const Pending &pending);
+  void takeStep(mlir::scf::IfOp branch, Pending &pending);
   mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
                                Cursor at, const Pending &before,
                                mlir::IRMapping mapping, Pending &after);
@@ -233,8 +251,7 @@ private:
   std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
   /// The tile of the pending product, once it has arrived.
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
-                          const mlir::IRMapping &mapping,
-                          mlir::Value clears = {});
+                          const mlir::IRMapping &mapping);
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
                           mlir::Value slot);
   /// Warpgroups start their products in turn, so that one computes while the

@@ -87,7 +87,7 @@ std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
 }
 
 Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
-                              const IRMapping &mapping, Value clears) {
+                              const IRMapping &mapping) {
   // planRoles() admits products of streamed tiles only.
   size_t ring = *streamedBy(loop, lagged[loop]);
   IRMapping local = mapping;
@@ -97,7 +97,7 @@ Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
   scf::ForOp last = plan.loops.back();
   local.map(last.getInductionVar(), pending.index);
   return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
-                   pending.at, local, clears,
+                   pending.at, local, pending.clears,
                    Meant{&plan.streamed.find(last)->second[ring]});
 }
 
@@ -159,10 +159,10 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
       continue;
     if (std::optional<size_t> ring = ringOf(mma)) {
       Meant meant{&copies[*ring]};
-      if (firstRuns)
-        meant = {&copies[*ring],
-                 &plan.streamed.find(plan.loops.front())->second[*ring],
-                 firstRuns};
+      if (firstRuns) {
+        meant.first = &plan.streamed.find(plan.loops.front())->second[*ring];
+        meant.isFirst = firstRuns;
+      }
       slots[copies[*ring].copy.getBuffer()] =
           awaitTile(copies[*ring], streamed[*ring], at, mapping, clears, meant);
     }
@@ -176,8 +176,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
                              "step");
     started.push_back({mma, lhs, rhs, Value()});
   }
-  Value pendingSlot =
-      before ? awaitLagged(loop, *before, earlier, before->clears) : Value();
+  Value pendingSlot = before ? awaitLagged(loop, *before, earlier) : Value();
   awaitTurn();
   for (Started &product : started)
     product.result =
@@ -294,6 +293,17 @@ SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {
   return inits;
 }
 
+void RoleKernel::yieldStep(const Pending &pending) {
+  SmallVector<Value> results(pending.carried);
+  results.push_back(pending.operand);
+  scf::YieldOp::create(b, loc, results);
+}
+
+void RoleKernel::takeStep(scf::IfOp branch, Pending &pending) {
+  pending.carried = llvm::to_vector_of<Value>(branch.getResults().drop_back());
+  pending.operand = branch.getResults().back();
+}
+
 /// The first step of a tile. Beside its products runs the last one of the tile
 /// before, `before`, and `finish` is emitted with its result.
 ///
@@ -339,12 +349,9 @@ RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
     b.setInsertionPointToStart(block);
     if (failed(emit(loop)))
       return failure();
-    SmallVector<Value> results(pending.carried);
-    results.push_back(pending.operand);
-    scf::YieldOp::create(b, loc, results);
+    yieldStep(pending);
   }
-  pending.carried = llvm::to_vector_of<Value>(branch.getResults().drop_back());
-  pending.operand = branch.getResults().back();
+  takeStep(branch, pending);
   return success();
 }
 
@@ -406,8 +413,8 @@ LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
 Value RoleKernel::emitLastProduct(const Pending &pending,
                                   const IRMapping &mapping) {
   scf::ForOp last = plan.loops.back();
-  Value product = startLagged(
-      last, pending, awaitLagged(last, pending, mapping, pending.clears));
+  Value product =
+      startLagged(last, pending, awaitLagged(last, pending, mapping));
   Value result = WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
   ArriveOp::create(b, loc, streamed[*streamedBy(last, lagged[last])].empty,
                    pending.at.stage, true);

@@ -18,17 +18,8 @@ Value RoleKernel::orderTile(Value number) {
   size_t ranges = tileCounts.size();
   if (!sharesOperands())
     return number;
-  auto mul = [&](Value x, Value y) -> Value {
-    return arith::MulIOp::create(b, loc, x, y);
-  };
-  auto div = [&](Value x, Value y) -> Value {
-    return arith::DivUIOp::create(b, loc, x, y);
-  };
   auto rem = [&](Value x, Value y) -> Value {
     return arith::RemUIOp::create(b, loc, x, y);
-  };
-  auto sub = [&](Value x, Value y) -> Value {
-    return arith::SubIOp::create(b, loc, x, y);
   };
   Value rows = tileCounts[ranges - 2], columns = tileCounts[ranges - 1];
   Value plane = mul(rows, columns);

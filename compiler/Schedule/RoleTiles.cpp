@@ -10,11 +10,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Tiles on their way to the other roles. Those that are handed out at run time
-/// are asked for as late as possible: whoever has one keeps it.
-static int64_t mailStagesOf(TileLength length) {
-  return length == TileLength::Equal ? 2 : 1;
-}
 /// What is posted after the last tile.
 static constexpr int64_t noTileWord = -1;
 /// What the loops of the tiles at work read should stay in the L2 cache: beside
@@ -103,7 +98,7 @@ void RoleKernel::post(ValueRange words, Cursor &mail) {
   for (auto [word, box] : llvm::zip(words, mailboxes))
     PostOp::create(b, loc, word, box, mail.stage);
   ArriveOp::create(b, loc, mailFull, mail.stage, false);
-  mail = advance(mail, mailStagesOf(plan.length));
+  mail = advance(mail, mailStages());
 }
 
 /// Has the other roles execute a tile.
@@ -137,21 +132,16 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
   TileOrder order;
   if (plan.length == TileLength::Varies)
     return order;
-  auto div = [&](Value x, Value y) -> Value {
-    return arith::DivUIOp::create(b, loc, x, y);
-  };
   // Of a short row a quarter would be too coarse.
   Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                         tilesInRow, i32(8));
   order.rows = div(tiles, tilesInRow);
   order.light =
       arith::SelectOp::create(b, loc, isShort, i32(0), div(tilesInRow, i32(4)));
-  order.heavy = arith::SubIOp::create(b, loc, tilesInRow, order.light);
+  order.heavy = sub(tilesInRow, order.light);
   // What the longest tile of the first row reads.
   IRMapping local = outer;
-  mapTile(plan.length == TileLength::Grows
-              ? arith::SubIOp::create(b, loc, tilesInRow, i32(1)).getResult()
-              : i32(0),
+  mapTile(plan.length == TileLength::Grows ? sub(tilesInRow, i32(1)) : i32(0),
           local);
   scf::ForOp last = plan.loops.back();
   Value steps =
@@ -169,15 +159,6 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
 Value RoleKernel::nthTile(const TileOrder &order, Value n) {
   if (!order.rows)
     return n;
-  auto div = [&](Value x, Value y) -> Value {
-    return arith::DivUIOp::create(b, loc, x, y);
-  };
-  auto sub = [&](Value x, Value y) -> Value {
-    return arith::SubIOp::create(b, loc, x, y);
-  };
-  auto mul = [&](Value x, Value y) -> Value {
-    return arith::MulIOp::create(b, loc, x, y);
-  };
   // The light part is one section of all rows.
   Value heavyTiles = mul(order.heavy, order.rows);
   Value isLight =
@@ -267,7 +248,7 @@ RoleKernel::takeTiles(bool isSingle, MutableArrayRef<Value> carried,
         ArriveOp::create(b, loc, mailEmpty, mail.stage, !isSingle);
         Value isTile = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
                                              passed.front(), i32(0));
-        mail = advance(mail, mailStagesOf(plan.length));
+        mail = advance(mail, mailStages());
         passed.append({mail.stage, mail.parity});
         llvm::append_range(passed, arguments.drop_front(2));
         scf::ConditionOp::create(b, loc, isTile, passed);
@@ -286,10 +267,9 @@ RoleKernel::takeTiles(bool isSingle, MutableArrayRef<Value> carried,
 void RoleKernel::allocateMail() {
   for (size_t i = 0; i < coordinates.size(); ++i)
     mailboxes.push_back(MailboxOp::create(
-        b, loc, MailboxType::get(b.getContext(), mailStagesOf(plan.length))));
-  mailFull = addBarrier(1, mailStagesOf(plan.length));
-  mailEmpty = addBarrier(warpsPerGroup * plan.warpgroups + 1,
-                         mailStagesOf(plan.length));
+        b, loc, MailboxType::get(b.getContext(), mailStages())));
+  mailFull = addBarrier(1, mailStages());
+  mailEmpty = addBarrier(warpsPerGroup * plan.warpgroups + 1, mailStages());
 }
 
 } // namespace selvedge::schedule

@@ -179,6 +179,22 @@ LogicalResult SmPadding::visitTile(scf::WhileOp loop, bool check) {
   return result;
 }
 
+/// Visits a loop until its facts stay the same; `visitOnce` says whether some
+/// have changed.
+static LogicalResult settle(Operation *loop,
+                            llvm::function_ref<FailureOr<bool>()> visitOnce) {
+  constexpr unsigned maxRounds = 32;
+  for (unsigned round = 0; round < maxRounds; ++round) {
+    FailureOr<bool> changed = visitOnce();
+    if (failed(changed))
+      return failure();
+    if (!*changed)
+      return success();
+  }
+  return loop->emitOpError("expects facts that settle in ")
+         << maxRounds << " rounds to verify, found that they do not";
+}
+
 LogicalResult SmPadding::visitWhile(scf::WhileOp loop, bool check) {
   ValueRange inits = loop.getInits(), arguments = loop.getBeforeArguments(),
              yields = loop.getYieldOp().getResults();
@@ -186,15 +202,10 @@ LogicalResult SmPadding::visitWhile(scf::WhileOp loop, bool check) {
     facts[argument] = Facts(of(init));
   Renaming edges(loop, renamed);
   // States only lose meaning.
-  constexpr unsigned maxRounds = 32;
-  bool changed = true;
-  for (unsigned round = 0; changed; ++round) {
-    if (round == maxRounds)
-      return loop.emitOpError("expects facts that settle in ")
-             << maxRounds << " rounds to verify, found that they do not";
+  auto visitOnce = [&]() -> FailureOr<bool> {
     if (failed(visitTile(loop, /*check=*/false)))
       return failure();
-    changed = false;
+    bool changed = false;
     SmallVector<Facts> heads;
     for (auto [init, yield] : llvm::zip_equal(inits, yields)) {
       Facts next;
@@ -215,7 +226,10 @@ LogicalResult SmPadding::visitWhile(scf::WhileOp loop, bool check) {
       changed |= !isSameFacts(head, of(argument));
       facts[argument] = head;
     }
-  }
+    return changed;
+  };
+  if (failed(settle(loop, visitOnce)))
+    return failure();
   return check ? visitTile(loop, check) : success();
 }
 
@@ -271,17 +285,12 @@ LogicalResult SmPadding::visitFor(scf::ForOp loop, bool check) {
   }
   Memory entry = memory;
   // States only lose meaning, predicates are those of the body.
-  constexpr unsigned maxRounds = 32;
-  bool changed = true;
-  for (unsigned round = 0; changed; ++round) {
-    if (round == maxRounds)
-      return loop.emitOpError("expects facts that settle in ")
-             << maxRounds << " rounds to verify, found that they do not";
+  auto visitOnce = [&]() -> FailureOr<bool> {
     memory = entry;
     if (failed(visit(*loop.getBody(), /*check=*/false)))
       return failure();
     Memory next = joined(entry, carried(loop));
-    changed =
+    bool changed =
         next.size() != entry.size() ||
         !llvm::all_of(next, [&](const auto &left) {
           auto it = entry.find(left.first);
@@ -295,7 +304,10 @@ LogicalResult SmPadding::visitFor(scf::ForOp loop, bool check) {
       changed |= !isSameFacts(head, of(argument));
       facts[argument] = head;
     }
-  }
+    return changed;
+  };
+  if (failed(settle(loop, visitOnce)))
+    return failure();
   memory = entry;
   if (check) {
     SmallVector<Facts> heads;

@@ -1,5 +1,5 @@
-// verify-tile-parts: a pass that splits loops leaves out no step that does
-// something. SPDX-License-Identifier: MIT
+// verify-tile-parts: passes that split loops leave out no step of use.
+// SPDX-License-Identifier: MIT
 #include "compiler/Verify/LoopSteps.h"
 #include "compiler/Verify/Passes.h"
 

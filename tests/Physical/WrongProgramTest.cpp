@@ -1,5 +1,5 @@
-// Attention that is wrong by one leaves the bounds of the right one, whatever
-// the data of the kit. SPDX-License-Identifier: MIT
+// Attention that is wrong by one is refused with every kit of data.
+// SPDX-License-Identifier: MIT
 #include "Cases.h"
 
 #include <fstream>
