@@ -192,4 +192,16 @@ Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
   return shape;
 }
 
+Result<int64_t> byteCount(const Manifest &manifest,
+                          const ManifestTensor &tensor, const DimValues &dims) {
+  Result<std::vector<int64_t>> shape = shapeOf(manifest, tensor, dims);
+  if (!shape.ok())
+    return shape.status();
+  Result<int64_t> bytes = byteCount(tensor.dtype, *shape);
+  if (!bytes.ok())
+    return Status::badInput(
+        fmt::format("tensor '{}': {}", tensor.name, bytes.status().message()));
+  return bytes;
+}
+
 } // namespace selvedge::inline runtime

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Plan.h"
 
-#include <fmt/format.h>
-
 namespace selvedge::inline runtime {
 
 Result<std::vector<uint64_t>> workspaceLayout(const Manifest &manifest,
@@ -15,13 +13,9 @@ Result<std::vector<uint64_t>> workspaceLayout(const Manifest &manifest,
     offsets.push_back(total);
     if (tensor.role != Role::Temp)
       continue;
-    Result<std::vector<int64_t>> shape = shapeOf(manifest, tensor, dims);
-    if (!shape.ok())
-      return shape.status();
-    Result<int64_t> bytes = byteCount(tensor.dtype, *shape);
+    Result<int64_t> bytes = byteCount(manifest, tensor, dims);
     if (!bytes.ok())
-      return Status::badInput(fmt::format("tensor '{}': {}", tensor.name,
-                                          bytes.status().message()));
+      return bytes.status();
     uint64_t rounded = (static_cast<uint64_t>(*bytes) + workspaceAlign - 1) /
                        workspaceAlign * workspaceAlign;
     if (__builtin_add_overflow(total, rounded, &total))

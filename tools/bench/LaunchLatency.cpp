@@ -69,10 +69,7 @@ Status Problem::allocate(const Device &device) {
   if (Status s = requireAllDims(manifest, *values); !s.ok())
     return s;
   for (const ManifestTensor &tensor : manifest.tensors) {
-    Result<std::vector<int64_t>> shape = shapeOf(manifest, tensor, *values);
-    if (!shape.ok())
-      return shape.status();
-    Result<int64_t> bytes = byteCount(tensor.dtype, *shape);
+    Result<int64_t> bytes = byteCount(manifest, tensor, *values);
     if (!bytes.ok())
       return bytes.status();
     Result<DeviceBuffer> buffer =

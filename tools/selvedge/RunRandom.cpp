@@ -80,14 +80,9 @@ void storeInteger(HostArray &array, int64_t index, int64_t value) {
 Status checkMemory(const Problem &problem) {
   double needed = 0;
   for (const ManifestTensor &tensor : problem.signature.tensors) {
-    Result<std::vector<int64_t>> shape =
-        shapeOf(problem.signature, tensor, problem.dims);
-    if (!shape.ok())
-      return shape.status();
-    Result<int64_t> bytes = byteCount(tensor.dtype, *shape);
+    Result<int64_t> bytes = byteCount(problem.signature, tensor, problem.dims);
     if (!bytes.ok())
-      return Status::badInput(fmt::format("tensor '{}': {}", tensor.name,
-                                          bytes.status().message()));
+      return bytes.status();
     needed += static_cast<double>(*bytes);
   }
   double available = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *

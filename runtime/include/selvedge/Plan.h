@@ -55,6 +55,10 @@ Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
                                      const ManifestTensor &tensor,
                                      const DimValues &dims);
 
+/// Bytes of the elements of a tensor.
+Result<int64_t> byteCount(const Manifest &manifest,
+                          const ManifestTensor &tensor, const DimValues &dims);
+
 /// A descriptor for bulk copies of a tensor, of which only the driver knows the
 /// encoding.
 struct PlannedMap {
