@@ -44,11 +44,26 @@ MATRIX_LAYOUTS = ["padded", "transposed", "unaligned", "broadcast", "padded --la
 class Group:
     """Cases of one compiled kernel; a case is the options of one line of `run --cases`."""
 
-    def __init__(self, template, arch, sets, cases):
-        self.template, self.arch, self.sets, self.cases = template, arch, sets, cases
+    def __init__(self, template, arch, sets, cases, op=None):
+        self.template, self.arch, self.sets, self.cases, self.op = template, arch, sets, cases, op or template
 
     def name(self):
-        return " ".join([self.template] + [f"{key}={value}" for key, value in self.sets.items()])
+        return " ".join([self.op] + [f"{key}={value}" for key, value in self.sets.items()])
+
+
+# Windows of gemma: within a block, about a block, several. Lengths near their ends let a loop's only step be partial, or the last loop not run.
+WINDOWS = [17, 64, 128, 300]
+GEMMA_SHAPES = [
+    (4, 64, 1, 2, 300, "--fill kv_len=1,63,65,300"),
+    (3, 130, 2, 1, 700, "--fill kv_len=127,129,700"),
+    (2, 300, 1, 1, 64, "--fill kv_len=64,33"),
+    (4, 1, 2, 2, 1000, "--fill kv_len=1000,0,129,191"),
+    (1, 257, 1, 1, 513, "--omit kv_len --repeat 2"),
+]
+
+
+def gemma_cases():
+    return [f"--shape B={b},M={m},G={g},R={r},N={n} {rest}" for b, m, g, r, n, rest in GEMMA_SHAPES]
 
 
 def flash_cases(quick):
@@ -79,6 +94,8 @@ def make_groups(archs, quick):
             groups.append(Group("softmax", arch, {"T": dtype}, matrix_cases(SOFTMAX_SHAPES, "MN", [(77, 65), (40, 256)], quick)))
         for dtype, (d, dv), causal in itertools.product(types, QUICK_HEADS if quick else HEADS, ["false", "true"]):
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick)))
+        for (d, dv), window in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128), (59, 59), (256, 256)], WINDOWS[:1] if quick else WINDOWS):
+            groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, gemma_cases(), "gemma"))
     # Whatever a budget leaves over is then a fair sample.
     random.Random(0).shuffle(groups)
     return groups
@@ -115,7 +132,7 @@ class Matrix:
             with open(path, "w") as file:
                 file.write("\n".join(lines) + "\n")
             command = [self.options.selvedge, "run", os.path.join(self.options.templates, group.template + ".tile"), "--arch", group.arch,
-                       "--device", self.options.device, "--cases", path]
+                       "--op", group.op, "--device", self.options.device, "--cases", path]
             for name, value in group.sets.items():
                 command += ["--set", f"{name}={value}"]
             with open(os.path.join(folder, "errors.txt"), "w+") as errors:
