@@ -16,7 +16,7 @@ constexpr size_t cursorValues = 4;
 
 /// What one tile leaves for the next, as values that a loop carries.
 SmallVector<Value> RoleKernel::pack(const OpenTile &open) {
-  SmallVector<Value> values{open.exists, open.last.clears};
+  SmallVector<Value> values{open.exists};
   values.append(open.place);
   values.append(open.last.carried);
   values.append({open.last.operand, open.last.index, open.last.at.stage,
@@ -27,8 +27,7 @@ SmallVector<Value> RoleKernel::pack(const OpenTile &open) {
 RoleKernel::OpenTile RoleKernel::unpack(ValueRange values) {
   OpenTile open;
   open.exists = values[0];
-  open.last.clears = values[1];
-  values = values.drop_front(2);
+  values = values.drop_front();
   auto take = [&](size_t n) {
     SmallVector<Value> taken(values.take_front(n));
     values = values.drop_front(n);
@@ -52,7 +51,7 @@ RoleKernel::OpenTile RoleKernel::noTile() {
         arith::ConstantOp::create(b, loc, b.getZeroAttr(element)));
   };
   OpenTile open;
-  open.exists = open.last.clears = arith::ConstantIntOp::create(b, loc, 0, 1);
+  open.exists = arith::ConstantIntOp::create(b, loc, 0, 1);
   open.last.index = i32(0);
   open.place.assign(coordinates.size(), i32(0));
   open.last.at = {i32(0), i32(0)};

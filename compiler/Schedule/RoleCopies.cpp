@@ -162,8 +162,7 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
 }
 
 Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                            IRMapping &mapping, Value clears,
-                            std::optional<Meant> meant) {
+                            IRMapping &mapping, std::optional<Meant> meant) {
   WaitOp::create(b, loc, ring.full, at.stage, at.parity);
   Value number = at.stage, rowShift;
   if (copy.isPerWarpgroup) {
@@ -177,13 +176,10 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                               contents.indices, contents.presence);
   if (copy.rowPredicates.empty())
     return slot;
-  if (Value absent = anyRowAbsent(copy, mapping))
-    clears = clears ? arith::AndIOp::create(b, loc, clears, absent).getResult()
-                    : absent;
   OpBuilder::InsertionGuard guard(b);
-  if (clears)
+  if (Value absent = anyRowAbsent(copy, mapping))
     b.setInsertionPointToStart(
-        scf::IfOp::create(b, loc, TypeRange(), clears, false).thenBlock());
+        scf::IfOp::create(b, loc, TypeRange(), absent, false).thenBlock());
   clearRows(copy, slot, mapping);
   return slot;
 }

@@ -164,7 +164,6 @@ private:
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop);
-  bool onlyLastLoopClears();
   mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
   mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
   /// Loops whose steps only add products of copied tiles to what they carry:
@@ -193,8 +192,6 @@ private:
     /// The computed operand of the last product, its step's index and slot.
     mlir::Value operand, index;
     Cursor at;
-    /// Where given, rows are absent only if it holds.
-    mlir::Value clears;
   };
   /// Where the loops of a tile begin and end, and which of them run.
   struct TileSteps {
@@ -275,11 +272,10 @@ private:
     BulkCopy *copy, *first = nullptr;
     mlir::Value isFirst = {};
   };
-  /// Waits for the tile of a copy in `stage`; absent rows are cleared, with
-  /// `clears` only where it holds. The slot says what it is meant to hold,
-  /// without `meant` what the copy brings.
+  /// Waits for the tile of a copy in `stage`; absent rows are cleared. The slot
+  /// says what it is meant to hold, without `meant` what the copy brings.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                        mlir::IRMapping &mapping, mlir::Value clears = {},
+                        mlir::IRMapping &mapping,
                         std::optional<Meant> meant = {});
   mlir::Value anyRowAbsent(BulkCopy &copy, mlir::IRMapping &mapping);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);

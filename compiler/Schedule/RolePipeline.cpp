@@ -97,7 +97,7 @@ Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
   scf::ForOp last = plan.loops.back();
   local.map(last.getInductionVar(), pending.index);
   return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
-                   pending.at, local, pending.clears,
+                   pending.at, local,
                    Meant{&plan.streamed.find(last)->second[ring]});
 }
 
@@ -139,13 +139,11 @@ void RoleKernel::passTurn() {
 /// Starts the products of a step that need nothing of it, and beside them the
 /// lagged product of the step before; the latter's tile is that of `earlier`.
 /// Returns the finished lagged product. Where `firstRuns` is given the step is
-/// one of the first loop if it holds, and its rows are all present.
+/// one of the first loop if it holds.
 FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
                                        const Pending *before,
                                        const IRMapping &earlier,
                                        IRMapping &mapping, Value firstRuns) {
-  Value clears =
-      firstRuns && onlyLastLoopClears() ? negated(firstRuns) : Value();
   MmaOp last = lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
@@ -164,7 +162,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
         meant.isFirst = firstRuns;
       }
       slots[copies[*ring].copy.getBuffer()] =
-          awaitTile(copies[*ring], streamed[*ring], at, mapping, clears, meant);
+          awaitTile(copies[*ring], streamed[*ring], at, mapping, meant);
     }
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
@@ -355,16 +353,6 @@ RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
   return success();
 }
 
-/// Whether all rows are present where the last loop has not run. A sliding
-/// window's first steps may lack some as well.
-bool RoleKernel::onlyLastLoopClears() {
-  return llvm::all_of(ArrayRef(plan.loops).drop_back(), [&](scf::ForOp loop) {
-    return llvm::all_of(plan.streamed[loop], [](const BulkCopy &copy) {
-      return copy.rowPredicates.empty();
-    });
-  });
-}
-
 /// The steps after the first, loop after loop. `next` is the place of the
 /// second one.
 LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
@@ -403,9 +391,6 @@ LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
     }
     unpack(loop.getResults());
   }
-  pending.clears = onlyLastLoopClears()
-                       ? steps.lastRuns
-                       : arith::ConstantIntOp::create(b, loc, 1, 1);
   return success();
 }
 
