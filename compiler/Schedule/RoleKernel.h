@@ -310,11 +310,12 @@ private:
   };
   Exponents findExponents(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                           mlir::IRMapping &mapping);
-  mlir::Value maskScores(const Exponents &from, mlir::Value scores);
+  mlir::Value emitMask(mlir::Value condition, mlir::IRMapping &mapping);
+  void maskScores(Exponents &exponents);
   void makePositive(Exponents &exponents);
   mlir::Value naturalMax(mlir::Value max);
   void emitExactSoftmax(
-      const OnlineSoftmax &step, mlir::scf::ForOp loop,
+      const OnlineSoftmax &step, mlir::scf::ForOp loop, Exponents exponents,
       mlir::IRMapping &mapping, bool isFirst = false,
       llvm::function_ref<void()> meet = [] {});
   /// `op` with the types of one warpgroup.

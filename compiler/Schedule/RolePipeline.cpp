@@ -242,10 +242,14 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
   bool emitted = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (isSoftmax(op)) {
-      if (!emitted && !isFirst)
+      if (!emitted && !isFirst) {
         emitSoftmax(found->second, loop, mapping);
-      else if (!emitted)
-        emitExactSoftmax(found->second, loop, mapping, isFirst, meet);
+      } else if (!emitted) {
+        Exponents exponents = findExponents(found->second, loop, mapping);
+        maskScores(exponents);
+        emitExactSoftmax(found->second, loop, exponents, mapping, isFirst,
+                         meet);
+      }
       emitted = true;
     } else if (!isa<MmaOp>(op) &&
                !(isa<SplatOp>(op) && mapping.contains(op.getResult(0))) &&

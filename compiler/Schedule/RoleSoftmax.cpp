@@ -83,7 +83,7 @@ RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
   result.factor = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(log2e));
   if (auto select = scores.getDefiningOp<arith::SelectOp>())
     if (isSplat(select.getFalseValue(), -infinity)) {
-      result.presence = mapping.lookup(select.getCondition());
+      result.presence = emitMask(select.getCondition(), mapping);
       scores = select.getTrueValue();
     }
   if (auto scaled = scores.getDefiningOp<arith::MulFOp>())
@@ -97,18 +97,9 @@ RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
   return result;
 }
 
-/// Absent scores become -inf.
-Value RoleKernel::maskScores(const Exponents &from, Value scores) {
-  if (!from.presence)
-    return scores;
-  Rows rows{b, loc, scores.getType(), {}};
-  Value absent = rows.splat(rows.f32(-infinity), rows.full);
-  return arith::SelectOp::create(b, from.mask, from.presence, scores, absent);
-}
-
 /// Scores of which exponents of 2 are a positive multiple, so that the largest
-/// score of a row has the largest exponent. The factor of the program's scores
-/// is nearly always positive; else they are multiplied.
+/// score of a row has the largest exponent and -inf has -inf. The factor of the
+/// program's scores is nearly always positive; else they are multiplied.
 void RoleKernel::makePositive(Exponents &exponents) {
   constexpr float least = std::numeric_limits<float>::min();
   APFloat constant(0.f);
@@ -137,6 +128,18 @@ void RoleKernel::makePositive(Exponents &exponents) {
       arith::MaxNumFOp::create(b, loc, branch.getResult(1), rows.f32(least));
 }
 
+/// Absent scores become -inf, before they are multiplied.
+void RoleKernel::maskScores(Exponents &exponents) {
+  makePositive(exponents);
+  if (!exponents.presence)
+    return;
+  Rows rows{b, loc, exponents.scores.getType(), {}};
+  Value absent = rows.splat(rows.f32(-infinity), rows.full);
+  exponents.scores = arith::SelectOp::create(
+      b, exponents.mask, exponents.presence, exponents.scores, absent);
+  exponents.presence = Value();
+}
+
 /// The maximum as the program knows it.
 Value RoleKernel::naturalMax(Value max) {
   Rows rows{b, loc, {}, max.getType()};
@@ -148,16 +151,14 @@ Value RoleKernel::naturalMax(Value max) {
 /// those of 2 and each thread keeps its part of the sum. In the first step of a
 /// tile there is nothing to rescale. `meet` is called before the weights.
 void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
-                                  IRMapping &mapping, bool isFirst,
+                                  Exponents exponents, IRMapping &mapping,
+                                  bool isFirst,
                                   llvm::function_ref<void()> meet) {
   Rows rows{b, loc, convert(step.weights.getType()),
             convert(step.newMax.getType())};
-  Exponents exponents = findExponents(step, loop, mapping);
-  makePositive(exponents);
-  Value scores = maskScores(exponents, exponents.scores);
   Value top =
-      ReduceOp::create(b, loc, rows.row, tile::Combine::Max, scores, step.over,
-                       presenceOf(step.maxPresence, mapping));
+      ReduceOp::create(b, loc, rows.row, tile::Combine::Max, exponents.scores,
+                       step.over, presenceOf(step.maxPresence, mapping));
   Value max = arith::MulFOp::create(b, loc, top,
                                     rows.splat(exponents.factor, rows.row));
   Value before = mapping.lookup(loop.getRegionIterArg(step.max));
@@ -174,7 +175,7 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value shift = arith::NegFOp::create(b, loc, reference);
   Value weights = math::Exp2Op::create(
       b, loc,
-      math::FmaOp::create(b, loc, scores,
+      math::FmaOp::create(b, loc, exponents.scores,
                           rows.splat(exponents.factor, rows.full),
                           rows.spread(shift)));
   Value partial =
@@ -233,10 +234,15 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
   Value shift = arith::NegFOp::create(b, loc, max);
   Exponents from = findExponents(step, loop, mapping);
+  // The exact step, too, has the masked scores: predicates that wait for it
+  // would take registers.
+  bool isMasked = bool(from.presence);
+  if (isMasked)
+    maskScores(from);
   Value exponents = math::FmaOp::create(b, loc, from.scores,
                                         rows.splat(from.factor, rows.full),
                                         rows.spread(shift));
-  Value weights = math::Exp2Op::create(b, loc, maskScores(from, exponents));
+  Value weights = math::Exp2Op::create(b, loc, exponents);
   Value partial =
       FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
                      step.over, presenceOf(step.sumPresence, mapping));
@@ -265,7 +271,9 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   IRMapping slow = mapping;
-  emitExactSoftmax(step, loop, slow);
+  if (!isMasked)
+    maskScores(from);
+  emitExactSoftmax(step, loop, from, slow);
   scf::YieldOp::create(b, loc, llvm::map_to_vector(sources, [&](Value v) {
                          return slow.lookup(v);
                        }));

@@ -100,8 +100,65 @@ bool variesIn(Value value, Operation *loop) {
   });
 }
 
+/// Whether `value` is at most `bound`: the same, or the least of values of
+/// which one is.
+static bool isAtMost(Value value, Value bound) {
+  if (isSame(value, bound))
+    return true;
+  auto least = strip(value).getDefiningOp<arith::MinSIOp>();
+  return least &&
+         (isAtMost(least.getLhs(), bound) || isAtMost(least.getRhs(), bound));
+}
+
+/// Calls `test` for the values that `limit` is the least of.
+static bool anyLimit(Value limit, llvm::function_ref<bool(Value)> test) {
+  if (auto least = strip(limit).getDefiningOp<arith::MinSIOp>())
+    return anyLimit(least.getLhs(), test) || anyLimit(least.getRhs(), test);
+  return test(strip(limit));
+}
+
+/// Whether `j < limit` implies `j - i <= most`, of indices i and j, which are
+/// not negative: one of the limits is i + m + 1 with m at most `most`. Should
+/// that overflow it is negative, and no index is less.
+static bool impliesAhead(Value limit, Value i, Value most) {
+  return anyLimit(limit, [&](Value one) {
+    auto next = one.getDefiningOp<arith::AddIOp>();
+    auto sum = next ? strip(next.getLhs()).getDefiningOp<arith::AddIOp>()
+                    : arith::AddIOp();
+    auto step =
+        next ? dyn_cast_or_null<IntegerAttr>(constantOf(strip(next.getRhs())))
+             : IntegerAttr();
+    return sum && step && step.getValue().isOne() && isSame(sum.getLhs(), i) &&
+           isAtMost(sum.getRhs(), most);
+  });
+}
+
+/// Whether `v` is an index: where a range of lanes lies.
+static bool isIndex(Value v) {
+  return bool(strip(v).getDefiningOp<sm::RangeOp>());
+}
+
+/// Whether an index that is less than the least of several limits is so by
+/// `predicate`, too.
+static bool impliesLimit(Value condition, Value predicate) {
+  using arith::CmpIPredicate;
+  auto below = strip(condition).getDefiningOp<arith::CmpIOp>(),
+       wanted = strip(predicate).getDefiningOp<arith::CmpIOp>();
+  if (!below || !wanted || below.getPredicate() != CmpIPredicate::slt ||
+      !isIndex(below.getLhs()))
+    return false;
+  if (wanted.getPredicate() == CmpIPredicate::slt)
+    return isSame(below.getLhs(), wanted.getLhs()) &&
+           isAtMost(below.getRhs(), wanted.getRhs());
+  auto distance = strip(wanted.getLhs()).getDefiningOp<arith::SubIOp>();
+  return wanted.getPredicate() == CmpIPredicate::sle && distance &&
+         isSame(below.getLhs(), distance.getLhs()) &&
+         isIndex(distance.getRhs()) &&
+         impliesAhead(below.getRhs(), distance.getRhs(), wanted.getRhs());
+}
+
 bool impliesTrue(Value condition, Value predicate) {
-  if (isSame(condition, predicate))
+  if (isSame(condition, predicate) || impliesLimit(condition, predicate))
     return true;
   auto both = strip(condition).getDefiningOp<arith::AndIOp>();
   return both && (impliesTrue(both.getLhs(), predicate) ||
@@ -130,6 +187,7 @@ bool excludes(Value condition, const Fact &fact) {
       both && (excludes(both.getLhs(), fact) || excludes(both.getRhs(), fact)))
     return true;
   return isSame(condition, fact.predicate) ||
+         impliesLimit(condition, fact.predicate) ||
          llvm::any_of(fact.within, [&](const Arm &arm) {
            return arm.holds ? isNegation(condition, arm.condition)
                             : isSame(condition, arm.condition);
@@ -169,7 +227,12 @@ const Fact *factAt(const Facts &facts, Value predicate) {
 
 std::optional<State> stateAt(const Facts &facts, Value predicate) {
   const Fact *fact = factAt(facts, predicate);
+  // Where a limit is passed so is the least of several.
   if (!fact)
+    fact = llvm::find_if(facts, [&](const Fact &known) {
+      return impliesLimit(known.predicate, predicate);
+    });
+  if (fact == facts.end())
     return std::nullopt;
   return fact->within.empty() ? fact->state
                               : join(fact->state, State::Determined);
