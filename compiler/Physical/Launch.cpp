@@ -39,7 +39,8 @@ llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
     iterations *= counts.back();
   }
   for (int64_t i = 0; i < iterations; ++i) {
-    Executor executor(poison);
+    EarlyWrites none;
+    Executor executor(poison, none);
     for (auto [d, dim] : llvm::enumerate(arguments.dims))
       executor.values[kernel.getDimArg(d)] = reference::makeScalar(dim);
     for (auto [t, tensor] : llvm::enumerate(arguments.tensors))
@@ -101,6 +102,26 @@ void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
   }
 }
 
+/// Runs one block: again where it turns out that a warp may have written early
+/// what another had still to read.
+llvm::Error runBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
+                     Arguments &arguments, PoisonSource &poison) {
+  EarlyWrites early;
+  for (;;) {
+    Executor executor(poison, early);
+    executor.blockId = block;
+    passArguments(kernel, plan, arguments, executor);
+    if (llvm::Error failure = executor.run(kernel.getBody().front()))
+      return failure;
+    if (executor.isCopying())
+      return errorAt(kernel, "ends with a copy in flight, which may write to "
+                             "the shared memory of another block");
+    if (!executor.mustRunAgain())
+      return llvm::Error::success();
+    executor.undoStores();
+  }
+}
+
 llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
                       Arguments &arguments, PoisonSource &poison) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<sm::KernelOp>(
@@ -117,13 +138,9 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
       return count.takeError();
     blocks *= *count;
   }
-  for (int64_t block = 0; block < blocks; ++block) {
-    Executor executor(poison);
-    executor.blockId = block;
-    passArguments(kernel, plan, arguments, executor);
-    if (llvm::Error failure = executor.run(kernel.getBody().front()))
+  for (int64_t block = 0; block < blocks; ++block)
+    if (llvm::Error failure = runBlock(kernel, plan, block, arguments, poison))
       return failure;
-  }
   return llvm::Error::success();
 }
 

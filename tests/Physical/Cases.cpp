@@ -102,6 +102,12 @@ Case attention(const std::string &op, bool causal) {
                                     : std::vector<double>{65, 63, 64};
   test.edges.push_back(
       {"edges", sized(6, n, 0, lengths), {}, true, {{"M", 6}}});
+  // Rings wrap twice in the full part.
+  test.edges.push_back({"rounds",
+                        sized(6, 300, 0, {300, 290, 20}),
+                        {},
+                        true,
+                        {{"M", 6}, {"N", 300}}});
   if (op == "gemma")
     test.edges.push_back({"window",
                           sized(6, 300, 0, {300, 290, 280}),
@@ -152,6 +158,13 @@ Case matmul() {
          {},
          true,
          {{"K", edge}}});
+  // Rings wrap twice.
+  test.edges.push_back(
+      {"rounds",
+       {randomTensor("a", {m, 200}, 5), randomTensor("b", {200, n}, 6)},
+       {},
+       true,
+       {{"K", 200}}});
   // A block that lies inside both operands.
   test.edges.push_back(
       {"inside",

@@ -89,6 +89,11 @@ inline constexpr llvm::StringLiteral verifyPipeline =
     "verify-tile-coverage)";
 inline constexpr llvm::StringLiteral verifySeqPipeline =
     "sm.kernel(verify-sm-padding),verify-sm-bounds";
+/// Form async from sm.seq, and its verifiers.
+inline constexpr llvm::StringLiteral asyncPipeline =
+    "sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
+inline constexpr llvm::StringLiteral verifyAsyncPipeline =
+    "sm.kernel(verify-sm-padding,verify-sm-async)";
 
 /// Logical mode.
 Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);

@@ -42,6 +42,9 @@ TEST_P(Isolation, SeqFirst) { checkForm(bound + "," + seqPipeline.str(), ""); }
 TEST_P(Isolation, SeqUniversal) {
   checkForm(bound + "," + seqPipeline.str(), "universal");
 }
+TEST_P(Isolation, AsyncFirst) {
+  checkForm(bound + "," + seqPipeline.str() + "," + asyncPipeline.str(), "");
+}
 
 const std::string parts =
     (exactPipeline + "," + claimsPipeline + "," + simplifyPipeline).str();
@@ -49,6 +52,10 @@ const std::string parts =
 TEST_P(Isolation, TileParts) { checkForm(parts, ""); }
 TEST_P(Isolation, SeqParts) {
   checkForm(parts + "," + seqPipeline.str(), "universal");
+}
+TEST_P(Isolation, AsyncParts) {
+  checkForm(parts + "," + seqPipeline.str() + "," + asyncPipeline.str(),
+            "universal");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Isolation, ::testing::ValuesIn(caseNames),

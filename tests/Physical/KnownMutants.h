@@ -177,6 +177,12 @@ inline const Names missedSteps =
 inline const Names missedInteriorSteps =
     inEach({"matmul"}, {"part #2, after it: one step more"});
 
+inline const Missed missedWaits = {
+    .byAll = {},
+    .inExecution = {},
+    .byVerifiers = {},
+};
+
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_KNOWNMUTANTS_H

@@ -151,6 +151,37 @@ TEST_P(Mutants, CopyMissesRows) {
   EXPECT_EQ(shows(*seq, "universal").empty(), !hasCopy);
 }
 
+/// Mutants of what orders accesses to shared memory, with sizes at which rings
+/// wrap.
+class MutantWaits : public Mutants {
+protected:
+  void SetUp() override {
+    test.kits.insert(test.kits.begin(), test.edges.begin(), test.edges.end());
+    Mutants::SetUp();
+  }
+};
+
+TEST_P(MutantWaits, Async) {
+  mlir::OwningOpRef<mlir::ModuleOp> async =
+      transformed((exactPipeline + "," + claimsPipeline + "," +
+                   simplifyPipeline + "," + seqPipeline + "," + asyncPipeline)
+                      .str());
+  // The variant that is not run.
+  async->walk([](mlir::Operation *op) {
+    if (auto kernel = llvm::dyn_cast<sm::KernelOp>(op);
+        kernel && kernel.getSymName().ends_with("aligned"))
+      kernel.erase();
+    if (auto variant = llvm::dyn_cast<sm::VariantOp>(op);
+        variant && variant.getName() == "aligned")
+      variant.erase();
+  });
+  check(*async, waitMutants, verifyAsyncPipeline.str(), "", "universal",
+        missedWaits);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, MutantWaits, ::testing::ValuesIn(caseNames),
+                         [](const auto &info) { return info.param; });
+
 /// Mutants of loops in parts, with sizes at which the parts' bounds matter.
 class MutantParts : public Mutants {
 protected:
