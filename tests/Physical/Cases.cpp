@@ -228,6 +228,14 @@ Case filled() {
   return test;
 }
 
+Case sums() {
+  const int64_t m = 6, n = 2100;
+  Case test{"sums", SELVEDGE_INPUTS "/sums.tile", "sums",
+            {},     {{"M", m}, {"N", n}},         {}};
+  test.kits.push_back({"normal", {randomTensor("x", {m, n}, 9)}});
+  return test;
+}
+
 } // namespace
 
 Case makeCase(const std::string &name) {
@@ -239,6 +247,8 @@ Case makeCase(const std::string &name) {
     return partial();
   if (name == "filled")
     return filled();
+  if (name == "sums")
+    return sums();
   return attention(name == "gemma" ? name : "flash_fwd", name == "causal");
 }
 

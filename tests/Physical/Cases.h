@@ -41,6 +41,10 @@ inline constexpr const char *caseNames[] = {
     "dense", "causal", "gemma", "softmax", "matmul", "partial", "filled"};
 Case makeCase(const std::string &name);
 
+/// Those with something to wait for, and a reduction that is alone in its loop.
+inline constexpr const char *asyncCaseNames[] = {"dense", "causal", "gemma",
+                                                 "matmul", "sums"};
+
 /// What logical mode says of a kit.
 struct Expected {
   std::vector<HostTensor> outputs;

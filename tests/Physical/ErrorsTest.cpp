@@ -41,9 +41,15 @@ TEST(PhysicalErrors, VariantDoesNotApply) {
             std::string::npos);
 }
 
-TEST(PhysicalErrors, OperationIsUnknown) {
-  EXPECT_NE(matmulAt((safetyPipeline + ",tile-bind-blocks").str(), "")
-                .find("is not an operation that physical execution knows"),
+TEST(PhysicalErrors, SoftmaxIsNotExpanded) {
+  Case test = makeCase("softmax");
+  mlir::MLIRContext context;
+  prepare(context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = build(context, test);
+  ASSERT_TRUE(transform(*module, "cse,tile-bind-blocks"));
+  EXPECT_NE(execute(*module, test, test.kits[0], {}, physical::Poison::Nan)
+                .diagnostics.find(
+                    "is not an operation that physical execution knows"),
             std::string::npos);
 }
 
