@@ -2,7 +2,7 @@
 # Counts, bounds and compares the instructions of the loops in which kernels spend their time.
 # SPDX-License-Identifier: MIT
 """usage: hot_loops.py list FILE...
-       hot_loops.py same KERNEL LEFT RIGHT [--loop N] [--differs NAME N]...
+       hot_loops.py same KERNEL LEFT RIGHT [--loop LEFT RIGHT] [--with OPCODE] [--differs NAME N]...
        hot_loops.py bounds BOUNDS.json TEMPLATES [--update] [--only TEXT]
 
 A hot loop is an innermost loop with tensor-core instructions. Files are cubins (nvdisasm is $SELVEDGE_NVDISASM or found on PATH) or end in `.ptx`.
@@ -48,10 +48,10 @@ SAME_WORK = {
     "multiply-add": r"IMAD|LEA|ULEA",
     "compare": r"U?ISETP\.(LT|LE|GT|GE)\.AND",
     "compare for equality": r"U?ISETP\.(EQ|NE)(\.U32)?\.AND",
-    "shift": r"IMAD\.SHL\.U32|U?SHF\.L\.U32",
+    "shift": r"IMAD\.SHL\.U32|U?SHF\.L\.U32|IMAD\.U32 \w+,[\w.]+,0x10000,RZ",
 }
-# From register to register; of a predicate as the conjunction with nothing.
-MOVES = r"(MOV|UMOV|IMAD\.MOV\.U32) .*|IMAD\.U32 R\d+,RZ,RZ,UR\d+|PLOP3\.LUT P\d,PT,PT,PT,UP\d,0x80,0x0"
+# From register to register, or half of one; of a predicate as the conjunction with nothing.
+MOVES = r"(MOV|UMOV|IMAD\.MOV\.U32) .*|IMAD\.U32 R\d+,RZ,RZ,UR\d+|PRMT R\d+,R\d+,0x7610,R\d+|PLOP3\.LUT P\d,PT,PT,PT,UP\d,0x80,0x0"
 # SASS whose result depends on its operands alone, arguments of the kernel and the number of the thread among them.
 SASS_ARITHMETIC = r"(U?MOV|IADD3|IMAD|VIADD|UIADD3|UIMAD|LEA|ULEA|U?LOP3|U?SHF|U?ISETP|U?SEL|U?PLOP3|S2U?R|U?LDC|SGXT)\b.*"
 # PTX whose result depends on its operands alone.
@@ -134,7 +134,8 @@ def sass_varying(loop):
 
 
 def work_of(instruction):
-    return next((name for name, expression in SAME_WORK.items() if re.fullmatch(expression, instruction.opcode)), instruction.opcode)
+    text = f"{instruction.opcode} {instruction.operands}"
+    return next((name for name, expression in SAME_WORK.items() if re.match(rf"({expression})(?![\w.])", text)), instruction.opcode)
 
 
 def key_counts(loop, path):
@@ -156,12 +157,12 @@ def listing(options):
 
 def same(options):
     counts = []
-    for path in (options.left, options.right):
+    for path, number in zip((options.left, options.right), options.loop):
         code = device_code.read(path).get(options.kernel)
-        hot = device_code.hot_loops(code) if code else []
-        if len(hot) <= options.loop:
-            sys.exit(f"{path}: no kernel '{options.kernel}' with a hot loop of number {options.loop}")
-        counts.append(key_counts(hot[options.loop], path))
+        hot = device_code.hot_loops(code, options.opcode) if code else []
+        if len(hot) <= number:
+            sys.exit(f"{path}: no kernel '{options.kernel}' with a hot loop of number {number}")
+        counts.append(key_counts(hot[number], path))
     left, right = counts
     known = {name: int(number) for name, number in options.differs}
     differences = []
@@ -226,7 +227,8 @@ def main():
     command = commands.add_parser("same")
     for name in ("kernel", "left", "right"):
         command.add_argument(name)
-    command.add_argument("--loop", type=int, default=0, help="number of the hot loop in the kernel's code")
+    command.add_argument("--loop", type=int, nargs=2, default=(0, 0), help="numbers of the hot loops in the kernels' code")
+    command.add_argument("--with", dest="opcode", default=device_code.TENSOR, help="what makes a loop hot, instead of tensor-core instructions")
     command.add_argument("--differs", nargs=2, action="append", default=[], metavar=("NAME", "N"))
     command.set_defaults(run=same)
     command = commands.add_parser("bounds")
