@@ -33,8 +33,12 @@ TileShape shapeOf(Type type) {
 }
 
 TileRef Executor::valueOf(Value value) {
-  return isa<sm::BufferType>(value.getType()) ? shared.read(value)
+  return isa<sm::BufferType>(value.getType()) ? readBuffer(value)
                                               : values.lookup(value);
+}
+
+std::shared_ptr<TileValue> Executor::poisonTile(Type type) {
+  return poison.tile(shapeOf(type), getElementTypeOrSelf(type));
 }
 
 SmallVector<TileRef> Executor::valuesOf(ValueRange range) {

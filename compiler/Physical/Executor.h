@@ -19,6 +19,7 @@ public:
   /// `early` is what earlier runs of this block say of its own future.
   Executor(PoisonSource &poison, EarlyWrites &early)
       : poison(poison), shared(poison, early) {}
+  virtual ~Executor() = default;
 
   /// Number that `sm.block_id` gives.
   int64_t blockId = 0;
@@ -37,6 +38,20 @@ public:
   /// Takes back all stores.
   void undoStores();
 
+protected:
+  /// What is read from a buffer.
+  virtual reference::TileRef readBuffer(mlir::Value buffer) {
+    return shared.read(buffer);
+  }
+  llvm::Error runOp(mlir::Operation *op);
+  /// The value, or what is read from a buffer.
+  reference::TileRef valueOf(mlir::Value value);
+  llvm::SmallVector<reference::TileRef> valuesOf(mlir::ValueRange range);
+  void define(mlir::ValueRange results,
+              llvm::ArrayRef<reference::TileRef> tiles);
+  /// A tile of a type whose lanes all hold poison.
+  std::shared_ptr<reference::TileValue> poisonTile(mlir::Type type);
+
 private:
   /// What a store has replaced.
   struct Replaced {
@@ -46,7 +61,6 @@ private:
     int64_t integer;
   };
 
-  llvm::Error runOp(mlir::Operation *op);
   llvm::Error runFor(mlir::scf::ForOp op);
   llvm::Error runIf(mlir::scf::IfOp op);
   llvm::Error runStore(mlir::Operation *op, mlir::Value value,
@@ -63,12 +77,6 @@ private:
   reference::TileRef evaluatePure(mlir::Operation *op,
                                   const reference::TileShape &shape);
 
-  /// The value, or what is read from a buffer.
-  reference::TileRef valueOf(mlir::Value value);
-  llvm::SmallVector<reference::TileRef> valuesOf(mlir::ValueRange range);
-  void define(mlir::ValueRange results,
-              llvm::ArrayRef<reference::TileRef> tiles);
-
   PoisonSource &poison;
   SharedMemory shared;
   std::vector<Replaced> replaced;
@@ -76,6 +84,10 @@ private:
 
 /// Axes and extents of a tile, register tile or buffer; none for scalars.
 reference::TileShape shapeOf(mlir::Type type);
+
+/// Indices along an axis that a thread has in its registers.
+llvm::SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
+                                     int64_t warp);
 
 } // namespace selvedge::physical
 

@@ -64,9 +64,8 @@ llvm::Error Executor::runStore(Operation *op, Value value, Value tensor,
   return llvm::Error::success();
 }
 
-/// Indices that an axis has in each thread's registers.
-static SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
-                                      int64_t warp) {
+SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
+                               int64_t warp) {
   int64_t base = 0;
   for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
     base += (lane >> bit & 1) * stride;
