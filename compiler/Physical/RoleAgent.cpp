@@ -30,7 +30,7 @@ StageId RoleAgent::bufferId(Value buffer) const {
 }
 
 TileRef RoleAgent::readBuffer(Value buffer) {
-  return memory.read(bufferId(buffer));
+  return memory.read(bufferId(buffer), seen);
 }
 
 void RoleAgent::enter(Block &block, Operation *owner) {
@@ -128,7 +128,7 @@ llvm::Expected<bool> RoleAgent::runWait(sm::WaitOp op) {
   llvm::Expected<StageId> id = stageOf(op, op.getBarrier(), op.getStage());
   if (!id)
     return id.takeError();
-  return memory.passes(*id, integer(op.getParity()));
+  return memory.passes(*id, integer(op.getParity()), seen);
 }
 
 llvm::Error RoleAgent::runArrive(sm::ArriveOp op) {
@@ -210,7 +210,7 @@ llvm::Error RoleAgent::execute(Operation *op) {
             stageOf(op, op.getMailbox(), op.getStage());
         if (!id)
           return id.takeError();
-        values[op] = memory.read(*id);
+        values[op] = memory.read(*id, seen);
         return done();
       })
       .Case([&](sm::ProxyFenceOp) {

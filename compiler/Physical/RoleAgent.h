@@ -33,8 +33,11 @@ public:
   /// Executes one operation; false where it has to wait.
   llvm::Expected<bool> step();
   bool isFinished() const { return frames.empty(); }
-  /// The operation that comes next.
-  mlir::Operation *next() const { return &*frames.back().at; }
+  /// The operation that comes next; null at the end of a role.
+  mlir::Operation *next() const {
+    const Frame &frame = frames.back();
+    return frame.at == frame.end ? nullptr : &*frame.at;
+  }
   /// Executes an operation without regions that never waits.
   llvm::Error execute(mlir::Operation *op);
 
@@ -90,6 +93,7 @@ private:
   reference::TileRef columns(sm::ColumnsOp op);
 
   RoleMemory &memory;
+  Seen seen;
   Grid &grid;
   llvm::SmallVector<Frame> frames;
   llvm::DenseMap<mlir::Value, StageId> names;

@@ -34,9 +34,7 @@ llvm::Error runRoles(sm::KernelOp kernel,
       agent->values[role.getBody().getArgument(0)] =
           reference::makeScalar(member);
       agent->enter(role.getBody().front(), role);
-      // Threads that copy and hand out tiles come first: the earliest write is
-      // the worst.
-      agents.insert(isSingle ? agents.begin() : agents.end(), std::move(agent));
+      agents.push_back(std::move(agent));
     }
   }
   int64_t steps = 0;
@@ -46,12 +44,16 @@ llvm::Error runRoles(sm::KernelOp kernel,
       ++at;
       continue;
     }
+    bool releases = isa_and_nonnull<sm::ArriveOp>(agent.next());
     llvm::Expected<bool> passed = agent.step();
     if (!passed)
       return passed.takeError();
     if (++steps > stepLimit)
       return errorAt(kernel, "does not end");
-    // Whoever comes first may go on now.
+    // Whoever lets others go on comes after all of them: the earliest write and
+    // the latest read are the worst.
+    if (releases)
+      std::rotate(agents.begin() + at, agents.begin() + at + 1, agents.end());
     at = *passed ? 0 : at + 1;
   }
   for (const std::unique_ptr<RoleAgent> &agent : agents)

@@ -11,22 +11,22 @@ namespace selvedge::physical {
 
 using reference::TileRef;
 
-void RoleMemory::destroy(StageId stage) {
-  auto buffer = dyn_cast<sm::BufferType>(stage.first.getType());
-  Type word = IntegerType::get(stage.first.getContext(), 32);
-  contents[stage] = poison.tile(shapeOf(stage.first.getType()),
-                                buffer ? buffer.getElementType() : word);
+TileRef RoleMemory::poisoned(StageId stage) {
+  Type type = stage.first.getType();
+  auto buffer = dyn_cast<sm::BufferType>(type);
+  Type word = IntegerType::get(type.getContext(), 32);
+  return poison.tile(shapeOf(type), buffer ? buffer.getElementType() : word);
 }
 
-TileRef RoleMemory::read(StageId stage) {
-  if (!contents.contains(stage))
-    destroy(stage);
-  return contents[stage];
-}
+void RoleMemory::destroy(StageId stage) { contents[stage] = {poisoned(stage)}; }
 
-void RoleMemory::land(ArrayRef<LateWrite> writes) {
-  for (const LateWrite &write : writes)
-    contents[write.stage] = write.data;
+TileRef RoleMemory::read(StageId stage, const Seen &seen) {
+  auto it = contents.find(stage);
+  if (it == contents.end() ||
+      (it->second.mbarrier.first &&
+       seen.lookup(it->second.mbarrier) < it->second.phase))
+    return poisoned(stage);
+  return it->second.data;
 }
 
 void RoleMemory::signal(StageId id, int64_t arrivals, int64_t bytes,
@@ -40,14 +40,15 @@ void RoleMemory::signal(StageId id, int64_t arrivals, int64_t bytes,
     return;
   barrier.arrived -= expected;
   ++barrier.phases;
-  llvm::append_range(barrier.complete, std::exchange(barrier.coming, {}));
+  for (LateWrite &write : std::exchange(barrier.coming, {}))
+    contents[write.stage] = {std::move(write.data), id, barrier.phases};
 }
 
-bool RoleMemory::passes(StageId id, int64_t parity) {
-  MBarrier &barrier = mbarriers[id];
-  if (barrier.phases % 2 == parity)
+bool RoleMemory::passes(StageId id, int64_t parity, Seen &seen) {
+  int64_t phases = mbarriers[id].phases;
+  if (phases % 2 == parity)
     return false;
-  land(std::exchange(barrier.complete, {}));
+  seen[id] = phases;
   return true;
 }
 
@@ -60,7 +61,8 @@ int64_t RoleMemory::arrive(int64_t id, int64_t threads, int64_t expected,
   if (barrier.arrived >= expected) {
     barrier.arrived -= expected;
     ++barrier.round;
-    land(std::exchange(barrier.coming, {}));
+    for (LateWrite &write : std::exchange(barrier.coming, {}))
+      contents[write.stage] = {std::move(write.data)};
   }
   return round;
 }

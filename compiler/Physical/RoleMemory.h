@@ -20,26 +20,27 @@ struct LateWrite {
   bool isFenced = false;
 };
 
+/// Phases of mbarriers that someone has seen complete.
+using Seen = llvm::DenseMap<StageId, int64_t>;
+
 /// Buffers, mailboxes and barriers that the roles of a block share. A bulk copy
-/// or a word lands when someone passes a wait for its mbarrier, what threads
-/// write when they meet at a barrier behind their proxy fence.
+/// or a word is there for whoever has waited for its mbarrier, what threads
+/// write for all when they meet at a barrier behind their proxy fence.
 class RoleMemory {
 public:
   explicit RoleMemory(PoisonSource &poison) : poison(poison) {}
 
-  /// What a stage holds; at first poison.
-  reference::TileRef read(StageId stage);
+  /// What a stage holds for someone; at first poison.
+  reference::TileRef read(StageId stage, const Seen &seen);
   /// Makes a stage poison until a write to it lands.
   void destroy(StageId stage);
-  void land(llvm::ArrayRef<LateWrite> writes);
 
   /// Adds to the arrivals and to the missing bytes of an mbarrier's phase, and
-  /// to what lands with it.
+  /// to what comes with it.
   void signal(StageId mbarrier, int64_t arrivals, int64_t bytes,
               llvm::ArrayRef<LateWrite> writes);
-  /// Whether the phase of a parity is complete; what comes with it has landed
-  /// then.
-  bool passes(StageId mbarrier, int64_t parity);
+  /// Whether the phase of a parity is complete, which is noted then.
+  bool passes(StageId mbarrier, int64_t parity, Seen &seen);
 
   /// Arrives at a named barrier; returns the round that it belongs to.
   int64_t arrive(int64_t id, int64_t threads, int64_t expected,
@@ -48,17 +49,25 @@ public:
   bool isComplete(int64_t id, int64_t round) { return named[id].round > round; }
 
 private:
+  struct Contents {
+    reference::TileRef data;
+    /// Phase of an mbarrier that one has to wait for; none: null.
+    StageId mbarrier = {};
+    int64_t phase = 0;
+  };
   struct MBarrier {
     int64_t arrived = 0, bytes = 0, phases = 0;
-    std::vector<LateWrite> coming, complete;
+    std::vector<LateWrite> coming;
   };
   struct NamedBarrier {
     int64_t arrived = 0, round = 0;
     std::vector<LateWrite> coming;
   };
 
+  reference::TileRef poisoned(StageId stage);
+
   PoisonSource &poison;
-  llvm::DenseMap<StageId, reference::TileRef> contents;
+  llvm::DenseMap<StageId, Contents> contents;
   llvm::DenseMap<StageId, MBarrier> mbarriers;
   llvm::DenseMap<int64_t, NamedBarrier> named;
 };

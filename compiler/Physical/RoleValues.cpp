@@ -82,7 +82,7 @@ llvm::Error RoleAgent::storeBulk(const BulkStore &store) {
   sm::BufferType type = op.getBuffer().getType();
   reference::Tensor &tensor = *tensors.lookup(op.getMap());
   Box box{tensor, rowDimOf(op, op.getMap(), type.getRows()), store.at};
-  TileRef data = memory.read(store.stage);
+  TileRef data = memory.read(store.stage, seen);
   for (int64_t row = 0; row < type.getRows(); ++row)
     for (int64_t col = 0; col < type.getCols(); ++col) {
       int64_t element = box.element(row, col);
@@ -139,7 +139,7 @@ void RoleAgent::retire(int64_t pending) {
     TileRef sum = product.init;
     auto operand = [&](size_t i) {
       return product.operands[i] ? product.operands[i]
-                                 : memory.read(product.stages[i]);
+                                 : memory.read(product.stages[i], seen);
     };
     for (auto [i, pair] : llvm::enumerate(product.op.getPairs()))
       sum = contract(operand(2 * i), operand(2 * i + 1), sum, pair.over,

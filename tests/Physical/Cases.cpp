@@ -29,11 +29,6 @@ using namespace mlir;
 
 namespace selvedge::testing {
 
-namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 HostTensor tensor(std::string name, std::vector<int64_t> shape,
                   std::vector<double> values) {
   HostTensor result;
@@ -44,7 +39,7 @@ HostTensor tensor(std::string name, std::vector<int64_t> shape,
 }
 
 HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
-                        unsigned seed, double mean = 0) {
+                        unsigned seed, double mean) {
   int64_t count = 1;
   for (int64_t extent : shape)
     count *= extent;
@@ -55,6 +50,11 @@ HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
     value = normal(engine);
   return tensor(std::move(name), std::move(shape), std::move(values));
 }
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
 
 Case attention(const std::string &op, bool causal) {
   const int64_t b = 3, m = 70, n = 100, d = 40;

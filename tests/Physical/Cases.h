@@ -45,6 +45,18 @@ Case makeCase(const std::string &name);
 inline constexpr const char *asyncCaseNames[] = {"dense", "causal", "gemma",
                                                  "matmul", "sums"};
 
+/// The same programs with rows that bulk copies can move, for kernels with
+/// roles.
+inline constexpr const char *roleCaseNames[] = {"dense", "causal", "gemma",
+                                                "matmul"};
+Case makeRoleCase(const std::string &name);
+
+/// Tensors of given values, and of normal ones.
+HostTensor tensor(std::string name, std::vector<int64_t> shape,
+                  std::vector<double> values);
+HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
+                        unsigned seed, double mean = 0);
+
 /// What logical mode says of a kit.
 struct Expected {
   std::vector<HostTensor> outputs;
@@ -98,6 +110,13 @@ inline constexpr llvm::StringLiteral asyncPipeline =
     "sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
 inline constexpr llvm::StringLiteral verifyAsyncPipeline =
     "sm.kernel(verify-sm-padding,verify-sm-async)";
+
+/// Form roles from bound tiles, for another target.
+inline constexpr llvm::StringLiteral rolesPipeline =
+    "tile-loop-parts,tile-expand-softmax,cse,tile-split-variants{arch=sm_90a},"
+    "tile-interior-parts,tile-bind-blocks{arch=sm_90a},"
+    "tile-simplify-presence,canonicalize,cse,tile-to-sm,canonicalize,cse,"
+    "sm-warp-roles,sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
 
 /// Logical mode.
 Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);

@@ -231,6 +231,25 @@ inline const Missed missedWaits = {
     .byVerifiers = {},
 };
 
+/// The slots of both operands are released by neighbouring arrivals and waited
+/// for one after the other: each order does for both.
+inline const Names releasedTogether = inEach(
+    {"matmul"}, {"copy: wait #3: deleted", "copy: wait #5: deleted",
+                 "products: arrive #3: early", "products: arrive #5: early"});
+/// The last words say that there is no tile: the first one does.
+inline const Names lastWord = inEach({"matmul"}, {"order: arrive #2: early"});
+/// The threads of a warpgroup are executed as one, and a thread between two
+/// operations never waits while others go through a whole tile.
+inline const Names heldTogether = inEach(
+    {"matmul"}, {"products: named_barrier: deleted",
+                 "products: named_barrier #3: deleted", "copy: arrive: early"});
+
+inline const Missed missedRoles = {
+    .byAll = {},
+    .inExecution = unite({releasedTogether, lastWord, heldTogether}),
+    .byVerifiers = {},
+};
+
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_KNOWNMUTANTS_H

@@ -108,6 +108,18 @@ protected:
     expectOnly(known.byVerifiers, missed.byVerifiers, "each verifier");
   }
 
+  /// Leaves only one variant with its kernels.
+  static void keepVariant(mlir::ModuleOp module, llvm::StringRef name) {
+    module->walk([&](mlir::Operation *op) {
+      if (auto kernel = llvm::dyn_cast<sm::KernelOp>(op);
+          kernel && !kernel.getSymName().ends_with(name))
+        kernel.erase();
+      if (auto variant = llvm::dyn_cast<sm::VariantOp>(op);
+          variant && variant.getName() != name)
+        variant.erase();
+    });
+  }
+
   Case test = makeCase(GetParam());
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> program;
@@ -166,15 +178,7 @@ TEST_P(MutantWaits, Async) {
       transformed((exactPipeline + "," + claimsPipeline + "," +
                    simplifyPipeline + "," + seqPipeline + "," + asyncPipeline)
                       .str());
-  // The variant that is not run.
-  async->walk([](mlir::Operation *op) {
-    if (auto kernel = llvm::dyn_cast<sm::KernelOp>(op);
-        kernel && kernel.getSymName().ends_with("aligned"))
-      kernel.erase();
-    if (auto variant = llvm::dyn_cast<sm::VariantOp>(op);
-        variant && variant.getName() == "aligned")
-      variant.erase();
-  });
+  keepVariant(*async, "universal");
   check(*async, waitMutants, verifyAsyncPipeline.str(), "", "universal",
         missedWaits);
   EXPECT_NE(table, "");
@@ -182,6 +186,28 @@ TEST_P(MutantWaits, Async) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, MutantWaits,
                          ::testing::ValuesIn(asyncCaseNames),
+                         [](const auto &info) { return info.param; });
+
+/// The same of kernels with roles.
+class MutantRoles : public Mutants {
+protected:
+  void SetUp() override {
+    test = makeRoleCase(GetParam());
+    Mutants::SetUp();
+  }
+};
+
+TEST_P(MutantRoles, Roles) {
+  mlir::OwningOpRef<mlir::ModuleOp> roles =
+      transformed((exactPipeline + "," + rolesPipeline).str());
+  keepVariant(*roles, "bulk");
+  check(*roles, roleMutants, verifyAsyncPipeline.str(), "", "bulk",
+        missedRoles);
+  EXPECT_NE(table, "");
+}
+
+// Attention has three times as many, each of which takes seconds.
+INSTANTIATE_TEST_SUITE_P(Cases, MutantRoles, ::testing::Values("matmul"),
                          [](const auto &info) { return info.param; });
 
 /// Mutants of loops in parts, with sizes at which the parts' bounds matter.

@@ -41,6 +41,10 @@ std::vector<Mutant> stepMutants(mlir::ModuleOp module);
 /// stages of rings. For `sm` in form `async`.
 std::vector<Mutant> waitMutants(mlir::ModuleOp module);
 
+/// The same for `sm` in form `roles`: mbarriers, named barriers, fences, bulk
+/// copies and products in flight.
+std::vector<Mutant> roleMutants(mlir::ModuleOp module);
+
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_MUTANTS_H
