@@ -173,6 +173,7 @@ FailureOr<KernelOp> RoleKernel::run() {
   b.setInsertionPointToStart(&body);
   findCoordinates();
   allocate();
+  findForm();
   addArguments();
   countTiles();
   emitCopies();
