@@ -3,6 +3,7 @@
 #include "compiler/Physical/Arithmetic.h"
 #include "compiler/Reference/Evaluate.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <algorithm>
@@ -82,6 +83,13 @@ TileRef evaluateElementwise(Operation *op, ArrayRef<TileRef> tiles,
                        static_cast<float>(tiles[1]->values[lane]),
                        static_cast<float>(tiles[2]->values[lane]));
     return sum;
+  }
+  // The maximum of numbers: a NaN loses.
+  if (isa<arith::MaxNumFOp>(op)) {
+    auto maximum = std::make_shared<TileValue>(*tiles[0]);
+    for (auto [lane, value] : llvm::enumerate(maximum->values))
+      value = std::fmax(value, tiles[1]->values[lane]);
+    return maximum;
   }
   TileRef result = reference::evaluateElementwise(op, tiles, shape);
   return result
