@@ -242,7 +242,8 @@ inline const Names lastWord = inEach({"matmul"}, {"order: arrive #2: early"});
 /// operations never waits while others go through a whole tile.
 inline const Names heldTogether = inEach(
     {"matmul"}, {"products: named_barrier: deleted",
-                 "products: named_barrier #3: deleted", "copy: arrive: early"});
+                 "products: named_barrier #3: deleted", "copy: arrive: early",
+                 "copy: arrive #2: early", "products: arrive: early"});
 
 inline const Missed missedRoles = {
     .byAll = {},
