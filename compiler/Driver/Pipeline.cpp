@@ -73,19 +73,8 @@ void addSeq(OpPassManager &pm) {
   pm.addPass(verify::createVerifySmBounds());
 }
 
-} // namespace
-
-void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                   const ChosenPlans &plans) {
-  if (stage == Emit::Tile)
-    return;
-  addSafety(pm);
-  addBound(pm, arch, plans);
-  if (stage == Emit::TileBound)
-    return;
-  addSeq(pm);
-  if (stage == Emit::SmSeq)
-    return;
+/// Copies that run ahead, and roles where the target has them.
+void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
   if (arch == "sm_90a") {
     schedule::SmWarpRolesOptions options;
     if (plans.choice.rings)
@@ -101,6 +90,25 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   pm.addPass(createCSEPass());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
+}
+
+} // namespace
+
+void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
+                   const ChosenPlans &plans) {
+  if (stage == Emit::Tile)
+    return;
+  addSafety(pm);
+  addBound(pm, arch, plans);
+  if (stage == Emit::TileBound)
+    return;
+  OpPassManager lowering(ModuleOp::getOperationName());
+  addSeq(lowering);
+  if (stage != Emit::SmSeq)
+    addAsync(lowering, arch, plans);
+  pm.addPass(verify::createVerifySmDemands(std::move(lowering)));
+  if (stage == Emit::SmSeq)
+    return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage == Emit::SmAsync)
     return;

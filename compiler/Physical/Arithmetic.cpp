@@ -3,6 +3,9 @@
 #include "compiler/Physical/Arithmetic.h"
 #include "compiler/Reference/Evaluate.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -73,6 +76,21 @@ int64_t combine(tile::Combine kind, int64_t a, int64_t b) {
 
 TileRef evaluateElementwise(Operation *op, ArrayRef<TileRef> tiles,
                             const TileShape &shape) {
+  if (isa<math::FmaOp>(op)) {
+    auto sum = std::make_shared<TileValue>(*tiles[0]);
+    for (auto [lane, value] : llvm::enumerate(sum->values))
+      value = std::fma(static_cast<float>(value),
+                       static_cast<float>(tiles[1]->values[lane]),
+                       static_cast<float>(tiles[2]->values[lane]));
+    return sum;
+  }
+  // The maximum of numbers: a NaN loses.
+  if (isa<arith::MaxNumFOp>(op)) {
+    auto maximum = std::make_shared<TileValue>(*tiles[0]);
+    for (auto [lane, value] : llvm::enumerate(maximum->values))
+      value = std::fmax(value, tiles[1]->values[lane]);
+    return maximum;
+  }
   TileRef result = reference::evaluateElementwise(op, tiles, shape);
   return result
              ? rounded(result, getElementTypeOrSelf(op->getResult(0).getType()))

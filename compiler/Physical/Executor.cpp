@@ -32,6 +32,15 @@ TileShape shapeOf(Type type) {
   return shape;
 }
 
+TileRef Executor::valueOf(Value value) {
+  return isa<sm::BufferType>(value.getType()) ? readBuffer(value)
+                                              : values.lookup(value);
+}
+
+std::shared_ptr<TileValue> Executor::poisonTile(Type type) {
+  return poison.tile(shapeOf(type), getElementTypeOrSelf(type));
+}
+
 SmallVector<TileRef> Executor::valuesOf(ValueRange range) {
   SmallVector<TileRef> tiles;
   for (Value value : range)
@@ -59,14 +68,29 @@ llvm::Error Executor::runOp(Operation *op) {
         return runStore(store, store.getValue(), store.getTensor(),
                         store.getIndices(), store.getPresence());
       })
-      .Case([&](sm::CopyOp copy) { return runCopy(copy); })
+      .Case<sm::CopyOp, sm::CopyAsyncOp>(
+          [&](auto copy) { return runCopy(copy); })
+      .Case([&](sm::AllocOp alloc) {
+        shared.allocate(alloc);
+        return llvm::Error::success();
+      })
+      .Case([&](sm::SlotOp slot) {
+        return shared.name(slot, valueOf(slot.getStage())->ints[0]);
+      })
       .Case([&](sm::StageOp stage) {
         TileRef source = valueOf(stage.getSource());
         TileShape shape = shapeOf(stage.getBuffer().getType());
-        values[stage.getBuffer()] = reference::broadcast(source, shape);
+        shared.stage(stage.getBuffer(), reference::broadcast(source, shape));
         return llvm::Error::success();
       })
-      .Case([](sm::BarrierOp) { return llvm::Error::success(); })
+      .Case([&](sm::AwaitOp await) {
+        shared.await(static_cast<int64_t>(await.getPending()));
+        return llvm::Error::success();
+      })
+      .Case([&](sm::BarrierOp) {
+        shared.barrier();
+        return llvm::Error::success();
+      })
       .Default([&](Operation *other) -> llvm::Error {
         llvm::Expected<TileRef> result = evaluate(other);
         if (!result)
@@ -80,7 +104,7 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
   auto unknown = [&] {
     return errorAt(op, "is not an operation that physical execution knows: "
                        "expected tile with bound sizes and expanded softmax, "
-                       "or sm in form seq");
+                       "or sm in form seq or async");
   };
   if (op->getNumRegions() != 0 || op->getNumResults() != 1)
     return unknown();
@@ -99,8 +123,10 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
     return this->load(
         op, load.getTensor(), load.getIndices(), load.getPresence(),
         PoisonSource(Poison::None, 0).tile(shape, getElementTypeOrSelf(type)));
-  if (auto alloc = dyn_cast<sm::AllocOp>(op))
-    return TileRef(poison.tile(shape, alloc.getType().getElementType()));
+  // Where warps do not find the parts of the others, all lanes are wrong.
+  if (auto reduce = dyn_cast<sm::ReduceOp>(op);
+      reduce && reduce.getScratch() && !shared.exchange(reduce.getScratch()))
+    return TileRef(poison.tile(shape, getElementTypeOrSelf(type)));
   if (TileRef result = evaluatePure(op, shape))
     return result;
   return unknown();

@@ -3,9 +3,8 @@
 #ifndef SELVEDGE_COMPILER_PHYSICAL_EXECUTOR_H
 #define SELVEDGE_COMPILER_PHYSICAL_EXECUTOR_H
 
-#include "compiler/Physical/Poison.h"
+#include "compiler/Physical/SharedMemory.h"
 #include "compiler/Reference/Memory.h"
-#include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
@@ -13,11 +12,14 @@
 namespace selvedge::physical {
 
 /// Evaluates a kernel's body: tiles of the `tile` dialect with bound sizes, or
-/// register tiles and buffers of `sm` in form `seq`, as whole arrays by axis
-/// index.
+/// register tiles and buffers of `sm` in forms `seq` and `async`, as whole
+/// arrays by axis index.
 class Executor {
 public:
-  explicit Executor(PoisonSource &poison) : poison(poison) {}
+  /// `early` is what earlier runs of this block say of its own future.
+  Executor(PoisonSource &poison, EarlyWrites &early)
+      : poison(poison), shared(poison, early) {}
+  virtual ~Executor() = default;
 
   /// Number that `sm.block_id` gives.
   int64_t blockId = 0;
@@ -28,14 +30,44 @@ public:
   /// Runs to the terminator, or to the first error.
   llvm::Error run(mlir::Block &block);
 
-private:
+  /// Whether a write came early for a read before it: the block has to run
+  /// again, on memory as it was.
+  bool mustRunAgain() const { return shared.hasNewEarlyWrites(); }
+  /// Whether a copy is left in flight.
+  bool isCopying() const { return shared.isCopying(); }
+  /// Takes back all stores.
+  void undoStores();
+
+protected:
+  /// What is read from a buffer.
+  virtual reference::TileRef readBuffer(mlir::Value buffer) {
+    return shared.read(buffer);
+  }
   llvm::Error runOp(mlir::Operation *op);
+  /// The value, or what is read from a buffer.
+  reference::TileRef valueOf(mlir::Value value);
+  llvm::SmallVector<reference::TileRef> valuesOf(mlir::ValueRange range);
+  void define(mlir::ValueRange results,
+              llvm::ArrayRef<reference::TileRef> tiles);
+  /// A tile of a type whose lanes all hold poison.
+  std::shared_ptr<reference::TileValue> poisonTile(mlir::Type type);
+
+private:
+  /// What a store has replaced.
+  struct Replaced {
+    reference::Tensor *tensor;
+    int64_t element;
+    double value;
+    int64_t integer;
+  };
+
   llvm::Error runFor(mlir::scf::ForOp op);
   llvm::Error runIf(mlir::scf::IfOp op);
   llvm::Error runStore(mlir::Operation *op, mlir::Value value,
                        mlir::Value tensor, mlir::ValueRange indices,
                        mlir::ValueRange presence);
-  llvm::Error runCopy(sm::CopyOp op);
+  template <typename CopyLike>
+  llvm::Error runCopy(CopyLike op);
   /// Loads the present lanes over `absent`, which the others keep.
   llvm::Expected<reference::TileRef>
   load(mlir::Operation *op, mlir::Value tensor, mlir::ValueRange indices,
@@ -45,18 +77,17 @@ private:
   reference::TileRef evaluatePure(mlir::Operation *op,
                                   const reference::TileShape &shape);
 
-  reference::TileRef valueOf(mlir::Value value) const {
-    return values.lookup(value);
-  }
-  llvm::SmallVector<reference::TileRef> valuesOf(mlir::ValueRange range);
-  void define(mlir::ValueRange results,
-              llvm::ArrayRef<reference::TileRef> tiles);
-
   PoisonSource &poison;
+  SharedMemory shared;
+  std::vector<Replaced> replaced;
 };
 
 /// Axes and extents of a tile, register tile or buffer; none for scalars.
 reference::TileShape shapeOf(mlir::Type type);
+
+/// Indices along an axis that a thread has in its registers.
+llvm::SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
+                                     int64_t warp);
 
 } // namespace selvedge::physical
 

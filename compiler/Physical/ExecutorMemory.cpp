@@ -52,7 +52,11 @@ llvm::Error Executor::runStore(Operation *op, Value value, Value tensor,
       return errorAt(op, "stores element " + llvm::Twine(element) +
                              " of tensor '" + target.arg.getName().getValue() +
                              "' twice in one kernel");
-    if (stored->isFloat)
+    bool isFloat = stored->isFloat;
+    replaced.push_back({&target, element,
+                        isFloat ? target.elements.values[element] : 0,
+                        isFloat ? 0 : target.elements.ints[element]});
+    if (isFloat)
       target.elements.values[element] = stored->values[from[lane]];
     else
       target.elements.ints[element] = stored->ints[from[lane]];
@@ -60,9 +64,8 @@ llvm::Error Executor::runStore(Operation *op, Value value, Value tensor,
   return llvm::Error::success();
 }
 
-/// Indices that an axis has in each thread's registers.
-static SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
-                                      int64_t warp) {
+SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
+                               int64_t warp) {
   int64_t base = 0;
   for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
     base += (lane >> bit & 1) * stride;
@@ -74,38 +77,61 @@ static SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
   return indices;
 }
 
-llvm::Error Executor::runCopy(sm::CopyOp op) {
+/// The lanes of its buffer that some thread of a copy writes: a distribution
+/// that misses part of the buffer leaves its old contents there. Fails where it
+/// lacks an axis of the buffer.
+template <typename CopyLike>
+static llvm::Expected<LaneMask> lanesOf(CopyLike op) {
   sm::BufferType type = op.getBuffer().getType();
-  TileShape shape = shapeOf(type);
-  auto zeros = PoisonSource(Poison::None, 0).tile(shape, type.getElementType());
-  llvm::Expected<TileRef> copied = load(op, op.getTensor(), op.getIndices(),
-                                        op.getPresence(), std::move(zeros));
-  if (!copied)
-    return copied.takeError();
-  // Only what some thread copies is written: a distribution that misses part
-  // of the buffer leaves its old contents there.
   int64_t rowAt = op.getDist().indexOf(type.getRowAxis()),
           colAt = op.getDist().indexOf(type.getColAxis());
   if (rowAt < 0 || colAt < 0)
     return errorAt(op, "has a distribution without the axes of its buffer");
   sm::AxisDistAttr rowDist = op.getDist().getAxes()[rowAt],
                    colDist = op.getDist().getAxes()[colAt];
-  auto buffer = std::make_shared<TileValue>(*valueOf(op.getBuffer()));
-  int64_t warps = op->getParentOfType<sm::KernelOp>().getWarps();
+  LaneMask lanes(type.getRows() * type.getCols());
+  auto kernel = op->template getParentOfType<sm::KernelOp>();
+  int64_t warps = static_cast<int64_t>(kernel.getWarps());
   for (int64_t thread = 0; thread < 32 * warps; ++thread)
     for (int64_t row : indicesOf(rowDist, thread % 32, thread / 32))
-      for (int64_t col : indicesOf(colDist, thread % 32, thread / 32)) {
+      for (int64_t col : indicesOf(colDist, thread % 32, thread / 32))
         // Threads beyond the buffer's end copy nothing.
-        if (row >= type.getRows() || col >= type.getCols())
-          continue;
-        int64_t lane = row * type.getCols() + col;
-        if (buffer->isFloat)
-          buffer->values[lane] = (*copied)->values[lane];
-        else
-          buffer->ints[lane] = (*copied)->ints[lane];
-      }
-  values[op.getBuffer()] = std::move(buffer);
+        if (row < type.getRows() && col < type.getCols())
+          lanes[row * type.getCols() + col] = 1;
+  return lanes;
+}
+
+template <typename CopyLike>
+llvm::Error Executor::runCopy(CopyLike op) {
+  sm::BufferType type = op.getBuffer().getType();
+  llvm::Expected<TileRef> copied = load(
+      op, op.getTensor(), op.getIndices(), op.getPresence(),
+      PoisonSource(Poison::None, 0).tile(shapeOf(type), type.getElementType()));
+  if (!copied)
+    return copied.takeError();
+  llvm::Expected<LaneMask> lanes = lanesOf(op);
+  if (!lanes)
+    return lanes.takeError();
+  if constexpr (std::is_same_v<CopyLike, sm::CopyAsyncOp>)
+    shared.issue(op.getBuffer(), *copied, std::move(*lanes));
+  else
+    shared.write(op.getBuffer(), *copied, *lanes);
   return llvm::Error::success();
+}
+
+template llvm::Error Executor::runCopy(sm::CopyOp op);
+template llvm::Error Executor::runCopy(sm::CopyAsyncOp op);
+
+void Executor::undoStores() {
+  for (const Replaced &old : llvm::reverse(replaced)) {
+    reference::TileValue &elements = old.tensor->elements;
+    if (elements.isFloat)
+      elements.values[old.element] = old.value;
+    else
+      elements.ints[old.element] = old.integer;
+    --old.tensor->stored[old.element];
+  }
+  replaced.clear();
 }
 
 } // namespace selvedge::physical

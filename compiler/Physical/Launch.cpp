@@ -1,6 +1,7 @@
 // Runs kernels over their grids.
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/Launch.h"
+#include "compiler/Physical/RoleAgent.h"
 
 using namespace mlir;
 
@@ -39,7 +40,8 @@ llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
     iterations *= counts.back();
   }
   for (int64_t i = 0; i < iterations; ++i) {
-    Executor executor(poison);
+    EarlyWrites none;
+    Executor executor(poison, none);
     for (auto [d, dim] : llvm::enumerate(arguments.dims))
       executor.values[kernel.getDimArg(d)] = reference::makeScalar(dim);
     for (auto [t, tensor] : llvm::enumerate(arguments.tensors))
@@ -80,13 +82,19 @@ void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
   auto position = [](auto range, auto matches) {
     return std::distance(range.begin(), llvm::find_if(range, matches));
   };
+  auto tensorOf = [&](StringRef name) {
+    return llvm::find_if(arguments.tensors,
+                         [&](const Tensor &tensor) {
+                           return tensor.arg.getName() == name;
+                         })
+        .operator->();
+  };
   for (auto [attr, argument] :
        llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
     if (auto pointer = dyn_cast<sm::PointerArgAttr>(attr)) {
-      executor.tensors[argument] =
-          llvm::find_if(arguments.tensors, [&](const Tensor &tensor) {
-            return tensor.arg.getName() == pointer.getTensor();
-          }).operator->();
+      executor.tensors[argument] = tensorOf(pointer.getTensor());
+    } else if (auto map = dyn_cast<sm::TensorMapArgAttr>(attr)) {
+      executor.tensors[argument] = tensorOf(map.getTensor());
     } else if (auto dim = dyn_cast<sm::DimArgAttr>(attr)) {
       executor.values[argument] = reference::makeScalar(arguments.dims[position(
           plan.getDims().getAsRange<StringAttr>(),
@@ -99,6 +107,40 @@ void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
           })];
     }
   }
+}
+
+/// Runs one block: again where it turns out that a warp may have written early
+/// what another had still to read.
+llvm::Error runBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
+                     Arguments &arguments, PoisonSource &poison) {
+  EarlyWrites early;
+  for (;;) {
+    Executor executor(poison, early);
+    executor.blockId = block;
+    passArguments(kernel, plan, arguments, executor);
+    if (llvm::Error failure = executor.run(kernel.getBody().front()))
+      return failure;
+    if (executor.isCopying())
+      return errorAt(kernel, "ends with a copy in flight, which may write to "
+                             "the shared memory of another block");
+    if (!executor.mustRunAgain())
+      return llvm::Error::success();
+    executor.undoStores();
+  }
+}
+
+/// Runs one block of a kernel whose warpgroups have roles.
+llvm::Error runRoleBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
+                         Grid &grid, Arguments &arguments,
+                         PoisonSource &poison) {
+  RoleMemory memory(poison);
+  EarlyWrites none;
+  return runRoles(kernel, [&] {
+    auto agent = std::make_unique<RoleAgent>(poison, none, memory, grid);
+    agent->blockId = block;
+    passArguments(kernel, plan, arguments, *agent);
+    return agent;
+  });
 }
 
 llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
@@ -117,13 +159,17 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
       return count.takeError();
     blocks *= *count;
   }
-  for (int64_t block = 0; block < blocks; ++block) {
-    Executor executor(poison);
-    executor.blockId = block;
-    passArguments(kernel, plan, arguments, executor);
-    if (llvm::Error failure = executor.run(kernel.getBody().front()))
+  // Few blocks, so that they have several tiles each.
+  if (launch.getPersistent())
+    blocks = std::min<int64_t>(blocks, 2);
+  Grid grid{blocks, 0};
+  bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
+  for (int64_t block = 0; block < blocks; ++block)
+    if (llvm::Error failure =
+            hasRoles
+                ? runRoleBlock(kernel, plan, block, grid, arguments, poison)
+                : runBlock(kernel, plan, block, arguments, poison))
       return failure;
-  }
   return llvm::Error::success();
 }
 

@@ -26,11 +26,11 @@ struct Options {
 
 /// Executes a module as hardware would: one `tile.program` whose sizes are
 /// bound and whose softmax is expanded, or one `sm.plan` with its kernels in
-/// form `seq`. Padding lanes, buffers and outputs start as poison; sinks other
-/// than stores ignore their presence, as lowerings do; floats are rounded to
-/// their types. An access of a lane outside its tensor's shape is an error.
-/// The op's promises are not checked. Outputs have no bounds. False:
-/// `diagnostics` says why.
+/// form `seq` or `async`, with roles or without. Padding lanes, buffers and
+/// outputs start as poison; sinks other than stores ignore their presence, as
+/// lowerings do; floats are rounded to their types. An access of a lane outside
+/// its tensor's shape is an error. The op's promises are not checked. Outputs
+/// have no bounds. False: `diagnostics` says why.
 bool run(mlir::ModuleOp module, const std::map<std::string, int64_t> &dims,
          const std::map<std::string, double> &scalars,
          const std::vector<HostTensor> &inputs,

@@ -222,6 +222,12 @@ TileRef evaluateInteger(Operation *op, ArrayRef<TileRef> operands,
       .Case([&](arith::MaxSIOp) {
         return both([](int64_t a, int64_t b) { return std::max(a, b); });
       })
+      // Sign extension keeps the order of unsigned numbers.
+      .Case([&](arith::MinUIOp) {
+        return both([](int64_t a, int64_t b) {
+          return static_cast<uint64_t>(a) < static_cast<uint64_t>(b) ? a : b;
+        });
+      })
       .Case([&](arith::AndIOp) { return both(std::bit_and<int64_t>()); })
       .Case([&](arith::OrIOp) { return both(std::bit_or<int64_t>()); })
       .Case([&](arith::XOrIOp) { return both(std::bit_xor<int64_t>()); })

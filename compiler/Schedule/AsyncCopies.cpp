@@ -236,6 +236,20 @@ Operation *firstUse(CopyOp copy) {
   return first;
 }
 
+/// Whether `reader` is a pipelined loop that is entered after `copy`: copies
+/// complete in order, so that its awaits, and the one after it, cover the copy.
+bool awaits(Operation *reader, CopyAsyncOp copy) {
+  auto loop = dyn_cast_or_null<scf::ForOp>(reader);
+  auto await = loop ? dyn_cast<AwaitOp>(loop.getBody()->front()) : AwaitOp();
+  if (!await || !isa_and_nonnull<BarrierOp>(await->getNextNode()))
+    return false;
+  OpOperand *first =
+      loop.getTiedLoopInit(dyn_cast<BlockArgument>(Value(await.getToken())));
+  auto later = first ? first->get().getDefiningOp<CopyAsyncOp>() : nullptr;
+  return later && later->getBlock() == copy->getBlock() &&
+         copy->isBeforeInBlock(later);
+}
+
 /// Issues a copy where it stands and awaits it before its first reader.
 void issueInPlace(CopyOp copy) {
   OpBuilder b(copy);
@@ -243,16 +257,20 @@ void issueInPlace(CopyOp copy) {
   // In a loop the buffer's readers of the last iteration must be done first.
   if (copy->getParentOfType<scf::ForOp>())
     BarrierOp::create(b, place);
-  Value token = CopyAsyncOp::create(
+  auto issued = CopyAsyncOp::create(
       b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
       copy.getIndices(), copy.getPresence(), copy.getBuffer(), copy.getDist(),
       copy.getVector());
   Operation *reader = firstUse(copy);
+  if (awaits(reader, issued)) {
+    copy.erase();
+    return;
+  }
   if (reader)
     b.setInsertionPoint(reader);
   else
     b.setInsertionPoint(copy->getBlock()->getTerminator());
-  AwaitOp::create(b, place, token);
+  AwaitOp::create(b, place, issued.getToken());
   BarrierOp::create(b, place);
   copy.erase();
 }
@@ -267,6 +285,25 @@ int64_t issuedAfter(AwaitOp await) {
   for (Operation *op = copy->getNextNode(); op != await; op = op->getNextNode())
     count += isa<CopyAsyncOp>(op);
   return count;
+}
+
+/// Erases a barrier behind which no one touches shared memory.
+void dropLastBarrier(KernelOp kernel) {
+  auto touchesShared = [](Operation *op) {
+    return isa<AwaitOp, BarrierOp>(op) ||
+           llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
+  };
+  for (Operation &op : llvm::reverse(kernel.getBody().front())) {
+    if (isa<BarrierOp>(op)) {
+      op.erase();
+      return;
+    }
+    if (op.walk([&](Operation *inner) {
+            return touchesShared(inner) ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+          }).wasInterrupted())
+      return;
+  }
 }
 
 struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
@@ -293,6 +330,8 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
                        : "no loop has a copy that can be issued ahead"});
     for (CopyOp copy : rest)
       issueInPlace(copy);
+    if (isPipelined || !rest.empty())
+      dropLastBarrier(getOperation());
     getOperation()->walk(
         [](AwaitOp await) { await.setPending(issuedAfter(await)); });
   }

@@ -142,7 +142,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
 def SmReduceScratch : Pass<"sm-reduce-scratch", "::selvedge::sm::KernelOp"> {
   let summary = "Give reductions across warps a buffer, and a barrier where it is used again";
   let description = [{
-    What they exchange is then in the program, and `verify-sm-async` orders it like any other buffer.
+    What they exchange is then in the program, and `verify-sm-async` orders it like any other buffer. A loop whose rounds pass another barrier, such as that of a second reduction, needs none.
 
     Before: `scf.for { %m = sm.reduce max %x over "j" ... }`, the axis spread over warps
     After: `%parts = sm.alloc ...`, `scf.for { %m = sm.reduce max %x over "j" through %parts ...; sm.barrier }`
@@ -165,7 +165,7 @@ def SmAsyncCopies : Pass<"sm-async-copies", "::selvedge::sm::KernelOp"> {
   let description = [{
     A copy whose operands depend on the loop's index and on values from outside only is issued one iteration ahead into a ring of `stages` buffers. One await and
     one barrier at the top of the iteration make the current stage visible and prove that every warp is done with the stage that the next copies fill.
-    Other copies are issued where they stood and awaited before their first use; an await leaves those in flight that were issued after its own in the same block. Slots say what they hold, for the verifiers.
+    Other copies are issued where they stood and awaited before their first use, unless that is a loop whose awaits cover them; an await leaves those in flight that were issued after its own in the same block. Slots say what they hold, for the verifiers.
 
     Before: `scf.for %j { sm.copy ... to %buf; sm.mma %a, %buf ... where(%p) }`
     After: `sm.copy_async (first)`, `scf.for %j { sm.await; sm.barrier; sm.copy_async (next); sm.mma %a, %slot ... }`

@@ -12,11 +12,25 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
+bool isExchange(Operation &op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return reduce && reduce.spansWarps();
+}
+
+/// Whether the block of a loop's body holds another barrier, which each round
+/// passes between the reads of the parts and the next writes.
+bool hasOtherBarrier(ReduceOp reduce) {
+  return isa<scf::ForOp>(reduce->getParentOp()) &&
+         llvm::any_of(*reduce->getBlock(), [&](Operation &op) {
+           return isa<BarrierOp>(op) || (isExchange(op) && &op != reduce);
+         });
+}
+
 struct SmReduceScratchPass : impl::SmReduceScratchBase<SmReduceScratchPass> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     kernel.walk([&](ReduceOp reduce) {
-      if (!reduce.spansWarps() || reduce.getScratch())
+      if (!isExchange(*reduce) || reduce.getScratch())
         return;
       Operation *outermost =
           kernel.getBody().front().findAncestorOpInBlock(*reduce);
@@ -31,7 +45,7 @@ struct SmReduceScratchPass : impl::SmReduceScratchBase<SmReduceScratchPass> {
       reduce.getScratchMutable().assign(
           AllocOp::create(b, reduce.getLoc(), type));
       // The next round overwrites the parts: everyone must have read them.
-      if (reduce->getParentOfType<scf::ForOp>()) {
+      if (reduce->getParentOfType<scf::ForOp>() && !hasOtherBarrier(reduce)) {
         b.setInsertionPointAfter(reduce);
         BarrierOp::create(b, reduce.getLoc());
       }

@@ -5,12 +5,17 @@
 
 #include "dialect/Sm/Sm.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace selvedge::verify {
 
 /// `verify-tile-parts` of `pass`, or of no pass.
 std::unique_ptr<mlir::Pass>
 createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
+
+/// `verify-sm-demands` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
 #define GEN_PASS_DECL
 #include "compiler/Verify/Passes.h.inc"

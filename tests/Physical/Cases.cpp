@@ -29,11 +29,6 @@ using namespace mlir;
 
 namespace selvedge::testing {
 
-namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 HostTensor tensor(std::string name, std::vector<int64_t> shape,
                   std::vector<double> values) {
   HostTensor result;
@@ -44,7 +39,7 @@ HostTensor tensor(std::string name, std::vector<int64_t> shape,
 }
 
 HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
-                        unsigned seed, double mean = 0) {
+                        unsigned seed, double mean) {
   int64_t count = 1;
   for (int64_t extent : shape)
     count *= extent;
@@ -55,6 +50,11 @@ HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
     value = normal(engine);
   return tensor(std::move(name), std::move(shape), std::move(values));
 }
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
 
 Case attention(const std::string &op, bool causal) {
   const int64_t b = 3, m = 70, n = 100, d = 40;
@@ -102,6 +102,12 @@ Case attention(const std::string &op, bool causal) {
                                     : std::vector<double>{65, 63, 64};
   test.edges.push_back(
       {"edges", sized(6, n, 0, lengths), {}, true, {{"M", 6}}});
+  // Rings wrap twice in the full part.
+  test.edges.push_back({"rounds",
+                        sized(6, 300, 0, {300, 290, 20}),
+                        {},
+                        true,
+                        {{"M", 6}, {"N", 300}}});
   if (op == "gemma")
     test.edges.push_back({"window",
                           sized(6, 300, 0, {300, 290, 280}),
@@ -152,6 +158,13 @@ Case matmul() {
          {},
          true,
          {{"K", edge}}});
+  // Rings wrap twice.
+  test.edges.push_back(
+      {"rounds",
+       {randomTensor("a", {m, 200}, 5), randomTensor("b", {200, n}, 6)},
+       {},
+       true,
+       {{"K", 200}}});
   // A block that lies inside both operands.
   test.edges.push_back(
       {"inside",
@@ -215,6 +228,14 @@ Case filled() {
   return test;
 }
 
+Case sums() {
+  const int64_t m = 6, n = 2100;
+  Case test{"sums", SELVEDGE_INPUTS "/sums.tile", "sums",
+            {},     {{"M", m}, {"N", n}},         {}};
+  test.kits.push_back({"normal", {randomTensor("x", {m, n}, 9)}});
+  return test;
+}
+
 } // namespace
 
 Case makeCase(const std::string &name) {
@@ -226,6 +247,8 @@ Case makeCase(const std::string &name) {
     return partial();
   if (name == "filled")
     return filled();
+  if (name == "sums")
+    return sums();
   return attention(name == "gemma" ? name : "flash_fwd", name == "causal");
 }
 

@@ -41,6 +41,22 @@ inline constexpr const char *caseNames[] = {
     "dense", "causal", "gemma", "softmax", "matmul", "partial", "filled"};
 Case makeCase(const std::string &name);
 
+/// Those with something to wait for, and a reduction that is alone in its loop.
+inline constexpr const char *asyncCaseNames[] = {"dense", "causal", "gemma",
+                                                 "matmul", "sums"};
+
+/// The same programs with rows that bulk copies can move, for kernels with
+/// roles.
+inline constexpr const char *roleCaseNames[] = {"dense", "causal", "gemma",
+                                                "matmul"};
+Case makeRoleCase(const std::string &name);
+
+/// Tensors of given values, and of normal ones.
+HostTensor tensor(std::string name, std::vector<int64_t> shape,
+                  std::vector<double> values);
+HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
+                        unsigned seed, double mean = 0);
+
 /// What logical mode says of a kit.
 struct Expected {
   std::vector<HostTensor> outputs;
@@ -89,6 +105,18 @@ inline constexpr llvm::StringLiteral verifyPipeline =
     "verify-tile-coverage)";
 inline constexpr llvm::StringLiteral verifySeqPipeline =
     "sm.kernel(verify-sm-padding),verify-sm-bounds";
+/// Form async from sm.seq, and its verifiers.
+inline constexpr llvm::StringLiteral asyncPipeline =
+    "sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
+inline constexpr llvm::StringLiteral verifyAsyncPipeline =
+    "sm.kernel(verify-sm-padding,verify-sm-async)";
+
+/// Form roles from bound tiles, for another target.
+inline constexpr llvm::StringLiteral rolesPipeline =
+    "tile-loop-parts,tile-expand-softmax,cse,tile-split-variants{arch=sm_90a},"
+    "tile-interior-parts,tile-bind-blocks{arch=sm_90a},"
+    "tile-simplify-presence,canonicalize,cse,tile-to-sm,canonicalize,cse,"
+    "sm-warp-roles,sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
 
 /// Logical mode.
 Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);

@@ -1,6 +1,7 @@
 // What physical execution refuses.
 // SPDX-License-Identifier: MIT
 #include "Cases.h"
+#include "dialect/Sm/Sm.h"
 
 #include <gtest/gtest.h>
 
@@ -40,9 +41,29 @@ TEST(PhysicalErrors, VariantDoesNotApply) {
             std::string::npos);
 }
 
-TEST(PhysicalErrors, AsyncFormIsUnknown) {
-  EXPECT_NE(matmulAt(seq + ",sm.kernel(sm-async-copies)", "")
-                .find("is not an operation that physical execution knows"),
+TEST(PhysicalErrors, SoftmaxIsNotExpanded) {
+  Case test = makeCase("softmax");
+  mlir::MLIRContext context;
+  prepare(context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = build(context, test);
+  ASSERT_TRUE(transform(*module, "cse,tile-bind-blocks"));
+  EXPECT_NE(execute(*module, test, test.kits[0], {}, physical::Poison::Nan)
+                .diagnostics.find(
+                    "is not an operation that physical execution knows"),
+            std::string::npos);
+}
+
+/// Nothing awaits the copies.
+TEST(PhysicalErrors, CopyIsInFlight) {
+  Case test = makeCase("matmul");
+  mlir::MLIRContext context;
+  prepare(context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = build(context, test);
+  ASSERT_TRUE(transform(*module, seq + "," + asyncPipeline.str()));
+  module->walk([](sm::AwaitOp await) { await.erase(); });
+  EXPECT_NE(execute(*module, test, test.kits[0], {}, physical::Poison::Nan,
+                    "universal")
+                .diagnostics.find("ends with a copy in flight"),
             std::string::npos);
 }
 

@@ -13,7 +13,11 @@ protected:
   /// All kits of the case, its module lowered by `pipeline`.
   static void checkForm(const std::string &pipeline,
                         const std::string &variant) {
-    Case test = makeCase(GetParam());
+    checkForm(makeCase(GetParam()), pipeline, variant);
+  }
+
+  static void checkForm(Case test, const std::string &pipeline,
+                        const std::string &variant) {
     llvm::append_range(test.kits, test.edges);
     mlir::MLIRContext context;
     prepare(context);
@@ -42,6 +46,9 @@ TEST_P(Isolation, SeqFirst) { checkForm(bound + "," + seqPipeline.str(), ""); }
 TEST_P(Isolation, SeqUniversal) {
   checkForm(bound + "," + seqPipeline.str(), "universal");
 }
+TEST_P(Isolation, AsyncFirst) {
+  checkForm(bound + "," + seqPipeline.str() + "," + asyncPipeline.str(), "");
+}
 
 const std::string parts =
     (exactPipeline + "," + claimsPipeline + "," + simplifyPipeline).str();
@@ -50,6 +57,21 @@ TEST_P(Isolation, TileParts) { checkForm(parts, ""); }
 TEST_P(Isolation, SeqParts) {
   checkForm(parts + "," + seqPipeline.str(), "universal");
 }
+TEST_P(Isolation, AsyncParts) {
+  checkForm(parts + "," + seqPipeline.str() + "," + asyncPipeline.str(),
+            "universal");
+}
+
+class RoleIsolation : public Isolation {};
+
+TEST_P(RoleIsolation, Roles) {
+  checkForm(makeRoleCase(GetParam()),
+            (exactPipeline + "," + rolesPipeline).str(), "bulk");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RoleIsolation,
+                         ::testing::ValuesIn(roleCaseNames),
+                         [](const auto &info) { return info.param; });
 
 INSTANTIATE_TEST_SUITE_P(Cases, Isolation, ::testing::ValuesIn(caseNames),
                          [](const auto &info) { return info.param; });

@@ -169,13 +169,87 @@ inline const Missed missedInParts = {
 };
 
 /// A step past the end of the last part: the tests of its body leave nothing.
-inline const Names missedSteps =
+inline const Names emptySteps =
     unite({inEach({"dense", "causal", "gemma", "softmax", "matmul", "partial",
                    "filled"},
                   {"part, after it: one step more"}),
            inEach({"softmax"}, {"part #2, after it: one step more"})});
-inline const Names missedInteriorSteps =
-    inEach({"matmul"}, {"part #2, after it: one step more"});
+/// The same where parts of interior blocks stand before it. Attention has none:
+/// its parts are those of `tile-loop-parts`.
+inline const Names emptyInteriorSteps =
+    unite({inEach(attention, {"part, after it: one step more"}),
+           inEach({"softmax", "matmul", "partial", "filled"},
+                  {"part #2, after it: one step more"}),
+           inEach({"softmax"}, {"part #4, after it: one step more"})});
+
+/// The part before a window's full one ends whole steps after it begins: the
+/// last one runs for any of its keys.
+inline const Names wholeSteps =
+    inEach({"gemma"}, {"part, before it: one key left out"});
+
+/// Blocks of one row lie inside, whatever is tested: of the parts of blocks
+/// that lie inside and of others, each would do, and the others' never runs.
+inline const Names equalParts = unite(
+    {inEach({"softmax", "partial", "filled"}, {"parts in the other order"}),
+     inEach({"softmax"}, {"part #3s in the other order"})});
+inline const Names unusedParts = [] {
+  std::vector<std::string> first, third;
+  for (const std::string fault : {"first step left out", "last step left out",
+                                  "one key left out", "left out", "twice"}) {
+    for (const char *part : {"part, after it: ", "part #2, full: "})
+      first.push_back(part + fault);
+    for (const char *part : {"part #3, after it: ", "part #4, full: "})
+      third.push_back(part + fault);
+  }
+  return unite({inEach({"softmax", "partial", "filled"}, first),
+                inEach({"softmax"}, third)});
+}();
+
+inline const Missed missedSteps = {
+    .byAll = {},
+    .inExecution = unite({emptySteps, wholeSteps}),
+    .byVerifiers = {},
+};
+inline const Missed missedInteriorSteps = {
+    .byAll = {},
+    .inExecution =
+        unite({emptyInteriorSteps, wholeSteps, equalParts, unusedParts}),
+    .byVerifiers = equalParts,
+};
+
+/// The part after the full one has one step at most: nothing reads what is
+/// copied ahead, the ring never wraps, no scratch is used again. The verifiers
+/// know no sizes.
+inline const Names missedWaitsOfLastStep = unite(
+    {inEach({"dense", "matmul"}, {"loop's barrier #2: behind the next copy",
+                                  "loop's ring #2: wraps one later"}),
+     inEach({"sums"}, {"loop's barrier #2: deleted"})});
+
+inline const Missed missedWaits = {
+    .byAll = {},
+    .inExecution = missedWaitsOfLastStep,
+    .byVerifiers = {},
+};
+
+/// The slots of both operands are released by neighbouring arrivals and waited
+/// for one after the other: each order does for both.
+inline const Names releasedTogether = inEach(
+    {"matmul"}, {"copy: wait #3: deleted", "copy: wait #5: deleted",
+                 "products: arrive #3: early", "products: arrive #5: early"});
+/// The last words say that there is no tile: the first one does.
+inline const Names lastWord = inEach({"matmul"}, {"order: arrive #2: early"});
+/// The threads of a warpgroup are executed as one, and a thread between two
+/// operations never waits while others go through a whole tile.
+inline const Names heldTogether = inEach(
+    {"matmul"}, {"products: named_barrier: deleted",
+                 "products: named_barrier #3: deleted", "copy: arrive: early",
+                 "copy: arrive #2: early", "products: arrive: early"});
+
+inline const Missed missedRoles = {
+    .byAll = {},
+    .inExecution = unite({releasedTogether, lastWord, heldTogether}),
+    .byVerifiers = {},
+};
 
 } // namespace selvedge::testing
 

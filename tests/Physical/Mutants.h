@@ -37,6 +37,14 @@ std::vector<Mutant> partMutants(mlir::ModuleOp module);
 /// in another order. For `tile` right after the pass that split them.
 std::vector<Mutant> stepMutants(mlir::ModuleOp module);
 
+/// Faults in what orders accesses to shared memory: awaits, barriers, the
+/// stages of rings. For `sm` in form `async`.
+std::vector<Mutant> waitMutants(mlir::ModuleOp module);
+
+/// The same for `sm` in form `roles`: mbarriers, named barriers, fences, bulk
+/// copies and products in flight.
+std::vector<Mutant> roleMutants(mlir::ModuleOp module);
+
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_MUTANTS_H

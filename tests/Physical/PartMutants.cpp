@@ -153,8 +153,12 @@ private:
       bound.set(
           moved(cast<scf::ForOp>(bound.getOwner()), bound.get(), distance, up));
     };
-    for (auto [part, which] : {std::pair(&Parts::full, ", full: "),
+    for (auto [part, which] : {std::pair(&Parts::before, ", before it: "),
+                               {&Parts::full, ", full: "},
                                {&Parts::after, ", after it: "}}) {
+      // One with claims is the full part of others.
+      if (!(parts.*part) || (part == &Parts::before && hasClaims(parts.before)))
+        continue;
       std::string site = name + which;
       add(parts, site + "first step left out", false, [&](Parts p) {
         shift((p.*part).getLowerBoundMutable(), (p.*part).getStep(), true);

@@ -15,6 +15,13 @@
 // CHECK: scf.for
 // CHECK: sm.reduce  max %{{.*}} over "j" through %[[SECOND]]
 // CHECK-NEXT: sm.barrier
+// Two of a round meet at each other's barrier.
+// CHECK: scf.for
+// CHECK: sm.reduce  max
+// CHECK-NOT: sm.barrier
+// CHECK: sm.reduce  min
+// CHECK-NOT: sm.barrier
+// CHECK: sm.return
 // DROP-LABEL: sm.kernel @sums
 // DROP-NOT: arith.cmpi
 // DROP: sm.reduce  add %{{.*}} over "j" :
@@ -36,6 +43,10 @@ sm.kernel @sums args [#sm.dim<"N">, #sm.pointer<"y">] warps 4 {
   sm.store %b, %y[%c1 : i32] vector 1 : f32, !tile.tensor<1, f32>
   scf.for %j = %c0 to %n step %c1 : i32 {
     %m = sm.reduce max %t over "j" : !t -> f32
+  }
+  scf.for %j = %c0 to %n step %c1 : i32 {
+    %max = sm.reduce max %t over "j" : !t -> f32
+    %min = sm.reduce min %t over "j" : !t -> f32
   }
   sm.return
 }

@@ -23,9 +23,6 @@ class Instruction:
         always = self.predicate in ("", "@PT", "@UPT") and "," not in self.operands
         return always and self.opcode.split(".")[0].upper() in ("BRA", "EXIT", "RET")
 
-    def is_tensor(self):
-        return re.match(TENSOR, self.opcode) is not None
-
 
 def read(path):
     """The instructions of each kernel of a cubin or a PTX file."""
@@ -114,9 +111,9 @@ def natural_loops(edges):
     return loops
 
 
-def hot_loops(code):
-    """The instructions of the innermost loops with tensor-core instructions, wherever ptxas has put them."""
+def hot_loops(code, opcode=TENSOR):
+    """The instructions of the innermost loops with tensor-core instructions, or others, wherever ptxas has put them."""
     ends, edges = blocks(code)
     inside = lambda body: [i for start in sorted(body) for i in code[start : ends[start]]]
-    hot = {header: body for header, body in natural_loops(edges).items() if any(i.is_tensor() for i in inside(body))}
+    hot = {header: body for header, body in natural_loops(edges).items() if any(re.match(opcode, i.opcode) for i in inside(body))}
     return [inside(body) for _, body in sorted(hot.items()) if not any(other < body for other in hot.values())]

@@ -2,19 +2,20 @@
 # Counts, bounds and compares the instructions of the loops in which kernels spend their time.
 # SPDX-License-Identifier: MIT
 """usage: hot_loops.py list FILE...
-       hot_loops.py same KERNEL LEFT RIGHT
+       hot_loops.py same KERNEL LEFT RIGHT [--loop LEFT RIGHT] [--with OPCODE] [--differs NAME N]...
        hot_loops.py bounds BOUNDS.json TEMPLATES [--update] [--only TEXT]
 
 A hot loop is an innermost loop with tensor-core instructions. Files are cubins (nvdisasm is $SELVEDGE_NVDISASM or found on PATH) or end in `.ptx`.
 `list` prints the loops of each kernel with counts by class.
-`same` compares the first hot loop of both kernels, which does full steps. In PTX each opcode has to be equally often there, but for moves, which ptxas
-coalesces, and for arithmetic on registers that the loop does not write, which it hoists: LLVM leaves it in the loop or not by what surrounds it. In SASS each opcode has to be, too, but for those of two classes: ptxas chooses between several integer instructions for an address or a loop's test, and what it
-keeps in registers, by what surrounds the loop. PTX has shown that they do the same work; in all, a loop may have four more or fewer of them, and two tests.
+`same` compares a hot loop of both kernels, by default the first, which does full steps where nothing comes before them: each opcode has to be equally often there, but for moves and for arithmetic on what the
+loop does not change. LLVM and ptxas leave that in the loop or not by what surrounds it, for the sake of registers. In SASS opcodes that do the same on different
+units count as one, as they are named in SAME_WORK. `--differs NAME N` says of what LEFT has N more (or fewer, for a negative N).
 `bounds` compiles each case of BOUNDS.json (arguments of `selvedge compile`; selvedge and ptxas are found as in the tests) and fails where a loop has more
 instructions of a class than it allows, a kernel spills 32 bytes, or ptxas remarks on performance. `--update` writes bounds that fit.
 """
 import argparse
 import collections
+import itertools
 import json
 import os
 import re
@@ -41,8 +42,18 @@ CLASSES = {
     "predicate": r"U?ISETP|FSETP|U?PLOP3",
     "integer": r".*",
 }
-# How far the counts of two equal loops may be apart: ptxas chooses by what surrounds them.
-CHOSEN_BY_PTXAS = {"predicate": 2, "integer": 4}
+# What ptxas does on one unit or another, by which has time and which kind of register holds the operands; compares in either direction.
+SAME_WORK = {
+    "add": r"IADD3|IMAD\.IADD|VIADD|UIADD3",
+    "multiply-add": r"IMAD|LEA|ULEA",
+    "compare": r"U?ISETP\.(LT|LE|GT|GE)\.AND",
+    "compare for equality": r"U?ISETP\.(EQ|NE)(\.U32)?\.AND",
+    "shift": r"IMAD\.SHL\.U32|U?SHF\.L\.U32|IMAD\.U32 \w+,[\w.]+,0x10000,RZ",
+}
+# From register to register, or half of one; of a predicate as the conjunction with nothing.
+MOVES = r"(MOV|UMOV|IMAD\.MOV\.U32) .*|IMAD\.U32 R\d+,RZ,RZ,UR\d+|PRMT R\d+,R\d+,0x7610,R\d+|PLOP3\.LUT P\d,PT,PT,PT,UP\d,0x80,0x0"
+# SASS whose result depends on its operands alone, arguments of the kernel and the number of the thread among them.
+SASS_ARITHMETIC = r"(U?MOV|IADD3|IMAD|VIADD|UIADD3|UIMAD|LEA|ULEA|U?LOP3|U?SHF|U?ISETP|U?SEL|U?PLOP3|S2U?R|U?LDC|SGXT)\b.*"
 # PTX whose result depends on its operands alone.
 ARITHMETIC = r"(add|sub|mul|mad|shl|shr|and|or|xor|not|neg|min|max|cvt|selp|setp)\..*"
 # What --update adds to a count, for other versions of ptxas and for code around the loop.
@@ -86,11 +97,52 @@ def varying(loop):
         left = kept
 
 
+def sass_operands(instruction):
+    """What an instruction of SASS writes, and what it reads; predicates that are written stand first or second."""
+    operands = instruction.operands.split(",")
+    results = 2 if re.match(r"U?ISETP|FSETP|U?PLOP3|SHFL", instruction.opcode) else 1
+    while results < len(operands) and re.match(r"U?P(\d|T)", operands[results]) and re.match(r"U?(IADD3|LEA|IMAD)", instruction.opcode):
+        results += 1
+    return [o for o in operands[:results] if "[" not in o], operands[results:]
+
+
+def sass_registers(operands, width):
+    """The registers that operands name, each with those behind it that belong to it."""
+    names = re.findall(r"(?<![\w.])(U?[RP])(\d+)", ",".join(operands))
+    return {f"{kind}{n}" for kind, first in names for n in range(int(first), int(first) + (1 if kind[-1] == "P" else width))}
+
+
+def sass_written(instruction):
+    """The registers that an instruction of SASS writes."""
+    tile = re.match(r"HGMMA\.64x(\d+)", instruction.opcode)
+    widths = {r"HMMA|.*\.(128|M?88\.4|MT88\.4)": 4, r".*\.(64|WIDE|M88\.2|MT88\.2)\b": 2}
+    width = int(tile[1]) // 2 if tile else next((w for expression, w in widths.items() if re.match(expression, instruction.opcode)), 1)
+    return sass_registers(sass_operands(instruction)[0], width)
+
+
+def sass_varying(loop):
+    """The instructions of SASS without arithmetic that gives the same in every round, in program order."""
+    changing = set().union(*(sass_written(i) for i in loop))
+    kept = []
+    for i in loop:
+        read = sass_operands(i)[1]
+        read = sass_registers(read[:-1], 1) | sass_registers(read[-1:], 2 if re.search("WIDE|64", i.opcode) else 1)
+        same_always = not i.predicate and re.fullmatch(SASS_ARITHMETIC, i.opcode) and not read & changing
+        changing = changing - sass_written(i) if same_always else changing | sass_written(i)
+        kept += [] if same_always else [i]
+    return kept
+
+
+def work_of(instruction):
+    text = f"{instruction.opcode} {instruction.operands}"
+    return next((name for name, expression in SAME_WORK.items() if re.match(rf"({expression})(?![\w.])", text)), instruction.opcode)
+
+
 def key_counts(loop, path):
-    """By opcode; in PTX without what ptxas moves or hoists, in SASS by class where ptxas chooses."""
+    """By opcode, without moves and without what gives the same in every round; in SASS by the work where several opcodes do it."""
     if is_ptx(path):
         return collections.Counter(i.opcode for i in varying(loop) if not i.opcode.startswith("mov."))
-    return collections.Counter(c if (c := class_of(i)) in CHOSEN_BY_PTXAS else i.opcode for i in loop)
+    return collections.Counter(work_of(i) for i in sass_varying(loop) if not re.fullmatch(MOVES, f"{i.opcode} {i.operands}"))
 
 
 def listing(options):
@@ -105,16 +157,17 @@ def listing(options):
 
 def same(options):
     counts = []
-    for path in (options.left, options.right):
+    for path, number in zip((options.left, options.right), options.loop):
         code = device_code.read(path).get(options.kernel)
-        hot = device_code.hot_loops(code) if code else []
-        if not hot:
-            sys.exit(f"{path}: no kernel '{options.kernel}' with a hot loop")
-        counts.append(key_counts(hot[0], path))
+        hot = device_code.hot_loops(code, options.opcode) if code else []
+        if len(hot) <= number:
+            sys.exit(f"{path}: no kernel '{options.kernel}' with a hot loop of number {number}")
+        counts.append(key_counts(hot[number], path))
     left, right = counts
+    known = {name: int(number) for name, number in options.differs}
     differences = []
-    for key in sorted(left.keys() | right.keys()):
-        if abs(left[key] - right[key]) > CHOSEN_BY_PTXAS.get(key, 0):
+    for key in sorted(left.keys() | right.keys() | known.keys()):
+        if left[key] - right[key] != known.get(key, 0):
             differences.append(f"{key} {left[key]} and {right[key]}")
     print(f"{options.kernel}: {left.total()} and {right.total()} instructions: " + ("; ".join(differences) or "the same"))
     return 1 if differences else 0
@@ -174,6 +227,9 @@ def main():
     command = commands.add_parser("same")
     for name in ("kernel", "left", "right"):
         command.add_argument(name)
+    command.add_argument("--loop", type=int, nargs=2, default=(0, 0), help="numbers of the hot loops in the kernels' code")
+    command.add_argument("--with", dest="opcode", default=device_code.TENSOR, help="what makes a loop hot, instead of tensor-core instructions")
+    command.add_argument("--differs", nargs=2, action="append", default=[], metavar=("NAME", "N"))
     command.set_defaults(run=same)
     command = commands.add_parser("bounds")
     for name in ("bounds", "templates"):

@@ -33,16 +33,17 @@ Status checkChoices(const RunOptions &options) {
     return Status::badInput(
         fmt::format("--device '{}' is unknown: expected gpu or ref", device));
   const PhysicalOptions &physical = options.physical;
-  if (!physical.form.empty() && physical.form != "tile" &&
-      physical.form != "sm:seq")
-    return Status::badInput(fmt::format(
-        "--form '{}' is unknown: expected tile or sm:seq", physical.form));
+  bool isSm = physical.form == "sm:seq" || physical.form == "sm:async";
+  if (!physical.form.empty() && physical.form != "tile" && !isSm)
+    return Status::badInput(
+        fmt::format("--form '{}' is unknown: expected tile, sm:seq or sm:async",
+                    physical.form));
   if (!physical.form.empty() && device != "ref")
     return Status::badInput("--form is for --device ref: a GPU executes the "
                             "cubin");
-  if (!physical.variant.empty() && physical.form != "sm:seq")
-    return Status::badInput("--variant is for --form sm:seq: other forms have "
-                            "no variants");
+  if (!physical.variant.empty() && !isSm)
+    return Status::badInput("--variant is for --form sm:seq or sm:async: other "
+                            "forms have no variants");
   if (options.output == "-")
     return Status::badInput("-o - is for text, and run writes safetensors");
   if (!options.output.empty() && !options.cases.empty())
@@ -169,11 +170,13 @@ Action addRun(CLI::App &app) {
   command->add_option("--cases", options->cases,
                       "a file with the options of one case per line, from "
                       "--shape to --compare; compiles once");
-  command->add_option("--form", options->physical.form,
-                      "tile or sm:seq, with --device ref: execute this form, "
-                      "absent lanes poisoned, instead of the program itself");
-  command->add_option("--variant", options->physical.variant,
-                      "of --form sm:seq (default: the first that applies)");
+  command->add_option(
+      "--form", options->physical.form,
+      "tile, sm:seq or sm:async, with --device ref: execute this form, "
+      "absent lanes poisoned, instead of the program itself");
+  command->add_option(
+      "--variant", options->physical.variant,
+      "of --form sm:seq or sm:async (default: the first that applies)");
   return [options] { return runRun(*options); };
 }
 

@@ -37,9 +37,9 @@ std::vector<HostTensor> referenceInputs(const Problem &problem);
 
 /// How `--device ref` executes a lowered form of the program.
 struct PhysicalOptions {
-  /// "tile" or "sm:seq"; empty: the program itself.
+  /// "tile", "sm:seq" or "sm:async"; empty: the program itself.
   std::string form;
-  /// Of sm:seq; empty: the first that applies.
+  /// Of sm:seq or sm:async; empty: the first that applies.
   std::string variant;
 };
 

@@ -30,9 +30,11 @@ Result<Outputs> runPhysical(const Problem &problem,
   // Block sizes depend on the target; `ref` itself needs none.
   if (request.arch.empty())
     request.arch = "sm_80";
+  Emit stage = options.form == "tile"     ? Emit::TileBound
+               : options.form == "sm:seq" ? Emit::SmSeq
+                                          : Emit::SmAsync;
   std::string text;
-  CompileResult compiled = emitText(
-      request, options.form == "tile" ? Emit::TileBound : Emit::SmSeq, text);
+  CompileResult compiled = emitText(request, stage, text);
   if (Status s = statusOf(compiled); !s.ok())
     return s;
   physical::Options physicalOptions;

@@ -1,0 +1,264 @@
+// Executes a role of a kernel: control flow and synchronisation.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/RoleAgent.h"
+#include "dialect/Sm/SmScheduler.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace selvedge::physical {
+
+using reference::errorAt;
+using reference::TileRef;
+
+llvm::Expected<StageId> RoleAgent::stageOf(Operation *op, Value ring,
+                                           Value stage) {
+  int64_t number = integer(stage);
+  int64_t stages = llvm::TypeSwitch<Type, int64_t>(ring.getType())
+                       .Case<sm::BufferType, sm::MBarrierType, sm::MailboxType>(
+                           [](auto type) { return type.getStages(); });
+  if (number < 0 || number >= stages)
+    return errorAt(op, "names stage " + llvm::Twine(number) +
+                           ", expected one of 0 to " + llvm::Twine(stages - 1));
+  return StageId(ring, number);
+}
+
+StageId RoleAgent::bufferId(Value buffer) const {
+  auto it = names.find(buffer);
+  return it == names.end() ? StageId(buffer, 0) : it->second;
+}
+
+TileRef RoleAgent::readBuffer(Value buffer) {
+  return memory.read(bufferId(buffer), seen);
+}
+
+void RoleAgent::enter(Block &block, Operation *owner) {
+  frames.push_back({owner, block.begin(), block.end()});
+}
+
+void RoleAgent::startRound(scf::ForOp op, int64_t index,
+                           ArrayRef<TileRef> carried) {
+  if (index >= integer(op.getUpperBound())) {
+    define(op.getResults(), carried);
+    return;
+  }
+  values[op.getInductionVar()] = reference::makeScalar(index);
+  define(op.getRegionIterArgs(), carried);
+  enter(*op.getBody(), op);
+}
+
+bool RoleAgent::enterRegions(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](scf::ForOp loop) {
+        startRound(loop, integer(loop.getLowerBound()),
+                   valuesOf(loop.getInitArgs()));
+        return true;
+      })
+      .Case([&](scf::IfOp branch) {
+        Region &region = integer(branch.getCondition())
+                             ? branch.getThenRegion()
+                             : branch.getElseRegion();
+        if (!region.empty())
+          enter(region.front(), branch);
+        return true;
+      })
+      .Case([&](scf::WhileOp loop) {
+        define(loop.getBeforeArguments(), valuesOf(loop.getInits()));
+        enter(*loop.getBeforeBody(), loop);
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+void RoleAgent::leaveBlock() {
+  Frame frame = frames.pop_back_val();
+  if (isa<sm::RoleOp>(frame.owner))
+    return;
+  Operation *terminator = frame.at->getBlock()->getTerminator();
+  if (auto condition = dyn_cast<scf::ConditionOp>(terminator)) {
+    auto loop = cast<scf::WhileOp>(frame.owner);
+    SmallVector<TileRef> passed = valuesOf(condition.getArgs());
+    if (!integer(condition.getCondition()))
+      return define(loop.getResults(), passed);
+    define(loop.getAfterArguments(), passed);
+    return enter(*loop.getAfterBody(), loop);
+  }
+  SmallVector<TileRef> yielded = valuesOf(terminator->getOperands());
+  if (auto loop = dyn_cast<scf::ForOp>(frame.owner)) {
+    startRound(loop, integer(loop.getInductionVar()) + integer(loop.getStep()),
+               yielded);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(frame.owner)) {
+    define(loop.getBeforeArguments(), yielded);
+    enter(*loop.getBeforeBody(), loop);
+  } else {
+    define(frame.owner->getResults(), yielded);
+  }
+}
+
+llvm::Expected<bool> RoleAgent::step() {
+  Frame &frame = frames.back();
+  if (frame.at == frame.end || frame.at->hasTrait<OpTrait::IsTerminator>()) {
+    if (frame.at == frame.end)
+      --frame.at;
+    leaveBlock();
+    return true;
+  }
+  Operation *op = &*frame.at;
+  bool passed = true;
+  if (auto wait = dyn_cast<sm::WaitOp>(op)) {
+    llvm::Expected<bool> found = runWait(wait);
+    if (!found)
+      return found.takeError();
+    passed = *found;
+  } else if (auto barrier = dyn_cast<sm::NamedBarrierOp>(op)) {
+    passed = runNamedBarrier(barrier);
+  }
+  if (!passed)
+    return false;
+  ++frame.at;
+  if (isa<sm::WaitOp, sm::NamedBarrierOp>(op) || enterRegions(op))
+    return true;
+  if (llvm::Error failure = execute(op))
+    return std::move(failure);
+  return true;
+}
+
+llvm::Expected<bool> RoleAgent::runWait(sm::WaitOp op) {
+  llvm::Expected<StageId> id = stageOf(op, op.getBarrier(), op.getStage());
+  if (!id)
+    return id.takeError();
+  return memory.passes(*id, integer(op.getParity()), seen);
+}
+
+llvm::Error RoleAgent::runArrive(sm::ArriveOp op) {
+  llvm::Expected<StageId> id = stageOf(op, op.getBarrier(), op.getStage());
+  if (!id)
+    return id.takeError();
+  memory.signal(*id, op.getPerWarp() ? warps : threads, 0,
+                std::exchange(posted, {}));
+  return llvm::Error::success();
+}
+
+bool RoleAgent::runNamedBarrier(sm::NamedBarrierOp op) {
+  int64_t id = integer(op.getId());
+  if (!waitsForRound) {
+    // What no fence has ordered does not reach products and bulk stores.
+    std::vector<LateWrite> fenced;
+    llvm::erase_if(written, [&](const LateWrite &write) {
+      if (write.isFenced)
+        fenced.push_back(write);
+      return write.isFenced;
+    });
+    waitsForRound = memory.arrive(
+        id, threads, static_cast<int64_t>(op.getThreads()), fenced);
+  }
+  if (!op.getArrive() && !memory.isComplete(id, *waitsForRound))
+    return false;
+  waitsForRound.reset();
+  return true;
+}
+
+llvm::Error RoleAgent::execute(Operation *op) {
+  auto done = [] { return llvm::Error::success(); };
+  auto integerResult = [&](Value result, int64_t value) {
+    values[result] = reference::makeScalar(value);
+    return llvm::Error::success();
+  };
+  return llvm::TypeSwitch<Operation *, llvm::Error>(op)
+      .Case<sm::AllocOp, sm::MBarrierOp, sm::MailboxOp, sm::InitMBarriersOp,
+            sm::WarpSyncOp, sm::ContributesOp>([&](auto) { return done(); })
+      .Case([&](sm::SlotOp slot) -> llvm::Error {
+        llvm::Expected<StageId> id =
+            stageOf(slot, slot.getRing(), slot.getStage());
+        if (!id)
+          return id.takeError();
+        names[slot.getResult()] = *id;
+        return done();
+      })
+      .Case([&](sm::WarpgroupLeaderOp op) { return integerResult(op, 1); })
+      .Case([&](sm::BlockCountOp op) { return integerResult(op, grid.blocks); })
+      .Case([&](sm::NextTileOp op) {
+        return integerResult(op, grid.blocks + grid.handedOut++);
+      })
+      .Case([&](sm::ResetTilesOp) { return done(); })
+      .Case([&](sm::AnyOp op) {
+        TileRef condition = valueOf(op.getCondition());
+        return integerResult(
+            op, llvm::any_of(condition->ints, [](int64_t v) { return v; }));
+      })
+      .Case([&](sm::ArriveOp op) { return runArrive(op); })
+      .Case([&](sm::ExpectOp op) -> llvm::Error {
+        llvm::Expected<StageId> id =
+            stageOf(op, op.getBarrier(), op.getStage());
+        if (!id)
+          return id.takeError();
+        memory.signal(*id, 1, static_cast<int64_t>(op.getBytes()), {});
+        return done();
+      })
+      .Case([&](sm::PostOp op) -> llvm::Error {
+        llvm::Expected<StageId> id =
+            stageOf(op, op.getMailbox(), op.getStage());
+        if (!id)
+          return id.takeError();
+        memory.destroy(*id);
+        posted.push_back({*id, valueOf(op.getValue())});
+        return done();
+      })
+      .Case([&](sm::ReceiveOp op) -> llvm::Error {
+        llvm::Expected<StageId> id =
+            stageOf(op, op.getMailbox(), op.getStage());
+        if (!id)
+          return id.takeError();
+        values[op] = memory.read(*id, seen);
+        return done();
+      })
+      .Case([&](sm::ProxyFenceOp) {
+        for (LateWrite &write : written)
+          write.isFenced = true;
+        return done();
+      })
+      .Case([&](sm::TmaLoadOp op) { return runTmaLoad(op); })
+      .Case([&](sm::TmaStoreOp op) {
+        BulkStore store{op, bufferId(op.getBuffer()), {}};
+        for (Value index : op.getIndices())
+          store.at.push_back(integer(index));
+        bulkStores.push_back(std::move(store));
+        return done();
+      })
+      .Case([&](sm::TmaDrainOp) { return drain(); })
+      .Case([&](sm::StageOp op) {
+        writeLate(op.getBuffer(),
+                  reference::broadcast(valueOf(op.getSource()),
+                                       shapeOf(op.getBuffer().getType())));
+        return done();
+      })
+      .Case([&](sm::ClearOp op) {
+        clear(op);
+        return done();
+      })
+      .Case([&](sm::WgmmaOp op) {
+        startProduct(op);
+        return done();
+      })
+      .Case([&](sm::WgmmaRetireOp op) {
+        retire(static_cast<int64_t>(op.getPending()));
+        return done();
+      })
+      .Case([&](sm::WgmmaWaitOp op) {
+        retire(static_cast<int64_t>(op.getPending()));
+        values[op.getResult()] = valueOf(op.getAccumulator());
+        return done();
+      })
+      .Case([&](sm::FoldOp op) {
+        values[op] = fold(op);
+        return done();
+      })
+      .Case([&](sm::ColumnsOp op) {
+        values[op] = columns(op);
+        return done();
+      })
+      .Default([&](Operation *other) { return runOp(other); });
+}
+
+} // namespace selvedge::physical

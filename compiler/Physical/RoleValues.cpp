@@ -1,0 +1,216 @@
+// Executes a role of a kernel: bulk copies, products, parts of tiles.
+// SPDX-License-Identifier: MIT
+#include "compiler/Physical/Arithmetic.h"
+#include "compiler/Physical/RoleAgent.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace selvedge::physical {
+
+using reference::errorAt;
+using reference::TileRef;
+using reference::TileShape;
+using reference::TileValue;
+
+namespace {
+
+/// How a buffer lies in a tensor: its columns along the last dimension, its
+/// rows along the one in which the box is as high.
+struct Box {
+  reference::Tensor &tensor;
+  size_t rowDim;
+  ArrayRef<int64_t> at;
+
+  /// The element in a row and column; -1 outside of the tensor.
+  int64_t element(int64_t row, int64_t col) const {
+    int64_t position = 0;
+    for (auto [d, extent] : llvm::enumerate(tensor.shape)) {
+      int64_t index = at[d] + (d == rowDim ? row : 0) +
+                      (d + 1 == tensor.shape.size() ? col : 0);
+      if (index < 0 || index >= extent)
+        return -1;
+      position = position * extent + index;
+    }
+    return position;
+  }
+};
+
+size_t rowDimOf(Operation *op, Value map, int64_t rows) {
+  auto kernel = op->getParentOfType<sm::KernelOp>();
+  auto arg = cast<sm::TensorMapArgAttr>(
+      kernel.getArgs()[cast<BlockArgument>(map).getArgNumber()]);
+  ArrayRef<int64_t> box = arg.getBox().drop_back();
+  return std::distance(box.begin(), llvm::find(box, rows));
+}
+
+} // namespace
+
+llvm::Error RoleAgent::runTmaLoad(sm::TmaLoadOp op) {
+  llvm::Expected<StageId> barrier = stageOf(op, op.getBarrier(), op.getStage());
+  if (!barrier)
+    return barrier.takeError();
+  sm::BufferType type = op.getBuffer().getType();
+  SmallVector<int64_t> at;
+  for (Value index : op.getIndices())
+    at.push_back(integer(index));
+  reference::Tensor &tensor = *tensors.lookup(op.getMap());
+  Box box{tensor, rowDimOf(op, op.getMap(), type.getRows()), at};
+  auto data =
+      PoisonSource(Poison::None, 0).tile(shapeOf(type), type.getElementType());
+  for (int64_t row = 0; row < type.getRows(); ++row)
+    for (int64_t col = 0; col < type.getCols(); ++col)
+      if (int64_t element = box.element(row, col); element >= 0)
+        data->values[row * type.getCols() + col] =
+            tensor.elements.values[element];
+  StageId id = bufferId(op.getBuffer());
+  memory.destroy(id);
+  memory.signal(*barrier, 0, -type.getStageBytes(), {{id, std::move(data)}});
+  return llvm::Error::success();
+}
+
+llvm::Error RoleAgent::drain() {
+  for (const BulkStore &store : std::exchange(bulkStores, {}))
+    if (llvm::Error failure = storeBulk(store))
+      return failure;
+  return llvm::Error::success();
+}
+
+llvm::Error RoleAgent::storeBulk(const BulkStore &store) {
+  sm::TmaStoreOp op = store.op;
+  sm::BufferType type = op.getBuffer().getType();
+  reference::Tensor &tensor = *tensors.lookup(op.getMap());
+  Box box{tensor, rowDimOf(op, op.getMap(), type.getRows()), store.at};
+  TileRef data = memory.read(store.stage, seen);
+  for (int64_t row = 0; row < type.getRows(); ++row)
+    for (int64_t col = 0; col < type.getCols(); ++col) {
+      int64_t element = box.element(row, col);
+      if (element < 0)
+        continue;
+      if (tensor.stored[element]++)
+        return errorAt(
+            op, "stores element " + llvm::Twine(element) + " of tensor '" +
+                    tensor.arg.getName().getValue() + "' twice in one kernel");
+      tensor.elements.values[element] =
+          data->values[row * type.getCols() + col];
+    }
+  return llvm::Error::success();
+}
+
+void RoleAgent::writeLate(Value buffer, TileRef data) {
+  StageId id = bufferId(buffer);
+  memory.destroy(id);
+  written.push_back({id, std::move(data)});
+}
+
+void RoleAgent::clear(sm::ClearOp op) {
+  TileShape shape = shapeOf(op.getBuffer().getType());
+  SmallVector<TileRef> predicates = valuesOf(op.getPresence());
+  std::vector<uint8_t> present = reference::conjunction(predicates, shape);
+  if (llvm::all_of(present, [](uint8_t lane) { return lane != 0; }))
+    return;
+  auto data = std::make_shared<TileValue>(*readBuffer(op.getBuffer()));
+  for (auto [lane, isPresent] : llvm::enumerate(present))
+    if (!isPresent)
+      data->values[lane] = 0;
+  writeLate(op.getBuffer(), std::move(data));
+}
+
+void RoleAgent::startProduct(sm::WgmmaOp op) {
+  Product product{op,
+                  poisonTile(op.getType()),
+                  {},
+                  {},
+                  op.getInit() ? valueOf(op.getInit()) : nullptr};
+  for (sm::WgmmaOp::Pair pair : op.getPairs())
+    for (Value operand : {pair.lhs, pair.rhs}) {
+      bool isBuffer = isa<sm::BufferType>(operand.getType());
+      product.operands.push_back(isBuffer ? nullptr : valueOf(operand));
+      product.stages.push_back(isBuffer ? bufferId(operand) : StageId());
+    }
+  values[op] = product.result;
+  products.push_back(std::move(product));
+}
+
+void RoleAgent::retire(int64_t pending) {
+  auto unfinished = std::min<size_t>(pending, products.size());
+  for (Product &product : llvm::drop_end(products, unfinished)) {
+    TileRef sum = product.init;
+    auto operand = [&](size_t i) {
+      return product.operands[i] ? product.operands[i]
+                                 : memory.read(product.stages[i], seen);
+    };
+    for (auto [i, pair] : llvm::enumerate(product.op.getPairs()))
+      sum = contract(operand(2 * i), operand(2 * i + 1), sum, pair.over,
+                     product.result->shape);
+    // Whoever has read it before keeps poison.
+    product.result->values = sum->values;
+  }
+  products.erase(products.begin(), products.end() - unfinished);
+}
+
+TileRef RoleAgent::fold(sm::FoldOp op) {
+  TileRef source = valueOf(op.getSource());
+  TileShape shape = shapeOf(op.getType());
+  StringAttr over = op.getOverAttr();
+  sm::DistAttr fromDist = sm::distOf(op.getSource().getType()),
+               toDist = sm::distOf(op.getType());
+  sm::AxisDistAttr from = fromDist.getAxes()[fromDist.indexOf(over)],
+                   to = toDist.getAxes()[toDist.indexOf(over)];
+  // For each element that is left those that a thread combines.
+  std::vector<std::vector<int64_t>> parts(shape.extents[shape.indexOf(over)]);
+  for (int64_t lane = 0; lane < 32; ++lane) {
+    std::vector<int64_t> &own = parts[indicesOf(to, lane, 0)[0]];
+    if (own.empty())
+      llvm::append_range(own, indicesOf(from, lane, 0));
+  }
+  int64_t axis = source->shape.indexOf(over), inner = 1;
+  for (int64_t extent : ArrayRef(source->shape.extents).drop_front(axis + 1))
+    inner *= extent;
+  int64_t width = source->shape.extents[axis],
+          outer = source->shape.lanes() / (width * inner),
+          left = static_cast<int64_t>(parts.size());
+  auto result = std::make_shared<TileValue>();
+  result->shape = shape;
+  result->values.resize(shape.lanes());
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t part = 0; part < left; ++part)
+      for (int64_t i = 0; i < inner; ++i) {
+        double &combined = result->values[(o * left + part) * inner + i];
+        for (auto [n, index] : llvm::enumerate(parts[part])) {
+          double value = source->values[(o * width + index) * inner + i];
+          if (n == 0 || std::isnan(value) || std::isnan(combined))
+            combined = n == 0 ? value : std::nan("");
+          else if (op.getKind() == tile::Combine::Add)
+            combined = static_cast<float>(combined + value);
+          else
+            combined = op.getKind() == tile::Combine::Max
+                           ? std::max(combined, value)
+                           : std::min(combined, value);
+        }
+      }
+  return result;
+}
+
+TileRef RoleAgent::columns(sm::ColumnsOp op) {
+  TileRef source = valueOf(op.getSource());
+  auto result = std::make_shared<TileValue>();
+  result->shape = shapeOf(op.getType());
+  result->isFloat = source->isFloat;
+  int64_t axis = source->shape.indexOf(op.getOverAttr()), inner = 1;
+  for (int64_t extent : ArrayRef(source->shape.extents).drop_front(axis + 1))
+    inner *= extent;
+  int64_t width = source->shape.extents[axis] * inner,
+          left = result->shape.extents[axis] * inner,
+          from = static_cast<int64_t>(op.getFrom()) * inner;
+  auto cut = [&](const auto &all, auto &some) {
+    for (size_t row = from; row < all.size(); row += width)
+      some.insert(some.end(), all.begin() + row, all.begin() + row + left);
+  };
+  cut(source->values, result->values);
+  cut(source->ints, result->ints);
+  return result;
+}
+
+} // namespace selvedge::physical

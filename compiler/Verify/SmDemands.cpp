@@ -1,0 +1,203 @@
+// verify-sm-demands: lowering hands on every demand.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYSMDEMANDS
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// A load or sink with the supports of its predicates, sorted.
+using Demand = std::pair<std::string, std::vector<std::string>>;
+
+/// How often a kernel demands something.
+using Demands = std::map<Demand, int64_t>;
+
+std::string nameOf(const Demand &demand) {
+  return demand.first + " where " + llvm::join(demand.second, ", ");
+}
+
+/// How many of `demands` are `wanted`; with `larger`, or that and more.
+int64_t countOf(const Demands &demands, const Demand &wanted, bool larger) {
+  int64_t sum = 0;
+  for (const auto &[demand, count] : demands)
+    if (demand.first == wanted.first &&
+        (demand.second == wanted.second ||
+         (larger && llvm::includes(demand.second, wanted.second))))
+      sum += count;
+  return sum;
+}
+
+/// The axes that a predicate mentions, in alphabetical order; none for scalars.
+std::string supportOf(Value predicate) {
+  SmallVector<StringRef> axes;
+  if (tile::isTile(predicate.getType()))
+    for (StringAttr axis : tile::axesOf(predicate.getType()))
+      axes.push_back(axis);
+  else if (sm::isRegisterTile(predicate.getType()))
+    for (sm::AxisDistAttr axis : sm::distOf(predicate.getType()).getAxes())
+      axes.push_back(axis.getName());
+  llvm::sort(axes);
+  return llvm::join(axes, " x ");
+}
+
+class Collector {
+public:
+  /// The demands of a kernel of either dialect.
+  static Demands of(Operation *kernel) {
+    Collector collector;
+    kernel->walk([&](Operation *op) { collector.visit(op); });
+    return collector.demands;
+  }
+
+private:
+  void visit(Operation *op) {
+    TypeSwitch<Operation *>(op)
+        .Case<tile::LoadOp, sm::LoadOp, sm::CopyOp, sm::CopyAsyncOp>(
+            [&](auto load) {
+              note("load of " + nameOf(load.getTensor()), load.getPresence());
+            })
+        .Case([&](sm::TmaLoadOp load) {
+          note("load of " + nameOf(load.getMap()), load.getPresence());
+        })
+        .Case([&](tile::DotOp dot) {
+          for (auto axis : dot.getOver().getAsRange<StringAttr>())
+            note(product(axis), dot.getPresence());
+        })
+        .Case([&](tile::ReduceOp reduce) {
+          for (auto axis : reduce.getOver().getAsRange<StringAttr>())
+            note(reduction(reduce.getKind(), axis), reduce.getPresence());
+        })
+        .Case<sm::MmaOp, sm::WgmmaOp, sm::ContributesOp>(
+            [&](auto op) { note(product(op.getOverAttr()), op.getPresence()); })
+        .Case<sm::ReduceOp, sm::FoldOp>([&](auto op) {
+          note(reduction(op.getKind(), op.getOverAttr()), op.getPresence());
+        });
+  }
+
+  static std::string product(StringAttr axis) {
+    return "product over " + axis.str();
+  }
+  static std::string reduction(tile::Combine kind, StringAttr axis) {
+    return (tile::stringifyCombine(kind) + " over " + axis.getValue()).str();
+  }
+
+  /// The tensor behind an argument of a kernel.
+  static std::string nameOf(Value argument) {
+    Operation *parent = argument.getParentBlock()->getParentOp();
+    if (auto kernel = dyn_cast<tile::KernelOp>(parent))
+      return kernel.getTensorArgOf(argument).getName().str();
+    auto kernel = cast<sm::KernelOp>(parent);
+    Attribute attr =
+        kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()];
+    if (auto map = dyn_cast<sm::TensorMapArgAttr>(attr))
+      return map.getTensor().str();
+    return cast<sm::PointerArgAttr>(attr).getTensor().str();
+  }
+
+  void note(const std::string &sink, ValueRange presence) {
+    std::vector<std::string> supports;
+    for (Value predicate : presence)
+      if (std::string support = supportOf(predicate); !support.empty())
+        supports.push_back(support);
+    if (supports.empty())
+      return;
+    llvm::sort(supports);
+    ++demands[{sink, std::move(supports)}];
+  }
+
+  Demands demands;
+};
+
+/// The demands of the kernels of a program, by the beginning of the names of
+/// what they become; those of a universal version apply to its variant.
+struct Source {
+  std::string prefix;
+  bool isUniversal;
+  Demands demands;
+};
+
+struct VerifySmDemandsPass : impl::VerifySmDemandsBase<VerifySmDemandsPass> {
+  explicit VerifySmDemandsPass(OpPassManager pipeline)
+      : pipeline(std::move(pipeline)) {}
+
+  LogicalResult initializeOptions(
+      StringRef options,
+      function_ref<LogicalResult(const Twine &)> errorHandler) override {
+    if (failed(Base::initializeOptions(options, errorHandler)))
+      return failure();
+    return of.empty() || succeeded(parsePassPipeline(of, pipeline))
+               ? success()
+               : errorHandler("expects passes in option 'of'");
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    pipeline.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    SmallVector<Source> sources;
+    for (auto program : getOperation().getOps<tile::ProgramOp>()) {
+      std::optional<StringRef> base = program.getUniversalOf();
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+        sources.push_back({(base.value_or(program.getSymName()) + "_" +
+                            kernel.getSymName() + "_")
+                               .str(),
+                           base.has_value(), Collector::of(kernel)});
+    }
+    if (failed(runPipeline(pipeline, getOperation())))
+      return signalPassFailure();
+    for (auto kernel : getOperation().getOps<sm::KernelOp>())
+      for (const Source &source : sources) {
+        StringRef variant = kernel.getSymName();
+        if (!variant.consume_front(source.prefix) || variant.contains('_'))
+          continue;
+        // Of two versions each becomes one variant.
+        bool hasVersions = llvm::any_of(sources, [&](const Source &other) {
+          return other.isUniversal && other.prefix == source.prefix;
+        });
+        if (hasVersions && source.isUniversal != (variant == "universal"))
+          continue;
+        if (failed(compare(source, kernel)))
+          return signalPassFailure();
+      }
+  }
+
+  static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
+    Demands found = Collector::of(kernel);
+    // Copies that lag treat full steps as the others.
+    bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
+    for (const auto &[demand, count] : source.demands)
+      if (int64_t left = countOf(found, demand, hasRoles); left < count)
+        return kernel.emitOpError("expects as many of '")
+               << nameOf(demand) << "' as the program has, " << count
+               << ", found " << left;
+    for (const auto &[demand, count] : found)
+      if (!source.demands.contains(demand))
+        return kernel.emitOpError("expects no '")
+               << nameOf(demand) << "', which the program does not have";
+    return success();
+  }
+
+  OpPassManager pipeline;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createVerifySmDemands(OpPassManager pipeline) {
+  return std::make_unique<VerifySmDemandsPass>(std::move(pipeline));
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,120 @@
+// A demand that scheduling drops is missed, even where no other operation of
+// the kernel speaks of it any more.
+// SPDX-License-Identifier: MIT
+#include "Cases.h"
+
+#include "compiler/Verify/Passes.h"
+#include "dialect/Sm/Sm.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+#include <gtest/gtest.h>
+#include <optional>
+
+using namespace mlir;
+
+namespace selvedge::testing {
+namespace {
+
+/// The presence of a load or sink; none for other operations.
+std::optional<MutableOperandRange> presenceOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<MutableOperandRange>>(op)
+      .Case<sm::LoadOp, sm::CopyOp, sm::MmaOp, sm::ReduceOp>(
+          [](auto sink) { return sink.getPresenceMutable(); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+std::vector<StringAttr> axesOf(Value predicate) {
+  std::vector<StringAttr> axes;
+  if (sm::isRegisterTile(predicate.getType()))
+    for (sm::AxisDistAttr axis : sm::distOf(predicate.getType()).getAxes())
+      axes.push_back(axis.getName());
+  return axes;
+}
+
+/// Drops predicate `number` of those that mention axes, in program order; or
+/// all with its axes, of copies and their readers alike.
+struct DropDemand : PassWrapper<DropDemand, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropDemand)
+  DropDemand(int number, bool everywhere, bool &isDone)
+      : number(number), everywhere(everywhere), isDone(isDone) {}
+
+  void runOnOperation() override {
+    std::vector<StringAttr> dropped;
+    int count = 0;
+    auto drop = [&](auto isWanted) {
+      getOperation()->walk([&](Operation *op) {
+        std::optional<MutableOperandRange> list = presenceOf(op);
+        for (unsigned i = list ? list->size() : 0; i-- > 0;)
+          if (auto axes = axesOf((*list)[i].get());
+              !axes.empty() && isWanted(axes))
+            list->erase(i);
+      });
+    };
+    drop([&](const std::vector<StringAttr> &axes) {
+      bool isIt = count++ == number;
+      if (isIt)
+        dropped = axes;
+      return isIt;
+    });
+    isDone = !dropped.empty();
+    if (everywhere)
+      drop(
+          [&](const std::vector<StringAttr> &axes) { return axes == dropped; });
+  }
+
+  int number;
+  bool everywhere;
+  bool &isDone;
+};
+
+class Demands : public ::testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    prepare(context);
+    program = build(context, makeCase(GetParam()));
+    ASSERT_TRUE(program);
+    ASSERT_TRUE(transform(
+        *program,
+        (exactPipeline + "," + claimsPipeline + "," + simplifyPipeline).str()));
+  }
+
+  /// Whether the lowering is accepted with `drop` between its parts; null for
+  /// none.
+  bool accepts(std::unique_ptr<Pass> drop) {
+    OwningOpRef<ModuleOp> module = program->clone();
+    OpPassManager lowering(ModuleOp::getOperationName());
+    EXPECT_TRUE(succeeded(parsePassPipeline(seqPipeline, lowering)));
+    if (drop)
+      lowering.addPass(std::move(drop));
+    EXPECT_TRUE(succeeded(parsePassPipeline(asyncPipeline, lowering)));
+    PassManager pm(&context);
+    pm.addPass(verify::createVerifySmDemands(std::move(lowering)));
+    return succeeded(pm.run(*module));
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> program;
+};
+
+TEST_P(Demands, AreHandedOn) { EXPECT_TRUE(accepts(nullptr)); }
+
+TEST_P(Demands, DroppedAreMissed) {
+  for (bool everywhere : {false, true}) {
+    bool isDone = true;
+    for (int number = 0; isDone; ++number) {
+      bool isAccepted =
+          accepts(std::make_unique<DropDemand>(number, everywhere, isDone));
+      EXPECT_EQ(isAccepted, !isDone) << "predicate " << number;
+      EXPECT_TRUE(number > 0 || isDone);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Demands, ::testing::ValuesIn(caseNames),
+                         [](const auto &info) { return info.param; });
+
+} // namespace
+} // namespace selvedge::testing

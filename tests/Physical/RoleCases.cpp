@@ -1,0 +1,39 @@
+// Programs and data for kernels with roles: rows that bulk copies can move.
+// SPDX-License-Identifier: MIT
+#include "Cases.h"
+
+namespace selvedge::testing {
+
+Case makeRoleCase(const std::string &name) {
+  Case test = makeCase(name);
+  test.edges.clear();
+  test.kits.clear();
+  if (name == "matmul") {
+    const int64_t m = 400, n = 456, k = 328;
+    test.dims = {{"M", m}, {"N", n}, {"K", k}};
+    // Rings wrap, and the last step is not full.
+    test.kits.push_back(
+        {"rounds",
+         {randomTensor("a", {m, k}, 5), randomTensor("b", {k, n}, 6)}});
+    return test;
+  }
+  const int64_t b = 2, m = 260, d = 64;
+  test.bindings["D"] = "64";
+  test.dims = {{"B", b}, {"M", m}, {"G", 1}, {"R", 1}};
+  auto kit = [&](const std::string &kind, int64_t n,
+                 std::vector<double> lengths) {
+    test.kits.push_back({kind,
+                         {randomTensor("q", {b, m, 1, d}, 1),
+                          randomTensor("k", {b, n, 1, d}, 2),
+                          randomTensor("v", {b, n, 1, d}, 3),
+                          tensor("kv_len", {b}, std::move(lengths))}});
+    test.kits.back().dims = {{"N", n}};
+    if (name == "gemma")
+      test.kits.back().scalars["W"] = 300;
+  };
+  kit("rounds", 700, {700, 520});
+  kit("short", 300, {290, 0});
+  return test;
+}
+
+} // namespace selvedge::testing
