@@ -160,6 +160,14 @@ int64_t warpsAlongRows(const AxisRoles &roles, int64_t warps) {
   return int64_t(1) << llvm::divideCeil(llvm::Log2_64(warps), 2);
 }
 
+/// An axis of one element has nothing to spread.
+bool hasOneElement(KernelOp kernel, StringAttr axis) {
+  auto size = kernel.getSizes()
+                  ? kernel.getSizes()->getAs<IntegerAttr>(axis)
+                  : IntegerAttr();
+  return size && size.getInt() == 1;
+}
+
 } // namespace
 
 FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
@@ -172,9 +180,11 @@ FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
     return failure();
   bool warpsTaken = false;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
-    AxisRole rest = result.hasDot ? AxisRole::Cols
-                    : warpsTaken  ? AxisRole::Local
-                                  : AxisRole::Warps;
+    bool isLocal = hasOneElement(kernel, axis.getName());
+    AxisRole rest = isLocal         ? AxisRole::Local
+                    : result.hasDot ? AxisRole::Cols
+                    : warpsTaken    ? AxisRole::Local
+                                    : AxisRole::Warps;
     if (result.roles.insert({axis.getName(), rest}).second)
       warpsTaken = true;
   }

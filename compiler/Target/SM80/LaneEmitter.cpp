@@ -299,6 +299,8 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
     emitBroadcast(broadcast);
   else if (auto convert = dyn_cast<ConvertOp>(op))
     emitConvert(convert);
+  else if (auto any = dyn_cast<AnyOp>(op))
+    emitAny(any);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     return emitReduce(reduce);
   else if (auto load = dyn_cast<LoadOp>(op))
