@@ -97,21 +97,6 @@ private:
     return success();
   }
 
-  /// The axis of one lane, made on first use.
-  StringAttr laneAxis() {
-    auto name = StringAttr::get(kernel.getContext(), axis.getValue() + ".lane");
-    if (kernel.getSizes()->contains(name))
-      return name;
-    OpBuilder b(kernel);
-    SmallVector<Attribute> axes(kernel.getAxes().getValue());
-    axes.push_back(AxisAttr::get(kernel.getContext(), name, {}, 1));
-    kernel.setAxesAttr(b.getArrayAttr(axes));
-    NamedAttrList sizes(*kernel.getSizes());
-    sizes.set(name, b.getI64IntegerAttr(1));
-    kernel.setSizesAttr(sizes.getDictionary(kernel.getContext()));
-    return name;
-  }
-
   /// Whether some element of a sum is not finite.
   Value emitTest(OpBuilder &b, Location loc) {
     Value found;
@@ -146,7 +131,7 @@ private:
     b.setInsertionPointToStart(branch.thenBlock());
     // The last part tests every predicate, so it fits the steps of all.
     FailureOr<scf::ForOp> lanes =
-        OneLaneBody(last, axis, laneAxis())
+        OneLaneBody(last, axis)
             .emit(b, first.getLowerBound(), last.getUpperBound(),
                   first.getInitArgs());
     if (failed(lanes))

@@ -11,34 +11,50 @@
 namespace selvedge::safety {
 
 /// Repeats what a step of a loop computes with one lane of the axis that the
-/// loop cuts into blocks. Products become element-wise: a term whose lane is
-/// absent is selected away before it is added.
+/// loop cuts into blocks, in few registers. Products become element-wise: a
+/// term whose lane is absent is selected away before it is added.
 class OneLaneBody {
 public:
-  /// `lane`, an axis of one element, stands for `axis`.
-  OneLaneBody(mlir::scf::ForOp loop, mlir::StringAttr axis, mlir::StringAttr lane)
-      : loop(loop), axis(axis), lane(lane) {}
+  OneLaneBody(mlir::scf::ForOp loop, mlir::StringAttr axis);
 
   /// Emits the loop from `low` to `high`, one lane a step. Emits an error where
   /// the body has an operation without such a form.
-  mlir::FailureOr<mlir::scf::ForOp> emit(mlir::OpBuilder &builder, mlir::Value low,
-                                   mlir::Value high, mlir::ValueRange inits);
+  mlir::FailureOr<mlir::scf::ForOp> emit(mlir::OpBuilder &builder,
+                                         mlir::Value low, mlir::Value high,
+                                         mlir::ValueRange inits);
 
 private:
   using Operation = mlir::Operation;
+  using OpBuilder = mlir::OpBuilder;
   using Value = mlir::Value;
 
-  bool hasAxis(mlir::Type type) const;
+  /// An axis of which the copy has a part only.
+  struct Cut {
+    mlir::StringAttr axis, part;
+    int64_t size;
+    /// Where the part starts, counted from what the axis starts at; null: the
+    /// index of the copied loop is the start.
+    Value from;
+  };
+  const Cut *cutOf(mlir::Type type) const;
   mlir::Type retyped(mlir::Type type) const;
   mlir::ArrayAttr renamed(mlir::ArrayAttr axes) const;
-  /// The value for `v`; null after an error.
-  Value adapt(mlir::OpBuilder &b, Value v);
-  mlir::LogicalResult emitOp(mlir::OpBuilder &b, Operation &op);
-  mlir::LogicalResult emitClone(mlir::OpBuilder &b, Operation &op);
-  void emitDot(mlir::OpBuilder &b, tile::DotOp dot);
+  /// A new axis of the kernel, or the one of that name that it has.
+  mlir::StringAttr addAxis(const mlir::Twine &name, int64_t size);
+
+  /// The copy's value for `v`; null after an error.
+  Value adapt(OpBuilder &b, Value v);
+  mlir::LogicalResult emitOp(OpBuilder &b, Operation &op);
+  mlir::LogicalResult emitClone(OpBuilder &b, Operation &op);
+  mlir::LogicalResult emitDot(OpBuilder &b, tile::DotOp dot);
+  /// `sum` and the terms of a product; null after an error.
+  Value addTerms(OpBuilder &b, tile::DotOp dot, Value sum);
+  /// The same, a part of the contracted axis at a time.
+  Value addParts(OpBuilder &b, tile::DotOp dot, Value sum);
 
   mlir::scf::ForOp loop;
-  mlir::StringAttr axis, lane;
+  tile::KernelOp kernel;
+  llvm::SmallVector<Cut, 2> cuts;
   mlir::IRMapping mapping;
 };
 

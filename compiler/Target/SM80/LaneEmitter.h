@@ -96,10 +96,17 @@ protected:
   void emitSlot(sm::SlotOp slot);
   llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor,
                                      mlir::ValueRange indices,
-                                     mlir::ValueRange presence, int64_t width);
-  /// Address of one element.
+                                     mlir::ValueRange presence, int64_t width,
+                                     bool isLoad = false);
+  /// Address of one element; of a tensor whose rows are contiguous the last
+  /// stride is 1.
   mlir::Value elementPointer(mlir::Value tensor,
-                             llvm::ArrayRef<mlir::Value> indices);
+                             llvm::ArrayRef<mlir::Value> indices,
+                             bool isContiguous = false);
+  /// Address of adjacent elements. Registers of one row share what they are
+  /// counted from: loops keep one address for all of them.
+  mlir::Value vectorPointer(mlir::Value tensor,
+                            llvm::ArrayRef<mlir::Value> indices);
   Registers loadAccess(const Access &access, mlir::Type element);
   void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
