@@ -322,11 +322,35 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
   return success();
 }
 
+void LaneEmitter::keepRolled(scf::ForOp loop) {
+  MLIRContext *ctx = b.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(ctx, BoolAttr::get(ctx, true), {}, {},
+                                          {}, {}, {}, {});
+  loop->setAttr("loop_annotation",
+                LLVM::LoopAnnotationAttr::get(ctx, {}, {}, {}, unroll, {}, {},
+                                              {}, {}, {}, {}, {}, {}, {}, {},
+                                              {}));
+}
+
+/// Whether an operation is executed where some lane of a warp needs it only:
+/// registers that it takes would be missing everywhere else.
+static bool isRare(Operation *op) {
+  for (Operation *inner = op, *outer = op->getParentOp(); outer;
+       inner = outer, outer = outer->getParentOp())
+    if (auto branch = dyn_cast<scf::IfOp>(outer);
+        branch && branch.getCondition().getDefiningOp<AnyOp>() &&
+        inner->getBlock() == branch.thenBlock())
+      return true;
+  return false;
+}
+
 LogicalResult LaneEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits = carry(loop.getInitArgs());
   auto emitted = scf::ForOp::create(b, loc(), lane1(loop.getLowerBound()),
                                     lane1(loop.getUpperBound()),
                                     lane1(loop.getStep()), inits);
+  if (isRare(loop))
+    keepRolled(emitted);
   registers[loop.getInductionVar()] = {emitted.getInductionVar()};
   {
     OpBuilder::InsertionGuard guard(b);

@@ -83,6 +83,8 @@ protected:
   /// `op`, elementwise, on one register per operand.
   mlir::Value scalarOp(mlir::Operation &op,
                        llvm::ArrayRef<mlir::Value> operands);
+  /// Has ptxas not unroll a loop.
+  void keepRolled(mlir::scf::ForOp loop);
   void emitRange(sm::RangeOp range);
   void emitBroadcast(sm::BroadcastOp broadcast);
   void emitConvert(sm::ConvertOp convert);
