@@ -255,9 +255,9 @@ bool Session::writeManifest() {
   auto plans = module->getOps<sm::PlanOp>();
   if (!llvm::hasSingleElement(plans))
     return internalError("the passes left no single host program");
-  return keepManifest(
-      ptx::writeManifest(*plans.begin(), request.arch, compilerVersion(),
-                         request.masks == MaskMode::Exact));
+  return keepManifest(ptx::writeManifest(*plans.begin(), request.arch,
+                                         compilerVersion(),
+                                         request.masks == MaskMode::Exact));
 }
 
 bool Session::writeSignature() {

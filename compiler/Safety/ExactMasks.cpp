@@ -3,6 +3,7 @@
 #include "compiler/Safety/OneLaneBody.h"
 #include "compiler/Safety/Passes.h"
 #include "dialect/Tile/Decisions.h"
+#include "dialect/Tile/Provenance.h"
 
 #include "llvm/ADT/SetVector.h"
 #include <limits>
@@ -24,9 +25,9 @@ using Chain = SmallVector<scf::ForOp>;
 SmallVector<Chain> chainsOf(KernelOp kernel) {
   SmallVector<Chain> chains;
   for (auto loop : kernel.getBody().getOps<scf::ForOp>()) {
-    bool goesOn = !chains.empty() && loop.getNumResults() != 0 &&
-                  llvm::equal(chains.back().back().getResults(),
-                              loop.getInitArgs());
+    bool goesOn =
+        !chains.empty() && loop.getNumResults() != 0 &&
+        llvm::equal(chains.back().back().getResults(), loop.getInitArgs());
     if (!goesOn)
       chains.emplace_back();
     chains.back().push_back(loop);
@@ -62,7 +63,8 @@ bool isSticky(Value value, Value carried) {
 
 class ExactChain {
 public:
-  ExactChain(KernelOp kernel, Chain &loops) : kernel(kernel), loops(loops) {}
+  ExactChain(KernelOp kernel, Chain &loops, NoteIds &ids)
+      : kernel(kernel), loops(loops), ids(ids) {}
 
   LogicalResult run() {
     for (scf::ForOp loop : loops)
@@ -99,18 +101,27 @@ private:
 
   /// Whether some element of a sum is not finite.
   Value emitTest(OpBuilder &b, Location loc) {
+    Location place = withNote(
+        loc, {ids.next(kernel, "redo"),
+              "guard",
+              "sum over " + axis.getValue().str(),
+              "weights of masked lanes are 0, and 0 times NaN or Inf is NaN: a "
+              "warp computes a sum that is not finite again, without them",
+              {}});
     Value found;
     for (unsigned i : sums) {
       Value sum = loops.back().getResult(i);
       Value infinity = arith::ConstantOp::create(
-          b, loc,
-          b.getF32FloatAttr(std::numeric_limits<float>::infinity()));
+          b, loc, b.getF32FloatAttr(std::numeric_limits<float>::infinity()));
       // True for NaN, too.
       Value bad = arith::CmpFOp::create(
           b, loc, arith::CmpFPredicate::UGE, math::AbsFOp::create(b, loc, sum),
           broadcastTo(b, loc, infinity, sum.getType()));
-      Value any = AnyOp::create(b, loc, b.getI1Type(), bad);
-      found = found ? arith::OrIOp::create(b, loc, found, any).getResult() : any;
+      Value any = AnyOp::create(b, place, b.getI1Type(), bad);
+      if (found)
+        any = AnyOp::create(b, place, b.getI1Type(),
+                            arith::OrIOp::create(b, loc, found, any));
+      found = any;
     }
     return found;
   }
@@ -150,6 +161,7 @@ private:
 
   KernelOp kernel;
   Chain &loops;
+  NoteIds &ids;
   StringAttr axis;
   /// Carried values that masked data can make NaN.
   llvm::SetVector<unsigned> sums;
@@ -172,8 +184,9 @@ struct TileExactMasksPass : impl::TileExactMasksBase<TileExactMasksPass> {
     });
     if (result.wasInterrupted())
       return signalPassFailure();
+    NoteIds ids;
     for (Chain &chain : chains)
-      if (failed(ExactChain(kernel, chain).run()))
+      if (failed(ExactChain(kernel, chain, ids).run()))
         return signalPassFailure();
   }
 };

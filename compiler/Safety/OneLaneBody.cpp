@@ -12,7 +12,7 @@ using namespace selvedge::tile;
 
 /// Lanes of a contracted axis that are multiplied at a time: two or four per
 /// thread. Whatever the loops before have in registers stays there.
-static constexpr int64_t partSize = 16;
+static constexpr int64_t partSize = 8;
 
 OneLaneBody::OneLaneBody(scf::ForOp loop, StringAttr axis)
     : loop(loop), kernel(loop->getParentOfType<KernelOp>()) {
@@ -64,13 +64,13 @@ Type OneLaneBody::retyped(Type type) const {
 }
 
 ArrayAttr OneLaneBody::renamed(ArrayAttr axes) const {
-  return ArrayAttr::get(
-      axes.getContext(), llvm::map_to_vector(axes, [&](Attribute name) {
-        for (const Cut &cut : cuts)
-          if (name == cut.axis)
-            return Attribute(cut.part);
-        return name;
-      }));
+  return ArrayAttr::get(axes.getContext(),
+                        llvm::map_to_vector(axes, [&](Attribute name) {
+                          for (const Cut &cut : cuts)
+                            if (name == cut.axis)
+                              return Attribute(cut.part);
+                          return name;
+                        }));
 }
 
 /// Whether an operation in front of the step that uses it is repeated in it:
@@ -105,8 +105,8 @@ LogicalResult OneLaneBody::emitClone(OpBuilder &b, Operation &op) {
   if (op.getNumRegions() != 0)
     return op.emitOpError("cannot have exact masks: expects steps without "
                           "branches and loops");
-  const Cut *cut = isa<RangeOp>(op) ? cutOf(op.getResult(0).getType())
-                                    : nullptr;
+  const Cut *cut =
+      isa<RangeOp>(op) ? cutOf(op.getResult(0).getType()) : nullptr;
   if (cut && !cut->from && op.getOperand(0) != loop.getInductionVar())
     return op.emitOpError("cannot have exact masks: expects indices along '")
            << cut->axis.getValue() << "' that start at the loop's";
@@ -162,8 +162,8 @@ Value OneLaneBody::addTerms(OpBuilder &b, DotOp dot, Value sum) {
     if (!presence.back())
       return {};
     Value wide = broadcastTo(b, loc, presence.back(), full);
-    exists = exists ? arith::AndIOp::create(b, loc, exists, wide).getResult()
-                    : wide;
+    exists =
+        exists ? arith::AndIOp::create(b, loc, exists, wide).getResult() : wide;
   }
   if (exists) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(f32));

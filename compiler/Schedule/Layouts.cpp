@@ -162,9 +162,8 @@ int64_t warpsAlongRows(const AxisRoles &roles, int64_t warps) {
 
 /// An axis of one element has nothing to spread.
 bool hasOneElement(KernelOp kernel, StringAttr axis) {
-  auto size = kernel.getSizes()
-                  ? kernel.getSizes()->getAs<IntegerAttr>(axis)
-                  : IntegerAttr();
+  auto size = kernel.getSizes() ? kernel.getSizes()->getAs<IntegerAttr>(axis)
+                                : IntegerAttr();
   return size && size.getInt() == 1;
 }
 

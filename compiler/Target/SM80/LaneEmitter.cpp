@@ -326,10 +326,9 @@ void LaneEmitter::keepRolled(scf::ForOp loop) {
   MLIRContext *ctx = b.getContext();
   auto unroll = LLVM::LoopUnrollAttr::get(ctx, BoolAttr::get(ctx, true), {}, {},
                                           {}, {}, {}, {});
-  loop->setAttr("loop_annotation",
-                LLVM::LoopAnnotationAttr::get(ctx, {}, {}, {}, unroll, {}, {},
-                                              {}, {}, {}, {}, {}, {}, {}, {},
-                                              {}));
+  loop->setAttr("loop_annotation", LLVM::LoopAnnotationAttr::get(
+                                       ctx, {}, {}, {}, unroll, {}, {}, {}, {},
+                                       {}, {}, {}, {}, {}, {}, {}));
 }
 
 /// Whether an operation is executed where some lane of a warp needs it only:
