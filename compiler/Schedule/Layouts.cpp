@@ -179,11 +179,10 @@ FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
     return failure();
   bool warpsTaken = false;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
-    bool isLocal = hasOneElement(kernel, axis.getName());
-    AxisRole rest = isLocal         ? AxisRole::Local
-                    : result.hasDot ? AxisRole::Cols
-                    : warpsTaken    ? AxisRole::Local
-                                    : AxisRole::Warps;
+    AxisRole rest = !result.hasDot
+                        ? (warpsTaken ? AxisRole::Local : AxisRole::Warps)
+                    : hasOneElement(kernel, axis.getName()) ? AxisRole::Local
+                                                            : AxisRole::Cols;
     if (result.roles.insert({axis.getName(), rest}).second)
       warpsTaken = true;
   }
