@@ -119,8 +119,10 @@ bool Skeleton::onlyComputes(Operation *op) {
     return isa<RankedTensorType, FloatType>(type);
   });
   op->walk([&](Operation *inner) {
+    // Warps exchange parts through shared memory.
+    auto reduce = dyn_cast<sm::ReduceOp>(inner);
     computes &= isa<scf::ForOp, scf::IfOp, sm::LoadOp>(inner) ||
-                isMemoryEffectFree(inner);
+                (isMemoryEffectFree(inner) && !(reduce && reduce.spansWarps()));
   });
   // The walk has not inserted anything.
   return known->second = computes;
