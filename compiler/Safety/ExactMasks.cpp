@@ -142,7 +142,7 @@ private:
     b.setInsertionPointToStart(branch.thenBlock());
     // The last part tests every predicate, so it fits the steps of all.
     FailureOr<scf::ForOp> lanes =
-        OneLaneBody(last, axis)
+        OneLaneBody(last, axis, ids)
             .emit(b, first.getLowerBound(), last.getUpperBound(),
                   first.getInitArgs());
     if (failed(lanes))

@@ -14,8 +14,8 @@ using namespace selvedge::tile;
 /// thread. Whatever the loops before have in registers stays there.
 static constexpr int64_t partSize = 8;
 
-OneLaneBody::OneLaneBody(scf::ForOp loop, StringAttr axis)
-    : loop(loop), kernel(loop->getParentOfType<KernelOp>()) {
+OneLaneBody::OneLaneBody(scf::ForOp loop, StringAttr axis, NoteIds &ids)
+    : loop(loop), kernel(loop->getParentOfType<KernelOp>()), ids(ids) {
   cuts.push_back({axis, addAxis(axis.getValue() + ".lane", 1), 1, {}});
 }
 
@@ -167,7 +167,13 @@ Value OneLaneBody::addTerms(OpBuilder &b, DotOp dot, Value sum) {
   }
   if (exists) {
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(f32));
-    term = arith::SelectOp::create(b, loc, exists, term,
+    SafetyNote note{
+        ids.next(kernel, "term"),
+        "guard",
+        "terms of a product",
+        "an absent lane is data of other rows: 0 times NaN or Inf is NaN",
+        {}};
+    term = arith::SelectOp::create(b, withNote(loc, note), exists, term,
                                    broadcastTo(b, loc, zero, full));
   }
   Value terms = ReduceOp::create(b, loc, result, Combine::Add, term,

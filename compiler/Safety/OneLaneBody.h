@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_COMPILER_SAFETY_ONELANEBODY_H
 #define SELVEDGE_COMPILER_SAFETY_ONELANEBODY_H
 
-#include "dialect/Tile/Tile.h"
+#include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -15,7 +15,8 @@ namespace selvedge::safety {
 /// term whose lane is absent is selected away before it is added.
 class OneLaneBody {
 public:
-  OneLaneBody(mlir::scf::ForOp loop, mlir::StringAttr axis);
+  /// `ids` numbers the notes of what the copy inserts.
+  OneLaneBody(mlir::scf::ForOp loop, mlir::StringAttr axis, tile::NoteIds &ids);
 
   /// Emits the loop from `low` to `high`, one lane a step. Emits an error where
   /// the body has an operation without such a form.
@@ -54,6 +55,7 @@ private:
 
   mlir::scf::ForOp loop;
   tile::KernelOp kernel;
+  tile::NoteIds &ids;
   llvm::SmallVector<Cut, 2> cuts;
   mlir::IRMapping mapping;
 };
