@@ -331,9 +331,7 @@ void LaneEmitter::keepRolled(scf::ForOp loop) {
                                        {}, {}, {}, {}, {}, {}, {}));
 }
 
-/// Whether an operation is executed where some lane of a warp needs it only:
-/// registers that it takes would be missing everywhere else.
-static bool isRare(Operation *op) {
+bool LaneEmitter::isRare(Operation *op) {
   for (Operation *inner = op, *outer = op->getParentOp(); outer;
        inner = outer, outer = outer->getParentOp())
     if (auto branch = dyn_cast<scf::IfOp>(outer);

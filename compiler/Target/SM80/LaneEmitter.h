@@ -83,6 +83,9 @@ protected:
   /// `op`, elementwise, on one register per operand.
   mlir::Value scalarOp(mlir::Operation &op,
                        llvm::ArrayRef<mlir::Value> operands);
+  /// Whether an operation is executed where some lane of a warp needs it only:
+  /// registers that it takes would be missing everywhere else.
+  static bool isRare(mlir::Operation *op);
   /// Has ptxas not unroll a loop.
   void keepRolled(mlir::scf::ForOp loop);
   void emitRange(sm::RangeOp range);
@@ -99,7 +102,7 @@ protected:
   llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor,
                                      mlir::ValueRange indices,
                                      mlir::ValueRange presence, int64_t width,
-                                     bool isLoad = false);
+                                     bool sharesAddresses = false);
   /// Address of one element; of a tensor whose rows are contiguous the last
   /// stride is 1.
   mlir::Value elementPointer(mlir::Value tensor,

@@ -49,7 +49,8 @@ Value LaneEmitter::vectorPointer(Value tensor, ArrayRef<Value> indices) {
 
 SmallVector<LaneEmitter::Access>
 LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
-                      ValueRange presence, int64_t width, bool isLoad) {
+                      ValueRange presence, int64_t width,
+                      bool sharesAddresses) {
   int64_t count = dist ? dist.getNumRegs() : 1;
   auto at = [&](Value v, int64_t reg) {
     return dist ? laneOf(v, dist, reg) : lane1(v);
@@ -74,8 +75,9 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
     }
     auto place = llvm::map_to_vector(
         indices, [&](Value index) { return at(index, reg); });
-    access.pointer = isLoad && width > 1 ? vectorPointer(tensor, place)
-                                         : elementPointer(tensor, place);
+    access.pointer = sharesAddresses && width > 1
+                         ? vectorPointer(tensor, place)
+                         : elementPointer(tensor, place);
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
@@ -290,7 +292,7 @@ void LaneEmitter::emitLoad(LoadOp load) {
   Registers result(dist ? dist.getNumRegs() : 1);
   for (const Access &access :
        accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
-                load.getVector(), /*isLoad=*/true)) {
+                load.getVector(), /*sharesAddresses=*/isRare(load))) {
     Registers values = loadAccess(access, element);
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
