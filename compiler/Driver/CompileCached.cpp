@@ -32,8 +32,15 @@ static std::string keyOf(const CompileRequest &request,
   std::string plans =
       request.planFolder.empty() ? "" : identifyFile(request.planFolder);
   std::vector<std::string_view> parts = {
-      compiler,       assembler,    request.arch, request.op,
-      request.source, request.plan, plans,        request.device};
+      compiler,
+      assembler,
+      request.arch,
+      request.op,
+      request.source,
+      request.plan,
+      plans,
+      request.device,
+      request.masks == MaskMode::Exact ? "exact" : "tile"};
   for (const auto &[name, value] : request.bindings)
     parts.insert(parts.end(), {name, value});
   return DiskCache::key(parts, request.arch + ".selv");

@@ -17,6 +17,15 @@ class ModuleOp;
 
 namespace selvedge {
 
+/// What data that a mask removes, but that is present, may do where it is NaN
+/// or Inf.
+enum class MaskMode {
+  /// Make rows of the same tile of a product NaN.
+  Tile,
+  /// Nothing.
+  Exact
+};
+
 /// What to compile.
 struct CompileRequest {
   /// Name used in diagnostics, normally the path.
@@ -29,6 +38,8 @@ struct CompileRequest {
   std::map<std::string, std::string> bindings;
   /// `sm_80` or `sm_90a`; empty where only the front end runs.
   std::string arch;
+  /// `--mask`.
+  MaskMode masks = MaskMode::Tile;
   /// Path of ptxas; empty: search PATH, CUDA_HOME and the usual places.
   std::string ptxas;
   /// Plans to bind (compiler/Schedule/PlanChoice.h); empty: those stored in

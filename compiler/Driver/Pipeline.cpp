@@ -50,7 +50,8 @@ void addSafety(OpPassManager &pm) {
 }
 
 /// Sizes and softmax steps, still on tile.
-void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
+void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
+              MaskMode masks) {
   pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
@@ -61,6 +62,9 @@ void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
       {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
       verify::createVerifyTileKnown());
+  if (masks == MaskMode::Exact)
+    pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+        safety::createTileExactMasks());
   pm.addPass(safety::createTileSimplifyPresence());
   addCleanUp(pm);
 }
@@ -95,11 +99,11 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
 } // namespace
 
 void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                   const ChosenPlans &plans) {
+                   const ChosenPlans &plans, MaskMode masks) {
   if (stage == Emit::Tile)
     return;
   addSafety(pm);
-  addBound(pm, arch, plans);
+  addBound(pm, arch, plans, masks);
   if (stage == Emit::TileBound)
     return;
   OpPassManager lowering(ModuleOp::getOperationName());

@@ -25,7 +25,8 @@ struct ChosenPlans {
 /// stages after SmLanes need the passes of SmLanes; the rest is not MLIR.
 /// Without `arch` only Emit::Tile is possible.
 void buildPipeline(mlir::OpPassManager &pm, Emit stage, llvm::StringRef arch,
-                   const ChosenPlans &plans = {});
+                   const ChosenPlans &plans = {},
+                   MaskMode masks = MaskMode::Tile);
 
 } // namespace selvedge::driver
 

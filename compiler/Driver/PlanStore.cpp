@@ -25,6 +25,9 @@ static std::string fileName(const CompileRequest &request, ModuleOp module) {
   os << compilerVersion() << '\0' << request.arch << '\0'
      << program.getSymName() << '\0' << program.getParams() << '\0'
      << request.source;
+  // Masks that are exact take registers of their own.
+  if (request.masks == MaskMode::Exact)
+    os << '\0' << "exact";
   llvm::MD5 digest;
   digest.update(key);
   llvm::MD5::MD5Result result;

@@ -108,7 +108,8 @@ bool Session::internalError(const llvm::Twine &message) {
   os << "error: internal compiler error: " << message << "\n"
      << "note: this is a defect of selvedge " << compilerVersion()
      << ", not of the program; to reproduce it:\n"
-     << "  selvedge compile " << request.fileName;
+     << "  selvedge compile " << request.fileName
+     << (request.masks == MaskMode::Exact ? " --mask exact" : "");
   if (!request.op.empty())
     os << " --op " << request.op;
   os << " --arch " << request.arch;
@@ -187,7 +188,7 @@ bool Session::runPasses(Emit stage,
   pm.addInstrumentation(std::make_unique<FailureWatch>(context, failure));
   if (observer)
     pm.addInstrumentation(std::move(observer));
-  buildPipeline(pm, stage, request.arch, plans);
+  buildPipeline(pm, stage, request.arch, plans, request.masks);
   if (succeeded(pm.run(*module)))
     return true;
   bool isVerifier = llvm::StringRef(failure.pass).starts_with("verify-");
@@ -254,8 +255,9 @@ bool Session::writeManifest() {
   auto plans = module->getOps<sm::PlanOp>();
   if (!llvm::hasSingleElement(plans))
     return internalError("the passes left no single host program");
-  return keepManifest(
-      ptx::writeManifest(*plans.begin(), request.arch, compilerVersion()));
+  return keepManifest(ptx::writeManifest(*plans.begin(), request.arch,
+                                         compilerVersion(),
+                                         request.masks == MaskMode::Exact));
 }
 
 bool Session::writeSignature() {

@@ -182,7 +182,7 @@ private:
     instance.byExtent.assign(note.byExtent.begin(), note.byExtent.end());
     if (scf::ForOp loop = op->getParentOfType<scf::ForOp>()) {
       loops.push_back(
-          {note.id, record.instances.size(), partOf(loop), isFallback(op)});
+          {note.id, record.instances.size(), partOf(loop), rareCase(op)});
       if (!note.byLoop.empty())
         whole.insert(partOf(loop));
     }
@@ -238,13 +238,17 @@ private:
             loop->getLoc().getAsOpaquePointer(), number};
   }
 
-  /// Whether `op` runs only where a speculation fails.
-  static bool isFallback(Operation *op) {
+  /// The case of a warp's vote in which alone `op` runs, if there is one.
+  enum class Rare { No, Speculation, Redo };
+  static Rare rareCase(Operation *op) {
     for (auto branch = op->getParentOfType<scf::IfOp>(); branch;
          branch = branch->getParentOfType<scf::IfOp>())
-      if (branch.getCondition().getDefiningOp<sm::AnyOp>())
-        return true;
-    return false;
+      if (auto vote = branch.getCondition().getDefiningOp<sm::AnyOp>()) {
+        std::optional<SafetyNote> note = noteOf(vote.getLoc());
+        bool isRedo = note && StringRef(note->id).contains(".redo");
+        return isRedo ? Rare::Redo : Rare::Speculation;
+      }
+    return Rare::No;
   }
 
   /// Loops of one place in the source are parts of it; those that need not test
@@ -259,8 +263,10 @@ private:
       if (split)
         frequency = whole.contains(in.part) ? "per whole iteration"
                                             : "per partial iteration";
-      if (in.isFallback)
+      if (in.rare == Rare::Speculation)
         frequency += " where the speculation fails";
+      else if (in.rare == Rare::Redo)
+        frequency = "lane by lane where a sum is not finite";
     }
   }
 
@@ -310,7 +316,7 @@ private:
     std::string id;
     size_t instance;
     Part part;
-    bool isFallback;
+    Rare rare;
   };
   std::vector<InLoop> loops;
   std::set<Part> whole;

@@ -166,6 +166,11 @@ TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {
         return contract(valueOf(mma.getLhs()), valueOf(mma.getRhs()),
                         valueOf(mma.getInit()), mma.getOverAttr(), shape);
       })
+      .Case<tile::AnyOp, sm::AnyOp>([&](auto any) {
+        TileRef condition = valueOf(any.getCondition());
+        return reference::makeScalar(static_cast<int64_t>(
+            llvm::any_of(condition->ints, [](int64_t v) { return v != 0; })));
+      })
       .Case([&](tile::ReduceOp op) {
         SmallVector<StringAttr> over(op.getOver().getAsRange<StringAttr>());
         return reduce(op.getKind(), valueOf(op.getSource()), over, shape, type);

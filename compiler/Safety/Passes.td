@@ -83,4 +83,41 @@ def TileSimplifyPresence : Pass<"tile-simplify-presence"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileExactMasks : Pass<"tile-exact-masks", "::selvedge::tile::KernelOp"> {
+  let summary = "Let data that a mask removes have no influence at all, NaN and Inf included (mode mask = exact)";
+  let description = [{
+    A product adds weights of exactly 0 for lanes that a mask removes, and 0 times NaN or Inf is NaN: where the mask speaks of an axis that the other operand lacks, that operand is data of other
+    rows and cannot be zeroed. What it does to the sum is sticky. So after the loops the sum is tested once, and where some element is not finite the loops run again, lane by lane of
+    the contracted axis: products are element-wise, and each term is selected by its presence before it is added. The steps of the loops stay as they are.
+
+    Before:
+    ```mlir
+    %r:2 = scf.for %j = %low to %high step %bn iter_args(%m = ..., %acc = %zero) {
+      ...
+      %sum = tile.dot %p, %v init %scaled over ["j"] where(%keep : tensor<128x64xi1, #tile.axes<"i", "j">>) : ...
+      scf.yield %max, %sum
+    }
+    ```
+    After:
+    ```mlir
+    %r:2 = scf.for ... as before
+    %bad = tile.any (arith.cmpf uge (math.absf %r#1), +inf)
+    %e:2 = scf.if %bad {
+      %s:2 = scf.for %j = %low to %high step 1 iter_args(%m = ..., %acc = %zero) {
+        ... with axis "j.lane" of one element in place of "j"
+        %term = arith.select (tile.broadcast %keep), (arith.mulf (tile.broadcast %p), (tile.broadcast %v)), 0
+        %sum = arith.addf %scaled, (tile.reduce add %term over ["j.lane"] where(%keep ...))
+        scf.yield %max, %sum
+      }
+      scf.yield %s#0, %s#1
+    } else {
+      scf.yield %r#0, %r#1
+    }
+    ```
+    Follows the passes that split loops and bind sizes; of the parts of a loop the last tests every predicate. Kernels whose products have no such mask stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::selvedge::tile::TileDialect"];
+}
+
 #endif

@@ -20,8 +20,16 @@ struct Interval {
 
 std::optional<Interval> intervalOf(Value v) {
   Operation *def = v.getDefiningOp();
-  if (!def)
-    return std::nullopt;
+  if (!def) {
+    auto argument = cast<BlockArgument>(v);
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument != loop.getInductionVar())
+      return std::nullopt;
+    std::optional<Interval> low = intervalOf(loop.getLowerBound()),
+                            high = intervalOf(loop.getUpperBound());
+    return low && high ? std::optional(Interval{low->lo, high->hi - 1})
+                       : std::nullopt;
+  }
   if (auto c = dyn_cast<arith::ConstantIntOp>(def))
     return Interval{c.value(), c.value()};
   if (isa<SplatOp, BroadcastOp>(def))

@@ -215,6 +215,15 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
         builder, op.getLoc(), builder.getI1Type(), value(present.getTensor()));
     return success();
   }
+  if (auto any = dyn_cast<AnyOp>(op)) {
+    // Its rows must be the warp's own: it decides alone.
+    if (roles.splitCols)
+      return any.emitOpError("expects rows that one warp holds, but the warps "
+                             "of this kernel share them");
+    compute.values[any] = sm::AnyOp::create(
+        builder, op.getLoc(), builder.getI1Type(), value(any.getCondition()));
+    return success();
+  }
   if (auto convert = dyn_cast<ConvertOp>(op)) {
     Type type = convertType(convert.getType(), compute);
     if (!type)

@@ -160,6 +160,13 @@ int64_t warpsAlongRows(const AxisRoles &roles, int64_t warps) {
   return int64_t(1) << llvm::divideCeil(llvm::Log2_64(warps), 2);
 }
 
+/// An axis of one element has nothing to spread.
+bool hasOneElement(KernelOp kernel, StringAttr axis) {
+  auto size = kernel.getSizes() ? kernel.getSizes()->getAs<IntegerAttr>(axis)
+                                : IntegerAttr();
+  return size && size.getInt() == 1;
+}
+
 } // namespace
 
 FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
@@ -172,9 +179,10 @@ FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
     return failure();
   bool warpsTaken = false;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
-    AxisRole rest = result.hasDot ? AxisRole::Cols
-                    : warpsTaken  ? AxisRole::Local
-                                  : AxisRole::Warps;
+    AxisRole rest = !result.hasDot
+                        ? (warpsTaken ? AxisRole::Local : AxisRole::Warps)
+                    : hasOneElement(kernel, axis.getName()) ? AxisRole::Local
+                                                            : AxisRole::Cols;
     if (result.roles.insert({axis.getName(), rest}).second)
       warpsTaken = true;
   }

@@ -147,6 +147,14 @@ void RoleKernel::addArguments() {
     args.push_back(source.getArgs()[tensor.getArgNumber()]);
     lanePointers[store.store] = body.addArgument(tensor.getType(), loc);
   }
+  for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
+    if (!boxes.contains(argument) ||
+        llvm::none_of(argument.getUsers(), llvm::IsaPred<LoadOp>))
+      continue;
+    args.push_back(source.getArgs()[i]);
+    loadPointers[outer.lookup(argument)] =
+        body.addArgument(argument.getType(), loc);
+  }
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
     auto arg = DimArgAttr::get(b.getContext(), name);

@@ -318,6 +318,8 @@ private:
       const OnlineSoftmax &step, mlir::scf::ForOp loop, Exponents exponents,
       mlir::IRMapping &mapping, bool isFirst = false,
       llvm::function_ref<void()> meet = [] {});
+  /// Gives a copy of an operation the types of one warpgroup.
+  void convertInPlace(mlir::Operation &op);
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
@@ -388,6 +390,8 @@ private:
   int64_t storeParts = 1;
   /// Per bulk store that has lanes store, too, its tensor without a map.
   llvm::DenseMap<mlir::Operation *, mlir::Value> lanePointers;
+  /// Per tensor map of a tensor that lanes load from, too, the tensor itself.
+  llvm::DenseMap<mlir::Value, mlir::Value> loadPointers;
   llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
   mlir::Value warpgroup;
   /// How the loops run: each by itself, with a lagged product, or as one loop

@@ -91,9 +91,23 @@ private:
       }
       return matchesFirst(copies);
     }
+    if (auto branch = dyn_cast<scf::IfOp>(op); branch && isWarpsOwn(branch))
+      return !plan.loops.empty() || fail("it branches before its loops");
     if (op.getNumRegions() != 0 || isa<StageOp, BarrierOp>(op))
       return fail("it branches or stages registers");
     return true;
+  }
+
+  /// Whether each warp can take a branch for itself: it computes in registers
+  /// from what it loads.
+  static bool isWarpsOwn(scf::IfOp branch) {
+    WalkResult result = branch->walk([](Operation *op) {
+      auto reduce = dyn_cast<ReduceOp>(op);
+      bool isOwn = isa<scf::IfOp, scf::ForOp, LoadOp>(op) ||
+                   (isMemoryEffectFree(op) && !(reduce && reduce.spansWarps()));
+      return isOwn ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    return !result.wasInterrupted();
   }
 
   /// Loops share rings: the same tensors in the same order.

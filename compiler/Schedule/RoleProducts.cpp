@@ -10,14 +10,26 @@ using namespace selvedge::sm;
 
 Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
   Operation *clone = b.clone(op, mapping);
-  for (Value result : clone->getResults())
+  clone->walk([&](Operation *part) { convertInPlace(*part); });
+  return clone;
+}
+
+void RoleKernel::convertInPlace(Operation &op) {
+  for (Value result : op.getResults())
     result.setType(convert(result.getType()));
-  if (auto constant = dyn_cast<arith::ConstantOp>(clone))
+  for (Region &region : op.getRegions())
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        argument.setType(convert(argument.getType()));
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
       constant.setValueAttr(
           DenseElementsAttr::get(cast<ShapedType>(constant.getType()),
                                  dense.getSplatValue<Attribute>()));
-  if (auto range = dyn_cast<RangeOp>(clone)) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    if (Value tensor = loadPointers.lookup(load.getTensorMutable().get()))
+      load.getTensorMutable().assign(tensor);
+  if (auto range = dyn_cast<RangeOp>(op)) {
     AxisDistAttr axis = distOf(range.getType()).getAxes()[0];
     if (axis.getName() == plan.rowAxis) {
       OpBuilder::InsertionGuard guard(b);
@@ -25,7 +37,6 @@ Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
       range.getStartMutable().assign(add(range.getStart(), warpgroupRow()));
     }
   }
-  return clone;
 }
 
 SmallVector<Value> RoleKernel::presenceOf(ValueRange presence,

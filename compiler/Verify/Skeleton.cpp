@@ -67,6 +67,9 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
           {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})))
     return Progress::Failed;
   int64_t trips = tripCount(agent, loop);
+  // Every trip reads the same registers in flight, if any.
+  if (onlyComputes(loop))
+    trips = std::min<int64_t>(trips, 1);
   agent.frames.push_back({loop, loop.getBody()});
   agent.frames.back().trips = trips;
   if (trips > 0)
@@ -108,14 +111,21 @@ void Skeleton::startTrip(Agent &agent, scf::ForOp loop, ValueRange carried) {
   agent.values[index] = {Tracked::Kind::Integer, number};
 }
 
-bool Skeleton::onlyComputes(scf::IfOp branch) {
-  auto [known, isNew] = computing.try_emplace(branch, false);
-  if (isNew)
-    known->second = isMemoryEffectFree(branch) &&
-                    llvm::all_of(branch.getResultTypes(), [](Type type) {
-                      return isa<RankedTensorType, FloatType>(type);
-                    });
-  return known->second;
+bool Skeleton::onlyComputes(Operation *op) {
+  auto [known, isNew] = computing.try_emplace(op, false);
+  if (!isNew)
+    return known->second;
+  bool computes = llvm::all_of(op->getResultTypes(), [](Type type) {
+    return isa<RankedTensorType, FloatType>(type);
+  });
+  op->walk([&](Operation *inner) {
+    // Warps exchange parts through shared memory.
+    auto reduce = dyn_cast<sm::ReduceOp>(inner);
+    computes &= isa<scf::ForOp, scf::IfOp, sm::LoadOp>(inner) ||
+                (isMemoryEffectFree(inner) && !(reduce && reduce.spansWarps()));
+  });
+  // The walk has not inserted anything.
+  return known->second = computes;
 }
 
 Progress Skeleton::enterBranch(Agent &agent, scf::IfOp branch) {

@@ -95,8 +95,9 @@ private:
   void leave(Agent &agent, mlir::Operation *terminator);
   /// Ends the innermost frame; its owner's results are `values`.
   void finishOwner(Agent &agent, mlir::ValueRange values);
-  /// Whether only registers come out of a branch.
-  bool onlyComputes(mlir::scf::IfOp branch);
+  /// Whether only registers come out of a branch or loop, and global memory is
+  /// all that it reads.
+  bool onlyComputes(mlir::Operation *op);
   /// Fails, with an error, where threads of an agent would part.
   mlir::LogicalResult checkUniform(Agent &agent, mlir::Operation *op,
                                    mlir::ValueRange values);

@@ -49,6 +49,17 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_AnyOp : Tile_Op<"any", [Pure]> {
+  let summary = "whether a condition holds in some lane";
+  let description = [{
+    A hint where to look: each warp asks the lanes that it holds, and warps may differ. What depends on the result must be right whatever it is where the condition is false in all lanes that it
+    computes. Example: `%redo = tile.any %bad : tensor<?x?xi1, #tile.axes<"i", "DV">>`.
+  }];
+  let arguments = (ins Tile_Bool:$condition);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$condition attr-dict `:` type($condition)";
+}
+
 def Tile_SoftmaxUpdateOp : Tile_Op<"softmax_update", [Pure, AttrSizedOperandSegments]> {
   let summary = "one step of the online softmax along an axis";
   let description = [{

@@ -76,6 +76,15 @@ Status ManifestParser::parseHeader(const JsonReader &root) {
     return s;
   if (Status s = read(root, "op", &JsonReader::string, manifest.op); !s.ok())
     return s;
+  if (root.find("mask")) {
+    std::string mask;
+    if (Status s = read(root, "mask", &JsonReader::string, mask); !s.ok())
+      return s;
+    if (mask != "tile" && mask != "exact")
+      return root.error(
+          fmt::format("'mask' expects tile or exact, but got '{}'", mask));
+    manifest.exactMasks = mask == "exact";
+  }
   if (kind == ManifestKind::Signature && !root.find("arch"))
     return Status();
   return read(root, "arch", &JsonReader::string, manifest.arch);

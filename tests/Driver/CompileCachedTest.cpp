@@ -70,6 +70,8 @@ TEST_F(CompileCached, whateverMattersCompilesAgain) {
   EXPECT_FALSE(isCached());
   request.op = "copy";
   EXPECT_FALSE(isCached());
+  request.masks = MaskMode::Exact;
+  EXPECT_FALSE(isCached());
   writePtxas("#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\necho cubin > "
              "\"$2\"\n# another\n");
   EXPECT_FALSE(isCached());

@@ -44,11 +44,11 @@ MATRIX_LAYOUTS = ["padded", "transposed", "unaligned", "broadcast", "padded --la
 class Group:
     """Cases of one compiled kernel; a case is the options of one line of `run --cases`."""
 
-    def __init__(self, template, arch, sets, cases, op=None):
-        self.template, self.arch, self.sets, self.cases, self.op = template, arch, sets, cases, op or template
+    def __init__(self, template, arch, sets, cases, op=None, mask="tile"):
+        self.template, self.arch, self.sets, self.cases, self.op, self.mask = template, arch, sets, cases, op or template, mask
 
     def name(self):
-        return " ".join([self.op] + [f"{key}={value}" for key, value in self.sets.items()])
+        return " ".join([self.op] + [f"{key}={value}" for key, value in self.sets.items()] + ["mask=exact"] * (self.mask == "exact"))
 
 
 # Windows of gemma: within a block, about a block, several. Lengths near their ends let a loop's only step be partial, or the last loop not run.
@@ -78,6 +78,16 @@ def flash_cases(quick):
     return cases
 
 
+def exact_cases():
+    """NaN and Inf in tokens of the future: of all rows' and of some rows' only, in one column, in keys, past a length; and none."""
+    shape = lambda b, m, g, r, n: f"--shape B={b},M={m},G={g},R={r},N={n} "
+    cases = [shape(2, 200, 1, 2, 200) + "--omit kv_len " + plants
+             for plants in ["", "--plant v=nan@1:130", "--plant v=inf@1:199", "--plant v=nan@1:77..78", "--plant v=-inf@3:7..8 --plant k=nan@1:150"]]
+    cases += [shape(1, 130, 2, 1, 300) + "--fill kv_len=270 --plant v=nan@1:141", shape(1, 300, 1, 1, 64) + "--omit kv_len --plant v=nan@1:10 --plant k=inf@1:20",
+              shape(1, 70, 1, 1, 150) + "--omit kv_len --plant v=nan@1:100 --layout transposed"]
+    return cases
+
+
 def matrix_cases(shapes, dims, large, quick):
     shape = lambda s: "--shape " + ",".join(f"{dim}={extent}" for dim, extent in zip(dims, s))
     cases = [shape(s) for s in shapes]
@@ -96,6 +106,10 @@ def make_groups(archs, quick):
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick)))
         for (d, dv), window in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128), (59, 59), (256, 256)], WINDOWS[:1] if quick else WINDOWS):
             groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, gemma_cases(), "gemma"))
+        for (d, dv), dtype in itertools.product([(64, 64), (128, 128)] if quick else HEADS, types):
+            groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": "true"}, exact_cases(), mask="exact"))
+        for window in WINDOWS[1:2] if quick else WINDOWS:
+            groups.append(Group("flash_fwd", arch, {"W": window}, exact_cases(), "gemma", mask="exact"))
     # Whatever a budget leaves over is then a fair sample.
     random.Random(0).shuffle(groups)
     return groups
@@ -132,7 +146,7 @@ class Matrix:
             with open(path, "w") as file:
                 file.write("\n".join(lines) + "\n")
             command = [self.options.selvedge, "run", os.path.join(self.options.templates, group.template + ".tile"), "--arch", group.arch,
-                       "--op", group.op, "--device", self.options.device, "--cases", path]
+                       "--op", group.op, "--mask", group.mask, "--device", self.options.device, "--cases", path]
             for name, value in group.sets.items():
                 command += ["--set", f"{name}={value}"]
             with open(os.path.join(folder, "errors.txt"), "w+") as errors:

@@ -42,6 +42,18 @@ TEST(Manifest, signatureNeedsNoProgram) {
   EXPECT_FALSE(parseManifest(text).ok());
 }
 
+TEST(Manifest, saysWhetherMasksAreExact) {
+  EXPECT_FALSE(parseManifest(attentionManifest)->exactMasks);
+  auto with = [](std::string_view mode) {
+    return parseManifest(
+        edited(R"("arch": "sm_80",)",
+               R"("arch": "sm_80", "mask": ")" + std::string(mode) + R"(",)"));
+  };
+  EXPECT_TRUE(with("exact")->exactMasks);
+  EXPECT_FALSE(with("tile")->exactMasks);
+  EXPECT_FALSE(with("some").ok());
+}
+
 TEST(Manifest, everyTruncationIsAnError) {
   for (size_t size = 0; size < attentionManifest.size(); ++size)
     EXPECT_FALSE(parseManifest(attentionManifest.substr(0, size)).ok()) << size;

@@ -40,6 +40,10 @@ void addCaseFlags(CLI::App &command, CaseOptions &options) {
   repeated("--fill", options.problem.fills,
            "NAME=VALUE[,VALUE...]: values of an input, repeated, instead of "
            "random ones");
+  repeated("--plant", options.problem.plants,
+           "NAME=VALUE@DIM:FROM[..TO]: a value, such as nan, in the elements "
+           "of an input whose index along DIM (0, 1, ...) is at least FROM and "
+           "below TO");
   repeated("--layout", options.layouts,
            "[NAME=]KIND, how a tensor, or each one, lies in GPU memory: "
            "contiguous, padded, transposed, permuted, unaligned or broadcast");

@@ -84,6 +84,8 @@ Result<Case> parseCase(const CaseOptions &options) {
                             "tensor out of the file");
   if (fromFile && !options.problem.fills.empty())
     return Status::badInput("--fill is for random inputs, not for -i");
+  if (fromFile && !options.problem.plants.empty())
+    return Status::badInput("--plant is for random inputs, not for -i");
   return theCase;
 }
 

@@ -31,6 +31,8 @@ struct ProblemOptions {
   std::vector<std::string> omitted;
   /// NAME=VALUE[,VALUE...]: values of a random input instead, repeated.
   std::vector<std::string> fills;
+  /// NAME=VALUE@DIM:FROM[..TO]: one value in a slice of a random input.
+  std::vector<std::string> plants;
   /// Empty: random inputs.
   std::string inputFile;
   uint64_t seed = 0;

@@ -155,6 +155,63 @@ Status fillInputs(Problem &problem, const std::vector<std::string> &fills) {
   return Status();
 }
 
+/// A value for the elements of an array whose index along `dim` is in from..to.
+struct Plant {
+  double value = 0;
+  size_t dim = 0;
+  int64_t from = 0, to = std::numeric_limits<int64_t>::max();
+};
+
+/// Parses "nan@1:960..1024".
+std::optional<Plant> parsePlant(const std::string &text) {
+  Plant plant;
+  const char *at = text.data();
+  const char *end = at + text.size();
+  auto read = [&](auto &number) {
+    auto [stop, error] = std::from_chars(at, end, number);
+    at = stop;
+    return error == std::errc();
+  };
+  auto skip = [&](std::string_view word) {
+    bool found = std::string_view(at, end - at).starts_with(word);
+    at += found ? word.size() : 0;
+    return found;
+  };
+  bool valid = read(plant.value) && skip("@") && read(plant.dim) && skip(":") &&
+               read(plant.from) && (!skip("..") || read(plant.to));
+  return valid && at == end ? std::optional(plant) : std::nullopt;
+}
+
+Status plantInputs(Problem &problem, const std::vector<std::string> &plants) {
+  for (const std::string &option : plants) {
+    size_t equals = option.find('=');
+    std::string name = option.substr(0, equals);
+    auto input = problem.inputs.find(name);
+    if (input == problem.inputs.end())
+      return Status::badInput(fmt::format("--plant: op '{}' has no input '{}'",
+                                          problem.signature.op, name));
+    HostArray &array = input->second;
+    std::optional<Plant> plant;
+    if (equals != std::string::npos)
+      plant = parsePlant(option.substr(equals + 1));
+    if (!plant || plant->dim >= array.shape.size())
+      return Status::badInput(fmt::format(
+          "--plant expects NAME=VALUE@DIM:FROM[..TO] with a dimension of '{}' "
+          "in 0..{}, but got '{}'",
+          name, static_cast<int64_t>(array.shape.size()) - 1, option));
+    int64_t stride = 1;
+    for (size_t d = plant->dim + 1; d < array.shape.size(); ++d)
+      stride *= array.shape[d];
+    auto count = static_cast<int64_t>(array.data.size()) / sizeOf(array.dtype);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t index = i / stride % array.shape[plant->dim];
+      if (index >= plant->from && index < plant->to)
+        storeElement(array.dtype, array.data.data(), i, plant->value);
+    }
+  }
+  return Status();
+}
+
 } // namespace
 
 std::string indexToString(const std::vector<int64_t> &shape, int64_t flat) {
@@ -184,7 +241,9 @@ Status drawInputs(Problem &problem, const ProblemOptions &options) {
     if (Status s = drawTensor(problem, i, options.seed); !s.ok())
       return s;
   }
-  return fillInputs(problem, options.fills);
+  if (Status s = fillInputs(problem, options.fills); !s.ok())
+    return s;
+  return plantInputs(problem, options.plants);
 }
 
 Status checkRanges(const Problem &problem) {

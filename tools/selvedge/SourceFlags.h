@@ -9,11 +9,15 @@
 
 namespace selvedge::cli {
 
-/// Adds FILE, --op, --arch, --plan and --set.
+/// Adds FILE, --op, --arch, --mask, --plan and --set.
 inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command.add_option("FILE", options.file, "the .tile file")->required();
   command.add_option("--op", options.op, "the op (default: the first)");
   command.add_option("--arch", options.arch, "sm_80 or sm_90a");
+  command.add_option("--mask", options.masks,
+                     "what NaN and Inf that a mask removes may do: tile "
+                     "(default; make rows of their tile NaN) or exact "
+                     "(nothing)");
   command.add_option("--plan", options.plan,
                      "plans to bind, as bench --tune names them, instead of "
                      "stored ones or the model's");

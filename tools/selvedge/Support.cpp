@@ -35,6 +35,9 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
       options.arch != "sm_90a")
     return Status::badInput(fmt::format(
         "unknown architecture '{}': expected sm_80 or sm_90a", options.arch));
+  if (options.masks != "tile" && options.masks != "exact")
+    return Status::badInput(fmt::format(
+        "--mask '{}' is unknown: expected tile or exact", options.masks));
   Result<std::string> source = readFile(options.file);
   if (!source.ok())
     return source.status();
@@ -44,6 +47,8 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   request.op = options.op;
   request.arch = options.arch;
   request.plan = options.plan;
+  if (options.masks == "exact")
+    request.masks = MaskMode::Exact;
   if (std::string cache = cacheFolder(); !cache.empty())
     request.planFolder = cache + "/plans";
   return request;

@@ -31,6 +31,8 @@ struct SourceOptions {
   std::vector<std::string> sets;
   /// CompileRequest::plan.
   std::string plan;
+  /// CompileRequest::masks.
+  std::string masks = "tile";
 };
 
 /// Prints "selvedge: error: <message>" on standard error.

@@ -327,12 +327,15 @@ void ManifestWriter::writeVariant(sm::VariantOp variant) {
 }
 
 llvm::Expected<std::string> writeManifest(sm::PlanOp plan, StringRef arch,
-                                          StringRef compilerVersion) {
+                                          StringRef compilerVersion,
+                                          bool exactMasks) {
   Signature signature{plan.getOp(),      plan.getDims(),     plan.getTensors(),
                       plan.getScalars(), plan.getPromises(), plan.getParams()};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, arch);
+    if (exactMasks)
+      manifest.writer.attribute("mask", "exact");
     manifest.writeSignature();
     manifest.writer.attributeArray("variants", [&] {
       for (auto variant : plan.getBody().getOps<sm::VariantOp>())

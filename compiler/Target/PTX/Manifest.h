@@ -18,9 +18,10 @@ class ProgramOp;
 
 namespace selvedge::ptx {
 
-/// The manifest of a host program.
+/// The manifest of a host program; `exactMasks` says how it was compiled.
 llvm::Expected<std::string> writeManifest(sm::PlanOp plan, llvm::StringRef arch,
-                                          llvm::StringRef compilerVersion);
+                                          llvm::StringRef compilerVersion,
+                                          bool exactMasks = false);
 
 /// The manifest of a signature, without `arch` and `variants`.
 llvm::Expected<std::string> writeSignature(tile::ProgramOp program,

@@ -125,21 +125,13 @@ bool LaneEmitter::canRoll(CopyAsyncOp copy) {
          canEvaluateAll(copy.getPresence());
 }
 
-static LLVM::LoopAnnotationAttr notUnrolled(MLIRContext *ctx) {
-  auto unroll = LLVM::LoopUnrollAttr::get(ctx, BoolAttr::get(ctx, true), {}, {},
-                                          {}, {}, {}, {});
-  return LLVM::LoopAnnotationAttr::get(ctx, {}, {}, {}, unroll, {}, {}, {}, {},
-                                       {}, {}, {}, {}, {}, {}, {});
-}
-
 void LaneEmitter::emitRolledCopy(CopyAsyncOp copy) {
   BufferType type = copy.getBuffer().getType();
   DistAttr dist = copy.getDist();
   AxisDistAttr rowAxis = dist.getAxes()[0], colAxis = dist.getAxes()[1];
   auto loop = scf::ForOp::create(b, loc(), i32(0), i32(rowAxis.getNumRegs()),
                                  i32(rowsPerRound));
-  // ptxas would unroll it again.
-  loop->setAttr("loop_annotation", notUnrolled(b.getContext()));
+  keepRolled(loop);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   // All loads first: they travel together.

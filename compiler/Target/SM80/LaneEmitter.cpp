@@ -299,6 +299,8 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
     emitBroadcast(broadcast);
   else if (auto convert = dyn_cast<ConvertOp>(op))
     emitConvert(convert);
+  else if (auto any = dyn_cast<AnyOp>(op))
+    emitAny(any);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     return emitReduce(reduce);
   else if (auto load = dyn_cast<LoadOp>(op))
@@ -320,11 +322,32 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
   return success();
 }
 
+void LaneEmitter::keepRolled(scf::ForOp loop) {
+  MLIRContext *ctx = b.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(ctx, BoolAttr::get(ctx, true), {}, {},
+                                          {}, {}, {}, {});
+  loop->setAttr("loop_annotation", LLVM::LoopAnnotationAttr::get(
+                                       ctx, {}, {}, {}, unroll, {}, {}, {}, {},
+                                       {}, {}, {}, {}, {}, {}, {}));
+}
+
+bool LaneEmitter::isRare(Operation *op) {
+  for (Operation *inner = op, *outer = op->getParentOp(); outer;
+       inner = outer, outer = outer->getParentOp())
+    if (auto branch = dyn_cast<scf::IfOp>(outer);
+        branch && branch.getCondition().getDefiningOp<AnyOp>() &&
+        inner->getBlock() == branch.thenBlock())
+      return true;
+  return false;
+}
+
 LogicalResult LaneEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits = carry(loop.getInitArgs());
   auto emitted = scf::ForOp::create(b, loc(), lane1(loop.getLowerBound()),
                                     lane1(loop.getUpperBound()),
                                     lane1(loop.getStep()), inits);
+  if (isRare(loop))
+    keepRolled(emitted);
   registers[loop.getInductionVar()] = {emitted.getInductionVar()};
   {
     OpBuilder::InsertionGuard guard(b);

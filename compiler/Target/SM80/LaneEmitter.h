@@ -83,6 +83,11 @@ protected:
   /// `op`, elementwise, on one register per operand.
   mlir::Value scalarOp(mlir::Operation &op,
                        llvm::ArrayRef<mlir::Value> operands);
+  /// Whether an operation is executed where some lane of a warp needs it only:
+  /// registers that it takes would be missing everywhere else.
+  static bool isRare(mlir::Operation *op);
+  /// Has ptxas not unroll a loop.
+  void keepRolled(mlir::scf::ForOp loop);
   void emitRange(sm::RangeOp range);
   void emitBroadcast(sm::BroadcastOp broadcast);
   void emitConvert(sm::ConvertOp convert);
@@ -96,10 +101,17 @@ protected:
   void emitSlot(sm::SlotOp slot);
   llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor,
                                      mlir::ValueRange indices,
-                                     mlir::ValueRange presence, int64_t width);
-  /// Address of one element.
+                                     mlir::ValueRange presence, int64_t width,
+                                     bool sharesAddresses = false);
+  /// Address of one element; of a tensor whose rows are contiguous the last
+  /// stride is 1.
   mlir::Value elementPointer(mlir::Value tensor,
-                             llvm::ArrayRef<mlir::Value> indices);
+                             llvm::ArrayRef<mlir::Value> indices,
+                             bool isContiguous = false);
+  /// Address of adjacent elements. Registers of one row share what they are
+  /// counted from: loops keep one address for all of them.
+  mlir::Value vectorPointer(mlir::Value tensor,
+                            llvm::ArrayRef<mlir::Value> indices);
   Registers loadAccess(const Access &access, mlir::Type element);
   void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
@@ -139,6 +151,7 @@ protected:
 
   // Reductions (LaneReduce.cpp).
   mlir::LogicalResult emitReduce(sm::ReduceOp reduce);
+  void emitAny(sm::AnyOp any);
   mlir::Value combine(tile::Combine kind, mlir::Value a, mlir::Value b);
   mlir::Value shuffleXor(mlir::Value v, int64_t mask);
   mlir::Value exchangeWarps(tile::Combine kind, mlir::Value v,

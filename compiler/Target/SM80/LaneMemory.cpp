@@ -11,13 +11,15 @@ using namespace selvedge::sm;
 
 //===-- Addresses ---------------------------------------------------------===//
 
-Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
+Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices,
+                                  bool isContiguous) {
   const Global &global = globals[tensor];
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
   Value offset;
-  for (auto [index, stride] : llvm::zip_equal(indices, global.strides)) {
+  for (auto [i, index, stride] : llvm::enumerate(indices, global.strides)) {
     Value wide = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
-    Value part = mul(wide, stride);
+    bool isAdjacent = isContiguous && i + 1 == indices.size();
+    Value part = isAdjacent ? wide : mul(wide, stride);
     offset = offset ? add(offset, part) : part;
   }
   if (!offset)
@@ -28,9 +30,27 @@ Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
                              global.pointer, ValueRange{byteOffset});
 }
 
+Value LaneEmitter::vectorPointer(Value tensor, ArrayRef<Value> indices) {
+  // The index of an element that exists does not wrap, nor does it less what a
+  // register adds; where none exists the address is not used.
+  SmallVector<Value> first(indices);
+  int64_t ahead = 0;
+  if (auto sum = first.back().getDefiningOp<arith::AddIOp>())
+    if (auto constant = sum.getRhs().getDefiningOp<arith::ConstantIntOp>()) {
+      first.back() = sum.getLhs();
+      ahead = constant.value();
+    }
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value pointer = elementPointer(tensor, first, /*isContiguous=*/true);
+  return LLVM::GEPOp::create(
+      b, loc(), pointer.getType(), b.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(ahead * bytesOf(element))});
+}
+
 SmallVector<LaneEmitter::Access>
 LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
-                      ValueRange presence, int64_t width) {
+                      ValueRange presence, int64_t width,
+                      bool sharesAddresses) {
   int64_t count = dist ? dist.getNumRegs() : 1;
   auto at = [&](Value v, int64_t reg) {
     return dist ? laneOf(v, dist, reg) : lane1(v);
@@ -53,10 +73,11 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
     } else {
       access.regs.push_back(reg);
     }
-    access.pointer =
-        elementPointer(tensor, llvm::map_to_vector(indices, [&](Value index) {
-                         return at(index, reg);
-                       }));
+    auto place = llvm::map_to_vector(
+        indices, [&](Value index) { return at(index, reg); });
+    access.pointer = sharesAddresses && width > 1
+                         ? vectorPointer(tensor, place)
+                         : elementPointer(tensor, place);
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
@@ -271,7 +292,7 @@ void LaneEmitter::emitLoad(LoadOp load) {
   Registers result(dist ? dist.getNumRegs() : 1);
   for (const Access &access :
        accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
-                load.getVector())) {
+                load.getVector(), /*sharesAddresses=*/isRare(load))) {
     Registers values = loadAccess(access, element);
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;

@@ -115,4 +115,14 @@ LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
   return success();
 }
 
+void LaneEmitter::emitAny(AnyOp any) {
+  Value condition;
+  for (Value v : lanes(any.getCondition()))
+    condition = condition
+                    ? arith::OrIOp::create(b, loc(), condition, v).getResult()
+                    : v;
+  lanes(any) = {intrinsic("llvm.nvvm.vote.any.sync", b.getI1Type(),
+                          {i32(-1), condition})};
+}
+
 } // namespace selvedge::sm80

@@ -57,8 +57,6 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     emitClear(clear);
   else if (auto fold = dyn_cast<FoldOp>(op))
     emitFold(fold);
-  else if (auto any = dyn_cast<AnyOp>(op))
-    emitAny(any);
   else if (auto slot = dyn_cast<SlotOp>(op))
     emitSlot(slot);
   else if (auto columns = dyn_cast<ColumnsOp>(op))
@@ -259,16 +257,6 @@ void RoleEmitter::emitColumns(ColumnsOp columns) {
     part.push_back(all[from.flatten(where)]);
   }
   lanes(columns) = part;
-}
-
-void RoleEmitter::emitAny(AnyOp any) {
-  Value condition;
-  for (Value v : lanes(any.getCondition()))
-    condition = condition
-                    ? arith::OrIOp::create(b, loc(), condition, v).getResult()
-                    : v;
-  lanes(any) = {intrinsic("llvm.nvvm.vote.any.sync", b.getI1Type(),
-                          {i32(-1), condition})};
 }
 
 } // namespace selvedge::sm90

@@ -41,7 +41,6 @@ private:
   /// Drops what was computed once per role.
   void forgetRole();
   void emitFold(sm::FoldOp fold);
-  void emitAny(sm::AnyOp any);
   void emitSlot(sm::SlotOp slot);
   void emitPanel(sm::PanelOp panel);
   void emitColumns(sm::ColumnsOp columns);

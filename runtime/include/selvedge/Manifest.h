@@ -91,6 +91,8 @@ struct Manifest {
   std::string op;
   /// "sm_80", "sm_90a"; empty where only the front end ran.
   std::string arch;
+  /// Whether NaN and Inf that a mask removes have no influence at all.
+  bool exactMasks = false;
   /// Compile-time parameters and their values as text.
   std::vector<std::pair<std::string, std::string>> params;
   /// Names of the dims.
