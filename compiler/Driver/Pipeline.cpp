@@ -79,6 +79,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                    const ChosenPlans &plans) {
   if (stage == Emit::Tile)
     return;
+  pm.addPass(schedule::createTilePackRows());
   addSafety(pm);
   addBound(pm, arch, plans);
   if (stage == Emit::TileBound)

@@ -12,8 +12,7 @@
 
 namespace selvedge::schedule {
 
-constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
-                  threadsPerWarpgroup = 128;
+constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
 /// Registers of the warpgroup that copies.
 constexpr int64_t copyRegisters = 24;
 /// Named barriers, of which there are 16: 0 is that of the block, then one for

@@ -74,10 +74,11 @@ AffineExpr extentOf(LaunchOp launch, StringAttr name, size_t dim) {
   return {};
 }
 
-/// The thread blocks of a launch with these dimensions.
-static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+/// The dims of the launch's plan; those that the kernel does not know are 1.
+static SmallVector<Attribute> symbolsOf(LaunchOp launch, const Trial &trial,
+                                        KernelOp kernel) {
   Builder b(launch.getContext());
-  SmallVector<Attribute> symbols, counts;
+  SmallVector<Attribute> symbols;
   for (Attribute name : launch->getParentOfType<PlanOp>().getDims()) {
     int64_t size = 1;
     for (auto [value, given] : trial.dims)
@@ -85,7 +86,14 @@ static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
         size = given;
     symbols.push_back(b.getIndexAttr(size));
   }
-  if (failed(launch.getGrid().constantFold(symbols, counts)))
+  return symbols;
+}
+
+/// The thread blocks of a launch with these dimensions.
+static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+  SmallVector<Attribute> counts;
+  if (failed(launch.getGrid().constantFold(symbolsOf(launch, trial, kernel),
+                                           counts)))
     return 1;
   int64_t blocks = 1;
   for (Attribute count : counts)
@@ -121,6 +129,43 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   add(isPersistent ? 1 : tiles - 1, isPersistent ? 2 : tiles);
 }
 
+/// Whether a launch with these dimensions would take the kernel.
+static bool isLaunched(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+  std::optional<AffineMap> conditions =
+      launch ? launch->getParentOfType<VariantOp>().getConditions()
+             : std::nullopt;
+  if (!conditions)
+    return true;
+  SmallVector<Attribute> results;
+  return succeeded(conditions->constantFold(symbolsOf(launch, trial, kernel),
+                                            results)) &&
+         llvm::all_of(results, [](Attribute result) {
+           return !cast<IntegerAttr>(result).getValue().isNegative();
+         });
+}
+
+/// Gives dimensions, from the `first` on, values for which the kernel is
+/// launched: more than one block of pairs, the last one not full, if possible.
+static bool findLaunched(LaunchOp launch, Trial &trial, KernelOp kernel,
+                         size_t first) {
+  if (first == trial.dims.size())
+    return isLaunched(launch, trial, kernel);
+  int64_t &size = trial.dims[first].second;
+  int64_t given = size;
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  unsigned symbol =
+      llvm::find(names, dimOf(kernel, trial.dims[first].first)) - names.begin();
+  if (!launch->getParentOfType<VariantOp>().getConditions()->isFunctionOfSymbol(
+          symbol))
+    return findLaunched(launch, trial, kernel, first + 1);
+  for (int64_t value : {int64_t(9), int64_t(16), given}) {
+    size = value;
+    if (findLaunched(launch, trial, kernel, first + 1))
+      return true;
+  }
+  return false;
+}
+
 std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
                               bool nonempty) {
   if (kernel.getBody().getOps<RoleOp>().empty())
@@ -139,9 +184,19 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   // Where fewer than two are cut, others give a thread block its tiles.
   size_t varied =
       std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
-  llvm::append_range(dims, uncut);
-
   LaunchOp launch = launchOf(kernel);
+  bool isConditional =
+      launch && launch->getParentOfType<VariantOp>().getConditions();
+  // First those that tiles are counted by.
+  auto addsTiles = [&](const Dim &dim) {
+    Trial two;
+    two.dims.push_back({dim.value, 2});
+    return isConditional && gridOf(launch, two, kernel) > 1;
+  };
+  llvm::copy_if(uncut, std::back_inserter(dims), addsTiles);
+  llvm::copy_if(uncut, std::back_inserter(dims),
+                [&](const Dim &dim) { return !addsTiles(dim); });
+
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   if (!nonempty)
     choices.push_back(0);
@@ -162,6 +217,8 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
         bool isPartial = dim.block > 1 && count == 2;
         trial.dims.push_back({dim.value, dim.block * count - isPartial});
       }
+      if (isConditional && !findLaunched(launch, trial, kernel, varied))
+        isLegal = false;
       int64_t largest = 0;
       for (auto [value, size] : trial.dims)
         largest = std::max(largest, size);
@@ -175,7 +232,8 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
           samples.insert(given.second);
         }
       trial.samples.assign(samples.begin(), samples.end());
-      addBlocks(trials, std::move(trial), kernel, launch);
+      if (isLegal)
+        addBlocks(trials, std::move(trial), kernel, launch);
     }
     size_t i = 0;
     while (i < varied && ++counts[i] == choices.size())
