@@ -144,6 +144,18 @@ static bool isLaunched(LaunchOp launch, const Trial &trial, KernelOp kernel) {
          });
 }
 
+/// Whether the launch depends on the dimension.
+static bool isConditioned(LaunchOp launch, KernelOp kernel, Value dim) {
+  if (!launch)
+    return false;
+  std::optional<AffineMap> conditions =
+      launch->getParentOfType<VariantOp>().getConditions();
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  return conditions &&
+         conditions->isFunctionOfSymbol(
+             llvm::find(names, dimOf(kernel, dim)) - names.begin());
+}
+
 /// Gives dimensions, from the `first` on, values for which the kernel is
 /// launched: more than one block of pairs, the last one not full, if possible.
 static bool findLaunched(LaunchOp launch, Trial &trial, KernelOp kernel,
@@ -152,11 +164,7 @@ static bool findLaunched(LaunchOp launch, Trial &trial, KernelOp kernel,
     return isLaunched(launch, trial, kernel);
   int64_t &size = trial.dims[first].second;
   int64_t given = size;
-  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
-  unsigned symbol =
-      llvm::find(names, dimOf(kernel, trial.dims[first].first)) - names.begin();
-  if (!launch->getParentOfType<VariantOp>().getConditions()->isFunctionOfSymbol(
-          symbol))
+  if (!isConditioned(launch, kernel, trial.dims[first].first))
     return findLaunched(launch, trial, kernel, first + 1);
   for (int64_t value : {int64_t(9), int64_t(16), given}) {
     size = value;
@@ -174,28 +182,22 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     Value value;
     int64_t block;
   };
-  SmallVector<Dim> dims, uncut;
+  LaunchOp launch = launchOf(kernel);
+  SmallVector<Dim> dims, uncut, fixed;
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (isa<DimArgAttr>(attr)) {
       int64_t block = blockOf(argument);
-      (block > 1 ? dims : uncut).push_back({argument, block});
+      if (isConditioned(launch, kernel, argument))
+        fixed.push_back({argument, 1});
+      else
+        (block > 1 ? dims : uncut).push_back({argument, block});
     }
   // Where fewer than two are cut, others give a thread block its tiles.
   size_t varied =
       std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
-  LaunchOp launch = launchOf(kernel);
-  bool isConditional =
-      launch && launch->getParentOfType<VariantOp>().getConditions();
-  // First those that tiles are counted by.
-  auto addsTiles = [&](const Dim &dim) {
-    Trial two;
-    two.dims.push_back({dim.value, 2});
-    return isConditional && gridOf(launch, two, kernel) > 1;
-  };
-  llvm::copy_if(uncut, std::back_inserter(dims), addsTiles);
-  llvm::copy_if(uncut, std::back_inserter(dims),
-                [&](const Dim &dim) { return !addsTiles(dim); });
+  llvm::append_range(dims, uncut);
+  llvm::append_range(dims, fixed);
 
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   if (!nonempty)
@@ -217,8 +219,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
         bool isPartial = dim.block > 1 && count == 2;
         trial.dims.push_back({dim.value, dim.block * count - isPartial});
       }
-      if (isConditional && !findLaunched(launch, trial, kernel, varied))
-        isLegal = false;
+      isLegal = findLaunched(launch, trial, kernel, 0);
       int64_t largest = 0;
       for (auto [value, size] : trial.dims)
         largest = std::max(largest, size);
