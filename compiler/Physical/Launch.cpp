@@ -56,23 +56,21 @@ llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
   return llvm::Error::success();
 }
 
-/// Whether every result of a map of dims is at least 0.
-bool areMet(AffineMap conditions, const Arguments &arguments) {
-  return llvm::all_of(conditions.getResults(), [&](AffineExpr condition) {
-    llvm::Expected<int64_t> value =
-        reference::evaluateAffine(condition, arguments.dims);
-    if (value)
-      return *value >= 0;
-    llvm::consumeError(value.takeError());
-    return false;
-  });
+/// Whether every result of a map of dims, if there is one, is at least 0.
+bool areMet(std::optional<AffineMap> conditions, const Arguments &arguments) {
+  return !conditions ||
+         llvm::all_of(conditions->getResults(), [&](AffineExpr condition) {
+           llvm::Expected<int64_t> value =
+               reference::evaluateAffine(condition, arguments.dims);
+           if (value)
+             return *value >= 0;
+           llvm::consumeError(value.takeError());
+           return false;
+         });
 }
 
 /// Whether contiguous tensors on aligned addresses have what `variant` needs.
 bool suits(sm::VariantOp variant, const Arguments &arguments) {
-  if (std::optional<AffineMap> conditions = variant.getConditions();
-      conditions && !areMet(*conditions, arguments))
-    return false;
   auto align = static_cast<int64_t>(variant.getAlign());
   for (auto name : variant.getWhen().getAsRange<StringAttr>())
     for (const Tensor &tensor : arguments.tensors) {
@@ -144,11 +142,18 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
 
 } // namespace
 
+tile::ProgramOp versionFor(tile::ProgramOp program,
+                           const Arguments &arguments) {
+  for (auto other :
+       program->getParentOfType<ModuleOp>().getOps<tile::ProgramOp>())
+    if (other.getPackedOf() == program.getSymName() &&
+        areMet(other.getConditions(), arguments))
+      return other;
+  return program;
+}
+
 llvm::Error launchProgram(tile::ProgramOp program, Arguments &arguments,
                           PoisonSource &poison) {
-  if (std::optional<AffineMap> conditions = program.getConditions();
-      conditions && !areMet(*conditions, arguments))
-    return errorAt(program, "is for other dims");
   for (auto kernel : program.getBody().getOps<tile::KernelOp>())
     if (llvm::Error failure = runKernel(kernel, arguments, poison))
       return failure;
@@ -161,12 +166,17 @@ llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
     bool named = candidate.getName() == variant;
     if (!variant.empty() && !named)
       continue;
+    if (!areMet(candidate.getConditions(), arguments)) {
+      if (named)
+        return errorAt(plan, "has variant '" + variant +
+                                 "', but that is for other dims");
+      continue;
+    }
     if (!suits(candidate, arguments)) {
       if (named)
         return errorAt(plan, "has variant '" + variant +
-                                 "', but these dims, or the alignment of "
-                                 "contiguous tensors of them, are not what it "
-                                 "needs");
+                                 "', but contiguous tensors of these dims do "
+                                 "not have the alignment that it needs");
       continue;
     }
     for (auto launch : candidate.getBody().getOps<sm::LaunchOp>())
