@@ -61,8 +61,9 @@ StringAttr rowAxisOf(KernelOp kernel, BlockArgument start, StringAttr block) {
   return isFree ? axis : StringAttr();
 }
 
-/// Whether a product in a loop has an operand that is loaded there and lacks
-/// the axis of rows, and no such operand depends on `single`.
+/// Whether products in loops have operands that are loaded there, none with the
+/// axis of rows or dependent on `single`. (What a slot of a ring holds is said
+/// by its first element, which for pairs of indices would not be enough.)
 bool sharesOperands(KernelOp kernel, BlockArgument single, StringAttr axis) {
   llvm::SetVector<Operation *> dependent;
   getForwardSlice(Value(single), &dependent);
@@ -72,9 +73,10 @@ bool sharesOperands(KernelOp kernel, BlockArgument single, StringAttr axis) {
       return;
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
-      if (!load || llvm::is_contained(axesOf(load.getType()), axis))
+      if (!load || !load->getParentOfType<scf::ForOp>())
         continue;
-      (dependent.contains(load) ? isOwn : isShared) = true;
+      bool hasRows = llvm::is_contained(axesOf(load.getType()), axis);
+      (hasRows || dependent.contains(load) ? isOwn : isShared) = true;
     }
   });
   return isShared && !isOwn;

@@ -55,7 +55,7 @@ def TileLoopParts : Pass<"tile-loop-parts"> {
 def TilePackRows : Pass<"tile-pack-rows", "::mlir::ModuleOp"> {
   let summary = "Give a program that reads the same operands for several blocks a second version that reads them once";
   let description = [{
-    A range `u` that runs one by one, and a range `i` in blocks, of which the operands that a kernel's loops load depend on neither: each `u` has a thread block of its own, and all load the
+    A range `u` that runs one by one, and a range `i` in blocks, while the operands of products that a kernel's loops load depend on neither: each `u` has a thread block of its own, and all load the
     same. Where `i` is short its blocks are mostly empty besides. The second version has one range `r` over both, `u` fastest, in blocks: rows of a tile are pairs, `i = r / R` and `u = r mod R`.
     What was the same for all rows because only `u` decided becomes a tile along them. It is for dims where packing can only gain: at least two `u`, not more than the smallest block has rows, and
     at most half as many `i` as that, so that packed blocks are at most half of the others.

@@ -152,8 +152,8 @@ static bool isConditioned(LaunchOp launch, KernelOp kernel, Value dim) {
       launch->getParentOfType<VariantOp>().getConditions();
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   return conditions &&
-         conditions->isFunctionOfSymbol(
-             llvm::find(names, dimOf(kernel, dim)) - names.begin());
+         conditions->isFunctionOfSymbol(llvm::find(names, dimOf(kernel, dim)) -
+                                        names.begin());
 }
 
 /// Gives dimensions, from the `first` on, values for which the kernel is
@@ -166,7 +166,13 @@ static bool findLaunched(LaunchOp launch, Trial &trial, KernelOp kernel,
   int64_t given = size;
   if (!isConditioned(launch, kernel, trial.dims[first].first))
     return findLaunched(launch, trial, kernel, first + 1);
-  for (int64_t value : {int64_t(9), int64_t(16), given}) {
+  for (int64_t value : {int64_t(9), int64_t(16), int64_t(8), given}) {
+    // Of equal sizes one would pass for another.
+    bool isTaken =
+        llvm::any_of(ArrayRef(trial.dims).take_front(first),
+                     [&](const auto &dim) { return dim.second == value; });
+    if (isTaken && value != given)
+      continue;
     size = value;
     if (findLaunched(launch, trial, kernel, first + 1))
       return true;
