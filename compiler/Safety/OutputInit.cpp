@@ -119,7 +119,8 @@ private:
       return constant && axis.getExtent() == constant.getValue() &&
              matchPattern(range.getStart(), m_Zero());
     }
-    if (isa_and_nonnull<arith::DivUIOp>(index.getDefiningOp())) {
+    if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(
+            index.getDefiningOp())) {
       std::optional<Digit> digit = digitOf(index);
       return digit && digit->extent == extent && take(*digit);
     }
