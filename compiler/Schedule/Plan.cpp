@@ -29,10 +29,11 @@ constexpr Candidate warpgroupCandidates[] = {
 constexpr Candidate plainWarpgroupCandidates[] = {
     {128, 256, 64, 8}, {128, 128, 64, 8}, {128, 64, 64, 8}, {64, 64, 64, 4}};
 /// Rows of several heads: the packed program is for few of them
-/// (`tile-pack-rows`), and steps of more keys keep more bytes in flight.
-constexpr Candidate packedCandidates[] = {{64, 64, 64, 4}, {64, 32, 32, 4}};
+/// (`tile-pack-rows`). Short steps leave room for rings of many slots, and
+/// registers for the indices of pairs.
+constexpr Candidate packedCandidates[] = {{64, 32, 32, 4}, {64, 64, 64, 4}};
 constexpr Candidate packedWarpgroupCandidates[] = {
-    {64, 128, 64, 4}, {64, 64, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
+    {64, 64, 64, 4}, {64, 128, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};

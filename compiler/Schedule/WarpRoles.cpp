@@ -97,8 +97,15 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     launch.setBlock(32 * emitted->getWarps());
     launch.setPersistent(true);
     launch.setArgsAttr(launchArgs(*emitted));
-    variant.setName(variant.getConditions() ? "packed" : "bulk");
+    std::string name = kernel.getSymName().str();
     kernel.erase();
+    if (!variant.getConditions()) {
+      variant.setName("bulk");
+      return success();
+    }
+    // A name says one variant.
+    emitted->setSymName(name);
+    launch.setKernel(name);
     return success();
   }
 };
