@@ -52,9 +52,11 @@ static bool concerns(StringRef remark, StringRef kernel) {
   return !remark.contains('\'') || remark.contains(("'" + kernel + "'").str());
 }
 
+/// A kernel spills what it stores. Loads count every place that reads one of
+/// those values, and a value that roles seldom need has many.
 static Verdict judge(const ptx::PtxasLog &log,
                      const ptx::KernelResources &kernel) {
-  return {std::max(kernel.spillStoreBytes, kernel.spillLoadBytes),
+  return {kernel.spillStoreBytes,
           llvm::any_of(log.remarks, [&](const std::string &remark) {
             return concerns(remark, kernel.name);
           })};

@@ -130,7 +130,8 @@ Value unlessEmpty(SoftmaxBuilder &s, StringRef subject, StringRef reason,
 }
 
 Value inverse(SoftmaxBuilder &s, Value sum) {
-  return arith::DivFOp::create(s.b, s.loc, s.constant(1, sum.getType()), sum);
+  return arith::DivFOp::create(s.b, s.loc, s.constant(1, sum.getType()), sum,
+                               arith::FastMathFlags::afn);
 }
 
 void expandNormalize(SoftmaxNormalizeOp op, NoteIds &ids) {

@@ -76,13 +76,15 @@ LogicalResult RoleKernel::emitEnd(ArrayRef<Value> carried, IRMapping &mapping) {
 LogicalResult RoleKernel::emitBoundary(const OpenTile &open,
                                        const TileSteps &steps, Cursor at,
                                        const IRMapping &mapping,
-                                       Pending &pending) {
+                                       Pending &pending, Mail &mail) {
   SmallVector<Type> types(ValueRange(open.last.carried).getTypes());
   types.push_back(open.last.operand.getType());
+  llvm::append_range(types, ValueRange(pack(mail)).getTypes());
   auto branch = scf::IfOp::create(b, loc, types, open.exists, true);
   for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(block);
+    Mail next = mail;
     LogicalResult emitted = failure();
     if (block == branch.thenBlock()) {
       FailureOr<IRMapping> earlier = mappingOf(open.place);
@@ -94,22 +96,22 @@ LogicalResult RoleKernel::emitBoundary(const OpenTile &open,
         return emitEnd(carried, *earlier);
       };
       emitted = emitFirstStep(steps, at, &open.last, *earlier, finish, mapping,
-                              pending);
+                              pending, next);
     } else {
-      emitted =
-          emitFirstStep(steps, at, nullptr, mapping, {}, mapping, pending);
+      emitted = emitFirstStep(steps, at, nullptr, mapping, {}, mapping, pending,
+                              next);
     }
     if (failed(emitted))
       return failure();
-    yieldStep(pending);
+    yieldStep(pending, pack(next));
   }
-  takeStep(branch, pending);
+  mail = unpackMail(takeStep(branch, pending));
   return success();
 }
 
 /// One tile up to its last product, which is left to the next. A tile without
 /// steps is finished at once.
-LogicalResult RoleKernel::emitOpenTile(ValueRange place,
+LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
                                        MutableArrayRef<Value> carried) {
   FailureOr<IRMapping> mapping = mappingOf(place);
   if (failed(mapping))
@@ -118,7 +120,9 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place,
   OpenTile open = unpack(carried.drop_front(cursorValues));
   awaitResident(resident, *mapping);
   TileSteps steps = findSteps(*mapping);
-  SmallVector<Value> values{step.stage, step.parity};
+  SmallVector<Value> values = pack(mail);
+  size_t words = values.size();
+  values.append({step.stage, step.parity});
   values.append(pack(open));
   auto branch = scf::IfOp::create(b, loc, ValueRange(values).getTypes(),
                                   steps.exists, true);
@@ -127,11 +131,13 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place,
     b.setInsertionPointToStart(branch.thenBlock());
     Pending pending;
     Cursor next = advance(step, stages);
-    if (failed(emitBoundary(open, steps, step, *mapping, pending)) ||
+    Mail received = mail;
+    if (failed(emitBoundary(open, steps, step, *mapping, pending, received)) ||
         failed(emitFurtherSteps(steps, *mapping, pending, next)))
       return failure();
     releaseResident(resident);
-    SmallVector<Value> left{next.stage, next.parity};
+    SmallVector<Value> left = pack(received);
+    left.append({next.stage, next.parity});
     left.append(pack({arith::ConstantIntOp::create(b, loc, 1, 1),
                       SmallVector<Value>(place), pending}));
     scf::YieldOp::create(b, loc, left);
@@ -139,21 +145,26 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place,
     releaseResident(resident);
     if (failed(emitEnd(initialValues(*mapping), *mapping)))
       return failure();
+    llvm::copy(pack(receiveTile(mail.next, /*isSingle=*/false)),
+               values.begin());
     scf::YieldOp::create(b, loc, values);
   }
+  mail = unpackMail(branch.getResults().take_front(words));
   resident = advance(resident, residentStages);
   carried[0] = resident.stage;
   carried[1] = resident.parity;
-  llvm::copy(branch.getResults(), carried.drop_front(2).begin());
+  llvm::copy(branch.getResults().drop_front(words),
+             carried.drop_front(2).begin());
   return success();
 }
 
 LogicalResult RoleKernel::emitOpenTiles() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
   carried.append(pack(noTile()));
-  if (failed(takeTiles(/*isSingle=*/false, carried, [&](ValueRange place) {
-        return emitOpenTile(place, carried);
-      })))
+  if (failed(takeTiles(/*isSingle=*/false, carried,
+                       [&](ValueRange place, Mail &mail) {
+                         return emitOpenTile(place, mail, carried);
+                       })))
     return failure();
   OpenTile open = unpack(ValueRange(carried).drop_front(cursorValues));
   auto branch = scf::IfOp::create(b, loc, TypeRange(), open.exists, false);

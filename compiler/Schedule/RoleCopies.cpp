@@ -115,32 +115,79 @@ RoleKernel::Contents RoleKernel::contentsOf(const Meant &meant, Value rowShift,
   return contents;
 }
 
+SmallVector<Value> RoleKernel::pack(const LaggedCopy &copy) {
+  SmallVector<Value> values{copy.exists};
+  values.append(copy.place);
+  values.append({copy.index, copy.at.stage, copy.at.parity});
+  return values;
+}
+
+RoleKernel::LaggedCopy RoleKernel::unpackCopy(ValueRange values) {
+  size_t n = coordinates.size();
+  return {values[0],
+          llvm::to_vector(values.slice(1, n)),
+          values[n + 1],
+          {values[n + 2], values[n + 3]}};
+}
+
+/// What the lagged product reads is copied one step later than the rest: its
+/// slot becomes free after theirs.
+std::optional<size_t> RoleKernel::laggedCopy() {
+  scf::ForOp last = plan.loops.back();
+  return form == Form::Lagged ? streamedBy(last, lagged[last]) : std::nullopt;
+}
+
+/// Copies the tiles of a step, as `loop` has it, or only the lagged one.
+void RoleKernel::emitStepCopies(scf::ForOp loop, Value index, Cursor at,
+                                bool isLagged, IRMapping mapping) {
+  mapping.map(loop.getInductionVar(), index);
+  std::optional<size_t> lagged = laggedCopy();
+  for (auto [i, copy] : llvm::enumerate(plan.streamed[loop])) {
+    if (lagged && (i == *lagged) != isLagged)
+      continue;
+    WaitOp::create(b, loc, streamed[i].empty, at.stage, at.parity);
+    load(copy, streamed[i], at.stage, mapping);
+  }
+}
+
+void RoleKernel::emitLaggedCopy(const LaggedCopy &pending) {
+  auto branch = scf::IfOp::create(b, loc, TypeRange(), pending.exists, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  IRMapping mapping = outer;
+  mapping.map(ValueRange(coordinates), pending.place);
+  // The last loop tests every predicate, and so says what exists of any tile.
+  emitStepCopies(plan.loops.back(), pending.index, pending.at,
+                 /*isLagged=*/true, mapping);
+}
+
 /// The role that copies: all tiles in the order in which they are consumed.
 void RoleKernel::emitCopies() {
-  auto role = RoleOp::create(b, loc, "copy", 0, 1, copyRegisters, true);
+  auto role = RoleOp::create(b, loc, "copy", 0, 1, copyRegisters(), true);
   Block &block = role.getBody().emplaceBlock();
   block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
   // A slot is free at first: its barrier counts as one phase ahead.
   SmallVector<Value> carried{i32(0), i32(1), i32(0), i32(1)};
-  (void)takeTiles(/*isSingle=*/true, carried, [&](ValueRange place) {
-    Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
-    IRMapping mapping = outer;
-    mapping.map(ValueRange(coordinates), place);
-    emitTileCopies(tile, step, mapping);
-    carried = {tile.stage, tile.parity, step.stage, step.parity};
-    return success();
-  });
+  size_t cursors = carried.size();
+  if (laggedCopy() && isPipelined())
+    carried.append(
+        pack(LaggedCopy{arith::ConstantIntOp::create(b, loc, 0, 1),
+                        SmallVector<Value>(coordinates.size(), i32(0)),
+                        i32(0),
+                        {i32(0), i32(0)}}));
+  (void)takeTiles(
+      /*isSingle=*/true, carried, [&](ValueRange place, Mail &mail) {
+        emitTileCopies(place, carried, cursors, mail);
+        return success();
+      });
+  if (carried.size() > cursors)
+    emitLaggedCopy(unpackCopy(ValueRange(carried).drop_front(cursors)));
 }
 
-void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
-                                IRMapping &mapping) {
-  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
-    WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
-    load(copy, ring, tile.stage, mapping);
-  }
-  tile = advance(tile, residentStages);
+/// The copies of the steps of one tile.
+void RoleKernel::emitEachStep(Cursor &step, IRMapping &mapping) {
   for (scf::ForOp loop : plan.loops) {
     auto steps = scf::ForOp::create(
         b, loop.getLoc(), scalar(loop.getLowerBound(), mapping),
@@ -148,17 +195,88 @@ void RoleKernel::emitTileCopies(Cursor &tile, Cursor &step,
         ValueRange{step.stage, step.parity});
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToEnd(steps.getBody());
-    IRMapping local = mapping;
-    local.map(loop.getInductionVar(), steps.getInductionVar());
     Cursor at{steps.getRegionIterArg(0), steps.getRegionIterArg(1)};
-    for (auto [copy, ring] : llvm::zip_equal(plan.streamed[loop], streamed)) {
-      WaitOp::create(b, loc, ring.empty, at.stage, at.parity);
-      load(copy, ring, at.stage, local);
-    }
+    emitStepCopies(loop, steps.getInductionVar(), at, /*isLagged=*/false,
+                   mapping);
     Cursor next = advance(at, stages);
     scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
     step = {steps.getResult(0), steps.getResult(1)};
   }
+}
+
+/// The same where one copy lags: that of the first step of a tile comes beside
+/// the second one, that of the last beside the first of the next tile.
+void RoleKernel::emitLaggingSteps(ValueRange place, Cursor &step,
+                                  MutableArrayRef<Value> carried,
+                                  IRMapping &mapping) {
+  TileSteps bounds = findSteps(mapping);
+  SmallVector<Value> values{step.stage, step.parity};
+  llvm::append_range(values, carried);
+  auto branch = scf::IfOp::create(b, loc, ValueRange(values).getTypes(),
+                                  bounds.exists, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::ForOp last = plan.loops.back();
+  emitStepCopies(last, bounds.first, step, /*isLagged=*/false, mapping);
+  if (!carried.empty())
+    emitLaggedCopy(unpackCopy(carried));
+  Cursor next = advance(step, stages);
+  SmallVector<Value> state{bounds.first, step.stage, step.parity, next.stage,
+                           next.parity};
+  Value second = add(bounds.first, bounds.step);
+  for (auto [loop, from, to] :
+       llvm::zip_equal(plan.loops, bounds.lower, bounds.upper)) {
+    auto steps = scf::ForOp::create(
+        b, loop.getLoc(), arith::MaxSIOp::create(b, loc, from, second), to,
+        bounds.step, state);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToEnd(steps.getBody());
+    ValueRange before = steps.getRegionIterArgs();
+    Cursor at{before[3], before[4]};
+    Value index = steps.getInductionVar();
+    emitStepCopies(loop, index, at, /*isLagged=*/false, mapping);
+    emitStepCopies(last, before[0], {before[1], before[2]}, /*isLagged=*/true,
+                   mapping);
+    next = advance(at, stages);
+    scf::YieldOp::create(
+        b, loc,
+        ValueRange{index, at.stage, at.parity, next.stage, next.parity});
+    state = llvm::to_vector_of<Value>(steps.getResults());
+  }
+  SmallVector<Value> left{state[3], state[4]};
+  if (carried.empty())
+    emitStepCopies(last, state[0], {state[1], state[2]}, /*isLagged=*/true,
+                   mapping);
+  else
+    left.append(pack({arith::ConstantIntOp::create(b, loc, 1, 1),
+                      llvm::to_vector(place),
+                      state[0],
+                      {state[1], state[2]}}));
+  scf::YieldOp::create(b, loc, left);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, values);
+  step = {branch.getResult(0), branch.getResult(1)};
+  llvm::copy(branch.getResults().drop_front(2), carried.begin());
+}
+
+void RoleKernel::emitTileCopies(ValueRange place,
+                                MutableArrayRef<Value> carried, size_t cursors,
+                                Mail &mail) {
+  Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
+  IRMapping mapping = outer;
+  mapping.map(ValueRange(coordinates), place);
+  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
+    WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
+    load(copy, ring, tile.stage, mapping);
+  }
+  tile = advance(tile, residentStages);
+  if (laggedCopy())
+    emitLaggingSteps(place, step, carried.drop_front(cursors), mapping);
+  else
+    emitEachStep(step, mapping);
+  mail = receiveTile(mail.next, /*isSingle=*/true);
+  llvm::copy(ArrayRef<Value>{tile.stage, tile.parity, step.stage, step.parity},
+             carried.begin());
 }
 
 Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
@@ -174,14 +292,19 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
       contentsOf(meant.value_or(Meant{&copy}), rowShift, mapping);
   Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, number,
                               contents.indices, contents.presence);
+  return slot;
+}
+
+/// Awaits a tile that has absent rows, and clears those.
+void RoleKernel::clearTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                           IRMapping &mapping, std::optional<Meant> meant) {
   if (copy.rowPredicates.empty())
-    return slot;
+    return;
   OpBuilder::InsertionGuard guard(b);
   if (Value absent = anyRowAbsent(copy, mapping))
     b.setInsertionPointToStart(
         scf::IfOp::create(b, loc, TypeRange(), absent, false).thenBlock());
-  clearRows(copy, slot, mapping);
-  return slot;
+  clearRows(copy, awaitTile(copy, ring, at, mapping, meant), mapping);
 }
 
 /// Whether a tile has rows to be cleared; null where that is not a matter of

@@ -121,9 +121,8 @@ void RoleKernel::noteDecisions() {
       "tensor maps describe every copy, and every product has 64 rows per "
       "warpgroup; where a tile lies is found one tile ahead of its use");
   add("registers",
-      Twine(copyRegisters) + " per thread that copies or orders, " +
-          Twine(productRegisters(plan.warpgroups)) +
-          " per thread that multiplies",
+      Twine(copyRegisters()) + " per thread that copies or orders, " +
+          Twine(multiplyRegisters()) + " per thread that multiplies",
       "the warpgroups share the 65536 registers of a multiprocessor");
   add("rings", ringWords(),
       "as many slots as fit, from 2 to " + Twine(maxStages) + ": " +

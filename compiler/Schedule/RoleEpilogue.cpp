@@ -39,6 +39,29 @@ void RoleKernel::findDeferred() {
       deferred.insert(&op);
 }
 
+/// Where `op` picks whole rows by a compare, in nearly all tiles for none: a
+/// branch around it, taken where some row of a warp is picked. The value that
+/// stands for it.
+Value RoleKernel::unlessNoRow(Operation *op) {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  auto spread = select ? select.getCondition().getDefiningOp<BroadcastOp>()
+                       : BroadcastOp();
+  if (!spread || !spread.getSource().getDefiningOp<arith::CmpFOp>())
+    return op->getResult(0);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(select);
+  auto branch = scf::IfOp::create(
+      b, loc, select.getType(),
+      AnyOp::create(b, select.getLoc(), b.getI1Type(), spread.getSource()),
+      true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  auto yield = scf::YieldOp::create(b, loc, select.getResult());
+  select->moveBefore(yield);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, select.getFalseValue());
+  return branch.getResult(0);
+}
+
 /// The tile's columns as far as one panel goes.
 static Type panelOf(Type type, StringAttr axis) {
   auto tile = cast<RankedTensorType>(type);
@@ -95,6 +118,7 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
     b.setInsertionPoint(range);
     range.getStartMutable().assign(add(range.getStart(), i32(from)));
   }
+  part.map(value, unlessNoRow(clone));
   return success();
 }
 

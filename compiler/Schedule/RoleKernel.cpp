@@ -175,6 +175,7 @@ FailureOr<KernelOp> RoleKernel::run() {
   b.setInsertionPointToStart(&body);
   findCoordinates();
   allocate();
+  findForm();
   addArguments();
   countTiles();
   emitCopies();

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_SCHEDULE_ROLEKERNEL_H
 
 #include "compiler/Schedule/OnlineSoftmax.h"
+#include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/WarpRoles.h"
 #include "dialect/Tile/Decisions.h"
 
@@ -13,8 +14,6 @@
 namespace selvedge::schedule {
 
 constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
-/// Registers of the warpgroup that copies.
-constexpr int64_t copyRegisters = 24;
 /// Named barriers, of which there are 16: 0 is that of the block, then one for
 /// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
 /// for the tile that it stores.
@@ -58,6 +57,15 @@ private:
     return mlir::arith::XOrIOp::create(
         b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
   }
+  /// Registers per thread of the roles: together those that the block was
+  /// launched with. Bounds of many loops take more where they are copied.
+  int64_t copyRegisters() const {
+    return plan.warpgroups > 2 ? 32 : plan.loops.size() > 2 ? 40 : 24;
+  }
+  int64_t multiplyRegisters() const {
+    bool gives = plan.warpgroups <= 2 && plan.loops.size() > 2;
+    return productRegisters(plan.warpgroups) - (gives ? 8 : 0);
+  }
   /// Place in a ring: the slot, and the parity of its barriers' phase.
   struct Cursor {
     mlir::Value stage, parity;
@@ -91,6 +99,7 @@ private:
   mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
   /// Operations that only stores need and that are emitted there.
   void findDeferred();
+  mlir::Value unlessNoRow(mlir::Operation *op);
   /// Maps `value` in `part` to the panel of its columns, along `axis`, that
   /// starts at `from`; what has no columns is the same in `whole`.
   mlir::LogicalResult emitPart(mlir::Value value, mlir::StringAttr axis,
@@ -119,9 +128,18 @@ private:
   Cursor postEveryNth(Cursor mail);
   Cursor postOnDemand(Cursor mail);
   void emitOrder();
-  mlir::LogicalResult
-  takeTiles(bool isSingle, llvm::MutableArrayRef<mlir::Value> carried,
-            llvm::function_ref<mlir::LogicalResult(mlir::ValueRange)> body);
+  /// A tile's place, or none where the first word is negative, and where the
+  /// one after it will be found.
+  struct Mail {
+    llvm::SmallVector<mlir::Value> words;
+    Cursor next;
+  };
+  Mail receiveTile(Cursor at, bool isSingle);
+  llvm::SmallVector<mlir::Value> pack(const Mail &mail);
+  Mail unpackMail(mlir::ValueRange values);
+  mlir::LogicalResult takeTiles(
+      bool isSingle, llvm::MutableArrayRef<mlir::Value> carried,
+      llvm::function_ref<mlir::LogicalResult(mlir::ValueRange, Mail &)> body);
   /// In which order tiles are handed out; without rows by their numbers.
   struct TileOrder {
     /// Rows of tiles, rows per section, tiles of a row in its two parts.
@@ -135,9 +153,31 @@ private:
   int64_t mailStages() const {
     return plan.length == TileLength::Equal ? 2 : 1;
   }
-  void emitTileCopies(Cursor &tile, Cursor &step, mlir::IRMapping &mapping);
+  /// The copy of a step, of the tile at `place`, that is still to be made if
+  /// `exists`.
+  struct LaggedCopy {
+    mlir::Value exists;
+    llvm::SmallVector<mlir::Value> place;
+    mlir::Value index;
+    Cursor at;
+  };
+  llvm::SmallVector<mlir::Value> pack(const LaggedCopy &copy);
+  LaggedCopy unpackCopy(mlir::ValueRange values);
+  std::optional<size_t> laggedCopy();
+  void emitStepCopies(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
+                      bool isLagged, mlir::IRMapping mapping);
+  void emitLaggedCopy(const LaggedCopy &pending);
+  void emitEachStep(Cursor &step, mlir::IRMapping &mapping);
+  void emitLaggingSteps(mlir::ValueRange place, Cursor &step,
+                        llvm::MutableArrayRef<mlir::Value> carried,
+                        mlir::IRMapping &mapping);
+  void emitTileCopies(mlir::ValueRange place,
+                      llvm::MutableArrayRef<mlir::Value> carried,
+                      size_t cursors, Mail &mail);
+  void findForm();
   mlir::LogicalResult emitTiles();
-  mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step);
+  mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step,
+                                Mail &mail);
   void awaitResident(Cursor tile, mlir::IRMapping &mapping);
   void releaseResident(Cursor tile);
   mlir::LogicalResult emitOutside(bool afterLoops, mlir::IRMapping &mapping);
@@ -164,7 +204,8 @@ private:
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop);
   mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
-  mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step);
+  mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step,
+                                      Mail &mail);
   /// Loops whose steps only add products of copied tiles to what they carry:
   /// nothing in them depends on a result.
   bool findPlainProducts();
@@ -199,21 +240,22 @@ private:
   };
   TileSteps findSteps(mlir::IRMapping &mapping);
   llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
-  mlir::FailureOr<mlir::Value> emitFront(mlir::scf::ForOp loop, Cursor at,
-                                         const Pending *before,
-                                         const mlir::IRMapping &earlier,
-                                         mlir::IRMapping &mapping,
-                                         mlir::Value firstRuns = {});
+  mlir::FailureOr<mlir::Value>
+  emitFront(mlir::scf::ForOp loop, Cursor at, const Pending *before,
+            const mlir::IRMapping &earlier, mlir::IRMapping &mapping,
+            mlir::Value firstRuns = {}, Mail *mail = nullptr);
   mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
-                               mlir::IRMapping &mapping, Pending &after);
+                               mlir::IRMapping &mapping, Pending &after,
+                               llvm::function_ref<void()> meet);
   mlir::LogicalResult
   emitFirstStep(const TileSteps &steps, Cursor at, const Pending *before,
                 const mlir::IRMapping &earlier,
                 llvm::function_ref<mlir::LogicalResult(mlir::Value)> finish,
-                const mlir::IRMapping &mapping, Pending &pending);
-  /// What a first step leaves, as results of the branch that it ends.
-  void yieldStep(const Pending &pending);
-  void takeStep(mlir::scf::IfOp branch, Pending &pending);
+                const mlir::IRMapping &mapping, Pending &pending, Mail &mail);
+  /// What a first step leaves, as results of the branch that it ends, and what
+  /// else comes from it.
+  void yieldStep(const Pending &pending, mlir::ValueRange more);
+  mlir::ValueRange takeStep(mlir::scf::IfOp branch, Pending &pending);
   mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
                                Cursor at, const Pending &before,
                                mlir::IRMapping mapping, Pending &after);
@@ -237,8 +279,8 @@ private:
                               mlir::IRMapping &mapping);
   mlir::LogicalResult emitBoundary(const OpenTile &open, const TileSteps &steps,
                                    Cursor at, const mlir::IRMapping &mapping,
-                                   Pending &pending);
-  mlir::LogicalResult emitOpenTile(mlir::ValueRange place,
+                                   Pending &pending, Mail &mail);
+  mlir::LogicalResult emitOpenTile(mlir::ValueRange place, Mail &mail,
                                    llvm::MutableArrayRef<mlir::Value> carried);
   mlir::LogicalResult emitOpenTiles();
   /// The operand of a loop's lagged product that its step computes.
@@ -247,9 +289,11 @@ private:
   std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
   /// The tile of the pending product, once it has arrived.
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
-                          const mlir::IRMapping &mapping);
+                          const mlir::IRMapping &mapping, bool isBefore);
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
                           mlir::Value slot);
+  mlir::Value finishLagged(mlir::scf::ForOp loop, mlir::Value started,
+                           const Pending &pending);
   /// Warpgroups start their products in turn, so that one computes while the
   /// other multiplies.
   void awaitTurn();
@@ -257,11 +301,21 @@ private:
   bool findSoftmax();
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                    mlir::IRMapping &mapping);
-  mlir::Value emitExponents(const OnlineSoftmax &step, mlir::scf::ForOp loop,
-                            mlir::IRMapping &mapping, mlir::Value shift);
+  /// A step's exponents of 2 are `scores` times `factor` where `presence` is
+  /// true, or everywhere without one, and -inf elsewhere.
+  struct Exponents {
+    mlir::Value scores, factor, presence;
+    mlir::Location mask;
+  };
+  Exponents findExponents(const OnlineSoftmax &step, mlir::scf::ForOp loop,
+                          mlir::IRMapping &mapping);
+  mlir::Value maskScores(const Exponents &from, mlir::Value scores);
+  void makePositive(Exponents &exponents);
   mlir::Value naturalMax(mlir::Value max);
-  void emitExactSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
-                        mlir::IRMapping &mapping);
+  void emitExactSoftmax(
+      const OnlineSoftmax &step, mlir::scf::ForOp loop,
+      mlir::IRMapping &mapping, bool isFirst = false,
+      llvm::function_ref<void()> meet = [] {});
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
@@ -271,8 +325,11 @@ private:
     BulkCopy *copy, *first = nullptr;
     mlir::Value isFirst = {};
   };
-  /// Waits for the tile of a copy in `stage`; absent rows are cleared. The slot
-  /// says what it is meant to hold, without `meant` what the copy brings.
+  void clearTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                 mlir::IRMapping &mapping, std::optional<Meant> meant = {});
+  /// Waits for the tile of a copy in `stage`, whose absent rows clearTile() has
+  /// cleared. The slot says what it is meant to hold, without `meant` what the
+  /// copy brings.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping,
                         std::optional<Meant> meant = {});

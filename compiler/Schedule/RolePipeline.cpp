@@ -86,8 +86,10 @@ std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
   return std::nullopt;
 }
 
+/// The tile of the pending product, in two parts: before, absent rows are
+/// cleared.
 Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
-                              const IRMapping &mapping) {
+                              const IRMapping &mapping, bool isBefore) {
   // planRoles() admits products of streamed tiles only.
   size_t ring = *streamedBy(loop, lagged[loop]);
   IRMapping local = mapping;
@@ -96,9 +98,12 @@ Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
   // and so says what exists of any tile.
   scf::ForOp last = plan.loops.back();
   local.map(last.getInductionVar(), pending.index);
-  return awaitTile(plan.streamed.find(loop)->second[ring], streamed[ring],
-                   pending.at, local,
-                   Meant{&plan.streamed.find(last)->second[ring]});
+  BulkCopy &copy = plan.streamed.find(loop)->second[ring];
+  Meant meant{&plan.streamed.find(last)->second[ring]};
+  if (!isBefore)
+    return awaitTile(copy, streamed[ring], pending.at, local, meant);
+  clearTile(copy, streamed[ring], pending.at, local, meant);
+  return Value();
 }
 
 Value RoleKernel::laggedOperand(scf::ForOp loop) {
@@ -138,12 +143,14 @@ void RoleKernel::passTurn() {
 
 /// Starts the products of a step that need nothing of it, and beside them the
 /// lagged product of the step before; the latter's tile is that of `earlier`.
-/// Returns the finished lagged product. Where `firstRuns` is given the step is
-/// one of the first loop if it holds.
+/// Returns the lagged product, which is still in flight. Where `firstRuns` is
+/// given the step is one of the first loop if it holds. While the products run
+/// the tile after `mail` is received.
 FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
                                        const Pending *before,
                                        const IRMapping &earlier,
-                                       IRMapping &mapping, Value firstRuns) {
+                                       IRMapping &mapping, Value firstRuns,
+                                       Mail *mail) {
   MmaOp last = lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
@@ -161,6 +168,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
         meant.first = &plan.streamed.find(plan.loops.front())->second[*ring];
         meant.isFirst = firstRuns;
       }
+      clearTile(copies[*ring], streamed[*ring], at, mapping, meant);
       slots[copies[*ring].copy.getBuffer()] =
           awaitTile(copies[*ring], streamed[*ring], at, mapping, meant);
     }
@@ -174,14 +182,23 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
                              "step");
     started.push_back({mma, lhs, rhs, Value()});
   }
-  Value pendingSlot = before ? awaitLagged(loop, *before, earlier) : Value();
+  // Warpgroups meet to clear rows, which none may do that keeps another from
+  // its turn.
+  if (before)
+    awaitLagged(loop, *before, earlier, /*isBefore=*/true);
   awaitTurn();
   for (Started &product : started)
     product.result =
         WgmmaOp::create(b, loc, convert(product.mma.getType()), product.lhs,
                         product.rhs, Value(), product.mma.getOverAttr(),
                         presenceOf(product.mma.getPresence(), mapping));
-  Value product = before ? startLagged(loop, *before, pendingSlot) : Value();
+  // Awaited when the others run.
+  Value product;
+  if (before)
+    product = startLagged(
+        loop, *before, awaitLagged(loop, *before, earlier, /*isBefore=*/false));
+  if (mail)
+    *mail = receiveTile(mail->next, /*isSingle=*/false);
   for (auto &[mma, lhs, rhs, value] : started) {
     mapping.map(mma.getResult(), WgmmaWaitOp::create(b, loc, value.getType(),
                                                      value, product ? 1 : 0)
@@ -192,20 +209,27 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
     }
   }
   passTurn();
-  if (!before)
-    return Value();
-  product =
-      WgmmaWaitOp::create(b, loc, product.getType(), product, 0).getResult();
-  ArriveOp::create(b, loc, streamed[*ringOf(last)].empty, before->at.stage,
-                   true);
+  return product;
+}
+
+/// The lagged product `started`, whose tile is no longer needed then.
+Value RoleKernel::finishLagged(scf::ForOp loop, Value started,
+                               const Pending &pending) {
+  Value product = WgmmaWaitOp::create(b, loc, started.getType(), started, 0);
+  ArriveOp::create(b, loc, streamed[*streamedBy(loop, lagged[loop])].empty,
+                   pending.at.stage, true);
   return product;
 }
 
 /// Everything of a step but its products. The carried values are mapped; the
-/// first step of a tile has no maximum to speculate on.
+/// first step of a tile has no maximum to speculate on. `meet` is emitted where
+/// the step must not go on beside another product: before there are weights.
 LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
-                                   IRMapping &mapping, Pending &after) {
+                                   IRMapping &mapping, Pending &after,
+                                   llvm::function_ref<void()> meet) {
   auto found = softmax.find(loop);
+  if (found == softmax.end())
+    meet();
   auto isSoftmax = [&](Operation &op) {
     return found != softmax.end() && found->second.isPart(&op);
   };
@@ -221,7 +245,7 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
       if (!emitted && !isFirst)
         emitSoftmax(found->second, loop, mapping);
       else if (!emitted)
-        emitExactSoftmax(found->second, loop, mapping);
+        emitExactSoftmax(found->second, loop, mapping, isFirst, meet);
       emitted = true;
     } else if (!isa<MmaOp>(op) &&
                !(isa<SplatOp>(op) && mapping.contains(op.getResult(0))) &&
@@ -248,14 +272,15 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
                                    const Pending &before, IRMapping mapping,
                                    Pending &after) {
   mapping.map(loop.getInductionVar(), index);
-  FailureOr<Value> product = emitFront(loop, at, &before, mapping, mapping);
-  if (failed(product))
+  FailureOr<Value> started = emitFront(loop, at, &before, mapping, mapping);
+  if (failed(started))
     return failure();
+  Value product = finishLagged(loop, *started, before);
   for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
-    mapping.map(argument, i == laggedResult ? *product : before.carried[i]);
+    mapping.map(argument, i == laggedResult ? product : before.carried[i]);
   after.index = index;
   after.at = at;
-  return emitRest(loop, /*isFirst=*/false, mapping, after);
+  return emitRest(loop, /*isFirst=*/false, mapping, after, [] {});
 }
 
 RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping) {
@@ -291,37 +316,45 @@ SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {
   return inits;
 }
 
-void RoleKernel::yieldStep(const Pending &pending) {
+void RoleKernel::yieldStep(const Pending &pending, ValueRange more) {
   SmallVector<Value> results(pending.carried);
   results.push_back(pending.operand);
+  llvm::append_range(results, more);
   scf::YieldOp::create(b, loc, results);
 }
 
-void RoleKernel::takeStep(scf::IfOp branch, Pending &pending) {
-  pending.carried = llvm::to_vector_of<Value>(branch.getResults().drop_back());
-  pending.operand = branch.getResults().back();
+ValueRange RoleKernel::takeStep(scf::IfOp branch, Pending &pending) {
+  ValueRange results = branch.getResults();
+  size_t n = pending.carried.size();
+  pending.carried = llvm::to_vector(results.take_front(n));
+  pending.operand = results[n];
+  return results.drop_front(n + 1);
 }
 
-/// The first step of a tile. Beside its products runs the last one of the tile
-/// before, `before`, and `finish` is emitted with its result.
+/// The first step of a tile. Beside all of it runs the last product of the tile
+/// before, `before`; `finish` is emitted with its result.
 ///
 /// The step has the body of the first loop if that runs, else that of the last,
 /// which tests every predicate and so fits any step.
-LogicalResult
-RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
-                          const Pending *before, const IRMapping &earlier,
-                          llvm::function_ref<LogicalResult(Value)> finish,
-                          const IRMapping &mapping, Pending &pending) {
+LogicalResult RoleKernel::emitFirstStep(
+    const TileSteps &steps, Cursor at, const Pending *before,
+    const IRMapping &earlier, llvm::function_ref<LogicalResult(Value)> finish,
+    const IRMapping &mapping, Pending &pending, Mail &mail) {
   scf::ForOp first = plan.loops.front(), last = plan.loops.back();
   IRMapping local = mapping;
   local.map(last.getInductionVar(), steps.first);
   local.map(first.getInductionVar(), steps.first);
   SmallVector<Value> inits = initialValues(local);
-  FailureOr<Value> product =
+  FailureOr<Value> started =
       emitFront(last, at, before, earlier, local,
-                first != last ? steps.firstRuns : Value());
-  if (failed(product) || (before && failed(finish(*product))))
+                first != last ? steps.firstRuns : Value(), &mail);
+  if (failed(started))
     return failure();
+  Value product;
+  auto meet = [&] {
+    if (before)
+      product = finishLagged(last, *started, *before);
+  };
   pending.index = steps.first;
   pending.at = at;
   auto emit = [&](scf::ForOp loop) {
@@ -334,12 +367,17 @@ RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
                                            loop.getBody()->getOps<MmaOp>()))
       if (Value result = local.lookupOrNull(from.getResult()))
         body.map(to.getResult(), result);
-    return emitRest(loop, /*isFirst=*/true, body, pending);
+    return emitRest(loop, /*isFirst=*/true, body, pending, meet);
   };
-  if (first == last)
-    return emit(last);
+  if (first == last) {
+    if (failed(emit(last)))
+      return failure();
+    return before ? finish(product) : success();
+  }
   SmallVector<Type> types(ValueRange(inits).getTypes());
   types.push_back(convert(laggedOperand(last).getType()));
+  if (before)
+    types.push_back(started->getType());
   auto branch = scf::IfOp::create(b, loc, types, steps.firstRuns, true);
   for (auto [block, loop] : {std::pair(branch.thenBlock(), first),
                              std::pair(branch.elseBlock(), last)}) {
@@ -347,10 +385,10 @@ RoleKernel::emitFirstStep(const TileSteps &steps, Cursor at,
     b.setInsertionPointToStart(block);
     if (failed(emit(loop)))
       return failure();
-    yieldStep(pending);
+    yieldStep(pending, before ? ValueRange(product) : ValueRange());
   }
-  takeStep(branch, pending);
-  return success();
+  ValueRange more = takeStep(branch, pending);
+  return before ? finish(more.front()) : success();
 }
 
 /// The steps after the first, loop after loop. `next` is the place of the
@@ -398,12 +436,10 @@ LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
 Value RoleKernel::emitLastProduct(const Pending &pending,
                                   const IRMapping &mapping) {
   scf::ForOp last = plan.loops.back();
-  Value product =
-      startLagged(last, pending, awaitLagged(last, pending, mapping));
-  Value result = WgmmaWaitOp::create(b, loc, product.getType(), product, 0);
-  ArriveOp::create(b, loc, streamed[*streamedBy(last, lagged[last])].empty,
-                   pending.at.stage, true);
-  return result;
+  awaitLagged(last, pending, mapping, /*isBefore=*/true);
+  Value started = startLagged(
+      last, pending, awaitLagged(last, pending, mapping, /*isBefore=*/false));
+  return finishLagged(last, started, pending);
 }
 
 /// Maps the results of the last loop to the values that its steps have left.
@@ -424,11 +460,14 @@ void RoleKernel::mapResults(ArrayRef<Value> carried, IRMapping &mapping) {
 
 /// All loops of a tile: the first step alone, every further one beside the
 /// product of the step before, the last product alone.
-LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
+LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
+                                          Mail &mail) {
   TileSteps steps = findSteps(mapping);
   SmallVector<Value> values = initialValues(mapping);
   size_t n = values.size();
   values.append({at.stage, at.parity});
+  values.append(pack(mail));
+  Cursor place = mail.next;
   auto branch = scf::IfOp::create(b, loc, ValueRange(values).getTypes(),
                                   steps.exists, true);
   {
@@ -436,19 +475,23 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at) {
     b.setInsertionPointToStart(branch.thenBlock());
     Pending pending;
     Cursor next = advance(at, stages);
-    if (failed(
-            emitFirstStep(steps, at, nullptr, mapping, {}, mapping, pending)) ||
+    if (failed(emitFirstStep(steps, at, nullptr, mapping, {}, mapping, pending,
+                             mail)) ||
         failed(emitFurtherSteps(steps, mapping, pending, next)))
       return failure();
     SmallVector<Value> results(pending.carried);
     results[laggedResult] = emitLastProduct(pending, mapping);
     results.append({next.stage, next.parity});
+    results.append(pack(mail));
     scf::YieldOp::create(b, loc, results);
     b.setInsertionPointToStart(branch.elseBlock());
+    values.truncate(n + 2);
+    values.append(pack(receiveTile(place, /*isSingle=*/false)));
     scf::YieldOp::create(b, loc, values);
   }
   SmallVector<Value> results(branch.getResults());
   at = {results[n], results[n + 1]};
+  mail = unpackMail(branch.getResults().drop_front(n + 2));
   mapResults(ArrayRef(results).take_front(n), mapping);
   return success();
 }

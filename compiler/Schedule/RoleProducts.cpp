@@ -120,6 +120,7 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
           if ((mma.getLhs() != buffer && mma.getRhs() != buffer) ||
               slots.lookup(buffer))
             continue;
+          clearTile(copy, streamed[i], at, local);
           slots[buffer] = awaitTile(copy, streamed[i], at, local);
         }
       if (failed(emitOp(op, local)))
@@ -146,20 +147,23 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
   return success();
 }
 
-/// The role that multiplies: 64 rows per warpgroup.
-LogicalResult RoleKernel::emitProducts() {
-  auto role = RoleOp::create(b, loc, "products", 1, plan.warpgroups,
-                             productRegisters(plan.warpgroups), false);
-  Block &block = role.getBody().emplaceBlock();
-  warpgroup = block.addArgument(b.getI32Type(), loc);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&block);
+void RoleKernel::findForm() {
   form = findLaggedProducts()  ? Form::Lagged
          : findPlainProducts() ? Form::Plain
                                : Form::Separate;
   if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
   findDeferred();
+}
+
+/// The role that multiplies: 64 rows per warpgroup.
+LogicalResult RoleKernel::emitProducts() {
+  auto role = RoleOp::create(b, loc, "products", 1, plan.warpgroups,
+                             multiplyRegisters(), false);
+  Block &block = role.getBody().emplaceBlock();
+  warpgroup = block.addArgument(b.getI32Type(), loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&block);
   if (form == Form::Lagged && plan.warpgroups > 1) {
     // The last one gives the first its turn.
     auto isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
@@ -179,13 +183,14 @@ LogicalResult RoleKernel::emitProducts() {
 LogicalResult RoleKernel::emitTiles() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
   return takeTiles(
-      /*isSingle=*/false, carried, [&](ValueRange place) -> LogicalResult {
+      /*isSingle=*/false, carried,
+      [&](ValueRange place, Mail &mail) -> LogicalResult {
         Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
         FailureOr<IRMapping> mapping = mappingOf(place);
         if (failed(mapping))
           return failure();
         awaitResident(tile, *mapping);
-        if (failed(emitLoops(*mapping, step)))
+        if (failed(emitLoops(*mapping, step, mail)))
           return failure();
         releaseResident(tile);
         tile = advance(tile, residentStages);
@@ -194,14 +199,19 @@ LogicalResult RoleKernel::emitTiles() {
       });
 }
 
-LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step) {
+LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
+                                    Mail &mail) {
   if (form == Form::Lagged)
-    return emitLaggedLoops(mapping, step);
-  if (form == Form::Plain)
-    return emitPlainLoops(mapping, step);
-  for (scf::ForOp loop : plan.loops)
-    if (failed(emitLoop(loop, mapping, step)))
+    return emitLaggedLoops(mapping, step, mail);
+  if (form == Form::Plain) {
+    if (failed(emitPlainLoops(mapping, step)))
       return failure();
+  } else {
+    for (scf::ForOp loop : plan.loops)
+      if (failed(emitLoop(loop, mapping, step)))
+        return failure();
+  }
+  mail = receiveTile(mail.next, /*isSingle=*/false);
   return success();
 }
 
@@ -214,8 +224,10 @@ FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place) {
 }
 
 void RoleKernel::awaitResident(Cursor tile, IRMapping &mapping) {
-  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
+  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
+    clearTile(copy, ring, tile, mapping);
     slots[copy.copy.getBuffer()] = awaitTile(copy, ring, tile, mapping);
+  }
 }
 
 void RoleKernel::releaseResident(Cursor tile) {
@@ -235,6 +247,9 @@ LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
     if (failed(store != plan.stores.end() ? emitStore(*store, mapping)
                                           : emitOp(op, mapping)))
       return failure();
+    if (afterLoops && isa<arith::SelectOp>(op))
+      mapping.map(op.getResult(0),
+                  unlessNoRow(mapping.lookup(op.getResult(0)).getDefiningOp()));
   }
   return success();
 }

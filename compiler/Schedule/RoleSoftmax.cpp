@@ -47,7 +47,9 @@ bool RoleKernel::findSoftmax() {
   partialType = RankedTensorType::get(shape, type.getElementType(), dist);
   // A maximum without scores is -inf as an exponent of 2 as well.
   ValueRange inits = plan.loops.front().getInitArgs();
-  return isSplat(inits[step.sum], 0) && isSplat(inits[step.max], -infinity);
+  return isSplat(inits[step.sum], 0) && isSplat(inits[step.max], -infinity) &&
+         llvm::all_of(step.accs,
+                      [&](unsigned acc) { return isSplat(inits[acc], 0); });
 }
 
 namespace {
@@ -71,37 +73,68 @@ struct Rows {
 
 } // namespace
 
-/// The scores as exponents of 2, less a shift per row where one is given: a
-/// factor of all scores and that of the exponent are one, and absent scores
-/// stay -inf.
-Value RoleKernel::emitExponents(const OnlineSoftmax &step, scf::ForOp loop,
-                                IRMapping &mapping, Value shift) {
-  Rows rows{b, loc, convert(step.weights.getType()),
-            convert(step.newMax.getType())};
-  Value scores = step.scores, presence, factor = rows.f32(log2e);
-  Location mask = scores.getLoc();
+/// What a step's exponents of 2 are made of: a factor of all scores and that of
+/// the exponent are one.
+RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
+                                                scf::ForOp loop,
+                                                IRMapping &mapping) {
+  Value scores = step.scores;
+  Exponents result{{}, {}, {}, scores.getLoc()};
+  result.factor = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(log2e));
   if (auto select = scores.getDefiningOp<arith::SelectOp>())
     if (isSplat(select.getFalseValue(), -infinity)) {
-      presence = mapping.lookup(select.getCondition());
+      result.presence = mapping.lookup(select.getCondition());
       scores = select.getTrueValue();
     }
   if (auto scaled = scores.getDefiningOp<arith::MulFOp>())
     if (auto by = scaled.getRhs().getDefiningOp<SplatOp>();
         by && loop.isDefinedOutsideOfLoop(by.getValue())) {
       scores = scaled.getLhs();
-      factor =
-          arith::MulFOp::create(b, loc, mapping.lookup(by.getValue()), factor);
+      result.factor = b.createOrFold<arith::MulFOp>(
+          loc, mapping.lookup(by.getValue()), result.factor);
     }
-  Value source = mapping.lookup(scores),
-        factors = rows.splat(factor, rows.full);
-  Value exponent =
-      shift ? math::FmaOp::create(b, loc, source, factors, rows.spread(shift))
-                  .getResult()
-            : arith::MulFOp::create(b, loc, source, factors).getResult();
-  if (!presence)
-    return exponent;
+  result.scores = mapping.lookup(scores);
+  return result;
+}
+
+/// Absent scores become -inf.
+Value RoleKernel::maskScores(const Exponents &from, Value scores) {
+  if (!from.presence)
+    return scores;
+  Rows rows{b, loc, scores.getType(), {}};
   Value absent = rows.splat(rows.f32(-infinity), rows.full);
-  return arith::SelectOp::create(b, mask, presence, exponent, absent);
+  return arith::SelectOp::create(b, from.mask, from.presence, scores, absent);
+}
+
+/// Scores of which exponents of 2 are a positive multiple, so that the largest
+/// score of a row has the largest exponent. The factor of the program's scores
+/// is nearly always positive; else they are multiplied.
+void RoleKernel::makePositive(Exponents &exponents) {
+  constexpr float least = std::numeric_limits<float>::min();
+  APFloat constant(0.f);
+  if (matchPattern(exponents.factor, m_ConstantFloat(&constant)) &&
+      constant.isNormal() && !constant.isNegative())
+    return;
+  Type full = exponents.scores.getType();
+  Rows rows{b, loc, full, {}};
+  Value isPositive = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
+                                           exponents.factor, rows.f32(least));
+  auto branch = scf::IfOp::create(b, loc, TypeRange{full, b.getF32Type()},
+                                  isPositive, true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc,
+                         ValueRange{exponents.scores, exponents.factor});
+    b.setInsertionPointToStart(branch.elseBlock());
+    Value scaled = arith::MulFOp::create(b, loc, exponents.scores,
+                                         rows.splat(exponents.factor, full));
+    scf::YieldOp::create(b, loc, ValueRange{scaled, rows.f32(1)});
+  }
+  exponents.scores = branch.getResult(0);
+  // Says to the verifiers what both arms guarantee.
+  exponents.factor =
+      arith::MaxNumFOp::create(b, loc, branch.getResult(1), rows.f32(least));
 }
 
 /// The maximum as the program knows it.
@@ -112,17 +145,24 @@ Value RoleKernel::naturalMax(Value max) {
 }
 
 /// The step as the program has it, except that exponents and the maximum are
-/// those of 2 and each thread keeps its part of the sum.
+/// those of 2 and each thread keeps its part of the sum. In the first step of a
+/// tile there is nothing to rescale. `meet` is called before the weights.
 void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
-                                  IRMapping &mapping) {
+                                  IRMapping &mapping, bool isFirst,
+                                  llvm::function_ref<void()> meet) {
   Rows rows{b, loc, convert(step.weights.getType()),
             convert(step.newMax.getType())};
-  Value before = mapping.lookup(loop.getRegionIterArg(step.max));
-  Value exponent = emitExponents(step, loop, mapping, /*shift=*/{});
+  Exponents exponents = findExponents(step, loop, mapping);
+  makePositive(exponents);
+  Value scores = maskScores(exponents, exponents.scores);
   Value top =
-      ReduceOp::create(b, loc, rows.row, tile::Combine::Max, exponent,
-                       step.over, presenceOf(step.maxPresence, mapping));
-  Value max = arith::MaximumFOp::create(b, loc, before, top);
+      ReduceOp::create(b, loc, rows.row, tile::Combine::Max, scores, step.over,
+                       presenceOf(step.maxPresence, mapping));
+  Value max = arith::MulFOp::create(b, loc, top,
+                                    rows.splat(exponents.factor, rows.row));
+  Value before = mapping.lookup(loop.getRegionIterArg(step.max));
+  if (!isFirst)
+    max = arith::MaximumFOp::create(b, loc, before, max);
   // A row without scores has no maximum to refer to.
   Value none = rows.splat(rows.f32(-infinity), rows.row);
   Value isEmpty =
@@ -130,18 +170,32 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value reference =
       arith::SelectOp::create(b, step.reference.getLoc(), isEmpty,
                               rows.splat(rows.f32(0), rows.row), max);
+  meet();
+  Value shift = arith::NegFOp::create(b, loc, reference);
   Value weights = math::Exp2Op::create(
-      b, loc, arith::SubFOp::create(b, loc, exponent, rows.spread(reference)));
-  Value alpha = math::Exp2Op::create(
-      b, loc, arith::SubFOp::create(b, loc, before, reference));
+      b, loc,
+      math::FmaOp::create(b, loc, scores,
+                          rows.splat(exponents.factor, rows.full),
+                          rows.spread(shift)));
   Value partial =
       FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
                      step.over, presenceOf(step.sumPresence, mapping));
+  mapping.map(step.newMax, max);
+  mapping.map(step.weights, weights);
+  for (Operation *user : step.weights.getUsers())
+    if (isa<ConvertOp>(user))
+      cloneConverted(*user, mapping);
+  if (isFirst) {
+    mapping.map(step.newSum, partial);
+    for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs))
+      mapping.map(acc, mapping.lookup(loop.getRegionIterArg(index)));
+    return;
+  }
+  Value alpha = math::Exp2Op::create(
+      b, loc, arith::SubFOp::create(b, loc, before, reference));
   Value kept = arith::MulFOp::create(
       b, loc, mapping.lookup(loop.getRegionIterArg(step.sum)),
       BroadcastOp::create(b, loc, partialType, alpha));
-  mapping.map(step.newMax, max);
-  mapping.map(step.weights, weights);
   mapping.map(step.newSum, arith::AddFOp::create(b, loc, kept, partial));
   for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {
     Type type = convert(acc.getType());
@@ -149,9 +203,6 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                          b, loc, mapping.lookup(loop.getRegionIterArg(index)),
                          BroadcastOp::create(b, loc, type, alpha)));
   }
-  for (Operation *user : step.weights.getUsers())
-    if (isa<ConvertOp>(user))
-      cloneConverted(*user, mapping);
 }
 
 /// The place of the test whether a step's weights may be used, which stands for
@@ -181,8 +232,11 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value max = mapping.lookup(loop.getRegionIterArg(step.max)),
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
   Value shift = arith::NegFOp::create(b, loc, max);
-  Value weights =
-      math::Exp2Op::create(b, loc, emitExponents(step, loop, mapping, shift));
+  Exponents from = findExponents(step, loop, mapping);
+  Value exponents = math::FmaOp::create(b, loc, from.scores,
+                                        rows.splat(from.factor, rows.full),
+                                        rows.spread(shift));
+  Value weights = math::Exp2Op::create(b, loc, maskScores(from, exponents));
   Value partial =
       FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
                      step.over, presenceOf(step.sumPresence, mapping));

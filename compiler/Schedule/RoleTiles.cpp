@@ -212,7 +212,7 @@ RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
 /// The role that tells the others which tiles are the thread block's, one ahead
 /// of them: dividing their numbers takes as long as some copies.
 void RoleKernel::emitOrder() {
-  auto role = RoleOp::create(b, loc, "order", 0, 1, copyRegisters, true,
+  auto role = RoleOp::create(b, loc, "order", 0, 1, copyRegisters(), true,
                              /*firstWarp=*/1, /*warps=*/1);
   Block &block = role.getBody().emplaceBlock();
   block.addArgument(b.getI32Type(), loc);
@@ -225,42 +225,56 @@ void RoleKernel::emitOrder() {
   post(SmallVector<Value>(coordinates.size(), i32(noTileWord)), mail);
 }
 
-/// Emits `body` for each tile that the other role has posted. `carried` goes
-/// through it and holds what the last tile left.
-LogicalResult
-RoleKernel::takeTiles(bool isSingle, MutableArrayRef<Value> carried,
-                      llvm::function_ref<LogicalResult(ValueRange)> body) {
-  SmallVector<Value> values{i32(0), i32(0)};
+/// The next tile that the other role has posted.
+RoleKernel::Mail RoleKernel::receiveTile(Cursor at, bool isSingle) {
+  WaitOp::create(b, loc, mailFull, at.stage, at.parity);
+  Mail mail;
+  for (Value box : mailboxes)
+    mail.words.push_back(
+        ReceiveOp::create(b, loc, b.getI32Type(), box, at.stage));
+  ArriveOp::create(b, loc, mailEmpty, at.stage, !isSingle);
+  mail.next = advance(at, mailStages());
+  return mail;
+}
+
+SmallVector<Value> RoleKernel::pack(const Mail &mail) {
+  SmallVector<Value> values(mail.words);
+  values.append({mail.next.stage, mail.next.parity});
+  return values;
+}
+
+RoleKernel::Mail RoleKernel::unpackMail(ValueRange values) {
+  size_t n = coordinates.size();
+  return {llvm::to_vector(values.take_front(n)), {values[n], values[n + 1]}};
+}
+
+/// Emits `body` for each tile. It receives the next one, where nobody waits for
+/// its words: from the place in `mail`, which it sets to what it received.
+/// `carried` goes through it and holds what the last tile left.
+LogicalResult RoleKernel::takeTiles(
+    bool isSingle, MutableArrayRef<Value> carried,
+    llvm::function_ref<LogicalResult(ValueRange, Mail &)> body) {
+  SmallVector<Value> values = pack(receiveTile({i32(0), i32(0)}, isSingle));
+  size_t words = values.size();
   values.append(carried.begin(), carried.end());
-  size_t words = coordinates.size();
-  SmallVector<Type> types(words, b.getI32Type());
-  llvm::append_range(types, ValueRange(values).getTypes());
   LogicalResult result = success();
   auto loop = scf::WhileOp::create(
-      b, loc, types, values,
+      b, loc, ValueRange(values).getTypes(), values,
       [&](OpBuilder &, Location, ValueRange arguments) {
-        Cursor mail{arguments[0], arguments[1]};
-        WaitOp::create(b, loc, mailFull, mail.stage, mail.parity);
-        SmallVector<Value> passed;
-        for (Value box : mailboxes)
-          passed.push_back(
-              ReceiveOp::create(b, loc, b.getI32Type(), box, mail.stage));
-        ArriveOp::create(b, loc, mailEmpty, mail.stage, !isSingle);
         Value isTile = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                             passed.front(), i32(0));
-        mail = advance(mail, mailStages());
-        passed.append({mail.stage, mail.parity});
-        llvm::append_range(passed, arguments.drop_front(2));
-        scf::ConditionOp::create(b, loc, isTile, passed);
+                                             arguments.front(), i32(0));
+        scf::ConditionOp::create(b, loc, isTile, arguments);
       },
       [&](OpBuilder &, Location, ValueRange arguments) {
-        llvm::copy(arguments.drop_front(words + 2), carried.begin());
-        result = body(arguments.take_front(words));
-        SmallVector<Value> yields(arguments.slice(words, 2));
+        llvm::copy(arguments.drop_front(words), carried.begin());
+        Mail mail = unpackMail(arguments.take_front(words));
+        SmallVector<Value> place(mail.words);
+        result = body(place, mail);
+        SmallVector<Value> yields = pack(mail);
         yields.append(carried.begin(), carried.end());
         scf::YieldOp::create(b, loc, yields);
       });
-  llvm::copy(loop.getResults().drop_front(words + 2), carried.begin());
+  llvm::copy(loop.getResults().drop_front(words), carried.begin());
   return result;
 }
 

@@ -80,13 +80,23 @@ bool isGuarded(Value v) {
          tests(compare.getRhs(), compare.getLhs());
 }
 
-/// -inf minus a row's guarded reference. A NaN reference makes the whole row
-/// NaN, which is what the row's present lanes demand; that holds only if the
-/// reference is one for lanes that the predicate tells apart.
-bool isMinusReference(arith::SubFOp sub, Value predicate, FactsOf factsOf) {
-  Value reference = strip(sub.getRhs());
+/// A row's guarded reference, to be taken from -inf. A NaN reference makes the
+/// whole row NaN, which is what the row's present lanes demand; that holds only
+/// if the reference is one for lanes that the predicate tells apart.
+bool isReference(Value v, Value predicate, FactsOf factsOf) {
+  Value reference = strip(v);
   return isGuarded(reference) && !within(predicate, reference) &&
-         !factAt(factsOf(sub.getRhs()), predicate);
+         !factAt(factsOf(v), predicate);
+}
+
+/// A positive constant, or what is at least one and no NaN.
+bool isPositive(Value v) {
+  bool isNegative = false;
+  if (isScale(v, isNegative))
+    return !isNegative;
+  auto most = strip(v).getDefiningOp<arith::MaxNumFOp>();
+  return most && ((isScale(most.getLhs(), isNegative) && !isNegative) ||
+                  (isScale(most.getRhs(), isNegative) && !isNegative));
 }
 
 class Transfer {
@@ -116,7 +126,7 @@ private:
         .Case<AddFOp>([&](Operation *) { return add(in(0), in(1)); })
         .Case([&](SubFOp sub) {
           return in(0) == State::NegInf &&
-                         isMinusReference(sub, predicate, factsOf)
+                         isReference(sub.getRhs(), predicate, factsOf)
                      ? State::NegInf
                      : add(in(0), negate(in(1)));
         })
@@ -141,11 +151,13 @@ private:
         })
         .Case([&](math::FmaOp fma) {
           // -inf times a positive number, plus anything but +inf and NaN.
-          bool isNegative = false;
-          return in(0) == State::NegInf && isScale(fma.getB(), isNegative) &&
-                         !isNegative && mixed() != State::Garbage
-                     ? State::NegInfOrNaN
-                     : State::Garbage;
+          if (in(0) != State::NegInf || !isPositive(fma.getB()))
+            return State::Garbage;
+          auto minus = strip(fma.getC()).getDefiningOp<arith::NegFOp>();
+          if (minus && isReference(minus.getOperand(), predicate, factsOf))
+            return State::NegInf;
+          return mixed() != State::Garbage ? State::NegInfOrNaN
+                                           : State::Garbage;
         })
         .Case<math::TanhOp>([&](Operation *) {
           return isInfinite(in(0)) ? State::Finite

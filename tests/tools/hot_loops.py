@@ -128,7 +128,7 @@ def compile_case(case, templates, folder):
     run = lambda *command: subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     run("selvedge", "compile", os.path.join(templates, template), *rest, "--emit", "ptx", "-o", ptx)
     log = run(os.environ.get("SELVEDGE_PTXAS", "ptxas"), "-arch", arch, "-O3", "-v", ptx, "-o", cubin)
-    complaints = [line for line in log.splitlines() if "(C75" in line or any(int(n) >= SPILL_LIMIT for n in re.findall(r"(\d+) bytes spill", line))]
+    complaints = [line for line in log.splitlines() if "(C75" in line or any(int(n) >= SPILL_LIMIT for n in re.findall(r"(\d+) bytes spill stores", line))]
     counts = {f"{name} loop {number}": by_class(loop) for name, code in device_code.read(cubin).items() for number, loop in enumerate(device_code.hot_loops(code))}
     return counts, complaints
 
