@@ -25,6 +25,17 @@ static Value source(Value v) {
   return v;
 }
 
+std::optional<RangeQuotient> rangeQuotient(Value v) {
+  auto quotient = v.getDefiningOp<arith::DivUIOp>();
+  if (!quotient)
+    return std::nullopt;
+  auto range = source(quotient.getLhs()).getDefiningOp<RangeOp>();
+  Value divisor = source(quotient.getRhs());
+  if (!range || isTile(divisor.getType()))
+    return std::nullopt;
+  return RangeQuotient{range, divisor};
+}
+
 std::optional<LinearSum> linearSum(Value v) {
   v = source(v);
   LinearSum result;
@@ -47,7 +58,8 @@ std::optional<LinearSum> linearSum(Value v) {
       return std::nullopt;
     return a;
   }
-  if (isTile(v.getType()) && !isa_and_nonnull<RangeOp>(def))
+  if (isTile(v.getType()) && !isa_and_nonnull<RangeOp>(def) &&
+      !rangeQuotient(v))
     return std::nullopt;
   result.terms[v] = 1;
   return result;
@@ -68,8 +80,11 @@ static bool isIndex(Value scalar) {
   return loop && scalar == loop.getInductionVar();
 }
 
+/// A range from an index, or a quotient of one, which is no larger.
 static bool isIndexRange(Value v) {
   auto range = v.getDefiningOp<RangeOp>();
+  if (std::optional<RangeQuotient> quotient = rangeQuotient(v))
+    range = quotient->range;
   return range && isIndex(range.getStart());
 }
 
@@ -80,7 +95,7 @@ bool isExact(arith::CmpIOp compare) {
     if (auto difference = dyn_cast_or_null<arith::SubIOp>(def))
       return isIndexRange(source(difference.getLhs())) &&
              isIndexRange(source(difference.getRhs()));
-    if (isa_and_nonnull<RangeOp>(def))
+    if (isa_and_nonnull<RangeOp, arith::DivUIOp>(def))
       return isIndexRange(v);
     return !isa_and_nonnull<arith::AddIOp>(def);
   });
@@ -105,7 +120,7 @@ static arith::CmpIPredicate exchanged(arith::CmpIPredicate predicate) {
 /// Takes the ranges of a sum; false where they are other than r, -r or r - s.
 static bool takeRanges(const LinearSum &sum, LaneCompare &result) {
   for (auto &[term, coefficient] : sum.terms) {
-    if (coefficient == 0 || !term.getDefiningOp<RangeOp>())
+    if (coefficient == 0 || !isTile(term.getType()))
       continue;
     Value &place = coefficient > 0 ? result.index : result.minus;
     if (std::abs(coefficient) != 1 || place || !isIndexRange(term))
@@ -165,6 +180,10 @@ static LinearIndex expanded(const LinearSum &sum) {
     if (coefficient == 0)
       continue;
     Value scalar = term;
+    if (std::optional<RangeQuotient> quotient = rangeQuotient(term)) {
+      result.quotients.push_back({*quotient, coefficient});
+      continue;
+    }
     if (auto range = term.getDefiningOp<RangeOp>()) {
       result.axes[axesOf(range.getType())[0]] += coefficient;
       scalar = range.getStart();

@@ -12,7 +12,7 @@
 namespace selvedge::analysis {
 
 /// constant + sum of coefficient * term, as integers that never wrap. A term
-/// is an i32 scalar or a `tile.range`.
+/// is an i32 scalar, a `tile.range` or a quotient of one (rangeQuotient()).
 struct LinearSum {
   int64_t constant = 0;
   llvm::MapVector<mlir::Value, int64_t> terms;
@@ -24,12 +24,22 @@ struct LinearSum {
 /// The sum that an i32 scalar or tile stands for; none for other expressions.
 std::optional<LinearSum> linearSum(mlir::Value v);
 
-/// constant + sum of coefficient * scalar + sum of coefficient * lane, where a
-/// lane counts from 0 along its axis.
+/// A range divided, rounding down, by a scalar that is at least 1.
+struct RangeQuotient {
+  tile::RangeOp range;
+  mlir::Value divisor;
+};
+
+/// What an integer tile is; none if it is no such quotient.
+std::optional<RangeQuotient> rangeQuotient(mlir::Value v);
+
+/// constant + sum of coefficient * scalar + sum of coefficient * lane + sum of
+/// coefficient * quotient, where a lane counts from 0 along its axis.
 struct LinearIndex {
   int64_t constant = 0;
   llvm::MapVector<mlir::Value, int64_t> scalars;
   llvm::MapVector<mlir::StringAttr, int64_t> axes;
+  llvm::SmallVector<std::pair<RangeQuotient, int64_t>, 0> quotients{};
 
   /// Coefficient of a scalar; 0 for others.
   int64_t coefficientOf(mlir::Value scalar) const {

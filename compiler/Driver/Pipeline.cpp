@@ -102,6 +102,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                    const ChosenPlans &plans, MaskMode masks) {
   if (stage == Emit::Tile)
     return;
+  pm.addPass(schedule::createTilePackRows());
   addSafety(pm);
   addBound(pm, arch, plans, masks);
   if (stage == Emit::TileBound)

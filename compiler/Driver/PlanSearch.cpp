@@ -69,15 +69,16 @@ std::map<std::string, Verdict> judge(const ptx::PtxasLog &log, StringRef op,
     for (const KernelPlans &plans : kernels) {
       // Kernels are called OP_KERNEL_VARIANT, variants have no underscore.
       StringRef name = plans.name, rest = kernel.name;
-      bool isUniversal = name.consume_front("universal.");
+      bool isUniversal = name.consume_front("universal."),
+           isPacked = name.consume_front("packed.");
       if (!rest.consume_front(op) || !rest.consume_front("_") ||
           !rest.consume_front(name) || !rest.consume_front("_") ||
-          rest.contains('_'))
+          rest.contains('_') || isPacked != (rest == "packed"))
         continue;
       bool hasVersion = llvm::any_of(kernels, [&](const KernelPlans &other) {
         return other.name == ("universal." + name).str();
       });
-      if (hasVersion && isUniversal != (rest == "universal"))
+      if (hasVersion && !isPacked && isUniversal != (rest == "universal"))
         continue;
       Verdict &worst = verdicts[plans.name];
       worst = std::max(worst, judge(log, kernel));

@@ -15,21 +15,28 @@ std::vector<InstanceGroup> groupInstances(const Record &record) {
     return a.op == b.op && a.mechanism == b.mechanism &&
            a.instructions == b.instructions && a.frequency == b.frequency;
   };
+  // First of each kernel, then those of kernels that have equally many.
   for (const Instance &instance : record.instances) {
     auto found = llvm::find_if(groups, [&](const InstanceGroup &g) {
-      return same(g.first, instance);
+      return same(g.first, instance) && g.kernels.front() == instance.kernel;
     });
     if (found == groups.end()) {
-      groups.push_back({instance, {}, 0});
+      groups.push_back({instance, {instance.kernel}, 0});
       found = std::prev(groups.end());
     }
-    if (!llvm::is_contained(found->kernels, instance.kernel))
-      found->kernels.push_back(instance.kernel);
     ++found->count;
   }
-  for (InstanceGroup &group : groups)
-    group.count /= static_cast<int64_t>(group.kernels.size());
-  return groups;
+  std::vector<InstanceGroup> merged;
+  for (InstanceGroup &group : groups) {
+    auto found = llvm::find_if(merged, [&](const InstanceGroup &g) {
+      return same(g.first, group.first) && g.count == group.count;
+    });
+    if (found == merged.end())
+      merged.push_back(std::move(group));
+    else
+      found->kernels.push_back(group.kernels.front());
+  }
+  return merged;
 }
 
 std::string costText(const Instance &instance) {

@@ -12,6 +12,22 @@ namespace selvedge::explain {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// An expression with the names of its dims: "R + -2".
+static std::string wordsOf(AffineExpr expr, ArrayAttr dims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return std::to_string(constant.getValue());
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return cast<StringAttr>(dims[symbol.getPosition()]).str();
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  StringRef sign = binary.getKind() == AffineExprKind::Add        ? " + "
+                   : binary.getKind() == AffineExprKind::Mul      ? " * "
+                   : binary.getKind() == AffineExprKind::FloorDiv ? " / "
+                   : binary.getKind() == AffineExprKind::CeilDiv  ? " ceildiv "
+                                                                  : " % ";
+  return wordsOf(binary.getLHS(), dims) + sign.str() +
+         wordsOf(binary.getRHS(), dims);
+}
+
 /// When a launch takes the variant.
 static Choice conditionOf(VariantOp variant) {
   if (variant.getWhen().empty())
@@ -28,9 +44,14 @@ static Choice conditionOf(VariantOp variant) {
     isBulk |= llvm::any_of(launch.getArgs(), [](Attribute arg) {
       return isa<TensorMapArgAttr>(arg);
     });
+  std::string dims;
+  if (std::optional<AffineMap> conditions = variant.getConditions())
+    for (AffineExpr condition : conditions->getResults())
+      dims += (dims.empty() ? "; at least 0: " : ", ") +
+              wordsOf(condition, variant->getParentOfType<PlanOp>().getDims());
   return {"when",
           tensors + " contiguous in the last dimension, aligned to " + bytes +
-              " bytes",
+              " bytes" + dims,
           isBulk ? "tensor maps describe no other tensors"
                  : "every access moves " + bytes + " bytes"};
 }

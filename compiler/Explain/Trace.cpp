@@ -25,9 +25,11 @@ public:
     if (pass->getArgument() == "tile-output-init")
       trace.safe = module.clone();
     else if (pass->getArgument() == "tile-bind-blocks")
-      // A program for any strides has sizes of its own, which no picture shows.
+      // Programs for any strides, and packed ones, have sizes of their own,
+      // which no picture shows.
       module.walk([&](tile::KernelOp kernel) {
-        if (!kernel.getProgram().getUniversalOf())
+        if (!kernel.getProgram().getUniversalOf() &&
+            !kernel.getProgram().getPackedOf())
           trace.sizes[kernel.getSymName().str()] = kernel.getSizesAttr();
       });
     noteRemovals(module, pass->getArgument());

@@ -58,6 +58,19 @@ llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
   return llvm::Error::success();
 }
 
+/// Whether every result of a map of dims, if there is one, is at least 0.
+bool areMet(std::optional<AffineMap> conditions, const Arguments &arguments) {
+  return !conditions ||
+         llvm::all_of(conditions->getResults(), [&](AffineExpr condition) {
+           llvm::Expected<int64_t> value =
+               reference::evaluateAffine(condition, arguments.dims);
+           if (value)
+             return *value >= 0;
+           llvm::consumeError(value.takeError());
+           return false;
+         });
+}
+
 /// Whether contiguous tensors on aligned addresses have what `variant` needs.
 bool suits(sm::VariantOp variant, const Arguments &arguments) {
   auto align = static_cast<int64_t>(variant.getAlign());
@@ -175,6 +188,16 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
 
 } // namespace
 
+tile::ProgramOp versionFor(tile::ProgramOp program,
+                           const Arguments &arguments) {
+  for (auto other :
+       program->getParentOfType<ModuleOp>().getOps<tile::ProgramOp>())
+    if (other.getPackedOf() == program.getSymName() &&
+        areMet(other.getConditions(), arguments))
+      return other;
+  return program;
+}
+
 llvm::Error launchProgram(tile::ProgramOp program, Arguments &arguments,
                           PoisonSource &poison) {
   for (auto kernel : program.getBody().getOps<tile::KernelOp>())
@@ -189,6 +212,12 @@ llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
     bool named = candidate.getName() == variant;
     if (!variant.empty() && !named)
       continue;
+    if (!areMet(candidate.getConditions(), arguments)) {
+      if (named)
+        return errorAt(plan, "has variant '" + variant +
+                                 "', but that is for other dims");
+      continue;
+    }
     if (!suits(candidate, arguments)) {
       if (named)
         return errorAt(plan, "has variant '" + variant +

@@ -7,6 +7,10 @@
 
 namespace selvedge::physical {
 
+/// The version of a program that is for the arguments' dims, or the program.
+tile::ProgramOp versionFor(tile::ProgramOp program,
+                           const reference::Arguments &arguments);
+
 /// Runs the kernels of a program in order. Fails on sizes that are not bound.
 llvm::Error launchProgram(tile::ProgramOp program,
                           reference::Arguments &arguments,

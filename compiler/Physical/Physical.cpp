@@ -66,11 +66,19 @@ HostTensor exportTensor(const Tensor &tensor) {
   return output;
 }
 
-/// The one signature of the module.
-template <typename Op>
-Op onlyOf(ModuleOp module) {
-  auto ops = module.getOps<Op>();
-  return llvm::hasSingleElement(ops) ? *ops.begin() : Op();
+/// The one program of the module that is no version of another.
+tile::ProgramOp programOf(ModuleOp module) {
+  auto programs = llvm::make_filter_range(
+      module.getOps<tile::ProgramOp>(),
+      [](tile::ProgramOp program) { return !program.getPackedOf(); });
+  return llvm::hasSingleElement(programs) ? *programs.begin()
+                                          : tile::ProgramOp();
+}
+
+/// The one host plan of the module.
+sm::PlanOp planOf(ModuleOp module) {
+  auto plans = module.getOps<sm::PlanOp>();
+  return llvm::hasSingleElement(plans) ? *plans.begin() : sm::PlanOp();
 }
 
 } // namespace
@@ -85,8 +93,8 @@ bool run(ModuleOp module, const std::map<std::string, int64_t> &dims,
     diagnostics += toString(std::move(error));
     return false;
   };
-  auto program = onlyOf<tile::ProgramOp>(module);
-  auto plan = onlyOf<sm::PlanOp>(module);
+  tile::ProgramOp program = programOf(module);
+  sm::PlanOp plan = planOf(module);
   if (!program == !plan) {
     diagnostics += "error: physical execution expects a module with either "
                    "one tile.program or one sm.plan\n";
@@ -103,7 +111,8 @@ bool run(ModuleOp module, const std::map<std::string, int64_t> &dims,
   PoisonSource poison(options.poison, options.seed);
   poisonMemory(*arguments, poison, options.inside);
   if (llvm::Error failure =
-          program ? launchProgram(program, *arguments, poison)
+          program ? launchProgram(versionFor(program, *arguments), *arguments,
+                                  poison)
                   : launchPlan(plan, options.variant, *arguments, poison))
     return fail(std::move(failure));
   for (const Tensor &tensor : arguments->tensors)

@@ -42,6 +42,9 @@ public:
       if (!spans(index, extent))
         return "its store does not run over all of dimension " +
                std::to_string(dim);
+    for (auto [axis, parts] : halves)
+      if (parts != 3)
+        return "its store uses half of the indices of a range";
     if (!llvm::all_of(iterations, [&](Value v) { return used.contains(v); }))
       return "its store stands in a loop that may be empty";
     if (!llvm::all_of(store.getPresence(),
@@ -116,21 +119,80 @@ private:
       return constant && axis.getExtent() == constant.getValue() &&
              matchPattern(range.getStart(), m_Zero());
     }
+    if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(
+            index.getDefiningOp())) {
+      std::optional<Digit> digit = digitOf(index);
+      return digit && digit->extent == extent && take(*digit);
+    }
     // A pair (g, u) on a dimension G*R: g * R + u.
     auto sum = index.getDefiningOp<arith::AddIOp>();
     auto product =
-        sum ? sum.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+        sum ? withoutSplat(sum.getLhs()).getDefiningOp<arith::MulIOp>()
+            : arith::MulIOp();
     if (!product)
       return false;
-    IterAttr outer = rangeOf(product.getLhs()), inner = rangeOf(sum.getRhs());
-    if (!outer || !inner || outer.getBlock() || inner.getBlock())
+    IterAttr outer = rangeOf(product.getLhs());
+    std::optional<Digit> inner = digitOf(sum.getRhs());
+    if (!outer || !inner || outer.getBlock())
       return false;
-    AffineExpr outerExtent = outer.getExtent().getResult(0),
-               innerExtent = inner.getExtent().getResult(0);
-    return isExtent(product.getRhs(), innerExtent) &&
-           (outerExtent * innerExtent == extent ||
-            innerExtent * outerExtent == extent) &&
-           isFirstUse(product.getLhs()) && isFirstUse(sum.getRhs());
+    AffineExpr outerExtent = outer.getExtent().getResult(0);
+    return isExtent(product.getRhs(), inner->extent) &&
+           (outerExtent * inner->extent == extent ||
+            inner->extent * outerExtent == extent) &&
+           isFirstUse(product.getLhs()) && take(*inner);
+  }
+
+  /// A number that takes every value of 0..extent: a coordinate, or the
+  /// quotient or remainder of a range over a product by one of its factors.
+  struct Digit {
+    Value start;
+    AffineExpr extent;
+    /// Of a quotient or remainder: the axis, and which one it is.
+    StringAttr axis = {};
+    bool isQuotient = false;
+  };
+
+  std::optional<Digit> digitOf(Value v) {
+    if (IterAttr iter = rangeOf(v)) {
+      if (iter.getBlock())
+        return std::nullopt;
+      return Digit{v, iter.getExtent().getResult(0)};
+    }
+    Operation *def = v.getDefiningOp();
+    if (!isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(def))
+      return std::nullopt;
+    auto range = def->getOperand(0).getDefiningOp<RangeOp>();
+    IterAttr iter = range ? rangeOf(range.getStart()) : IterAttr();
+    auto product = dyn_cast_or_null<AffineBinaryOpExpr>(
+        iter ? iter.getExtent().getResult(0) : AffineExpr());
+    if (!product || !iter.getBlock() ||
+        product.getKind() != AffineExprKind::Mul)
+      return std::nullopt;
+    bool isQuotient = isa<arith::DivUIOp>(def);
+    for (auto [count, other] : {std::pair(product.getRHS(), product.getLHS()),
+                                std::pair(product.getLHS(), product.getRHS())})
+      if (isExtent(withoutSplat(def->getOperand(1)), count))
+        return Digit{range.getStart(), isQuotient ? other : count,
+                     axesOf(range.getType())[0], isQuotient};
+    return std::nullopt;
+  }
+
+  /// Whether it is the first use of the digit. A range has two.
+  bool take(const Digit &digit) {
+    if (!digit.axis)
+      return isFirstUse(digit.start);
+    auto [parts, isNew] = halves.insert({digit.axis, 0});
+    unsigned part = digit.isQuotient ? 1 : 2;
+    if (isNew ? !isFirstUse(digit.axis) || !isFirstUse(digit.start)
+              : (parts->second & part) != 0)
+      return false;
+    parts->second |= part;
+    return true;
+  }
+
+  static Value withoutSplat(Value v) {
+    auto splat = v.getDefiningOp<SplatOp>();
+    return splat ? splat.getValue() : v;
   }
 
   /// Whether `p` only says that one of the store's indices is inside the shape.
@@ -152,6 +214,8 @@ private:
   KernelOp kernel;
   llvm::DenseSet<Value> used;
   llvm::DenseSet<StringAttr> usedAxes;
+  /// Which of quotient (1) and remainder (2) of an axis were used.
+  llvm::DenseMap<StringAttr, unsigned> halves;
 };
 
 /// Adds a kernel that stores the output's init over its whole shape, before all

@@ -176,8 +176,10 @@ void expandWeight(SoftmaxWeightOp op, NoteIds &ids) {
 struct TileExpandSoftmaxPass
     : impl::TileExpandSoftmaxBase<TileExpandSoftmaxPass> {
   void runOnOperation() override {
-    NoteIds ids;
+    // Versions of a program give the same operation the same number.
+    llvm::MapVector<ProgramOp, NoteIds> idsOf;
     getOperation()->walk([&](Operation *op) {
+      NoteIds &ids = idsOf[op->getParentOfType<ProgramOp>()];
       if (auto update = dyn_cast<SoftmaxUpdateOp>(op))
         expandUpdate(update, ids);
       else if (auto include = dyn_cast<SoftmaxIncludeOp>(op))

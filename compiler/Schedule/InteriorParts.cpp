@@ -60,8 +60,13 @@ private:
       return false;
     std::optional<LinearIndex> form = analysis::linearCompare(compare);
     if (form && !form->scalars.empty() &&
-        llvm::all_of(form->axes, [&](auto &term) {
-          return static_cast<bool>(blockOf(term.first));
+        llvm::all_of(form->axes,
+                     [&](auto &term) {
+                       return static_cast<bool>(blockOf(term.first));
+                     }) &&
+        llvm::all_of(form->quotients, [&](auto &term) {
+          return static_cast<bool>(
+              blockOf(axesOf(term.first.range.getType())[0]));
         }))
       edges.push_back({compare, *form});
     return true;
@@ -120,7 +125,7 @@ struct TileInteriorPartsPass
         bulk.insert(*other);
     SmallVector<scf::ForOp> loops;
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (!bulk.contains(program.getSymName()))
+      if (!bulk.contains(program.getPackedOf().value_or(program.getSymName())))
         program.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
       Splitter(loop).run();

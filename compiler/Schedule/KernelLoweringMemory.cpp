@@ -148,9 +148,7 @@ Value KernelLowering::alloc(sm::BufferType type, Location loc) {
 }
 
 LogicalResult KernelLowering::lowerCopy(LoadOp load) {
-  SmallVector<StringAttr> axes;
-  for (Value index : load.getIndices())
-    llvm::append_range(axes, axesOf(index.getType()));
+  llvm::SmallSetVector<StringAttr, 2> axes = copyAxes(load);
   sm::BufferType type =
       bufferType(axes[0], axes[1], getElementTypeOrSelf(load.getType()));
   bool lastIsColumn = axesOf(load.getIndices().back().getType()).size() == 1;

@@ -16,14 +16,20 @@ bool isCopyableOperand(LoadOp load) {
   auto type = dyn_cast<RankedTensorType>(load.getType());
   if (!type || type.getRank() != 2 || type.getElementTypeBitWidth() != 16)
     return false;
-  int withAxes = 0;
-  for (Value index : load.getIndices()) {
-    size_t n = axesOf(index.getType()).size();
-    withAxes += n > 0;
-    if (n > 1)
-      return false;
-  }
-  return withAxes == 2;
+  auto axes = copyAxes(load);
+  // Where the last index is a tile it runs along columns.
+  ArrayRef<StringAttr> last = axesOf(load.getIndices().back().getType());
+  return axes.size() == 2 && (last.empty() || last.front() == axes.back()) &&
+         llvm::all_of(load.getIndices(), [](Value index) {
+           return axesOf(index.getType()).size() <= 1;
+         });
+}
+
+llvm::SmallSetVector<StringAttr, 2> copyAxes(LoadOp load) {
+  llvm::SmallSetVector<StringAttr, 2> axes;
+  for (Value index : load.getIndices())
+    axes.insert_range(axesOf(index.getType()));
+  return axes;
 }
 
 namespace {

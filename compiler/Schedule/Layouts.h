@@ -5,6 +5,7 @@
 
 #include "dialect/Sm/Sm.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace selvedge::schedule {
 
@@ -42,8 +43,12 @@ struct AxisRoles {
 mlir::FailureOr<AxisRoles> assignRoles(tile::KernelOp kernel);
 
 /// True where `load` can be copied to shared memory as an operand of a product:
-/// a 16-bit tile with two axes that come from different indices.
+/// a 16-bit tile with two axes, of which each index has one at most.
 bool isCopyableOperand(tile::LoadOp load);
+
+/// The axes of a load in the order of its indices: of such an operand rows and
+/// columns.
+llvm::SmallSetVector<mlir::StringAttr, 2> copyAxes(tile::LoadOp load);
 
 /// Warps, out of `warps`, that share an axis of lanes of `size`: each has a
 /// vector per lane, so that rows are few and what a kernel reads again of them

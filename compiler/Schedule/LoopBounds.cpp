@@ -79,6 +79,19 @@ Value BoundBuilder::extreme(const analysis::LinearIndex &form, bool largest) {
       Value size = BlockSizeOp::create(b, loc, b.getI32Type(), blockOf(axis));
       sum = add(sum, mul(sub(wide(size), i64(1)), i64(coefficient)));
     }
+  // An index and a block more fit 32 bits, in which division is cheap.
+  for (auto &[quotient, coefficient] : form.quotients) {
+    RangeOp range = quotient.range;
+    Value index = range.getStart();
+    if ((coefficient > 0) == largest) {
+      Value size = BlockSizeOp::create(b, loc, b.getI32Type(),
+                                       blockOf(axesOf(range.getType())[0]));
+      Value one = arith::ConstantIntOp::create(b, loc, 1, 32);
+      index = add(index, sub(size, one));
+    }
+    Value part = arith::DivUIOp::create(b, loc, index, quotient.divisor);
+    sum = add(sum, mul(wide(part), i64(coefficient)));
+  }
   return sum;
 }
 

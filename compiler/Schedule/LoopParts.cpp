@@ -68,6 +68,11 @@ private:
     for (auto &[axis, coefficient] : form->axes)
       if (!blockOf(axis))
         return;
+    for (auto &[quotient, coefficient] : form->quotients)
+      if (!blockOf(axesOf(quotient.range.getType())[0]) ||
+          !loop.isDefinedOutsideOfLoop(quotient.range.getStart()) ||
+          !loop.isDefinedOutsideOfLoop(quotient.divisor))
+        return;
     conditions.push_back({compare, sign, *form, isIdleWithout(compare)});
   }
 

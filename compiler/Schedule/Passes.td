@@ -52,6 +52,39 @@ def TileLoopParts : Pass<"tile-loop-parts"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TilePackRows : Pass<"tile-pack-rows", "::mlir::ModuleOp"> {
+  let summary = "Give a program that reads the same operands for several blocks a second version that reads them once";
+  let description = [{
+    A range `u` that runs one by one, and a range `i` in blocks, while the operands of products that a kernel's loops load depend on neither: each `u` has a thread block of its own, and all load the
+    same. Where `i` is short its blocks are mostly empty besides. The second version has one range `r` over both, `u` fastest, in blocks: rows of a tile are pairs, `i = r / R` and `u = r mod R`.
+    What was the same for all rows because only `u` decided becomes a tile along them. It is for dims where packing can only gain: at least two `u`, not more than the smallest block has rows, and
+    at most half as many `i` as that, so that packed blocks are at most half of the others.
+
+    Before:
+    ```mlir
+    tile.program @op ... {
+      tile.kernel @main ranges [<u, extent R>, <i, extent M, block "BM">] axes [<"i", block = "BM">, ...] {
+      ^bb0(..., %u: i32, %i0: i32):
+        %i = tile.range %i0
+        %h = arith.addi (arith.muli %g, %R), %u
+        tile.load %q[%i, %h, %d] ...
+    ```
+    After: the same, and
+    ```mlir
+    tile.program @op.packed ... packed_of @op where affine_map<()[M, R, ...] -> (R - 2, -R + 64, -M + 32)> {
+      tile.kernel @main ranges [<i, extent M * R, block "BM">] axes [<"i", block = "BM">, ...] {
+      ^bb0(..., %r0: i32):
+        %r = tile.range %r0
+        %i = arith.divui %r, (tile.splat %R)
+        %u = arith.remui %r, (tile.splat %R)
+        %h = arith.addi (tile.splat (arith.muli %g, %R)), %u
+        tile.load %q[%i, %h, %d] ...
+    ```
+    Runs before the safety passes and verifiers, which see both programs.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileSplitVariants : Pass<"tile-split-variants", "::mlir::ModuleOp"> {
   let summary = "Give a program that warpgroups will execute a second version for any strides";
   let description = [{
@@ -104,7 +137,8 @@ def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
   let summary = "Lower bound tile kernels to sm.seq and sm.plan";
   let description = [{
     Gives every axis a distribution over registers, lanes and warps, turns operands of `tile.dot` into copies to shared memory (or keeps them in registers where the
-    distribution allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`. Reductions and products keep their presence, for `verify-sm-padding`.
+    distribution allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`,
+    after `packed` (16-byte accesses) if there is a packed program. Reductions and products keep their presence, for `verify-sm-padding`.
 
     Before: `%k = tile.load %K[...] where(...) {fill = zero}`, `tile.dot %q, %k over ["D"] where(%pd)`.
     After: `sm.copy %K[...] where(...) to %buf ...`, `sm.mma %qbuf, %buf init %zero over "D" where(%pd)`.

@@ -28,6 +28,12 @@ constexpr Candidate warpgroupCandidates[] = {
 /// The same for plain products, whose accumulators are all that registers hold.
 constexpr Candidate plainWarpgroupCandidates[] = {
     {128, 256, 64, 8}, {128, 128, 64, 8}, {128, 64, 64, 8}, {64, 64, 64, 4}};
+/// Rows of several heads: the packed program is for few of them
+/// (`tile-pack-rows`). Short steps leave room for rings of many slots, and
+/// registers for the indices of pairs.
+constexpr Candidate packedCandidates[] = {{64, 32, 32, 4}, {64, 64, 64, 4}};
+constexpr Candidate packedWarpgroupCandidates[] = {
+    {64, 64, 64, 4}, {64, 128, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
@@ -192,7 +198,9 @@ std::string planKey(KernelOp kernel, const KernelPlan &plan) {
 }
 
 std::string planName(KernelOp kernel) {
-  StringRef version = kernel.getProgram().getUniversalOf() ? "universal." : "";
+  StringRef version = kernel.getProgram().getUniversalOf() ? "universal."
+                      : kernel.getProgram().getPackedOf()  ? "packed."
+                                                           : "";
   return (version + kernel.getSymName()).str();
 }
 
@@ -204,13 +212,17 @@ bool plansWarpgroups(KernelOp kernel, const AxisRoles &roles,
 FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
                                  const TargetInfo &target) {
   bool useWarpgroups = plansWarpgroups(kernel, roles, target);
+  bool isPacked = kernel.getProgram().getPackedOf().has_value();
   ArrayRef<Candidate> candidates =
       !roles.hasDot ? ArrayRef<Candidate>(elementwiseCandidates)
       : roles.splitCols
           ? (useWarpgroups ? ArrayRef<Candidate>(plainWarpgroupCandidates)
                            : ArrayRef<Candidate>(squareCandidates))
-      : useWarpgroups ? ArrayRef<Candidate>(warpgroupCandidates)
-                      : ArrayRef<Candidate>(rowCandidates);
+      : useWarpgroups
+          ? (isPacked ? ArrayRef<Candidate>(packedWarpgroupCandidates)
+                      : ArrayRef<Candidate>(warpgroupCandidates))
+          : (isPacked ? ArrayRef<Candidate>(packedCandidates)
+                      : ArrayRef<Candidate>(rowCandidates));
   RankedPlans ranked;
   for (const Candidate &candidate : candidates) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.

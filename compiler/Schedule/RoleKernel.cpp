@@ -117,14 +117,14 @@ Type RoleKernel::convert(Type type) {
 /// The source's arguments, bulk tensors as tensor maps, and the dims that the
 /// number of tiles takes.
 void RoleKernel::addArguments() {
-  llvm::DenseMap<Value, SmallVector<int64_t>> boxes;
+  llvm::DenseMap<Value, std::pair<SmallVector<int64_t>, PairsAttr>> boxes;
   for (ArrayRef<BulkCopy> copies :
        {ArrayRef(plan.resident),
         ArrayRef(plan.streamed.find(plan.loops.front())->second)})
     for (BulkCopy copy : copies)
-      boxes[copy.copy.getTensor()] = copy.box;
+      boxes[copy.copy.getTensor()] = {copy.box, copy.pairs};
   for (BulkStore &store : plan.stores)
-    boxes[store.store.getTensor()] = store.box;
+    boxes[store.store.getTensor()] = {store.box, store.pairs};
   Block &body = target.getBody().front();
   SmallVector<Attribute> args;
   for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
@@ -132,8 +132,9 @@ void RoleKernel::addArguments() {
     Type type = argument.getType();
     if (auto box = boxes.find(argument); box != boxes.end()) {
       auto tensor = cast<tile::GlobalType>(type);
-      arg = TensorMapArgAttr::get(
-          b.getContext(), cast<PointerArgAttr>(arg).getTensor(), box->second);
+      arg = TensorMapArgAttr::get(b.getContext(),
+                                  cast<PointerArgAttr>(arg).getTensor(),
+                                  box->second.first, box->second.second);
       type = TensorMapType::get(b.getContext(), tensor.getRank(),
                                 tensor.getElementType());
     }
@@ -158,8 +159,9 @@ void RoleKernel::addArguments() {
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
     auto arg = DimArgAttr::get(b.getContext(), name);
-    if (!launch.getGrid().isFunctionOfSymbol(i) ||
-        llvm::is_contained(args, arg))
+    bool isNeeded = launch.getGrid().isFunctionOfSymbol(i) ||
+                    llvm::is_contained(plan.pairDims(), name);
+    if (!isNeeded || llvm::is_contained(args, arg))
       continue;
     args.push_back(arg);
     body.addArgument(b.getI32Type(), loc);

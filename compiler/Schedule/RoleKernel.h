@@ -13,8 +13,7 @@
 
 namespace selvedge::schedule {
 
-constexpr int64_t warpgroupRows = 64, panelCols = 64, warpsPerGroup = 4,
-                  threadsPerWarpgroup = 128;
+constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
 /// Named barriers, of which there are 16: 0 is that of the block, then one for
 /// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
 /// for the tile that it stores.

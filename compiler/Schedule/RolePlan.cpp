@@ -11,8 +11,6 @@ using namespace selvedge::sm;
 
 namespace {
 
-/// Rows of a warpgroup's accumulator.
-constexpr int64_t warpgroupRows = 64;
 /// Limits of a bulk copy: elements per box dimension, bytes of a swizzled row.
 constexpr int64_t maxBox = 256, panelBytes = 128;
 
@@ -123,6 +121,41 @@ private:
     return same || fail("its loops copy different tiles");
   }
 
+  /// Indices of a tile whose rows are pairs: `pairs / n` in one dimension and
+  /// `first + pairs mod n` in a later one, next to it in a box.
+  struct Pairs {
+    PairsAttr attr;
+    RangeOp range;
+    Value first;
+  };
+
+  std::optional<Pairs> findPairs(ValueRange indices) {
+    for (auto [outer, index] : llvm::enumerate(indices)) {
+      auto quotient = index.getDefiningOp<arith::DivUIOp>();
+      auto range =
+          quotient ? quotient.getLhs().getDefiningOp<RangeOp>() : RangeOp();
+      if (!range ||
+          distOf(range.getType()).getAxes()[0].getName() != plan.rowAxis)
+        continue;
+      for (size_t inner = outer + 1; inner + 1 < indices.size(); ++inner) {
+        auto sum = indices[inner].getDefiningOp<arith::AddIOp>();
+        auto first = sum ? sum.getLhs().getDefiningOp<SplatOp>() : SplatOp();
+        auto rest = sum ? sum.getRhs().getDefiningOp<arith::RemUIOp>()
+                        : arith::RemUIOp();
+        if (!first || !rest || rest.getLhs() != range ||
+            rest.getRhs() != quotient.getRhs())
+          continue;
+        auto divisor = quotient.getRhs().getDefiningOp<SplatOp>();
+        auto dim = divisor ? dimOf(divisor.getValue()) : DimArgAttr();
+        if (dim)
+          return Pairs{
+              PairsAttr::get(kernel.getContext(), outer, inner, dim.getDim()),
+              range, first.getValue()};
+      }
+    }
+    return std::nullopt;
+  }
+
   bool addCopy(CopyOp op, SmallVectorImpl<BulkCopy> &copies) {
     BufferType buffer = op.getBuffer().getType();
     int64_t bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
@@ -132,16 +165,23 @@ private:
     BulkCopy bulk{op, {}, {}, {}, buffer.getRowAxis() == plan.rowAxis};
     if (buffer.getColAxis() == plan.rowAxis)
       return fail("the rows of products are contiguous in memory");
-    for (Value index : op.getIndices()) {
+    std::optional<Pairs> pairs = findPairs(op.getIndices());
+    if (pairs && !bulk.isPerWarpgroup)
+      return fail("pairs are rows of a tile that warpgroups share");
+    for (auto [d, index] : llvm::enumerate(op.getIndices())) {
       DistAttr dist = distOf(index.getType());
-      if (!dist) {
-        bulk.starts.push_back(index);
+      bool isInner = pairs && d == static_cast<size_t>(pairs->attr.getInner());
+      if (!dist || isInner) {
+        bulk.starts.push_back(isInner ? pairs->first : index);
         bulk.box.push_back(1);
         continue;
       }
-      auto range = index.getDefiningOp<RangeOp>();
+      bool isOuter = pairs && d == static_cast<size_t>(pairs->attr.getOuter());
+      auto range = isOuter ? pairs->range : index.getDefiningOp<RangeOp>();
       if (!range)
         return fail("a tile is gathered");
+      if (isOuter)
+        bulk.pairs = pairs->attr;
       bool isRows = dist.getAxes()[0].getName() == buffer.getRowAxis();
       if (isRows)
         bulk.rowDimension = bulk.starts.size();
@@ -184,9 +224,19 @@ private:
         !last || last.getAxes()[0].getName() != cols.getName())
       return "its rows are no multiple of 128 contiguous bytes";
     BulkStore bulk{op, {}, {}, cols.getName()};
-    for (Value index : op.getIndices()) {
+    std::optional<Pairs> pairs = findPairs(op.getIndices());
+    for (auto [d, index] : llvm::enumerate(op.getIndices())) {
+      if (pairs && d == static_cast<size_t>(pairs->attr.getInner())) {
+        bulk.starts.push_back(pairs->first);
+        bulk.box.push_back(1);
+        continue;
+      }
       DistAttr own = distOf(index.getType());
       auto range = index.getDefiningOp<RangeOp>();
+      if (pairs && d == static_cast<size_t>(pairs->attr.getOuter())) {
+        range = pairs->range;
+        bulk.pairs = pairs->attr;
+      }
       if (own && (!range || own.getAxes().size() != 1))
         return "it scatters";
       bool isRows = own && own.getAxes()[0].getName() == plan.rowAxis;
@@ -238,6 +288,14 @@ private:
     llvm_unreachable("kernels take tensors of their plan");
   }
 
+  /// The dimension that is passed as `argument`; null if it is none.
+  DimArgAttr dimOf(Value argument) {
+    auto given = dyn_cast<BlockArgument>(argument);
+    return given && given.getOwner() == &kernel.getBody().front()
+               ? dyn_cast<DimArgAttr>(kernel.getArgs()[given.getArgNumber()])
+               : DimArgAttr();
+  }
+
   /// Whether a predicate is `index < extent` of the dimension that it indexes:
   /// what a bulk copy fills with zero by itself.
   bool isTensorBound(Value argument, ValueRange indices, Value p) {
@@ -247,10 +305,7 @@ private:
     auto splat = compare.getRhs().getDefiningOp<SplatOp>();
     if (!splat)
       return false;
-    DimArgAttr dim;
-    if (auto bound = dyn_cast<BlockArgument>(splat.getValue());
-        bound && bound.getOwner() == &kernel.getBody().front())
-      dim = dyn_cast<DimArgAttr>(kernel.getArgs()[bound.getArgNumber()]);
+    DimArgAttr dim = dimOf(splat.getValue());
     auto constant = splat.getValue().getDefiningOp<arith::ConstantIntOp>();
     auto pointer = cast<PointerArgAttr>(
         kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()]);
@@ -275,6 +330,22 @@ private:
 };
 
 } // namespace
+
+SmallVector<StringAttr> RolePlan::pairDims() const {
+  SmallVector<StringAttr> dims;
+  auto add = [&](PairsAttr pairs) {
+    if (pairs && !llvm::is_contained(dims, pairs.getBy()))
+      dims.push_back(pairs.getBy());
+  };
+  for (const BulkCopy &copy : resident)
+    add(copy.pairs);
+  for (scf::ForOp loop : loops)
+    for (const BulkCopy &copy : streamed.find(loop)->second)
+      add(copy.pairs);
+  for (const BulkStore &store : stores)
+    add(store.pairs);
+  return dims;
+}
 
 std::optional<RolePlan> planRoles(KernelOp kernel, ArrayAttr tensors,
                                   ArrayAttr dims, std::string &why) {

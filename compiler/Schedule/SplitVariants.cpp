@@ -26,6 +26,9 @@ struct TileSplitVariantsPass
     }
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs) {
+      // For the dims of a packed program the other one has such a version.
+      if (program.getPackedOf())
+        continue;
       bool useWarpgroups = false;
       for (auto kernel : program.getBody().getOps<KernelOp>()) {
         FailureOr<AxisRoles> roles = assignRoles(kernel);

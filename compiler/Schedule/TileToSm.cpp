@@ -81,7 +81,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
           roles->laneWarps = shareLanes(
               cast<IntegerAttr>(kernel.getSizesAttr().get(axis)).getInt(),
               *kernel.getWarps());
-      StringRef base = program.getUniversalOf().value_or(program.getSymName());
+      StringRef base = program.getUniversalOf().value_or(
+          program.getPackedOf().value_or(program.getSymName()));
       std::string symbol =
           (base + "_" + kernel.getSymName() + "_" + name).str();
       KernelLowering lowering(kernel, *roles, variant);
@@ -101,7 +102,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     }
     SmallVector<Attribute> when(vectorTensors.begin(), vectorTensors.end());
     auto variantOp = sm::VariantOp::create(
-        plan, program.getLoc(), name, plan.getArrayAttr(when), variant.align);
+        plan, program.getLoc(), name, plan.getArrayAttr(when), variant.align,
+        program.getConditionsAttr());
     OpBuilder launches =
         OpBuilder::atBlockEnd(&variantOp.getBody().emplaceBlock());
     for (auto &[source, kernel] : lowered)
@@ -113,12 +115,14 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
   }
 
   void runOnOperation() override {
-    // A program's version for all tensors goes with it.
+    // A program's other versions go with it.
     SmallVector<ProgramOp> programs;
-    llvm::StringMap<ProgramOp> universals;
+    llvm::StringMap<ProgramOp> universals, packed;
     for (auto program : getOperation().getOps<ProgramOp>())
       if (std::optional<StringRef> of = program.getUniversalOf())
         universals[*of] = program;
+      else if (std::optional<StringRef> of = program.getPackedOf())
+        packed[*of] = program;
       else
         programs.push_back(program);
     for (ProgramOp program : programs) {
@@ -139,6 +143,15 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
           failed(lowerVariant(module, variants, universal, {0}, "universal",
                               /*forWarpgroups=*/false, differs)))
         return signalPassFailure();
+      // Tried first.
+      if (ProgramOp rows = packed.lookup(program.getSymName())) {
+        OpBuilder first = OpBuilder::atBlockBegin(&plan.getBody().front());
+        if (failed(lowerVariant(module, first, rows, {16}, "packed",
+                                /*forWarpgroups=*/universal != program,
+                                differs)))
+          return signalPassFailure();
+        rows.erase();
+      }
       if (universal != program)
         universal.erase();
       program.erase();

@@ -20,23 +20,50 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
 
   void runOnOperation() override {
     for (auto plan : getOperation().getOps<PlanOp>()) {
+      SmallVector<VariantOp> variants(plan.getBody().getOps<VariantOp>());
+      // The last variant takes any tensors.
       if (drop)
-        dropVariants(plan);
-      for (auto variant : plan.getBody().getOps<VariantOp>())
+        while (variants.size() > 1) {
+          erase(variants.front());
+          variants.erase(variants.begin());
+        }
+      for (VariantOp variant : variants) {
         for (auto launch : variant.getBody().getOps<LaunchOp>())
           if (failed(rewrite(plan, variant, launch)))
             return signalPassFailure();
+        // Without roles fewer reads are no gain over a variant with roles.
+        if (variant.getConditions() && !isBulk(variant))
+          erase(variant);
+      }
     }
   }
 
-  /// Leaves the last variant, which takes any tensors.
-  void dropVariants(PlanOp plan) {
-    SmallVector<VariantOp> variants(plan.getBody().getOps<VariantOp>());
-    for (VariantOp variant : ArrayRef(variants).drop_back()) {
-      for (auto launch : variant.getBody().getOps<LaunchOp>())
-        SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr())
-            ->erase();
-      variant.erase();
+  static bool isBulk(VariantOp variant) {
+    auto launches = variant.getBody().getOps<LaunchOp>();
+    return llvm::any_of(launches,
+                        [](LaunchOp launch) { return launch.getPersistent(); });
+  }
+
+  static void erase(VariantOp variant) {
+    for (auto launch : variant.getBody().getOps<LaunchOp>())
+      SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr())
+          ->erase();
+    variant.erase();
+  }
+
+  /// A box of pairs holds all of the inner dimension.
+  static void addConditions(PlanOp plan, VariantOp variant,
+                            const RolePlan &roles) {
+    MLIRContext *ctx = plan.getContext();
+    for (StringAttr dim : roles.pairDims()) {
+      AffineMap conditions = variant.getConditions().value_or(
+          AffineMap::get(0, plan.getDims().size(), ctx));
+      unsigned position =
+          llvm::find(plan.getDims(), dim) - plan.getDims().begin();
+      AffineExpr rest = getAffineConstantExpr(warpgroupRows, ctx) %
+                        getAffineSymbolExpr(position, ctx);
+      variant.setConditions(
+          conditions.insertResult(-rest, conditions.getNumResults()));
     }
   }
 
@@ -62,6 +89,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       refuse(kernel, why);
       return success();
     }
+    addConditions(plan, variant, *roles);
     FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, slots);
     if (failed(emitted))
       return failure();
@@ -69,8 +97,15 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     launch.setBlock(32 * emitted->getWarps());
     launch.setPersistent(true);
     launch.setArgsAttr(launchArgs(*emitted));
-    variant.setName("bulk");
+    std::string name = kernel.getSymName().str();
     kernel.erase();
+    if (!variant.getConditions()) {
+      variant.setName("bulk");
+      return success();
+    }
+    // A name says one variant.
+    emitted->setSymName(name);
+    launch.setKernel(name);
     return success();
   }
 };

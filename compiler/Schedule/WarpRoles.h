@@ -11,6 +11,9 @@
 
 namespace selvedge::schedule {
 
+/// Rows of a warpgroup's accumulator.
+constexpr int64_t warpgroupRows = 64;
+
 /// A copy of form seq that the hardware can do in bulk.
 struct BulkCopy {
   sm::CopyOp copy;
@@ -27,6 +30,8 @@ struct BulkCopy {
   llvm::SmallVector<unsigned, 0> extents{};
   /// Dimension of the tensor that the buffer's rows are.
   size_t rowDimension = 0;
+  /// Where rows are pairs of two dimensions; its outer one is `rowDimension`.
+  sm::PairsAttr pairs = {};
 };
 
 /// A store of form seq that the hardware can do in bulk: every predicate is a
@@ -37,6 +42,8 @@ struct BulkStore {
   llvm::SmallVector<int64_t> box;
   mlir::StringAttr colAxis;
   size_t rowDimension = 0;
+  /// As for copies.
+  sm::PairsAttr pairs = {};
   /// Run-time extent of the tensor's rows: unless it is a multiple of the words
   /// that bulk stores write, lanes store. Null where it is known to be one.
   mlir::Value rowExtent = {};
@@ -63,6 +70,10 @@ struct RolePlan {
   /// Tiles of equal length go to fixed thread blocks, others to whoever is
   /// free.
   TileLength length = TileLength::Equal;
+
+  /// Dims whose indices share rows with another: each must divide the rows of a
+  /// warpgroup.
+  llvm::SmallVector<mlir::StringAttr> pairDims() const;
 };
 
 /// The plan of a kernel of form seq; none where it does not fit: `why` says so.

@@ -1,4 +1,4 @@
-// Which rows bulk stores may write.
+// Which sizes bulk copies need.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/BulkStores.h"
 
@@ -75,7 +75,32 @@ static LogicalResult checkWords(TmaStoreOp op) {
   return success();
 }
 
+/// A box of pairs has whole ones: the launch is conditional on that.
+static LogicalResult checkPairs(KernelOp kernel) {
+  LaunchOp launch = launchOf(kernel);
+  for (auto map : kernel.getArgs().getAsRange<Attribute>()) {
+    auto attr = dyn_cast<TensorMapArgAttr>(map);
+    if (!launch || !attr || !attr.getPairs())
+      continue;
+    ArrayAttr dims = launch->getParentOfType<PlanOp>().getDims();
+    StringAttr by = attr.getPairs().getBy();
+    unsigned position = llvm::find(dims, by) - dims.begin();
+    int64_t rows = attr.getBox()[attr.getPairs().getOuter()];
+    AffineExpr rest = getAffineConstantExpr(rows, kernel.getContext()) %
+                      getAffineSymbolExpr(position, kernel.getContext());
+    std::optional<AffineMap> conditions =
+        launch->getParentOfType<VariantOp>().getConditions();
+    if (!conditions || !llvm::is_contained(conditions->getResults(), -rest))
+      return launch.emitOpError("expects a condition that ")
+             << by << " divides the " << rows << " rows of a box of "
+             << attr.getTensor();
+  }
+  return success();
+}
+
 LogicalResult checkBulkStores(KernelOp kernel) {
+  if (failed(checkPairs(kernel)))
+    return failure();
   return failure(
       kernel
           .walk([](TmaStoreOp store) { return WalkResult(checkWords(store)); })

@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace {
 /// First word of a node that is no operation.
-enum Leaf : uint64_t { Known, Unknown, Opaque, Lane, Compare };
+enum Leaf : uint64_t { Known, Unknown, Opaque, Lane, Compare, Quotient };
 } // namespace
 
 static uint64_t bits(const void *pointer) {
@@ -30,9 +30,15 @@ LaneExpressions::Key LaneExpressions::constant(int64_t value) {
   return add({Known, static_cast<uint64_t>(value)});
 }
 
-LaneExpressions::Key LaneExpressions::lessThan(StringAttr axis, Key start,
-                                               Key bound) {
-  Key index = add({Lane, bits(axis.getAsOpaquePointer()), start});
+LaneExpressions::Key LaneExpressions::lane(StringAttr axis, Key start) {
+  return add({Lane, bits(axis.getAsOpaquePointer()), start});
+}
+
+LaneExpressions::Key LaneExpressions::quotient(Key a, Key b) {
+  return add({Quotient, a, b});
+}
+
+LaneExpressions::Key LaneExpressions::lessThan(Key index, Key bound) {
   return add({Compare, static_cast<uint64_t>(arith::CmpIPredicate::slt), index,
               bound});
 }
@@ -66,9 +72,12 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
   if (!isExpression)
     return add({Opaque, bits(value.getAsOpaquePointer())});
   if (auto range = dyn_cast<sm::RangeOp>(def)) {
-    StringAttr axis = axisNames(range.getType()).front();
-    return add(
-        {Lane, bits(axis.getAsOpaquePointer()), of(agent, range.getStart())});
+    Key start = of(agent, range.getStart());
+    return lane(axisNames(range.getType()).front(), start);
+  }
+  if (isa<arith::DivUIOp>(def)) {
+    Key a = of(agent, def->getOperand(0)), b = of(agent, def->getOperand(1));
+    return quotient(a, b);
   }
   Node node{bits(def->getName().getAsOpaquePointer()), 0, 0, 0, 0};
   for (auto [i, operand] : llvm::enumerate(def->getOperands()))
@@ -103,7 +112,17 @@ std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
     return *a + *b;
   if (isa<arith::SubIOp>(def))
     return *a - *b;
+  if (isa<arith::DivUIOp>(def) && *a >= 0 && *b > 0)
+    return *a / *b;
   return std::nullopt;
+}
+
+/// Whether a number grows by the same from lane to lane.
+static bool isLinear(Value value) {
+  Operation *def = strip(value).getDefiningOp();
+  return !def || !sm::distOf(value.getType()) ||
+         (!isa<arith::DivUIOp>(def) &&
+          llvm::all_of(def->getOperands(), isLinear));
 }
 
 bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
@@ -118,8 +137,11 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
       llvm::is_contained({arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
                          compare.getPredicate()))
     return false;
-  // Both sides are linear in the lane: the outermost lanes decide.
-  for (int64_t lane : {int64_t(0), tile.getDimSize(0) - 1}) {
+  // Where both sides are linear in the lane the outermost lanes decide.
+  bool isEnds = isLinear(compare.getLhs()) && isLinear(compare.getRhs());
+  int64_t last = tile.getDimSize(0) - 1;
+  for (int64_t lane = 0; lane <= last;
+       lane += isEnds ? std::max(last, int64_t(1)) : 1) {
     std::optional<int64_t> a = atLane(agent, compare.getLhs(), lane),
                            b = atLane(agent, compare.getRhs(), lane);
     if (!a || !b ||
@@ -130,18 +152,23 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
   return true;
 }
 
-bool LaneExpressions::isInside(Key start, int64_t size, Key bound) const {
-  if (nodes[start][0] != Known || nodes[bound][0] != Known)
-    return false;
-  auto from = static_cast<int64_t>(nodes[start][1]),
-       to = static_cast<int64_t>(nodes[bound][1]);
-  return from >= 0 && from + size <= to;
+bool LaneExpressions::isInside(Key start, int64_t size, Key bound,
+                               Key divisor) const {
+  std::optional<int64_t> from = knownOf(start), to = knownOf(bound),
+                         by = knownOf(divisor);
+  return from && to && by && *by > 0 && *from >= 0 &&
+         (*from + size - 1) / *by < *to;
+}
+
+std::optional<int64_t> LaneExpressions::knownOf(Key key) const {
+  if (nodes[key][0] != Known)
+    return std::nullopt;
+  return static_cast<int64_t>(nodes[key][1]);
 }
 
 std::string LaneExpressions::str(Key key) const {
-  return nodes[key][0] == Known
-             ? std::to_string(static_cast<int64_t>(nodes[key][1]))
-             : "?";
+  std::optional<int64_t> number = knownOf(key);
+  return number ? std::to_string(*number) : "?";
 }
 
 } // namespace selvedge::verify

@@ -22,13 +22,20 @@ public:
   /// A value as `agent` has it now; of an index tile, as a function of the
   /// lane.
   Key of(Agent &agent, mlir::Value value);
-  /// `start + lane of axis < bound`.
-  Key lessThan(mlir::StringAttr axis, Key start, Key bound);
+  /// `start + lane of axis`.
+  Key lane(mlir::StringAttr axis, Key start);
+  /// `a / b`, rounding down, of numbers that are not negative.
+  Key quotient(Key a, Key b);
+  /// `index < bound`.
+  Key lessThan(Key index, Key bound);
   Key constant(int64_t value);
   /// Whether a predicate is true in every lane; false where not known.
   bool isTrue(Agent &agent, mlir::Value predicate);
-  /// Whether `size` lanes from `start` on are known to be in 0..bound-1.
-  bool isInside(Key start, int64_t size, Key bound) const;
+  /// Whether `size` lanes from `start` on, divided by `divisor`, are known to
+  /// be in 0..bound-1.
+  bool isInside(Key start, int64_t size, Key bound, Key divisor) const;
+  /// The number, where it is known.
+  std::optional<int64_t> knownOf(Key key) const;
   /// "128", or "?" where the number is not known.
   std::string str(Key key) const;
 

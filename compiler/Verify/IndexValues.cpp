@@ -111,8 +111,21 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
   Polynomial rest = mode == Rounding::Down ? a - b * q : b * q - a;
   system.define(rest);
   system.define(b - 1 - rest);
-  if (isNonNegative(a))
+  if (isNonNegative(a)) {
     system.define(q);
+    if (mode == Rounding::Down)
+      system.define(a - q);
+  }
+  // Division by the same number keeps an order, which is no matter of linear
+  // reasoning.
+  for (const Quotient &known : quotients) {
+    if (known.b != b || known.mode != mode)
+      continue;
+    if (isNonNegative(a - known.a))
+      system.define(q - known.q);
+    if (isNonNegative(known.a - a))
+      system.define(known.q - q);
+  }
   quotients.push_back({a, b, q, mode});
   // Of a distance that is cut off at 0, either nothing or the distance itself
   // is rounded: linear reasoning would round a distance of 0 up.

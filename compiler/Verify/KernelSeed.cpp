@@ -28,8 +28,16 @@ void seedSignature(ArrayAttr dims, ArrayAttr tensors, IndexValues &values,
         }
 }
 
+void seedConditions(AffineMap conditions, IndexValues &values,
+                    ArrayRef<Polynomial> dimValues) {
+  for (AffineExpr condition : conditions.getResults())
+    values.assume(values.of(condition, dimValues));
+}
+
 void seedKernel(KernelOp kernel, IndexValues &values,
                 ArrayRef<Polynomial> dims) {
+  if (std::optional<AffineMap> conditions = kernel.getProgram().getConditions())
+    seedConditions(*conditions, values, dims);
   for (auto [i, dim] : llvm::enumerate(dims))
     values.define(kernel.getDimArg(i), dim);
   for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {

@@ -12,6 +12,11 @@ void seedSignature(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
                    IndexValues &values,
                    llvm::SmallVectorImpl<Polynomial> &dimValues);
 
+/// Assumes what a launch depends on: every result of a map of dims is at least
+/// 0.
+void seedConditions(mlir::AffineMap conditions, IndexValues &values,
+                    llvm::ArrayRef<Polynomial> dimValues);
+
 /// Defines dims, coordinates and lanes of a tile kernel.
 void seedKernel(tile::KernelOp kernel, IndexValues &values,
                 llvm::ArrayRef<Polynomial> dims);

@@ -27,6 +27,9 @@ public:
   LogicalResult run() {
     std::vector<Trial> trials =
         makeTrials(kernel, 2 * largestRing(kernel) + 1, nonempty);
+    if (trials.empty())
+      return kernel.emitOpError("expects conditions that dims of a few blocks "
+                                "meet, so that it can be executed");
     for (const Trial &trial : trials) {
       uint64_t before = steps;
       skeleton.setSamples(trial.samples);

@@ -63,6 +63,15 @@ void SmAsyncRules::fill(Agent &agent, Value buffer, ValueRange indices,
   contents[*slot] = std::move(filled);
 }
 
+std::optional<Key> SmAsyncRules::dimArgument(Agent &agent, Attribute name) {
+  for (auto [attr, argument] :
+       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
+    if (auto given = dyn_cast<DimArgAttr>(attr);
+        given && given.getDim() == name)
+      return expressions.of(agent, argument);
+  return {};
+}
+
 std::optional<Key> SmAsyncRules::extentOfTensor(Agent &agent, StringAttr tensor,
                                                 size_t dim) {
   if (!launch)
@@ -73,14 +82,27 @@ std::optional<Key> SmAsyncRules::extentOfTensor(Agent &agent, StringAttr tensor,
   auto symbol = dyn_cast_or_null<AffineSymbolExpr>(extent);
   if (!symbol)
     return {};
-  Attribute name =
-      launch->getParentOfType<PlanOp>().getDims()[symbol.getPosition()];
-  for (auto [attr, argument] :
-       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
-    if (auto given = dyn_cast<DimArgAttr>(attr);
-        given && given.getDim() == name)
-      return expressions.of(agent, argument);
-  return {};
+  return dimArgument(
+      agent, launch->getParentOfType<PlanOp>().getDims()[symbol.getPosition()]);
+}
+
+bool SmAsyncRules::beginsWithPair(Agent &agent, Operation *op, Value map,
+                                  ValueRange indices, BufferType type) {
+  auto argument = dyn_cast<BlockArgument>(map);
+  auto attr = argument ? dyn_cast<TensorMapArgAttr>(
+                             kernel.getArgs()[argument.getArgNumber()])
+                       : TensorMapArgAttr();
+  PairsAttr pairs = attr ? attr.getPairs() : PairsAttr();
+  if (!pairs)
+    return true;
+  Key start = expressions.of(agent, indices[pairs.getOuter()]);
+  std::optional<int64_t> first = expressions.knownOf(start);
+  if (first && *first % type.getRows() == 0)
+    return true;
+  op->emitOpError("expects a box of pairs to begin at a multiple of its ")
+      << type.getRows() << " rows, found " << expressions.str(start) << " ("
+      << agent.where().str() << ")";
+  return false;
 }
 
 /// Zeros arrive beyond the tensor's extents, and nowhere else.
@@ -102,14 +124,24 @@ void SmAsyncRules::fillByTma(Agent &agent, TmaLoadOp op) {
     std::optional<Key> extent = extentOfTensor(agent, box.getTensor(), dim);
     if (!extent)
       continue;
-    Key key =
-        expressions.lessThan(isLast ? type.getColAxis() : type.getRowAxis(),
-                             filled.indices[dim], *extent);
+    Key index = expressions.lane(isLast ? type.getColAxis() : type.getRowAxis(),
+                                 filled.indices[dim]);
+    Key divisor = expressions.constant(1);
+    if (PairsAttr pairs = box.getPairs();
+        pairs && static_cast<size_t>(pairs.getOuter()) == dim) {
+      std::optional<Key> by = dimArgument(agent, pairs.getBy());
+      if (!by)
+        continue;
+      divisor = *by;
+      index = expressions.quotient(index, divisor);
+    }
+    Key key = expressions.lessThan(index, *extent);
     filled.zeros.push_back(key);
     bool isKnown = llvm::any_of(
         filled.presence, [&](const Condition &c) { return c.key == key; });
     int64_t size = isLast ? type.getCols() : type.getRows();
-    if (!isKnown && !expressions.isInside(filled.indices[dim], size, *extent))
+    if (!isKnown &&
+        !expressions.isInside(filled.indices[dim], size, *extent, divisor))
       filled.presence.push_back({key, Value()});
   }
   contents[*slot] = std::move(filled);

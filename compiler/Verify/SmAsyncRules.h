@@ -95,6 +95,13 @@ private:
   void fill(Agent &agent, mlir::Value buffer, mlir::ValueRange indices,
             mlir::ValueRange presence, mlir::Operation *op);
   void fillByTma(Agent &agent, sm::TmaLoadOp op);
+  /// A run-time dimension; none where the kernel does not take it.
+  std::optional<LaneExpressions::Key> dimArgument(Agent &agent,
+                                                  mlir::Attribute name);
+  /// Whether the box of a tensor map that has pairs as rows begins with the
+  /// first of some; errors if not.
+  bool beginsWithPair(Agent &agent, mlir::Operation *op, mlir::Value map,
+                      mlir::ValueRange indices, sm::BufferType type);
   /// The extent of a tensor; none where the kernel does not know it.
   std::optional<LaneExpressions::Key>
   extentOfTensor(Agent &agent, mlir::StringAttr tensor, size_t dim);

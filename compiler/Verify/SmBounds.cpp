@@ -1,6 +1,7 @@
 // verify-sm-bounds: form seq accesses memory inside tensors only.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/AccessBounds.h"
+#include "compiler/Verify/KernelSeed.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -42,6 +43,9 @@ private:
         if (const auto *it = llvm::find(plan.getDims(), dim.getDim());
             it != plan.getDims().end())
           values.define(argument, dims[it - plan.getDims().begin()]);
+    auto variant = launch->getParentOfType<VariantOp>();
+    if (std::optional<AffineMap> conditions = variant.getConditions())
+      seedConditions(*conditions, values, dims);
     SmallVector<Polynomial> counts;
     for (AffineExpr count : launch.getGrid().getResults()) {
       counts.push_back(values.of(count, dims));

@@ -61,6 +61,8 @@ private:
                                   sm::DistAttr dist);
   /// Whether a bulk store writes nothing where `predicate` is false, because
   /// that is outside of the tensor.
+  /// Whether `value` is the run-time dimension `name`.
+  bool isDim(mlir::Value value, mlir::Attribute name);
   bool isClipped(sm::TmaStoreOp store, mlir::Value predicate);
 
   /// A part of a tile has the facts of the tile, whose predicates are cut as

@@ -172,18 +172,33 @@ LogicalResult SmPadding::checkTmaStore(TmaStoreOp store) {
   return checkIndices(store, store.getIndices(), {});
 }
 
+bool SmPadding::isDim(Value value, Attribute name) {
+  auto argument = dyn_cast<BlockArgument>(strip(value));
+  if (!argument || argument.getOwner() != &kernel.getBody().front())
+    return false;
+  auto given = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+  return given && given.getDim() == name;
+}
+
 bool SmPadding::isClipped(TmaStoreOp store, Value predicate) {
   auto compare = strip(predicate).getDefiningOp<arith::CmpIOp>();
   LaunchOp launch = launchOf(kernel);
   if (!compare || !launch ||
       compare.getPredicate() != arith::CmpIPredicate::slt)
     return false;
-  auto range = strip(compare.getLhs()).getDefiningOp<RangeOp>();
-  Value bound = strip(compare.getRhs());
-  if (!range)
-    return false;
+  Value index = strip(compare.getLhs()), bound = strip(compare.getRhs());
   auto map = cast<TensorMapArgAttr>(
       kernel.getArgs()[cast<BlockArgument>(store.getMap()).getArgNumber()]);
+  auto quotient = index.getDefiningOp<arith::DivUIOp>();
+  PairsAttr pairs = quotient ? map.getPairs() : PairsAttr();
+  if (quotient) {
+    if (!pairs || !isDim(quotient.getRhs(), pairs.getBy()))
+      return false;
+    index = strip(quotient.getLhs());
+  }
+  auto range = index.getDefiningOp<RangeOp>();
+  if (!range)
+    return false;
   BufferType type = store.getBuffer().getType();
   StringAttr axis = axisNames(range.getType()).front();
   for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
@@ -193,7 +208,10 @@ bool SmPadding::isClipped(TmaStoreOp store, Value predicate) {
                             ? type.getRowAxis()
                             : StringAttr();
     AffineExpr extent = extentOf(launch, map.getTensor(), dim);
-    if (stored != axis || !extent ||
+    // What the tensor map divides is the predicate's quotient, and no other.
+    bool isPair =
+        map.getPairs() && static_cast<size_t>(map.getPairs().getOuter()) == dim;
+    if (stored != axis || !extent || isPair != static_cast<bool>(pairs) ||
         !isSame(range.getStart(), withoutZero(index)))
       continue;
     if (auto number = dyn_cast<AffineConstantExpr>(extent)) {
@@ -201,15 +219,8 @@ bool SmPadding::isClipped(TmaStoreOp store, Value predicate) {
       return constant && constant.value() == number.getValue();
     }
     auto symbol = dyn_cast<AffineSymbolExpr>(extent);
-    auto argument = dyn_cast<BlockArgument>(bound);
-    if (!symbol || !argument ||
-        argument.getOwner() != &kernel.getBody().front())
-      return false;
-    auto given =
-        dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
-    return given &&
-           launch->getParentOfType<PlanOp>().getDims()[symbol.getPosition()] ==
-               given.getDim();
+    return symbol && isDim(bound, launch->getParentOfType<PlanOp>()
+                                      .getDims()[symbol.getPosition()]);
   }
   return false;
 }

@@ -152,7 +152,9 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
 
 Progress SmAsyncRules::tmaLoad(Agent &agent, TmaLoadOp op) {
   fillByTma(agent, op);
-  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
+  BufferType type = op.getBuffer().getType();
+  return isBoxOfBuffer(op, op.getMap(), type) &&
+                 beginsWithPair(agent, op, op.getMap(), op.getIndices(), type)
              ? bulkFill(agent, op, op.getBuffer(), op.getBarrier(),
                         op.getStage())
              : Progress::Failed;
@@ -224,7 +226,9 @@ bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
 }
 
 Progress SmAsyncRules::tmaStore(Agent &agent, TmaStoreOp op) {
-  return isBoxOfBuffer(op, op.getMap(), op.getBuffer().getType())
+  BufferType type = op.getBuffer().getType();
+  return isBoxOfBuffer(op, op.getMap(), type) &&
+                 beginsWithPair(agent, op, op.getMap(), op.getIndices(), type)
              ? bulkDrain(agent, op, op.getBuffer())
              : Progress::Failed;
 }

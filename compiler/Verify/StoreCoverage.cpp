@@ -25,6 +25,8 @@ StoreCoverage::StoreCoverage(StoreOp store)
                 outside, dims);
   for (auto [i, dim] : llvm::enumerate(dims))
     outside.define(kernel.getDimArg(i), dim);
+  if (std::optional<AffineMap> conditions = kernel.getProgram().getConditions())
+    seedConditions(*conditions, outside, dims);
   // Bounds of an index would say that its loop runs.
   for (scf::ForOp loop : loops)
     outside.define(loop.getInductionVar(), outside.newSymbol());
@@ -39,6 +41,10 @@ std::optional<std::string> StoreCoverage::gap() {
        llvm::enumerate(store.getIndices(), shape.getResults()))
     if (!spans(index, extent))
       return "does not provably run over all of dimension " + std::to_string(d);
+  // Of a number both digits run, or neither is known to.
+  for (const auto &[axis, part] : parts)
+    if (!part.hasQuotient || !part.hasRemainder)
+      return "uses one digit of axis '" + axis.str() + "' only";
   if (std::string name = mayNotRun(); !name.empty())
     return name + " may run zero times";
   if (!holdsInside(store.getPresence()))
@@ -93,11 +99,64 @@ bool StoreCoverage::collectLanes(RangeOp range, const Polynomial &weight,
   return true;
 }
 
+/// `p` over a symbol that is a factor of all of its terms; none for others.
+static std::optional<Polynomial> dividedBy(const Polynomial &p,
+                                           const Polynomial &divisor) {
+  const auto &terms = divisor.getTerms();
+  if (terms.size() != 1 || terms.begin()->first.size() != 1 ||
+      terms.begin()->second != 1)
+    return std::nullopt;
+  unsigned symbol = terms.begin()->first.front();
+  Polynomial result;
+  for (const auto &[monomial, coefficient] : p.getTerms()) {
+    const auto *at = llvm::find(monomial, symbol);
+    if (at == monomial.end())
+      return std::nullopt;
+    Polynomial term(static_cast<int64_t>(coefficient));
+    for (const unsigned *id = monomial.begin(); id != monomial.end(); ++id)
+      if (id != at)
+        term = term * Polynomial::symbol(*id);
+    result += term;
+  }
+  return result;
+}
+
+/// r / R and r mod R run over all pairs of digits while r runs over a multiple
+/// of R.
+bool StoreCoverage::collectPart(Operation *op, const Polynomial &weight,
+                                SmallVectorImpl<Digit> &digits) {
+  auto range = strip(op->getOperand(0)).getDefiningOp<RangeOp>();
+  if (!range)
+    return false;
+  StringAttr name = axisNames(range.getType()).front();
+  auto axes = kernel.getAxes().getAsRange<AxisAttr>();
+  auto axis =
+      llvm::find_if(axes, [&](AxisAttr a) { return a.getName() == name; });
+  Value start = range.getStart(), divisor = strip(op->getOperand(1));
+  std::optional<Polynomial> count = countOf(start, (*axis).getBlock());
+  Polynomial radix = outside.of(divisor);
+  std::optional<Polynomial> quotients =
+      count ? dividedBy(*count, radix) : std::nullopt;
+  if (!(*axis).getBlock() || !quotients || !outside.isNonNegative(radix - 1))
+    return false;
+  auto [known, isNew] = parts.insert({name, {start, divisor}});
+  Parts &part = known->second;
+  if (isNew ? !usedAxes.insert(name).second || !usedScalars.insert(start).second
+            : part.start != start || part.divisor != divisor)
+    return false;
+  bool isQuotient = isa<arith::DivUIOp>(op);
+  digits.push_back({weight, isQuotient ? *quotients : radix});
+  return !std::exchange(isQuotient ? part.hasQuotient : part.hasRemainder,
+                        true);
+}
+
 bool StoreCoverage::collect(Value index, const Polynomial &weight,
                             SmallVectorImpl<Digit> &digits) {
   index = strip(index);
   if (auto range = index.getDefiningOp<RangeOp>())
     return collectLanes(range, weight, digits);
+  if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(index.getDefiningOp()))
+    return collectPart(index.getDefiningOp(), weight, digits);
   if (auto sum = index.getDefiningOp<arith::AddIOp>())
     return collect(sum.getLhs(), weight, digits) &&
            collect(sum.getRhs(), weight, digits);

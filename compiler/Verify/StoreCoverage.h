@@ -6,6 +6,7 @@
 #include "compiler/Verify/IndexValues.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace selvedge::verify {
 
@@ -31,6 +32,9 @@ private:
                llvm::SmallVectorImpl<Digit> &digits);
   bool collectLanes(tile::RangeOp range, const Polynomial &weight,
                     llvm::SmallVectorImpl<Digit> &digits);
+  /// The same of the quotient or the remainder of a range by a number.
+  bool collectPart(mlir::Operation *part, const Polynomial &weight,
+                   llvm::SmallVectorImpl<Digit> &digits);
   /// How often a coordinate or loop runs by steps of `block`, or by 1.
   std::optional<Polynomial> countOf(mlir::Value scalar, mlir::StringAttr block);
   bool spans(mlir::Value index, mlir::AffineExpr extent);
@@ -50,6 +54,12 @@ private:
   llvm::SmallVector<Polynomial> dims;
   llvm::DenseSet<mlir::Value> usedScalars;
   llvm::DenseSet<mlir::StringAttr> usedAxes;
+  /// A range that serves as two digits: what is divided by what.
+  struct Parts {
+    mlir::Value start, divisor;
+    bool hasQuotient = false, hasRemainder = false;
+  };
+  llvm::MapVector<mlir::StringAttr, Parts> parts;
 };
 
 } // namespace selvedge::verify

@@ -74,10 +74,11 @@ AffineExpr extentOf(LaunchOp launch, StringAttr name, size_t dim) {
   return {};
 }
 
-/// The thread blocks of a launch with these dimensions.
-static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+/// The dims of the launch's plan; those that the kernel does not know are 1.
+static SmallVector<Attribute> symbolsOf(LaunchOp launch, const Trial &trial,
+                                        KernelOp kernel) {
   Builder b(launch.getContext());
-  SmallVector<Attribute> symbols, counts;
+  SmallVector<Attribute> symbols;
   for (Attribute name : launch->getParentOfType<PlanOp>().getDims()) {
     int64_t size = 1;
     for (auto [value, given] : trial.dims)
@@ -85,7 +86,14 @@ static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
         size = given;
     symbols.push_back(b.getIndexAttr(size));
   }
-  if (failed(launch.getGrid().constantFold(symbols, counts)))
+  return symbols;
+}
+
+/// The thread blocks of a launch with these dimensions.
+static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+  SmallVector<Attribute> counts;
+  if (failed(launch.getGrid().constantFold(symbolsOf(launch, trial, kernel),
+                                           counts)))
     return 1;
   int64_t blocks = 1;
   for (Attribute count : counts)
@@ -121,6 +129,57 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   add(isPersistent ? 1 : tiles - 1, isPersistent ? 2 : tiles);
 }
 
+/// Whether a launch with these dimensions would take the kernel.
+static bool isLaunched(LaunchOp launch, const Trial &trial, KernelOp kernel) {
+  std::optional<AffineMap> conditions =
+      launch ? launch->getParentOfType<VariantOp>().getConditions()
+             : std::nullopt;
+  if (!conditions)
+    return true;
+  SmallVector<Attribute> results;
+  return succeeded(conditions->constantFold(symbolsOf(launch, trial, kernel),
+                                            results)) &&
+         llvm::all_of(results, [](Attribute result) {
+           return !cast<IntegerAttr>(result).getValue().isNegative();
+         });
+}
+
+/// Whether the launch depends on the dimension.
+static bool isConditioned(LaunchOp launch, KernelOp kernel, Value dim) {
+  if (!launch)
+    return false;
+  std::optional<AffineMap> conditions =
+      launch->getParentOfType<VariantOp>().getConditions();
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  return conditions &&
+         conditions->isFunctionOfSymbol(llvm::find(names, dimOf(kernel, dim)) -
+                                        names.begin());
+}
+
+/// Gives dimensions, from the `first` on, values for which the kernel is
+/// launched: more than one block of pairs, the last one not full, if possible.
+static bool findLaunched(LaunchOp launch, Trial &trial, KernelOp kernel,
+                         size_t first) {
+  if (first == trial.dims.size())
+    return isLaunched(launch, trial, kernel);
+  int64_t &size = trial.dims[first].second;
+  int64_t given = size;
+  if (!isConditioned(launch, kernel, trial.dims[first].first))
+    return findLaunched(launch, trial, kernel, first + 1);
+  for (int64_t value : {int64_t(9), int64_t(16), int64_t(8), given}) {
+    // Of equal sizes one would pass for another.
+    bool isTaken =
+        llvm::any_of(ArrayRef(trial.dims).take_front(first),
+                     [&](const auto &dim) { return dim.second == value; });
+    if (isTaken && value != given)
+      continue;
+    size = value;
+    if (findLaunched(launch, trial, kernel, first + 1))
+      return true;
+  }
+  return false;
+}
+
 std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
                               bool nonempty) {
   if (kernel.getBody().getOps<RoleOp>().empty())
@@ -129,19 +188,23 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     Value value;
     int64_t block;
   };
-  SmallVector<Dim> dims, uncut;
+  LaunchOp launch = launchOf(kernel);
+  SmallVector<Dim> dims, uncut, fixed;
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (isa<DimArgAttr>(attr)) {
       int64_t block = blockOf(argument);
-      (block > 1 ? dims : uncut).push_back({argument, block});
+      if (isConditioned(launch, kernel, argument))
+        fixed.push_back({argument, 1});
+      else
+        (block > 1 ? dims : uncut).push_back({argument, block});
     }
   // Where fewer than two are cut, others give a thread block its tiles.
   size_t varied =
       std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
   llvm::append_range(dims, uncut);
+  llvm::append_range(dims, fixed);
 
-  LaunchOp launch = launchOf(kernel);
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   if (!nonempty)
     choices.push_back(0);
@@ -162,6 +225,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
         bool isPartial = dim.block > 1 && count == 2;
         trial.dims.push_back({dim.value, dim.block * count - isPartial});
       }
+      isLegal = findLaunched(launch, trial, kernel, 0);
       int64_t largest = 0;
       for (auto [value, size] : trial.dims)
         largest = std::max(largest, size);
@@ -175,7 +239,8 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
           samples.insert(given.second);
         }
       trial.samples.assign(samples.begin(), samples.end());
-      addBlocks(trials, std::move(trial), kernel, launch);
+      if (isLegal)
+        addBlocks(trials, std::move(trial), kernel, launch);
     }
     size_t i = 0;
     while (i < varied && ++counts[i] == choices.size())

@@ -136,6 +136,10 @@ LogicalResult PlanOp::verify() {
     return emitOpError(
                "expects the last variant to have no condition, but got 'when' ")
            << last.getWhen();
+  if (last && last.getConditions())
+    return emitOpError(
+               "expects the last variant to have no condition, but got 'dims' ")
+           << last.getConditionsAttr();
   return success();
 }
 

@@ -111,10 +111,20 @@ def Sm_PointerArgAttr : Sm_Attr<"PointerArg", "pointer"> {
   let parameters = (ins "::mlir::StringAttr":$tensor);
   let assemblyFormat = "`<` $tensor `>`";
 }
+def Sm_PairsAttr : Sm_Attr<"Pairs", "pairs"> {
+  let summary = "two dimensions of a tensor as one: index r is r / n along `outer` and r mod n, from a first index, along `inner`";
+  let description = [{ n is the run-time dim `by`; it divides the extent of a box along the two, and the box begins at a multiple of n. }];
+  let parameters = (ins "int64_t":$outer, "int64_t":$inner, "::mlir::StringAttr":$by);
+  let assemblyFormat = "`<` $outer `,` $inner `by` $by `>`";
+}
 def Sm_TensorMapArgAttr : Sm_Attr<"TensorMapArg", "tensor_map"> {
   let summary = "kernel argument: TMA descriptor of a tensor; one extent of the box per dimension, swizzled by 128 bytes";
-  let parameters = (ins "::mlir::StringAttr":$tensor, ArrayRefParameter<"int64_t">:$box);
-  let assemblyFormat = "`<` $tensor `box` `[` `:` $box `]` `>`";
+  let description = [{
+    With `pairs` the box's extent along the outer dimension is that of both together, the one along the inner dimension 1, and bulk copies take the index of the pair in the place of the outer one. The
+    descriptor's box has n elements along the inner dimension.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$tensor, ArrayRefParameter<"int64_t">:$box, OptionalParameter<"::selvedge::sm::PairsAttr">:$pairs);
+  let assemblyFormat = "`<` $tensor `box` `[` `:` $box `]` (`pairs` $pairs^)? `>`";
 }
 def Sm_StrideArgAttr : Sm_Attr<"StrideArg", "stride"> {
   let summary = "kernel argument: stride of a tensor's dimension, i64, in elements";

@@ -15,7 +15,7 @@ def Sm_PlanOp : Sm_Op<"plan", [NoTerminator, SingleBlock]> {
   let description = [{
     A straight-line program over dims, strides and pointers, carried by the manifest (docs/manifest.md). Affine maps take `dims` as symbols.
     Constraints:
-    - (C1) the last variant has an empty `when`.
+    - (C1) the last variant has an empty `when` and no `conditions`.
   }];
   let arguments = (ins StrAttr:$op, StrArrayAttr:$dims, TypedArrayAttrBase<Tile_TensorArgAttr, "tensor arguments">:$tensors,
                        TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
@@ -28,10 +28,10 @@ def Sm_PlanOp : Sm_Op<"plan", [NoTerminator, SingleBlock]> {
 
 def Sm_VariantOp : Sm_Op<"variant", [NoTerminator, SingleBlock, HasParent<"PlanOp">]> {
   let summary = "the launches for one class of strides and alignments";
-  let description = [{ `when` names the tensors that must be contiguous in their last dimension and aligned to `align` bytes. }];
-  let arguments = (ins StrAttr:$name, StrArrayAttr:$when, I64Attr:$align);
+  let description = [{ `when` names the tensors that must be contiguous in their last dimension and aligned to `align` bytes. Every result of `conditions`, a map of the dims, must be at least 0. }];
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$when, I64Attr:$align, OptionalAttr<AffineMapAttr>:$conditions);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `when` $when `align` $align attr-dict-with-keyword $body";
+  let assemblyFormat = "$name `when` $when `align` $align (`dims` $conditions^)? attr-dict-with-keyword $body";
 }
 
 def Sm_LaunchOp : Sm_Op<"launch", [HasParent<"VariantOp">]> {

@@ -24,8 +24,10 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     Constraints:
     - (C1) dims, tensors and scalars have distinct names.
     - (C2) every kernel's leading block arguments are the dims (i32), then the tensors, then the scalars.
+    - (C3) `packed_of` comes with `conditions`, which take the dims as symbols.
 
-    `universal_of` names the program of which this one is a second version, scheduled for any strides (`tile-split-variants`).
+    `universal_of` names the program of which this one is a second version, scheduled for any strides (`tile-split-variants`). `packed_of` names the one of which this is a second version for
+    some dims (`tile-pack-rows`): it is launched only where every result of `conditions`, a map of the dims, is at least 0.
 
     Example:
     ```mlir
@@ -41,10 +43,11 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
                        TypedArrayAttrBase<Tile_TensorArgAttr, "tensor arguments">:$tensors,
                        TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
                        TypedArrayAttrBase<Tile_RequireAttr, "promises">:$promises,
-                       DictionaryAttr:$params, OptionalAttr<FlatSymbolRefAttr>:$universal_of);
+                       DictionaryAttr:$params, OptionalAttr<FlatSymbolRefAttr>:$universal_of,
+                       OptionalAttr<FlatSymbolRefAttr>:$packed_of, OptionalAttr<AffineMapAttr>:$conditions);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{ $sym_name `dims` $dims `tensors` $tensors `scalars` $scalars `requires` $promises
-                          `params` $params (`universal_of` $universal_of^)? attr-dict-with-keyword $body }];
+                          `params` $params (`universal_of` $universal_of^)? (`packed_of` $packed_of^ `where` $conditions)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Number of leading block arguments that every kernel shares.

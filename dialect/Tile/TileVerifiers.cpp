@@ -73,6 +73,12 @@ LogicalResult ProgramOp::verify() {
     if (!unique(getScalarArg(i).getName().getValue()))
       return emitOpError("expects distinct names, but got ")
              << getScalarArg(i).getName() << " twice";
+  if (getPackedOf().has_value() != getConditions().has_value())
+    return emitOpError("expects 'packed_of' and 'conditions' together");
+  if (getConditions() && (getConditions()->getNumDims() != 0 ||
+                          getConditions()->getNumSymbols() != getDims().size()))
+    return emitOpError("expects 'conditions' on ")
+           << getDims().size() << " dims, but got " << getConditionsAttr();
   return success();
 }
 

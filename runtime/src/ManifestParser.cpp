@@ -57,7 +57,8 @@ Status ManifestParser::parse(const JsonReader &root) {
   list("variants", &ManifestParser::parseVariant);
   if (!status.ok())
     return status;
-  if (manifest.variants.empty() || !manifest.variants.back().when.empty())
+  if (manifest.variants.empty() || !manifest.variants.back().when.empty() ||
+      !manifest.variants.back().dimConditions.empty())
     return root.error("the last of 'variants' has to be without conditions");
   return Status();
 }

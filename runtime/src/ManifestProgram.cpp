@@ -43,6 +43,11 @@ Status ManifestParser::parseVariant(const JsonReader &item) {
 
 Status ManifestParser::parseCondition(const JsonReader &item,
                                       ManifestVariant &variant) {
+  if (std::optional<JsonReader> dims = item.find("dims")) {
+    if (item.json().size() != 1)
+      return item.error("expects the key 'dims' only");
+    return parseExpr(*dims, variant.dimConditions.emplace_back());
+  }
   ManifestCondition condition;
   Result<JsonReader> name = item.member("tensor");
   if (!name.ok())
@@ -57,7 +62,7 @@ Status ManifestParser::parseCondition(const JsonReader &item,
     return item.error(fmt::format("'align' expects a power of two, but got {}",
                                   condition.align));
   if (item.json().size() != 2)
-    return item.error("expects the keys 'tensor' and 'align' only");
+    return item.error("expects the keys 'tensor' and 'align', or 'dims'");
   variant.when.push_back(condition);
   return Status();
 }
@@ -121,10 +126,8 @@ Status ManifestParser::parseStride(const JsonReader &item, ManifestArg &arg) {
 
 Status ManifestParser::parseTensorMap(const JsonReader &item,
                                       ManifestArg &arg) {
-  // CUDA driver API, cuTensorMapEncodeTiled: at most five dimensions, boxes of
-  // at most 256.
+  // CUDA driver API, cuTensorMapEncodeTiled.
   static constexpr size_t maxRank = 5;
-  static constexpr int64_t maxBox = 256;
   arg.kind = ManifestArg::Kind::TensorMap;
   if (Status s = item.expectArray(); !s.ok())
     return s;
@@ -139,14 +142,14 @@ Status ManifestParser::parseTensorMap(const JsonReader &item,
     return s;
   const ManifestTensor &found = manifest.tensors[arg.index];
   for (const JsonReader &part : parts[1].elements()) {
-    Result<int64_t> extent = part.integer();
-    if (!extent.ok())
-      return extent.status();
-    if (*extent < 1 || *extent > maxBox)
+    DimExpr &extent = arg.box.emplace_back();
+    if (Status s = parseExpr(part, extent); !s.ok())
+      return s;
+    if (extent.kind == DimExpr::Kind::Constant &&
+        (extent.value < 1 || extent.value > maxBoxExtent))
       return part.error(fmt::format("a box has 1 to {} elements per dimension, "
                                     "but got {}",
-                                    maxBox, *extent));
-    arg.box.push_back(*extent);
+                                    maxBoxExtent, extent.value));
   }
   if (arg.box.empty() || arg.box.size() > maxRank ||
       arg.box.size() != found.shape.size())

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <fmt/format.h>
+#include <limits>
 
 namespace selvedge::inline runtime {
 
@@ -199,24 +200,42 @@ bool holds(const ManifestCondition &condition, const Operands &operands) {
   return true;
 }
 
+/// Whether an expression has a value in lo..hi; one that has none has not.
+bool isWithin(const DimExpr &expr, int64_t lo, int64_t hi,
+              const Manifest &manifest, const DimValues &dims) {
+  Result<int64_t> value = expr.evaluate(dims, manifest.dims);
+  return value.ok() && *value >= lo && *value <= hi;
+}
+
 /// Whether every tensor that a variant copies in bulk has a descriptor.
-bool hasTensorMaps(const ManifestVariant &variant, const Operands &operands) {
+bool hasTensorMaps(const ManifestVariant &variant, const Operands &operands,
+                   const Manifest &manifest, const DimValues &dims) {
   for (const ManifestLaunch &launch : variant.launches)
     for (const ManifestArg &arg : launch.args)
       if (arg.kind == ManifestArg::Kind::TensorMap &&
-          !hasTensorMap(*operands.tensors[arg.index]))
+          !(hasTensorMap(*operands.tensors[arg.index]) &&
+            std::ranges::all_of(arg.box, [&](const DimExpr &extent) {
+              return isWithin(extent, 1, maxBoxExtent, manifest, dims);
+            })))
         return false;
   return true;
 }
 
-size_t selectVariant(const Manifest &manifest, const Operands &operands) {
+size_t selectVariant(const Manifest &manifest, const Operands &operands,
+                     const DimValues &dims) {
   for (size_t i = 0; i + 1 < manifest.variants.size(); ++i) {
-    const auto &when = manifest.variants[i].when;
-    if (std::all_of(when.begin(), when.end(),
-                    [&](const auto &condition) {
-                      return holds(condition, operands);
-                    }) &&
-        hasTensorMaps(manifest.variants[i], operands))
+    const ManifestVariant &variant = manifest.variants[i];
+    if (std::ranges::all_of(variant.when,
+                            [&](const ManifestCondition &condition) {
+                              return holds(condition, operands);
+                            }) &&
+        std::ranges::all_of(
+            variant.dimConditions,
+            [&](const DimExpr &condition) {
+              return isWithin(condition, 0, std::numeric_limits<int64_t>::max(),
+                              manifest, dims);
+            }) &&
+        hasTensorMaps(variant, operands, manifest, dims))
       return i;
   }
   return manifest.variants.size() - 1;
@@ -287,7 +306,7 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
     return s;
   if (Status s = resolveScalars(manifest, args, operands); !s.ok())
     return s;
-  plan.variant = selectVariant(manifest, operands);
+  plan.variant = selectVariant(manifest, operands, plan.dims);
   for (const ManifestLaunch &launch :
        manifest.variants[plan.variant].launches) {
     Result<std::array<uint32_t, 3>> grid =
@@ -301,9 +320,16 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
     planned.grid = *grid;
     planned.params.reserve(launch.args.size());
     for (const ManifestArg &arg : launch.args) {
-      if (arg.kind == ManifestArg::Kind::TensorMap)
-        planned.maps.push_back(
-            {planned.params.size(), *operands.tensors[arg.index], arg.box});
+      if (arg.kind == ManifestArg::Kind::TensorMap) {
+        PlannedMap &map = planned.maps.emplace_back(PlannedMap{
+            planned.params.size(), *operands.tensors[arg.index], {}});
+        for (const DimExpr &expr : arg.box) {
+          Result<int64_t> extent = expr.evaluate(plan.dims, manifest.dims);
+          if (!extent.ok())
+            return extent.status();
+          map.box.push_back(*extent);
+        }
+      }
       planned.params.push_back(packArg(arg, operands, manifest, plan.dims));
     }
   }

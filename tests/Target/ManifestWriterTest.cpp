@@ -97,6 +97,28 @@ TEST_F(ManifestWriterTest, ReaderAcceptsPlan) {
   EXPECT_EQ(launch.args[1].dimension, 2u);
 }
 
+TEST_F(ManifestWriterTest, ReaderAcceptsConditionsOnDims) {
+  std::string text = write(R"(
+      sm.variant "packed" when ["q"] align 16 dims affine_map<()[s0, s1, s2, s3] -> (s3 - 2, -(64 mod s3))> {
+        sm.launch @k grid affine_map<()[s0, s1, s2, s3] -> (s0)> block 128 smem 0 args [
+          #sm.tensor_map<"q" box[: 1, 64, 1, 64] pairs <1, 2 by "R">>]
+      })" + universal("s0"));
+  auto manifest = parseManifest(text, ManifestKind::Program);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message() << text;
+  const ManifestVariant &variant = manifest->variants.at(0);
+  ASSERT_EQ(variant.dimConditions.size(), 2u);
+  auto valueOf = [&](const DimExpr &expr, int64_t r) {
+    return *expr.evaluate({1, 5, 1, r}, manifest->dims);
+  };
+  EXPECT_EQ(valueOf(variant.dimConditions[0], 4), 2);
+  EXPECT_EQ(valueOf(variant.dimConditions[1], 4), 0);
+  EXPECT_EQ(valueOf(variant.dimConditions[1], 3), -1);
+  const std::vector<DimExpr> &box = variant.launches.at(0).args.at(0).box;
+  ASSERT_EQ(box.size(), 4u);
+  EXPECT_EQ(valueOf(box[1], 4), 16);
+  EXPECT_EQ(valueOf(box[2], 4), 4);
+}
+
 TEST_F(ManifestWriterTest, SpellsValues) {
   std::string text = write(universal("s0"));
   for (const char *part :

@@ -33,6 +33,11 @@ FLASH_SHAPES = [
     (1, 100, 1, 1, 40, "--omit kv_len"),
     (1, 128, 2, 1, 128, "--omit kv_len --repeat 3"),
     (2, 200, 2, 2, 300, "--fill kv_len=299,17 --repeat 2"),
+    # Few positions of several heads, which share rows: part of a block, all of one, several; heads that divide no block.
+    (2, 5, 2, 4, 300, "--fill kv_len=299,17"),
+    (1, 16, 1, 4, 200, "--omit kv_len --repeat 2"),
+    (2, 31, 1, 8, 130, "--fill kv_len=0,130"),
+    (2, 9, 1, 7, 77, "--fill kv_len=77,5"),
 ]
 FLASH_LAYOUTS = ["padded", "permuted", "transposed", "unaligned", "broadcast", "q=transposed", "k=padded --layout v=transposed",
                  "k=unaligned", "o=padded --layout lse=padded", "o=unaligned", "padded --layout broadcast"]
@@ -59,6 +64,7 @@ GEMMA_SHAPES = [
     (2, 300, 1, 1, 64, "--fill kv_len=64,33"),
     (4, 1, 2, 2, 1000, "--fill kv_len=1000,0,129,191"),
     (1, 257, 1, 1, 513, "--omit kv_len --repeat 2"),
+    (2, 13, 1, 8, 700, "--fill kv_len=700,129"),
 ]
 
 

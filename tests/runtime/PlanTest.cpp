@@ -133,6 +133,57 @@ TEST(Plan, variantSelection) {
             1u);
 }
 
+/// A variant for a few rows of several heads, whose boxes are of the dims.
+TEST(Plan, variantForDims) {
+  std::string text(test::attentionManifest);
+  std::string variants = R"("variants": [)";
+  text.insert(text.find(variants) + variants.size(), R"json(
+    {"name": "packed", "when": [{"tensor": "q", "align": 16}, {"dims": {"sub": ["R", 2]}},
+       {"dims": {"sub": [32, "M"]}}, {"dims": {"mul": [{"mod": [64, "R"]}, -1]}}],
+     "launches": [
+       {"kernel": "packed", "grid": [{"ceildiv": [{"mul": ["M", "R"]}, 64]}], "block": 128, "smem": 0,
+        "args": [{"tensorMap": ["q", [1, {"floordiv": [64, "R"]}, "R", 64]]}]}]},)json");
+  Manifest manifest = *parseManifest(text);
+  for (int64_t m : {1, 16, 32, 33, 200})
+    for (int64_t r : {1, 3, 4, 64, 128}) {
+      LaunchArgs args = goodArgs();
+      for (const char *name : {"q", "o"})
+        args.tensors[name] =
+            contiguousView(address(0x1000), DType::BF16, {2, m, 2 * r, 64});
+      args.workspaceBytes = 4096;
+      auto plan = planLaunch(manifest, args);
+      ASSERT_TRUE(plan.ok()) << plan.status().message();
+      bool isPacked = m <= 32 && (r == 4 || r == 64);
+      EXPECT_EQ(plan->variant, isPacked ? 0u : 1u) << "M " << m << ", R " << r;
+      if (isPacked)
+        EXPECT_EQ(plan->launches.at(0).maps.at(0).box,
+                  (std::vector<int64_t>{1, 64 / r, r, 64}));
+    }
+}
+
+/// Where a box would be larger than the driver takes, another variant is.
+TEST(Plan, variantForBoxes) {
+  std::string text(test::attentionManifest);
+  std::string variants = R"("variants": [)";
+  text.insert(text.find(variants) + variants.size(), R"json(
+    {"name": "bulk", "when": [], "launches": [
+       {"kernel": "bulk", "grid": [1], "block": 128, "smem": 0, "args": [{"tensorMap": ["q", [1, "M", {"sub": ["R", 1]}, 64]]}]}]},)json");
+  Manifest manifest = *parseManifest(text);
+  auto variant = [&](int64_t m, int64_t r) {
+    LaunchArgs args = goodArgs();
+    for (const char *name : {"q", "o"})
+      args.tensors[name] =
+          contiguousView(address(0x1000), DType::BF16, {2, m, 2 * r, 64});
+    args.workspaceBytes = 4096;
+    auto plan = planLaunch(manifest, args);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return plan.ok() ? plan->variant : 99;
+  };
+  EXPECT_EQ(variant(256, 2), 0u);
+  EXPECT_EQ(variant(257, 2), 1u);
+  EXPECT_EQ(variant(256, 1), 1u);
+}
+
 TEST(Plan, badArguments) {
   LaunchArgs args = goodArgs();
   args.tensors.erase("k");

@@ -48,6 +48,7 @@ private:
   json::Value grid(AffineMap map);
   json::Value number(Attribute value);
   json::Value parameter(Attribute value);
+  json::Array box(sm::TensorMapArgAttr map);
   json::Value argument(Attribute arg);
   StringRef dtype(Type type);
   void writeTensor(tile::TensorArgAttr tensor);
@@ -272,6 +273,17 @@ void ManifestWriter::writeScalar(tile::ScalarArgAttr scalar) {
     writer.attribute("default", number(value));
 }
 
+json::Array ManifestWriter::box(sm::TensorMapArgAttr map) {
+  json::Array extents(map.getBox());
+  if (sm::PairsAttr pairs = map.getPairs()) {
+    StringRef by = pairs.getBy().getValue();
+    extents[pairs.getInner()] = by;
+    extents[pairs.getOuter()] = json::Object{
+        {"floordiv", json::Array{map.getBox()[pairs.getOuter()], by}}};
+  }
+  return extents;
+}
+
 json::Value ManifestWriter::argument(Attribute arg) {
   return llvm::TypeSwitch<Attribute, json::Value>(arg)
       .Case([&](sm::PointerArgAttr a) -> json::Value {
@@ -279,8 +291,7 @@ json::Value ManifestWriter::argument(Attribute arg) {
       })
       .Case([&](sm::TensorMapArgAttr a) -> json::Value {
         return json::Object{
-            {"tensorMap",
-             json::Array{a.getTensor().getValue(), json::Array(a.getBox())}}};
+            {"tensorMap", json::Array{a.getTensor().getValue(), box(a)}}};
       })
       .Case([&](sm::StrideArgAttr a) -> json::Value {
         return json::Object{
@@ -319,6 +330,9 @@ void ManifestWriter::writeVariant(sm::VariantOp variant) {
         writer.attribute("tensor", tensor.getValue());
         writer.attribute("align", static_cast<int64_t>(variant.getAlign()));
       });
+    if (std::optional<AffineMap> conditions = variant.getConditions())
+      for (AffineExpr condition : conditions->getResults())
+        writer.object([&] { writer.attribute("dims", expression(condition)); });
   });
   writer.attributeArray("launches", [&] {
     for (auto launch : variant.getBody().getOps<sm::LaunchOp>())

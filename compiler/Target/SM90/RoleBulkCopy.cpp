@@ -28,6 +28,23 @@ static std::string repeated(llvm::StringRef text, int64_t count) {
   return result;
 }
 
+SmallVector<Value> RoleEmitter::boxStart(Value map, ValueRange indices) {
+  SmallVector<Value> start =
+      llvm::map_to_vector(indices, [&](Value index) { return lane1(index); });
+  ArrayAttr args = kernel.getArgs();
+  PairsAttr pairs =
+      cast<TensorMapArgAttr>(args[cast<BlockArgument>(map).getArgNumber()])
+          .getPairs();
+  if (!pairs)
+    return start;
+  const auto *by =
+      llvm::find(args, DimArgAttr::get(kernel.getContext(), pairs.getBy()));
+  Value &outer = start[pairs.getOuter()];
+  outer = arith::DivUIOp::create(
+      b, loc(), outer, lane1(kernel.getBody().getArgument(by - args.begin())));
+  return start;
+}
+
 void RoleEmitter::emitTmaLoad(TmaLoadOp load) {
   BufferType type = load.getBuffer().getType();
   int64_t rank = load.getMap().getType().getRank();
@@ -39,14 +56,14 @@ void RoleEmitter::emitTmaLoad(TmaLoadOp load) {
                     "mbarrier::complete_tx::bytes [$0], [$1, {1}], [${2}];",
                     rank, operandList(2, rank), rank + 2);
   std::string constraints = "r,l," + repeated("r,", rank) + "r,~{memory}";
+  SmallVector<Value> start = boxStart(load.getMap(), load.getIndices());
   for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
     SmallVector<Value> args{
         add(to, i32(col * type.getRows() * type.getPanelRowBytes() /
                     type.getPanelCols())),
         lane1(load.getMap())};
     // A descriptor counts dimensions from the contiguous one.
-    for (Value index : llvm::reverse(load.getIndices()))
-      args.push_back(lane1(index));
+    llvm::append_range(args, llvm::reverse(start));
     args[2] = add(args[2], i32(col));
     args.push_back(barrier);
     inlineAsm({}, args, text, constraints);
@@ -62,10 +79,10 @@ void RoleEmitter::emitTmaStore(TmaStoreOp store) {
                     "[$0, {1}], [${2}];",
                     rank, operandList(1, rank), rank + 1);
   std::string constraints = "l," + repeated("r,", rank) + "r,~{memory}";
+  SmallVector<Value> start = boxStart(store.getMap(), store.getIndices());
   for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
     SmallVector<Value> args{lane1(store.getMap())};
-    for (Value index : llvm::reverse(store.getIndices()))
-      args.push_back(lane1(index));
+    llvm::append_range(args, llvm::reverse(start));
     args[1] = add(args[1], i32(col));
     args.push_back(
         add(from, i32(col * type.getRows() * type.getPanelRowBytes() /

@@ -52,6 +52,10 @@ private:
   mlir::Value wordAddress(mlir::Value array, mlir::Value stage, int64_t bytes);
 
   // Bulk copies (RoleBulkCopy.cpp).
+  /// First index of a box per dimension of the tensor, as the descriptor
+  /// counts.
+  llvm::SmallVector<mlir::Value> boxStart(mlir::Value map,
+                                          mlir::ValueRange indices);
   void emitTmaLoad(sm::TmaLoadOp load);
   void emitTmaStore(sm::TmaStoreOp store);
   void emitClear(sm::ClearOp clear);

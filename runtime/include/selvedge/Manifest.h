@@ -53,7 +53,7 @@ struct ManifestArg {
   /// The dimension, for strides.
   size_t dimension = 0;
   /// Extents of the box that one bulk copy moves, for tensor maps.
-  std::vector<int64_t> box;
+  std::vector<DimExpr> box;
 };
 
 /// One kernel launch.
@@ -82,6 +82,8 @@ struct ManifestCondition {
 struct ManifestVariant {
   std::string name;
   std::vector<ManifestCondition> when;
+  /// Each must be at least 0.
+  std::vector<DimExpr> dimConditions;
   std::vector<ManifestLaunch> launches;
 };
 
@@ -112,6 +114,10 @@ struct Manifest {
   /// True when `name` is a compile-time parameter.
   bool hasParam(std::string_view name) const;
 };
+
+/// Most elements of a box along a dimension (CUDA driver API,
+/// cuTensorMapEncodeTiled).
+inline constexpr int64_t maxBoxExtent = 256;
 
 /// Largest value of a dim: indices of full tiles still fit 32 bits.
 inline constexpr int64_t maxDim = (int64_t(1) << 31) - 1025;

@@ -64,7 +64,7 @@ Result<int64_t> byteCount(const Manifest &manifest,
 struct PlannedMap {
   size_t param = 0;
   TensorView tensor;
-  /// As in ManifestArg.
+  /// As in ManifestArg, for the dims at hand.
   std::vector<int64_t> box;
 };
 
