@@ -117,6 +117,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage == Emit::SmAsync)
     return;
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
   pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(sm80::createSmToLanes());
   addLaneCleanUp(pm);
