@@ -19,8 +19,14 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 /// Weights of a softmax are exponentials of differences with a value of their
-/// row: at most 1, or one that is not used where it is far more.
+/// row: at most 1, or one that is not used where it is far more; times the
+/// inverse of their row's sum less than that.
 bool isWeight(Value v) {
+  if (auto guarded = v.getDefiningOp<arith::SelectOp>())
+    v = guarded.getFalseValue();
+  if (auto scaled = v.getDefiningOp<arith::MulFOp>();
+      scaled && scaled.getRhs().getDefiningOp<BroadcastOp>())
+    v = scaled.getLhs();
   auto weights = v.getDefiningOp<math::Exp2Op>();
   if (!weights)
     return false;
