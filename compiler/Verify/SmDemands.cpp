@@ -1,10 +1,9 @@
 // verify-sm-demands: lowering hands on every demand.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -122,40 +121,29 @@ private:
 };
 
 /// The demands of the kernels of a program, by the beginning of the names of
-/// what they become; those of a universal version apply to its variant.
+/// what they become; those of a version of its own, universal or packed, apply
+/// to the variant of that name.
 struct Source {
   std::string prefix;
-  bool isUniversal;
+  StringRef version;
   Demands demands;
 };
 
-struct VerifySmDemandsPass : impl::VerifySmDemandsBase<VerifySmDemandsPass> {
-  explicit VerifySmDemandsPass(OpPassManager pipeline)
-      : pipeline(std::move(pipeline)) {}
-
-  LogicalResult initializeOptions(
-      StringRef options,
-      function_ref<LogicalResult(const Twine &)> errorHandler) override {
-    if (failed(Base::initializeOptions(options, errorHandler)))
-      return failure();
-    return of.empty() || succeeded(parsePassPipeline(of, pipeline))
-               ? success()
-               : errorHandler("expects passes in option 'of'");
-  }
-
-  void getDependentDialects(DialectRegistry &registry) const override {
-    pipeline.getDependentDialects(registry);
-  }
+struct VerifySmDemandsPass
+    : WrapsPasses<impl::VerifySmDemandsBase<VerifySmDemandsPass>> {
+  using WrapsPasses::WrapsPasses;
 
   void runOnOperation() override {
     SmallVector<Source> sources;
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
-      std::optional<StringRef> base = program.getUniversalOf();
+      std::optional<StringRef> universal = program.getUniversalOf(),
+                               packed = program.getPackedOf();
+      StringRef base =
+          universal.value_or(packed.value_or(program.getSymName()));
+      StringRef version = universal ? "universal" : packed ? "packed" : "";
       for (auto kernel : program.getBody().getOps<tile::KernelOp>())
-        sources.push_back({(base.value_or(program.getSymName()) + "_" +
-                            kernel.getSymName() + "_")
-                               .str(),
-                           base.has_value(), Collector::of(kernel)});
+        sources.push_back({(base + "_" + kernel.getSymName() + "_").str(),
+                           version, Collector::of(kernel)});
     }
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
@@ -164,11 +152,12 @@ struct VerifySmDemandsPass : impl::VerifySmDemandsBase<VerifySmDemandsPass> {
         StringRef variant = kernel.getSymName();
         if (!variant.consume_front(source.prefix) || variant.contains('_'))
           continue;
-        // Of two versions each becomes one variant.
-        bool hasVersions = llvm::any_of(sources, [&](const Source &other) {
-          return other.isUniversal && other.prefix == source.prefix;
+        // A variant is of the version that bears its name, if there is one.
+        bool isVersion = llvm::any_of(sources, [&](const Source &other) {
+          return other.version == variant && other.prefix == source.prefix;
         });
-        if (hasVersions && source.isUniversal != (variant == "universal"))
+        if (isVersion != !source.version.empty() ||
+            (isVersion && source.version != variant))
           continue;
         if (failed(compare(source, kernel)))
           return signalPassFailure();
@@ -190,8 +179,6 @@ struct VerifySmDemandsPass : impl::VerifySmDemandsBase<VerifySmDemandsPass> {
                << nameOf(demand) << "', which the program does not have";
     return success();
   }
-
-  OpPassManager pipeline;
 };
 
 } // namespace

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/LoopSteps.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 
 namespace selvedge::verify {
 
@@ -30,26 +29,14 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
   return success();
 }
 
-struct VerifyTilePartsPass : impl::VerifyTilePartsBase<VerifyTilePartsPass> {
-  explicit VerifyTilePartsPass(std::unique_ptr<Pass> pass) {
+struct VerifyTilePartsPass
+    : WrapsPasses<impl::VerifyTilePartsBase<VerifyTilePartsPass>> {
+  explicit VerifyTilePartsPass(std::unique_ptr<Pass> pass)
+      : WrapsPasses(OpPassManager()) {
     if (!pass)
       return;
     of = pass->getArgument().str();
     pipeline.addPass(std::move(pass));
-  }
-
-  LogicalResult initializeOptions(
-      StringRef options,
-      function_ref<LogicalResult(const Twine &)> errorHandler) override {
-    if (failed(Base::initializeOptions(options, errorHandler)))
-      return failure();
-    return of.empty() || succeeded(parsePassPipeline(of, pipeline))
-               ? success()
-               : errorHandler("expects passes in option 'of'");
-  }
-
-  void getDependentDialects(DialectRegistry &registry) const override {
-    pipeline.getDependentDialects(registry);
   }
 
   void runOnOperation() override {
@@ -72,8 +59,6 @@ struct VerifyTilePartsPass : impl::VerifyTilePartsBase<VerifyTilePartsPass> {
         return signalPassFailure();
     }
   }
-
-  OpPassManager pipeline;
 };
 
 } // namespace
