@@ -31,8 +31,6 @@ bool isWeight(Value v) {
   if (!weights)
     return false;
   Value exponent = weights.getOperand();
-  if (auto masked = exponent.getDefiningOp<arith::SelectOp>())
-    exponent = masked.getTrueValue();
   if (auto scaled = exponent.getDefiningOp<arith::MulFOp>())
     exponent = scaled.getLhs();
   Value reference;

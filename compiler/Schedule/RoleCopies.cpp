@@ -307,6 +307,13 @@ void RoleKernel::clearTile(BulkCopy &copy, const Ring &ring, Cursor at,
   clearRows(copy, awaitTile(copy, ring, at, mapping, meant), mapping);
 }
 
+/// Both, where nothing stands between them.
+Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                              IRMapping &mapping, std::optional<Meant> meant) {
+  clearTile(copy, ring, at, mapping, meant);
+  return awaitTile(copy, ring, at, mapping, meant);
+}
+
 /// Whether a tile has rows to be cleared; null where that is not a matter of
 /// its last row. The warpgroups meet only if it has.
 Value RoleKernel::anyRowAbsent(BulkCopy &copy, IRMapping &mapping) {

@@ -236,7 +236,7 @@ private:
   /// Where the loops of a tile begin and end, and which of them run.
   struct TileSteps {
     llvm::SmallVector<mlir::Value> lower, upper;
-    mlir::Value first, step, exists, firstRuns, lastRuns;
+    mlir::Value first, step, exists, firstRuns;
   };
   TileSteps findSteps(mlir::IRMapping &mapping);
   llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
@@ -336,6 +336,9 @@ private:
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping,
                         std::optional<Meant> meant = {});
+  mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                          mlir::IRMapping &mapping,
+                          std::optional<Meant> meant = {});
   mlir::Value anyRowAbsent(BulkCopy &copy, mlir::IRMapping &mapping);
   void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
   /// A predicate of a copy, recomputed with types of the caller's; rows start

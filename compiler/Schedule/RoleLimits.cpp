@@ -83,8 +83,9 @@ Value RoleKernel::emitMask(Value condition, IRMapping &mapping) {
     return mapping.lookup(condition);
   Value column = mapping.lookup(limits.column.getResult());
   auto maskType = cast<RankedTensorType>(convert(condition.getType()));
-  auto least = [&](Value a, Value b2) -> Value {
-    return a ? arith::MinSIOp::create(b, loc, a, b2).getResult() : b2;
+  auto least = [&](Value known, Value more) -> Value {
+    return known ? arith::MinSIOp::create(b, loc, known, more).getResult()
+                 : more;
   };
   auto less = [&](Value x, Value y) -> Value {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);

@@ -168,9 +168,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
         meant.first = &plan.streamed.find(plan.loops.front())->second[*ring];
         meant.isFirst = firstRuns;
       }
-      clearTile(copies[*ring], streamed[*ring], at, mapping, meant);
       slots[copies[*ring].copy.getBuffer()] =
-          awaitTile(copies[*ring], streamed[*ring], at, mapping, meant);
+          clearedTile(copies[*ring], streamed[*ring], at, mapping, meant);
     }
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
@@ -300,7 +299,7 @@ RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping) {
       steps.exists = arith::OrIOp::create(b, loc, steps.exists, runs);
     } else {
       steps.first = from;
-      steps.exists = steps.lastRuns = runs;
+      steps.exists = runs;
     }
     steps.firstRuns = runs;
     steps.lower.insert(steps.lower.begin(), from);

@@ -89,10 +89,8 @@ SmallVector<Value> RoleKernel::startProducts(Value index, Cursor at,
   scf::ForOp loop = plan.loops.front(), last = plan.loops.back();
   mapping.map(last.getInductionVar(), index);
   SmallVector<BulkCopy> &copies = plan.streamed[last];
-  for (auto [copy, ring] : llvm::zip_equal(copies, streamed)) {
-    clearTile(copy, ring, at, mapping);
-    slots[copy.copy.getBuffer()] = awaitTile(copy, ring, at, mapping);
-  }
+  for (auto [copy, ring] : llvm::zip_equal(copies, streamed))
+    slots[copy.copy.getBuffer()] = clearedTile(copy, ring, at, mapping);
   auto operand = [&](Value v) {
     Value slot = slots.lookup(v);
     return slot ? slot : mapping.lookup(v);

@@ -131,8 +131,7 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
           if ((mma.getLhs() != buffer && mma.getRhs() != buffer) ||
               slots.lookup(buffer))
             continue;
-          clearTile(copy, streamed[i], at, local);
-          slots[buffer] = awaitTile(copy, streamed[i], at, local);
+          slots[buffer] = clearedTile(copy, streamed[i], at, local);
         }
       if (failed(emitOp(op, local)))
         return failure();
@@ -235,10 +234,8 @@ FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place) {
 }
 
 void RoleKernel::awaitResident(Cursor tile, IRMapping &mapping) {
-  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
-    clearTile(copy, ring, tile, mapping);
-    slots[copy.copy.getBuffer()] = awaitTile(copy, ring, tile, mapping);
-  }
+  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
+    slots[copy.copy.getBuffer()] = clearedTile(copy, ring, tile, mapping);
 }
 
 void RoleKernel::releaseResident(Cursor tile) {

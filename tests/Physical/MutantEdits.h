@@ -4,12 +4,24 @@
 #define SELVEDGE_TESTS_PHYSICAL_MUTANTEDITS_H
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/ValueRange.h"
 #include "llvm/ADT/APFloat.h"
 
 #include <optional>
 
 namespace selvedge::testing {
+
+/// A copy of a module, and which operation became which.
+struct ModuleCopy {
+  explicit ModuleCopy(mlir::ModuleOp module)
+      : module(mlir::cast<mlir::ModuleOp>(module->clone(map))) {}
+
+  mlir::IRMapping map;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
 
 /// Repetition of a scalar or tile in either dialect; false for null.
 bool isRepeat(mlir::Operation *op);

@@ -74,14 +74,12 @@ private:
   void add(Operation *op, const std::string &site, const std::string &what,
            bool isBlatant,
            llvm::function_ref<bool(Operation *, OpBuilder &)> change) {
-    IRMapping map;
-    auto copy = cast<ModuleOp>(module->clone(map));
-    OwningOpRef<ModuleOp> owner(copy);
-    Operation *target = map.lookup(op);
+    ModuleCopy copy(module);
+    Operation *target = copy.map.lookup(op);
     OpBuilder b(target);
     if (change(target, b))
-      mutants.push_back(
-          {describe(op, site) + ": " + what, isBlatant, std::move(owner)});
+      mutants.push_back({describe(op, site) + ": " + what, isBlatant,
+                         std::move(copy.module)});
   }
 
   /// "select 2" for the second site of that name, by operation.

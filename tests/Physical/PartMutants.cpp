@@ -1,5 +1,6 @@
 // Programs in which a loop's parts are cut wrongly, or claim too much.
 // SPDX-License-Identifier: MIT
+#include "MutantEdits.h"
 #include "Mutants.h"
 
 #include "dialect/Tile/Tile.h"
@@ -115,12 +116,10 @@ private:
 
   void add(const Parts &parts, const std::string &name, bool isBlatant,
            Change change) {
-    IRMapping map;
-    auto copy = cast<ModuleOp>(module->clone(map));
-    OwningOpRef<ModuleOp> owner(copy);
-    change({cloneOf(parts.before, map), cloneOf(parts.full, map),
-            cloneOf(parts.after, map)});
-    mutants.push_back({name, isBlatant, std::move(owner)});
+    ModuleCopy copy(module);
+    change({cloneOf(parts.before, copy.map), cloneOf(parts.full, copy.map),
+            cloneOf(parts.after, copy.map)});
+    mutants.push_back({name, isBlatant, std::move(copy.module)});
   }
 
   void bounds(const Parts &parts, const std::string &name) {

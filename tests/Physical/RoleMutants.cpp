@@ -1,11 +1,11 @@
 // Programs in which roles do not wait for each other or for bulk copies.
 // SPDX-License-Identifier: MIT
+#include "MutantEdits.h"
 #include "Mutants.h"
 
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <map>
@@ -49,11 +49,9 @@ private:
   /// Adds a copy of the module whose copy of `op` `change` has made wrong.
   void add(Operation *op, const std::string &name, bool isBlatant,
            Change change) {
-    IRMapping map;
-    auto copy = cast<ModuleOp>(module->clone(map));
-    OwningOpRef<ModuleOp> owner(copy);
-    change(map.lookup(op));
-    mutants.push_back({name, isBlatant, std::move(owner)});
+    ModuleCopy copy(module);
+    change(copy.map.lookup(op));
+    mutants.push_back({name, isBlatant, std::move(copy.module)});
   }
 
   void addDeleted(Operation *op, const std::string &name) {

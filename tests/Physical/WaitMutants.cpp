@@ -1,12 +1,12 @@
 // Programs in which warps do not wait for each other or for their copies.
 // SPDX-License-Identifier: MIT
+#include "MutantEdits.h"
 #include "Mutants.h"
 
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 
 #include <map>
 
@@ -37,13 +37,11 @@ private:
   /// Adds a copy of the module whose copy of `op` `change` has made wrong.
   void add(Operation *op, const std::string &name, bool isBlatant,
            llvm::function_ref<void(Operation *, OpBuilder &)> change) {
-    IRMapping map;
-    auto copy = cast<ModuleOp>(module->clone(map));
-    OwningOpRef<ModuleOp> owner(copy);
-    Operation *target = map.lookup(op);
+    ModuleCopy copy(module);
+    Operation *target = copy.map.lookup(op);
     OpBuilder b(target);
     change(target, b);
-    mutants.push_back({name, isBlatant, std::move(owner)});
+    mutants.push_back({name, isBlatant, std::move(copy.module)});
   }
 
   /// "loop's await #2" for the second one in a loop.
