@@ -140,6 +140,13 @@ llvm::Error RoleAgent::runArrive(sm::ArriveOp op) {
   return llvm::Error::success();
 }
 
+llvm::Error RoleAgent::checkIdle(sm::IdleOp op) {
+  for (Value p : op.getPresence())
+    if (llvm::none_of(valueOf(p)->ints, [](int64_t v) { return v != 0; }))
+      return llvm::Error::success();
+  return errorAt(op, "leaves out a step of which elements are present");
+}
+
 bool RoleAgent::runNamedBarrier(sm::NamedBarrierOp op) {
   int64_t id = integer(op.getId());
   if (!waitsForRound) {
@@ -187,6 +194,7 @@ llvm::Error RoleAgent::execute(Operation *op) {
         return integerResult(
             op, llvm::any_of(condition->ints, [](int64_t v) { return v; }));
       })
+      .Case([&](sm::IdleOp op) { return checkIdle(op); })
       .Case([&](sm::ArriveOp op) { return runArrive(op); })
       .Case([&](sm::ExpectOp op) -> llvm::Error {
         llvm::Expected<StageId> id =

@@ -77,6 +77,7 @@ private:
   // Synchronisation: whether the operation is passed.
   llvm::Expected<bool> runWait(sm::WaitOp op);
   llvm::Error runArrive(sm::ArriveOp op);
+  llvm::Error checkIdle(sm::IdleOp op);
   bool runNamedBarrier(sm::NamedBarrierOp op);
 
   // Memory.

@@ -26,7 +26,7 @@ struct SmDropPresencePass : impl::SmDropPresenceBase<SmDropPresencePass> {
             slot.getIndicesMutable().clear();
             slot.getPresenceMutable().clear();
           })
-          .Case([](ContributesOp contributes) { contributes.erase(); });
+          .Case<ContributesOp, IdleOp>([](auto claim) { claim.erase(); });
     });
     // Backwards, so that a chain goes as a whole.
     getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>(

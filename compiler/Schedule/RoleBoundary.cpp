@@ -119,7 +119,7 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
   Cursor resident{carried[0], carried[1]}, step{carried[2], carried[3]};
   OpenTile open = unpack(carried.drop_front(cursorValues));
   awaitResident(resident, *mapping);
-  TileSteps steps = findSteps(*mapping);
+  TileSteps steps = findSteps(*mapping, rowsEnd(*mapping));
   SmallVector<Value> values = pack(mail);
   size_t words = values.size();
   values.append({step.stage, step.parity});
@@ -130,11 +130,12 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Pending pending;
-    Cursor next = advance(step, stages);
     Mail received = mail;
+    Cursor next = advance(step, stages);
     if (failed(emitBoundary(open, steps, step, *mapping, pending, received)) ||
         failed(emitFurtherSteps(steps, *mapping, pending, next)))
       return failure();
+    emitIdleSteps(steps, *mapping, next);
     releaseResident(resident);
     SmallVector<Value> left = pack(received);
     left.append({next.stage, next.parity});

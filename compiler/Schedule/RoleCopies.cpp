@@ -223,17 +223,15 @@ void RoleKernel::emitLaggingSteps(ValueRange place, Cursor &step,
   Cursor next = advance(step, stages);
   SmallVector<Value> state{bounds.first, step.stage, step.parity, next.stage,
                            next.parity};
-  Value second = add(bounds.first, bounds.step);
-  for (auto [loop, from, to] :
-       llvm::zip_equal(plan.loops, bounds.lower, bounds.upper)) {
-    auto steps = scf::ForOp::create(
-        b, loop.getLoc(), arith::MaxSIOp::create(b, loc, from, second), to,
-        bounds.step, state);
+  for (const LoopSteps &further : furtherSteps(bounds)) {
+    scf::ForOp loop = further.loop;
+    auto steps = scf::ForOp::create(b, loop.getLoc(), further.from, further.to,
+                                    bounds.step, state);
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToEnd(steps.getBody());
     ValueRange before = steps.getRegionIterArgs();
     Cursor at{before[3], before[4]};
-    Value index = steps.getInductionVar();
+    Value index = indexOf(further, steps.getInductionVar());
     emitStepCopies(loop, index, at, /*isLagged=*/false, mapping);
     emitStepCopies(last, before[0], {before[1], before[2]}, /*isLagged=*/true,
                    mapping);
@@ -254,6 +252,11 @@ void RoleKernel::emitLaggingSteps(ValueRange place, Cursor &step,
                       {state[1], state[2]}}));
   scf::YieldOp::create(b, loc, left);
   b.setInsertionPointToStart(branch.elseBlock());
+  // Nobody goes on to the next tile before rows of that copy are cleared.
+  if (!carried.empty()) {
+    emitLaggedCopy(unpackCopy(carried));
+    values[2] = arith::ConstantIntOp::create(b, loc, 0, 1);
+  }
   scf::YieldOp::create(b, loc, values);
   step = {branch.getResult(0), branch.getResult(1)};
   llvm::copy(branch.getResults().drop_front(2), carried.begin());

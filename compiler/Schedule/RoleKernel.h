@@ -53,6 +53,12 @@ private:
   mlir::Value div(mlir::Value x, mlir::Value y) {
     return mlir::arith::DivUIOp::create(b, loc, x, y);
   }
+  mlir::Value least(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MinSIOp::create(b, loc, x, y);
+  }
+  mlir::Value most(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MaxSIOp::create(b, loc, x, y);
+  }
   mlir::Value negated(mlir::Value condition) {
     return mlir::arith::XOrIOp::create(
         b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
@@ -233,17 +239,43 @@ private:
     mlir::Value operand, index;
     Cursor at;
   };
-  /// Where the loops of a tile begin and end, and which of them run.
+  /// Where the loops of a tile begin and end, and its first step, if it has
+  /// any: whether that is one of the first loop.
   struct TileSteps {
     llvm::SmallVector<mlir::Value> lower, upper;
-    mlir::Value first, step, exists, firstRuns;
+    mlir::Value first, step, exists, isOfFirst;
+    /// Of idle steps, the least index and where they end; null where there
+    /// never are any.
+    mlir::Value idleFrom, idleTo;
   };
-  TileSteps findSteps(mlir::IRMapping &mapping);
+  /// Steps of one loop, and the sum of a step's index and the number that
+  /// counts up to it; null where the two are equal.
+  struct LoopSteps {
+    mlir::scf::ForOp loop;
+    mlir::Value from, to, sum;
+  };
+  /// Whether the steps of a tile are taken from the last to the first: those
+  /// that are masked come first, where maxima are not speculated on anyway.
+  bool isBackward() {
+    return form == Form::Lagged && !softmax.empty() && plan.loops.size() > 1 &&
+           !hasIdleSteps();
+  }
+  mlir::Value lastIndex(mlir::Value from, mlir::Value to, mlir::Value step);
+  TileSteps findSteps(mlir::IRMapping &mapping, mlir::Value rowsEnd = {});
+  llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
+  mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
+  /// Steps whose columns all lie behind what the rows of a warpgroup may see
+  /// are idle: it only releases their tiles.
+  bool hasIdleSteps();
+  mlir::Value rowsEnd(mlir::IRMapping &mapping);
+  void emitIdleSteps(const TileSteps &steps, const mlir::IRMapping &mapping,
+                     Cursor &at);
   llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
   mlir::FailureOr<mlir::Value>
-  emitFront(mlir::scf::ForOp loop, Cursor at, const Pending *before,
-            const mlir::IRMapping &earlier, mlir::IRMapping &mapping,
-            mlir::Value firstRuns = {}, Mail *mail = nullptr);
+  emitFront(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
+            const Pending *before, const mlir::IRMapping &earlier,
+            mlir::IRMapping &mapping, const TileSteps *steps = nullptr,
+            Mail *mail = nullptr);
   mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
                                mlir::IRMapping &mapping, Pending &after,
                                llvm::function_ref<void()> meet);
@@ -287,9 +319,22 @@ private:
   mlir::Value laggedOperand(mlir::scf::ForOp loop);
   /// The streamed copy that a product reads.
   std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
-  /// The tile of the pending product, once it has arrived.
+  /// What a slot holds: what `copy` brings, but what `first` does where
+  /// `isFirst`.
+  struct Meant {
+    BulkCopy *copy, *first = nullptr;
+    mlir::Value isFirst = {};
+  };
+  struct LaggedTile {
+    BulkCopy &copy;
+    const Ring &ring;
+    Meant meant;
+    mlir::IRMapping mapping;
+  };
+  LaggedTile laggedTile(mlir::scf::ForOp loop, mlir::Value index,
+                        const mlir::IRMapping &mapping);
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
-                          const mlir::IRMapping &mapping, bool isBefore);
+                          const mlir::IRMapping &mapping);
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
                           mlir::Value slot);
   mlir::Value finishLagged(mlir::scf::ForOp loop, mlir::Value started,
@@ -322,12 +367,6 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
-  /// What a slot holds: what `copy` brings, but what `first` does where
-  /// `isFirst`.
-  struct Meant {
-    BulkCopy *copy, *first = nullptr;
-    mlir::Value isFirst = {};
-  };
   void clearTile(BulkCopy &copy, const Ring &ring, Cursor at,
                  mlir::IRMapping &mapping, std::optional<Meant> meant = {});
   /// Waits for the tile of a copy in `stage`, whose absent rows clearTile() has

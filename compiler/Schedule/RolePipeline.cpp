@@ -86,24 +86,28 @@ std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
   return std::nullopt;
 }
 
-/// The tile of the pending product, in two parts: before, absent rows are
-/// cleared.
-Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
-                              const IRMapping &mapping, bool isBefore) {
+/// The copy that the lagged product of a loop reads, and what its tile is meant
+/// to hold. The tile may be that of an earlier loop: the last one tests every
+/// predicate and so says what exists of any tile.
+RoleKernel::LaggedTile RoleKernel::laggedTile(scf::ForOp loop, Value index,
+                                              const IRMapping &mapping) {
   // planRoles() admits products of streamed tiles only.
   size_t ring = *streamedBy(loop, lagged[loop]);
-  IRMapping local = mapping;
-  local.map(loop.getInductionVar(), pending.index);
-  // The tile may be that of an earlier loop: the last one tests every predicate
-  // and so says what exists of any tile.
   scf::ForOp last = plan.loops.back();
-  local.map(last.getInductionVar(), pending.index);
-  BulkCopy &copy = plan.streamed.find(loop)->second[ring];
-  Meant meant{&plan.streamed.find(last)->second[ring]};
-  if (!isBefore)
-    return awaitTile(copy, streamed[ring], pending.at, local, meant);
-  clearTile(copy, streamed[ring], pending.at, local, meant);
-  return Value();
+  IRMapping local = mapping;
+  local.map(loop.getInductionVar(), index);
+  local.map(last.getInductionVar(), index);
+  return {plan.streamed.find(loop)->second[ring],
+          streamed[ring],
+          {&plan.streamed.find(last)->second[ring]},
+          local};
+}
+
+/// The tile of the pending product, whose step has cleared absent rows.
+Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
+                              const IRMapping &mapping) {
+  LaggedTile tile = laggedTile(loop, pending.index, mapping);
+  return awaitTile(tile.copy, tile.ring, pending.at, tile.mapping, tile.meant);
 }
 
 Value RoleKernel::laggedOperand(scf::ForOp loop) {
@@ -143,14 +147,14 @@ void RoleKernel::passTurn() {
 
 /// Starts the products of a step that need nothing of it, and beside them the
 /// lagged product of the step before; the latter's tile is that of `earlier`.
-/// Returns the lagged product, which is still in flight. Where `firstRuns` is
-/// given the step is one of the first loop if it holds. While the products run
-/// the tile after `mail` is received.
-FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
+/// Returns the lagged product, which is still in flight. A tile's first step
+/// comes with its `steps`, and while its products run the tile after `mail` is
+/// received.
+FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
                                        const Pending *before,
                                        const IRMapping &earlier,
-                                       IRMapping &mapping, Value firstRuns,
-                                       Mail *mail) {
+                                       IRMapping &mapping,
+                                       const TileSteps *steps, Mail *mail) {
   MmaOp last = lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
@@ -164,9 +168,9 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
       continue;
     if (std::optional<size_t> ring = ringOf(mma)) {
       Meant meant{&copies[*ring]};
-      if (firstRuns) {
+      if (steps && plan.loops.size() > 1) {
         meant.first = &plan.streamed.find(plan.loops.front())->second[*ring];
-        meant.isFirst = firstRuns;
+        meant.isFirst = steps->isOfFirst;
       }
       slots[copies[*ring].copy.getBuffer()] =
           clearedTile(copies[*ring], streamed[*ring], at, mapping, meant);
@@ -183,8 +187,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
   }
   // Warpgroups meet to clear rows, which none may do that keeps another from
   // its turn.
-  if (before)
-    awaitLagged(loop, *before, earlier, /*isBefore=*/true);
+  LaggedTile late = laggedTile(loop, index, mapping);
+  clearTile(late.copy, late.ring, at, late.mapping, late.meant);
   awaitTurn();
   for (Started &product : started)
     product.result =
@@ -194,8 +198,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Cursor at,
   // Awaited when the others run.
   Value product;
   if (before)
-    product = startLagged(
-        loop, *before, awaitLagged(loop, *before, earlier, /*isBefore=*/false));
+    product = startLagged(loop, *before, awaitLagged(loop, *before, earlier));
   if (mail)
     *mail = receiveTile(mail->next, /*isSingle=*/false);
   for (auto &[mma, lhs, rhs, value] : started) {
@@ -275,7 +278,8 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
                                    const Pending &before, IRMapping mapping,
                                    Pending &after) {
   mapping.map(loop.getInductionVar(), index);
-  FailureOr<Value> started = emitFront(loop, at, &before, mapping, mapping);
+  FailureOr<Value> started =
+      emitFront(loop, index, at, &before, mapping, mapping);
   if (failed(started))
     return failure();
   Value product = finishLagged(loop, *started, before);
@@ -284,28 +288,6 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   after.index = index;
   after.at = at;
   return emitRest(loop, /*isFirst=*/false, mapping, after, [] {});
-}
-
-RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping) {
-  TileSteps steps;
-  for (scf::ForOp loop : llvm::reverse(plan.loops)) {
-    Value from = scalar(loop.getLowerBound(), mapping),
-          to = scalar(loop.getUpperBound(), mapping);
-    steps.step = scalar(loop.getStep(), mapping);
-    Value runs =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
-    if (steps.exists) {
-      steps.first = arith::SelectOp::create(b, loc, runs, from, steps.first);
-      steps.exists = arith::OrIOp::create(b, loc, steps.exists, runs);
-    } else {
-      steps.first = from;
-      steps.exists = runs;
-    }
-    steps.firstRuns = runs;
-    steps.lower.insert(steps.lower.begin(), from);
-    steps.upper.insert(steps.upper.begin(), to);
-  }
-  return steps;
 }
 
 SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {
@@ -337,8 +319,8 @@ ValueRange RoleKernel::takeStep(scf::IfOp branch, Pending &pending) {
 /// The first step of a tile. Beside all of it runs the last product of the tile
 /// before, `before`; `finish` is emitted with its result.
 ///
-/// The step has the body of the first loop if that runs, else that of the last,
-/// which tests every predicate and so fits any step.
+/// The step has the body of the first loop if that has it, else that of the
+/// last, which tests every predicate and so fits any step.
 LogicalResult RoleKernel::emitFirstStep(
     const TileSteps &steps, Cursor at, const Pending *before,
     const IRMapping &earlier, llvm::function_ref<LogicalResult(Value)> finish,
@@ -349,8 +331,7 @@ LogicalResult RoleKernel::emitFirstStep(
   local.map(first.getInductionVar(), steps.first);
   SmallVector<Value> inits = initialValues(local);
   FailureOr<Value> started =
-      emitFront(last, at, before, earlier, local,
-                first != last ? steps.firstRuns : Value(), &mail);
+      emitFront(last, steps.first, at, before, earlier, local, &steps, &mail);
   if (failed(started))
     return failure();
   Value product;
@@ -381,7 +362,7 @@ LogicalResult RoleKernel::emitFirstStep(
   types.push_back(convert(laggedOperand(last).getType()));
   if (before)
     types.push_back(started->getType());
-  auto branch = scf::IfOp::create(b, loc, types, steps.firstRuns, true);
+  auto branch = scf::IfOp::create(b, loc, types, steps.isOfFirst, true);
   for (auto [block, loop] : {std::pair(branch.thenBlock(), first),
                              std::pair(branch.elseBlock(), last)}) {
     OpBuilder::InsertionGuard guard(b);
@@ -399,9 +380,7 @@ LogicalResult RoleKernel::emitFirstStep(
 LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
                                            const IRMapping &mapping,
                                            Pending &pending, Cursor &next) {
-  Value second = add(steps.first, steps.step);
-  for (auto [source, from, to] :
-       llvm::zip_equal(plan.loops, steps.lower, steps.upper)) {
+  for (const LoopSteps &further : furtherSteps(steps)) {
     SmallVector<Value> values(pending.carried);
     size_t n = values.size();
     values.append({pending.operand, pending.index, pending.at.stage,
@@ -413,16 +392,16 @@ LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
       pending.at = {from[n + 2], from[n + 3]};
       next = {from[n + 4], from[n + 5]};
     };
-    auto loop = scf::ForOp::create(b, source.getLoc(),
-                                   arith::MaxSIOp::create(b, loc, from, second),
-                                   to, steps.step, values);
+    scf::ForOp source = further.loop;
+    auto loop = scf::ForOp::create(b, source.getLoc(), further.from, further.to,
+                                   steps.step, values);
     {
       OpBuilder::InsertionGuard inner(b);
       b.setInsertionPointToEnd(loop.getBody());
       unpack(loop.getRegionIterArgs());
       Pending after;
-      if (failed(emitStep(source, loop.getInductionVar(), next, pending,
-                          mapping, after)))
+      if (failed(emitStep(source, indexOf(further, loop.getInductionVar()),
+                          next, pending, mapping, after)))
         return failure();
       Cursor afterNext = advance(next, stages);
       SmallVector<Value> yields(after.carried);
@@ -439,9 +418,8 @@ LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
 Value RoleKernel::emitLastProduct(const Pending &pending,
                                   const IRMapping &mapping) {
   scf::ForOp last = plan.loops.back();
-  awaitLagged(last, pending, mapping, /*isBefore=*/true);
-  Value started = startLagged(
-      last, pending, awaitLagged(last, pending, mapping, /*isBefore=*/false));
+  Value started =
+      startLagged(last, pending, awaitLagged(last, pending, mapping));
   return finishLagged(last, started, pending);
 }
 
@@ -465,7 +443,7 @@ void RoleKernel::mapResults(ArrayRef<Value> carried, IRMapping &mapping) {
 /// product of the step before, the last product alone.
 LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
                                           Mail &mail) {
-  TileSteps steps = findSteps(mapping);
+  TileSteps steps = findSteps(mapping, rowsEnd(mapping));
   SmallVector<Value> values = initialValues(mapping);
   size_t n = values.size();
   values.append({at.stage, at.parity});
@@ -482,6 +460,7 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
                              mail)) ||
         failed(emitFurtherSteps(steps, mapping, pending, next)))
       return failure();
+    emitIdleSteps(steps, mapping, next);
     SmallVector<Value> results(pending.carried);
     results[laggedResult] = emitLastProduct(pending, mapping);
     results.append({next.stage, next.parity});

@@ -79,6 +79,16 @@ void RoleKernel::mapTile(Value tile, IRMapping &mapping) {
     mapping.map(block.getResult(), tile);
 }
 
+/// Whether a scalar is computed from results of `parts`.
+static bool dependsOn(Value v,
+                      const llvm::SmallPtrSetImpl<Operation *> &parts) {
+  Operation *def = v.getDefiningOp();
+  return def && (parts.contains(def) ||
+                 llvm::any_of(def->getOperands(), [&](Value operand) {
+                   return dependsOn(operand, parts);
+                 }));
+}
+
 /// Finds the places of a tile along the axes of the grid: what the source
 /// divides its block's number into.
 void RoleKernel::findCoordinates() {
@@ -95,6 +105,14 @@ void RoleKernel::findCoordinates() {
         llvm::any_of(op.getUsers(),
                      [&](Operation *user) { return !parts.contains(user); }))
       coordinates.push_back(op.getResult(0));
+  // Where its loops begin and end takes arithmetic that products would wait
+  // for.
+  llvm::SmallPtrSet<Value, 8> seen;
+  for (scf::ForOp loop : plan.loops)
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
+      if (dependsOn(bound, parts) && seen.insert(bound).second &&
+          !llvm::is_contained(coordinates, bound))
+        coordinates.push_back(bound);
 }
 
 void RoleKernel::post(ValueRange words, Cursor &mail) {

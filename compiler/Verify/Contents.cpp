@@ -93,19 +93,22 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
 }
 
 std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
-                                               int64_t lane) {
+                                               const Lanes &lanes) {
   value = strip(value);
   if (!sm::distOf(value.getType()))
     return known(agent, value);
   Operation *def = value.getDefiningOp();
   if (auto range = dyn_cast_or_null<sm::RangeOp>(def)) {
     std::optional<int64_t> start = known(agent, range.getStart());
-    return start ? std::optional(*start + lane) : std::nullopt;
+    return start
+               ? std::optional(*start +
+                               lanes.lookup(axisNames(range.getType()).front()))
+               : std::nullopt;
   }
   if (!def || def->getNumOperands() != 2 || def->getNumRegions() != 0)
     return std::nullopt;
-  std::optional<int64_t> a = atLane(agent, def->getOperand(0), lane),
-                         b = atLane(agent, def->getOperand(1), lane);
+  std::optional<int64_t> a = atLane(agent, def->getOperand(0), lanes),
+                         b = atLane(agent, def->getOperand(1), lanes);
   if (!a || !b)
     return std::nullopt;
   if (isa<arith::AddIOp>(def))
@@ -115,6 +118,17 @@ std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
   if (isa<arith::DivUIOp>(def) && *a >= 0 && *b > 0)
     return *a / *b;
   return std::nullopt;
+}
+
+std::optional<bool> LaneExpressions::compareAt(Agent &agent,
+                                               arith::CmpIOp compare,
+                                               const Lanes &lanes) {
+  std::optional<int64_t> a = atLane(agent, compare.getLhs(), lanes),
+                         b = atLane(agent, compare.getRhs(), lanes);
+  if (!a || !b)
+    return std::nullopt;
+  return arith::applyCmpPredicate(compare.getPredicate(), APInt(64, *a, true),
+                                  APInt(64, *b, true));
 }
 
 /// Whether a number grows by the same from lane to lane.
@@ -139,14 +153,35 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
     return false;
   // Where both sides are linear in the lane the outermost lanes decide.
   bool isEnds = isLinear(compare.getLhs()) && isLinear(compare.getRhs());
+  StringAttr axis = axisNames(tile).front();
   int64_t last = tile.getDimSize(0) - 1;
   for (int64_t lane = 0; lane <= last;
-       lane += isEnds ? std::max(last, int64_t(1)) : 1) {
-    std::optional<int64_t> a = atLane(agent, compare.getLhs(), lane),
-                           b = atLane(agent, compare.getRhs(), lane);
-    if (!a || !b ||
-        !arith::applyCmpPredicate(compare.getPredicate(), APInt(64, *a, true),
-                                  APInt(64, *b, true)))
+       lane += isEnds ? std::max(last, int64_t(1)) : 1)
+    if (!compareAt(agent, compare, Lanes{{axis, lane}}).value_or(false))
+      return false;
+  return true;
+}
+
+bool LaneExpressions::isFalse(Agent &agent, Value predicate) {
+  predicate = strip(predicate);
+  auto tile = dyn_cast<RankedTensorType>(predicate.getType());
+  if (!tile)
+    return known(agent, predicate) == 0;
+  if (auto both = predicate.getDefiningOp<arith::AndIOp>())
+    return isFalse(agent, both.getLhs()) || isFalse(agent, both.getRhs());
+  // An order of two linear numbers holds nowhere if it does in no corner.
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  if (!compare ||
+      llvm::is_contained({arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
+                         compare.getPredicate()) ||
+      !isLinear(compare.getLhs()) || !isLinear(compare.getRhs()))
+    return false;
+  auto axes = axisNames(tile);
+  for (uint64_t corner = 0; corner < uint64_t(1) << axes.size(); ++corner) {
+    Lanes lanes;
+    for (auto [i, axis] : llvm::enumerate(axes))
+      lanes[axis] = corner >> i & 1 ? tile.getDimSize(i) - 1 : 0;
+    if (compareAt(agent, compare, lanes).value_or(true))
       return false;
   }
   return true;

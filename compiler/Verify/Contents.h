@@ -6,6 +6,8 @@
 #include "compiler/Verify/Skeleton.h"
 #include "dialect/Sm/Sm.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include <array>
 #include <map>
 
@@ -31,6 +33,8 @@ public:
   Key constant(int64_t value);
   /// Whether a predicate is true in every lane; false where not known.
   bool isTrue(Agent &agent, mlir::Value predicate);
+  /// Whether one is false in every lane; false where not known.
+  bool isFalse(Agent &agent, mlir::Value predicate);
   /// Whether `size` lanes from `start` on, divided by `divisor`, are known to
   /// be in 0..bound-1.
   bool isInside(Key start, int64_t size, Key bound, Key divisor) const;
@@ -44,7 +48,12 @@ private:
 
   Key add(Node node);
   std::optional<int64_t> known(Agent &agent, mlir::Value scalar);
-  std::optional<int64_t> atLane(Agent &agent, mlir::Value value, int64_t lane);
+  /// Lane along each axis.
+  using Lanes = llvm::SmallDenseMap<mlir::StringAttr, int64_t, 2>;
+  std::optional<int64_t> atLane(Agent &agent, mlir::Value value,
+                                const Lanes &lanes);
+  std::optional<bool> compareAt(Agent &agent, mlir::arith::CmpIOp compare,
+                                const Lanes &lanes);
 
   Integers &integers;
   std::map<Node, Key> keys;

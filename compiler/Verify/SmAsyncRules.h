@@ -128,6 +128,7 @@ private:
   Progress post(Agent &agent, sm::PostOp op);
   Progress receive(Agent &agent, sm::ReceiveOp op);
   Progress any(Agent &agent, sm::AnyOp op);
+  Progress idle(Agent &agent, sm::IdleOp op);
   Progress tmaLoad(Agent &agent, sm::TmaLoadOp op);
   Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);

@@ -129,6 +129,15 @@ Progress SmAsyncRules::any(Agent &agent, AnyOp op) {
   return Progress::Advanced;
 }
 
+Progress SmAsyncRules::idle(Agent &agent, IdleOp op) {
+  if (llvm::any_of(op.getPresence(),
+                   [&](Value p) { return expressions.isFalse(agent, p); }))
+    return Progress::Advanced;
+  op.emitOpError("expects a predicate that is false for every row and column "
+                 "of the step, found none: the warpgroup would leave out work");
+  return Progress::Failed;
+}
+
 bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   auto argument = dyn_cast<BlockArgument>(map);
   auto kernel = op->getParentOfType<KernelOp>();

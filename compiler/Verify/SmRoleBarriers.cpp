@@ -45,6 +45,7 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](PostOp o) { return post(agent, o); })
       .Case([&](ReceiveOp o) { return receive(agent, o); })
       .Case([&](AnyOp o) { return any(agent, o); })
+      .Case([&](IdleOp o) { return idle(agent, o); })
       .Case([&](TmaLoadOp o) { return tmaLoad(agent, o); })
       .Case([&](TmaStoreOp o) { return tmaStore(agent, o); })
       .Case([&](TmaDrainOp o) { return tmaDrain(agent, o); })

@@ -219,4 +219,14 @@ def Sm_ContributesOp : Sm_Op<"contributes", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Sm_IdleOp : Sm_Op<"idle", [MemoryEffects<[MemWrite]>]> {
+  let summary = "says that a step that a warpgroup leaves out has nothing for it";
+  let description = [{
+    Warpgroups that share tiles need not all take part in each step: rows of the first may see fewer keys than those of the last. Where one leaves a step out, the predicates of its elements stand
+    here: wherever all of them are true the step would have had work. `verify-sm-async` demands that nowhere. Costs no instruction: `sm-drop-presence` drops it.
+  }];
+  let arguments = (ins Variadic<Sm_Bool>:$presence);
+  let assemblyFormat = "`where` `(` $presence `:` type($presence) `)` attr-dict";
+}
+
 #endif

@@ -115,14 +115,21 @@ LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
   return success();
 }
 
+/// Conditions are joined in several chains: one compare can join its result
+/// with that of another, for which it has to wait.
 void LaneEmitter::emitAny(AnyOp any) {
-  Value condition;
-  for (Value v : lanes(any.getCondition()))
-    condition = condition
-                    ? arith::OrIOp::create(b, loc(), condition, v).getResult()
-                    : v;
+  constexpr size_t mostChains = 4;
+  ArrayRef<Value> values = lanes(any.getCondition());
+  SmallVector<Value> chains(values.take_front(mostChains));
+  auto join = [&](Value &chain, Value v) {
+    chain = arith::OrIOp::create(b, loc(), chain, v);
+  };
+  for (auto [i, v] : llvm::enumerate(values.drop_front(chains.size())))
+    join(chains[i % mostChains], v);
+  for (Value v : ArrayRef(chains).drop_front())
+    join(chains.front(), v);
   lanes(any) = {intrinsic("llvm.nvvm.vote.any.sync", b.getI1Type(),
-                          {i32(-1), condition})};
+                          {i32(-1), chains.front()})};
 }
 
 } // namespace selvedge::sm80

@@ -1,0 +1,200 @@
+// The steps of a tile, in the order in which they are taken.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/RoleKernel.h"
+
+#include <limits>
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// The last index of a loop that runs.
+Value RoleKernel::lastIndex(Value from, Value to, Value step) {
+  Value distance = sub(sub(to, i32(1)), from);
+  return add(from, mul(div(distance, step), step));
+}
+
+/// With `rowsEnd`, steps of the last loop that begin there or later are idle,
+/// all but its first one.
+RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping, Value rowsEnd) {
+  TileSteps steps;
+  SmallVector<Value> runs;
+  for (scf::ForOp loop : plan.loops) {
+    Value from = scalar(loop.getLowerBound(), mapping),
+          to = scalar(loop.getUpperBound(), mapping);
+    steps.step = scalar(loop.getStep(), mapping);
+    if (rowsEnd && loop == plan.loops.back()) {
+      Value end = least(to, most(rowsEnd, add(from, i32(1))));
+      steps.idleFrom = add(lastIndex(from, end, steps.step), steps.step);
+      steps.idleTo = to;
+      to = end;
+    }
+    runs.push_back(
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to));
+    if (steps.idleTo)
+      steps.idleTo = arith::SelectOp::create(b, loc, runs.back(), steps.idleTo,
+                                             steps.idleFrom);
+    steps.lower.push_back(from);
+    steps.upper.push_back(to);
+  }
+  // From the loop whose steps come last to the one whose steps come first.
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, plan.loops.size()));
+  if (!isBackward())
+    std::reverse(order.begin(), order.end());
+  for (size_t i : order) {
+    Value first = isBackward()
+                      ? lastIndex(steps.lower[i], steps.upper[i], steps.step)
+                      : steps.lower[i];
+    Value isFirst = arith::ConstantIntOp::create(b, loc, i == 0, 1);
+    if (!steps.exists) {
+      steps.first = first;
+      steps.exists = runs[i];
+      steps.isOfFirst = isFirst;
+      continue;
+    }
+    steps.first = arith::SelectOp::create(b, loc, runs[i], first, steps.first);
+    steps.isOfFirst =
+        arith::SelectOp::create(b, loc, runs[i], isFirst, steps.isOfFirst);
+    steps.exists = arith::OrIOp::create(b, loc, steps.exists, runs[i]);
+  }
+  return steps;
+}
+
+/// The steps after the first, in the order in which they are taken.
+SmallVector<RoleKernel::LoopSteps>
+RoleKernel::furtherSteps(const TileSteps &steps) {
+  SmallVector<LoopSteps> further;
+  for (auto [loop, from, to] :
+       llvm::zip_equal(plan.loops, steps.lower, steps.upper)) {
+    if (!isBackward()) {
+      further.push_back(
+          {loop, most(from, add(steps.first, steps.step)), to, Value()});
+      continue;
+    }
+    Value end = least(to, steps.first);
+    further.push_back(
+        {loop, from, end, add(from, lastIndex(from, end, steps.step))});
+  }
+  if (isBackward())
+    std::reverse(further.begin(), further.end());
+  return further;
+}
+
+Value RoleKernel::indexOf(const LoopSteps &steps, Value number) {
+  return steps.sum ? sub(steps.sum, number) : number;
+}
+
+namespace {
+
+/// `j - i <= most` with the columns of a step for j and rows for i.
+struct Ahead {
+  RangeOp rows;
+  Value most;
+};
+
+std::optional<Ahead> matchAhead(Value condition, scf::ForOp loop,
+                                StringAttr rowAxis) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::sle)
+    return std::nullopt;
+  auto most = compare.getRhs().getDefiningOp<SplatOp>();
+  auto distance = compare.getLhs().getDefiningOp<arith::SubIOp>();
+  if (!most || !distance || !loop.isDefinedOutsideOfLoop(most.getValue()))
+    return std::nullopt;
+  auto range = [](Value v) {
+    auto spread = v.getDefiningOp<BroadcastOp>();
+    return spread ? spread.getSource().getDefiningOp<RangeOp>() : RangeOp();
+  };
+  RangeOp columns = range(distance.getLhs()), rows = range(distance.getRhs());
+  if (!columns || !rows || columns.getStart() != loop.getInductionVar() ||
+      !loop.isDefinedOutsideOfLoop(rows.getStart()) ||
+      distOf(rows.getType()).getAxes()[0].getName() != rowAxis)
+    return std::nullopt;
+  return Ahead{rows, most.getValue()};
+}
+
+} // namespace
+
+/// The ends of the first and the last warpgroup differ by the rows between
+/// them. Where those are less than a step it is not worth a loop; and as the
+/// pending product holds its slot meanwhile, other slots must do.
+bool RoleKernel::hasIdleSteps() {
+  scf::ForOp last = plan.loops.back();
+  int64_t rows = warpgroupRows * (plan.warpgroups - 1),
+          step = *getConstantIntValue(last.getStep());
+  return form == Form::Lagged && step <= rows &&
+         (rows + step - 1) / step < stages &&
+         llvm::any_of(
+             lagged[last].getPresence(),
+             [&](Value p) {
+               return matchAhead(p, last, plan.rowAxis).has_value();
+             });
+}
+
+/// The first column that none of the warpgroup's rows sees, as conditions of
+/// the last loop say that compare the two; null without such.
+Value RoleKernel::rowsEnd(IRMapping &mapping) {
+  if (!hasIdleSteps())
+    return Value();
+  scf::ForOp last = plan.loops.back();
+  Value end;
+  for (Value p : lagged[last].getPresence())
+    if (std::optional<Ahead> ahead = matchAhead(p, last, plan.rowAxis)) {
+      Value row =
+          add(add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
+              i32(warpgroupRows - 1));
+      // No sum overflows, however far ahead a column may lie.
+      Value room = sub(i32(std::numeric_limits<int32_t>::max() - 1), row);
+      Value behind =
+          add(add(row, least(scalar(ahead->most, mapping), room)), i32(1));
+      end = end ? least(end, behind) : behind;
+    }
+  return end;
+}
+
+/// In an idle step a warpgroup takes its turn, meets the others where rows are
+/// cleared, and releases tiles: when they have come, as an earlier arrival
+/// would count for the phase before.
+void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
+                               Cursor &at) {
+  if (!steps.idleTo)
+    return;
+  scf::ForOp source = plan.loops.back();
+  LoopSteps idle{
+      source, steps.idleFrom, steps.idleTo,
+      add(steps.idleFrom, lastIndex(steps.idleFrom, steps.idleTo, steps.step))};
+  auto loop = scf::ForOp::create(b, loc, idle.from, idle.to, steps.step,
+                                 ValueRange{at.stage, at.parity});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  at = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  IRMapping local = mapping;
+  local.map(source.getInductionVar(), loop.getInductionVar());
+  SmallVector<BulkCopy> &copies = plan.streamed.find(source)->second;
+  std::optional<size_t> late = laggedCopy();
+  auto release = [&](bool isLate) {
+    for (size_t i = 0; i < copies.size(); ++i)
+      if ((i == late) == isLate) {
+        WaitOp::create(b, loc, streamed[i].full, at.stage, at.parity);
+        ArriveOp::create(b, loc, streamed[i].empty, at.stage, true);
+      }
+  };
+  auto clear = [&](bool isLate) {
+    for (auto [i, copy] : llvm::enumerate(copies))
+      if ((i == late) == isLate)
+        clearTile(copy, streamed[i], at, local);
+  };
+  IdleOp::create(b, loc, presenceOf(lagged[source].getPresence(), local));
+  clear(false);
+  clear(true);
+  awaitTurn();
+  release(false);
+  passTurn();
+  release(true);
+  Cursor next = advance(at, stages);
+  scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
+  at = {loop.getResult(0), loop.getResult(1)};
+}
+
+} // namespace selvedge::schedule
