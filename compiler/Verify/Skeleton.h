@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_SKELETON_H
 #define SELVEDGE_COMPILER_VERIFY_SKELETON_H
 
+#include "compiler/Verify/Instructions.h"
 #include "compiler/Verify/Integers.h"
 #include "compiler/Verify/Paths.h"
 #include "compiler/Verify/RoundRobin.h"
@@ -41,7 +42,7 @@ struct Agent {
   struct Frame {
     mlir::Operation *owner; // none: the kernel's body
     mlir::Block *block;
-    mlir::Block::iterator next = block->begin();
+    Instruction *next = nullptr; // none: not begun
     int64_t trip = 0, trips = 0; // of a loop
     /// Of a branch that does nothing but compute: both arms are executed.
     enum { OneArm, FirstArm, SecondArm } arm = OneArm;
@@ -58,7 +59,7 @@ struct Agent {
   llvm::DenseMap<mlir::Operation *, unsigned> counts;
 
   Place where() const;
-  mlir::Operation *current() const { return &*frames.back().next; }
+  mlir::Operation *current() const { return frames.back().next->op; }
   /// Executes `body`, the only block of the current operation.
   void enter(mlir::Block &body);
   /// Whether it is in a branch that one of its threads has taken.
@@ -82,8 +83,10 @@ public:
   /// or of the caller, become a choice of these; unknown if there are none.
   void setSamples(llvm::ArrayRef<int64_t> values) { samples = values; }
   void start(Agent &agent, mlir::Block &body);
-  /// Executes one operation.
+  /// Executes one operation, and those before it that are idle.
   Progress step(Agent &agent, Rule rule);
+  /// Operations that were executed.
+  uint64_t numSteps() const { return steps; }
 
 private:
   int64_t maxTrips(mlir::scf::ForOp loop) const;
@@ -105,13 +108,18 @@ private:
   Integers::Number numberOf(Agent &agent, mlir::Value value);
   /// `number` with one of the samples where nothing is known of it.
   Integers::Number sampled(Integers::Number number, mlir::Type type);
-  void evaluate(Agent &agent, mlir::Operation &op);
+  void evaluate(Agent &agent, Instruction &code);
+  /// A result of an operation that follows from its operands.
+  Integers::Number expression(Instruction &code, unsigned result,
+                              llvm::ArrayRef<Integers::Number> operands);
 
   Integers &integers;
   Paths &paths;
   int64_t stages;
   llvm::ArrayRef<int64_t> samples;
   llvm::DenseMap<mlir::Operation *, bool> computing;
+  Instructions instructions;
+  uint64_t steps = 0;
 };
 
 } // namespace selvedge::verify

@@ -31,13 +31,14 @@ public:
       return kernel.emitOpError("expects conditions that dims of a few blocks "
                                 "meet, so that it can be executed");
     for (const Trial &trial : trials) {
-      uint64_t before = steps;
+      uint64_t before = skeleton.numSteps();
       skeleton.setSamples(trial.samples);
       do {
         integers.startPath();
         if (failed(runPath(trial)))
           return failure();
-      } while (paths.advance() && (steps - before) * trials.size() < maxSteps);
+      } while (paths.advance() &&
+               numStepsSince(before) * trials.size() < maxSteps);
       paths = {};
     }
     return success();
@@ -52,6 +53,10 @@ private:
     return stages;
   }
 
+  uint64_t numStepsSince(uint64_t before) const {
+    return skeleton.numSteps() - before;
+  }
+
   LogicalResult runPath(const Trial &trial) {
     SmAsyncRules rules(integers, kernel, trial);
     MutableArrayRef<Agent> agents = rules.getAgents();
@@ -60,9 +65,9 @@ private:
     auto apply = [&](Agent &agent, Operation &op) {
       return rules.apply(agent, op);
     };
-    uint64_t before = steps;
+    uint64_t before = skeleton.numSteps();
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
-      if (++steps - before > maxPathSteps) {
+      if (numStepsSince(before) > maxPathSteps) {
         kernel.emitOpError("expects paths of at most ")
             << maxPathSteps << " operations to verify, found a longer one";
         return Progress::Failed;
@@ -81,7 +86,6 @@ private:
   Integers integers;
   Paths paths;
   Skeleton skeleton;
-  uint64_t steps = 0;
 };
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {

@@ -209,8 +209,6 @@ private:
   std::vector<Member> members; // by actor
   HappensBefore order;
   unsigned blockBarrier = 0;
-  /// Operations without a rule: found once, executed often.
-  llvm::DenseSet<mlir::Operation *> computing;
   std::vector<mlir::Operation *> rings; // by buffer
   llvm::DenseMap<mlir::Operation *, unsigned> buffers;
   std::vector<MBarrierRing> mbarrierRings;
