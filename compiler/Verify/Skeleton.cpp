@@ -256,7 +256,7 @@ Progress Skeleton::step(Agent &agent, Rule rule) {
   // A rule knows some results better.
   if (code.hasIntegers)
     evaluate(agent, code);
-  Progress progress = code.hasRule ? rule(agent, *code.op) : Progress::Advanced;
+  Progress progress = code.hasRule ? rule(agent, code) : Progress::Advanced;
   if (progress == Progress::Ignored) {
     // What reads registers in flight is refused.
     code.hasRule = code.readsInFlight;

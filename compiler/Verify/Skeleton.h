@@ -70,7 +70,7 @@ struct Agent {
 /// choice of `paths`. All other operations are left to a rule.
 class Skeleton {
 public:
-  using Rule = llvm::function_ref<Progress(Agent &, mlir::Operation &)>;
+  using Rule = llvm::function_ref<Progress(Agent &, const Instruction &)>;
 
   /// Loops whose trip count depends on data run at most 2 * `stages` + 1
   /// times: each stage twice, and the wrap. Loops inside loops run at most
@@ -104,8 +104,11 @@ private:
   /// Fails, with an error, where threads of an agent would part.
   mlir::LogicalResult checkUniform(Agent &agent, mlir::Operation *op,
                                    mlir::ValueRange values);
-  /// The number of a scalar integer; a new unknown where it has none.
-  Integers::Number numberOf(Agent &agent, mlir::Value value);
+  /// A scalar integer; a new unknown where nothing is known of the value.
+  Tracked track(Agent &agent, mlir::Value value);
+  Integers::Number numberOf(Agent &agent, mlir::Value value) {
+    return track(agent, value).id;
+  }
   /// `number` with one of the samples where nothing is known of it.
   Integers::Number sampled(Integers::Number number, mlir::Type type);
   void evaluate(Agent &agent, Instruction &code);

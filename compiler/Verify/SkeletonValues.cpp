@@ -61,14 +61,14 @@ int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
   return trips;
 }
 
-Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
+Tracked Skeleton::track(Agent &agent, Value value) {
   Tracked &tracked = agent.values[value];
   if (tracked.kind == Tracked::Kind::None)
     tracked = {Tracked::Kind::Integer,
                sampled(integers.unknown(value.getType(),
                                         value.getAsOpaquePointer(), {}),
                        value.getType())};
-  return tracked.id;
+  return tracked;
 }
 
 Integers::Number Skeleton::sampled(Integers::Number number, Type type) {
@@ -90,9 +90,12 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
   SmallVector<Integers::Number, 4> operands;
   Spread spread = Spread::Uniform;
   for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
-    if (i < code.integerOperands)
-      operands.push_back(numberOf(agent, operand));
-    spread = std::max(spread, agent.values.lookup(operand).spread);
+    bool isInteger = i < code.integerOperands;
+    Tracked tracked =
+        isInteger ? track(agent, operand) : agent.values.lookup(operand);
+    if (isInteger)
+      operands.push_back(tracked.id);
+    spread = std::max(spread, tracked.spread);
   }
   // A conjunction with sm.leader is true in one thread too; of all else that
   // depends on it nothing is known.

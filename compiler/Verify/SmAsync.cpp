@@ -62,8 +62,8 @@ private:
     MutableArrayRef<Agent> agents = rules.getAgents();
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());
-    auto apply = [&](Agent &agent, Operation &op) {
-      return rules.apply(agent, op);
+    auto apply = [&](Agent &agent, const Instruction &code) {
+      return rules.apply(agent, code);
     };
     uint64_t before = skeleton.numSteps();
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
@@ -92,6 +92,7 @@ struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
   using VerifySmAsyncBase::VerifySmAsyncBase;
 
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     if (failed(checkBulkStores(getOperation())) ||
         failed(Checker(getOperation(), nonempty).run()))
       signalPassFailure();

@@ -26,8 +26,9 @@ SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
                              integers.constant(value.getType(), size)};
 }
 
-Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
-  if (areInFlight(agent, op))
+Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
+  Operation &op = *code.op;
+  if (code.readsInFlight && areInFlight(agent, op))
     return Progress::Failed;
   // Most of what is executed is arithmetic.
   if (op.getDialect() == kernel->getDialect())

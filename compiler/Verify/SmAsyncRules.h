@@ -24,7 +24,7 @@ public:
 
   llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
-  Progress apply(Agent &agent, mlir::Operation &op);
+  Progress apply(Agent &agent, const Instruction &code);
   /// What must hold when all agents have returned.
   mlir::LogicalResult finish();
   /// Reports which agent waits for what.
