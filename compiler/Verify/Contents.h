@@ -7,7 +7,7 @@
 #include "dialect/Sm/Sm.h"
 
 #include <array>
-#include <map>
+#include <unordered_map>
 
 namespace selvedge::verify {
 
@@ -47,7 +47,12 @@ private:
   std::optional<int64_t> atLane(Agent &agent, mlir::Value value, int64_t lane);
 
   Integers &integers;
-  std::map<Node, Key> keys;
+  struct NodeHash {
+    size_t operator()(const Node &node) const {
+      return llvm::hash_combine_range(node);
+    }
+  };
+  std::unordered_map<Node, Key, NodeHash> keys;
   std::vector<Node> nodes;
 };
 

@@ -55,6 +55,13 @@ Instruction Instructions::describe(Operation &op) {
   };
   code.integerOperands =
       llvm::find_if_not(op.getOperands(), isInteger) - op.operand_begin();
+  if (code.hasIntegers) {
+    for (Value operand : op.getOperands())
+      if (isInteger(operand))
+        code.operands.push_back(numbers.of(operand));
+    for (Value result : op.getResults())
+      code.results.push_back(numbers.of(result));
+  }
   code.isExpression = code.integerOperands == op.getNumOperands();
   code.isSource = code.isExpression && !isa<InferIntRangeInterface>(op);
   code.readsInFlight = llvm::any_of(op.getOperands(), [&](Value operand) {

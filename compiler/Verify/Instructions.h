@@ -9,6 +9,21 @@
 
 namespace selvedge::verify {
 
+/// Numbers for the values that are looked up often.
+class ValueNumbers {
+public:
+  unsigned of(mlir::Value value) {
+    return numbers.try_emplace(value, numbers.size()).first->second;
+  }
+  std::optional<unsigned> find(mlir::Value value) const {
+    auto at = numbers.find(value);
+    return at == numbers.end() ? std::nullopt : std::optional(at->second);
+  }
+
+private:
+  llvm::DenseMap<mlir::Value, unsigned> numbers;
+};
+
 /// An operation and what is the same whenever it is executed.
 struct Instruction {
   enum class Kind : uint8_t {
@@ -29,8 +44,11 @@ struct Instruction {
   /// Whether the results follow from operands that are scalar integers or
   /// arguments of the kernel, and whether from nothing else that is known.
   bool isExpression = true, isSource = false;
-  /// The first of the operands that are neither.
+  /// How many operands come before the first that is neither.
   unsigned integerOperands = 0;
+  /// Numbers of all operands that are one or the other, and of the results.
+  llvm::SmallVector<unsigned, 3> operands;
+  llvm::SmallVector<unsigned, 1> results;
   /// Whether an operand may be registers that an asynchronous operation writes.
   bool readsInFlight = false;
   /// Until a rule has said that it has nothing to say about the operation.
@@ -51,6 +69,7 @@ public:
   /// The first instruction of a block; a Return or BlockEnd comes last. The
   /// kernel may not change any more.
   Instruction *of(mlir::Block *block);
+  ValueNumbers &getNumbers() { return numbers; }
 
 private:
   Instruction describe(mlir::Operation &op);
@@ -59,6 +78,7 @@ private:
   void findInFlight(mlir::Operation *kernel);
 
   mlir::Operation *kernel = nullptr;
+  ValueNumbers numbers;
   llvm::DenseSet<mlir::Value> inFlight;
   llvm::DenseMap<mlir::Block *, std::vector<Instruction>> blocks;
 };

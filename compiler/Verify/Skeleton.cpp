@@ -48,7 +48,7 @@ static void assign(Agent &agent, ValueRange to, ValueRange from) {
   SmallVector<Tracked> values = llvm::map_to_vector(
       from, [&](Value value) { return agent.values.lookup(value); });
   for (auto [target, value] : llvm::zip_equal(to, values))
-    agent.values[target] = value;
+    agent.values.set(target, value);
 }
 
 LogicalResult Skeleton::checkUniform(Agent &agent, Operation *op,

@@ -27,6 +27,32 @@ struct Tracked {
   Spread spread = Spread::Uniform;
 };
 
+/// What an agent knows of values.
+class TrackedValues {
+public:
+  explicit TrackedValues(ValueNumbers &numbers) : numbers(&numbers) {}
+
+  Tracked lookup(mlir::Value value) const {
+    std::optional<unsigned> number = numbers->find(value);
+    return number && *number < tracked.size() ? tracked[*number] : Tracked();
+  }
+  Tracked &operator[](mlir::Value value) { return at(numbers->of(value)); }
+  Tracked &at(unsigned number) {
+    if (number >= tracked.size())
+      tracked.resize(number + 1);
+    return tracked[number];
+  }
+  /// Nothing is written where nothing is known.
+  void set(mlir::Value value, Tracked known) {
+    if (known.kind != Tracked::Kind::None || numbers->find(value))
+      (*this)[value] = known;
+  }
+
+private:
+  ValueNumbers *numbers;
+  std::vector<Tracked> tracked;
+};
+
 /// Where an agent stands: its name and the trips of the loops around it, as
 /// (number, count), the count 0 where the loop decides on each.
 struct Place {
@@ -39,6 +65,8 @@ struct Place {
 
 /// One agent's place in the kernel and its values.
 struct Agent {
+  explicit Agent(ValueNumbers &numbers) : values(numbers) {}
+
   struct Frame {
     mlir::Operation *owner; // none: the kernel's body
     mlir::Block *block;
@@ -54,7 +82,7 @@ struct Agent {
   /// Agents of one group execute the same code on the same data.
   unsigned group = 0;
   llvm::SmallVector<Frame> frames;
-  llvm::DenseMap<mlir::Value, Tracked> values;
+  TrackedValues values;
   /// How often a rule has counted an operation.
   llvm::DenseMap<mlir::Operation *, unsigned> counts;
 
@@ -87,6 +115,7 @@ public:
   Progress step(Agent &agent, Rule rule);
   /// Operations that were executed.
   uint64_t numSteps() const { return steps; }
+  ValueNumbers &getNumbers() { return instructions.getNumbers(); }
 
 private:
   int64_t maxTrips(mlir::scf::ForOp loop) const;
@@ -104,11 +133,10 @@ private:
   /// Fails, with an error, where threads of an agent would part.
   mlir::LogicalResult checkUniform(Agent &agent, mlir::Operation *op,
                                    mlir::ValueRange values);
-  /// A scalar integer; a new unknown where nothing is known of the value.
-  Tracked track(Agent &agent, mlir::Value value);
-  Integers::Number numberOf(Agent &agent, mlir::Value value) {
-    return track(agent, value).id;
-  }
+  /// The number of a scalar integer; a new unknown where it has none.
+  Integers::Number numberOf(Agent &agent, mlir::Value value);
+  /// Makes an integer, not known, of a value of which nothing is known.
+  void define(Tracked &tracked, mlir::Value value);
   /// `number` with one of the samples where nothing is known of it.
   Integers::Number sampled(Integers::Number number, mlir::Type type);
   void evaluate(Agent &agent, Instruction &code);

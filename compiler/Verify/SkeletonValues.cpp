@@ -61,14 +61,18 @@ int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
   return trips;
 }
 
-Tracked Skeleton::track(Agent &agent, Value value) {
+void Skeleton::define(Tracked &tracked, Value value) {
+  tracked = {
+      Tracked::Kind::Integer,
+      sampled(integers.unknown(value.getType(), value.getAsOpaquePointer(), {}),
+              value.getType())};
+}
+
+Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
   Tracked &tracked = agent.values[value];
   if (tracked.kind == Tracked::Kind::None)
-    tracked = {Tracked::Kind::Integer,
-               sampled(integers.unknown(value.getType(),
-                                        value.getAsOpaquePointer(), {}),
-                       value.getType())};
-  return tracked;
+    define(tracked, value);
+  return tracked.id;
 }
 
 Integers::Number Skeleton::sampled(Integers::Number number, Type type) {
@@ -89,12 +93,13 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
   // and make the result another one each time the operation is executed.
   SmallVector<Integers::Number, 4> operands;
   Spread spread = Spread::Uniform;
-  for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
-    bool isInteger = i < code.integerOperands;
-    Tracked tracked =
-        isInteger ? track(agent, operand) : agent.values.lookup(operand);
-    if (isInteger)
+  for (auto [i, number] : llvm::enumerate(code.operands)) {
+    Tracked &tracked = agent.values.at(number);
+    if (i < code.integerOperands) {
+      if (tracked.kind == Tracked::Kind::None)
+        define(tracked, op.getOperand(i));
       operands.push_back(tracked.id);
+    }
     spread = std::max(spread, tracked.spread);
   }
   // A conjunction with sm.leader is true in one thread too; of all else that
@@ -108,7 +113,7 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
             ? expression(code, result.getResultNumber(), operands)
             : integers.unknown(result.getType(), result.getAsOpaquePointer(),
                                {count, agent.group});
-    agent.values[result] = {
+    agent.values.at(code.results[result.getResultNumber()]) = {
         Tracked::Kind::Integer,
         code.isSource ? sampled(number, result.getType()) : number, -1, spread};
   }

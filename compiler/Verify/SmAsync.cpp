@@ -58,7 +58,7 @@ private:
   }
 
   LogicalResult runPath(const Trial &trial) {
-    SmAsyncRules rules(integers, kernel, trial);
+    SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial);
     MutableArrayRef<Agent> agents = rules.getAgents();
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());

@@ -9,9 +9,10 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
-                           const Trial &trial)
-    : integers(integers), kernel(kernel), trial(trial), expressions(integers) {
+SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
+                           KernelOp kernel, const Trial &trial)
+    : integers(integers), numbers(numbers), kernel(kernel), trial(trial),
+      expressions(integers) {
   addAgents(kernel);
   unsigned threads = 0;
   for (Member &member : members)

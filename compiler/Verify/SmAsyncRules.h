@@ -20,7 +20,8 @@ class SmAsyncRules {
 public:
   /// Without roles, two warps: they show what is missing between any two. With
   /// roles all four warps of each warpgroup, and the thread of a `single` role.
-  SmAsyncRules(Integers &integers, sm::KernelOp kernel, const Trial &trial);
+  SmAsyncRules(Integers &integers, ValueNumbers &numbers, sm::KernelOp kernel,
+               const Trial &trial);
 
   llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
@@ -202,6 +203,7 @@ private:
   void attachNotes(mlir::InFlightDiagnostic &error, mlir::Operation *ring);
 
   Integers &integers;
+  ValueNumbers &numbers;
   sm::KernelOp kernel;
   const Trial &trial;
   sm::LaunchOp launch; // of the kernel, once it was looked for
