@@ -16,10 +16,9 @@ Instruction *Instructions::of(Block *block) {
   auto [at, isNew] = blocks.try_emplace(block);
   if (!isNew)
     return at->second.data();
+  // A kernel's body is what is executed first.
   if (!kernel) {
     kernel = block->getParentOp();
-    if (!isa<sm::KernelOp>(kernel))
-      kernel = kernel->getParentOfType<sm::KernelOp>();
     findInFlight(kernel);
   }
   std::vector<Instruction> &code = at->second;
@@ -64,9 +63,8 @@ Instruction Instructions::describe(Operation &op) {
   }
   code.isExpression = code.integerOperands == op.getNumOperands();
   code.isSource = code.isExpression && !isa<InferIntRangeInterface>(op);
-  code.readsInFlight = llvm::any_of(op.getOperands(), [&](Value operand) {
-    return inFlight.contains(operand);
-  });
+  code.readsInFlight = llvm::any_of(
+      op.getOperands(), [&](Value operand) { return mayBeInFlight(operand); });
   return code;
 }
 

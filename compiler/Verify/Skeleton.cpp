@@ -67,8 +67,12 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
           {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})))
     return Progress::Failed;
   int64_t trips = tripCount(agent, loop);
-  // Every trip reads the same registers in flight, if any.
-  if (onlyComputes(loop))
+  // Every trip reads the same registers in flight, if any, unless one hands
+  // them to the next.
+  bool handsOn = llvm::any_of(loop.getRegionIterArgs(), [&](Value carried) {
+    return instructions.mayBeInFlight(carried);
+  });
+  if (onlyComputes(loop) && !handsOn)
     trips = std::min<int64_t>(trips, 1);
   agent.frames.push_back({loop, loop.getBody()});
   agent.frames.back().trips = trips;
