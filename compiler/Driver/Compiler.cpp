@@ -22,10 +22,9 @@ CompileResult compile(const CompileRequest &request, bool withCubin) {
   if (!ready || !session.compileToPtx() || !withCubin)
     return std::move(session.result);
   session.assemble();
-  std::vector<std::string> complaints = driver::complaintsOf(session.getLog());
-  if (!complaints.empty() && session.isFree())
+  if (session.isFree() && driver::needsSearch(session.getLog()))
     return driver::searchPlans(request, session);
-  session.result.complaints = std::move(complaints);
+  session.result.complaints = driver::complaintsOf(session.getLog());
   return std::move(session.result);
 }
 

@@ -25,10 +25,11 @@ void addCleanUp(OpPassManager &pm) {
 /// The same for per-thread code. Upstream's search for equal loop-carried
 /// values compares all of them, hundreds here, whenever a loop is visited:
 /// three quarters of the time of all passes, and the lowering makes no such
-/// values.
+/// values. Nor does it make blocks to be merged.
 void addLaneCleanUp(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass(
-      GreedyRewriteConfig(),
+      GreedyRewriteConfig().setRegionSimplificationLevel(
+          GreedySimplifyRegionLevel::Disabled),
       {"(anonymous namespace)::RemoveDuplicateSuccessorInputUses"}));
   pm.addPass(createCSEPass());
 }

@@ -42,7 +42,7 @@ std::vector<KernelPlans> listKernelPlans(ModuleOp bound, StringRef arch) {
     for (const schedule::KernelPlan &plan : ranked->plans)
       plans.plans.push_back({schedule::planKey(kernel, plan),
                              schedule::planWords(kernel, plan), plan.warps,
-                             plan.smemBytes});
+                             plan.smemBytes, plan.room()});
   });
   return result;
 }
@@ -52,14 +52,25 @@ static bool concerns(StringRef remark, StringRef kernel) {
   return !remark.contains('\'') || remark.contains(("'" + kernel + "'").str());
 }
 
+static bool isSerialised(const ptx::PtxasLog &log,
+                         const ptx::KernelResources &kernel) {
+  return llvm::any_of(log.remarks, [&](const std::string &remark) {
+    return concerns(remark, kernel.name);
+  });
+}
+
 /// A kernel spills what it stores. Loads count every place that reads one of
 /// those values, and a value that roles seldom need has many.
 static Verdict judge(const ptx::PtxasLog &log,
                      const ptx::KernelResources &kernel) {
-  return {kernel.spillStoreBytes,
-          llvm::any_of(log.remarks, [&](const std::string &remark) {
-            return concerns(remark, kernel.name);
-          })};
+  bool isUniversal = StringRef(kernel.name).ends_with("_universal");
+  return {isUniversal ? 0 : kernel.spillStoreBytes, isSerialised(log, kernel)};
+}
+
+bool needsSearch(const ptx::PtxasLog &log) {
+  return llvm::any_of(log.kernels, [&](const ptx::KernelResources &kernel) {
+    return !judge(log, kernel).isGood();
+  });
 }
 
 std::map<std::string, Verdict> judge(const ptx::PtxasLog &log, StringRef op,
@@ -89,12 +100,11 @@ std::map<std::string, Verdict> judge(const ptx::PtxasLog &log, StringRef op,
 std::vector<std::string> complaintsOf(const ptx::PtxasLog &log) {
   std::vector<std::string> complaints;
   for (const ptx::KernelResources &kernel : log.kernels) {
-    Verdict verdict = judge(log, kernel);
-    if (verdict.isSerialised)
+    if (isSerialised(log, kernel))
       complaints.push_back(kernel.name + " is serialised by ptxas");
-    else if (!verdict.isGood())
+    else if (kernel.spillStoreBytes >= spillLimit)
       complaints.push_back(kernel.name + " spills " +
-                           std::to_string(verdict.spillBytes) + " bytes");
+                           std::to_string(kernel.spillStoreBytes) + " bytes");
   }
   return complaints;
 }
@@ -160,26 +170,34 @@ private:
     return found == verdicts.end() ? Verdict() : found->second;
   }
 
-  /// Whether the plan after the one at hand is worth a try.
-  bool needsNext(const KernelPlans &kernel) {
+  /// The next plan that is worth a try after the one at hand, which stays
+  /// where there is none.
+  size_t nextPlan(const KernelPlans &kernel) {
     size_t at = position[kernel.name];
+    const KernelPlans::Entry &tried = kernel.plans[at];
     Verdict verdict = verdictOf(kernel);
-    if (verdict.isGood() || at + 1 == kernel.plans.size())
-      return false;
-    bool keepsWarps = !isSplit() || isUniversal(kernel) ||
-                      kernel.plans[at + 1].warps >= kernel.plans[at].warps;
-    return keepsWarps || verdict.isSerialised ||
-           verdict.spillBytes >= warpgroupSpillLimit;
+    if (verdict.isGood())
+      return at;
+    bool takesAnyWarps = !isSplit() || isUniversal(kernel) ||
+                         verdict.isSerialised ||
+                         verdict.spillBytes >= warpgroupSpillLimit;
+    for (size_t next = at + 1; next < kernel.plans.size(); ++next) {
+      const KernelPlans::Entry &plan = kernel.plans[next];
+      // What has less room spills more.
+      if (verdict.isSerialised || plan.room >= tried.room)
+        return takesAnyWarps || plan.warps >= tried.warps ? next : at;
+    }
+    return at;
   }
 
   /// The next plan of each kernel that needs one; false where none does.
   bool advance() {
     bool moved = false;
-    for (const KernelPlans &kernel : kernels)
-      if (needsNext(kernel)) {
-        ++position[kernel.name];
-        moved = true;
-      }
+    for (const KernelPlans &kernel : kernels) {
+      size_t next = nextPlan(kernel);
+      moved |= next != position[kernel.name];
+      position[kernel.name] = next;
+    }
     return moved;
   }
 

@@ -16,6 +16,8 @@ struct KernelPlans {
   struct Entry {
     std::string key, words;
     int64_t warps, smemBytes;
+    /// Registers per thread that the estimate leaves free.
+    int64_t room;
   };
   std::vector<Entry> plans;
 };
@@ -26,7 +28,8 @@ std::vector<KernelPlans> listKernelPlans(mlir::ModuleOp bound,
 
 /// What ptxas made of a kernel.
 struct Verdict {
-  /// Bytes that the worst of its variants spills.
+  /// Bytes that the worst of its variants spills; the one for any strides,
+  /// which no tensor needs that is laid out well, does not count.
   int64_t spillBytes = 0;
   /// A remark C75xx.
   bool isSerialised = false;
@@ -45,11 +48,15 @@ std::map<std::string, Verdict> judge(const ptx::PtxasLog &log,
                                      llvm::StringRef op,
                                      const std::vector<KernelPlans> &kernels);
 
+/// Whether other plans could be better than those of `log`.
+bool needsSearch(const ptx::PtxasLog &log);
+
 /// What is wrong with the kernels of `log`, a line each.
 std::vector<std::string> complaintsOf(const ptx::PtxasLog &log);
 
 /// Compiles with the next plans of kernels that spill or are serialised, a few
-/// times. `first` is the attempt with the first ones. Takes the plans that
+/// times; plans that leave fewer registers free than one that spills are passed
+/// over. `first` is the attempt with the first ones. Takes the plans that
 /// spill least; where ptxas serialises every one that was tried, the version
 /// for any strides serves all tensors.
 CompileResult searchPlans(const CompileRequest &request, Session &first);

@@ -17,6 +17,9 @@ struct KernelPlan {
   /// Estimates: 32-bit registers per thread, those that the schedule leaves to
   /// one, bytes of shared memory.
   int64_t registers = 0, registerLimit = 0, smemBytes = 0;
+
+  /// Registers that the estimate leaves free.
+  int64_t room() const { return registerLimit - registers; }
 };
 
 /// Candidates of one kernel, best first by the model.

@@ -76,19 +76,19 @@ public:
     for (size_t next = 0; next < front.size(); ++next) {
       Need need = front[next];
       for (const Polynomial &row : taken)
-        visit(row, need, Polynomial(1));
+        visit(row, need);
       for (unsigned symbol : need.first) {
         // Products are known through multiples of facts.
         Monomial rest = need.first;
         rest.erase(llvm::find(rest, symbol));
         for (const Polynomial *row : factsOf(symbol)) {
-          visit(*row, need, Polynomial(1));
+          visit(*row, need);
           if (!rest.empty() && *row == Polynomial::symbol(symbol))
             rows.insert(row);
         }
         for (unsigned other : rest)
           for (const Polynomial *row : factsOf(other))
-            visit(*row, {rest, need.second}, Polynomial::symbol(symbol));
+            visit(*row, {rest, need.second}, symbol);
       }
     }
   }
@@ -104,19 +104,26 @@ private:
           front.push_back(need);
   }
 
-  /// `row`, times `factor`, may give what is needed.
+  /// `row`, times `factor` if there is one, may give what is needed.
   void visit(const Polynomial &row, const Need &need,
-             const Polynomial &factor) {
+             std::optional<unsigned> factor = {}) {
     auto term = row.getTerms().find(need.first);
     if (term == row.getTerms().end() || (term->second < 0) != need.second)
       return;
     rows.insert(&row);
-    want(row * factor);
+    if (!wanted.insert({&row, factor}).second)
+      return;
+    if (factor)
+      want(row * Polynomial::symbol(*factor));
+    else
+      want(row);
   }
 
   std::set<Need> needs;
   SmallVector<Need> front;
   llvm::SetVector<const Polynomial *> rows;
+  /// Rows of which all has been wanted, and what they were multiplied by.
+  std::set<std::pair<const Polynomial *, std::optional<unsigned>>> wanted;
 };
 
 } // namespace

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <array>
-#include <map>
+#include <unordered_map>
 
 namespace selvedge::verify {
 
@@ -56,7 +56,12 @@ private:
                                 const Lanes &lanes);
 
   Integers &integers;
-  std::map<Node, Key> keys;
+  struct NodeHash {
+    size_t operator()(const Node &node) const {
+      return llvm::hash_combine_range(node);
+    }
+  };
+  std::unordered_map<Node, Key, NodeHash> keys;
   std::vector<Node> nodes;
 };
 

@@ -28,6 +28,8 @@ Actor HappensBefore::launch(Actor agent, Engine engine, Site site) {
   release(agent, state.view);
   state.view.seen.set(operation, 1);
   actors.push_back(std::move(state));
+  if (engine != Engine::Bulk)
+    actors[agent].launched.push_back(operation);
   return operation;
 }
 
@@ -107,10 +109,14 @@ Finding HappensBefore::await(Actor agent, Actor operation) {
   actors[agent].view.seen.set(operation, 1);
   if (awaited.engine == Engine::Bulk)
     return {};
-  for (Actor earlier = 0; earlier < operation; ++earlier)
-    if (actors[earlier].issuer == agent &&
-        actors[earlier].engine == awaited.engine)
-      actors[agent].view.seen.set(earlier, 1);
+  ActorState &state = actors[agent];
+  llvm::erase_if(state.launched, [&](Actor earlier) {
+    bool isOver =
+        earlier <= operation && actors[earlier].engine == awaited.engine;
+    if (isOver)
+      state.view.seen.set(earlier, 1);
+    return isOver;
+  });
   return {};
 }
 

@@ -118,6 +118,8 @@ private:
     Actor issuer = 0;
     Site site = 0;
     bool awaited = false; // by name, or as an mbarrier's bytes
+    /// Of an agent, not awaited: operations that complete in order.
+    llvm::SmallVector<Actor, 0> launched = {};
     View view;
   };
   struct Access {

@@ -100,17 +100,15 @@ bool implies(ArrayRef<const Polynomial *> facts, const Polynomial &goal) {
   addMultiples(system, monomials);
   for (const Polynomial &p : system)
     collect(p, monomials);
-  mlir::presburger::Simplex simplex(monomials.size());
+  SmallVector<Monomial> columns(monomials.begin(), monomials.end());
+  mlir::presburger::Simplex simplex(columns.size());
   for (const Polynomial &p : system) {
-    SmallVector<DynamicAPInt> row;
-    const auto &terms = p.getTerms();
-    auto coefficient = [&](const Monomial &monomial) {
-      auto it = terms.find(monomial);
-      return it == terms.end() ? DynamicAPInt(0) : it->second;
-    };
-    for (const Monomial &monomial : monomials)
-      row.push_back(coefficient(monomial));
-    row.push_back(coefficient({}));
+    // The constant comes last.
+    SmallVector<DynamicAPInt> row(columns.size() + 1);
+    for (const auto &[monomial, coefficient] : p.getTerms())
+      row[monomial.empty() ? columns.size()
+                           : llvm::lower_bound(columns, monomial) -
+                                 columns.begin()] = coefficient;
     simplex.addInequality(row);
     if (simplex.isEmpty())
       return true;

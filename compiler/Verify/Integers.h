@@ -5,8 +5,8 @@
 
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
-#include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace selvedge::verify {
 
@@ -49,12 +49,20 @@ private:
   using Key = std::tuple<const void *, const void *, const void *, unsigned,
                          llvm::SmallVector<uint64_t, 2>>;
 
+  struct KeyHash {
+    size_t operator()(const Key &key) const {
+      const auto &[kind, attributes, type, result, details] = key;
+      return llvm::hash_combine(kind, attributes, type, result,
+                                llvm::hash_combine_range(details));
+    }
+  };
+
   Number add(Key key, Node node);
   void narrow(Number number, const mlir::ConstantIntRanges &range);
   mlir::ConstantIntRanges infer(const Node &node);
 
   std::vector<Node> nodes;
-  std::map<Key, Number> numbers;
+  std::unordered_map<Key, Number, KeyHash> numbers;
   llvm::DenseMap<mlir::Operation *, mlir::DictionaryAttr> attributes;
   unsigned state = 1, path = 1;
 };

@@ -7,8 +7,9 @@
 
 namespace selvedge::verify {
 
-/// What a step of an agent came to.
-enum class Progress { Advanced, Blocked, Finished, Failed };
+/// What a step of an agent came to. Ignored: it advanced, and its rule has
+/// nothing to say about the operation, whoever executes it.
+enum class Progress { Advanced, Blocked, Finished, Failed, Ignored };
 
 /// How an execution ended.
 enum class Ending { Finished, Deadlock, Failed };

@@ -48,7 +48,7 @@ static void assign(Agent &agent, ValueRange to, ValueRange from) {
   SmallVector<Tracked> values = llvm::map_to_vector(
       from, [&](Value value) { return agent.values.lookup(value); });
   for (auto [target, value] : llvm::zip_equal(to, values))
-    agent.values[target] = value;
+    agent.values.set(target, value);
 }
 
 LogicalResult Skeleton::checkUniform(Agent &agent, Operation *op,
@@ -67,8 +67,12 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
           {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})))
     return Progress::Failed;
   int64_t trips = tripCount(agent, loop);
-  // Every trip reads the same registers in flight, if any.
-  if (onlyComputes(loop))
+  // Every trip reads the same registers in flight, if any, unless one hands
+  // them to the next.
+  bool handsOn = llvm::any_of(loop.getRegionIterArgs(), [&](Value carried) {
+    return instructions.mayBeInFlight(carried);
+  });
+  if (onlyComputes(loop) && !handsOn)
     trips = std::min<int64_t>(trips, 1);
   agent.frames.push_back({loop, loop.getBody()});
   agent.frames.back().trips = trips;
@@ -90,7 +94,7 @@ static Operation *nextIndex(scf::ForOp loop) {
 void Skeleton::startTrip(Agent &agent, scf::ForOp loop, ValueRange carried) {
   assign(agent, loop.getRegionIterArgs(), carried);
   Agent::Frame &frame = agent.frames.back();
-  frame.next = frame.block->begin();
+  frame.next = instructions.of(frame.block);
   Value index = loop.getInductionVar();
   Integers::Number lower = numberOf(agent, loop.getLowerBound()),
                    step = numberOf(agent, loop.getStep());
@@ -179,7 +183,7 @@ Progress Skeleton::testLoop(Agent &agent, scf::ConditionOp test) {
   auto loop = cast<scf::WhileOp>(frame.owner);
   assign(agent, loop.getAfterArguments(), test.getArgs());
   frame.block = loop.getAfterBody();
-  frame.next = frame.block->begin();
+  frame.next = instructions.of(frame.block);
   return Progress::Advanced;
 }
 
@@ -199,12 +203,12 @@ void Skeleton::leave(Agent &agent, Operation *terminator) {
     assign(agent, loop.getBeforeArguments(), yielded);
     ++frame.trip;
     frame.block = loop.getBeforeBody();
-    frame.next = frame.block->begin();
+    frame.next = instructions.of(frame.block);
     return;
   } else if (frame.arm == Agent::Frame::FirstArm) {
     assign(agent, frame.owner->getResults(), yielded);
     frame.block = &cast<scf::IfOp>(frame.owner).getElseRegion().front();
-    frame.next = frame.block->begin();
+    frame.next = instructions.of(frame.block);
     frame.arm = Agent::Frame::SecondArm;
     return;
   } else if (frame.arm == Agent::Frame::SecondArm) {
@@ -221,33 +225,48 @@ void Skeleton::leave(Agent &agent, Operation *terminator) {
 }
 
 Progress Skeleton::step(Agent &agent, Rule rule) {
+  using Kind = Instruction::Kind;
   Agent::Frame &frame = agent.frames.back();
-  if (frame.next == frame.block->end()) {
+  if (!frame.next)
+    frame.next = instructions.of(frame.block);
+  for (; frame.next->isIdle(); ++frame.next)
+    ++steps;
+  ++steps;
+  Instruction &code = *frame.next;
+  switch (code.kind) {
+  case Kind::BlockEnd:
     finishOwner(agent, {});
     return Progress::Advanced;
-  }
-  Operation &op = *frame.next;
-  if (op.hasTrait<OpTrait::IsTerminator>() && !frame.owner)
+  case Kind::Return:
     return Progress::Finished;
-  if (isa<scf::YieldOp>(op)) {
-    leave(agent, &op);
+  case Kind::Yield:
+    leave(agent, code.op);
     return Progress::Advanced;
-  }
-  if (auto test = dyn_cast<scf::ConditionOp>(op))
-    return testLoop(agent, test);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return enterLoop(agent, loop);
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return enterBranch(agent, branch);
-  if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+  case Kind::Condition:
+    return testLoop(agent, cast<scf::ConditionOp>(code.op));
+  case Kind::Loop:
+    return enterLoop(agent, cast<scf::ForOp>(code.op));
+  case Kind::Branch:
+    return enterBranch(agent, cast<scf::IfOp>(code.op));
+  case Kind::While: {
+    auto loop = cast<scf::WhileOp>(code.op);
     assign(agent, loop.getBeforeArguments(), loop.getInits());
     agent.frames.push_back({loop, loop.getBeforeBody()});
     return Progress::Advanced;
   }
+  case Kind::Plain:
+    break;
+  }
   // A rule knows some results better.
-  evaluate(agent, op);
-  Progress progress = rule(agent, op);
-  if (progress == Progress::Advanced && agent.frames.back().owner != &op)
+  if (code.hasIntegers)
+    evaluate(agent, code);
+  Progress progress = code.hasRule ? rule(agent, code) : Progress::Advanced;
+  if (progress == Progress::Ignored) {
+    // What reads registers in flight is refused.
+    code.hasRule = code.readsInFlight;
+    progress = Progress::Advanced;
+  }
+  if (progress == Progress::Advanced && agent.frames.back().owner != code.op)
     ++agent.frames.back().next;
   return progress;
 }

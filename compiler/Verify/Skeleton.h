@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_SKELETON_H
 #define SELVEDGE_COMPILER_VERIFY_SKELETON_H
 
+#include "compiler/Verify/Instructions.h"
 #include "compiler/Verify/Integers.h"
 #include "compiler/Verify/Paths.h"
 #include "compiler/Verify/RoundRobin.h"
@@ -26,6 +27,32 @@ struct Tracked {
   Spread spread = Spread::Uniform;
 };
 
+/// What an agent knows of values.
+class TrackedValues {
+public:
+  explicit TrackedValues(ValueNumbers &numbers) : numbers(&numbers) {}
+
+  Tracked lookup(mlir::Value value) const {
+    std::optional<unsigned> number = numbers->find(value);
+    return number && *number < tracked.size() ? tracked[*number] : Tracked();
+  }
+  Tracked &operator[](mlir::Value value) { return at(numbers->of(value)); }
+  Tracked &at(unsigned number) {
+    if (number >= tracked.size())
+      tracked.resize(number + 1);
+    return tracked[number];
+  }
+  /// Nothing is written where nothing is known.
+  void set(mlir::Value value, Tracked known) {
+    if (known.kind != Tracked::Kind::None || numbers->find(value))
+      (*this)[value] = known;
+  }
+
+private:
+  ValueNumbers *numbers;
+  std::vector<Tracked> tracked;
+};
+
 /// Where an agent stands: its name and the trips of the loops around it, as
 /// (number, count), the count 0 where the loop decides on each.
 struct Place {
@@ -38,10 +65,12 @@ struct Place {
 
 /// One agent's place in the kernel and its values.
 struct Agent {
+  explicit Agent(ValueNumbers &numbers) : values(numbers) {}
+
   struct Frame {
     mlir::Operation *owner; // none: the kernel's body
     mlir::Block *block;
-    mlir::Block::iterator next = block->begin();
+    Instruction *next = nullptr; // none: not begun
     int64_t trip = 0, trips = 0; // of a loop
     /// Of a branch that does nothing but compute: both arms are executed.
     enum { OneArm, FirstArm, SecondArm } arm = OneArm;
@@ -53,12 +82,12 @@ struct Agent {
   /// Agents of one group execute the same code on the same data.
   unsigned group = 0;
   llvm::SmallVector<Frame> frames;
-  llvm::DenseMap<mlir::Value, Tracked> values;
+  TrackedValues values;
   /// How often a rule has counted an operation.
   llvm::DenseMap<mlir::Operation *, unsigned> counts;
 
   Place where() const;
-  mlir::Operation *current() const { return &*frames.back().next; }
+  mlir::Operation *current() const { return frames.back().next->op; }
   /// Executes `body`, the only block of the current operation.
   void enter(mlir::Block &body);
   /// Whether it is in a branch that one of its threads has taken.
@@ -69,7 +98,7 @@ struct Agent {
 /// choice of `paths`. All other operations are left to a rule.
 class Skeleton {
 public:
-  using Rule = llvm::function_ref<Progress(Agent &, mlir::Operation &)>;
+  using Rule = llvm::function_ref<Progress(Agent &, const Instruction &)>;
 
   /// Loops whose trip count depends on data run at most 2 * `stages` + 1
   /// times: each stage twice, and the wrap. Loops inside loops run at most
@@ -82,8 +111,11 @@ public:
   /// or of the caller, become a choice of these; unknown if there are none.
   void setSamples(llvm::ArrayRef<int64_t> values) { samples = values; }
   void start(Agent &agent, mlir::Block &body);
-  /// Executes one operation.
+  /// Executes one operation, and those before it that are idle.
   Progress step(Agent &agent, Rule rule);
+  /// Operations that were executed.
+  uint64_t numSteps() const { return steps; }
+  ValueNumbers &getNumbers() { return instructions.getNumbers(); }
 
 private:
   int64_t maxTrips(mlir::scf::ForOp loop) const;
@@ -103,15 +135,22 @@ private:
                                    mlir::ValueRange values);
   /// The number of a scalar integer; a new unknown where it has none.
   Integers::Number numberOf(Agent &agent, mlir::Value value);
+  /// Makes an integer, not known, of a value of which nothing is known.
+  void define(Tracked &tracked, mlir::Value value);
   /// `number` with one of the samples where nothing is known of it.
   Integers::Number sampled(Integers::Number number, mlir::Type type);
-  void evaluate(Agent &agent, mlir::Operation &op);
+  void evaluate(Agent &agent, Instruction &code);
+  /// A result of an operation that follows from its operands.
+  Integers::Number expression(Instruction &code, unsigned result,
+                              llvm::ArrayRef<Integers::Number> operands);
 
   Integers &integers;
   Paths &paths;
   int64_t stages;
   llvm::ArrayRef<int64_t> samples;
   llvm::DenseMap<mlir::Operation *, bool> computing;
+  Instructions instructions;
+  uint64_t steps = 0;
 };
 
 } // namespace selvedge::verify

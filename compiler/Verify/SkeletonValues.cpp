@@ -61,13 +61,17 @@ int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
   return trips;
 }
 
+void Skeleton::define(Tracked &tracked, Value value) {
+  tracked = {
+      Tracked::Kind::Integer,
+      sampled(integers.unknown(value.getType(), value.getAsOpaquePointer(), {}),
+              value.getType())};
+}
+
 Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
   Tracked &tracked = agent.values[value];
   if (tracked.kind == Tracked::Kind::None)
-    tracked = {Tracked::Kind::Integer,
-               sampled(integers.unknown(value.getType(),
-                                        value.getAsOpaquePointer(), {}),
-                       value.getType())};
+    define(tracked, value);
   return tracked.id;
 }
 
@@ -83,46 +87,48 @@ Integers::Number Skeleton::sampled(Integers::Number number, Type type) {
   return number;
 }
 
-/// A conjunction with sm.leader is true in one thread too; of all else that
-/// depends on it nothing is known.
-static Spread spreadOf(Agent &agent, Operation &op) {
-  Spread spread = Spread::Uniform;
-  for (Value operand : op.getOperands())
-    spread = std::max(spread, agent.values.lookup(operand).spread);
-  return spread == Spread::OneThread && !isa<arith::AndIOp>(op)
-             ? Spread::Divergent
-             : spread;
-}
-
-void Skeleton::evaluate(Agent &agent, Operation &op) {
-  if (llvm::none_of(op.getResultTypes(),
-                    [](Type type) { return type.isIntOrIndex(); }))
-    return;
+void Skeleton::evaluate(Agent &agent, Instruction &code) {
+  Operation &op = *code.op;
   // Operands that are not scalar integers count by their place in the program,
   // and make the result another one each time the operation is executed.
-  bool isExpression = true;
-  SmallVector<Integers::Number> operands;
-  for (Value operand : op.getOperands()) {
-    bool isArgument = isa<BlockArgument>(operand) &&
-                      operand.getParentBlock()->getParentOp() ==
-                          agent.frames.front().next->getParentOp();
-    isExpression &= isArgument || operand.getType().isIntOrIndex();
-    if (isExpression)
-      operands.push_back(numberOf(agent, operand));
+  SmallVector<Integers::Number, 4> operands;
+  Spread spread = Spread::Uniform;
+  for (auto [i, number] : llvm::enumerate(code.operands)) {
+    Tracked &tracked = agent.values.at(number);
+    if (i < code.integerOperands) {
+      if (tracked.kind == Tracked::Kind::None)
+        define(tracked, op.getOperand(i));
+      operands.push_back(tracked.id);
+    }
+    spread = std::max(spread, tracked.spread);
   }
-  unsigned count = isExpression ? 0 : ++agent.counts[&op];
-  Spread spread = spreadOf(agent, op);
-  bool isSource = isExpression && !isa<InferIntRangeInterface>(op);
+  // A conjunction with sm.leader is true in one thread too; of all else that
+  // depends on it nothing is known.
+  if (spread == Spread::OneThread && !isa<arith::AndIOp>(op))
+    spread = Spread::Divergent;
+  unsigned count = code.isExpression ? 0 : ++agent.counts[&op];
   for (OpResult result : op.getResults()) {
     Integers::Number number =
-        isExpression
-            ? integers.expression(&op, result.getResultNumber(), operands)
+        code.isExpression
+            ? expression(code, result.getResultNumber(), operands)
             : integers.unknown(result.getType(), result.getAsOpaquePointer(),
                                {count, agent.group});
-    agent.values[result] = {
+    agent.values.at(code.results[result.getResultNumber()]) = {
         Tracked::Kind::Integer,
-        isSource ? sampled(number, result.getType()) : number, -1, spread};
+        code.isSource ? sampled(number, result.getType()) : number, -1, spread};
   }
+}
+
+Integers::Number Skeleton::expression(Instruction &code, unsigned result,
+                                      ArrayRef<Integers::Number> operands) {
+  // The agents of a group, one after the other, have the same operands.
+  if (code.isKnown && operands == ArrayRef(code.lastOperands))
+    return code.lastNumber;
+  Integers::Number number = integers.expression(code.op, result, operands);
+  code.isKnown = code.op->getNumResults() == 1;
+  code.lastOperands.assign(operands.begin(), operands.end());
+  code.lastNumber = number;
+  return number;
 }
 
 } // namespace selvedge::verify

@@ -31,13 +31,14 @@ public:
       return kernel.emitOpError("expects conditions that dims of a few blocks "
                                 "meet, so that it can be executed");
     for (const Trial &trial : trials) {
-      uint64_t before = steps;
+      uint64_t before = skeleton.numSteps();
       skeleton.setSamples(trial.samples);
       do {
         integers.startPath();
         if (failed(runPath(trial)))
           return failure();
-      } while (paths.advance() && (steps - before) * trials.size() < maxSteps);
+      } while (paths.advance() &&
+               numStepsSince(before) * trials.size() < maxSteps);
       paths = {};
     }
     return success();
@@ -52,17 +53,21 @@ private:
     return stages;
   }
 
+  uint64_t numStepsSince(uint64_t before) const {
+    return skeleton.numSteps() - before;
+  }
+
   LogicalResult runPath(const Trial &trial) {
-    SmAsyncRules rules(integers, kernel, trial);
+    SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial);
     MutableArrayRef<Agent> agents = rules.getAgents();
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());
-    auto apply = [&](Agent &agent, Operation &op) {
-      return rules.apply(agent, op);
+    auto apply = [&](Agent &agent, const Instruction &code) {
+      return rules.apply(agent, code);
     };
-    uint64_t before = steps;
+    uint64_t before = skeleton.numSteps();
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
-      if (++steps - before > maxPathSteps) {
+      if (numStepsSince(before) > maxPathSteps) {
         kernel.emitOpError("expects paths of at most ")
             << maxPathSteps << " operations to verify, found a longer one";
         return Progress::Failed;
@@ -81,13 +86,13 @@ private:
   Integers integers;
   Paths paths;
   Skeleton skeleton;
-  uint64_t steps = 0;
 };
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
   using VerifySmAsyncBase::VerifySmAsyncBase;
 
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     if (failed(checkBulkStores(getOperation())) ||
         failed(Checker(getOperation(), nonempty).run()))
       signalPassFailure();

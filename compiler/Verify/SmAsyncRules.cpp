@@ -9,9 +9,10 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
-                           const Trial &trial)
-    : integers(integers), kernel(kernel), trial(trial), expressions(integers) {
+SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
+                           KernelOp kernel, const Trial &trial)
+    : integers(integers), numbers(numbers), kernel(kernel), trial(trial),
+      expressions(integers) {
   addAgents(kernel);
   unsigned threads = 0;
   for (Member &member : members)
@@ -26,11 +27,10 @@ SmAsyncRules::SmAsyncRules(Integers &integers, KernelOp kernel,
                              integers.constant(value.getType(), size)};
 }
 
-Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
-  if (areInFlight(agent, op))
+Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
+  Operation &op = *code.op;
+  if (code.readsInFlight && areInFlight(agent, op))
     return Progress::Failed;
-  if (computing.contains(&op))
-    return Progress::Advanced;
   // Most of what is executed is arithmetic.
   if (op.getDialect() == kernel->getDialect())
     if (std::optional<Progress> progress = applyRole(agent, op))
@@ -74,10 +74,8 @@ Progress SmAsyncRules::apply(Agent &agent, Operation &op) {
         };
         if (other->getNumRegions() == 0 &&
             llvm::none_of(other->getOperandTypes(), isShared) &&
-            llvm::none_of(other->getResultTypes(), isShared)) {
-          computing.insert(other);
-          return Progress::Advanced;
-        }
+            llvm::none_of(other->getResultTypes(), isShared))
+          return Progress::Ignored;
         other->emitOpError("has no rule in this verifier");
         return Progress::Failed;
       });
@@ -156,7 +154,7 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
 
 Progress SmAsyncRules::reduce(Agent &agent, ReduceOp op) {
   if (!op.spansWarps())
-    return Progress::Advanced;
+    return Progress::Ignored;
   Value scratch = op.getScratch();
   if (!scratch) {
     op.emitOpError("expects a buffer for the parts of its warps");

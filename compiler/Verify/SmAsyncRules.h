@@ -20,11 +20,12 @@ class SmAsyncRules {
 public:
   /// Without roles, two warps: they show what is missing between any two. With
   /// roles all four warps of each warpgroup, and the thread of a `single` role.
-  SmAsyncRules(Integers &integers, sm::KernelOp kernel, const Trial &trial);
+  SmAsyncRules(Integers &integers, ValueNumbers &numbers, sm::KernelOp kernel,
+               const Trial &trial);
 
   llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
-  Progress apply(Agent &agent, mlir::Operation &op);
+  Progress apply(Agent &agent, const Instruction &code);
   /// What must hold when all agents have returned.
   mlir::LogicalResult finish();
   /// Reports which agent waits for what.
@@ -203,6 +204,7 @@ private:
   void attachNotes(mlir::InFlightDiagnostic &error, mlir::Operation *ring);
 
   Integers &integers;
+  ValueNumbers &numbers;
   sm::KernelOp kernel;
   const Trial &trial;
   sm::LaunchOp launch; // of the kernel, once it was looked for
@@ -210,8 +212,6 @@ private:
   std::vector<Member> members; // by actor
   HappensBefore order;
   unsigned blockBarrier = 0;
-  /// Operations without a rule: found once, executed often.
-  llvm::DenseSet<mlir::Operation *> computing;
   std::vector<mlir::Operation *> rings; // by buffer
   llvm::DenseMap<mlir::Operation *, unsigned> buffers;
   std::vector<MBarrierRing> mbarrierRings;

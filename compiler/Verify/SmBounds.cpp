@@ -100,6 +100,7 @@ private:
 
 struct VerifySmBoundsPass : impl::VerifySmBoundsBase<VerifySmBoundsPass> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     SymbolTable symbols(getOperation());
     WalkResult result = getOperation().walk([&](LaunchOp launch) {
       auto kernel = symbols.lookup<KernelOp>(launch.getKernel());

@@ -126,6 +126,7 @@ namespace {
 
 struct VerifySmPaddingPass : impl::VerifySmPaddingBase<VerifySmPaddingPass> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     if (failed(SmPadding(getOperation()).run()))
       signalPassFailure();
   }

@@ -12,7 +12,7 @@ using namespace selvedge::sm;
 static constexpr unsigned warpThreads = 32, warpgroupWarps = 4;
 
 void SmAsyncRules::addAgent(std::string name, Member member, unsigned group) {
-  Agent &agent = agents.emplace_back();
+  Agent &agent = agents.emplace_back(numbers);
   agent.name = std::move(name);
   agent.actor = order.addAgent(member.threads);
   agent.group = group;

@@ -16,6 +16,7 @@ using namespace selvedge::tile;
 
 struct VerifyTileBoundsPass : impl::VerifyTileBoundsBase<VerifyTileBoundsPass> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     KernelOp kernel = getOperation();
     ProgramOp program = kernel.getProgram();
     auto seed = [&](IndexValues &values, ArrayRef<Polynomial> dims) {

@@ -44,6 +44,7 @@ bool isInit(Value value, Attribute init) {
 struct VerifyTileCoveragePass
     : impl::VerifyTileCoverageBase<VerifyTileCoveragePass> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     ProgramOp program = getOperation();
     for (auto tensor : program.getTensors().getAsRange<TensorArgAttr>())
       if (tensor.getRole() == Role::Out &&

@@ -17,6 +17,7 @@ using namespace selvedge::tile;
 
 struct VerifyTileKnownPass : impl::VerifyTileKnownBase<VerifyTileKnownPass> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     KernelOp kernel = getOperation();
     WalkResult result = kernel.walk([&](KnownOp known) {
       return isProved(kernel, known)

@@ -303,6 +303,7 @@ private:
 struct VerifyTilePaddingPass
     : impl::VerifyTilePaddingBase<VerifyTilePaddingPass> {
   void runOnOperation() override {
+    markAllAnalysesPreserved();
     if (failed(Verifier().run(getOperation())))
       signalPassFailure();
   }

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -50,7 +51,9 @@ void addLowerToLLVMPasses(OpPassManager &pm) {
 LogicalResult lowerToLLVMDialect(ModuleOp module) {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   addLowerToLLVMPasses(pm);
-  return pm.run(module);
+  // Of code this long once is enough.
+  pm.enableVerifier(false);
+  return success(succeeded(pm.run(module)) && succeeded(verify(module)));
 }
 
 void registerPipelines() {
