@@ -37,6 +37,14 @@ protected:
     mlir::Value pointer;
     llvm::SmallVector<mlir::Value> strides;
   };
+  /// An index into a buffer: what depends on the thread, and a constant.
+  struct SharedIndex {
+    SharedIndex(mlir::Value part, int64_t ahead = 0)
+        : part(part), ahead(ahead) {}
+
+    mlir::Value part;
+    int64_t ahead;
+  };
   /// Global access by one thread of `width` adjacent elements.
   struct Access {
     mlir::Value pointer;
@@ -121,9 +129,9 @@ protected:
   /// Whether this thread is the one that stores where a tile is repeated over
   /// threads; null: all differ.
   mlir::Value isOwner(sm::DistAttr dist);
-  /// Address of an element of a buffer, swizzled: `row` and `col` are i32.
+  /// Address of an element of a buffer, swizzled.
   mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
-                            mlir::Value row, mlir::Value col);
+                            SharedIndex row, SharedIndex col);
   mlir::Value sharedPointer(mlir::Value byteOffset);
 
   // Copies to shared memory (LaneCopy.cpp).

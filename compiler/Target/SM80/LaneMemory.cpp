@@ -337,25 +337,47 @@ Value LaneEmitter::sharedPointer(Value byteOffset) {
                              ValueRange{byteOffset});
 }
 
-Value LaneEmitter::sharedAddress(BufferType type, Value base, Value row,
-                                 Value col) {
+/// A sum of a pointer, what depends on the thread and a constant, in this
+/// order. A slot's offset and a thread's share no bit: their integer sum would
+/// become an `or`, of which no access to memory takes a part over.
+Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
+                                 SharedIndex col) {
   int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes;
-  Value inChunk =
-      mul(arith::AndIOp::create(b, loc(), col, i32(perChunk - 1)), i32(bytes));
+  // Whole periods of the swizzle are a constant of the address.
+  auto split = [&](SharedIndex index, int64_t period) {
+    int64_t ahead = index.ahead / period * period;
+    return SharedIndex(add(index.part, i32(index.ahead - ahead)), ahead);
+  };
+  int64_t colPeriod = (type.getSwizzle() + 1) * perChunk;
+  row = split(row, type.getSwizzle() + 1);
+  col = split(col, type.getPanel() ? std::max(type.getPanel(), colPeriod)
+                                   : colPeriod);
+  int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
+  int64_t ahead = row.ahead * type.getPanelRowBytes() +
+                  (type.getPanel() ? col.ahead / type.getPanel() * panelBytes
+                                   : col.ahead * bytes);
+  Value within = col.part;
+  Value offset = mul(arith::AndIOp::create(b, loc(), within, i32(perChunk - 1)),
+                     i32(bytes));
   if (type.getPanel()) {
-    Value panel = arith::ShRUIOp::create(b, loc(), col,
+    Value panel = arith::ShRUIOp::create(b, loc(), within,
                                          i32(llvm::Log2_64(type.getPanel())));
-    base = add(base, mul(panel, i32(type.getRows() * type.getPanelRowBytes())));
-    col = arith::AndIOp::create(b, loc(), col, i32(type.getPanel() - 1));
+    offset = add(offset, mul(panel, i32(panelBytes)));
+    within = arith::AndIOp::create(b, loc(), within, i32(type.getPanel() - 1));
   }
   Value chunk =
-      arith::ShRUIOp::create(b, loc(), col, i32(llvm::Log2_64(perChunk)));
+      arith::ShRUIOp::create(b, loc(), within, i32(llvm::Log2_64(perChunk)));
   Value swizzled = arith::XOrIOp::create(
       b, loc(), chunk,
-      arith::AndIOp::create(b, loc(), row, i32(type.getSwizzle())));
-  Value offset = add(mul(row, i32(type.getPanelRowBytes())),
-                     add(mul(swizzled, i32(16)), inChunk));
-  return sharedPointer(add(base, offset));
+      arith::AndIOp::create(b, loc(), row.part, i32(type.getSwizzle())));
+  offset = add(offset, add(mul(row.part, i32(type.getPanelRowBytes())),
+                           mul(swizzled, i32(16))));
+  Value pointer = sharedPointer(base);
+  pointer = LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
+                                pointer, ValueRange{offset});
+  return LLVM::GEPOp::create(
+      b, loc(), pointer.getType(), b.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(ahead)});
 }
 
 void LaneEmitter::emitAlloc(AllocOp alloc) {
@@ -386,10 +408,8 @@ void LaneEmitter::emitStage(StageOp stage) {
     SmallVector<int64_t> position = dist.unflatten(reg);
     AxisDistAttr rowAxis = dist.getAxes()[rowAt],
                  colAxis = dist.getAxes()[colAt];
-    Value row =
-        add(threadPart(rowAxis), i32(rowAxis.regOffset(position[rowAt])));
-    Value col =
-        add(threadPart(colAxis), i32(colAxis.regOffset(position[colAt])));
+    SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[rowAt])),
+        col(threadPart(colAxis), colAxis.regOffset(position[colAt]));
     LLVM::StoreOp::create(b, loc(), lanes(stage.getSource())[reg],
                           sharedAddress(type, base, row, col),
                           bytesOf(type.getElementType()));
