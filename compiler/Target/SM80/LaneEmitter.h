@@ -111,15 +111,25 @@ protected:
                                      mlir::ValueRange indices,
                                      mlir::ValueRange presence, int64_t width,
                                      bool sharesAddresses = false);
-  /// Address of one element; of a tensor whose rows are contiguous the last
-  /// stride is 1.
+  /// `pointer` plus the offset of an element, by indices of which some may be
+  /// null; of a tensor whose rows are contiguous the last stride is 1.
+  mlir::Value offsetPointer(mlir::Value pointer, mlir::Value tensor,
+                            llvm::ArrayRef<mlir::Value> indices,
+                            bool isContiguous);
+  /// Address of one element.
   mlir::Value elementPointer(mlir::Value tensor,
-                             llvm::ArrayRef<mlir::Value> indices,
-                             bool isContiguous = false);
+                             llvm::ArrayRef<mlir::Value> indices);
   /// Address of adjacent elements. Registers of one row share what they are
   /// counted from: loops keep one address for all of them.
   mlir::Value vectorPointer(mlir::Value tensor,
                             llvm::ArrayRef<mlir::Value> indices);
+  /// Address of adjacent elements, as one that the loop around does not change
+  /// plus what its steps add, the same for all registers.
+  mlir::Value stepPointer(mlir::Value tensor,
+                          llvm::ArrayRef<mlir::Value> indices);
+  /// What the steps of the loop around add to a register of a range, where that
+  /// is plain to see; `index` becomes the rest.
+  mlir::Value takeStep(mlir::Value &index);
   Registers loadAccess(const Access &access, mlir::Type element);
   void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,

@@ -11,40 +11,79 @@ using namespace selvedge::sm;
 
 //===-- Addresses ---------------------------------------------------------===//
 
-Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices,
-                                  bool isContiguous) {
-  const Global &global = globals[tensor];
+Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
+                                 ArrayRef<Value> indices, bool isContiguous) {
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
   Value offset;
-  for (auto [i, index, stride] : llvm::enumerate(indices, global.strides)) {
+  for (auto [i, index, stride] :
+       llvm::enumerate(indices, globals[tensor].strides)) {
+    if (!index)
+      continue;
     Value wide = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
     bool isAdjacent = isContiguous && i + 1 == indices.size();
     Value part = isAdjacent ? wide : mul(wide, stride);
     offset = offset ? add(offset, part) : part;
   }
   if (!offset)
-    offset = arith::ConstantIntOp::create(b, loc(), 0, 64);
+    return pointer;
   Value byteOffset =
       mul(offset, arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64));
-  return LLVM::GEPOp::create(b, loc(), global.pointer.getType(), b.getI8Type(),
-                             global.pointer, ValueRange{byteOffset});
+  return LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
+                             pointer, ValueRange{byteOffset});
+}
+
+Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
+  return offsetPointer(globals[tensor].pointer, tensor, indices,
+                       /*isContiguous=*/false);
+}
+
+/// The constant that is added to a register's index, if any; `index` becomes
+/// the rest.
+static int64_t takeConstant(Value &index) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  auto constant =
+      sum ? sum.getRhs().getDefiningOp<arith::ConstantIntOp>() : nullptr;
+  if (!constant)
+    return 0;
+  index = sum.getLhs();
+  return constant.value();
 }
 
 Value LaneEmitter::vectorPointer(Value tensor, ArrayRef<Value> indices) {
   // The index of an element that exists does not wrap, nor does it less what a
   // register adds; where none exists the address is not used.
   SmallVector<Value> first(indices);
-  int64_t ahead = 0;
-  if (auto sum = first.back().getDefiningOp<arith::AddIOp>())
-    if (auto constant = sum.getRhs().getDefiningOp<arith::ConstantIntOp>()) {
-      first.back() = sum.getLhs();
-      ahead = constant.value();
-    }
+  int64_t ahead = takeConstant(first.back());
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
-  Value pointer = elementPointer(tensor, first, /*isContiguous=*/true);
+  Value pointer = offsetPointer(globals[tensor].pointer, tensor, first,
+                                /*isContiguous=*/true);
   return LLVM::GEPOp::create(
       b, loc(), pointer.getType(), b.getI8Type(), pointer,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(ahead * bytesOf(element))});
+}
+
+Value LaneEmitter::takeStep(Value &index) {
+  Value rest = index;
+  int64_t ahead = takeConstant(rest);
+  auto sum = rest.getDefiningOp<arith::AddIOp>();
+  auto loop =
+      dyn_cast<LoopLikeOpInterface>(b.getInsertionBlock()->getParentOp());
+  if (!sum || !loop || loop.isDefinedOutsideOfLoop(sum.getLhs()) ||
+      !llvm::is_contained(llvm::make_second_range(threadParts), sum.getRhs()))
+    return {};
+  index = add(sum.getRhs(), i32(ahead));
+  return sum.getLhs();
+}
+
+Value LaneEmitter::stepPointer(Value tensor, ArrayRef<Value> indices) {
+  // The elements of a range do not wrap: its start and the place in it may be
+  // multiplied one by one.
+  SmallVector<Value> places(indices), steps;
+  for (Value &place : places)
+    steps.push_back(takeStep(place));
+  Value pointer = offsetPointer(globals[tensor].pointer, tensor, places,
+                                /*isContiguous=*/true);
+  return offsetPointer(pointer, tensor, steps, /*isContiguous=*/true);
 }
 
 SmallVector<LaneEmitter::Access>
@@ -75,9 +114,11 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
     }
     auto place = llvm::map_to_vector(
         indices, [&](Value index) { return at(index, reg); });
-    access.pointer = sharesAddresses && width > 1
-                         ? vectorPointer(tensor, place)
-                         : elementPointer(tensor, place);
+    if (width == 1)
+      access.pointer = elementPointer(tensor, place);
+    else
+      access.pointer = sharesAddresses ? vectorPointer(tensor, place)
+                                       : stepPointer(tensor, place);
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
