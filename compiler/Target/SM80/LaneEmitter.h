@@ -32,10 +32,10 @@ public:
 
 protected:
   using Registers = llvm::SmallVector<mlir::Value>;
-  /// A tensor argument: base pointer and strides in elements.
+  /// A tensor argument: base pointer and strides in bytes.
   struct Global {
     mlir::Value pointer;
-    llvm::SmallVector<mlir::Value> strides;
+    llvm::SmallVector<mlir::Value> byteStrides;
   };
   /// An index into a buffer: what depends on the thread, and a constant.
   struct SharedIndex {

@@ -14,22 +14,21 @@ using namespace selvedge::sm;
 Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
                                  ArrayRef<Value> indices, bool isContiguous) {
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value size = arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64);
   Value offset;
   for (auto [i, index, stride] :
-       llvm::enumerate(indices, globals[tensor].strides)) {
+       llvm::enumerate(indices, globals[tensor].byteStrides)) {
     if (!index)
       continue;
-    Value wide = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
     bool isAdjacent = isContiguous && i + 1 == indices.size();
-    Value part = isAdjacent ? wide : mul(wide, stride);
+    Value part = mul(arith::ExtSIOp::create(b, loc(), b.getI64Type(), index),
+                     isAdjacent ? size : stride);
     offset = offset ? add(offset, part) : part;
   }
   if (!offset)
     return pointer;
-  Value byteOffset =
-      mul(offset, arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64));
   return LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
-                             pointer, ValueRange{byteOffset});
+                             pointer, ValueRange{offset});
 }
 
 Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
