@@ -220,7 +220,7 @@ void LaneEmitter::emitSignature() {
       Global &global = globals[argument];
       global.pointer = entry->getArgument(next++);
       for (unsigned d = 0; d < tensor.getRank(); ++d)
-        global.byteStrides.push_back(entry->getArgument(next++));
+        global.strides.push_back(entry->getArgument(next++));
     } else {
       // The descriptor lies in the parameter space; without these attributes it
       // would be copied to local memory, where TMA cannot read it.
@@ -234,13 +234,6 @@ void LaneEmitter::emitSignature() {
       registers[argument] = {entry->getArgument(next++)};
     }
   }
-  // Once for all accesses, so that none multiplies in another order.
-  for (BlockArgument argument : kernel.getBody().getArguments())
-    if (auto tensor = dyn_cast<tile::GlobalType>(argument.getType()))
-      for (Value &stride : globals[argument].byteStrides)
-        stride =
-            mul(stride, arith::ConstantIntOp::create(
-                            b, loc(), bytesOf(tensor.getElementType()), 64));
   thread = intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {});
   laneId = arith::AndIOp::create(b, loc(), thread, i32(31));
   // The shuffle tells ptxas that the warp number is the same in all lanes.

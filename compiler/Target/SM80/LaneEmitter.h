@@ -32,10 +32,10 @@ public:
 
 protected:
   using Registers = llvm::SmallVector<mlir::Value>;
-  /// A tensor argument: base pointer and strides in bytes.
+  /// A tensor argument: base pointer and strides in elements.
   struct Global {
     mlir::Value pointer;
-    llvm::SmallVector<mlir::Value> byteStrides;
+    llvm::SmallVector<mlir::Value> strides;
   };
   /// An index into a buffer: what depends on the thread, and a constant.
   struct SharedIndex {

@@ -17,12 +17,13 @@ Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
   Value size = arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64);
   Value offset;
   for (auto [i, index, stride] :
-       llvm::enumerate(indices, globals[tensor].byteStrides)) {
+       llvm::enumerate(indices, globals[tensor].strides)) {
     if (!index)
       continue;
+    // The scaled stride is the same in every step, and for all accesses.
     bool isAdjacent = isContiguous && i + 1 == indices.size();
     Value part = mul(arith::ExtSIOp::create(b, loc(), b.getI64Type(), index),
-                     isAdjacent ? size : stride);
+                     isAdjacent ? size : mul(stride, size));
     offset = offset ? add(offset, part) : part;
   }
   if (!offset)
