@@ -10,8 +10,8 @@
 
 namespace selvedge::verify {
 
-/// Writes values of a kernel of either dialect: "j < select(present kv_len,
-/// kv_len, N)". Ranges are their axes, dims and tensors have their names. What
+/// Writes values of a kernel of either dialect: "(j slt select(present kv_len,
+/// kv_len, N))". Ranges are their axes, dims and tensors have their names. What
 /// scheduling gives to a block or a step, such as the number of a batch, is
 /// "_"; so are the indices of a load.
 class PredicateWords {
