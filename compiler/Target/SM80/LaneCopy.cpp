@@ -46,7 +46,7 @@ void LaneEmitter::emitUnrolledCopy(CopyAsyncOp copy) {
   Type element = type.getElementType();
   for (const Access &access :
        accesses(dist, copy.getTensor(), copy.getIndices(), copy.getPresence(),
-                copy.getVector())) {
+                copy.getVector(), &LaneEmitter::stepPointer)) {
     SmallVector<int64_t> position = dist.unflatten(access.regs.front());
     SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[0])),
         col(threadPart(colAxis), colAxis.regOffset(position[1]));

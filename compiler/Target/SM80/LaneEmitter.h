@@ -107,10 +107,13 @@ protected:
   void emitStage(sm::StageOp stage);
   void emitAlloc(sm::AllocOp alloc);
   void emitSlot(sm::SlotOp slot);
-  llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor,
-                                     mlir::ValueRange indices,
-                                     mlir::ValueRange presence, int64_t width,
-                                     bool sharesAddresses = false);
+  /// How adjacent elements are addressed.
+  using AddressOf = mlir::Value (LaneEmitter::*)(mlir::Value,
+                                                 llvm::ArrayRef<mlir::Value>);
+  llvm::SmallVector<Access>
+  accesses(sm::DistAttr dist, mlir::Value tensor, mlir::ValueRange indices,
+           mlir::ValueRange presence, int64_t width,
+           AddressOf addressOf = &LaneEmitter::elementPointer);
   /// `pointer` plus the offset of an element, by indices of which some may be
   /// null; of a tensor whose rows are contiguous the last stride is 1.
   mlir::Value offsetPointer(mlir::Value pointer, mlir::Value tensor,

@@ -88,8 +88,7 @@ Value LaneEmitter::stepPointer(Value tensor, ArrayRef<Value> indices) {
 
 SmallVector<LaneEmitter::Access>
 LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
-                      ValueRange presence, int64_t width,
-                      bool sharesAddresses) {
+                      ValueRange presence, int64_t width, AddressOf addressOf) {
   int64_t count = dist ? dist.getNumRegs() : 1;
   auto at = [&](Value v, int64_t reg) {
     return dist ? laneOf(v, dist, reg) : lane1(v);
@@ -114,11 +113,8 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
     }
     auto place = llvm::map_to_vector(
         indices, [&](Value index) { return at(index, reg); });
-    if (width == 1)
-      access.pointer = elementPointer(tensor, place);
-    else
-      access.pointer = sharesAddresses ? vectorPointer(tensor, place)
-                                       : stepPointer(tensor, place);
+    access.pointer = width == 1 ? elementPointer(tensor, place)
+                                : (this->*addressOf)(tensor, place);
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
@@ -333,7 +329,9 @@ void LaneEmitter::emitLoad(LoadOp load) {
   Registers result(dist ? dist.getNumRegs() : 1);
   for (const Access &access :
        accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
-                load.getVector(), /*sharesAddresses=*/isRare(load))) {
+                load.getVector(),
+                isRare(load) ? &LaneEmitter::vectorPointer
+                             : &LaneEmitter::elementPointer)) {
     Registers values = loadAccess(access, element);
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
