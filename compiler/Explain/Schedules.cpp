@@ -3,6 +3,7 @@
 #include "compiler/Explain/Schedules.h"
 
 #include "dialect/Sm/Sm.h"
+#include "dialect/Tile/AffineWords.h"
 #include "dialect/Tile/Decisions.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -11,22 +12,6 @@ namespace selvedge::explain {
 
 using namespace mlir;
 using namespace selvedge::sm;
-
-/// An expression with the names of its dims: "R + -2".
-static std::string wordsOf(AffineExpr expr, ArrayAttr dims) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return std::to_string(constant.getValue());
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return cast<StringAttr>(dims[symbol.getPosition()]).str();
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  StringRef sign = binary.getKind() == AffineExprKind::Add        ? " + "
-                   : binary.getKind() == AffineExprKind::Mul      ? " * "
-                   : binary.getKind() == AffineExprKind::FloorDiv ? " / "
-                   : binary.getKind() == AffineExprKind::CeilDiv  ? " ceildiv "
-                                                                  : " % ";
-  return wordsOf(binary.getLHS(), dims) + sign.str() +
-         wordsOf(binary.getRHS(), dims);
-}
 
 /// When a launch takes the variant.
 static Choice conditionOf(VariantOp variant) {
@@ -48,7 +33,8 @@ static Choice conditionOf(VariantOp variant) {
   if (std::optional<AffineMap> conditions = variant.getConditions())
     for (AffineExpr condition : conditions->getResults())
       dims += (dims.empty() ? "; at least 0: " : ", ") +
-              wordsOf(condition, variant->getParentOfType<PlanOp>().getDims());
+              tile::wordsOf(condition,
+                            variant->getParentOfType<PlanOp>().getDims());
   return {"when",
           tensors + " contiguous in the last dimension, aligned to " + bytes +
               " bytes" + dims,

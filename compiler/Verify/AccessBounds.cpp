@@ -2,26 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/AccessBounds.h"
 #include "compiler/Verify/KernelSeed.h"
+#include "dialect/Tile/AffineWords.h"
 
 namespace selvedge::verify {
 
 using namespace mlir;
-
-/// `expr` with the names of the dims.
-static std::string print(AffineExpr expr, ArrayAttr dims) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return std::to_string(constant.getValue());
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return cast<StringAttr>(dims[symbol.getPosition()]).str();
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  StringRef sign = binary.getKind() == AffineExprKind::Add        ? " + "
-                   : binary.getKind() == AffineExprKind::Mul      ? " * "
-                   : binary.getKind() == AffineExprKind::FloorDiv ? " / "
-                   : binary.getKind() == AffineExprKind::CeilDiv  ? " ceildiv "
-                                                                  : " % ";
-  return "(" + print(binary.getLHS(), dims) + sign.str() +
-         print(binary.getRHS(), dims) + ")";
-}
 
 SmallVector<Polynomial>
 AccessBounds::enter(Operation *op, IndexValues &values,
@@ -72,7 +57,7 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
       return refuse("at least 0");
     if (!values.isNonNegativeByCases(values.of(extent, dimValues) - p - 1,
                                      conditions))
-      return refuse("below " + print(extent, dims));
+      return refuse("below " + tile::wordsOf(extent, dims));
   }
   return success();
 }

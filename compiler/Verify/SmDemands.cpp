@@ -1,6 +1,7 @@
 // verify-sm-demands: lowering hands on every demand.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/PredicateWords.h"
 #include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -66,10 +67,11 @@ private:
     TypeSwitch<Operation *>(op)
         .Case<tile::LoadOp, sm::LoadOp, sm::CopyOp, sm::CopyAsyncOp>(
             [&](auto load) {
-              note("load of " + nameOf(load.getTensor()), load.getPresence());
+              note("load of " + tensorName(load.getTensor()),
+                   load.getPresence());
             })
         .Case([&](sm::TmaLoadOp load) {
-          note("load of " + nameOf(load.getMap()), load.getPresence());
+          note("load of " + tensorName(load.getMap()), load.getPresence());
         })
         .Case([&](tile::DotOp dot) {
           for (auto axis : dot.getOver().getAsRange<StringAttr>())
@@ -93,30 +95,18 @@ private:
     return (tile::stringifyCombine(kind) + " over " + axis.getValue()).str();
   }
 
-  /// The tensor behind an argument of a kernel.
-  static std::string nameOf(Value argument) {
-    Operation *parent = argument.getParentBlock()->getParentOp();
-    if (auto kernel = dyn_cast<tile::KernelOp>(parent))
-      return kernel.getTensorArgOf(argument).getName().str();
-    auto kernel = cast<sm::KernelOp>(parent);
-    Attribute attr =
-        kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()];
-    if (auto map = dyn_cast<sm::TensorMapArgAttr>(attr))
-      return map.getTensor().str();
-    return cast<sm::PointerArgAttr>(attr).getTensor().str();
-  }
-
   void note(const std::string &sink, ValueRange presence) {
     std::vector<std::string> supports;
     for (Value predicate : presence)
       if (std::string support = supportOf(predicate); !support.empty())
-        supports.push_back(support);
+        supports.push_back(support + ": " + words.of(predicate));
     if (supports.empty())
       return;
     llvm::sort(supports);
     ++demands[{sink, std::move(supports)}];
   }
 
+  PredicateWords words;
   Demands demands;
 };
 

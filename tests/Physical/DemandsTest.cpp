@@ -2,10 +2,12 @@
 // the kernel speaks of it any more.
 // SPDX-License-Identifier: MIT
 #include "Cases.h"
+#include "MutantEdits.h"
 
 #include "compiler/Verify/Passes.h"
 #include "dialect/Sm/Sm.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -76,6 +78,54 @@ struct DropDemand : PassWrapper<DropDemand, OperationPass<ModuleOp>> {
   StringRef variant;
 };
 
+/// A fault in the bound of a predicate.
+enum class Bound { OneMore, OneLess, Extent };
+
+/// The compare with another bound; null if it has none to change.
+Value rebound(OpBuilder &b, Value predicate, Bound fault) {
+  if (fault != Bound::Extent)
+    return shifted(b, predicate,
+                   fault == Bound::OneMore ? Fault::Widen : Fault::Narrow);
+  // A length that a tensor holds, where it is there, becomes the extent.
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  auto length = compare
+                    ? source(compare.getRhs()).getDefiningOp<arith::SelectOp>()
+                    : nullptr;
+  if (!length)
+    return {};
+  Value extent = sm::SplatOp::create(
+      b, compare.getLoc(), compare.getRhs().getType(), length.getFalseValue());
+  return arith::CmpIOp::create(b, compare.getLoc(), compare.getPredicate(),
+                               compare.getLhs(), extent);
+}
+
+/// Gives predicate `number` of those with a bound another one.
+struct ReboundDemand : PassWrapper<ReboundDemand, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ReboundDemand)
+  ReboundDemand(int number, Bound fault, bool &isDone)
+      : number(number), fault(fault), isDone(isDone) {}
+
+  void runOnOperation() override {
+    isDone = false;
+    int count = 0;
+    getOperation()->walk([&](Operation *op) {
+      std::optional<MutableOperandRange> list = presenceOf(op);
+      OpBuilder b(op);
+      for (unsigned i = 0; list && !isDone && i < list->size(); ++i)
+        if (!axesOf((*list)[i].get()).empty())
+          if (Value other = rebound(b, (*list)[i].get(), fault);
+              other && count++ == number) {
+            (*list)[i].set(other);
+            isDone = true;
+          }
+    });
+  }
+
+  int number;
+  Bound fault;
+  bool &isDone;
+};
+
 class Demands : public ::testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
@@ -115,6 +165,18 @@ TEST_P(Demands, DroppedAreMissed) {
           accepts(std::make_unique<DropDemand>(number, everywhere, isDone));
       EXPECT_EQ(isAccepted, !isDone) << "predicate " << number;
       EXPECT_TRUE(number > 0 || isDone);
+    }
+  }
+}
+
+TEST_P(Demands, OtherBoundsAreMissed) {
+  for (Bound fault : {Bound::OneMore, Bound::OneLess, Bound::Extent}) {
+    bool isDone = true;
+    for (int number = 0; isDone; ++number) {
+      bool isAccepted =
+          accepts(std::make_unique<ReboundDemand>(number, fault, isDone));
+      EXPECT_EQ(isAccepted, !isDone) << "bound " << number;
+      EXPECT_TRUE(number > 0 || isDone || fault == Bound::Extent);
     }
   }
 }

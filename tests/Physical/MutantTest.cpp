@@ -206,8 +206,30 @@ TEST_P(MutantRoles, Roles) {
   EXPECT_NE(table, "");
 }
 
-// Attention has three times as many, each of which takes seconds.
 INSTANTIATE_TEST_SUITE_P(Cases, MutantRoles, ::testing::Values("matmul"),
+                         [](const auto &info) { return info.param; });
+
+/// Attention has three times as many, each of which takes seconds: a sample, of
+/// which the verifier of order is asked alone, on a few blocks.
+class MutantAttention : public MutantRoles {
+protected:
+  void SetUp() override {
+    test = makeRoleCase(GetParam());
+    test.kits = {test.kits.front(), test.edges.front()};
+    Mutants::SetUp();
+  }
+};
+
+TEST_P(MutantAttention, Roles) {
+  mlir::OwningOpRef<mlir::ModuleOp> roles =
+      transformed((exactPipeline + "," + rolesPipeline).str());
+  keepVariant(*roles, "bulk");
+  check(*roles, sampledRoleMutants, "sm.kernel(verify-sm-async)", "", "bulk",
+        missedRoles);
+  EXPECT_NE(table, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, MutantAttention, ::testing::Values("dense"),
                          [](const auto &info) { return info.param; });
 
 /// Mutants of loops in parts, with sizes at which the parts' bounds matter.

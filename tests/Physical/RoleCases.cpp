@@ -20,19 +20,21 @@ Case makeRoleCase(const std::string &name) {
   const int64_t b = 2, m = 260, d = 64;
   test.bindings["D"] = "64";
   test.dims = {{"B", b}, {"M", m}, {"G", 1}, {"R", 1}};
-  auto kit = [&](const std::string &kind, int64_t n,
+  auto kit = [&](std::vector<Kit> &kits, const std::string &kind, int64_t n,
                  std::vector<double> lengths) {
-    test.kits.push_back({kind,
-                         {randomTensor("q", {b, m, 1, d}, 1),
-                          randomTensor("k", {b, n, 1, d}, 2),
-                          randomTensor("v", {b, n, 1, d}, 3),
-                          tensor("kv_len", {b}, std::move(lengths))}});
-    test.kits.back().dims = {{"N", n}};
+    kits.push_back({kind,
+                    {randomTensor("q", {b, m, 1, d}, 1),
+                     randomTensor("k", {b, n, 1, d}, 2),
+                     randomTensor("v", {b, n, 1, d}, 3),
+                     tensor("kv_len", {b}, std::move(lengths))}});
+    kits.back().dims = {{"N", n}};
     if (name == "gemma")
-      test.kits.back().scalars["W"] = 300;
+      kits.back().scalars["W"] = 300;
   };
-  kit("rounds", 700, {700, 520});
-  kit("short", 300, {290, 0});
+  kit(test.kits, "rounds", 700, {700, 520});
+  kit(test.kits, "short", 300, {290, 0});
+  // A tile of one step, after one whose last step is not full either.
+  kit(test.edges, "edge", 130, {100, 40});
   return test;
 }
 

@@ -46,10 +46,10 @@ void LaneEmitter::emitUnrolledCopy(CopyAsyncOp copy) {
   Type element = type.getElementType();
   for (const Access &access :
        accesses(dist, copy.getTensor(), copy.getIndices(), copy.getPresence(),
-                copy.getVector())) {
+                copy.getVector(), &LaneEmitter::stepPointer)) {
     SmallVector<int64_t> position = dist.unflatten(access.regs.front());
-    Value row = add(threadPart(rowAxis), i32(rowAxis.regOffset(position[0])));
-    Value col = add(threadPart(colAxis), i32(colAxis.regOffset(position[1])));
+    SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[0])),
+        col(threadPart(colAxis), colAxis.regOffset(position[1]));
     Value to = sharedAddress(type, base, row, col);
     auto copyAsync = [&](Value present) {
       Value size =
@@ -152,7 +152,7 @@ void LaneEmitter::emitRolledCopy(CopyAsyncOp copy) {
             conjunction(evaluate(copy.getPresence(), place)));
         access.regs.push_back(r);
       }
-      Value col = add(threadPart(colAxis), i32(colAxis.regOffset(reg)));
+      SharedIndex col(threadPart(colAxis), colAxis.regOffset(reg));
       Value to = sharedAddress(type, bufferBases[copy.getBuffer()], row, col);
       loaded.push_back({to, loadAccess(access, type.getElementType())});
     }

@@ -37,6 +37,14 @@ protected:
     mlir::Value pointer;
     llvm::SmallVector<mlir::Value> strides;
   };
+  /// An index into a buffer: what depends on the thread, and a constant.
+  struct SharedIndex {
+    SharedIndex(mlir::Value part, int64_t ahead = 0)
+        : part(part), ahead(ahead) {}
+
+    mlir::Value part;
+    int64_t ahead;
+  };
   /// Global access by one thread of `width` adjacent elements.
   struct Access {
     mlir::Value pointer;
@@ -99,19 +107,32 @@ protected:
   void emitStage(sm::StageOp stage);
   void emitAlloc(sm::AllocOp alloc);
   void emitSlot(sm::SlotOp slot);
-  llvm::SmallVector<Access> accesses(sm::DistAttr dist, mlir::Value tensor,
-                                     mlir::ValueRange indices,
-                                     mlir::ValueRange presence, int64_t width,
-                                     bool sharesAddresses = false);
-  /// Address of one element; of a tensor whose rows are contiguous the last
-  /// stride is 1.
+  /// How adjacent elements are addressed.
+  using AddressOf = mlir::Value (LaneEmitter::*)(mlir::Value,
+                                                 llvm::ArrayRef<mlir::Value>);
+  llvm::SmallVector<Access>
+  accesses(sm::DistAttr dist, mlir::Value tensor, mlir::ValueRange indices,
+           mlir::ValueRange presence, int64_t width,
+           AddressOf addressOf = &LaneEmitter::elementPointer);
+  /// `pointer` plus the offset of an element, by indices of which some may be
+  /// null; of a tensor whose rows are contiguous the last stride is 1.
+  mlir::Value offsetPointer(mlir::Value pointer, mlir::Value tensor,
+                            llvm::ArrayRef<mlir::Value> indices,
+                            bool isContiguous);
+  /// Address of one element.
   mlir::Value elementPointer(mlir::Value tensor,
-                             llvm::ArrayRef<mlir::Value> indices,
-                             bool isContiguous = false);
+                             llvm::ArrayRef<mlir::Value> indices);
   /// Address of adjacent elements. Registers of one row share what they are
   /// counted from: loops keep one address for all of them.
   mlir::Value vectorPointer(mlir::Value tensor,
                             llvm::ArrayRef<mlir::Value> indices);
+  /// Address of adjacent elements, as one that the loop around does not change
+  /// plus what its steps add, the same for all registers.
+  mlir::Value stepPointer(mlir::Value tensor,
+                          llvm::ArrayRef<mlir::Value> indices);
+  /// What the steps of the loop around add to a register of a range, where that
+  /// is plain to see; `index` becomes the rest.
+  mlir::Value takeStep(mlir::Value &index);
   Registers loadAccess(const Access &access, mlir::Type element);
   void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
@@ -121,9 +142,9 @@ protected:
   /// Whether this thread is the one that stores where a tile is repeated over
   /// threads; null: all differ.
   mlir::Value isOwner(sm::DistAttr dist);
-  /// Address of an element of a buffer, swizzled: `row` and `col` are i32.
+  /// Address of an element of a buffer, swizzled.
   mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
-                            mlir::Value row, mlir::Value col);
+                            SharedIndex row, SharedIndex col);
   mlir::Value sharedPointer(mlir::Value byteOffset);
 
   // Copies to shared memory (LaneCopy.cpp).

@@ -11,46 +11,84 @@ using namespace selvedge::sm;
 
 //===-- Addresses ---------------------------------------------------------===//
 
-Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices,
-                                  bool isContiguous) {
-  const Global &global = globals[tensor];
+Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
+                                 ArrayRef<Value> indices, bool isContiguous) {
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value size = arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64);
   Value offset;
-  for (auto [i, index, stride] : llvm::enumerate(indices, global.strides)) {
-    Value wide = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
+  for (auto [i, index, stride] :
+       llvm::enumerate(indices, globals[tensor].strides)) {
+    if (!index)
+      continue;
+    // The scaled stride is the same in every step, and for all accesses.
     bool isAdjacent = isContiguous && i + 1 == indices.size();
-    Value part = isAdjacent ? wide : mul(wide, stride);
+    Value part = mul(arith::ExtSIOp::create(b, loc(), b.getI64Type(), index),
+                     isAdjacent ? size : mul(stride, size));
     offset = offset ? add(offset, part) : part;
   }
   if (!offset)
-    offset = arith::ConstantIntOp::create(b, loc(), 0, 64);
-  Value byteOffset =
-      mul(offset, arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64));
-  return LLVM::GEPOp::create(b, loc(), global.pointer.getType(), b.getI8Type(),
-                             global.pointer, ValueRange{byteOffset});
+    return pointer;
+  return LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
+                             pointer, ValueRange{offset});
+}
+
+Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
+  return offsetPointer(globals[tensor].pointer, tensor, indices,
+                       /*isContiguous=*/false);
+}
+
+/// The constant that is added to a register's index, if any; `index` becomes
+/// the rest.
+static int64_t takeConstant(Value &index) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  auto constant =
+      sum ? sum.getRhs().getDefiningOp<arith::ConstantIntOp>() : nullptr;
+  if (!constant)
+    return 0;
+  index = sum.getLhs();
+  return constant.value();
 }
 
 Value LaneEmitter::vectorPointer(Value tensor, ArrayRef<Value> indices) {
   // The index of an element that exists does not wrap, nor does it less what a
   // register adds; where none exists the address is not used.
   SmallVector<Value> first(indices);
-  int64_t ahead = 0;
-  if (auto sum = first.back().getDefiningOp<arith::AddIOp>())
-    if (auto constant = sum.getRhs().getDefiningOp<arith::ConstantIntOp>()) {
-      first.back() = sum.getLhs();
-      ahead = constant.value();
-    }
+  int64_t ahead = takeConstant(first.back());
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
-  Value pointer = elementPointer(tensor, first, /*isContiguous=*/true);
+  Value pointer = offsetPointer(globals[tensor].pointer, tensor, first,
+                                /*isContiguous=*/true);
   return LLVM::GEPOp::create(
       b, loc(), pointer.getType(), b.getI8Type(), pointer,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(ahead * bytesOf(element))});
 }
 
+Value LaneEmitter::takeStep(Value &index) {
+  Value rest = index;
+  int64_t ahead = takeConstant(rest);
+  auto sum = rest.getDefiningOp<arith::AddIOp>();
+  auto loop =
+      dyn_cast<LoopLikeOpInterface>(b.getInsertionBlock()->getParentOp());
+  if (!sum || !loop || loop.isDefinedOutsideOfLoop(sum.getLhs()) ||
+      !llvm::is_contained(llvm::make_second_range(threadParts), sum.getRhs()))
+    return {};
+  index = add(sum.getRhs(), i32(ahead));
+  return sum.getLhs();
+}
+
+Value LaneEmitter::stepPointer(Value tensor, ArrayRef<Value> indices) {
+  // The elements of a range do not wrap: its start and the place in it may be
+  // multiplied one by one.
+  SmallVector<Value> places(indices), steps;
+  for (Value &place : places)
+    steps.push_back(takeStep(place));
+  Value pointer = offsetPointer(globals[tensor].pointer, tensor, places,
+                                /*isContiguous=*/true);
+  return offsetPointer(pointer, tensor, steps, /*isContiguous=*/true);
+}
+
 SmallVector<LaneEmitter::Access>
 LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
-                      ValueRange presence, int64_t width,
-                      bool sharesAddresses) {
+                      ValueRange presence, int64_t width, AddressOf addressOf) {
   int64_t count = dist ? dist.getNumRegs() : 1;
   auto at = [&](Value v, int64_t reg) {
     return dist ? laneOf(v, dist, reg) : lane1(v);
@@ -75,9 +113,8 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
     }
     auto place = llvm::map_to_vector(
         indices, [&](Value index) { return at(index, reg); });
-    access.pointer = sharesAddresses && width > 1
-                         ? vectorPointer(tensor, place)
-                         : elementPointer(tensor, place);
+    access.pointer = width == 1 ? elementPointer(tensor, place)
+                                : (this->*addressOf)(tensor, place);
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
@@ -292,7 +329,9 @@ void LaneEmitter::emitLoad(LoadOp load) {
   Registers result(dist ? dist.getNumRegs() : 1);
   for (const Access &access :
        accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
-                load.getVector(), /*sharesAddresses=*/isRare(load))) {
+                load.getVector(),
+                isRare(load) ? &LaneEmitter::vectorPointer
+                             : &LaneEmitter::elementPointer)) {
     Registers values = loadAccess(access, element);
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
@@ -337,25 +376,47 @@ Value LaneEmitter::sharedPointer(Value byteOffset) {
                              ValueRange{byteOffset});
 }
 
-Value LaneEmitter::sharedAddress(BufferType type, Value base, Value row,
-                                 Value col) {
+/// A sum of a pointer, what depends on the thread and a constant, in this
+/// order. A slot's offset and a thread's share no bit: their integer sum would
+/// become an `or`, of which no access to memory takes a part over.
+Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
+                                 SharedIndex col) {
   int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes;
-  Value inChunk =
-      mul(arith::AndIOp::create(b, loc(), col, i32(perChunk - 1)), i32(bytes));
+  // Whole periods of the swizzle are a constant of the address.
+  auto split = [&](SharedIndex index, int64_t period) {
+    int64_t ahead = index.ahead / period * period;
+    return SharedIndex(add(index.part, i32(index.ahead - ahead)), ahead);
+  };
+  int64_t colPeriod = (type.getSwizzle() + 1) * perChunk;
+  row = split(row, type.getSwizzle() + 1);
+  col = split(col, type.getPanel() ? std::max(type.getPanel(), colPeriod)
+                                   : colPeriod);
+  int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
+  int64_t ahead = row.ahead * type.getPanelRowBytes() +
+                  (type.getPanel() ? col.ahead / type.getPanel() * panelBytes
+                                   : col.ahead * bytes);
+  Value within = col.part;
+  Value offset = mul(arith::AndIOp::create(b, loc(), within, i32(perChunk - 1)),
+                     i32(bytes));
   if (type.getPanel()) {
-    Value panel = arith::ShRUIOp::create(b, loc(), col,
+    Value panel = arith::ShRUIOp::create(b, loc(), within,
                                          i32(llvm::Log2_64(type.getPanel())));
-    base = add(base, mul(panel, i32(type.getRows() * type.getPanelRowBytes())));
-    col = arith::AndIOp::create(b, loc(), col, i32(type.getPanel() - 1));
+    offset = add(offset, mul(panel, i32(panelBytes)));
+    within = arith::AndIOp::create(b, loc(), within, i32(type.getPanel() - 1));
   }
   Value chunk =
-      arith::ShRUIOp::create(b, loc(), col, i32(llvm::Log2_64(perChunk)));
+      arith::ShRUIOp::create(b, loc(), within, i32(llvm::Log2_64(perChunk)));
   Value swizzled = arith::XOrIOp::create(
       b, loc(), chunk,
-      arith::AndIOp::create(b, loc(), row, i32(type.getSwizzle())));
-  Value offset = add(mul(row, i32(type.getPanelRowBytes())),
-                     add(mul(swizzled, i32(16)), inChunk));
-  return sharedPointer(add(base, offset));
+      arith::AndIOp::create(b, loc(), row.part, i32(type.getSwizzle())));
+  offset = add(offset, add(mul(row.part, i32(type.getPanelRowBytes())),
+                           mul(swizzled, i32(16))));
+  Value pointer = sharedPointer(base);
+  pointer = LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
+                                pointer, ValueRange{offset});
+  return LLVM::GEPOp::create(
+      b, loc(), pointer.getType(), b.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(ahead)});
 }
 
 void LaneEmitter::emitAlloc(AllocOp alloc) {
@@ -386,10 +447,8 @@ void LaneEmitter::emitStage(StageOp stage) {
     SmallVector<int64_t> position = dist.unflatten(reg);
     AxisDistAttr rowAxis = dist.getAxes()[rowAt],
                  colAxis = dist.getAxes()[colAt];
-    Value row =
-        add(threadPart(rowAxis), i32(rowAxis.regOffset(position[rowAt])));
-    Value col =
-        add(threadPart(colAxis), i32(colAxis.regOffset(position[colAt])));
+    SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[rowAt])),
+        col(threadPart(colAxis), colAxis.regOffset(position[colAt]));
     LLVM::StoreOp::create(b, loc(), lanes(stage.getSource())[reg],
                           sharedAddress(type, base, row, col),
                           bytesOf(type.getElementType()));

@@ -34,8 +34,7 @@ SmallVector<Value> LaneEmitter::fragment(Value buffer, StringAttr majorAxis,
         alongK = mul(isA ? bit4 : bit3, i32(8));
   (transposed ? alongK : alongMajor) =
       add(transposed ? alongK : alongMajor, low);
-  Value majorIndex = add(add(alongMajor, majorBase), i32(major)),
-        kIndex = add(alongK, i32(k));
+  SharedIndex majorIndex(add(alongMajor, majorBase), major), kIndex(alongK, k);
   Value address =
       transposed ? sharedAddress(type, bufferBases[buffer], kIndex, majorIndex)
                  : sharedAddress(type, bufferBases[buffer], majorIndex, kIndex);

@@ -40,10 +40,10 @@ LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
       add(isTransposed ? alongCols : alongRows, low);
   const Registers &all = lanes(stage.getSource());
   for (int64_t col = 0; col < tileCols; col += 16) {
-    Value at = add(alongCols, i32(col));
+    SharedIndex at(alongCols, col);
     Value pointer = sharedAddress(type, bufferBases[stage.getBuffer()],
-                                  isTransposed ? at : alongRows,
-                                  isTransposed ? alongRows : at);
+                                  isTransposed ? at : SharedIndex(alongRows),
+                                  isTransposed ? SharedIndex(alongRows) : at);
     SmallVector<Value> args{
         LLVM::PtrToIntOp::create(b, loc(), b.getI32Type(), pointer)};
     // Two 8-column tiles have eight elements per thread, four pairs.
@@ -75,7 +75,7 @@ LogicalResult RoleEmitter::emitStageFragment(StageFragmentOp stage) {
     for (size_t i = first; i < first + perAccess; ++i)
       values.push_back(all[(*order)[i]]);
     storeShared(sharedAddress(type, bufferBases[stage.getBuffer()], thread,
-                              i32(static_cast<int64_t>(first))),
+                              SharedIndex(i32(0), static_cast<int64_t>(first))),
                 values);
   }
   return success();
