@@ -298,23 +298,36 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
   return slot;
 }
 
-/// Awaits a tile that has absent rows, and clears those.
-void RoleKernel::clearTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                           IRMapping &mapping, std::optional<Meant> meant) {
-  if (copy.rowPredicates.empty())
+/// Awaits the tiles if any of them has absent rows, and clears those.
+void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at) {
+  SmallVector<StepTile> cleared;
+  llvm::copy_if(tiles, std::back_inserter(cleared), [](const StepTile &tile) {
+    return !tile.copy->rowPredicates.empty();
+  });
+  if (cleared.empty())
     return;
   OpBuilder::InsertionGuard guard(b);
-  if (Value absent = anyRowAbsent(copy, mapping))
+  Value anyAbsent;
+  bool isKnown = true;
+  for (StepTile &tile : cleared) {
+    Value absent = anyRowAbsent(*tile.copy, tile.mapping);
+    isKnown &= bool(absent);
+    anyAbsent =
+        anyAbsent && absent
+            ? arith::OrIOp::create(b, loc, anyAbsent, absent).getResult()
+            : absent;
+  }
+  if (isKnown)
     b.setInsertionPointToStart(
-        scf::IfOp::create(b, loc, TypeRange(), absent, false).thenBlock());
-  clearRows(copy, awaitTile(copy, ring, at, mapping, meant), mapping);
+        scf::IfOp::create(b, loc, TypeRange(), anyAbsent, false).thenBlock());
+  clearRows(cleared, at);
 }
 
 /// Both, where nothing stands between them.
 Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                              IRMapping &mapping, std::optional<Meant> meant) {
-  clearTile(copy, ring, at, mapping, meant);
-  return awaitTile(copy, ring, at, mapping, meant);
+                              IRMapping &mapping) {
+  clearTiles(StepTile{&copy, &ring, {&copy}, mapping}, at);
+  return awaitTile(copy, ring, at, mapping);
 }
 
 /// Whether a tile has rows to be cleared; null where that is not a matter of
@@ -340,41 +353,55 @@ Value RoleKernel::anyRowAbsent(BulkCopy &copy, IRMapping &mapping) {
   return absent;
 }
 
-/// Rows that a bulk copy brought although they are absent become zero: the
-/// first warpgroup clears them, and no warp reads before.
-void RoleKernel::clearRows(BulkCopy &copy, Value slot, IRMapping &mapping) {
-  auto type = cast<BufferType>(slot.getType());
+/// One row per thread of a warpgroup, or several.
+static DistAttr rowPerThread(BufferType type) {
   SmallVector<int64_t> lanes{1, 2, 4, 8, 16}, warps{32, 64};
-  int64_t perThread = std::max<int64_t>(1, type.getRows() / 128);
+  int64_t perThread =
+      std::max<int64_t>(1, type.getRows() / threadsPerWarpgroup);
   SmallVector<int64_t> sizes, strides;
   if (perThread > 1) {
     sizes.push_back(perThread);
-    strides.push_back(128);
+    strides.push_back(threadsPerWarpgroup);
   }
   for (int64_t &stride : warps)
     if (stride >= type.getRows())
       stride = 0;
-  DistAttr dist = DistAttr::get(
-      b.getContext(), {AxisDistAttr::get(b.getContext(), type.getRowAxis(),
-                                         sizes, strides, lanes, warps)});
-  auto byRow = [&](Type type) -> Type {
-    return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
-                                 getElementTypeOrSelf(type), dist);
+  return DistAttr::get(type.getContext(),
+                       {AxisDistAttr::get(type.getContext(), type.getRowAxis(),
+                                          sizes, strides, lanes, warps)});
+}
+
+/// Rows that bulk copies brought although they are absent become zero: the
+/// first warpgroup clears them, and no warp reads before.
+void RoleKernel::clearRows(MutableArrayRef<StepTile> tiles, Cursor at) {
+  SmallVector<std::pair<Value, SmallVector<Value>>> clears;
+  for (StepTile &tile : tiles) {
+    Value slot =
+        awaitTile(*tile.copy, *tile.ring, at, tile.mapping, tile.meant);
+    DistAttr dist = rowPerThread(cast<BufferType>(slot.getType()));
+    auto byRow = [&](Type type) -> Type {
+      return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                                   getElementTypeOrSelf(type), dist);
+    };
+    SmallVector<Value> rows;
+    for (Value p : tile.copy->rowPredicates)
+      rows.push_back(recomputed(p, tile.mapping, byRow));
+    clears.push_back({slot, rows});
+  }
+  auto why = [&](const StepTile &tile) {
+    return tile::withExtents(tile.copy->copy.getLoc(), tile.copy->extents);
   };
-  SmallVector<Value> rows;
-  for (Value p : copy.rowPredicates)
-    rows.push_back(recomputed(p, mapping, byRow));
-  Location why = tile::withExtents(copy.copy.getLoc(), copy.extents);
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));
   auto branch = scf::IfOp::create(b, loc, TypeRange(), isFirst, false);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    ClearOp::create(b, why, slot, rows);
-    ProxyFenceOp::create(b, why);
+    for (auto [tile, clear] : llvm::zip_equal(tiles, clears))
+      ClearOp::create(b, why(tile), clear.first, clear.second);
+    ProxyFenceOp::create(b, why(tiles.front()));
   }
-  NamedBarrierOp::create(b, why, i32(clearBarrier),
+  NamedBarrierOp::create(b, why(tiles.front()), i32(clearBarrier),
                          threadsPerWarpgroup * plan.warpgroups, false);
 }
 

@@ -325,13 +325,14 @@ private:
     BulkCopy *copy, *first = nullptr;
     mlir::Value isFirst = {};
   };
-  struct LaggedTile {
-    BulkCopy &copy;
-    const Ring &ring;
+  /// A tile that a product reads in a step, whose scalars `mapping` knows.
+  struct StepTile {
+    BulkCopy *copy;
+    const Ring *ring;
     Meant meant;
     mlir::IRMapping mapping;
   };
-  LaggedTile laggedTile(mlir::scf::ForOp loop, mlir::Value index,
+  StepTile laggedTile(mlir::scf::ForOp loop, mlir::Value index,
                         const mlir::IRMapping &mapping);
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
                           const mlir::IRMapping &mapping);
@@ -367,19 +368,17 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
-  void clearTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                 mlir::IRMapping &mapping, std::optional<Meant> meant = {});
-  /// Waits for the tile of a copy in `stage`, whose absent rows clearTile() has
-  /// cleared. The slot says what it is meant to hold, without `meant` what the
-  /// copy brings.
+  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at);
+  /// Waits for the tile of a copy in `stage`, whose absent rows clearTiles()
+  /// has cleared. The slot says what it is meant to hold, without `meant` what
+  /// the copy brings.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping,
                         std::optional<Meant> meant = {});
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                          mlir::IRMapping &mapping,
-                          std::optional<Meant> meant = {});
+                          mlir::IRMapping &mapping);
   mlir::Value anyRowAbsent(BulkCopy &copy, mlir::IRMapping &mapping);
-  void clearRows(BulkCopy &copy, mlir::Value slot, mlir::IRMapping &mapping);
+  void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at);
   /// A predicate of a copy, recomputed with types of the caller's; rows start
   /// `rowShift` later.
   mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,

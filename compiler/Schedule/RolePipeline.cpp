@@ -89,16 +89,16 @@ std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
 /// The copy that the lagged product of a loop reads, and what its tile is meant
 /// to hold. The tile may be that of an earlier loop: the last one tests every
 /// predicate and so says what exists of any tile.
-RoleKernel::LaggedTile RoleKernel::laggedTile(scf::ForOp loop, Value index,
-                                              const IRMapping &mapping) {
+RoleKernel::StepTile RoleKernel::laggedTile(scf::ForOp loop, Value index,
+                                            const IRMapping &mapping) {
   // planRoles() admits products of streamed tiles only.
   size_t ring = *streamedBy(loop, lagged[loop]);
   scf::ForOp last = plan.loops.back();
   IRMapping local = mapping;
   local.map(loop.getInductionVar(), index);
   local.map(last.getInductionVar(), index);
-  return {plan.streamed.find(loop)->second[ring],
-          streamed[ring],
+  return {&plan.streamed.find(loop)->second[ring],
+          &streamed[ring],
           {&plan.streamed.find(last)->second[ring]},
           local};
 }
@@ -106,8 +106,9 @@ RoleKernel::LaggedTile RoleKernel::laggedTile(scf::ForOp loop, Value index,
 /// The tile of the pending product, whose step has cleared absent rows.
 Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
                               const IRMapping &mapping) {
-  LaggedTile tile = laggedTile(loop, pending.index, mapping);
-  return awaitTile(tile.copy, tile.ring, pending.at, tile.mapping, tile.meant);
+  StepTile tile = laggedTile(loop, pending.index, mapping);
+  return awaitTile(*tile.copy, *tile.ring, pending.at, tile.mapping,
+                   tile.meant);
 }
 
 Value RoleKernel::laggedOperand(scf::ForOp loop) {
@@ -162,18 +163,32 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     MmaOp mma;
     Value lhs, rhs, result;
   };
+  auto tileOf = [&](size_t ring) {
+    Meant meant{&copies[ring]};
+    if (steps && plan.loops.size() > 1) {
+      meant.first = &plan.streamed.find(plan.loops.front())->second[ring];
+      meant.isFirst = steps->isOfFirst;
+    }
+    return StepTile{&copies[ring], &streamed[ring], meant, mapping};
+  };
+  // Warpgroups meet to clear rows, which none may do that keeps another from
+  // its turn. From the last step to the first, only the former has absent rows.
+  if (steps || !isBackward()) {
+    SmallVector<StepTile> tiles;
+    for (auto mma : loop.getBody()->getOps<MmaOp>())
+      if (std::optional<size_t> ring = ringOf(mma); ring && mma != last)
+        tiles.push_back(tileOf(*ring));
+    tiles.push_back(laggedTile(loop, index, mapping));
+    clearTiles(tiles, at);
+  }
   SmallVector<Started> started;
   for (auto mma : loop.getBody()->getOps<MmaOp>()) {
     if (mma == last)
       continue;
     if (std::optional<size_t> ring = ringOf(mma)) {
-      Meant meant{&copies[*ring]};
-      if (steps && plan.loops.size() > 1) {
-        meant.first = &plan.streamed.find(plan.loops.front())->second[*ring];
-        meant.isFirst = steps->isOfFirst;
-      }
+      StepTile tile = tileOf(*ring);
       slots[copies[*ring].copy.getBuffer()] =
-          clearedTile(copies[*ring], streamed[*ring], at, mapping, meant);
+          awaitTile(*tile.copy, *tile.ring, at, mapping, tile.meant);
     }
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
@@ -185,10 +200,6 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
                              "step");
     started.push_back({mma, lhs, rhs, Value()});
   }
-  // Warpgroups meet to clear rows, which none may do that keeps another from
-  // its turn.
-  LaggedTile late = laggedTile(loop, index, mapping);
-  clearTile(late.copy, late.ring, at, late.mapping, late.meant);
   awaitTurn();
   for (Started &product : started)
     product.result =

@@ -180,14 +180,11 @@ void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
         ArriveOp::create(b, loc, streamed[i].empty, at.stage, true);
       }
   };
-  auto clear = [&](bool isLate) {
-    for (auto [i, copy] : llvm::enumerate(copies))
-      if ((i == late) == isLate)
-        clearTile(copy, streamed[i], at, local);
-  };
+  SmallVector<StepTile> tiles;
+  for (auto [i, copy] : llvm::enumerate(copies))
+    tiles.push_back({&copy, &streamed[i], {&copy}, local});
   IdleOp::create(b, loc, presenceOf(lagged[source].getPresence(), local));
-  clear(false);
-  clear(true);
+  clearTiles(tiles, at);
   awaitTurn();
   release(false);
   passTurn();

@@ -13,15 +13,6 @@ using namespace selvedge::sm;
 static constexpr int64_t mbarrierBytes = 8, mailBytes = 4;
 
 Value RoleEmitter::wordAddress(Value array, Value stage, int64_t bytes) {
-  // What a branch computes, and everything after it, LLVM computes on the way
-  // past the branch, too, and merges. Where the branch depends on data ptxas
-  // then no longer sees that all threads have the same, and keeps the stage in
-  // a vector register. So it is computed before the branch.
-  OpBuilder::InsertionGuard guard(b);
-  auto branch = dyn_cast<scf::IfOp>(b.getInsertionBlock()->getParentOp());
-  if (branch && branch.getElseRegion().empty() &&
-      !branch->isAncestor(stage.getParentBlock()->getParentOp()))
-    b.setInsertionPoint(branch);
   return add(add(sharedBase(), mul(stage, i32(bytes))), i32(words[array]));
 }
 
