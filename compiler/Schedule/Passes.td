@@ -155,7 +155,9 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
     remove are cleared before they are read (`sm.clear`). A product whose operand is computed from another product of its step lags one step behind, beside the products of the next; warpgroups start their
     products in turn (named barriers), so that one computes while another multiplies. In such loops an online softmax speculates that its maximum stays: weights are taken against the maximum of the steps
-    before, and a warp in which the sum of a thread's weights grows past a limit takes the exact step. Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Loops that only
+    before, and a warp in which the sum of a thread's weights grows past a limit takes the exact step. With such a softmax the steps of a tile go from the last keys to the first: masked ones meet its first step, which does not speculate, and no
+    other has rows to clear. Where a mask lets the rows of warpgroups end at different steps, these go forwards, and a warpgroup is idle in those after its own (`sm.idle`): it passes its turn and releases their tiles.
+    Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Loops that only
     add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
     through shared memory by TMA where their rows are whole words of 16 bytes, else lane by lane: a branch decides where the extent is known at run time only. Where they do not fit as a
     whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`; other kernels stay as they are.

@@ -135,6 +135,12 @@ void RoleKernel::noteDecisions() {
     add("turns", plan.warpgroups > 1 ? "warpgroups multiply in turn" : "none",
         plan.warpgroups > 1 ? "while one multiplies another computes"
                             : "one warpgroup has nobody to wait for");
+  if (isBackward())
+    add("steps", "from the last to the first",
+        "masked steps come first, where no maximum is speculated on");
+  else if (hasIdleSteps())
+    add("steps", "a warpgroup leaves out those that its rows see nothing of",
+        "the rows of a tile end at different steps");
   if (form == Form::Lagged)
     add("softmax",
         softmax.empty() ? "exact in every step" : "speculates on the maximum",
