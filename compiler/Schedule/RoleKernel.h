@@ -333,7 +333,7 @@ private:
     mlir::IRMapping mapping;
   };
   StepTile laggedTile(mlir::scf::ForOp loop, mlir::Value index,
-                        const mlir::IRMapping &mapping);
+                      const mlir::IRMapping &mapping);
   mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
                           const mlir::IRMapping &mapping);
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
