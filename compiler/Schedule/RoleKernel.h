@@ -257,9 +257,12 @@ private:
   /// Whether the steps of a tile are taken from the last to the first: those
   /// that are masked come first, where maxima are not speculated on anyway.
   bool isBackward() {
-    return form == Form::Lagged && !softmax.empty() && plan.loops.size() > 1 &&
-           !hasIdleSteps();
+    return isOrderFree && plan.loops.size() > 1 && !hasIdleSteps();
   }
+  /// Whether all that the loops' steps do is to add to one softmax and its
+  /// sums: their order then does not matter, and a step without a score
+  /// changes nothing.
+  bool findOrderFree();
   mlir::Value lastIndex(mlir::Value from, mlir::Value to, mlir::Value step);
   TileSteps findSteps(mlir::IRMapping &mapping, mlir::Value rowsEnd = {});
   llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
@@ -267,6 +270,7 @@ private:
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
   bool hasIdleSteps();
+  bool endsRows(mlir::Value condition);
   mlir::Value rowsEnd(mlir::IRMapping &mapping);
   void emitIdleSteps(const TileSteps &steps, const mlir::IRMapping &mapping,
                      Cursor &at);
@@ -437,6 +441,7 @@ private:
   /// How the loops run: each by itself, with a lagged product, or as one loop
   /// whose products stay in flight.
   enum class Form { Separate, Lagged, Plain } form = Form::Separate;
+  bool isOrderFree = false;
   /// Per loop, the product that lags one step behind.
   llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
   /// Position of its result among the carried values.

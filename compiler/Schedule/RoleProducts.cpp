@@ -163,6 +163,7 @@ void RoleKernel::findForm() {
                                : Form::Separate;
   if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
+  isOrderFree = findOrderFree();
   findDeferred();
 }
 

@@ -116,20 +116,45 @@ std::optional<Ahead> matchAhead(Value condition, scf::ForOp loop,
 
 } // namespace
 
+/// Scores depend on nothing that a softmax step carries (OnlineSoftmax.h), and
+/// nothing else is carried or stored.
+bool RoleKernel::findOrderFree() {
+  return !softmax.empty() && llvm::all_of(plan.loops, [&](scf::ForOp loop) {
+    const OnlineSoftmax &step = softmax[loop];
+    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+    bool isSum =
+        llvm::all_of(llvm::zip_equal(step.accs, step.newAccs), [&](auto pair) {
+          auto [acc, rescaled] = pair;
+          auto product = yield.getOperand(acc).template getDefiningOp<MmaOp>();
+          return product && product.getInit() == rescaled;
+        });
+    return isSum && loop.getNumResults() == step.accs.size() + 2 &&
+           llvm::none_of(*loop.getBody(), llvm::IsaPred<StoreOp>);
+  });
+}
+
 /// The ends of the first and the last warpgroup differ by the rows between
 /// them. Where those are less than a step it is not worth a loop; and as the
 /// pending product holds its slot meanwhile, other slots must do.
 bool RoleKernel::hasIdleSteps() {
+  if (!isOrderFree)
+    return false;
   scf::ForOp last = plan.loops.back();
-  int64_t rows = warpgroupRows * (plan.warpgroups - 1),
-          step = *getConstantIntValue(last.getStep());
-  return form == Form::Lagged && step <= rows &&
-         (rows + step - 1) / step < stages &&
+  std::optional<int64_t> step = getConstantIntValue(last.getStep());
+  int64_t rows = warpgroupRows * (plan.warpgroups - 1);
+  return step && *step <= rows && (rows + *step - 1) / *step < stages &&
          llvm::any_of(
-             lagged[last].getPresence(),
-             [&](Value p) {
-               return matchAhead(p, last, plan.rowAxis).has_value();
-             });
+             lagged[last].getPresence(), [&](Value p) { return endsRows(p); });
+}
+
+/// Whether a condition of the last loop's product bounds the columns that a row
+/// sees, in all that the step adds to.
+bool RoleKernel::endsRows(Value condition) {
+  scf::ForOp last = plan.loops.back();
+  const OnlineSoftmax &step = softmax[last];
+  return llvm::is_contained(step.maxPresence, condition) &&
+         llvm::is_contained(step.sumPresence, condition) &&
+         matchAhead(condition, last, plan.rowAxis);
 }
 
 /// The first column that none of the warpgroup's rows sees, as conditions of
@@ -140,7 +165,8 @@ Value RoleKernel::rowsEnd(IRMapping &mapping) {
   scf::ForOp last = plan.loops.back();
   Value end;
   for (Value p : lagged[last].getPresence())
-    if (std::optional<Ahead> ahead = matchAhead(p, last, plan.rowAxis)) {
+    if (endsRows(p)) {
+      std::optional<Ahead> ahead = matchAhead(p, last, plan.rowAxis);
       Value row =
           add(add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
               i32(warpgroupRows - 1));
