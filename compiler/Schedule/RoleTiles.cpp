@@ -3,6 +3,7 @@
 #include "compiler/Schedule/RoleKernel.h"
 
 #include "dialect/Sm/SmScheduler.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/AffineExprVisitor.h"
 
 namespace selvedge::schedule {
@@ -82,11 +83,11 @@ void RoleKernel::mapTile(Value tile, IRMapping &mapping) {
 /// Whether a scalar is computed from results of `parts`.
 static bool dependsOn(Value v,
                       const llvm::SmallPtrSetImpl<Operation *> &parts) {
-  Operation *def = v.getDefiningOp();
-  return def && (parts.contains(def) ||
-                 llvm::any_of(def->getOperands(), [&](Value operand) {
-                   return dependsOn(operand, parts);
-                 }));
+  llvm::SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  (void)getBackwardSlice(v, &slice, options);
+  return llvm::any_of(slice, [&](Operation *op) { return parts.contains(op); });
 }
 
 /// Finds the places of a tile along the axes of the grid: what the source
