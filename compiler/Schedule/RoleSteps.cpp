@@ -179,19 +179,16 @@ Value RoleKernel::rowsEnd(IRMapping &mapping) {
   return end;
 }
 
-/// In an idle step a warpgroup takes its turn, meets the others where rows are
-/// cleared, and releases tiles: when they have come, as an earlier arrival
-/// would count for the phase before.
+/// The steps after its own, in which a warpgroup is idle: it takes its turn,
+/// meets the others where rows are cleared, and releases tiles. Those must have
+/// come: an earlier arrival would count for the phase before.
 void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
                                Cursor &at) {
   if (!steps.idleTo)
     return;
   scf::ForOp source = plan.loops.back();
-  LoopSteps idle{
-      source, steps.idleFrom, steps.idleTo,
-      add(steps.idleFrom, lastIndex(steps.idleFrom, steps.idleTo, steps.step))};
-  auto loop = scf::ForOp::create(b, loc, idle.from, idle.to, steps.step,
-                                 ValueRange{at.stage, at.parity});
+  auto loop = scf::ForOp::create(b, loc, steps.idleFrom, steps.idleTo,
+                                 steps.step, ValueRange{at.stage, at.parity});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   at = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
