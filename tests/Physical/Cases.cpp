@@ -236,6 +236,10 @@ Case sums() {
   return test;
 }
 
+Case decay() {
+  return {"decay", SELVEDGE_INPUTS "/decay.tile", "decay", {}, {}, {}};
+}
+
 } // namespace
 
 Case makeCase(const std::string &name) {
@@ -249,6 +253,8 @@ Case makeCase(const std::string &name) {
     return filled();
   if (name == "sums")
     return sums();
+  if (name == "decay")
+    return decay();
   return attention(name == "gemma" ? name : "flash_fwd", name == "causal");
 }
 

@@ -46,9 +46,9 @@ inline constexpr const char *asyncCaseNames[] = {"dense", "causal", "gemma",
                                                  "matmul", "sums"};
 
 /// The same programs with rows that bulk copies can move, for kernels with
-/// roles.
+/// roles; and one whose steps must keep their order.
 inline constexpr const char *roleCaseNames[] = {"dense", "causal", "gemma",
-                                                "matmul"};
+                                                "matmul", "decay"};
 Case makeRoleCase(const std::string &name);
 
 /// Tensors of given values, and of normal ones.

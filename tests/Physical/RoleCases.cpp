@@ -18,6 +18,15 @@ Case makeRoleCase(const std::string &name) {
     return test;
   }
   const int64_t b = 2, m = 260, d = 64;
+  if (name == "decay") {
+    const int64_t n = 300;
+    test.dims = {{"B", b}, {"M", m}, {"H", 1}, {"N", n}};
+    test.kits.push_back({"rounds",
+                         {randomTensor("q", {b, m, 1, d}, 1),
+                          randomTensor("k", {b, n, 1, d}, 2),
+                          randomTensor("v", {b, n, 1, d}, 3)}});
+    return test;
+  }
   test.bindings["D"] = "64";
   test.dims = {{"B", b}, {"M", m}, {"G", 1}, {"R", 1}};
   auto kit = [&](std::vector<Kit> &kits, const std::string &kind, int64_t n,
