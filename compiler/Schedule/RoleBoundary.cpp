@@ -130,8 +130,8 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Pending pending;
-    Mail received = mail;
     Cursor next = advance(step, stages);
+    Mail received = mail;
     if (failed(emitBoundary(open, steps, step, *mapping, pending, received)) ||
         failed(emitFurtherSteps(steps, *mapping, pending, next)))
       return failure();

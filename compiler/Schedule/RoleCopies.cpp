@@ -307,19 +307,9 @@ void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at) {
   if (cleared.empty())
     return;
   OpBuilder::InsertionGuard guard(b);
-  Value anyAbsent;
-  bool isKnown = true;
-  for (StepTile &tile : cleared) {
-    Value absent = anyRowAbsent(*tile.copy, tile.mapping);
-    isKnown &= bool(absent);
-    anyAbsent =
-        anyAbsent && absent
-            ? arith::OrIOp::create(b, loc, anyAbsent, absent).getResult()
-            : absent;
-  }
-  if (isKnown)
+  if (Value absent = anyRowAbsent(cleared))
     b.setInsertionPointToStart(
-        scf::IfOp::create(b, loc, TypeRange(), anyAbsent, false).thenBlock());
+        scf::IfOp::create(b, loc, TypeRange(), absent, false).thenBlock());
   clearRows(cleared, at);
 }
 
@@ -330,26 +320,28 @@ Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
   return awaitTile(copy, ring, at, mapping);
 }
 
-/// Whether a tile has rows to be cleared; null where that is not a matter of
-/// its last row. The warpgroups meet only if it has.
-Value RoleKernel::anyRowAbsent(BulkCopy &copy, IRMapping &mapping) {
+/// Whether one of the tiles has rows to be cleared; null where that is not a
+/// matter of its last row. The warpgroups meet only if it has.
+Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
   Value absent;
-  for (Value p : copy.rowPredicates) {
-    auto compare = p.getDefiningOp<arith::CmpIOp>();
-    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
-      return {};
-    auto range = compare.getLhs().getDefiningOp<RangeOp>();
-    auto limit = compare.getRhs().getDefiningOp<SplatOp>();
-    if (!range || !limit)
-      return {};
-    int64_t rows = copy.copy.getBuffer().getType().getRows();
-    Value last = add(scalar(range.getStart(), mapping), i32(rows - 1));
-    Value isAbsent =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, last,
-                              scalar(limit.getValue(), mapping));
-    absent = absent ? arith::OrIOp::create(b, loc, absent, isAbsent).getResult()
-                    : isAbsent;
-  }
+  for (StepTile &tile : tiles)
+    for (Value p : tile.copy->rowPredicates) {
+      auto compare = p.getDefiningOp<arith::CmpIOp>();
+      if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+        return {};
+      auto range = compare.getLhs().getDefiningOp<RangeOp>();
+      auto limit = compare.getRhs().getDefiningOp<SplatOp>();
+      if (!range || !limit)
+        return {};
+      int64_t rows = tile.copy->copy.getBuffer().getType().getRows();
+      Value last = add(scalar(range.getStart(), tile.mapping), i32(rows - 1));
+      Value isAbsent =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, last,
+                                scalar(limit.getValue(), tile.mapping));
+      absent = absent
+                   ? arith::OrIOp::create(b, loc, absent, isAbsent).getResult()
+                   : isAbsent;
+    }
   return absent;
 }
 

@@ -19,6 +19,13 @@ constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
 /// for the tile that it stores.
 constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
+/// `j - i <= most`: how far a column may lie ahead of a row.
+struct AheadLimit {
+  sm::RangeOp columns, rows;
+  mlir::Value most;
+};
+std::optional<AheadLimit> matchAheadLimit(mlir::Value condition);
+
 class RoleKernel {
 public:
   RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
@@ -270,7 +277,7 @@ private:
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
   bool hasIdleSteps();
-  bool endsRows(mlir::Value condition);
+  std::optional<AheadLimit> endOfRows(mlir::Value condition);
   mlir::Value rowsEnd(mlir::IRMapping &mapping);
   void emitIdleSteps(const TileSteps &steps, const mlir::IRMapping &mapping,
                      Cursor &at);
@@ -381,7 +388,7 @@ private:
                         std::optional<Meant> meant = {});
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                           mlir::IRMapping &mapping);
-  mlir::Value anyRowAbsent(BulkCopy &copy, mlir::IRMapping &mapping);
+  mlir::Value anyRowAbsent(llvm::MutableArrayRef<StepTile> tiles);
   void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at);
   /// A predicate of a copy, recomputed with types of the caller's; rows start
   /// `rowShift` later.

@@ -9,6 +9,23 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+std::optional<AheadLimit> matchAheadLimit(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::sle)
+    return std::nullopt;
+  auto most = compare.getRhs().getDefiningOp<SplatOp>();
+  auto distance = compare.getLhs().getDefiningOp<arith::SubIOp>();
+  if (!most || !distance)
+    return std::nullopt;
+  auto range = [](Value v) {
+    auto spread = v.getDefiningOp<BroadcastOp>();
+    return spread ? spread.getSource().getDefiningOp<RangeOp>() : RangeOp();
+  };
+  AheadLimit limit{range(distance.getLhs()), range(distance.getRhs()),
+                   most.getValue()};
+  return limit.columns && limit.rows ? std::optional(limit) : std::nullopt;
+}
+
 namespace {
 
 /// The conditions of a mask that bound the index `column` from above.
@@ -52,21 +69,11 @@ private:
     scalars.push_back(limit.getValue());
     return true;
   }
-  /// `j - i <= scalar`.
   bool isAhead(Value condition) {
-    auto compare = condition.getDefiningOp<arith::CmpIOp>();
-    if (!compare || compare.getPredicate() != arith::CmpIPredicate::sle)
+    std::optional<AheadLimit> limit = matchAheadLimit(condition);
+    if (!limit || !isColumn(limit->columns.getResult()))
       return false;
-    auto most = compare.getRhs().getDefiningOp<SplatOp>();
-    auto distance = compare.getLhs().getDefiningOp<arith::SubIOp>();
-    if (!most || !distance)
-      return false;
-    auto j = distance.getLhs().getDefiningOp<BroadcastOp>(),
-         i = distance.getRhs().getDefiningOp<BroadcastOp>();
-    if (!j || !i || !i.getSource().getDefiningOp<RangeOp>() ||
-        !isColumn(j.getSource()))
-      return false;
-    ahead.push_back({i.getSource(), most.getValue()});
+    ahead.push_back({limit->rows.getResult(), limit->most});
     return true;
   }
 };

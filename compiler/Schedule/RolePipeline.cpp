@@ -163,13 +163,13 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     MmaOp mma;
     Value lhs, rhs, result;
   };
-  auto tileOf = [&](size_t ring) {
+  auto meantIn = [&](size_t ring) {
     Meant meant{&copies[ring]};
     if (steps && plan.loops.size() > 1) {
       meant.first = &plan.streamed.find(plan.loops.front())->second[ring];
       meant.isFirst = steps->isOfFirst;
     }
-    return StepTile{&copies[ring], &streamed[ring], meant, mapping};
+    return meant;
   };
   // Warpgroups meet to clear rows, which none may do that keeps another from
   // its turn. From the last step to the first, only the former has absent rows.
@@ -177,7 +177,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     SmallVector<StepTile> tiles;
     for (auto mma : loop.getBody()->getOps<MmaOp>())
       if (std::optional<size_t> ring = ringOf(mma); ring && mma != last)
-        tiles.push_back(tileOf(*ring));
+        tiles.push_back(
+            {&copies[*ring], &streamed[*ring], meantIn(*ring), mapping});
     tiles.push_back(laggedTile(loop, index, mapping));
     clearTiles(tiles, at);
   }
@@ -185,11 +186,9 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
   for (auto mma : loop.getBody()->getOps<MmaOp>()) {
     if (mma == last)
       continue;
-    if (std::optional<size_t> ring = ringOf(mma)) {
-      StepTile tile = tileOf(*ring);
-      slots[copies[*ring].copy.getBuffer()] =
-          awaitTile(*tile.copy, *tile.ring, at, mapping, tile.meant);
-    }
+    if (std::optional<size_t> ring = ringOf(mma))
+      slots[copies[*ring].copy.getBuffer()] = awaitTile(
+          copies[*ring], streamed[*ring], at, mapping, meantIn(*ring));
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
       return slot ? slot : mapping.lookupOrNull(v);

@@ -56,7 +56,7 @@ RoleKernel::PlainSteps RoleKernel::countSteps(IRMapping &mapping) {
     steps.first.push_back(steps.count);
     Value length = arith::SubIOp::create(
         b, loc, scalar(loop.getUpperBound(), mapping), steps.lower.back());
-    length = arith::MaxSIOp::create(b, loc, length, i32(0));
+    length = most(length, i32(0));
     steps.step = scalar(loop.getStep(), mapping);
     steps.count = add(steps.count,
                       arith::CeilDivSIOp::create(b, loc, length, steps.step));

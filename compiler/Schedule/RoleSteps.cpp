@@ -39,11 +39,12 @@ RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping, Value rowsEnd) {
     steps.upper.push_back(to);
   }
   // From the loop whose steps come last to the one whose steps come first.
+  bool backward = isBackward();
   auto order = llvm::to_vector(llvm::seq<size_t>(0, plan.loops.size()));
-  if (!isBackward())
+  if (!backward)
     std::reverse(order.begin(), order.end());
   for (size_t i : order) {
-    Value first = isBackward()
+    Value first = backward
                       ? lastIndex(steps.lower[i], steps.upper[i], steps.step)
                       : steps.lower[i];
     Value isFirst = arith::ConstantIntOp::create(b, loc, i == 0, 1);
@@ -65,9 +66,10 @@ RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping, Value rowsEnd) {
 SmallVector<RoleKernel::LoopSteps>
 RoleKernel::furtherSteps(const TileSteps &steps) {
   SmallVector<LoopSteps> further;
+  bool backward = isBackward();
   for (auto [loop, from, to] :
        llvm::zip_equal(plan.loops, steps.lower, steps.upper)) {
-    if (!isBackward()) {
+    if (!backward) {
       further.push_back(
           {loop, most(from, add(steps.first, steps.step)), to, Value()});
       continue;
@@ -76,7 +78,7 @@ RoleKernel::furtherSteps(const TileSteps &steps) {
     further.push_back(
         {loop, from, end, add(from, lastIndex(from, end, steps.step))});
   }
-  if (isBackward())
+  if (backward)
     std::reverse(further.begin(), further.end());
   return further;
 }
@@ -84,37 +86,6 @@ RoleKernel::furtherSteps(const TileSteps &steps) {
 Value RoleKernel::indexOf(const LoopSteps &steps, Value number) {
   return steps.sum ? sub(steps.sum, number) : number;
 }
-
-namespace {
-
-/// `j - i <= most` with the columns of a step for j and rows for i.
-struct Ahead {
-  RangeOp rows;
-  Value most;
-};
-
-std::optional<Ahead> matchAhead(Value condition, scf::ForOp loop,
-                                StringAttr rowAxis) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::sle)
-    return std::nullopt;
-  auto most = compare.getRhs().getDefiningOp<SplatOp>();
-  auto distance = compare.getLhs().getDefiningOp<arith::SubIOp>();
-  if (!most || !distance || !loop.isDefinedOutsideOfLoop(most.getValue()))
-    return std::nullopt;
-  auto range = [](Value v) {
-    auto spread = v.getDefiningOp<BroadcastOp>();
-    return spread ? spread.getSource().getDefiningOp<RangeOp>() : RangeOp();
-  };
-  RangeOp columns = range(distance.getLhs()), rows = range(distance.getRhs());
-  if (!columns || !rows || columns.getStart() != loop.getInductionVar() ||
-      !loop.isDefinedOutsideOfLoop(rows.getStart()) ||
-      distOf(rows.getType()).getAxes()[0].getName() != rowAxis)
-    return std::nullopt;
-  return Ahead{rows, most.getValue()};
-}
-
-} // namespace
 
 /// Scores depend on nothing that a softmax step carries (OnlineSoftmax.h), and
 /// nothing else is carried or stored.
@@ -144,17 +115,24 @@ bool RoleKernel::hasIdleSteps() {
   int64_t rows = warpgroupRows * (plan.warpgroups - 1);
   return step && *step <= rows && (rows + *step - 1) / *step < stages &&
          llvm::any_of(
-             lagged[last].getPresence(), [&](Value p) { return endsRows(p); });
+             lagged[last].getPresence(),
+             [&](Value p) { return endOfRows(p).has_value(); });
 }
 
-/// Whether a condition of the last loop's product bounds the columns that a row
+/// A condition of the last loop's product that bounds the columns that a row
 /// sees, in all that the step adds to.
-bool RoleKernel::endsRows(Value condition) {
+std::optional<AheadLimit> RoleKernel::endOfRows(Value condition) {
   scf::ForOp last = plan.loops.back();
   const OnlineSoftmax &step = softmax[last];
-  return llvm::is_contained(step.maxPresence, condition) &&
-         llvm::is_contained(step.sumPresence, condition) &&
-         matchAhead(condition, last, plan.rowAxis);
+  std::optional<AheadLimit> limit = matchAheadLimit(condition);
+  bool isEnd =
+      limit && llvm::is_contained(step.maxPresence, condition) &&
+      llvm::is_contained(step.sumPresence, condition) &&
+      limit->columns.getStart() == last.getInductionVar() &&
+      last.isDefinedOutsideOfLoop(limit->most) &&
+      last.isDefinedOutsideOfLoop(limit->rows.getStart()) &&
+      distOf(limit->rows.getType()).getAxes()[0].getName() == plan.rowAxis;
+  return isEnd ? limit : std::nullopt;
 }
 
 /// The first column that none of the warpgroup's rows sees, as conditions of
@@ -165,8 +143,7 @@ Value RoleKernel::rowsEnd(IRMapping &mapping) {
   scf::ForOp last = plan.loops.back();
   Value end;
   for (Value p : lagged[last].getPresence())
-    if (endsRows(p)) {
-      std::optional<Ahead> ahead = matchAhead(p, last, plan.rowAxis);
+    if (std::optional<AheadLimit> ahead = endOfRows(p)) {
       Value row =
           add(add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
               i32(warpgroupRows - 1));

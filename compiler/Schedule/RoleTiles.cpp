@@ -108,11 +108,9 @@ void RoleKernel::findCoordinates() {
       coordinates.push_back(op.getResult(0));
   // Where its loops begin and end takes arithmetic that products would wait
   // for.
-  llvm::SmallPtrSet<Value, 8> seen;
   for (scf::ForOp loop : plan.loops)
     for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
-      if (dependsOn(bound, parts) && seen.insert(bound).second &&
-          !llvm::is_contained(coordinates, bound))
+      if (dependsOn(bound, parts) && !llvm::is_contained(coordinates, bound))
         coordinates.push_back(bound);
 }
 
@@ -174,19 +172,16 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
     stepBytes += stageBytes(copy);
     keys = copy.copy.getBuffer().getType().getRows();
   }
-  Value some = arith::MaxSIOp::create(b, loc, steps, i32(1));
+  Value some = most(steps, i32(1));
   auto rowsIn = [&](int64_t bytes) {
     return div(i32(bytes / stepBytes), some);
   };
   Value fits = rowsIn(cachedBytes);
   int64_t width = stepBytes / (keys * cachedKeyBytes);
   if (width > 1)
-    fits = arith::MaxSIOp::create(
-        b, loc, fits,
-        arith::MinSIOp::create(b, loc, i32(sectionRows),
-                               rowsIn(cachedBytes * width * width)));
-  order.section = arith::MaxSIOp::create(
-      b, loc, arith::MinSIOp::create(b, loc, fits, order.rows), i32(1));
+    fits = most(fits,
+                least(i32(sectionRows), rowsIn(cachedBytes * width * width)));
+  order.section = most(least(fits, order.rows), i32(1));
   return order;
 }
 
@@ -207,7 +202,7 @@ Value RoleKernel::nthTile(const TileOrder &order, Value n) {
   Value firstRow = mul(section, size);
   number = sub(number, mul(firstRow, length));
   // The last section may have fewer rows.
-  size = arith::MinSIOp::create(b, loc, size, sub(order.rows, firstRow));
+  size = least(size, sub(order.rows, firstRow));
   Value down = div(number, size),
         row = add(firstRow, sub(number, mul(down, size)));
   Value place = plan.length == TileLength::Grows
