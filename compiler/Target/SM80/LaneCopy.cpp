@@ -73,9 +73,8 @@ void LaneEmitter::emitUnrolledCopy(CopyAsyncOp copy) {
       b.setInsertionPointToStart(branch.elseBlock());
       Registers single;
       for (int64_t i = 0; i < static_cast<int64_t>(access.regs.size()); ++i) {
-        Value pointer = LLVM::GEPOp::create(
-            b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
-            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(element))});
+        Value pointer = bytesAhead(access.pointer,
+                                   static_cast<int32_t>(i * bytesOf(element)));
         llvm::append_range(single, loadWords(pointer, access.present[i],
                                              bytesOf(element), element));
       }

@@ -114,6 +114,12 @@ protected:
   accesses(sm::DistAttr dist, mlir::Value tensor, mlir::ValueRange indices,
            mlir::ValueRange presence, int64_t width,
            AddressOf addressOf = &LaneEmitter::elementPointer);
+  /// The address so many bytes ahead.
+  mlir::Value bytesAhead(mlir::Value pointer, mlir::LLVM::GEPArg bytes) {
+    return mlir::LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
+                                     pointer,
+                                     llvm::ArrayRef<mlir::LLVM::GEPArg>{bytes});
+  }
   /// `pointer` plus the offset of an element, by indices of which some may be
   /// null; of a tensor whose rows are contiguous the last stride is 1.
   mlir::Value offsetPointer(mlir::Value pointer, mlir::Value tensor,

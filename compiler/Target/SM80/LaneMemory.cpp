@@ -28,8 +28,7 @@ Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
   }
   if (!offset)
     return pointer;
-  return LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
-                             pointer, ValueRange{offset});
+  return bytesAhead(pointer, offset);
 }
 
 Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
@@ -57,9 +56,7 @@ Value LaneEmitter::vectorPointer(Value tensor, ArrayRef<Value> indices) {
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
   Value pointer = offsetPointer(globals[tensor].pointer, tensor, first,
                                 /*isContiguous=*/true);
-  return LLVM::GEPOp::create(
-      b, loc(), pointer.getType(), b.getI8Type(), pointer,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(ahead * bytesOf(element))});
+  return bytesAhead(pointer, static_cast<int32_t>(ahead * bytesOf(element)));
 }
 
 Value LaneEmitter::takeStep(Value &index) {
@@ -294,9 +291,8 @@ LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
   b.setInsertionPointToStart(branch.elseBlock());
   Registers single;
   for (int64_t i = 0; i < width; ++i) {
-    Value pointer = LLVM::GEPOp::create(
-        b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(element))});
+    Value pointer =
+        bytesAhead(access.pointer, static_cast<int32_t>(i * bytesOf(element)));
     llvm::append_range(single, loadWords(pointer, access.present[i],
                                          bytesOf(element), element));
   }
@@ -316,9 +312,8 @@ void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values) {
   storeWords(access.pointer, {}, values);
   b.setInsertionPointToStart(branch.elseBlock());
   for (auto [i, v] : llvm::enumerate(values)) {
-    Value pointer = LLVM::GEPOp::create(
-        b, loc(), access.pointer.getType(), b.getI8Type(), access.pointer,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i * bytesOf(v.getType()))});
+    Value pointer = bytesAhead(access.pointer,
+                               static_cast<int32_t>(i * bytesOf(v.getType())));
     storeWords(pointer, access.present[i], v);
   }
 }
@@ -372,8 +367,7 @@ void LaneEmitter::emitStore(StoreOp store) {
 Value LaneEmitter::sharedPointer(Value byteOffset) {
   Value base = LLVM::AddressOfOp::create(
       b, loc(), LLVM::LLVMPointerType::get(b.getContext(), 3), "selvedge_smem");
-  return LLVM::GEPOp::create(b, loc(), base.getType(), b.getI8Type(), base,
-                             ValueRange{byteOffset});
+  return bytesAhead(base, byteOffset);
 }
 
 /// A sum of a pointer, what depends on the thread and a constant, in this
@@ -411,12 +405,8 @@ Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
       arith::AndIOp::create(b, loc(), row.part, i32(type.getSwizzle())));
   offset = add(offset, add(mul(row.part, i32(type.getPanelRowBytes())),
                            mul(swizzled, i32(16))));
-  Value pointer = sharedPointer(base);
-  pointer = LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),
-                                pointer, ValueRange{offset});
-  return LLVM::GEPOp::create(
-      b, loc(), pointer.getType(), b.getI8Type(), pointer,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(ahead)});
+  return bytesAhead(bytesAhead(sharedPointer(base), offset),
+                    static_cast<int32_t>(ahead));
 }
 
 void LaneEmitter::emitAlloc(AllocOp alloc) {
