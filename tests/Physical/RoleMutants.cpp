@@ -122,16 +122,18 @@ private:
 
 } // namespace
 
-std::vector<Mutant> roleMutants(ModuleOp module) {
-  Mutator mutator(module, /*sample=*/false);
+static std::vector<Mutant> collect(ModuleOp module, bool sample) {
+  Mutator mutator(module, sample);
   mutator.run();
   return std::move(mutator.mutants);
 }
 
+std::vector<Mutant> roleMutants(ModuleOp module) {
+  return collect(module, /*sample=*/false);
+}
+
 std::vector<Mutant> sampledRoleMutants(ModuleOp module) {
-  Mutator mutator(module, /*sample=*/true);
-  mutator.run();
-  return std::move(mutator.mutants);
+  return collect(module, /*sample=*/true);
 }
 
 } // namespace selvedge::testing
