@@ -190,7 +190,7 @@ private:
   void findForm();
   mlir::LogicalResult emitTiles();
   mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step,
-                                Mail &mail);
+                                Mail &mail, llvm::function_ref<void()> release);
   void awaitResident(Cursor tile, mlir::IRMapping &mapping);
   void releaseResident(Cursor tile);
   mlir::LogicalResult emitOutside(bool afterLoops, mlir::IRMapping &mapping);
@@ -218,7 +218,8 @@ private:
   bool hasSameProducts(mlir::scf::ForOp loop);
   mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
   mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step,
-                                      Mail &mail);
+                                      Mail &mail,
+                                      llvm::function_ref<void()> release);
   /// Loops whose steps only add products of copied tiles to what they carry:
   /// nothing in them depends on a result.
   bool findPlainProducts();
@@ -245,6 +246,8 @@ private:
     /// The computed operand of the last product, its step's index and slot.
     mlir::Value operand, index;
     Cursor at;
+    /// Whether the accumulator is known to be zero.
+    bool isFresh = false;
   };
   /// Where the loops of a tile begin and end, and its first step, if it has
   /// any: whether that is one of the first loop.
@@ -282,6 +285,9 @@ private:
   void emitIdleSteps(const TileSteps &steps, const mlir::IRMapping &mapping,
                      Cursor &at);
   llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
+  /// Emits what ends the product beside a step, behind the first part of a fold
+  /// if there is one.
+  using Meet = llvm::function_ref<void(mlir::Value fold)>;
   mlir::FailureOr<mlir::Value>
   emitFront(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
             const Pending *before, const mlir::IRMapping &earlier,
@@ -289,7 +295,7 @@ private:
             Mail *mail = nullptr);
   mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
                                mlir::IRMapping &mapping, Pending &after,
-                               llvm::function_ref<void()> meet);
+                               Meet meet);
   mlir::LogicalResult
   emitFirstStep(const TileSteps &steps, Cursor at, const Pending *before,
                 const mlir::IRMapping &earlier,
@@ -302,6 +308,18 @@ private:
   mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
                                Cursor at, const Pending &before,
                                mlir::IRMapping mapping, Pending &after);
+  llvm::SmallVector<mlir::Value> pack(const Pending &pending, Cursor next);
+  void unpack(mlir::ValueRange values, Pending &pending, Cursor &next);
+  /// Whether a tile's second step is emitted by itself.
+  bool hasSecondStep();
+  mlir::LogicalResult emitFurtherLoop(const LoopSteps &further,
+                                      mlir::Value step,
+                                      const mlir::IRMapping &mapping,
+                                      Pending &pending, Cursor &next);
+  mlir::LogicalResult emitSecondStep(llvm::ArrayRef<LoopSteps> earlier,
+                                     LoopSteps &main, mlir::Value step,
+                                     const mlir::IRMapping &mapping,
+                                     Pending &pending, Cursor &next);
   mlir::LogicalResult emitFurtherSteps(const TileSteps &steps,
                                        const mlir::IRMapping &mapping,
                                        Pending &pending, Cursor &next);
@@ -350,14 +368,14 @@ private:
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
                           mlir::Value slot);
   mlir::Value finishLagged(mlir::scf::ForOp loop, mlir::Value started,
-                           const Pending &pending);
+                           const Pending &pending, mlir::Value fold = {});
   /// Warpgroups start their products in turn, so that one computes while the
   /// other multiplies.
   void awaitTurn();
   void passTurn();
   bool findSoftmax();
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
-                   mlir::IRMapping &mapping);
+                   mlir::IRMapping &mapping, Meet meet);
   /// A step's exponents of 2 are `scores` times `factor` where `presence` is
   /// true, or everywhere without one, and -inf elsewhere.
   struct Exponents {
@@ -373,7 +391,7 @@ private:
   void emitExactSoftmax(
       const OnlineSoftmax &step, mlir::scf::ForOp loop, Exponents exponents,
       mlir::IRMapping &mapping, bool isFirst = false,
-      llvm::function_ref<void()> meet = [] {});
+      Meet meet = [](mlir::Value) {});
   /// Gives a copy of an operation the types of one warpgroup.
   void convertInPlace(mlir::Operation &op);
   /// `op` with the types of one warpgroup.

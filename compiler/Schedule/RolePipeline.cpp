@@ -123,7 +123,8 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
   bool isLeft = laggedOperand(loop) == mma.getLhs();
   return WgmmaOp::create(
       b, loc, convert(mma.getType()), isLeft ? pending.operand : slot,
-      isLeft ? slot : pending.operand, pending.carried[laggedResult],
+      isLeft ? slot : pending.operand,
+      pending.isFresh ? Value() : pending.carried[laggedResult],
       mma.getOverAttr(), ValueRange());
 }
 
@@ -224,9 +225,12 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
   return product;
 }
 
-/// The lagged product `started`, whose tile is no longer needed then.
+/// The lagged product `started`, whose tile is no longer needed then. With
+/// `fold` it is awaited behind the first part of that.
 Value RoleKernel::finishLagged(scf::ForOp loop, Value started,
-                               const Pending &pending) {
+                               const Pending &pending, Value fold) {
+  if (fold)
+    AfterOp::create(b, loc, fold);
   Value product = WgmmaWaitOp::create(b, loc, started.getType(), started, 0);
   ArriveOp::create(b, loc, streamed[*streamedBy(loop, lagged[loop])].empty,
                    pending.at.stage, true);
@@ -238,10 +242,10 @@ Value RoleKernel::finishLagged(scf::ForOp loop, Value started,
 /// the step must not go on beside another product: before there are weights.
 LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
                                    IRMapping &mapping, Pending &after,
-                                   llvm::function_ref<void()> meet) {
+                                   Meet meet) {
   auto found = softmax.find(loop);
   if (found == softmax.end())
-    meet();
+    meet(Value());
   auto isSoftmax = [&](Operation &op) {
     return found != softmax.end() && found->second.isPart(&op);
   };
@@ -255,7 +259,7 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (isSoftmax(op)) {
       if (!emitted && !isFirst) {
-        emitSoftmax(found->second, loop, mapping);
+        emitSoftmax(found->second, loop, mapping, meet);
       } else if (!emitted) {
         Exponents exponents = findExponents(found->second, loop, mapping);
         maskScores(exponents);
@@ -292,12 +296,16 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
       emitFront(loop, index, at, &before, mapping, mapping);
   if (failed(started))
     return failure();
-  Value product = finishLagged(loop, *started, before);
-  for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
-    mapping.map(argument, i == laggedResult ? product : before.carried[i]);
+  for (auto [argument, value] :
+       llvm::zip_equal(loop.getRegionIterArgs(), before.carried))
+    mapping.map(argument, value);
   after.index = index;
   after.at = at;
-  return emitRest(loop, /*isFirst=*/false, mapping, after, [] {});
+  auto meet = [&](Value fold) {
+    mapping.map(loop.getRegionIterArg(laggedResult),
+                finishLagged(loop, *started, before, fold));
+  };
+  return emitRest(loop, /*isFirst=*/false, mapping, after, meet);
 }
 
 SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {
@@ -345,7 +353,7 @@ LogicalResult RoleKernel::emitFirstStep(
   if (failed(started))
     return failure();
   Value product;
-  auto meet = [&] {
+  auto meet = [&](Value) {
     if (before)
       product = finishLagged(last, *started, *before);
   };
@@ -385,45 +393,6 @@ LogicalResult RoleKernel::emitFirstStep(
   return before ? finish(more.front()) : success();
 }
 
-/// The steps after the first, loop after loop. `next` is the place of the
-/// second one.
-LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
-                                           const IRMapping &mapping,
-                                           Pending &pending, Cursor &next) {
-  for (const LoopSteps &further : furtherSteps(steps)) {
-    SmallVector<Value> values(pending.carried);
-    size_t n = values.size();
-    values.append({pending.operand, pending.index, pending.at.stage,
-                   pending.at.parity, next.stage, next.parity});
-    auto unpack = [&](ValueRange from) {
-      pending.carried.assign(from.begin(), from.begin() + n);
-      pending.operand = from[n];
-      pending.index = from[n + 1];
-      pending.at = {from[n + 2], from[n + 3]};
-      next = {from[n + 4], from[n + 5]};
-    };
-    scf::ForOp source = further.loop;
-    auto loop = scf::ForOp::create(b, source.getLoc(), further.from, further.to,
-                                   steps.step, values);
-    {
-      OpBuilder::InsertionGuard inner(b);
-      b.setInsertionPointToEnd(loop.getBody());
-      unpack(loop.getRegionIterArgs());
-      Pending after;
-      if (failed(emitStep(source, indexOf(further, loop.getInductionVar()),
-                          next, pending, mapping, after)))
-        return failure();
-      Cursor afterNext = advance(next, stages);
-      SmallVector<Value> yields(after.carried);
-      yields.append({after.operand, after.index, after.at.stage,
-                     after.at.parity, afterNext.stage, afterNext.parity});
-      scf::YieldOp::create(b, loc, yields);
-    }
-    unpack(loop.getResults());
-  }
-  return success();
-}
-
 /// The last product of a tile, with nothing beside it.
 Value RoleKernel::emitLastProduct(const Pending &pending,
                                   const IRMapping &mapping) {
@@ -450,9 +419,11 @@ void RoleKernel::mapResults(ArrayRef<Value> carried, IRMapping &mapping) {
 }
 
 /// All loops of a tile: the first step alone, every further one beside the
-/// product of the step before, the last product alone.
+/// product of the step before, the last product alone. Resident operands are
+/// released before it, so that the next tile's come meanwhile.
 LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
-                                          Mail &mail) {
+                                          Mail &mail,
+                                          llvm::function_ref<void()> release) {
   TileSteps steps = findSteps(mapping, rowsEnd(mapping));
   SmallVector<Value> values = initialValues(mapping);
   size_t n = values.size();
@@ -471,12 +442,14 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
         failed(emitFurtherSteps(steps, mapping, pending, next)))
       return failure();
     emitIdleSteps(steps, mapping, next);
+    release();
     SmallVector<Value> results(pending.carried);
     results[laggedResult] = emitLastProduct(pending, mapping);
     results.append({next.stage, next.parity});
     results.append(pack(mail));
     scf::YieldOp::create(b, loc, results);
     b.setInsertionPointToStart(branch.elseBlock());
+    release();
     values.truncate(n + 2);
     values.append(pack(receiveTile(place, /*isSingle=*/false)));
     scf::YieldOp::create(b, loc, values);

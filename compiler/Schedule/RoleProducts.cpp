@@ -201,19 +201,21 @@ LogicalResult RoleKernel::emitTiles() {
         if (failed(mapping))
           return failure();
         awaitResident(tile, *mapping);
-        if (failed(emitLoops(*mapping, step, mail)))
+        if (failed(emitLoops(*mapping, step, mail,
+                             [&] { releaseResident(tile); })))
           return failure();
-        releaseResident(tile);
         tile = advance(tile, residentStages);
         carried = {tile.stage, tile.parity, step.stage, step.parity};
         return emitOutside(/*afterLoops=*/true, *mapping);
       });
 }
 
+/// `release` is emitted where nothing more reads the tile's resident operands.
 LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
-                                    Mail &mail) {
+                                    Mail &mail,
+                                    llvm::function_ref<void()> release) {
   if (form == Form::Lagged)
-    return emitLaggedLoops(mapping, step, mail);
+    return emitLaggedLoops(mapping, step, mail, release);
   if (form == Form::Plain) {
     if (failed(emitPlainLoops(mapping, step)))
       return failure();
@@ -222,6 +224,7 @@ LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
       if (failed(emitLoop(loop, mapping, step)))
         return failure();
   }
+  release();
   mail = receiveTile(mail.next, /*isSingle=*/false);
   return success();
 }

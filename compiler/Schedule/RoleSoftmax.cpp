@@ -152,8 +152,7 @@ Value RoleKernel::naturalMax(Value max) {
 /// tile there is nothing to rescale. `meet` is called before the weights.
 void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                                   Exponents exponents, IRMapping &mapping,
-                                  bool isFirst,
-                                  llvm::function_ref<void()> meet) {
+                                  bool isFirst, Meet meet) {
   Rows rows{b, loc, convert(step.weights.getType()),
             convert(step.newMax.getType())};
   Value top =
@@ -171,7 +170,7 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value reference =
       arith::SelectOp::create(b, step.reference.getLoc(), isEmpty,
                               rows.splat(rows.f32(0), rows.row), max);
-  meet();
+  meet(Value());
   Value shift = arith::NegFOp::create(b, loc, reference);
   Value weights = math::Exp2Op::create(
       b, loc,
@@ -225,13 +224,19 @@ static Location speculationLoc(const OnlineSoftmax &step) {
 /// Weights against the maximum of the steps before. They are exact weights for
 /// that reference, whatever the maximum has become, as long as no weight grows
 /// past the limit: then, or if there was no maximum (the exponents are +inf or
-/// NaN), some warps take the exact step.
+/// NaN), some warps take the exact step. `meet` is called before the sums of
+/// the weights' products are needed: behind the first weights where there are
+/// many. Few are no more instructions than ptxas moves ahead of a wait.
 void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
-                             IRMapping &mapping) {
+                             IRMapping &mapping, Meet meet) {
   Rows rows{b, loc, convert(step.weights.getType()),
             convert(step.newMax.getType())};
   Value max = mapping.lookup(loop.getRegionIterArg(step.max)),
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
+  constexpr int64_t manyWeights = 64;
+  bool isLong = distOf(rows.full).getNumRegs() >= manyWeights;
+  if (!isLong)
+    meet(Value());
   Value shift = arith::NegFOp::create(b, loc, max);
   Exponents from = findExponents(step, loop, mapping);
   // The exact step, too, has the masked scores: predicates that wait for it
@@ -246,6 +251,8 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value partial =
       FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
                      step.over, presenceOf(step.sumPresence, mapping));
+  if (isLong)
+    meet(partial);
   SmallVector<Value> results{max, arith::AddFOp::create(b, loc, sum, partial)};
   SmallVector<Value> sources{step.newMax, step.newSum};
   for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {

@@ -271,6 +271,16 @@ LogicalResult FoldOp::verify() {
   return checkPresence(*this, getPresence(), getOverAttr(), getSource());
 }
 
+LogicalResult AfterOp::verify() {
+  auto fold = getFold().getDefiningOp<FoldOp>();
+  Operation *source = fold ? fold.getSource().getDefiningOp() : nullptr;
+  if (!source || fold.getKind() != tile::Combine::Add ||
+      source->getName().getStringRef() != "math.exp2")
+    return emitOpError("expects the result of an sm.fold that adds results of "
+                       "math.exp2");
+  return success();
+}
+
 LogicalResult ContributesOp::verify() {
   return checkPresence(*this, getPresence(), getOverAttr(), getSource());
 }

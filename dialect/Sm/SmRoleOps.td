@@ -206,6 +206,19 @@ def Sm_FoldOp : Sm_Op<"fold", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Sm_AfterOp : Sm_Op<"after", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "keeps what follows behind the first part of a fold";
+  let description = [{
+    The assembler moves a wait for products ahead of arithmetic that does not need them, and warps then wait while they could compute. Behind this op it stays: the first quarter of the elements of `fold`,
+    the result of an `sm.fold`, is computed before anything in memory order after it. Only the order of instructions changes, no value does.
+    Constraints:
+    - (C1) the fold adds exponentials: its emission relies on sums that have no sign.
+  }];
+  let arguments = (ins Sm_Tile:$fold);
+  let assemblyFormat = "$fold attr-dict `:` type($fold)";
+  let hasVerifier = 1;
+}
+
 def Sm_ContributesOp : Sm_Op<"contributes", [MemoryEffects<[MemWrite]>]> {
   let summary = "says which lanes of a register tile take part in a product of a later step";
   let description = [{

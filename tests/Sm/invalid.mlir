@@ -286,3 +286,16 @@ sm.kernel @k args [] warps 2 {
   %3 = sm.reduce add %1 over "j" through %2 : !sm.buffer<"r" x "t", 1 x 32 x f32, swizzle 0, stages 1> : !t -> f32
   sm.return
 }
+
+// -----
+
+!t = tensor<32x64xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"j" regs[: 64] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+!f = tensor<32x1xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"j" regs[] by[] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+sm.kernel @k args [] warps 1 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> !t
+  %2 = sm.fold add %1 over "j" : !t -> !f
+  // expected-error @below {{expects the result of an sm.fold that adds results of math.exp2}}
+  sm.after %2 : !f
+  sm.return
+}

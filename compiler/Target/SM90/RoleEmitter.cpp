@@ -57,6 +57,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     emitClear(clear);
   else if (auto fold = dyn_cast<FoldOp>(op))
     emitFold(fold);
+  else if (auto after = dyn_cast<AfterOp>(op))
+    emitAfter(after);
   else if (auto slot = dyn_cast<SlotOp>(op))
     emitSlot(slot);
   else if (auto columns = dyn_cast<ColumnsOp>(op))
@@ -214,7 +216,8 @@ void RoleEmitter::emitPanel(PanelOp panel) {
 }
 
 /// Two chains per result: as short as the pipeline needs, and fewer live
-/// registers than a tree.
+/// registers than a tree. Where the first quarter of the elements is summed up
+/// both have a sum of their own, which emitAfter() uses.
 void RoleEmitter::emitFold(FoldOp fold) {
   static constexpr size_t chains = 2;
   DistAttr from = distOf(fold.getSource().getType()),
@@ -222,7 +225,9 @@ void RoleEmitter::emitFold(FoldOp fold) {
   int64_t position = from.indexOf(fold.getOverAttr());
   SmallVector<SmallVector<Value>> partial(to.getNumRegs());
   SmallVector<size_t> taken(to.getNumRegs());
-  for (auto [reg, v] : llvm::enumerate(lanes(fold.getSource()))) {
+  const Registers &all = lanes(fold.getSource());
+  Registers &early = heads[fold];
+  for (auto [reg, v] : llvm::enumerate(all)) {
     SmallVector<int64_t> where = from.unflatten(static_cast<int64_t>(reg));
     where[position] = 0;
     int64_t group = to.flatten(where);
@@ -233,6 +238,8 @@ void RoleEmitter::emitFold(FoldOp fold) {
       sums[taken[group] % chains] =
           combine(fold.getKind(), sums[taken[group] % chains], v);
     ++taken[group];
+    if (reg + 1 == all.size() / 4)
+      early = sums;
   }
   Registers result;
   for (SmallVector<Value> &sums : partial) {
@@ -242,6 +249,19 @@ void RoleEmitter::emitFold(FoldOp fold) {
     result.push_back(total);
   }
   lanes(fold) = result;
+}
+
+/// Memory operations keep their order, and ptxas moves no wait ahead of one:
+/// here a store that needs sums of the fold. It is never executed, for sums of
+/// weights have no sign; if one had, the address would be outside the window of
+/// shared memory. Without the integer `or` ptxas would prove that itself.
+void RoleEmitter::emitAfter(AfterOp after) {
+  const Registers &sums = heads[after.getFold()];
+  std::string text = "{ .reg .b32 bits; .reg .f32 sum; .reg .pred never; "
+                     "or.b32 bits, $0, $1; mov.b32 sum, bits; "
+                     "setp.lt.f32 never, sum, 0f00000000; "
+                     "@never st.shared.b32 [bits], bits; }";
+  inlineAsm({}, {sums.front(), sums.back()}, text, "f,f,~{memory}");
 }
 
 void RoleEmitter::emitColumns(ColumnsOp columns) {

@@ -41,6 +41,7 @@ private:
   /// Drops what was computed once per role.
   void forgetRole();
   void emitFold(sm::FoldOp fold);
+  void emitAfter(sm::AfterOp after);
   void emitSlot(sm::SlotOp slot);
   void emitPanel(sm::PanelOp panel);
   void emitColumns(sm::ColumnsOp columns);
@@ -91,6 +92,8 @@ private:
   llvm::DenseMap<mlir::Value, Slot> slots;
   /// By ring, one map per orientation (MN-major, K-major).
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors[2];
+  /// By fold, the sums of its first elements.
+  llvm::DenseMap<mlir::Value, Registers> heads;
   mlir::Value base;
   bool inRole = false;
 };
