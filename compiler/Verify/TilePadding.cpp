@@ -41,20 +41,6 @@ private:
            (fact.state == State::Garbage || fact.state == State::Determined);
   }
 
-  /// Facts of an operation without a rule of its own: any absent operand lane
-  /// makes the result's lane absent and garbage.
-  void spread(Operation *op) {
-    for (Value result : op->getResults()) {
-      Facts merged;
-      for (Value operand : op->getOperands())
-        for (const Fact &fact : of(operand))
-          if (fact.origin == Origin::Absent)
-            addFact(merged,
-                    {fact.predicate, State::Garbage, fact.origin, fact.within});
-      facts[result] = merged;
-    }
-  }
-
   InFlightDiagnostic refuse(Operation *op, const Fact &fact,
                             const Twine &what) {
     InFlightDiagnostic diag = op->emitOpError("expects ") << what;
@@ -89,15 +75,14 @@ private:
       visitInclude(include);
       return success();
     }
-    if (isa<ConvertOp, BroadcastOp, SplatOp, arith::ExtFOp, arith::TruncFOp>(
-            op)) {
-      // These keep 0 and the infinities.
-      facts[op.getResult(0)] = Facts(of(op.getOperand(0)));
-      return success();
-    }
     if (op.getNumRegions() != 0)
       return op.emitOpError("has no rule in this verifier");
-    spread(&op);
+    if (op.getNumResults() != 0) {
+      Facts result = elementwiseFacts(
+          &op, [&](Value v) -> const Facts & { return of(v); });
+      for (Value v : op.getResults())
+        facts[v] = result;
+    }
     return success();
   }
 
@@ -133,14 +118,15 @@ private:
   }
 
   /// The lanes that a sink consumes must hold `wanted`: where its presence is
-  /// false, and wherever they would be garbage.
+  /// false, and wherever the value has none.
   LogicalResult demand(Operation *op, ValueRange presence, const Facts &known,
                        ArrayAttr over, State wanted, StringRef what) {
     for (Value p : presence)
       if (stateAt(known, p) != wanted)
         return refuse(op, {p, State::Garbage}, what);
     for (const Fact &fact : known)
-      if (isGarbage(fact) && mentions(fact.predicate, over))
+      if (fact.origin == Origin::Absent && fact.state != wanted &&
+          mentions(fact.predicate, over))
         return refuse(op, fact, what);
     return success();
   }
@@ -178,7 +164,7 @@ private:
           addAbsent(rest, {fact});
           continue;
         }
-        if (check && isGarbage(fact) &&
+        if (check && fact.origin == Origin::Absent &&
             !isPair(dot.getLhs(), dot.getRhs(), fact.predicate))
           return refuse(dot, fact, pairRule);
       }

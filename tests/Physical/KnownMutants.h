@@ -112,28 +112,17 @@ inline const Missed missedOnTile = {
     .byVerifiers = unite({sparedOnTile, ownPredicates}),
 };
 
-/// Guards that change no result: log(0) + -inf is -inf already; where the row's
-/// sum is 0 its weights are selected to 0 for that.
-inline const Names harmlessGuards =
-    unite({inEach(attention, {"guard #3: deleted"}),
-           inEach({"softmax"}, {"guard #2: deleted"})});
-
 /// A NaN in the maximum is one in the sum as well.
 inline const Names harmlessCompares =
     unite({inEach(attention, {"guard's compare: launders NaN"}),
-           inEach({"softmax"}, {"guard's compare: launders NaN",
-                                "guard's compare #2: launders NaN"})});
+           inEach({"softmax"}, {"guard's compare: launders NaN"})});
 
 /// Guards have no verifier before form seq.
 inline const Missed missedGuards = {
-    .byAll = unite({harmlessGuards, harmlessCompares}),
-    .inExecution = unite({harmlessGuards, harmlessCompares}),
+    .byAll = harmlessCompares,
+    .inExecution = harmlessCompares,
     .byVerifiers = {},
 };
-
-/// Absent lanes of a load are 0 in form seq, which is what a sum needs.
-inline const Names zeroSum = inEach({"partial"}, {"mask: deleted"});
-inline const Names zeroColumn = inEach({"partial"}, {"mask: part 0 +1"});
 
 /// Those of which the verifiers of form seq prove that they change nothing: the
 /// grid has a block for each row.
@@ -150,12 +139,10 @@ inline const Names provedBounds = inEach(
                  "store of total: predicate 0 +1"});
 
 inline const Missed missedInSeq = {
-    .byAll =
-        unite({provedRows, provedBounds, sparedInSeq, zeroSum, unstoredRows}),
-    .inExecution =
-        unite({sparedInSeq, sparedRowInSeq, impliedLength, unstoredRows,
-               filledTwice, zeroSum, zeroColumn, wholeRows}),
-    .byVerifiers = unite({provedRows, sparedInSeq, zeroSum, ownPredicates}),
+    .byAll = unite({provedRows, provedBounds, sparedInSeq, unstoredRows}),
+    .inExecution = unite({sparedInSeq, sparedRowInSeq, impliedLength,
+                          unstoredRows, filledTwice, wholeRows}),
+    .byVerifiers = unite({provedRows, sparedInSeq, ownPredicates}),
 };
 
 /// True: the window begins in or before the full part.
