@@ -233,7 +233,8 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
   for (const Facts *facts : {&chosen, &tested})
     for (const Fact &fact : *facts)
       if (ended(fact) && fact.origin != Origin::Known)
-        fill({fact.predicate, constant, Origin::Filled, fact.within});
+        fill({fact.predicate, constant, Origin::Filled, fact.within,
+              impliesTrue(condition, fact.predicate)});
   conjuncts(condition,
             [&](Value part) { fill({part, constant, Origin::Known}); });
   // Elsewhere a lane is what the arm that is taken has.
