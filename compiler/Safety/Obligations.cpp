@@ -1,5 +1,6 @@
 // tile-obligations: the state of absent lanes at every sink.
 // SPDX-License-Identifier: MIT
+#include "compiler/Safety/ImpliedLimits.h"
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Predicates.h"
 #include "dialect/Tile/Provenance.h"
@@ -118,12 +119,18 @@ private:
   void maskScores(SoftmaxUpdateOp op) {
     if (op.getPresence().empty())
       return;
+    // What other conditions imply for rows that exist needs no test: no other
+    // row is stored.
+    SmallVector<Value> rows = rowsOf(op.getScores(), op.getOverAttr()),
+                       tested(op.getPresence());
+    llvm::erase_if(
+        tested, [&](Value p) { return isImplied(p, op.getPresence(), rows); });
     OpBuilder b(op);
     TypedAttr masked =
         b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
-    op.getScoresMutable().assign(
-        select(b, op, "scores", "softmax over " + op.getOver(),
-               op.getPresence(), op.getScores(), masked));
+    op.getScoresMutable().assign(select(b, op, "scores",
+                                        "softmax over " + op.getOver(), tested,
+                                        op.getScores(), masked));
   }
 
   void maskReduction(ReduceOp op) {

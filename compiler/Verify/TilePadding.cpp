@@ -1,6 +1,7 @@
 // verify-tile-padding: absent lanes reach no sink (V1).
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/ElementStates.h"
+#include "compiler/Verify/ImpliedLimits.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -122,13 +123,23 @@ private:
   LogicalResult demand(Operation *op, ValueRange presence, const Facts &known,
                        ArrayAttr over, State wanted, StringRef what) {
     for (Value p : presence)
-      if (stateAt(known, p) != wanted)
+      if (stateAlong(known, p, over) != wanted)
         return refuse(op, {p, State::Garbage}, what);
     for (const Fact &fact : known)
       if (fact.origin == Origin::Absent && fact.state != wanted &&
-          mentions(fact.predicate, over))
+          mentions(fact.predicate, over) &&
+          stateAlong(known, fact.predicate, over) != wanted)
         return refuse(op, fact, what);
     return success();
+  }
+
+  /// What a sink over `over` finds where `predicate` is false, in rows that
+  /// exist: the others are absent from its result.
+  static std::optional<State> stateAlong(const Facts &known, Value predicate,
+                                         ArrayAttr over) {
+    return over.size() == 1
+               ? stateInRows(known, predicate, cast<StringAttr>(over[0]))
+               : stateAt(known, predicate);
   }
 
   LogicalResult visitStore(StoreOp store, bool check) {
@@ -165,11 +176,11 @@ private:
           continue;
         }
         if (check && fact.origin == Origin::Absent &&
-            !isPair(dot.getLhs(), dot.getRhs(), fact.predicate))
+            !isPair(dot, fact.predicate))
           return refuse(dot, fact, pairRule);
       }
     for (Value p : dot.getPresence())
-      if (check && !isPair(dot.getLhs(), dot.getRhs(), p))
+      if (check && !isPair(dot, p))
         return refuse(dot, {p, State::Garbage}, pairRule);
     if (dot.getInit())
       addAbsent(rest, of(dot.getInit()));
@@ -178,9 +189,10 @@ private:
   }
 
   /// The annihilator pair at the lanes where `predicate` is false.
-  bool isPair(Value a, Value b, Value predicate) {
-    std::optional<State> x = stateAt(of(a), predicate),
-                         y = stateAt(of(b), predicate);
+  bool isPair(DotOp dot, Value predicate) {
+    Value a = dot.getLhs(), b = dot.getRhs();
+    std::optional<State> x = stateAlong(of(a), predicate, dot.getOver()),
+                         y = stateAlong(of(b), predicate, dot.getOver());
     auto isZero = [](std::optional<State> s) { return s == State::Zero; };
     // Data beside a zero is allowed only where the predicate speaks of axes
     // that the operand lacks: then the same element is present for other rows.
