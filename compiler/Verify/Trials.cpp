@@ -202,12 +202,21 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   // Where fewer than two are cut, others give a thread block its tiles.
   size_t varied =
       std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
+  size_t numCut = dims.size();
   llvm::append_range(dims, uncut);
   llvm::append_range(dims, fixed);
 
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   if (!nonempty)
     choices.push_back(0);
+  // Of few blocks two times as many: what one tile leaves to the next may
+  // depend on both being the last of their rows.
+  auto isSmall = [&](ArrayRef<size_t> counts) {
+    return varied < numCut + uncut.size() &&
+           llvm::all_of(
+               counts,
+               [&](size_t i) { return choices[i] <= 2 && choices[i] > 0; });
+  };
   std::vector<Trial> trials;
   SmallVector<size_t> counts(varied, 0);
   while (true) {
@@ -220,7 +229,9 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     if (isLegal) {
       Trial trial;
       for (auto [i, dim] : llvm::enumerate(dims)) {
-        int64_t count = i < varied ? choices[counts[i]] : 1;
+        int64_t count = i < varied                       ? choices[counts[i]]
+                        : i == varied && isSmall(counts) ? 2
+                                                         : 1;
         // Two blocks, the second one not full.
         bool isPartial = dim.block > 1 && count == 2;
         trial.dims.push_back({dim.value, dim.block * count - isPartial});
@@ -239,8 +250,15 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
           samples.insert(given.second);
         }
       trial.samples.assign(samples.begin(), samples.end());
-      if (isLegal)
-        addBlocks(trials, std::move(trial), kernel, launch);
+      // Each of them for one block of rows, and in the last dimension, which
+      // loops run over, one step or as many as go round the rings.
+      bool isTelling =
+          llvm::all_of(ArrayRef(counts).drop_back(),
+                       [](size_t i) { return i == 0; }) &&
+          (choices[counts.back()] == 1 || choices[counts.back()] == longCount);
+      for (size_t turn = 0, turns = isTelling ? trial.samples.size() : 1;
+           isLegal && turn < turns; ++turn)
+        addBlocks(trials, trial, kernel, launch);
     }
     size_t i = 0;
     while (i < varied && ++counts[i] == choices.size())

@@ -238,6 +238,64 @@ inline const Missed missedRoles = {
     .byVerifiers = {},
 };
 
+inline const std::vector<std::string> denseWidths = {"dense 64", "dense 128"},
+                                      causalWidths = {"causal 64",
+                                                      "causal 128"};
+
+/// Keys past the full steps are fewer than a block: after the first step of the
+/// last part there is none.
+inline const Names noSecondStep =
+    inEach(denseWidths, {"copy: expect #4: deleted",
+                         "copy: expect #4: half of the bytes",
+                         "copy: expect #5: deleted",
+                         "copy: expect #5: half of the bytes",
+                         "copy: expect #8: deleted",
+                         "copy: expect #8: half of the bytes",
+                         "copy: wait #5: deleted",
+                         "copy: wait #6: deleted",
+                         "copy: wait #9: deleted",
+                         "products: arrive #8: deleted",
+                         "products: arrive #8: early",
+                         "products: arrive #9: deleted",
+                         "products: arrive #9: early",
+                         "products: named_barrier #10: deleted",
+                         "products: named_barrier #11: deleted",
+                         "products: wait #12: deleted",
+                         "products: wait #13: deleted",
+                         "products: wgmma_wait #5: deleted",
+                         "products: wgmma_wait #5: one more pending",
+                         "products: wgmma_wait #6: deleted",
+                         "products: wgmma_wait #6: one more pending"});
+/// No role waits for the last release of a ring.
+inline const Names lastReleases =
+    unite({inEach(denseWidths, {"products: arrive #15: deleted"}),
+           inEach({"causal 64"}, {"products: arrive #17: deleted"}),
+           inEach({"causal 128"}, {"products: arrive #15: deleted"})});
+/// The warpgroup that clears rows has the first turn of the step: those that
+/// take theirs after it see them cleared. Whether there are turns is the plan's
+/// choice, and few tiles have rows to clear.
+inline const Names turnsOrder =
+    unite({inEach(denseWidths, {"products: named_barrier #2: deleted",
+                                "products: named_barrier #7: deleted"}),
+           inEach(causalWidths, {"products: named_barrier #2: deleted",
+                                 "products: named_barrier #7: deleted"})});
+/// Before a role asks for a tile, and before it posts what it got, it waits for
+/// the same: each wait orders the posts, the one before asking makes it late.
+inline const Names waitsTwice =
+    inEach(causalWidths, {"order: wait: deleted", "order: wait #2: deleted",
+                          "order: wait #3: deleted"});
+/// Rows past kv_len in a step of the first warpgroup that is not its first: in
+/// tiles of fewer than 128 rows, of which the verifier tries none.
+inline const Names shortTiles =
+    inEach({"causal 64"},
+           {"products: clear #5: deleted", "products: clear #6: deleted",
+            "products: proxy_fence #4: deleted", "products: wait #14: deleted",
+            "products: wait #15: deleted"});
+
+/// Mutants of waits of attention that the verifier of order accepts.
+inline const Names missedOrder =
+    unite({noSecondStep, lastReleases, turnsOrder, waitsTwice, shortTiles});
+
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_KNOWNMUTANTS_H
