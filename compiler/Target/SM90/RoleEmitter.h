@@ -73,6 +73,8 @@ private:
 
   // Warpgroup products (RoleWgmma.cpp).
   mlir::LogicalResult emitWgmma(sm::WgmmaOp product);
+  std::optional<int64_t> lastExtent(mlir::Value map);
+  int64_t filledColumns(mlir::Value buffer);
   mlir::LogicalResult addSteps(sm::WgmmaOp product, sm::WgmmaOp::Pair pair,
                                mlir::StringAttr rowAxis, Assembly &assembly);
   void emitWgmmaWait(sm::WgmmaWaitOp wait);

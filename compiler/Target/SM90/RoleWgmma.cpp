@@ -130,6 +130,9 @@ LogicalResult RoleEmitter::addSteps(WgmmaOp product, WgmmaOp::Pair pair,
   bool bKMajor = isContractedAlongColumns(rhs, pair.over);
   bool aKMajor = !aType || isContractedAlongColumns(a, pair.over);
   int64_t contracted = bKMajor ? bType.getCols() : bType.getRows();
+  // Steps that multiply zeros by zeros are left out.
+  if (aType && aKMajor && bKMajor)
+    contracted = std::max(filledColumns(a), filledColumns(rhs));
 
   SmallVector<int64_t> aWords;
   int64_t aDescriptor = 0;
