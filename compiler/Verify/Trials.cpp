@@ -253,6 +253,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
       // Each of them for one block of rows, and in the last dimension, which
       // loops run over, one step or as many as go round the rings.
       bool isTelling =
+          !counts.empty() &&
           llvm::all_of(ArrayRef(counts).drop_back(),
                        [](size_t i) { return i == 0; }) &&
           (choices[counts.back()] == 1 || choices[counts.back()] == longCount);
