@@ -168,8 +168,11 @@ private:
   void requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,
                      mlir::AffineExpr extent, PredSet &preds);
   bool provablyNonNegative(mlir::AffineExpr expr) const;
-  PredSet joinSelected(llvm::SMLoc loc, mlir::Value condition, const PredSet &a,
-                       const PredSet &b);
+  /// Removes from `preds` those that only say where an axis ends, and returns
+  /// them: past its end a tile has no lanes that could be selected or filled.
+  PredSet takeEnds(llvm::SMLoc loc, PredSet &preds);
+  PredSet joinSelected(llvm::SMLoc loc, mlir::Value condition, PredSet a,
+                       PredSet b);
   PredSet joinElse(llvm::SMLoc loc, const PredSet &value,
                    const PredSet &otherwise);
   /// Parts the predicates by whether they mention one of `over`, and consumes

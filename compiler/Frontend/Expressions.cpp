@@ -181,15 +181,20 @@ Val Elaborator::evalElse(const Expr &e) {
     return Val::error();
   }
   Location l = at(e.loc);
+  PredSet ends = takeEnds(e.loc, a.preds);
   Value present = tb->conjunction(l, a.preds);
-  if (!present)
+  if (!present) {
+    a.preds = ends;
     return a;
+  }
+  ends.add(takeEnds(e.loc, b.preds));
   SmallVector<StringAttr> axes = tb->unionOf(
       tb->unionOf(axesOfVal(a), axesOfVal(b)), axesOf(present.getType()));
   Value result = tb->create<arith::SelectOp>(l, tb->broadcast(l, present, axes),
                                              tb->broadcast(l, a.ssa, axes),
                                              tb->broadcast(l, b.ssa, axes));
-  return Val::ofSsa(result, joinElse(e.loc, a.preds, b.preds));
+  ends.add(joinElse(e.loc, a.preds, b.preds));
+  return Val::ofSsa(result, ends);
 }
 
 std::optional<bool> Elaborator::constantCondition(const Expr &e) {

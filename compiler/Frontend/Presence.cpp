@@ -31,9 +31,22 @@ void Elaborator::requireInside(SMLoc loc, const Val &index, Value value,
   preds.add(tb->compare(l, CmpIPredicate::slt, value, tb->affine(l, extent)));
 }
 
-PredSet Elaborator::joinSelected(SMLoc loc, Value condition, const PredSet &a,
-                                 const PredSet &b) {
-  PredSet result;
+PredSet Elaborator::takeEnds(SMLoc loc, PredSet &preds) {
+  PredSet ends, others;
+  for (Value pred : preds) {
+    ArrayRef<StringAttr> axes = axesOf(pred.getType());
+    bool isEnd =
+        axes.size() == 1 && tb->insideOf(at(loc), axes.front()) == pred;
+    (isEnd ? ends : others).add(pred);
+  }
+  preds = others;
+  return ends;
+}
+
+PredSet Elaborator::joinSelected(SMLoc loc, Value condition, PredSet a,
+                                 PredSet b) {
+  PredSet result = takeEnds(loc, a);
+  result.add(takeEnds(loc, b));
   Location l = at(loc);
   for (Value pred : a) {
     if (b.contains(pred))
@@ -70,7 +83,7 @@ void Elaborator::splitPreds(SMLoc loc, const PredSet &preds,
     });
     (mentions ? consumed : kept).add(pred);
   }
-  // A total tile ends where its axes do: how far the plan pads them is never
+  // A filled tile ends where its axes do: how far the plan pads them is never
   // seen.
   for (StringAttr axis : over)
     if (Value inside = tb->insideOf(at(loc), axis))

@@ -1,5 +1,6 @@
 // tile-obligations: the state of absent lanes at every sink.
 // SPDX-License-Identifier: MIT
+#include "compiler/Safety/ImpliedLimits.h"
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Predicates.h"
 #include "dialect/Tile/Provenance.h"
@@ -39,10 +40,10 @@ private:
   void noteAccesses() {
     program.walk([&](Operation *op) {
       if (auto load = dyn_cast<LoadOp>(op)) {
-        DotOp consumer = demands.lookup(load);
+        Operation *consumer = demands.lookup(load);
         noteAccess(load, "load", load.getTensor(),
                    consumer ? "zero, by " + nameOf(consumer) : "unread",
-                   consumer ? consumer.getLoc() : load.getLoc());
+                   consumer ? consumer->getLoc() : load.getLoc());
       } else if (auto store = dyn_cast<StoreOp>(op)) {
         noteAccess(store, "store", store.getTensor(), "", store.getLoc());
       }
@@ -58,11 +59,14 @@ private:
         consumer));
   }
 
-  static std::string nameOf(DotOp op) {
+  static std::string nameOf(Operation *op) {
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      return ("reduction (" + stringifyCombine(reduce.getKind()) + ")").str();
     return "dot over " +
            llvm::join(
-               llvm::map_range(op.getOver().getAsValueRange<StringAttr>(),
-                               [](StringRef s) { return s.str(); }),
+               llvm::map_range(
+                   cast<DotOp>(op).getOver().getAsValueRange<StringAttr>(),
+                   [](StringRef s) { return s.str(); }),
                ", ");
   }
 
@@ -115,29 +119,38 @@ private:
   void maskScores(SoftmaxUpdateOp op) {
     if (op.getPresence().empty())
       return;
+    // What other conditions imply for rows that exist needs no test: no other
+    // row is stored.
+    SmallVector<Value> rows = rowsOf(op.getScores(), op.getOverAttr()),
+                       tested(op.getPresence());
+    llvm::erase_if(
+        tested, [&](Value p) { return isImplied(p, op.getPresence(), rows); });
     OpBuilder b(op);
     TypedAttr masked =
         b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
-    op.getScoresMutable().assign(
-        select(b, op, "scores", "softmax over " + op.getOver(),
-               op.getPresence(), op.getScores(), masked));
+    op.getScoresMutable().assign(select(b, op, "scores",
+                                        "softmax over " + op.getOver(), tested,
+                                        op.getScores(), masked));
   }
 
   void maskReduction(ReduceOp op) {
-    if (op.getPresence().empty())
+    SmallVector<Value> open(op.getPresence());
+    if (op.getKind() == Combine::Add)
+      llvm::erase_if(
+          open, [&](Value p) { return makeZeroWhere(op.getSource(), p, op); });
+    if (open.empty())
       return;
     OpBuilder b(op);
     TypedAttr neutral = identity(
         b, op.getKind(), getElementTypeOrSelf(op.getSource().getType()));
-    op.getSourceMutable().assign(
-        select(b, op, "reduced tile",
-               "reduction (" + stringifyCombine(op.getKind()) + ")",
-               op.getPresence(), op.getSource(), neutral));
+    op.getSourceMutable().assign(select(b, op, "reduced tile", nameOf(op), open,
+                                        op.getSource(), neutral));
   }
 
-  /// Whether `value` is exactly 0 where `predicate` is false; makes a load so
-  /// by its fill.
-  bool isZeroWhere(Value value, Value predicate, DotOp consumer) {
+  /// Whether `value` is exactly 0 where `predicate` is false, once the absent
+  /// lanes of `loads` are.
+  static bool isZeroWhere(Value value, Value predicate,
+                          SmallVectorImpl<LoadOp> &loads) {
     auto has = [&](ValueRange list) {
       return llvm::any_of(list, [&](Value p) { return implies(p, predicate); });
     };
@@ -146,16 +159,28 @@ private:
     if (auto update = dyn_cast_or_null<SoftmaxUpdateOp>(def))
       return value == update.getWeights() && has(update.getPresence());
     if (auto load = dyn_cast_or_null<LoadOp>(def)) {
-      if (!has(load.getPresence()))
-        return false;
+      loads.push_back(load);
+      return has(load.getPresence());
+    }
+    // Of two operands both: 0 times data may be NaN.
+    return isa_and_nonnull<ConvertOp, BroadcastOp, arith::ExtFOp,
+                           arith::TruncFOp, arith::NegFOp, arith::AddFOp,
+                           arith::SubFOp, arith::MulFOp>(def) &&
+           llvm::all_of(def->getOperands(), [&](Value operand) {
+             return isZeroWhere(operand, predicate, loads);
+           });
+  }
+
+  /// The same; makes loads so by their fill.
+  bool makeZeroWhere(Value value, Value predicate, Operation *consumer) {
+    SmallVector<LoadOp> loads;
+    if (!isZeroWhere(value, predicate, loads))
+      return false;
+    for (LoadOp load : loads) {
       load.setFill(Fill::Zero);
       demands.try_emplace(load, consumer);
-      return true;
     }
-    if (isa_and_nonnull<ConvertOp, BroadcastOp, arith::ExtFOp, arith::TruncFOp>(
-            def))
-      return isZeroWhere(def->getOperand(0), predicate, consumer);
-    return false;
+    return true;
   }
 
   LogicalResult pairRule(DotOp op) {
@@ -167,7 +192,7 @@ private:
         if (llvm::all_of(
                 axesOf(p.getType()),
                 [&](StringAttr a) { return llvm::is_contained(axes, a); }) &&
-            !isZeroWhere(operand->get(), p, op))
+            !makeZeroWhere(operand->get(), p, op))
           open.push_back(p);
       if (!open.empty())
         operand->set(select(
@@ -191,8 +216,8 @@ private:
 
   ProgramOp program;
   NoteIds ids;
-  /// The product that demanded a load's zero fill first.
-  DenseMap<Operation *, DotOp> demands;
+  /// The product or sum that demanded a load's zero fill first.
+  DenseMap<Operation *, Operation *> demands;
 };
 
 struct TileObligationsPass : impl::TileObligationsBase<TileObligationsPass> {

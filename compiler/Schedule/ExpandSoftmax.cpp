@@ -120,13 +120,16 @@ void expandInclude(SoftmaxIncludeOp op, NoteIds &ids) {
   op.erase();
 }
 
-/// `value` where the sum of weights is not 0 (a NaN sum included), else
-/// `otherwise`.
-Value unlessEmpty(SoftmaxBuilder &s, StringRef subject, StringRef reason,
-                  Value sum, Value value, double otherwise) {
+/// `value` where the sum of weights is not 0 (a NaN sum included), else 0.
+Value unlessEmpty(SoftmaxBuilder &s, StringRef subject, Value sum,
+                  Value value) {
   Value empty = s.spread(s.equals(sum, 0), value);
-  return arith::SelectOp::create(s.b, s.guard(subject, reason), empty,
-                                 s.constant(otherwise, value.getType()), value);
+  return arith::SelectOp::create(
+      s.b,
+      s.guard(
+          subject,
+          "a row without keys has a sum of 0, and 0 / 0 would be NaN: it is 0"),
+      empty, s.constant(0, value.getType()), value);
 }
 
 Value inverse(SoftmaxBuilder &s, Value sum) {
@@ -140,36 +143,33 @@ void expandNormalize(SoftmaxNormalizeOp op, NoteIds &ids) {
   Value scaled =
       arith::MulFOp::create(builder, op.getLoc(), op.getAcc(),
                             s.spread(inverse(s, op.getSum()), op.getAcc()));
-  op.replaceAllUsesWith(unlessEmpty(
-      s, "normalised accumulator",
-      "a row without keys has a sum of 0, and 0 / 0 would be NaN: it is 0",
-      op.getSum(), scaled, 0));
+  op.replaceAllUsesWith(
+      unlessEmpty(s, "normalised accumulator", op.getSum(), scaled));
   op.erase();
 }
 
-void expandLse(SoftmaxLseOp op, NoteIds &ids) {
+/// Needs no guard. The largest weight of a row is 1, so a sum of 0 means a row
+/// without keys, whose maximum is -inf; its log is -inf, of which the device's
+/// `lg2.approx` is exact, and -inf + -inf is -inf. A maximum of +inf or NaN has
+/// made the sum NaN before.
+void expandLse(SoftmaxLseOp op) {
   OpBuilder builder(op);
-  SoftmaxBuilder s(builder, op, ids);
-  Value lse = arith::AddFOp::create(
-      builder, op.getLoc(), op.getMax(),
-      math::LogOp::create(builder, op.getLoc(), op.getSum()));
-  op.replaceAllUsesWith(unlessEmpty(
-      s, "log of the sum",
-      "a row without keys has a sum of 0: its log is -inf by definition",
-      op.getSum(), lse, -std::numeric_limits<double>::infinity()));
+  Value log = math::LogOp::create(builder, op.getLoc(), op.getSum());
+  op.replaceAllUsesWith(
+      arith::AddFOp::create(builder, op.getLoc(), op.getMax(), log)
+          .getResult());
   op.erase();
 }
 
+/// The exponent needs no guard of its reference: a maximum of -inf comes with a
+/// sum of 0, for which the weight is selected to 0 whatever was computed.
 void expandWeight(SoftmaxWeightOp op, NoteIds &ids) {
   OpBuilder builder(op);
   SoftmaxBuilder s(builder, op, ids);
-  Value weight = s.exponential(op.getScore(), s.reference(op.getMax()));
+  Value weight = s.exponential(op.getScore(), op.getMax());
   Value scaled = arith::MulFOp::create(
       builder, op.getLoc(), weight, s.spread(inverse(s, op.getSum()), weight));
-  op.replaceAllUsesWith(unlessEmpty(
-      s, "softmax weight",
-      "a row without keys has a sum of 0, and 0 / 0 would be NaN: it is 0",
-      op.getSum(), scaled, 0));
+  op.replaceAllUsesWith(unlessEmpty(s, "softmax weight", op.getSum(), scaled));
   op.erase();
 }
 
@@ -187,7 +187,7 @@ struct TileExpandSoftmaxPass
       else if (auto normalize = dyn_cast<SoftmaxNormalizeOp>(op))
         expandNormalize(normalize, ids);
       else if (auto lse = dyn_cast<SoftmaxLseOp>(op))
-        expandLse(lse, ids);
+        expandLse(lse);
       else if (auto weight = dyn_cast<SoftmaxWeightOp>(op))
         expandWeight(weight, ids);
     });

@@ -115,9 +115,9 @@ private:
   State special() {
     using namespace arith;
     return llvm::TypeSwitch<Operation *, State>(op)
-        .Case<sm::BroadcastOp, sm::SplatOp, ExtFOp>(
-            [&](Operation *) { return in(0); })
-        .Case([&](sm::ConvertOp convert) {
+        .Case<tile::BroadcastOp, tile::SplatOp, sm::BroadcastOp, sm::SplatOp,
+              ExtFOp>([&](Operation *) { return in(0); })
+        .Case<tile::ConvertOp, sm::ConvertOp>([&](auto convert) {
           bool mayOverflow = convert.getOverflow() == tile::Overflow::Inf;
           return in(0) == State::Finite && mayOverflow ? State::Garbage : in(0);
         })
@@ -210,7 +210,8 @@ Facts elementwiseFacts(Operation *op, FactsOf factsOf) {
       // Of lanes that are data only what they hold is worth a fact.
       State state = Transfer(op, fact.predicate, factsOf).result();
       if (fact.origin == Origin::Absent || isTelling(state))
-        addFact(result, {fact.predicate, state, fact.origin, fact.within});
+        addFact(result, {fact.predicate, state, fact.origin, fact.within,
+                         /*inAllArms=*/true});
     }
   return result;
 }
@@ -232,7 +233,8 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
   for (const Facts *facts : {&chosen, &tested})
     for (const Fact &fact : *facts)
       if (ended(fact) && fact.origin != Origin::Known)
-        fill({fact.predicate, constant, Origin::Filled, fact.within});
+        fill({fact.predicate, constant, Origin::Filled, fact.within,
+              impliesTrue(condition, fact.predicate)});
   conjuncts(condition,
             [&](Value part) { fill({part, constant, Origin::Known}); });
   // Elsewhere a lane is what the arm that is taken has.
@@ -248,6 +250,8 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
                                                   : constant;
       State state = join(fact.state, beside);
       Fact taken{fact.predicate, state, fact.origin, fact.within};
+      taken.inAllArms =
+          fact.isTotal() && (same ? same->isTotal() : constant == fact.state);
       if (!same)
         taken.within.push_back({condition, holds});
       if (fact.origin == Origin::Absent || isTelling(state))
@@ -256,10 +260,20 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
   };
   take(chosen, otherwise, b, true);
   take(otherwise, chosen, a, false);
-  for (const Fact &fact : tested)
-    if (!ended(fact) && fact.origin == Origin::Absent)
-      addFact(result, {fact.predicate, join(fact.state, State::Determined),
-                       fact.origin, fact.within});
+  auto heldBy = [](Value arm, const Facts &facts, Value predicate) {
+    return stateAt(facts, predicate).value_or(stateOfConstant(arm));
+  };
+  for (const Fact &fact : tested) {
+    if (ended(fact) || fact.origin != Origin::Absent)
+      continue;
+    // Whichever arm is taken, if both hold the same.
+    State held = heldBy(a, chosen, fact.predicate);
+    bool isEither =
+        isTelling(held) && held == heldBy(b, otherwise, fact.predicate);
+    addFact(result, {fact.predicate,
+                     isEither ? held : join(fact.state, State::Determined),
+                     fact.origin, fact.within, isEither});
+  }
   return result;
 }
 

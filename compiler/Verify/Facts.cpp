@@ -234,8 +234,7 @@ std::optional<State> stateAt(const Facts &facts, Value predicate) {
     });
   if (fact == facts.end())
     return std::nullopt;
-  return fact->within.empty() ? fact->state
-                              : join(fact->state, State::Determined);
+  return fact->isTotal() ? fact->state : join(fact->state, State::Determined);
 }
 
 bool addFact(Facts &facts, Fact fact) {
@@ -249,18 +248,20 @@ bool addFact(Facts &facts, Fact fact) {
       continue;
     // Without an arm the fact speaks of more lanes, whose contents are unknown.
     size_t arms = known.within.size();
+    bool wasTotal = known.isTotal(), areTotal = wasTotal && fact.isTotal();
     llvm::erase_if(known.within,
                    [&](const Arm &arm) { return !isKnown(fact.within, arm); });
     bool isSameSet = known.within.size() == arms && fact.within.size() == arms;
     State state = join(known.state, fact.state);
-    if (!isSameSet)
+    if (!isSameSet && !areTotal)
       state = join(state, State::Determined);
     Origin origin = std::min(known.origin, fact.origin);
     bool changed = known.within.size() != arms || state != known.state ||
                    origin != known.origin;
     known.state = state;
     known.origin = origin;
-    return changed;
+    known.inAllArms = areTotal;
+    return changed || wasTotal != known.isTotal();
   }
   facts.push_back(fact);
   return true;
@@ -276,7 +277,7 @@ Fact carried(Fact fact, scf::ForOp loop) {
   size_t arms = fact.within.size();
   llvm::erase_if(fact.within,
                  [&](const Arm &arm) { return variesIn(arm.condition, loop); });
-  if (fact.within.size() != arms)
+  if (fact.within.size() != arms && !fact.inAllArms)
     fact.state = join(fact.state, State::Determined);
   return fact;
 }

@@ -50,6 +50,11 @@ struct Fact {
   State state;
   Origin origin = Origin::Absent;
   llvm::SmallVector<Arm, 1> within = {};
+  /// Whether it holds `state` wherever the predicate is false, other arms
+  /// included.
+  bool inAllArms = false;
+
+  bool isTotal() const { return within.empty() || inAllArms; }
 };
 
 using Facts = llvm::SmallVector<Fact, 4>;

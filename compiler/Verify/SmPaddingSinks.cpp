@@ -3,6 +3,7 @@
 #include "compiler/Verify/SmPadding.h"
 
 #include "compiler/Verify/Distribution.h"
+#include "compiler/Verify/ImpliedLimits.h"
 
 namespace selvedge::verify {
 
@@ -24,11 +25,13 @@ static void addMixed(Facts &facts, const Facts &more) {
 
 LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
   State identity = identityOf(reduce.getKind());
+  StringAttr over = reduce.getOverAttr();
   Facts rest, source = of(reduce.getSource());
   Value wrong;
   for (const Fact &fact : source) {
-    if (mentions(fact.predicate, reduce.getOverAttr())) {
-      if (fact.origin == Origin::Absent && fact.state != identity)
+    if (mentions(fact.predicate, over)) {
+      if (fact.origin == Origin::Absent && fact.state != identity &&
+          stateInRows(source, fact.predicate, over) != identity)
         wrong = fact.predicate;
     } else if (fact.state == identity && fact.within.empty()) {
       // Identities alone give the identity.
@@ -39,7 +42,7 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
   }
   for (Value p : reduce.getPresence())
     conjuncts(p, [&](Value part) {
-      if (stateAt(source, part) != identity)
+      if (stateInRows(source, part, over) != identity)
         wrong = part;
     });
   facts[reduce] = rest;
@@ -56,6 +59,7 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
 /// NaN: whoever uses it must have tested it (assumeNoNaN).
 LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
   State identity = identityOf(fold.getKind());
+  StringAttr over = fold.getOverAttr();
   Facts rest, source = of(fold.getSource());
   Value wrong;
   auto combine = [&](Value predicate, std::optional<State> state) {
@@ -65,13 +69,14 @@ LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
       wrong = predicate;
   };
   for (const Fact &fact : source) {
-    if (!mentions(fact.predicate, fold.getOverAttr()))
+    if (!mentions(fact.predicate, over))
       addMixed(rest, {fact});
     else if (fact.origin == Origin::Absent)
-      combine(fact.predicate, stateAt(source, fact.predicate));
+      combine(fact.predicate, stateInRows(source, fact.predicate, over));
   }
   for (Value p : fold.getPresence())
-    conjuncts(p, [&](Value part) { combine(part, stateAt(source, part)); });
+    conjuncts(
+        p, [&](Value part) { combine(part, stateInRows(source, part, over)); });
   facts[fold] = rest;
   if (check && wrong)
     return refuse(fold, wrong,
@@ -84,7 +89,8 @@ LogicalResult SmPadding::checkContributes(ContributesOp contributes) {
   Value wrong;
   for (Value p : contributes.getPresence())
     conjuncts(p, [&](Value part) {
-      if (stateAt(of(contributes.getSource()), part) != State::Zero)
+      if (stateInRows(of(contributes.getSource()), part,
+                      contributes.getOverAttr()) != State::Zero)
         wrong = part;
     });
   return wrong ? LogicalResult(refuse(contributes, wrong,
@@ -109,19 +115,20 @@ LogicalResult SmPadding::visitProduct(Operation *op, ArrayRef<Pair> pairs,
 
 /// The annihilator pair at the lanes where `predicate` is false.
 static bool isAnnihilated(ArrayRef<Facts> operands, ArrayRef<Value> values,
-                          Value predicate) {
+                          Value predicate, StringAttr over) {
+  auto stateOf = [&](unsigned i) {
+    return stateInRows(operands[i], predicate, over);
+  };
   // Data beside a zero is allowed only where the predicate speaks of axes that
   // the operand lacks: then the same element is present for other rows; or
   // where the path is one on which the lane exists.
   auto isHarmless = [&](unsigned i) {
-    std::optional<State> s = stateAt(operands[i], predicate);
+    std::optional<State> s = stateOf(i);
     return s ? *s == State::Zero || *s == State::Finite ||
                    *s == State::ZeroOrData
              : !within(predicate, values[i]);
   };
-  auto isZero = [&](unsigned i) {
-    return stateAt(operands[i], predicate) == State::Zero;
-  };
+  auto isZero = [&](unsigned i) { return stateOf(i) == State::Zero; };
   return (isZero(0) && isHarmless(1)) || (isZero(1) && isHarmless(0));
 }
 
@@ -170,7 +177,7 @@ LogicalResult SmPadding::visitPair(Operation *op, Pair pair,
   for (Value p : presence)
     conjuncts(p, [&](Value part) { removed.push_back(part); });
   for (Value predicate : removed)
-    if (!isAnnihilated(operands, values, predicate))
+    if (!isAnnihilated(operands, values, predicate, pair.over))
       return refuse(op, predicate,
                     "zero in one operand and zero, or data of other rows, "
                     "in the other at absent lanes of the contracted axis");

@@ -1,6 +1,7 @@
 // verify-tile-padding: absent lanes reach no sink (V1).
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/ElementStates.h"
+#include "compiler/Verify/ImpliedLimits.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,20 +42,6 @@ private:
            (fact.state == State::Garbage || fact.state == State::Determined);
   }
 
-  /// Facts of an operation without a rule of its own: any absent operand lane
-  /// makes the result's lane absent and garbage.
-  void spread(Operation *op) {
-    for (Value result : op->getResults()) {
-      Facts merged;
-      for (Value operand : op->getOperands())
-        for (const Fact &fact : of(operand))
-          if (fact.origin == Origin::Absent)
-            addFact(merged,
-                    {fact.predicate, State::Garbage, fact.origin, fact.within});
-      facts[result] = merged;
-    }
-  }
-
   InFlightDiagnostic refuse(Operation *op, const Fact &fact,
                             const Twine &what) {
     InFlightDiagnostic diag = op->emitOpError("expects ") << what;
@@ -89,15 +76,14 @@ private:
       visitInclude(include);
       return success();
     }
-    if (isa<ConvertOp, BroadcastOp, SplatOp, arith::ExtFOp, arith::TruncFOp>(
-            op)) {
-      // These keep 0 and the infinities.
-      facts[op.getResult(0)] = Facts(of(op.getOperand(0)));
-      return success();
-    }
     if (op.getNumRegions() != 0)
       return op.emitOpError("has no rule in this verifier");
-    spread(&op);
+    if (op.getNumResults() != 0) {
+      Facts result = elementwiseFacts(
+          &op, [&](Value v) -> const Facts & { return of(v); });
+      for (Value v : op.getResults())
+        facts[v] = result;
+    }
     return success();
   }
 
@@ -133,16 +119,27 @@ private:
   }
 
   /// The lanes that a sink consumes must hold `wanted`: where its presence is
-  /// false, and wherever they would be garbage.
+  /// false, and wherever the value has none.
   LogicalResult demand(Operation *op, ValueRange presence, const Facts &known,
                        ArrayAttr over, State wanted, StringRef what) {
     for (Value p : presence)
-      if (stateAt(known, p) != wanted)
+      if (stateAlong(known, p, over) != wanted)
         return refuse(op, {p, State::Garbage}, what);
     for (const Fact &fact : known)
-      if (isGarbage(fact) && mentions(fact.predicate, over))
+      if (fact.origin == Origin::Absent && fact.state != wanted &&
+          mentions(fact.predicate, over) &&
+          stateAlong(known, fact.predicate, over) != wanted)
         return refuse(op, fact, what);
     return success();
+  }
+
+  /// What a sink over `over` finds where `predicate` is false, in rows that
+  /// exist: the others are absent from its result.
+  static std::optional<State> stateAlong(const Facts &known, Value predicate,
+                                         ArrayAttr over) {
+    return over.size() == 1
+               ? stateInRows(known, predicate, cast<StringAttr>(over[0]))
+               : stateAt(known, predicate);
   }
 
   LogicalResult visitStore(StoreOp store, bool check) {
@@ -178,12 +175,12 @@ private:
           addAbsent(rest, {fact});
           continue;
         }
-        if (check && isGarbage(fact) &&
-            !isPair(dot.getLhs(), dot.getRhs(), fact.predicate))
+        if (check && fact.origin == Origin::Absent &&
+            !isPair(dot, fact.predicate))
           return refuse(dot, fact, pairRule);
       }
     for (Value p : dot.getPresence())
-      if (check && !isPair(dot.getLhs(), dot.getRhs(), p))
+      if (check && !isPair(dot, p))
         return refuse(dot, {p, State::Garbage}, pairRule);
     if (dot.getInit())
       addAbsent(rest, of(dot.getInit()));
@@ -192,9 +189,10 @@ private:
   }
 
   /// The annihilator pair at the lanes where `predicate` is false.
-  bool isPair(Value a, Value b, Value predicate) {
-    std::optional<State> x = stateAt(of(a), predicate),
-                         y = stateAt(of(b), predicate);
+  bool isPair(DotOp dot, Value predicate) {
+    Value a = dot.getLhs(), b = dot.getRhs();
+    std::optional<State> x = stateAlong(of(a), predicate, dot.getOver()),
+                         y = stateAlong(of(b), predicate, dot.getOver());
     auto isZero = [](std::optional<State> s) { return s == State::Zero; };
     // Data beside a zero is allowed only where the predicate speaks of axes
     // that the operand lacks: then the same element is present for other rows.

@@ -202,13 +202,45 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   // Where fewer than two are cut, others give a thread block its tiles.
   size_t varied =
       std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
+  size_t numCut = dims.size();
   llvm::append_range(dims, uncut);
   llvm::append_range(dims, fixed);
 
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   if (!nonempty)
     choices.push_back(0);
-  std::vector<Trial> trials;
+  // One of each dimension that is not cut, or `others` of the first such.
+  auto sized = [&](ArrayRef<size_t> counts, int64_t others) {
+    Trial trial;
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      bool isOther = i == varied && i < numCut + uncut.size();
+      int64_t count = i < varied ? choices[counts[i]] : isOther ? others : 1;
+      // Two blocks, the second one not full.
+      bool isPartial = dim.block > 1 && count == 2;
+      trial.dims.push_back({dim.value, dim.block * count - isPartial});
+    }
+    return trial;
+  };
+  std::vector<Trial> trials, more;
+  auto add = [&](std::vector<Trial> &list, Trial trial, bool eachFirst) {
+    if (!findLaunched(launch, trial, kernel, 0))
+      return;
+    int64_t largest = 0;
+    for (auto [value, size] : trial.dims)
+      largest = std::max(largest, size);
+    // All of a dim, and one short of it: of a block its last row is absent.
+    llvm::SetVector<int64_t> samples;
+    samples.insert(0);
+    samples.insert(largest / 2);
+    for (const auto &[dim, given] : llvm::zip(dims, trial.dims))
+      if (dim.block > 1 && given.second > 0) {
+        samples.insert(given.second - 1);
+        samples.insert(given.second);
+      }
+    trial.samples.assign(samples.begin(), samples.end());
+    for (size_t turn = 0; turn < (eachFirst ? samples.size() : 1); ++turn)
+      addBlocks(list, trial, kernel, launch);
+  };
   SmallVector<size_t> counts(varied, 0);
   while (true) {
     auto isExtreme = [&](size_t i) {
@@ -217,36 +249,24 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     bool isLegal = llvm::none_of(counts, isExtreme) ||
                    (llvm::count_if(counts, isExtreme) == 1 &&
                     llvm::all_of(counts, [&](size_t i) { return i != 2; }));
-    if (isLegal) {
-      Trial trial;
-      for (auto [i, dim] : llvm::enumerate(dims)) {
-        int64_t count = i < varied ? choices[counts[i]] : 1;
-        // Two blocks, the second one not full.
-        bool isPartial = dim.block > 1 && count == 2;
-        trial.dims.push_back({dim.value, dim.block * count - isPartial});
-      }
-      isLegal = findLaunched(launch, trial, kernel, 0);
-      int64_t largest = 0;
-      for (auto [value, size] : trial.dims)
-        largest = std::max(largest, size);
-      // All of a dim, and one short of it: of a block its last row is absent.
-      llvm::SetVector<int64_t> samples;
-      samples.insert(0);
-      samples.insert(largest / 2);
-      for (const auto &[dim, given] : llvm::zip(dims, trial.dims))
-        if (dim.block > 1 && given.second > 0) {
-          samples.insert(given.second - 1);
-          samples.insert(given.second);
-        }
-      trial.samples.assign(samples.begin(), samples.end());
-      if (isLegal)
-        addBlocks(trials, std::move(trial), kernel, launch);
-    }
+    if (isLegal)
+      add(trials, sized(counts, 1), false);
+    // One block of rows, and of steps one or as many as go round the rings:
+    // there what a tile leaves to the next depends on lengths most.
+    size_t last = counts.empty() ? 0 : counts.back();
+    bool isRow = llvm::all_of(
+        ArrayRef(counts).take_front(varied - std::min<size_t>(varied, 1)),
+        [](size_t i) { return i == 0; });
+    if (isRow && !counts.empty() &&
+        (choices[last] == 1 || choices[last] == longCount))
+      add(more, sized(counts, choices[last] == 1 ? 2 : 1), true);
     size_t i = 0;
     while (i < varied && ++counts[i] == choices.size())
       counts[i++] = 0;
-    if (i == varied)
+    if (i == varied) {
+      llvm::append_range(trials, more);
       return trials;
+    }
   }
 }
 

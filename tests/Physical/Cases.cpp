@@ -219,6 +219,9 @@ Case filled() {
   test.kits.push_back({"high, no fill", {high}, {{"first", 0}}});
   test.kits.push_back(
       {"all filled", {randomTensor("x", {m, n}, 8)}, {{"first", n}}});
+  // More than all: what pads the block is never filled.
+  test.kits.push_back(
+      {"past all", {randomTensor("x", {m, n}, 8)}, {{"first", n + 5}}});
   for (int64_t edge : {1023, 1024, 1025})
     test.edges.push_back({"edge " + std::to_string(edge),
                           {randomTensor("x", {m, edge}, 8, -9)},

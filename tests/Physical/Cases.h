@@ -82,7 +82,8 @@ bool transform(mlir::ModuleOp module, llvm::StringRef pipeline);
 /// Pipelines: the safety passes; bound tiles from there; sm.seq from there;
 /// the verifiers of tile, of bound tiles, of sm.seq.
 inline constexpr llvm::StringLiteral safetyPipeline =
-    "cse,tile.program(tile-obligations,tile-output-init),cse";
+    "cse,tile.program(tile-exact-compares),cse,"
+    "tile.program(tile-obligations,tile-output-init),cse";
 inline constexpr llvm::StringLiteral boundPipeline =
     "tile-expand-softmax,cse,tile-bind-blocks,tile-simplify-presence,"
     "canonicalize,cse";

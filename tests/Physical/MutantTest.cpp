@@ -13,6 +13,18 @@
 namespace selvedge::testing {
 namespace {
 
+/// Leaves only one variant with its kernels.
+void keepVariant(mlir::ModuleOp module, llvm::StringRef name) {
+  module->walk([&](mlir::Operation *op) {
+    if (auto kernel = llvm::dyn_cast<sm::KernelOp>(op);
+        kernel && !kernel.getSymName().ends_with(name))
+      kernel.erase();
+    if (auto variant = llvm::dyn_cast<sm::VariantOp>(op);
+        variant && variant.getName() != name)
+      variant.erase();
+  });
+}
+
 class Mutants : public ::testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
@@ -106,18 +118,6 @@ protected:
     expectOnly(known.byAll, missed.byAll, "everything");
     expectOnly(known.inExecution, missed.inExecution, "execution");
     expectOnly(known.byVerifiers, missed.byVerifiers, "each verifier");
-  }
-
-  /// Leaves only one variant with its kernels.
-  static void keepVariant(mlir::ModuleOp module, llvm::StringRef name) {
-    module->walk([&](mlir::Operation *op) {
-      if (auto kernel = llvm::dyn_cast<sm::KernelOp>(op);
-          kernel && !kernel.getSymName().ends_with(name))
-        kernel.erase();
-      if (auto variant = llvm::dyn_cast<sm::VariantOp>(op);
-          variant && variant.getName() != name)
-        variant.erase();
-    });
   }
 
   Case test = makeCase(GetParam());
@@ -231,6 +231,43 @@ TEST_P(MutantAttention, Roles) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, MutantAttention, ::testing::Values("dense"),
                          [](const auto &info) { return info.param; });
+
+/// All mutants of waits of attention, by the verifier of order alone.
+class MutantOrder
+    : public ::testing::TestWithParam<std::tuple<const char *, const char *>> {
+};
+
+TEST_P(MutantOrder, Attention) {
+  auto [name, width] = GetParam();
+  Case test = makeRoleCase(name);
+  test.bindings["D"] = width;
+  const std::string pipeline = (exactPipeline + "," + rolesPipeline).str(),
+                    order = "sm.kernel(verify-sm-async)",
+                    prefix = test.name + " " + width + ": ";
+  mlir::MLIRContext context;
+  prepare(context);
+  mlir::OwningOpRef<mlir::ModuleOp> roles = build(context, test);
+  ASSERT_TRUE(roles && transform(*roles, pipeline));
+  keepVariant(*roles, "bulk");
+  ASSERT_TRUE(transform(*roles, order));
+  Names missed, known;
+  for (const std::string &each : missedOrder)
+    if (llvm::StringRef(each).starts_with(prefix))
+      known.insert(each);
+  for (Mutant &mutant : roleMutants(*roles))
+    if (transform(*mutant.module, order))
+      missed.insert(prefix + mutant.name);
+  EXPECT_EQ(missed, known);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, MutantOrder,
+                         ::testing::Combine(::testing::Values("dense",
+                                                              "causal"),
+                                            ::testing::Values("64", "128")),
+                         [](const auto &info) {
+                           return std::string(std::get<0>(info.param)) +
+                                  std::get<1>(info.param);
+                         });
 
 /// Mutants of loops in parts, with sizes at which the parts' bounds matter.
 class MutantParts : public Mutants {

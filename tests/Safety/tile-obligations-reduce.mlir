@@ -1,4 +1,4 @@
-// Absent lanes of a reduction become its identity.
+// Absent lanes of a reduction are its identity.
 // SPDX-License-Identifier: MIT
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(tile.program(tile-obligations))' -split-input-file | FileCheck %s
 
@@ -56,7 +56,9 @@ tile.program @p dims ["M", "N"] tensors [
 
 // -----
 
-// CHECK: arith.constant 0.000000e+00 : f32
+// The fill is the identity of a sum.
+// CHECK: tile.load {{.*}}fill = #tile.fill<zero>
+// CHECK-NOT: arith.select
 // CHECK: tile.reduce add %{{.*}} over ["j"] where
 tile.program @p dims ["M", "N"] tensors [
     #tile.tensor_arg<name = "x", role = in, elementType = bf16, shape = ()[s0, s1] -> (s0, s1)>,

@@ -14,8 +14,21 @@
 // CHECK: arith.divf
 // CHECK: arith.cmpf oeq
 // CHECK: arith.select
+// The log of 0 is -inf, as that of a row without keys has to be.
 // CHECK: math.log
+// CHECK-NOT: arith.select
 // CHECK-NOT: tile.softmax
+
+// A weight is guarded by its sum alone.
+// RUN: selvedge compile %templates/softmax.tile --arch sm_80 --emit tile -o - | selvedge-opt --tile-expand-softmax --cse | FileCheck %s --check-prefix=WEIGHT
+// WEIGHT: arith.select
+// WEIGHT: scf.yield
+// WEIGHT: scf.for
+// WEIGHT-NOT: arith.select
+// WEIGHT: %[[EMPTY:.*]] = arith.cmpf oeq
+// WEIGHT: arith.select
+// WEIGHT-NOT: arith.select
+// WEIGHT: tile.store
 tile.program @flash_fwd dims ["B","M","G","R","N"] tensors [
   #tile.tensor_arg<name="q", role=in, elementType=bf16, shape=()[s0,s1,s2,s3,s4] -> (s0,s1,s2*s3,128)>,
   #tile.tensor_arg<name="k", role=in, elementType=bf16, shape=()[s0,s1,s2,s3,s4] -> (s0,s4,s2,128)>,

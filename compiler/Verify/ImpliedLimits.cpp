@@ -1,0 +1,69 @@
+// Limits of an index that another condition implies for rows that exist.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/ImpliedLimits.h"
+#include "compiler/Verify/IndexValues.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+/// The index of `index < limit`: where a range of lanes lies, or a quotient of
+/// that, which is not negative; null for other conditions.
+static Value limitedIndex(Value condition) {
+  auto compare = strip(condition).getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+    return {};
+  Value index = strip(compare.getLhs()), range = index;
+  if (auto quotient = index.getDefiningOp<arith::DivUIOp>())
+    range = strip(quotient.getLhs());
+  Operation *def = range.getDefiningOp();
+  return isa_and_nonnull<tile::RangeOp, sm::RangeOp>(def) ? index : Value();
+}
+
+/// Whether `condition` implies `limit` in each row where `row` is true, for
+/// whatever values their scalars have.
+static bool impliesInRow(Value condition, Value row, Value limit) {
+  Value column = limitedIndex(limit), index = limitedIndex(row);
+  IndexValues values;
+  for (Value v : {column, index})
+    values.define(v, values.newSymbol(0, std::numeric_limits<int32_t>::max()));
+  SmallVector<Polynomial> known, goals;
+  values.collect(limit, goals);
+  values.collect(row, known);
+  values.collect(condition, known);
+  values.refine(known);
+  return llvm::all_of(goals, [&](const Polynomial &goal) {
+    return values.isNonNegativeByCases(goal, known);
+  });
+}
+
+std::optional<State> stateInRows(const Facts &facts, Value predicate,
+                                 StringAttr over) {
+  std::optional<State> state = stateAt(facts, predicate);
+  auto isOpen = [](std::optional<State> s) {
+    return !s || s == State::Garbage || s == State::Determined;
+  };
+  Value column = limitedIndex(predicate);
+  if (!isOpen(state) || !column || !mentions(predicate, over))
+    return state;
+  for (const Fact &known : facts) {
+    if (isOpen(known.state) || !known.isTotal() ||
+        !within(column, known.predicate))
+      continue;
+    for (const Fact &row : facts) {
+      Value index =
+          row.origin == Origin::Absent ? limitedIndex(row.predicate) : Value();
+      if (index && !mentions(row.predicate, over) &&
+          within(index, known.predicate) &&
+          impliesInRow(known.predicate, row.predicate, predicate))
+        return known.state;
+    }
+  }
+  return state;
+}
+
+} // namespace selvedge::verify
