@@ -139,12 +139,15 @@ protected:
   /// What the steps of the loop around add to a register of a range, where that
   /// is plain to see; `index` becomes the rest.
   mlir::Value takeStep(mlir::Value &index);
-  Registers loadAccess(const Access &access, mlir::Type element);
-  void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
+  /// `cache` is what PTX says of the first cache, such as `.cs`.
+  Registers loadAccess(const Access &access, mlir::Type element,
+                       llvm::StringRef cache = "");
+  void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values,
+                   llvm::StringRef cache);
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
-                      mlir::Type element);
+                      mlir::Type element, llvm::StringRef cache = "");
   void storeWords(mlir::Value pointer, mlir::Value present,
-                  llvm::ArrayRef<mlir::Value> values);
+                  llvm::ArrayRef<mlir::Value> values, llvm::StringRef cache);
   /// Whether this thread is the one that stores where a tile is repeated over
   /// threads; null: all differ.
   mlir::Value isOwner(sm::DistAttr dist);

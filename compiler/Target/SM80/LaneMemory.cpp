@@ -166,6 +166,21 @@ Words wordsFor(OpBuilder &b, int64_t bytes) {
   return {"b32", b.getI32Type(), 'r', bytes / 4};
 }
 
+/// How PTX says what an access asks of the first cache.
+StringRef suffixOf(std::optional<Cache> cache) {
+  if (!cache)
+    return "";
+  switch (*cache) {
+  case Cache::EvictLast:
+    return ".L1::evict_last";
+  case Cache::EvictFirst:
+    return ".L1::evict_first";
+  case Cache::Streaming:
+    return ".cs";
+  }
+  llvm_unreachable("a hint of no kind");
+}
+
 std::string braces(char first, int64_t from, int64_t count) {
   std::string text;
   for (int64_t i = 0; i < count; ++i)
@@ -178,7 +193,8 @@ std::string braces(char first, int64_t from, int64_t count) {
 /// Reads `bytes` at `pointer` as elements; zero where `present` is false, in
 /// which case memory is not touched.
 LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
-                                              int64_t bytes, Type element) {
+                                              int64_t bytes, Type element,
+                                              StringRef cache) {
   Words words = wordsFor(b, bytes);
   std::string vector =
       words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
@@ -194,12 +210,12 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
   if (present) {
     args.push_back(present);
     constraints += ",b";
-    text =
-        llvm::formatv("{0}@${3} ld.global{1}.{2} {4}, [${5}];", clear, vector,
-                      words.suffix, words.count + 1, targets, words.count);
+    text = llvm::formatv("{0}@${3} ld.global{6}{1}.{2} {4}, [${5}];", clear,
+                         vector, words.suffix, words.count + 1, targets,
+                         words.count, cache);
   } else {
-    text = llvm::formatv("ld.global{0}.{1} {2}, [${3}];", vector, words.suffix,
-                         targets, words.count);
+    text = llvm::formatv("ld.global{4}{0}.{1} {2}, [${3}];", vector,
+                         words.suffix, targets, words.count, cache);
   }
   Type result = words.type;
   if (words.count > 1)
@@ -232,7 +248,7 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
 }
 
 void LaneEmitter::storeWords(Value pointer, Value present,
-                             ArrayRef<Value> values) {
+                             ArrayRef<Value> values, StringRef cache) {
   Type element = values.front().getType();
   int64_t bytes = bytesOf(element) * values.size();
   Words words = wordsFor(b, bytes);
@@ -268,18 +284,18 @@ void LaneEmitter::storeWords(Value pointer, Value present,
   }
   std::string vector =
       words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
-  std::string text =
-      llvm::formatv("{0}st.global{1}.{2} [${3}], {4};", guard, vector,
-                    words.suffix, words.count, braces('$', 0, words.count));
+  std::string text = llvm::formatv("{0}st.global{5}{1}.{2} [${3}], {4};", guard,
+                                   vector, words.suffix, words.count,
+                                   braces('$', 0, words.count), cache);
   inlineAsm({}, args, text, constraints + ",~{memory}");
 }
 
 LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
-                                               Type element) {
+                                               Type element, StringRef cache) {
   int64_t width = access.regs.size();
   if (access.isUniform())
     return loadWords(access.pointer, access.present.front(),
-                     width * bytesOf(element), element);
+                     width * bytesOf(element), element, cache);
   // Only where all lanes exist may one instruction read them together.
   auto branch = scf::IfOp::create(b, loc(), SmallVector<Type>(width, element),
                                   conjunction(access.present), true);
@@ -287,34 +303,35 @@ LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
   b.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(
       b, loc(),
-      loadWords(access.pointer, {}, width * bytesOf(element), element));
+      loadWords(access.pointer, {}, width * bytesOf(element), element, cache));
   b.setInsertionPointToStart(branch.elseBlock());
   Registers single;
   for (int64_t i = 0; i < width; ++i) {
     Value pointer =
         bytesAhead(access.pointer, static_cast<int32_t>(i * bytesOf(element)));
     llvm::append_range(single, loadWords(pointer, access.present[i],
-                                         bytesOf(element), element));
+                                         bytesOf(element), element, cache));
   }
   scf::YieldOp::create(b, loc(), single);
   return Registers(branch.getResults());
 }
 
-void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values) {
+void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values,
+                              StringRef cache) {
   if (access.isUniform()) {
-    storeWords(access.pointer, access.present.front(), values);
+    storeWords(access.pointer, access.present.front(), values, cache);
     return;
   }
   auto branch = scf::IfOp::create(b, loc(), TypeRange(),
                                   conjunction(access.present), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  storeWords(access.pointer, {}, values);
+  storeWords(access.pointer, {}, values, cache);
   b.setInsertionPointToStart(branch.elseBlock());
   for (auto [i, v] : llvm::enumerate(values)) {
     Value pointer = bytesAhead(access.pointer,
                                static_cast<int32_t>(i * bytesOf(v.getType())));
-    storeWords(pointer, access.present[i], v);
+    storeWords(pointer, access.present[i], v, cache);
   }
 }
 
@@ -322,12 +339,13 @@ void LaneEmitter::emitLoad(LoadOp load) {
   DistAttr dist = distOf(load.getType());
   Type element = getElementTypeOrSelf(load.getType());
   Registers result(dist ? dist.getNumRegs() : 1);
+  StringRef cache = suffixOf(load.getCache());
   for (const Access &access :
        accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
                 load.getVector(),
                 isRare(load) ? &LaneEmitter::vectorPointer
                              : &LaneEmitter::elementPointer)) {
-    Registers values = loadAccess(access, element);
+    Registers values = loadAccess(access, element, cache);
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
   }
@@ -358,7 +376,7 @@ void LaneEmitter::emitStore(StoreOp store) {
     Value first = conjunction({access.present.front(), owner});
     for (Value &p : access.present)
       p = uniform ? first : conjunction({p, owner});
-    storeAccess(access, values);
+    storeAccess(access, values, suffixOf(store.getCache()));
   }
 }
 
