@@ -189,6 +189,20 @@ Value LaneEmitter::threadPart(AxisDistAttr axis) {
 /// Size of a TMA descriptor (CUDA driver API, "CUtensorMap").
 static constexpr int64_t tensorMapBytes = 128;
 
+/// Blocks that a multiprocessor shall run at a time. Rows that are read more
+/// than once are given threads on the ground that 1024 are resident
+/// (`tile-row-classes`).
+static int32_t residentBlocks(KernelOp kernel) {
+  constexpr int64_t residentThreads = 1024;
+  bool readsAgain = false;
+  kernel.walk([&](LoadOp load) {
+    readsAgain |= load.getVector() > 1 && load.getCache() == Cache::EvictLast;
+  });
+  return readsAgain
+             ? std::max<int64_t>(1, residentThreads / (32 * kernel.getWarps()))
+             : 1;
+}
+
 void LaneEmitter::emitSignature() {
   MLIRContext *ctx = b.getContext();
   SmallVector<Type> types;
@@ -211,7 +225,8 @@ void LaneEmitter::emitSignature() {
   function->setAttr("nvvm.maxntid",
                     b.getDenseI32ArrayAttr(
                         {static_cast<int32_t>(32 * kernel.getWarps()), 1, 1}));
-  function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+  function->setAttr("nvvm.minctasm",
+                    b.getI32IntegerAttr(residentBlocks(kernel)));
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   unsigned next = 0;

@@ -144,6 +144,14 @@ protected:
                        llvm::StringRef cache = "");
   void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values,
                    llvm::StringRef cache);
+  /// Reads `bytes` at `pointer` in words of 32 bits, or as one that is shorter;
+  /// zero where `present` is false, in which case memory is not touched.
+  Registers loadRaw(mlir::Value pointer, mlir::Value present, int64_t bytes,
+                    llvm::StringRef cache);
+  /// The elements of what loadRaw() has read.
+  Registers unpack(llvm::ArrayRef<mlir::Value> words, int64_t bytes,
+                   mlir::Type element);
+  /// The same, as elements.
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
                       mlir::Type element, llvm::StringRef cache = "");
   void storeWords(mlir::Value pointer, mlir::Value present,
@@ -151,6 +159,26 @@ protected:
   /// Whether this thread is the one that stores where a tile is repeated over
   /// threads; null: all differ.
   mlir::Value isOwner(sm::DistAttr dist);
+
+  // Vectors that the end of a row may cut (LaneCut.cpp).
+  struct Cut {
+    /// All elements of an access exist; some, but not all.
+    mlir::Value isWhole, isCut;
+  };
+  /// How the end of a row cuts `accesses`; none where it does not, or where
+  /// something else decides which elements exist.
+  llvm::SmallVector<Cut> cutsOf(sm::DistAttr dist, mlir::ValueRange indices,
+                                mlir::ValueRange presence,
+                                llvm::ArrayRef<Access> accesses);
+  mlir::Value isAnyCut(llvm::ArrayRef<Cut> cuts);
+  Registers loadCut(llvm::ArrayRef<Access> accesses, llvm::ArrayRef<Cut> cuts,
+                    mlir::Type element, llvm::StringRef cache);
+  void
+  storeCut(llvm::ArrayRef<Access> accesses, llvm::ArrayRef<Cut> cuts,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(const Access &)>
+               valuesOf,
+           llvm::StringRef cache);
+
   /// Address of an element of a buffer, swizzled.
   mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
                             SharedIndex row, SharedIndex col);

@@ -190,11 +190,8 @@ std::string braces(char first, int64_t from, int64_t count) {
 
 } // namespace
 
-/// Reads `bytes` at `pointer` as elements; zero where `present` is false, in
-/// which case memory is not touched.
-LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
-                                              int64_t bytes, Type element,
-                                              StringRef cache) {
+LaneEmitter::Registers LaneEmitter::loadRaw(Value pointer, Value present,
+                                            int64_t bytes, StringRef cache) {
   Words words = wordsFor(b, bytes);
   std::string vector =
       words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
@@ -222,14 +219,20 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
     result = LLVM::LLVMStructType::getLiteral(
         b.getContext(), SmallVector<Type>(words.count, words.type));
   Value loaded = inlineAsm(result, args, text, constraints);
+  if (words.count == 1)
+    return {loaded};
+  Registers raw;
+  for (int64_t w = 0; w < words.count; ++w)
+    raw.push_back(LLVM::ExtractValueOp::create(b, loc(), loaded, w));
+  return raw;
+}
+
+LaneEmitter::Registers LaneEmitter::unpack(ArrayRef<Value> words, int64_t bytes,
+                                           Type element) {
   Registers elements;
   int64_t perWord = std::max<int64_t>(1, 4 / bytesOf(element));
-  for (int64_t w = 0; w < words.count; ++w) {
-    Value word =
-        words.count == 1
-            ? loaded
-            : LLVM::ExtractValueOp::create(b, loc(), loaded, w).getResult();
-    if (words.constraint == 'r' && perWord > 1) {
+  for (Value word : words) {
+    if (bytes >= 4 && perWord > 1) {
       Value pair = LLVM::BitcastOp::create(
           b, loc(), VectorType::get({perWord}, element), word);
       for (int64_t i = 0; i < perWord; ++i)
@@ -245,6 +248,12 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
             : LLVM::BitcastOp::create(b, loc(), element, word).getResult());
   }
   return elements;
+}
+
+LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
+                                              int64_t bytes, Type element,
+                                              StringRef cache) {
+  return unpack(loadRaw(pointer, present, bytes, cache), bytes, element);
 }
 
 void LaneEmitter::storeWords(Value pointer, Value present,
@@ -340,14 +349,25 @@ void LaneEmitter::emitLoad(LoadOp load) {
   Type element = getElementTypeOrSelf(load.getType());
   Registers result(dist ? dist.getNumRegs() : 1);
   StringRef cache = suffixOf(load.getCache());
-  for (const Access &access :
-       accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
-                load.getVector(),
-                isRare(load) ? &LaneEmitter::vectorPointer
-                             : &LaneEmitter::elementPointer)) {
-    Registers values = loadAccess(access, element, cache);
+  SmallVector<Access> all =
+      accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
+               load.getVector(),
+               isRare(load) || load.getCache() ? &LaneEmitter::vectorPointer
+                                               : &LaneEmitter::elementPointer);
+  auto keep = [&](const Access &access, ArrayRef<Value> values) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
+  };
+  SmallVector<Cut> cuts =
+      cutsOf(dist, load.getIndices(), load.getPresence(), all);
+  if (cuts.empty()) {
+    for (const Access &access : all)
+      keep(access, loadAccess(access, element, cache));
+  } else {
+    Registers values = loadCut(all, cuts, element, cache);
+    for (auto [i, access] : llvm::enumerate(all))
+      keep(access,
+           ArrayRef(values).slice(i * load.getVector(), load.getVector()));
   }
   lanes(load) = result;
 }
@@ -366,17 +386,29 @@ static DistAttr unionDist(MLIRContext *ctx, ValueRange values) {
 void LaneEmitter::emitStore(StoreOp store) {
   DistAttr dist = unionDist(b.getContext(), store.getIndices());
   Value owner = isOwner(dist);
-  for (Access access : accesses(dist, store.getTensor(), store.getIndices(),
-                                store.getPresence(), store.getVector())) {
-    SmallVector<Value> values;
-    for (int64_t reg : access.regs)
-      values.push_back(dist ? laneOf(store.getValue(), dist, reg)
-                            : lane1(store.getValue()));
+  StringRef cache = suffixOf(store.getCache());
+  SmallVector<Access> all =
+      accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
+               store.getVector(),
+               store.getCache() ? &LaneEmitter::vectorPointer
+                                : &LaneEmitter::elementPointer);
+  SmallVector<Cut> cuts =
+      owner ? SmallVector<Cut>()
+            : cutsOf(dist, store.getIndices(), store.getPresence(), all);
+  auto valuesOf = [&](const Access &access) {
+    return llvm::map_to_vector(access.regs, [&](int64_t reg) {
+      return dist ? laneOf(store.getValue(), dist, reg)
+                  : lane1(store.getValue());
+    });
+  };
+  if (!cuts.empty())
+    return storeCut(all, cuts, valuesOf, cache);
+  for (Access &access : all) {
     bool uniform = access.isUniform();
     Value first = conjunction({access.present.front(), owner});
     for (Value &p : access.present)
       p = uniform ? first : conjunction({p, owner});
-    storeAccess(access, values, suffixOf(store.getCache()));
+    storeAccess(access, valuesOf(access), cache);
   }
 }
 
