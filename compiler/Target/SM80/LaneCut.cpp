@@ -2,41 +2,73 @@
 // row's end may cut one. SPDX-License-Identifier: MIT
 #include "compiler/Target/SM80/LaneEmitter.h"
 
+#include "mlir/IR/Matchers.h"
+
 namespace selvedge::sm80 {
 
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Whether `predicate` holds for indices along `axis` up to some bound: with an
-/// element of a vector those before it exist.
-static bool holdsBelow(Value predicate, StringAttr axis) {
+/// The compare by which `predicate` holds for indices along `axis` up to some
+/// bound: with an element of a vector those before it exist.
+static arith::CmpIOp boundOf(Value predicate, StringAttr axis) {
   auto compare = predicate.getDefiningOp<arith::CmpIOp>();
   if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
-    return false;
+    return {};
   auto range = compare.getLhs().getDefiningOp<RangeOp>();
-  return range && compare.getRhs().getDefiningOp<SplatOp>() &&
-         distOf(range.getType()).getAxes()[0].getName() == axis;
+  bool isBound = range && compare.getRhs().getDefiningOp<SplatOp>() &&
+                 distOf(range.getType()).getAxes()[0].getName() == axis;
+  return isBound ? compare : arith::CmpIOp();
 }
 
-SmallVector<LaneEmitter::Cut> LaneEmitter::cutsOf(DistAttr dist,
-                                                  ValueRange indices,
-                                                  ValueRange presence,
-                                                  ArrayRef<Access> accesses) {
-  if (accesses.front().regs.size() == 1 ||
+SmallVector<LaneEmitter::Cut>
+LaneEmitter::cutsOf(DistAttr dist, ValueRange indices, ValueRange presence,
+                    ArrayRef<Access> accesses, int64_t elementBytes) {
+  constexpr int64_t wordBytes = 4;
+  if (accesses.front().regs.size() == 1 || elementBytes > wordBytes ||
       llvm::all_of(accesses, [](const Access &a) { return a.isUniform(); }))
     return {};
   StringAttr axis = distOf(indices.back().getType()).getAxes()[0].getName();
+  SmallVector<Value> bounds, others;
   for (Value p : presence) {
     DistAttr own = distOf(p.getType());
-    if (own && own.indexOf(axis) >= 0 && !holdsBelow(p, axis))
+    bool isOther = !own || own.indexOf(axis) < 0;
+    if (!isOther && !boundOf(p, axis))
       return {};
+    (isOther ? others : bounds).push_back(p);
   }
   Value yes = arith::ConstantIntOp::create(b, loc(), 1, 1);
   return llvm::map_to_vector(accesses, [&](const Access &access) {
-    Value whole = access.present.back();
-    Value no = arith::XOrIOp::create(b, loc(), whole, yes);
-    return Cut{whole, conjunction({access.present.front(), no})};
+    auto allOf = [&](ArrayRef<Value> predicates, int64_t reg) {
+      return conjunction(llvm::map_to_vector(
+          predicates, [&](Value p) { return laneOf(p, dist, reg); }));
+    };
+    Cut cut;
+    int64_t first = access.regs.front();
+    cut.inRow = allOf(others, first);
+    cut.begins = allOf(bounds, first);
+    Value ends = allOf(bounds, access.regs.back());
+    cut.isWhole = conjunction({ends, cut.inRow});
+    cut.isCut =
+        conjunction({cut.begins, arith::XOrIOp::create(b, loc(), ends, yes)});
+    for (Value p : bounds) {
+      arith::CmpIOp bound = boundOf(p, axis);
+      cut.bounds.push_back({laneOf(bound.getLhs(), dist, first),
+                            laneOf(bound.getRhs(), dist, first)});
+    }
+    return cut;
   });
+}
+
+/// Whether an element of a vector lies before the end of its row. Said anew
+/// where it is asked, which is rare: predicates of all elements are too many to
+/// be kept.
+Value LaneEmitter::isBeforeEnd(const Cut &cut, int64_t element) {
+  SmallVector<Value> conditions;
+  for (auto [first, bound] : cut.bounds)
+    conditions.push_back(arith::CmpIOp::create(
+        b, loc(), arith::CmpIPredicate::slt, add(first, i32(element)), bound));
+  return conjunction(conditions);
 }
 
 /// Whether the end of a row cuts any vector of this thread.
@@ -47,44 +79,103 @@ Value LaneEmitter::isAnyCut(ArrayRef<Cut> cuts) {
   return any;
 }
 
+/// What a select puts past the end of rows, where that alone is done with what
+/// `load` reads, and the element type has the value.
+std::optional<LaneEmitter::RowFill> LaneEmitter::fillOf(LoadOp load) {
+  Value value = load.getResult();
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
+  while (element && value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (isa<arith::ExtFOp>(user)) {
+      value = user->getResult(0);
+      continue;
+    }
+    auto select = dyn_cast<arith::SelectOp>(user);
+    auto other =
+        select ? select.getFalseValue().getDefiningOp<SplatOp>() : SplatOp();
+    FloatAttr constant;
+    if (!other || select.getTrueValue() != value ||
+        !matchPattern(other.getValue(), m_Constant(&constant)))
+      break;
+    Value condition = select.getCondition();
+    if (auto repeated = condition.getDefiningOp<BroadcastOp>())
+      condition = repeated.getSource();
+    SmallVector<Value> bounds;
+    StringAttr axis =
+        distOf(load.getIndices().back().getType()).getAxes()[0].getName();
+    for (Value p : load.getPresence())
+      if (boundOf(p, axis))
+        bounds.push_back(p);
+    APFloat fill = constant.getValue();
+    bool losesInfo = false;
+    fill.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                 &losesInfo);
+    if (bounds != SmallVector<Value>{condition} || losesInfo)
+      break;
+    return RowFill{select, fill.bitcastToAPInt()};
+  }
+  return std::nullopt;
+}
+
 /// All vectors that exist are on their way before the first is used; one that
 /// is cut is rare, and read element by element.
 LaneEmitter::Registers LaneEmitter::loadCut(ArrayRef<Access> accesses,
                                             ArrayRef<Cut> cuts, Type element,
-                                            StringRef cache) {
+                                            StringRef cache,
+                                            const APInt &fill) {
   int64_t size = bytesOf(element), width = accesses.front().regs.size(),
           bytes = width * size;
+  // What an absent element reads as: zero if all that it lacks is its row.
+  auto absent = [&](Value isBefore, const APInt &bits) {
+    int64_t value =
+        bits.getBitWidth() < 32 ? bits.getZExtValue() : bits.getSExtValue();
+    return bits.isZero()
+               ? Value()
+               : arith::SelectOp::create(b, loc(), isBefore, i32(0), i32(value))
+                     .getResult();
+  };
   Registers words;
   for (auto [access, cut] : llvm::zip_equal(accesses, cuts))
     llvm::append_range(words,
-                       loadRaw(access.pointer, cut.isWhole, bytes, cache));
+                       loadRaw(access.pointer, cut.isWhole, bytes, cache,
+                               absent(cut.begins, APInt::getSplat(32, fill))));
   int64_t perAccess = words.size() / accesses.size(),
           perWord = width / perAccess;
-  auto branch = scf::IfOp::create(
-      b, loc(), llvm::map_to_vector(words, [](Value v) { return v.getType(); }),
-      isAnyCut(cuts), true);
+  auto types = [](ValueRange values) { return TypeRange(values); };
+  auto branch = scf::IfOp::create(b, loc(), types(words), isAnyCut(cuts), true);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(b, loc(), words);
     b.setInsertionPointToStart(branch.thenBlock());
-    Registers filled(words);
-    for (auto [a, access] : llvm::enumerate(accesses))
+    Registers results;
+    for (auto [a, access] : llvm::enumerate(accesses)) {
+      ArrayRef<Value> whole = ArrayRef(words).slice(a * perAccess, perAccess);
+      auto one = scf::IfOp::create(b, loc(), types(whole), cuts[a].isCut, true);
+      llvm::append_range(results, one.getResults());
+      OpBuilder::InsertionGuard inner(b);
+      b.setInsertionPointToStart(one.elseBlock());
+      scf::YieldOp::create(b, loc(), whole);
+      b.setInsertionPointToStart(one.thenBlock());
+      Registers parts(perAccess);
       for (int64_t i = 0; i < width; ++i) {
-        Value pointer =
-            bytesAhead(access.pointer, static_cast<int32_t>(i * size));
-        Value present = conjunction({cuts[a].isCut, access.present[i]});
-        Value bits = loadRaw(pointer, present, size, cache).front();
-        Value &word = filled[a * perAccess + i / perWord];
-        if (bits.getType() != word.getType())
-          bits = arith::ExtUIOp::create(b, loc(), word.getType(), bits);
-        // What is absent reads as zero, a vector that is cut as well.
-        Value shift = arith::ConstantOp::create(
-            b, loc(), b.getIntegerAttr(word.getType(), i % perWord * size * 8));
-        word = arith::OrIOp::create(
-            b, loc(), word, arith::ShLIOp::create(b, loc(), bits, shift));
+        Value isBefore = isBeforeEnd(cuts[a], i);
+        Value bits =
+            loadRaw(bytesAhead(access.pointer, static_cast<int32_t>(i * size)),
+                    conjunction({isBefore, cuts[a].inRow}), size, cache,
+                    absent(isBefore, fill))
+                .front();
+        if (bits.getType() != b.getI32Type())
+          bits = arith::ExtUIOp::create(b, loc(), b.getI32Type(), bits);
+        bits =
+            arith::ShLIOp::create(b, loc(), bits, i32(i % perWord * size * 8));
+        Value &word = parts[i / perWord];
+        word = word ? arith::OrIOp::create(b, loc(), word, bits).getResult()
+                    : bits;
       }
-    scf::YieldOp::create(b, loc(), filled);
+      scf::YieldOp::create(b, loc(), parts);
+    }
+    scf::YieldOp::create(b, loc(), results);
   }
   Registers elements;
   for (int64_t a = 0, end = accesses.size(); a < end; ++a) {
@@ -103,13 +194,17 @@ void LaneEmitter::storeCut(
   auto branch = scf::IfOp::create(b, loc(), TypeRange(), isAnyCut(cuts), false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  for (auto [access, cut] : llvm::zip_equal(accesses, cuts))
+  for (auto [access, cut] : llvm::zip_equal(accesses, cuts)) {
+    auto one = scf::IfOp::create(b, loc(), TypeRange(), cut.isCut, false);
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(one.thenBlock());
     for (auto [i, v] : llvm::enumerate(valuesOf(access))) {
       Value pointer = bytesAhead(
           access.pointer, static_cast<int32_t>(i * bytesOf(v.getType())));
-      storeWords(pointer, conjunction({cut.isCut, access.present[i]}), v,
+      storeWords(pointer, conjunction({isBeforeEnd(cut, i), cut.inRow}), v,
                  cache);
     }
+  }
 }
 
 } // namespace selvedge::sm80

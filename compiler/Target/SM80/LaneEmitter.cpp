@@ -434,6 +434,11 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
         dense && !dense.isSplat())
       return op.emitOpError("expects a splat constant");
+  if (doneByLoad.contains(&op)) {
+    Registers read = lanes(cast<arith::SelectOp>(op).getTrueValue());
+    registers[op.getResult(0)] = read;
+    return success();
+  }
   DistAttr dist = distOf(op.getResult(0).getType());
   int64_t count = dist ? dist.getNumRegs() : 1;
   Registers result;

@@ -191,15 +191,17 @@ std::string braces(char first, int64_t from, int64_t count) {
 } // namespace
 
 LaneEmitter::Registers LaneEmitter::loadRaw(Value pointer, Value present,
-                                            int64_t bytes, StringRef cache) {
+                                            int64_t bytes, StringRef cache,
+                                            Value fill) {
   Words words = wordsFor(b, bytes);
   std::string vector =
       words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
   std::string outputs, clear;
   for (int64_t i = 0; i < words.count; ++i) {
     outputs += llvm::formatv("=&{0},", words.constraint);
-    clear += llvm::formatv("mov.{0} ${1}, 0; ",
-                           words.constraint == 'h' ? "b16" : "b32", i);
+    clear += llvm::formatv("mov.{0} ${1}, {2}; ",
+                           words.constraint == 'h' ? "b16" : "b32", i,
+                           fill ? "$" + std::to_string(words.count + 2) : "0");
   }
   std::string targets = braces('$', 0, words.count);
   SmallVector<Value> args{pointer};
@@ -207,6 +209,14 @@ LaneEmitter::Registers LaneEmitter::loadRaw(Value pointer, Value present,
   if (present) {
     args.push_back(present);
     constraints += ",b";
+    if (fill) {
+      bool isHalf = words.constraint == 'h';
+      args.push_back(
+          isHalf
+              ? arith::TruncIOp::create(b, loc(), words.type, fill).getResult()
+              : fill);
+      constraints += isHalf ? ",h" : ",r";
+    }
     text = llvm::formatv("{0}@${3} ld.global{6}{1}.{2} {4}, [${5}];", clear,
                          vector, words.suffix, words.count + 1, targets,
                          words.count, cache);
@@ -358,13 +368,18 @@ void LaneEmitter::emitLoad(LoadOp load) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
   };
-  SmallVector<Cut> cuts =
-      cutsOf(dist, load.getIndices(), load.getPresence(), all);
+  SmallVector<Cut> cuts = cutsOf(dist, load.getIndices(), load.getPresence(),
+                                 all, bytesOf(element));
   if (cuts.empty()) {
     for (const Access &access : all)
       keep(access, loadAccess(access, element, cache));
   } else {
-    Registers values = loadCut(all, cuts, element, cache);
+    APInt zero(8 * bytesOf(element), 0);
+    std::optional<RowFill> fill = fillOf(load);
+    if (fill)
+      doneByLoad.insert(fill->select);
+    Registers values =
+        loadCut(all, cuts, element, cache, fill ? fill->bits : zero);
     for (auto [i, access] : llvm::enumerate(all))
       keep(access,
            ArrayRef(values).slice(i * load.getVector(), load.getVector()));
@@ -394,7 +409,8 @@ void LaneEmitter::emitStore(StoreOp store) {
                                 : &LaneEmitter::elementPointer);
   SmallVector<Cut> cuts =
       owner ? SmallVector<Cut>()
-            : cutsOf(dist, store.getIndices(), store.getPresence(), all);
+            : cutsOf(dist, store.getIndices(), store.getPresence(), all,
+                     bytesOf(getElementTypeOrSelf(store.getValue().getType())));
   auto valuesOf = [&](const Access &access) {
     return llvm::map_to_vector(access.regs, [&](int64_t reg) {
       return dist ? laneOf(store.getValue(), dist, reg)
