@@ -76,7 +76,7 @@ def Sm_LoadOp : Sm_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]
     Memory of lanes where a `presence` is false is never touched; their value is zero. `vector` elements along the last dimension may be read by one
     access where all of them are present: the lowering of tile proved their addresses aligned and adjacent.
 
-    `cache` changes no value. It is for kernels that read something twice: `evict_last` if the bytes are read again (`ld.global.L1::evict_last`), `evict_first` if they are not.
+    `cache` is a hint, for kernels that read something twice: `evict_last` if the bytes are read again (`ld.global.L1::evict_last`), `evict_first` if they are not.
   }];
   let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector, OptionalAttr<Sm_CacheAttr>:$cache);
   let results = (outs Sm_Value:$result);

@@ -24,7 +24,7 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     Constraints:
     - (C1) dims, tensors and scalars have distinct names.
     - (C2) every kernel's leading block arguments are the dims (i32), then the tensors, then the scalars.
-    - (C3) `packed_of` and `sized_of` come with `conditions`, which take the dims as symbols.
+    - (C3) `packed_of` comes with `conditions`, `sized_of` may; they take the dims as symbols.
     - (C4) `sized_of` comes with `row_threads`.
 
     `universal_of` names the program of which this one is a second version, scheduled for any strides (`tile-split-variants`). `packed_of` names the one of which this is a second version for

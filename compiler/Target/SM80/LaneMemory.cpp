@@ -368,8 +368,10 @@ void LaneEmitter::emitLoad(LoadOp load) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
   };
-  SmallVector<Cut> cuts = cutsOf(dist, load.getIndices(), load.getPresence(),
-                                 all, bytesOf(element));
+  SmallVector<Cut> cuts;
+  if (load.getCache())
+    cuts = cutsOf(dist, load.getIndices(), load.getPresence(), all,
+                  bytesOf(element));
   if (cuts.empty()) {
     for (const Access &access : all)
       keep(access, loadAccess(access, element, cache));
@@ -408,9 +410,10 @@ void LaneEmitter::emitStore(StoreOp store) {
                store.getCache() ? &LaneEmitter::vectorPointer
                                 : &LaneEmitter::elementPointer);
   SmallVector<Cut> cuts =
-      owner ? SmallVector<Cut>()
-            : cutsOf(dist, store.getIndices(), store.getPresence(), all,
-                     bytesOf(getElementTypeOrSelf(store.getValue().getType())));
+      owner || !store.getCache()
+          ? SmallVector<Cut>()
+          : cutsOf(dist, store.getIndices(), store.getPresence(), all,
+                   bytesOf(getElementTypeOrSelf(store.getValue().getType())));
   auto valuesOf = [&](const Access &access) {
     return llvm::map_to_vector(access.regs, [&](int64_t reg) {
       return dist ? laneOf(store.getValue(), dist, reg)
