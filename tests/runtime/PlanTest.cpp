@@ -166,9 +166,10 @@ TEST(Plan, variantForLengths) {
   std::string text(test::attentionManifest);
   std::string variants = R"("variants": [)", added;
   for (const char *limit : {"2048", "16384"})
-    added += std::string(R"json({"name": "upto)json") + limit +
-             R"json(", "when": [{"tensor": "q", "align": 16}, {"dims": {"sub": [)json" +
-             limit + R"json(, "M"]}}], "launches": []},)json";
+    added +=
+        std::string(R"json({"name": "upto)json") + limit +
+        R"json(", "when": [{"tensor": "q", "align": 16}, {"dims": {"sub": [)json" +
+        limit + R"json(, "M"]}}], "launches": []},)json";
   text.insert(text.find(variants) + variants.size(), added);
   Manifest manifest = *parseManifest(text);
   auto variantFor = [&](int64_t m, uint64_t start) {
