@@ -117,6 +117,35 @@ std::optional<LaneEmitter::RowFill> LaneEmitter::fillOf(LoadOp load) {
   return std::nullopt;
 }
 
+/// Asks for what the next step reads, if its end is known to lie within the
+/// loop's, as that of a full step: by then it is in L2.
+void LaneEmitter::prefetchNext(LoadOp load, ArrayRef<Access> accesses) {
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  auto range = load.getIndices().empty()
+                   ? RangeOp()
+                   : load.getIndices().back().getDefiningOp<RangeOp>();
+  if (load.getCache() != Cache::EvictLast || load.getVector() == 1 || !loop ||
+      !range || range.getStart() != loop.getInductionVar())
+    return;
+  APInt step;
+  if (!matchPattern(loop.getStep(), m_ConstantInt(&step)))
+    return;
+  Type element = getElementTypeOrSelf(load.getType());
+  // Wraps for no step that there is: i32 holds every index of a block.
+  Value next = add(lane1(loop.getInductionVar()), i32(step.getSExtValue()));
+  Value isStep = arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::slt,
+                                       next, lane1(loop.getUpperBound()));
+  for (const Access &access : accesses) {
+    if (!access.isUniform())
+      return;
+    Value pointer =
+        bytesAhead(access.pointer, static_cast<int32_t>(step.getSExtValue() *
+                                                        bytesOf(element)));
+    inlineAsm({}, {pointer, conjunction({isStep, access.present.front()})},
+              "@$1 prefetch.global.L2 [$0];", "l,b");
+  }
+}
+
 /// All vectors that exist are on their way before the first is used; one that
 /// is cut is rare, and read element by element.
 LaneEmitter::Registers LaneEmitter::loadCut(ArrayRef<Access> accesses,

@@ -2,6 +2,8 @@
 // operations. SPDX-License-Identifier: MIT
 #include "compiler/Target/SM80/LaneEmitter.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include "llvm/Support/MathExtras.h"
 
 namespace selvedge::sm80 {
@@ -413,7 +415,35 @@ LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
   return success();
 }
 
+/// A half of a word that was loaded, widened: a bf16 is the upper half of an
+/// f32, which takes one instruction instead of two.
+static Value widenHalf(OpBuilder &b, Operation &op, Value half) {
+  auto extract = half.getDefiningOp<LLVM::ExtractElementOp>();
+  auto pair =
+      extract ? extract.getVector().getDefiningOp<LLVM::BitcastOp>() : nullptr;
+  if (!isa<arith::ExtFOp>(op) || !half.getType().isBF16() || !pair ||
+      !pair.getArg().getType().isInteger(32))
+    return {};
+  APInt position;
+  if (!matchPattern(extract.getPosition(), m_ConstantInt(&position)))
+    return {};
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t v) {
+    return arith::ConstantIntOp::create(b, loc, v, 32);
+  };
+  Value bits = position.isZero()
+                   ? arith::ShLIOp::create(b, loc, pair.getArg(), constant(16))
+                         .getResult()
+                   : arith::AndIOp::create(b, loc, pair.getArg(),
+                                           constant(-(int64_t(1) << 16)))
+                         .getResult();
+  return LLVM::BitcastOp::create(b, loc, b.getF32Type(), bits);
+}
+
 Value LaneEmitter::scalarOp(Operation &op, ArrayRef<Value> operands) {
+  if (operands.size() == 1)
+    if (Value widened = widenHalf(b, op, operands[0]))
+      return widened;
   NamedAttrList attrs(op.getAttrs());
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))

@@ -183,6 +183,7 @@ protected:
                                 mlir::ValueRange presence,
                                 llvm::ArrayRef<Access> accesses,
                                 int64_t elementBytes);
+  void prefetchNext(sm::LoadOp load, llvm::ArrayRef<Access> accesses);
   mlir::Value isBeforeEnd(const Cut &cut, int64_t element);
   mlir::Value isAnyCut(llvm::ArrayRef<Cut> cuts);
   Registers loadCut(llvm::ArrayRef<Access> accesses, llvm::ArrayRef<Cut> cuts,

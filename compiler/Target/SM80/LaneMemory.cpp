@@ -368,6 +368,7 @@ void LaneEmitter::emitLoad(LoadOp load) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
   };
+  prefetchNext(load, all);
   SmallVector<Cut> cuts;
   if (load.getCache())
     cuts = cutsOf(dist, load.getIndices(), load.getPresence(), all,
