@@ -191,21 +191,27 @@ Value LaneEmitter::threadPart(AxisDistAttr axis) {
 /// Size of a TMA descriptor (CUDA driver API, "CUtensorMap").
 static constexpr int64_t tensorMapBytes = 128;
 
+/// Whether a kernel reads rows more than once, by vectors.
+static bool readsRowsAgain(KernelOp kernel) {
+  bool readsAgain = false;
+  kernel.walk([&](LoadOp load) {
+    readsAgain |= load.getVector() > 1 && load.getCache() == Cache::EvictLast;
+  });
+  return readsAgain;
+}
+
 /// Blocks that a multiprocessor shall run at a time. Rows that are read more
 /// than once are given threads on the ground that 1024 are resident
 /// (`tile-row-classes`).
 static int32_t residentBlocks(KernelOp kernel) {
   constexpr int64_t residentThreads = 1024;
-  bool readsAgain = false;
-  kernel.walk([&](LoadOp load) {
-    readsAgain |= load.getVector() > 1 && load.getCache() == Cache::EvictLast;
-  });
-  return readsAgain
+  return readsRowsAgain(kernel)
              ? std::max<int64_t>(1, residentThreads / (32 * kernel.getWarps()))
              : 1;
 }
 
 void LaneEmitter::emitSignature() {
+  isBoundByIssue = readsRowsAgain(kernel);
   MLIRContext *ctx = b.getContext();
   SmallVector<Type> types;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -441,7 +447,7 @@ static Value widenHalf(OpBuilder &b, Operation &op, Value half) {
 }
 
 Value LaneEmitter::scalarOp(Operation &op, ArrayRef<Value> operands) {
-  if (operands.size() == 1)
+  if (isBoundByIssue && operands.size() == 1)
     if (Value widened = widenHalf(b, op, operands[0]))
       return widened;
   NamedAttrList attrs(op.getAttrs());

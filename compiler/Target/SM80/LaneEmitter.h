@@ -269,6 +269,8 @@ protected:
   llvm::DenseMap<mlir::Attribute, mlir::Value> threadParts;
   /// Selects that a load has made true already; see fillOf().
   llvm::SmallPtrSet<mlir::Operation *, 4> doneByLoad;
+  /// Memory is fast enough for instructions to count: rows are read again.
+  bool isBoundByIssue = false;
   int64_t sharedBytes = 0;
   /// Warps that a distribution spans: those of the kernel, or of a warpgroup.
   int64_t numWarps;

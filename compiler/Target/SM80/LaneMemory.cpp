@@ -368,7 +368,6 @@ void LaneEmitter::emitLoad(LoadOp load) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
   };
-  prefetchNext(load, all);
   SmallVector<Cut> cuts;
   if (load.getCache())
     cuts = cutsOf(dist, load.getIndices(), load.getPresence(), all,
@@ -387,6 +386,7 @@ void LaneEmitter::emitLoad(LoadOp load) {
       keep(access,
            ArrayRef(values).slice(i * load.getVector(), load.getVector()));
   }
+  prefetchNext(load, all);
   lanes(load) = result;
 }
 
