@@ -32,29 +32,31 @@ struct Rows {
   int64_t bytes = 0;
 };
 
+bool hasProducts(KernelOp kernel) {
+  return kernel.getBody()
+      .walk([](DotOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// The rows of a program whose kernels read along one dim; none of others.
 std::optional<Rows> rowsOf(ProgramOp program) {
   std::optional<Rows> rows;
   for (auto kernel : program.getBody().getOps<KernelOp>()) {
-    if (!kernel.getBody()
-             .walk([](DotOp) { return WalkResult::interrupt(); })
-             .wasInterrupted()) {
-      int64_t bytes = 0;
-      for (const RepeatedRead &read : findRepeatedReads(kernel)) {
-        TensorArgAttr tensor = kernel.getTensorArgOf(read.tensor);
-        auto extent =
-            dyn_cast<AffineSymbolExpr>(tensor.getShape().getResult(read.dim));
-        if (!extent || (rows && rows->dim != extent.getPosition()))
-          return std::nullopt;
-        if (!rows)
-          rows = Rows{extent.getPosition()};
-        bytes += tensor.getElementType().getIntOrFloatBitWidth() / 8;
-      }
-      if (rows)
-        rows->bytes = std::max(rows->bytes, bytes);
-      continue;
+    if (hasProducts(kernel))
+      return std::nullopt;
+    int64_t bytes = 0;
+    for (const RepeatedRead &read : findRepeatedReads(kernel)) {
+      TensorArgAttr tensor = kernel.getTensorArgOf(read.tensor);
+      auto extent =
+          dyn_cast<AffineSymbolExpr>(tensor.getShape().getResult(read.dim));
+      if (!extent || (rows && rows->dim != extent.getPosition()))
+        return std::nullopt;
+      if (!rows)
+        rows = Rows{extent.getPosition()};
+      bytes += tensor.getElementType().getIntOrFloatBitWidth() / 8;
     }
-    return std::nullopt;
+    if (rows)
+      rows->bytes = std::max(rows->bytes, bytes);
   }
   return rows;
 }
