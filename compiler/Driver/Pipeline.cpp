@@ -57,6 +57,7 @@ void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileSplitVariants({arch.str()}));
+  pm.addPass(schedule::createTileRowClasses({arch.str()}));
   pm.addPass(
       verify::createVerifyTileParts(schedule::createTileInteriorParts()));
   pm.addPass(schedule::createTileBindBlocks(

@@ -79,17 +79,19 @@ std::map<std::string, Verdict> judge(const ptx::PtxasLog &log, StringRef op,
   for (const ptx::KernelResources &kernel : log.kernels)
     for (const KernelPlans &plans : kernels) {
       // Kernels are called OP_KERNEL_VARIANT, variants have no underscore.
-      StringRef name = plans.name, rest = kernel.name;
-      bool isUniversal = name.consume_front("universal."),
-           isPacked = name.consume_front("packed.");
+      // A version is the variant of its name, the rest are the program's.
+      auto [version, name] = StringRef(plans.name).split('.');
+      if (name.empty())
+        std::swap(version, name);
+      StringRef rest = kernel.name;
       if (!rest.consume_front(op) || !rest.consume_front("_") ||
           !rest.consume_front(name) || !rest.consume_front("_") ||
-          rest.contains('_') || isPacked != (rest == "packed"))
+          rest.contains('_'))
         continue;
       bool hasVersion = llvm::any_of(kernels, [&](const KernelPlans &other) {
-        return other.name == ("universal." + name).str();
+        return other.name == (rest + "." + name).str();
       });
-      if (hasVersion && !isPacked && isUniversal != (rest == "universal"))
+      if (version.empty() ? hasVersion : version != rest)
         continue;
       Verdict &worst = verdicts[plans.name];
       worst = std::max(worst, judge(log, kernel));

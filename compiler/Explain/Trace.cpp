@@ -25,11 +25,9 @@ public:
     if (pass->getArgument() == "tile-output-init")
       trace.safe = module.clone();
     else if (pass->getArgument() == "tile-bind-blocks")
-      // Programs for any strides, and packed ones, have sizes of their own,
-      // which no picture shows.
+      // Versions of a program have sizes of their own, which no picture shows.
       module.walk([&](tile::KernelOp kernel) {
-        if (!kernel.getProgram().getUniversalOf() &&
-            !kernel.getProgram().getPackedOf())
+        if (kernel.getProgram().getVersion().empty())
           trace.sizes[kernel.getSymName().str()] = kernel.getSizesAttr();
       });
     noteRemovals(module, pass->getArgument());

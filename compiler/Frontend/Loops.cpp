@@ -10,9 +10,9 @@ using namespace selvedge::tile;
 namespace selvedge::frontend {
 namespace {
 
-/// Dims are at most 2^31 - 1025: indices of a block that starts below this
+/// Dims are at most 2^31 - 16385: indices of a block that starts below this
 /// bound do not wrap.
-constexpr int64_t kLargestBound = (int64_t(1) << 31) - 1025;
+constexpr int64_t kLargestBound = (int64_t(1) << 31) - 16385;
 
 } // namespace
 

@@ -192,7 +192,8 @@ tile::ProgramOp versionFor(tile::ProgramOp program,
                            const Arguments &arguments) {
   for (auto other :
        program->getParentOfType<ModuleOp>().getOps<tile::ProgramOp>())
-    if (other.getPackedOf() == program.getSymName() &&
+    if ((other.getPackedOf() == program.getSymName() ||
+         other.getSizedOf() == program.getSymName()) &&
         areMet(other.getConditions(), arguments))
       return other;
   return program;

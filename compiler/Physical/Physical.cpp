@@ -69,8 +69,9 @@ HostTensor exportTensor(const Tensor &tensor) {
 /// The one program of the module that is no version of another.
 tile::ProgramOp programOf(ModuleOp module) {
   auto programs = llvm::make_filter_range(
-      module.getOps<tile::ProgramOp>(),
-      [](tile::ProgramOp program) { return !program.getPackedOf(); });
+      module.getOps<tile::ProgramOp>(), [](tile::ProgramOp program) {
+        return !program.getPackedOf() && !program.getSizedOf();
+      });
   return llvm::hasSingleElement(programs) ? *programs.begin()
                                           : tile::ProgramOp();
 }

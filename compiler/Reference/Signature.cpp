@@ -256,9 +256,9 @@ bindArguments(const Signature &signature,
     auto it = dims.find(dim.getValue().str());
     if (it == dims.end())
       return error("dim '" + dim.getValue() + "' is missing");
-    if (it->second < 0 || it->second > (int64_t(1) << 31) - 1025)
+    if (it->second < 0 || it->second > (int64_t(1) << 31) - 16385)
       return error("dim '" + dim.getValue() + "' is " +
-                   llvm::Twine(it->second) + ", but must lie in 0..2^31-1025");
+                   llvm::Twine(it->second) + ", but must lie in 0..2^31-16385");
     arguments.dims.push_back(it->second);
   }
   for (auto arg : signature.tensors.getAsRange<tile::TensorArgAttr>()) {

@@ -138,9 +138,9 @@ Value KernelLowering::valueIn(Value v, Context &context) {
     auto indices = valuesIn(load.getIndices(), context),
          presence = valuesIn(load.getPresence(), context);
     if (succeeded(indices) && succeeded(presence))
-      result =
-          sm::LoadOp::create(builder, def->getLoc(), type,
-                             value(load.getTensor()), *indices, *presence, 1);
+      result = sm::LoadOp::create(builder, def->getLoc(), type,
+                                  value(load.getTensor()), *indices, *presence,
+                                  1, sm::CacheAttr());
   } else if (isa<arith::ArithDialect, math::MathDialect>(def->getDialect())) {
     if (Operation *clone = cloneElementwise(*def, context))
       result = clone->getResult(cast<OpResult>(v).getResultNumber());

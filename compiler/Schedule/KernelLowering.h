@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_SCHEDULE_KERNELLOWERING_H
 
 #include "compiler/Schedule/Layouts.h"
+#include "compiler/Schedule/RepeatedReads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,7 +25,7 @@ class KernelLowering {
 public:
   KernelLowering(tile::KernelOp source, const AxisRoles &roles,
                  VariantClass variant)
-      : source(source), roles(roles), variant(variant),
+      : source(source), roles(roles), variant(variant), caches(source),
         builder(source.getContext()) {}
 
   /// Creates the sm.kernel named `name` at `builder`'s insertion point.
@@ -71,10 +72,13 @@ private:
   int64_t vectorWidth(tile::GlobalType tensor, mlir::Value lastIndex,
                       int64_t adjacent);
   void noteVector(mlir::Value tensor, int64_t width);
+  /// The hint of a load or store; null where there is none.
+  sm::CacheAttr cacheAttr(mlir::Operation *access);
 
   tile::KernelOp source;
   const AxisRoles &roles;
   VariantClass variant;
+  CacheHints caches;
   mlir::OpBuilder builder;
   sm::KernelOp target;
   Context compute;

@@ -78,6 +78,12 @@ adjacentElements(const llvm::MapVector<StringAttr, sm::AxisDistAttr> &axes,
              : 1;
 }
 
+sm::CacheAttr KernelLowering::cacheAttr(Operation *access) {
+  std::optional<sm::Cache> cache = caches.of(access);
+  return cache ? sm::CacheAttr::get(source.getContext(), *cache)
+               : sm::CacheAttr();
+}
+
 LogicalResult KernelLowering::lowerLoad(LoadOp load) {
   bool copied = false, used = false;
   for (Operation *user : load->getUsers()) {
@@ -103,7 +109,7 @@ LogicalResult KernelLowering::lowerLoad(LoadOp load) {
   noteVector(load.getTensor(), width);
   compute.values[load] =
       sm::LoadOp::create(builder, load.getLoc(), type, value(load.getTensor()),
-                         *indices, *presence, width);
+                         *indices, *presence, width, cacheAttr(load));
   return success();
 }
 
@@ -122,7 +128,7 @@ LogicalResult KernelLowering::lowerStore(StoreOp store) {
                 adjacentElements(compute.axes, store.getIndices().back()));
   noteVector(store.getTensor(), width);
   sm::StoreOp::create(builder, store.getLoc(), stored, value(store.getTensor()),
-                      *indices, *presence, width);
+                      *indices, *presence, width, cacheAttr(store));
   return success();
 }
 

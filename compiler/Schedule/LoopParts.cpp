@@ -21,7 +21,7 @@ using namespace selvedge::tile;
 using analysis::LinearIndex;
 
 /// Dims and extents are at most this (docs/manifest.md).
-constexpr int64_t maxExtent = (int64_t(1) << 31) - 1025;
+constexpr int64_t maxExtent = (int64_t(1) << 31) - 16385;
 
 class Splitter : BoundBuilder {
 public:

@@ -97,6 +97,35 @@ def TileSplitVariants : Pass<"tile-split-variants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::selvedge::tile::TileDialect"];
 }
 
+def TileRowClasses : Pass<"tile-row-classes", "::mlir::ModuleOp"> {
+  let summary = "Give a program that reads rows more than once versions for rows of some length";
+  let description = [{
+    Where loops that follow each other read the same rows, all but the first find them in the first cache of the multiprocessor, if what runs at a time fits: blocks resident x rows of each x bytes of
+    a row. Registers decide how many threads are resident, so the longer a row, the more threads must share it; a short row keeps few busy. At 64 registers 1024 threads are resident, and
+    of 228 KB (sm_90a) or 164 KB (sm_80) each has 128 bytes, rounded down to a power of two: T threads share rows of up to 128 T bytes of all tensors that are read so. There are versions for 32, 64
+    and 256 threads, tried in this order, and one of 512 for whatever is longer. All read vectors of 16 bytes; the program itself serves the rest.
+
+    Programs with products, and those whose rows are not along one run-time dim, stay alone.
+
+    Before:
+    ```mlir
+    tile.program @op ... {
+      tile.kernel @main ... {
+        scf.for %j = ... { tile.load %x[%i, (tile.range %j)] : tensor<?x?xbf16, #tile.axes<"i", "j">> ... }
+        scf.for %j = ... { tile.load %x[%i, (tile.range %j)] : tensor<?x?xbf16, #tile.axes<"i", "j_1">> ... }
+    ```
+    After: the same, and
+    ```mlir
+    tile.program @op.upto2048 ... sized_of @op threads 32 where affine_map<()[M, N] -> (-N + 2048)> { ... }
+    tile.program @op.upto4096 ... sized_of @op threads 64 where affine_map<()[M, N] -> (-N + 4096)> { ... }
+    tile.program @op.upto16384 ... sized_of @op threads 256 where affine_map<()[M, N] -> (-N + 16384)> { ... }
+    tile.program @op.aligned ... sized_of @op threads 512 { ... }
+    ```
+  }];
+  let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">];
+  let dependentDialects = ["::selvedge::tile::TileDialect"];
+}
+
 def TileInteriorParts : Pass<"tile-interior-parts", "::mlir::ModuleOp"> {
   let summary = "Let full steps of blocks that lie inside their tensors test nothing";
   let description = [{

@@ -1,6 +1,7 @@
 // Choice of block sizes and warps: the candidates that fit, ranked.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Plan.h"
+#include "compiler/Schedule/RepeatedReads.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -15,6 +16,8 @@ namespace {
 /// Block sizes by role, best first.
 struct Candidate {
   int64_t rows, cols, contracted, warps;
+  /// Warps that share the axis of lanes; 0: as many as have a vector of it.
+  int64_t laneWarps = 0;
 };
 
 /// Rows on all warps: products whose operands stay in registers, reductions
@@ -43,6 +46,13 @@ constexpr Candidate squareCandidates[] = {
 constexpr Candidate elementwiseCandidates[] = {
     {1, 1024, 1, 2}, {1, 512, 1, 2}, {1, 1024, 1, 4}};
 
+/// Rows that are read more than once: vectors of 16 bytes that each thread has
+/// in flight, best first. Many hide latency with few threads, so that few rows
+/// share the first cache.
+constexpr int64_t vectorsInFlight[] = {4, 2};
+/// Blocks of fewer threads would be too many for a multiprocessor.
+constexpr int64_t smallestBlock = 128;
+
 /// A vector of 16 bytes per lane of a warp, in elements of 16 bits.
 constexpr int64_t lanesGranule = 256;
 
@@ -62,6 +72,21 @@ int64_t elements(Type type, const KernelPlan &plan) {
   return n;
 }
 
+/// Candidates for a kernel whose rows `threads` share.
+SmallVector<Candidate> candidatesForRows(KernelOp kernel, int64_t threads) {
+  int64_t bytes = 1;
+  for (const RepeatedRead &read : findRepeatedReads(kernel))
+    bytes = std::max<int64_t>(bytes, kernel.getTensorArgOf(read.tensor)
+                                             .getElementType()
+                                             .getIntOrFloatBitWidth() /
+                                         8);
+  SmallVector<Candidate> candidates;
+  for (int64_t vectors : vectorsInFlight)
+    candidates.push_back({1, threads * vectors * 16 / bytes, 1,
+                          std::max(threads, smallestBlock) / 32, threads / 32});
+  return candidates;
+}
+
 KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
                 int64_t columnGranule) {
   KernelPlan plan;
@@ -72,7 +97,7 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
       laneWarps = shareLanes(
           axis.getBlock() ? c.cols
                           : llvm::alignTo(axis.getExtent(), lanesGranule),
-          c.warps);
+          c.laneWarps ? c.laneWarps : c.warps);
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
     int64_t block = 1, granule = 1;
     switch (roles.roles.lookup(axis.getName())) {
@@ -202,15 +227,18 @@ std::string planKey(KernelOp kernel, const KernelPlan &plan) {
 }
 
 std::string planName(KernelOp kernel) {
-  StringRef version = kernel.getProgram().getUniversalOf() ? "universal."
-                      : kernel.getProgram().getPackedOf()  ? "packed."
-                                                           : "";
-  return (version + kernel.getSymName()).str();
+  StringRef version = kernel.getProgram().getVersion();
+  return (version + (version.empty() ? "" : ".") + kernel.getSymName()).str();
 }
 
 bool plansWarpgroups(KernelOp kernel, const AxisRoles &roles,
                      const TargetInfo &target) {
   return usesWarpgroups(roles, target) && !kernel.getProgram().getUniversalOf();
+}
+
+std::optional<int64_t> rowThreads(KernelOp kernel) {
+  std::optional<int64_t> threads = kernel.getProgram().getRowThreads();
+  return threads && !findRepeatedReads(kernel).empty() ? threads : std::nullopt;
 }
 
 FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
@@ -227,6 +255,9 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
                       : ArrayRef<Candidate>(warpgroupCandidates))
           : (isPacked ? ArrayRef<Candidate>(packedCandidates)
                       : ArrayRef<Candidate>(rowCandidates));
+  SmallVector<Candidate> forRows;
+  if (std::optional<int64_t> threads = rowThreads(kernel))
+    candidates = forRows = candidatesForRows(kernel, *threads);
   RankedPlans ranked;
   for (const Candidate &candidate : candidates) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.

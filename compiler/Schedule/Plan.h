@@ -51,6 +51,10 @@ bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);
 bool plansWarpgroups(tile::KernelOp kernel, const AxisRoles &roles,
                      const TargetInfo &target);
 
+/// Threads that share a row of what `kernel` reads more than once, where its
+/// program is for rows of some length (`tile-row-classes`).
+std::optional<int64_t> rowThreads(tile::KernelOp kernel);
+
 /// Every candidate of a kernel that fits registers and shared memory; emits an
 /// error where none does.
 mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,

@@ -67,9 +67,9 @@ private:
       fits &= rows && (!plan.rowAxis || plan.rowAxis == rows);
       plan.rowAxis = rows;
     });
-    return fits && plan.rowAxis
-               ? true
-               : fail("its products do not have 64 rows per warpgroup");
+    if (fits && !plan.rowAxis)
+      return fail("it has no products");
+    return fits ? true : fail("its products do not have 64 rows per warpgroup");
   }
 
   bool visit(Operation &op) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/KernelLowering.h"
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/Plan.h"
 #include "dialect/Tile/Decisions.h"
 
 #include "mlir/IR/Iterators.h"
@@ -80,11 +81,10 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
         if (role == AxisRole::Lanes)
           roles->laneWarps = shareLanes(
               cast<IntegerAttr>(kernel.getSizesAttr().get(axis)).getInt(),
-              *kernel.getWarps());
-      StringRef base = program.getUniversalOf().value_or(
-          program.getPackedOf().value_or(program.getSymName()));
+              rowThreads(kernel).value_or(32 * *kernel.getWarps()) / 32);
       std::string symbol =
-          (base + "_" + kernel.getSymName() + "_" + name).str();
+          (program.getBaseName() + "_" + kernel.getSymName() + "_" + name)
+              .str();
       KernelLowering lowering(kernel, *roles, variant);
       FailureOr<sm::KernelOp> result = lowering.run(module, symbol);
       if (failed(result))
@@ -118,11 +118,14 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     // A program's other versions go with it.
     SmallVector<ProgramOp> programs;
     llvm::StringMap<ProgramOp> universals, packed;
+    llvm::StringMap<SmallVector<ProgramOp>> sized;
     for (auto program : getOperation().getOps<ProgramOp>())
       if (std::optional<StringRef> of = program.getUniversalOf())
         universals[*of] = program;
       else if (std::optional<StringRef> of = program.getPackedOf())
         packed[*of] = program;
+      else if (std::optional<StringRef> of = program.getSizedOf())
+        sized[*of].push_back(program);
       else
         programs.push_back(program);
     for (ProgramOp program : programs) {
@@ -137,9 +140,19 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       ProgramOp universal = universals.lookup(program.getSymName());
       if (!universal)
         universal = program;
-      if (failed(lowerVariant(module, variants, program, {16}, "aligned",
-                              /*forWarpgroups=*/universal != program,
-                              differs)) ||
+      // The versions of a program for rows of some length take them all.
+      SmallVector<ProgramOp> &rowClasses = sized[program.getSymName()];
+      for (ProgramOp version : rowClasses) {
+        if (failed(lowerVariant(module, variants, version, {16},
+                                version.getVersion(), /*forWarpgroups=*/false,
+                                differs)))
+          return signalPassFailure();
+        version.erase();
+      }
+      if ((rowClasses.empty() &&
+           failed(lowerVariant(module, variants, program, {16}, "aligned",
+                               /*forWarpgroups=*/universal != program,
+                               differs))) ||
           failed(lowerVariant(module, variants, universal, {0}, "universal",
                               /*forWarpgroups=*/false, differs)))
         return signalPassFailure();

@@ -32,7 +32,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
           if (failed(rewrite(plan, variant, launch)))
             return signalPassFailure();
         // Without roles fewer reads are no gain over a variant with roles.
-        if (variant.getConditions() && !isBulk(variant))
+        if (variant.getName() == "packed" && !isBulk(variant))
           erase(variant);
       }
     }

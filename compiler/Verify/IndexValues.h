@@ -9,9 +9,9 @@
 namespace selvedge::verify {
 
 /// Dims and extents are at most this (docs/manifest.md): indices of a block of
-/// up to 1024 that starts below do not wrap.
-inline constexpr int64_t maxExtent = (int64_t(1) << 31) - 1025;
-inline constexpr int64_t maxBlock = 1024;
+/// up to 16384 that starts below do not wrap.
+inline constexpr int64_t maxExtent = (int64_t(1) << 31) - 16385;
+inline constexpr int64_t maxBlock = 16384;
 
 /// What is known of the i32 values of a kernel, lane by lane: tiles with an
 /// axis in common speak of the same lane. Values that may wrap, and values

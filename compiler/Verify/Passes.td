@@ -72,7 +72,7 @@ def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> 
   let summary = "Prove that every access stays inside its tensor wherever its presence is true";
   let description = [{
     For every dimension of every `tile.load` and `tile.store`: all of the presence true implies 0 <= index < extent. Known are the kernel's ranges, loops around the access, the lanes of an axis
-    (at most 1024 in a block), the compares in the presence, and that dims and extents are at most 2^31 - 1025. i32 arithmetic that may wrap, scalars of the caller and values read from memory may
+    (at most 16384 in a block), the compares in the presence, and that dims and extents are at most 2^31 - 16385. i32 arithmetic that may wrap, scalars of the caller and values read from memory may
     be anything: a promise of the caller is not used. A predicate that mentions an optional tensor does not replace the test whether it was passed. Loops end: their bounds are not unbounded data.
 
     Linear reasoning by MLIR's simplex over monomials, so that `g * R + u < G * R` follows from `g < G` and `u < R`.

@@ -111,11 +111,11 @@ private:
 };
 
 /// The demands of the kernels of a program, by the beginning of the names of
-/// what they become; those of a version of its own, universal or packed, apply
+/// what they become; those of a version of its own, such as universal, apply
 /// to the variant of that name.
 struct Source {
   std::string prefix;
-  StringRef version;
+  std::string version;
   Demands demands;
 };
 
@@ -126,14 +126,10 @@ struct VerifySmDemandsPass
   void runOnOperation() override {
     SmallVector<Source> sources;
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
-      std::optional<StringRef> universal = program.getUniversalOf(),
-                               packed = program.getPackedOf();
-      StringRef base =
-          universal.value_or(packed.value_or(program.getSymName()));
-      StringRef version = universal ? "universal" : packed ? "packed" : "";
       for (auto kernel : program.getBody().getOps<tile::KernelOp>())
-        sources.push_back({(base + "_" + kernel.getSymName() + "_").str(),
-                           version, Collector::of(kernel)});
+        sources.push_back(
+            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
+             program.getVersion().str(), Collector::of(kernel)});
     }
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();

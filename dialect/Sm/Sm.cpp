@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 #include "dialect/Sm/SmDialect.cpp.inc"
+#include "dialect/Sm/SmEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/Sm/SmAttrs.cpp.inc"

@@ -5,6 +5,8 @@
 
 #include "dialect/Tile/Tile.h"
 
+#include "dialect/Sm/SmEnums.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "dialect/Sm/SmAttrs.h.inc"
 

@@ -5,7 +5,10 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "dialect/Sm/SmDialect.td"
+include "dialect/Sm/SmEnums.td"
 include "dialect/Tile/TileAttrs.td"
+
+def Sm_CacheAttr : EnumAttr<Sm_Dialect, Sm_CacheEnum, "cache">;
 
 class Sm_Attr<string name, string attrMnemonic> : AttrDef<Sm_Dialect, name> {
   let mnemonic = attrMnemonic;

@@ -75,19 +75,21 @@ def Sm_LoadOp : Sm_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]
   let description = [{
     Memory of lanes where a `presence` is false is never touched; their value is zero. `vector` elements along the last dimension may be read by one
     access where all of them are present: the lowering of tile proved their addresses aligned and adjacent.
+
+    `cache` is a hint, for kernels that read something twice: `evict_last` if the bytes are read again (`ld.global.L1::evict_last`), `evict_first` if they are not.
   }];
-  let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector);
+  let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector, OptionalAttr<Sm_CacheAttr>:$cache);
   let results = (outs Sm_Value:$result);
   let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
-                          `vector` $vector attr-dict `:` type($tensor) `->` type($result) }];
+                          `vector` $vector (`cache` $cache^)? attr-dict `:` type($tensor) `->` type($result) }];
 }
 
 def Sm_StoreOp : Sm_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
   let summary = "stores the present lanes of a register tile to a tensor";
-  let description = [{ `vector` as for `sm.load`. }];
-  let arguments = (ins Sm_Value:$value, Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector);
+  let description = [{ `vector` as for `sm.load`. `cache` is `streaming` (`st.global.cs`) where a kernel reads other bytes twice and these never. }];
+  let arguments = (ins Sm_Value:$value, Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector, OptionalAttr<Sm_CacheAttr>:$cache);
   let assemblyFormat = [{ $value `,` $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
-                          `vector` $vector attr-dict `:` type($value) `,` type($tensor) }];
+                          `vector` $vector (`cache` $cache^)? attr-dict `:` type($value) `,` type($tensor) }];
 }
 
 def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {

@@ -24,10 +24,12 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     Constraints:
     - (C1) dims, tensors and scalars have distinct names.
     - (C2) every kernel's leading block arguments are the dims (i32), then the tensors, then the scalars.
-    - (C3) `packed_of` comes with `conditions`, which take the dims as symbols.
+    - (C3) `packed_of` comes with `conditions`, `sized_of` may; they take the dims as symbols.
+    - (C4) `sized_of` comes with `row_threads`.
 
     `universal_of` names the program of which this one is a second version, scheduled for any strides (`tile-split-variants`). `packed_of` names the one of which this is a second version for
-    some dims (`tile-pack-rows`): it is launched only where every result of `conditions`, a map of the dims, is at least 0.
+    some dims (`tile-pack-rows`): it is launched only where every result of `conditions`, a map of the dims, is at least 0. `sized_of` is the same for the versions of a program whose rows are read more than once
+    (`tile-row-classes`): `row_threads` of a block share a row.
 
     Example:
     ```mlir
@@ -44,14 +46,22 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
                        TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
                        TypedArrayAttrBase<Tile_RequireAttr, "promises">:$promises,
                        DictionaryAttr:$params, OptionalAttr<FlatSymbolRefAttr>:$universal_of,
-                       OptionalAttr<FlatSymbolRefAttr>:$packed_of, OptionalAttr<AffineMapAttr>:$conditions);
+                       OptionalAttr<FlatSymbolRefAttr>:$packed_of, OptionalAttr<FlatSymbolRefAttr>:$sized_of,
+                       OptionalAttr<I64Attr>:$row_threads, OptionalAttr<AffineMapAttr>:$conditions);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{ $sym_name `dims` $dims `tensors` $tensors `scalars` $scalars `requires` $promises
-                          `params` $params (`universal_of` $universal_of^)? (`packed_of` $packed_of^ `where` $conditions)? attr-dict-with-keyword $body }];
+                          `params` $params (`universal_of` $universal_of^)? (`packed_of` $packed_of^)?
+                          (`sized_of` $sized_of^ `threads` $row_threads)? (`where` $conditions^)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Number of leading block arguments that every kernel shares.
     unsigned getNumSharedArgs() { return getDims().size() + getTensors().size() + getScalars().size(); }
+    /// The program of which this one is a version, or its own name.
+    ::llvm::StringRef getBaseName() {
+      return getUniversalOf().value_or(getPackedOf().value_or(getSizedOf().value_or(getSymName())));
+    }
+    /// What its name adds to that one: `universal` in `op.universal`.
+    ::llvm::StringRef getVersion() { return getSymName().drop_front(getBaseName().size()).ltrim('.'); }
     /// Typed access to the signature.
     TensorArgAttr getTensorArg(unsigned i) { return ::mlir::cast<TensorArgAttr>(getTensors()[i]); }
     ScalarArgAttr getScalarArg(unsigned i) { return ::mlir::cast<ScalarArgAttr>(getScalars()[i]); }

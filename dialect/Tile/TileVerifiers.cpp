@@ -73,8 +73,10 @@ LogicalResult ProgramOp::verify() {
     if (!unique(getScalarArg(i).getName().getValue()))
       return emitOpError("expects distinct names, but got ")
              << getScalarArg(i).getName() << " twice";
-  if (getPackedOf().has_value() != getConditions().has_value())
+  if (!getSizedOf() && getPackedOf().has_value() != getConditions().has_value())
     return emitOpError("expects 'packed_of' and 'conditions' together");
+  if (getSizedOf().has_value() != getRowThreads().has_value())
+    return emitOpError("expects 'sized_of' and 'row_threads' together");
   if (getConditions() && (getConditions()->getNumDims() != 0 ||
                           getConditions()->getNumSymbols() != getDims().size()))
     return emitOpError("expects 'conditions' on ")

@@ -101,6 +101,18 @@ TEST(PlanSearch, VerdictsGoToTheKernelThatTheyAreAbout) {
       << "a remark without a name is about all";
 }
 
+TEST(PlanSearch, AVersionIsTheVariantOfItsName) {
+  std::vector<KernelPlans> kernels{
+      {"main", {}}, {"upto2048.main", {}}, {"aligned.main", {}}};
+  ptx::PtxasLog log;
+  log.kernels = {kernel("op_main_upto2048", 8), kernel("op_main_aligned", 64),
+                 kernel("op_main_universal", 40)};
+  auto verdicts = driver::judge(log, "op", kernels);
+  EXPECT_EQ(verdicts["upto2048.main"].spillBytes, 8);
+  EXPECT_EQ(verdicts["aligned.main"].spillBytes, 64);
+  EXPECT_TRUE(verdicts["main"].isGood());
+}
+
 TEST(PlanSearch, SpillsOfTheUniversalVariantNeedNoSearch) {
   ptx::PtxasLog log;
   log.kernels = {kernel("op_main_aligned", 31),

@@ -261,6 +261,22 @@ Case makeCase(const std::string &name) {
   return attention(name == "gemma" ? name : "flash_fwd", name == "causal");
 }
 
+Case makeRowCase(const std::string &variant) {
+  const int64_t m = 3, n = variant == "upto2048"    ? 1032
+                           : variant == "upto4096"  ? 2056
+                           : variant == "upto16384" ? 8184
+                                                    : 16392;
+  Case test{"rows", SELVEDGE_TEMPLATES "/softmax.tile", "softmax", {}, {}, {}};
+  test.dims = {{"M", m}, {"N", n}};
+  test.kits.push_back({"normal", {randomTensor("x", {m, n}, 4)}});
+  HostTensor spoiled = randomTensor("x", {m, n}, 4);
+  spoiled.values[n - 1] = nan;
+  std::fill_n(spoiled.values.begin() + n, n, -inf);
+  std::fill_n(spoiled.values.begin() + 2 * n, n - 1, -inf);
+  test.kits.push_back({"not finite", {spoiled}});
+  return test;
+}
+
 void prepare(MLIRContext &context) {
   context.loadDialect<tile::TileDialect, sm::SmDialect, arith::ArithDialect,
                       math::MathDialect, scf::SCFDialect>();

@@ -51,6 +51,12 @@ inline constexpr const char *roleCaseNames[] = {"dense", "causal", "gemma",
                                                 "matmul", "decay"};
 Case makeRoleCase(const std::string &name);
 
+/// A softmax of rows for each variant of `tile-row-classes`, some in several
+/// steps.
+inline constexpr const char *rowVariants[] = {"upto2048", "upto4096",
+                                              "upto16384", "aligned"};
+Case makeRowCase(const std::string &variant);
+
 /// Tensors of given values, and of normal ones.
 HostTensor tensor(std::string name, std::vector<int64_t> shape,
                   std::vector<double> values);
@@ -118,6 +124,13 @@ inline constexpr llvm::StringLiteral rolesPipeline =
     "tile-interior-parts,tile-bind-blocks{arch=sm_90a},"
     "tile-simplify-presence,canonicalize,cse,tile-to-sm,canonicalize,cse,"
     "sm-warp-roles,sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
+
+/// Form async from safe tiles, with versions for rows of some length.
+inline constexpr llvm::StringLiteral rowsPipeline =
+    "tile-loop-parts,tile-expand-softmax,cse,tile-row-classes{arch=sm_90a},"
+    "tile-interior-parts,tile-bind-blocks{arch=sm_90a},"
+    "tile-simplify-presence,canonicalize,cse,tile-to-sm,canonicalize,cse,"
+    "sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
 
 /// Logical mode.
 Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);

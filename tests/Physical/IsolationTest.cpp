@@ -62,6 +62,17 @@ TEST_P(Isolation, AsyncParts) {
             "universal");
 }
 
+class RowIsolation : public Isolation {};
+
+TEST_P(RowIsolation, Async) {
+  checkForm(makeRowCase(GetParam()), (exactPipeline + "," + rowsPipeline).str(),
+            GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, RowIsolation,
+                         ::testing::ValuesIn(rowVariants),
+                         [](const auto &info) { return info.param; });
+
 class RoleIsolation : public Isolation {};
 
 TEST_P(RoleIsolation, Roles) {

@@ -124,3 +124,10 @@ tile.program @p dims ["M", "M"] tensors [
     tile.return
   }
 }
+
+// -----
+
+// expected-error @below {{expects 'sized_of' and 'row_threads' together}}
+"tile.program"() <{sym_name = "p", dims = [], tensors = [], scalars = [], promises = [], params = {}, sized_of = @q}> ({
+^bb0:
+}) : () -> ()

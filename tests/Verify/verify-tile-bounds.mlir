@@ -391,7 +391,7 @@ tile.program @p dims ["N", "M", "G", "R", "K"] tensors [
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %N0 = arith.addi %N, %one : i32
-    %limit = arith.constant 2147482623 : i32
+    %limit = arith.constant 2147467263 : i32
     %N1 = arith.minsi %N0, %limit : i32
     // expected-note @below {{the index is computed here}}
     scf.for %j = %zero to %N1 step %one  : i32 {
@@ -601,7 +601,7 @@ tile.program @p dims ["N", "M", "G", "R", "K"] tensors [
     %one = arith.constant 1 : i32
     %there = tile.is_present %n : !tile.tensor<1, i32>
     %len = tile.load %n[%m : i32] where(%there : i1) : !tile.tensor<1, i32> -> i32
-    // expected-error @below {{expects a lower bound of at least 0 and an upper bound of at most 2147482623, so that the loop ends whatever memory holds}}
+    // expected-error @below {{expects a lower bound of at least 0 and an upper bound of at most 2147467263, so that the loop ends whatever memory holds}}
     scf.for %j = %zero to %len step %one  : i32 {
       %c = arith.cmpi slt, %j, %N : i32
       %v = tile.load %x[%j : i32] where(%c : i1) : !tile.tensor<1, f32> -> f32

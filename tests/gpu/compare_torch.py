@@ -122,10 +122,12 @@ def matmul(runner, arch):
 
 
 def softmax(runner, arch):
-    x = torch.randn(1000, 4097, device="cuda").bfloat16()
-    out = runner.run("softmax.tile", arch, {}, {"x": x})
-    ref = torch.softmax(x.double(), -1)
-    runner.record(f"softmax {arch} 1000 x 4097", rel(out["y"], ref), rel(torch.softmax(x, -1), ref))
+    # One length of rows for each variant.
+    for m, n in ((1000, 4097), (1000, 1024), (1000, 4088), (500, 8184), (100, 32776)):
+        x = torch.randn(m, n, device="cuda").bfloat16()
+        out = runner.run("softmax.tile", arch, {}, {"x": x})
+        ref = torch.softmax(x.double(), -1)
+        runner.record(f"softmax {arch} {m} x {n}", rel(out["y"], ref), rel(torch.softmax(x, -1), ref))
 
 
 def main():

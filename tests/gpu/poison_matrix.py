@@ -42,7 +42,7 @@ FLASH_SHAPES = [
 FLASH_LAYOUTS = ["padded", "permuted", "transposed", "unaligned", "broadcast", "q=transposed", "k=padded --layout v=transposed",
                  "k=unaligned", "o=padded --layout lse=padded", "o=unaligned", "padded --layout broadcast"]
 MATMUL_SHAPES = [(1, 1, 1), (1, 64, 1), (65, 33, 129), (128, 128, 128), (130, 7, 0), (0, 5, 5), (257, 65, 96), (100, 300, 200)]  # M, N, K
-SOFTMAX_SHAPES = [(1, 1), (1, 4097), (77, 65), (5, 0), (0, 5), (64, 128), (129, 1000)]
+SOFTMAX_SHAPES = [(1, 1), (1, 4097), (77, 65), (5, 0), (0, 5), (64, 128), (129, 1000), (3, 2056), (6, 4096), (3, 8184), (2, 16385), (2, 32776)]
 MATRIX_LAYOUTS = ["padded", "transposed", "unaligned", "broadcast", "padded --layout broadcast"]
 
 

@@ -5,7 +5,7 @@
        hot_loops.py same KERNEL LEFT RIGHT [--loop LEFT RIGHT] [--with OPCODE] [--differs NAME N]...
        hot_loops.py bounds BOUNDS.json TEMPLATES [--update] [--only TEXT]
 
-A hot loop is an innermost loop with tensor-core instructions. Files are cubins (nvdisasm is $SELVEDGE_NVDISASM or found on PATH) or end in `.ptx`.
+A hot loop is an innermost loop with tensor-core instructions, for `bounds` in kernels that have none one with exponentials. Files are cubins (nvdisasm is $SELVEDGE_NVDISASM or found on PATH) or end in `.ptx`.
 `list` prints the loops of each kernel with counts by class.
 `same` compares a hot loop of both kernels, by default the first, which does full steps where nothing comes before them: each opcode has to be equally often there, but for moves and for arithmetic on what the
 loop does not change. LLVM and ptxas leave that in the loop or not by what surrounds it, for the sake of registers. In SASS opcodes that do the same on different
@@ -42,6 +42,7 @@ CLASSES = {
     "predicate": r"U?ISETP|FSETP|U?PLOP3",
     "integer": r".*",
 }
+EXPONENTIALS = r"MUFU\.EX2"
 # What ptxas does on one unit or another, by which has time and which kind of register holds the operands; compares in either direction.
 SAME_WORK = {
     "add": r"IADD3|IMAD\.IADD|VIADD|UIADD3",
@@ -182,7 +183,7 @@ def compile_case(case, templates, folder):
     run("selvedge", "compile", os.path.join(templates, template), *rest, "--emit", "ptx", "-o", ptx)
     log = run(os.environ.get("SELVEDGE_PTXAS", "ptxas"), "-arch", arch, "-O3", "-v", ptx, "-o", cubin)
     complaints = [line for line in log.splitlines() if "(C75" in line or any(int(n) >= SPILL_LIMIT for n in re.findall(r"(\d+) bytes spill stores", line))]
-    counts = {f"{name} loop {number}": by_class(loop) for name, code in device_code.read(cubin).items() for number, loop in enumerate(device_code.hot_loops(code))}
+    counts = {f"{name} loop {number}": by_class(loop) for name, code in device_code.read(cubin).items() for number, loop in enumerate(device_code.hot_loops(code) or device_code.hot_loops(code, EXPONENTIALS))}
     return counts, complaints
 
 

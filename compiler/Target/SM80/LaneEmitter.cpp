@@ -2,6 +2,8 @@
 // operations. SPDX-License-Identifier: MIT
 #include "compiler/Target/SM80/LaneEmitter.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include "llvm/Support/MathExtras.h"
 
 namespace selvedge::sm80 {
@@ -189,7 +191,27 @@ Value LaneEmitter::threadPart(AxisDistAttr axis) {
 /// Size of a TMA descriptor (CUDA driver API, "CUtensorMap").
 static constexpr int64_t tensorMapBytes = 128;
 
+/// Whether a kernel reads rows more than once, by vectors.
+static bool readsRowsAgain(KernelOp kernel) {
+  bool readsAgain = false;
+  kernel.walk([&](LoadOp load) {
+    readsAgain |= load.getVector() > 1 && load.getCache() == Cache::EvictLast;
+  });
+  return readsAgain;
+}
+
+/// Blocks that a multiprocessor shall run at a time. Rows that are read more
+/// than once are given threads on the ground that 1024 are resident
+/// (`tile-row-classes`).
+static int32_t residentBlocks(KernelOp kernel) {
+  constexpr int64_t residentThreads = 1024;
+  return readsRowsAgain(kernel)
+             ? std::max<int64_t>(1, residentThreads / (32 * kernel.getWarps()))
+             : 1;
+}
+
 void LaneEmitter::emitSignature() {
+  isBoundByIssue = readsRowsAgain(kernel);
   MLIRContext *ctx = b.getContext();
   SmallVector<Type> types;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -211,7 +233,8 @@ void LaneEmitter::emitSignature() {
   function->setAttr("nvvm.maxntid",
                     b.getDenseI32ArrayAttr(
                         {static_cast<int32_t>(32 * kernel.getWarps()), 1, 1}));
-  function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+  function->setAttr("nvvm.minctasm",
+                    b.getI32IntegerAttr(residentBlocks(kernel)));
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   unsigned next = 0;
@@ -398,7 +421,35 @@ LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
   return success();
 }
 
+/// A half of a word that was loaded, widened: a bf16 is the upper half of an
+/// f32, which takes one instruction instead of two.
+static Value widenHalf(OpBuilder &b, Operation &op, Value half) {
+  auto extract = half.getDefiningOp<LLVM::ExtractElementOp>();
+  auto pair =
+      extract ? extract.getVector().getDefiningOp<LLVM::BitcastOp>() : nullptr;
+  if (!isa<arith::ExtFOp>(op) || !half.getType().isBF16() || !pair ||
+      !pair.getArg().getType().isInteger(32))
+    return {};
+  APInt position;
+  if (!matchPattern(extract.getPosition(), m_ConstantInt(&position)))
+    return {};
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t v) {
+    return arith::ConstantIntOp::create(b, loc, v, 32);
+  };
+  Value bits = position.isZero()
+                   ? arith::ShLIOp::create(b, loc, pair.getArg(), constant(16))
+                         .getResult()
+                   : arith::AndIOp::create(b, loc, pair.getArg(),
+                                           constant(-(int64_t(1) << 16)))
+                         .getResult();
+  return LLVM::BitcastOp::create(b, loc, b.getF32Type(), bits);
+}
+
 Value LaneEmitter::scalarOp(Operation &op, ArrayRef<Value> operands) {
+  if (isBoundByIssue && operands.size() == 1)
+    if (Value widened = widenHalf(b, op, operands[0]))
+      return widened;
   NamedAttrList attrs(op.getAttrs());
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
@@ -419,6 +470,11 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
         dense && !dense.isSplat())
       return op.emitOpError("expects a splat constant");
+  if (doneByLoad.contains(&op)) {
+    Registers read = lanes(cast<arith::SelectOp>(op).getTrueValue());
+    registers[op.getResult(0)] = read;
+    return success();
+  }
   DistAttr dist = distOf(op.getResult(0).getType());
   int64_t count = dist ? dist.getNumRegs() : 1;
   Registers result;

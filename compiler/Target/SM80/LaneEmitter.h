@@ -139,15 +139,62 @@ protected:
   /// What the steps of the loop around add to a register of a range, where that
   /// is plain to see; `index` becomes the rest.
   mlir::Value takeStep(mlir::Value &index);
-  Registers loadAccess(const Access &access, mlir::Type element);
-  void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values);
+  /// `cache` is what PTX says of the first cache, such as `.cs`.
+  Registers loadAccess(const Access &access, mlir::Type element,
+                       llvm::StringRef cache = "");
+  void storeAccess(const Access &access, llvm::ArrayRef<mlir::Value> values,
+                   llvm::StringRef cache);
+  /// Reads `bytes` at `pointer` in words of 32 bits, or as one that is shorter.
+  /// Where `present` is false memory is not touched, and each is `fill`, an i32
+  /// (null: zero).
+  Registers loadRaw(mlir::Value pointer, mlir::Value present, int64_t bytes,
+                    llvm::StringRef cache, mlir::Value fill = {});
+  /// The elements of what loadRaw() has read.
+  Registers unpack(llvm::ArrayRef<mlir::Value> words, int64_t bytes,
+                   mlir::Type element);
+  /// The same, as elements.
   Registers loadWords(mlir::Value pointer, mlir::Value present, int64_t bytes,
-                      mlir::Type element);
+                      mlir::Type element, llvm::StringRef cache = "");
   void storeWords(mlir::Value pointer, mlir::Value present,
-                  llvm::ArrayRef<mlir::Value> values);
+                  llvm::ArrayRef<mlir::Value> values, llvm::StringRef cache);
   /// Whether this thread is the one that stores where a tile is repeated over
   /// threads; null: all differ.
   mlir::Value isOwner(sm::DistAttr dist);
+
+  // Vectors that the end of a row may cut (LaneCut.cpp).
+  struct Cut {
+    /// All elements of an access exist; its first one lies before the end of
+    /// the row; the end is among them; what concerns the row as a whole holds
+    /// (null: always).
+    mlir::Value isWhole, begins, isCut, inRow;
+    /// The index of the first element and its bound, per predicate.
+    llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> bounds;
+  };
+  /// What a select puts past the end of rows that were loaded.
+  struct RowFill {
+    mlir::arith::SelectOp select;
+    /// As an element.
+    llvm::APInt bits;
+  };
+  std::optional<RowFill> fillOf(sm::LoadOp load);
+  /// How the end of a row cuts `accesses`; none where it does not, or where
+  /// something else decides which elements exist.
+  llvm::SmallVector<Cut> cutsOf(sm::DistAttr dist, mlir::ValueRange indices,
+                                mlir::ValueRange presence,
+                                llvm::ArrayRef<Access> accesses,
+                                int64_t elementBytes);
+  void prefetchNext(sm::LoadOp load, llvm::ArrayRef<Access> accesses);
+  mlir::Value isBeforeEnd(const Cut &cut, int64_t element);
+  mlir::Value isAnyCut(llvm::ArrayRef<Cut> cuts);
+  Registers loadCut(llvm::ArrayRef<Access> accesses, llvm::ArrayRef<Cut> cuts,
+                    mlir::Type element, llvm::StringRef cache,
+                    const llvm::APInt &fill);
+  void
+  storeCut(llvm::ArrayRef<Access> accesses, llvm::ArrayRef<Cut> cuts,
+           llvm::function_ref<llvm::SmallVector<mlir::Value>(const Access &)>
+               valuesOf,
+           llvm::StringRef cache);
+
   /// Address of an element of a buffer, swizzled.
   mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
                             SharedIndex row, SharedIndex col);
@@ -220,6 +267,10 @@ protected:
   llvm::DenseMap<mlir::Value, Global> globals;
   llvm::DenseMap<mlir::Value, mlir::Value> bufferBases;
   llvm::DenseMap<mlir::Attribute, mlir::Value> threadParts;
+  /// Selects that a load has made true already; see fillOf().
+  llvm::SmallPtrSet<mlir::Operation *, 4> doneByLoad;
+  /// Memory is fast enough for instructions to count: rows are read again.
+  bool isBoundByIssue = false;
   int64_t sharedBytes = 0;
   /// Warps that a distribution spans: those of the kernel, or of a warpgroup.
   int64_t numWarps;

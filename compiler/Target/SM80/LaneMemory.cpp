@@ -166,6 +166,21 @@ Words wordsFor(OpBuilder &b, int64_t bytes) {
   return {"b32", b.getI32Type(), 'r', bytes / 4};
 }
 
+/// How PTX says what an access asks of the first cache.
+StringRef suffixOf(std::optional<Cache> cache) {
+  if (!cache)
+    return "";
+  switch (*cache) {
+  case Cache::EvictLast:
+    return ".L1::evict_last";
+  case Cache::EvictFirst:
+    return ".L1::evict_first";
+  case Cache::Streaming:
+    return ".cs";
+  }
+  llvm_unreachable("a hint of no kind");
+}
+
 std::string braces(char first, int64_t from, int64_t count) {
   std::string text;
   for (int64_t i = 0; i < count; ++i)
@@ -175,18 +190,18 @@ std::string braces(char first, int64_t from, int64_t count) {
 
 } // namespace
 
-/// Reads `bytes` at `pointer` as elements; zero where `present` is false, in
-/// which case memory is not touched.
-LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
-                                              int64_t bytes, Type element) {
+LaneEmitter::Registers LaneEmitter::loadRaw(Value pointer, Value present,
+                                            int64_t bytes, StringRef cache,
+                                            Value fill) {
   Words words = wordsFor(b, bytes);
   std::string vector =
       words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
   std::string outputs, clear;
   for (int64_t i = 0; i < words.count; ++i) {
     outputs += llvm::formatv("=&{0},", words.constraint);
-    clear += llvm::formatv("mov.{0} ${1}, 0; ",
-                           words.constraint == 'h' ? "b16" : "b32", i);
+    clear += llvm::formatv("mov.{0} ${1}, {2}; ",
+                           words.constraint == 'h' ? "b16" : "b32", i,
+                           fill ? "$" + std::to_string(words.count + 2) : "0");
   }
   std::string targets = braces('$', 0, words.count);
   SmallVector<Value> args{pointer};
@@ -194,26 +209,40 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
   if (present) {
     args.push_back(present);
     constraints += ",b";
-    text =
-        llvm::formatv("{0}@${3} ld.global{1}.{2} {4}, [${5}];", clear, vector,
-                      words.suffix, words.count + 1, targets, words.count);
+    if (fill) {
+      bool isHalf = words.constraint == 'h';
+      args.push_back(
+          isHalf
+              ? arith::TruncIOp::create(b, loc(), words.type, fill).getResult()
+              : fill);
+      constraints += isHalf ? ",h" : ",r";
+    }
+    text = llvm::formatv("{0}@${3} ld.global{6}{1}.{2} {4}, [${5}];", clear,
+                         vector, words.suffix, words.count + 1, targets,
+                         words.count, cache);
   } else {
-    text = llvm::formatv("ld.global{0}.{1} {2}, [${3}];", vector, words.suffix,
-                         targets, words.count);
+    text = llvm::formatv("ld.global{4}{0}.{1} {2}, [${3}];", vector,
+                         words.suffix, targets, words.count, cache);
   }
   Type result = words.type;
   if (words.count > 1)
     result = LLVM::LLVMStructType::getLiteral(
         b.getContext(), SmallVector<Type>(words.count, words.type));
   Value loaded = inlineAsm(result, args, text, constraints);
+  if (words.count == 1)
+    return {loaded};
+  Registers raw;
+  for (int64_t w = 0; w < words.count; ++w)
+    raw.push_back(LLVM::ExtractValueOp::create(b, loc(), loaded, w));
+  return raw;
+}
+
+LaneEmitter::Registers LaneEmitter::unpack(ArrayRef<Value> words, int64_t bytes,
+                                           Type element) {
   Registers elements;
   int64_t perWord = std::max<int64_t>(1, 4 / bytesOf(element));
-  for (int64_t w = 0; w < words.count; ++w) {
-    Value word =
-        words.count == 1
-            ? loaded
-            : LLVM::ExtractValueOp::create(b, loc(), loaded, w).getResult();
-    if (words.constraint == 'r' && perWord > 1) {
+  for (Value word : words) {
+    if (bytes >= 4 && perWord > 1) {
       Value pair = LLVM::BitcastOp::create(
           b, loc(), VectorType::get({perWord}, element), word);
       for (int64_t i = 0; i < perWord; ++i)
@@ -231,8 +260,14 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
   return elements;
 }
 
+LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
+                                              int64_t bytes, Type element,
+                                              StringRef cache) {
+  return unpack(loadRaw(pointer, present, bytes, cache), bytes, element);
+}
+
 void LaneEmitter::storeWords(Value pointer, Value present,
-                             ArrayRef<Value> values) {
+                             ArrayRef<Value> values, StringRef cache) {
   Type element = values.front().getType();
   int64_t bytes = bytesOf(element) * values.size();
   Words words = wordsFor(b, bytes);
@@ -268,18 +303,18 @@ void LaneEmitter::storeWords(Value pointer, Value present,
   }
   std::string vector =
       words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
-  std::string text =
-      llvm::formatv("{0}st.global{1}.{2} [${3}], {4};", guard, vector,
-                    words.suffix, words.count, braces('$', 0, words.count));
+  std::string text = llvm::formatv("{0}st.global{5}{1}.{2} [${3}], {4};", guard,
+                                   vector, words.suffix, words.count,
+                                   braces('$', 0, words.count), cache);
   inlineAsm({}, args, text, constraints + ",~{memory}");
 }
 
 LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
-                                               Type element) {
+                                               Type element, StringRef cache) {
   int64_t width = access.regs.size();
   if (access.isUniform())
     return loadWords(access.pointer, access.present.front(),
-                     width * bytesOf(element), element);
+                     width * bytesOf(element), element, cache);
   // Only where all lanes exist may one instruction read them together.
   auto branch = scf::IfOp::create(b, loc(), SmallVector<Type>(width, element),
                                   conjunction(access.present), true);
@@ -287,34 +322,35 @@ LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
   b.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(
       b, loc(),
-      loadWords(access.pointer, {}, width * bytesOf(element), element));
+      loadWords(access.pointer, {}, width * bytesOf(element), element, cache));
   b.setInsertionPointToStart(branch.elseBlock());
   Registers single;
   for (int64_t i = 0; i < width; ++i) {
     Value pointer =
         bytesAhead(access.pointer, static_cast<int32_t>(i * bytesOf(element)));
     llvm::append_range(single, loadWords(pointer, access.present[i],
-                                         bytesOf(element), element));
+                                         bytesOf(element), element, cache));
   }
   scf::YieldOp::create(b, loc(), single);
   return Registers(branch.getResults());
 }
 
-void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values) {
+void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values,
+                              StringRef cache) {
   if (access.isUniform()) {
-    storeWords(access.pointer, access.present.front(), values);
+    storeWords(access.pointer, access.present.front(), values, cache);
     return;
   }
   auto branch = scf::IfOp::create(b, loc(), TypeRange(),
                                   conjunction(access.present), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  storeWords(access.pointer, {}, values);
+  storeWords(access.pointer, {}, values, cache);
   b.setInsertionPointToStart(branch.elseBlock());
   for (auto [i, v] : llvm::enumerate(values)) {
     Value pointer = bytesAhead(access.pointer,
                                static_cast<int32_t>(i * bytesOf(v.getType())));
-    storeWords(pointer, access.present[i], v);
+    storeWords(pointer, access.present[i], v, cache);
   }
 }
 
@@ -322,15 +358,35 @@ void LaneEmitter::emitLoad(LoadOp load) {
   DistAttr dist = distOf(load.getType());
   Type element = getElementTypeOrSelf(load.getType());
   Registers result(dist ? dist.getNumRegs() : 1);
-  for (const Access &access :
-       accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
-                load.getVector(),
-                isRare(load) ? &LaneEmitter::vectorPointer
-                             : &LaneEmitter::elementPointer)) {
-    Registers values = loadAccess(access, element);
+  StringRef cache = suffixOf(load.getCache());
+  SmallVector<Access> all =
+      accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
+               load.getVector(),
+               isRare(load) || load.getCache() ? &LaneEmitter::vectorPointer
+                                               : &LaneEmitter::elementPointer);
+  auto keep = [&](const Access &access, ArrayRef<Value> values) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
+  };
+  SmallVector<Cut> cuts;
+  if (load.getCache())
+    cuts = cutsOf(dist, load.getIndices(), load.getPresence(), all,
+                  bytesOf(element));
+  if (cuts.empty()) {
+    for (const Access &access : all)
+      keep(access, loadAccess(access, element, cache));
+  } else {
+    APInt zero(8 * bytesOf(element), 0);
+    std::optional<RowFill> fill = fillOf(load);
+    if (fill)
+      doneByLoad.insert(fill->select);
+    Registers values =
+        loadCut(all, cuts, element, cache, fill ? fill->bits : zero);
+    for (auto [i, access] : llvm::enumerate(all))
+      keep(access,
+           ArrayRef(values).slice(i * load.getVector(), load.getVector()));
   }
+  prefetchNext(load, all);
   lanes(load) = result;
 }
 
@@ -348,17 +404,31 @@ static DistAttr unionDist(MLIRContext *ctx, ValueRange values) {
 void LaneEmitter::emitStore(StoreOp store) {
   DistAttr dist = unionDist(b.getContext(), store.getIndices());
   Value owner = isOwner(dist);
-  for (Access access : accesses(dist, store.getTensor(), store.getIndices(),
-                                store.getPresence(), store.getVector())) {
-    SmallVector<Value> values;
-    for (int64_t reg : access.regs)
-      values.push_back(dist ? laneOf(store.getValue(), dist, reg)
-                            : lane1(store.getValue()));
+  StringRef cache = suffixOf(store.getCache());
+  SmallVector<Access> all =
+      accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
+               store.getVector(),
+               store.getCache() ? &LaneEmitter::vectorPointer
+                                : &LaneEmitter::elementPointer);
+  SmallVector<Cut> cuts =
+      owner || !store.getCache()
+          ? SmallVector<Cut>()
+          : cutsOf(dist, store.getIndices(), store.getPresence(), all,
+                   bytesOf(getElementTypeOrSelf(store.getValue().getType())));
+  auto valuesOf = [&](const Access &access) {
+    return llvm::map_to_vector(access.regs, [&](int64_t reg) {
+      return dist ? laneOf(store.getValue(), dist, reg)
+                  : lane1(store.getValue());
+    });
+  };
+  if (!cuts.empty())
+    return storeCut(all, cuts, valuesOf, cache);
+  for (Access &access : all) {
     bool uniform = access.isUniform();
     Value first = conjunction({access.present.front(), owner});
     for (Value &p : access.present)
       p = uniform ? first : conjunction({p, owner});
-    storeAccess(access, values);
+    storeAccess(access, valuesOf(access), cache);
   }
 }
 

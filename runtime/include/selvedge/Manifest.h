@@ -120,7 +120,7 @@ struct Manifest {
 inline constexpr int64_t maxBoxExtent = 256;
 
 /// Largest value of a dim: indices of full tiles still fit 32 bits.
-inline constexpr int64_t maxDim = (int64_t(1) << 31) - 1025;
+inline constexpr int64_t maxDim = (int64_t(1) << 31) - 16385;
 
 /// What parseManifest() accepts.
 enum class ManifestKind {

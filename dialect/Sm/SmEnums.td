@@ -1,0 +1,15 @@
+// Enumerations of the sm dialect.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_SM_SMENUMS_TD
+#define SELVEDGE_DIALECT_SM_SMENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+
+def Sm_CacheEnum : I32EnumAttr<"Cache", "what becomes of an access's bytes in the first cache", [
+  I32EnumAttrCase<"EvictLast", 0, "evict_last">, I32EnumAttrCase<"EvictFirst", 1, "evict_first">,
+  I32EnumAttrCase<"Streaming", 2, "streaming">]> {
+  let cppNamespace = "::selvedge::sm";
+  let genSpecializedAttr = 0;
+}
+
+#endif
