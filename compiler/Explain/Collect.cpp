@@ -218,8 +218,8 @@ private:
   }
 
   /// A loop of the final program by kernel, place in the source and position
-  /// among the loops beside it that have this place: roles run loops of their
-  /// own over the same steps.
+  /// among the loops of its role that have this place: roles run loops of their
+  /// own over the same steps, in the same order.
   struct Part {
     Operation *kernel;
     const void *place;
@@ -228,12 +228,16 @@ private:
   };
 
   static Part partOf(scf::ForOp loop) {
+    Operation *scope = loop->getParentOfType<sm::RoleOp>();
+    if (!scope)
+      scope = loop->getParentOfType<sm::KernelOp>();
     unsigned number = 0;
-    for (auto other : loop->getBlock()->getOps<scf::ForOp>()) {
+    scope->walk<WalkOrder::PreOrder>([&](scf::ForOp other) {
       if (other == loop)
-        break;
+        return WalkResult::interrupt();
       number += other->getLoc() == loop->getLoc();
-    }
+      return WalkResult::advance();
+    });
     return {loop->getParentOfType<sm::KernelOp>(),
             loop->getLoc().getAsOpaquePointer(), number};
   }
