@@ -114,7 +114,8 @@ LogicalResult SmPadding::visit(Operation &op, bool check) {
         facts[any].push_back(fact);
     return success();
   }
-  if (hasNoLanes(&op) || isa<scf::ConditionOp, scf::YieldOp, IdleOp, AfterOp>(op))
+  if (hasNoLanes(&op) ||
+      isa<scf::ConditionOp, scf::YieldOp, IdleOp, AfterOp>(op))
     return success();
   if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op))
     return op.emitOpError("has no rule in this verifier");

@@ -1,5 +1,5 @@
-// Emits the code of one thread of a kernel: accesses by vectors of which a
-// row's end may cut one. SPDX-License-Identifier: MIT
+// Accesses by vectors of which the end of a row may cut one.
+// SPDX-License-Identifier: MIT
 #include "compiler/Target/SM80/LaneEmitter.h"
 
 #include "mlir/IR/Matchers.h"
@@ -28,7 +28,10 @@ LaneEmitter::cutsOf(DistAttr dist, ValueRange indices, ValueRange presence,
   if (accesses.front().regs.size() == 1 || elementBytes > wordBytes ||
       llvm::all_of(accesses, [](const Access &a) { return a.isUniform(); }))
     return {};
-  StringAttr axis = distOf(indices.back().getType()).getAxes()[0].getName();
+  DistAttr last = distOf(indices.back().getType());
+  if (!last)
+    return {};
+  StringAttr axis = last.getAxes()[0].getName();
   SmallVector<Value> bounds, others;
   for (Value p : presence) {
     DistAttr own = distOf(p.getType());
@@ -37,6 +40,9 @@ LaneEmitter::cutsOf(DistAttr dist, ValueRange indices, ValueRange presence,
       return {};
     (isOther ? others : bounds).push_back(p);
   }
+  // Without a bound of its own a vector is not cut by the end of a row.
+  if (bounds.empty())
+    return {};
   Value yes = arith::ConstantIntOp::create(b, loc(), 1, 1);
   return llvm::map_to_vector(accesses, [&](const Access &access) {
     auto allOf = [&](ArrayRef<Value> predicates, int64_t reg) {
