@@ -18,8 +18,7 @@ void LinearSum::add(const LinearSum &other, int64_t factor) {
     terms[term] += factor * coefficient;
 }
 
-/// The value behind operations that only repeat it.
-static Value source(Value v) {
+Value source(Value v) {
   while (isa_and_nonnull<SplatOp, BroadcastOp>(v.getDefiningOp()))
     v = v.getDefiningOp()->getOperand(0);
   return v;

@@ -11,6 +11,9 @@
 
 namespace selvedge::analysis {
 
+/// The value behind operations that only repeat it.
+mlir::Value source(mlir::Value v);
+
 /// constant + sum of coefficient * term, as integers that never wrap. A term
 /// is an i32 scalar, a `tile.range` or a quotient of one (rangeQuotient()).
 struct LinearSum {

@@ -1,6 +1,7 @@
 // Elaborator: `for` loops and the variables that they carry.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -8,13 +9,6 @@ using namespace mlir;
 using namespace selvedge::tile;
 
 namespace selvedge::frontend {
-namespace {
-
-/// Dims are at most 2^31 - 16385: indices of a block that starts below this
-/// bound do not wrap.
-constexpr int64_t kLargestBound = (int64_t(1) << 31) - 16385;
-
-} // namespace
 
 void Elaborator::collectAssigned(const Expr &e,
                                  SmallVectorImpl<Variable *> &vars) {
@@ -58,13 +52,13 @@ Value Elaborator::clampBound(SMLoc loc, const Val &bound, bool isUpper) {
   bool isDim =
       bound.is(Val::Kind::Affine) && isa<AffineSymbolExpr>(bound.affine);
   if (isDim || (bound.is(Val::Kind::Int) && bound.intValue >= 0 &&
-                bound.intValue <= kLargestBound))
+                bound.intValue <= maxExtent))
     return s.ssa;
   // Data may hold anything: a promise tightens the bound and is never trusted.
   Value value = s.ssa;
   if (!isUpper)
     return tb->create<arith::MaxSIOp>(l, value, tb->constantInt(l, 0));
-  AffineExpr limit = getAffineConstantExpr(kLargestBound, ctx);
+  AffineExpr limit = getAffineConstantExpr(maxExtent, ctx);
   if (bound.promise &&
       isa<AffineSymbolExpr>(bound.promise.getHi().getResult(0)))
     limit = bound.promise.getHi().getResult(0);

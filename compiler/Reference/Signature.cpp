@@ -1,6 +1,7 @@
 // Binding of run-time arguments to a program's signature.
 // SPDX-License-Identifier: MIT
 #include "compiler/Reference/Memory.h"
+#include "dialect/Tile/Limits.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -256,7 +257,7 @@ bindArguments(const Signature &signature,
     auto it = dims.find(dim.getValue().str());
     if (it == dims.end())
       return error("dim '" + dim.getValue() + "' is missing");
-    if (it->second < 0 || it->second > (int64_t(1) << 31) - 16385)
+    if (it->second < 0 || it->second > tile::maxExtent)
       return error("dim '" + dim.getValue() + "' is " +
                    llvm::Twine(it->second) + ", but must lie in 0..2^31-16385");
     arguments.dims.push_back(it->second);

@@ -10,13 +10,7 @@ namespace selvedge::safety {
 using namespace mlir;
 using namespace selvedge::tile;
 using analysis::LinearSum;
-
-/// The value behind operations that only repeat it.
-static Value source(Value v) {
-  while (isa_and_nonnull<SplatOp, BroadcastOp>(v.getDefiningOp()))
-    v = v.getDefiningOp()->getOperand(0);
-  return v;
-}
+using analysis::source;
 
 /// The sum of 64 bits that `v` is, in terms of i32 scalars.
 static std::optional<LinearSum> wideSum(Value v) {

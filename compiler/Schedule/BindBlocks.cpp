@@ -74,12 +74,9 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
   using TileBindBlocksBase::TileBindBlocksBase;
 
   void runOnOperation() override {
-    std::optional<TargetInfo> target = targetInfo(arch);
-    if (!target) {
-      getOperation()->emitError("expects a known architecture, but got '")
-          << arch << "'";
+    std::optional<TargetInfo> target = knownTarget(getOperation(), arch);
+    if (!target)
       return signalPassFailure();
-    }
     std::optional<PlanChoice> choice = parseChoice(tiles);
     if (!choice) {
       getOperation()->emitError("expects a choice of plans, but got '")

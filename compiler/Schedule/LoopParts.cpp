@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/LoopBounds.h"
 #include "compiler/Schedule/Passes.h"
+#include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,9 +20,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::tile;
 using analysis::LinearIndex;
-
-/// Dims and extents are at most this (docs/manifest.md).
-constexpr int64_t maxExtent = (int64_t(1) << 31) - 16385;
 
 class Splitter : BoundBuilder {
 public:

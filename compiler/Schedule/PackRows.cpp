@@ -235,7 +235,7 @@ struct TilePackRowsPass : impl::TilePackRowsBase<TilePackRowsPass> {
   void runOnOperation() override {
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
-      if (!program.getUniversalOf() && !program.getPackedOf())
+      if (program.getVersion().empty())
         pack(program);
   }
 

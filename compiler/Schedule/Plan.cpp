@@ -182,6 +182,13 @@ int64_t productRegisters(int64_t warpgroups) {
   return warpgroups <= 2 ? 240 : warpgroups == 3 ? 160 : 112;
 }
 
+std::optional<TargetInfo> knownTarget(Operation *op, StringRef arch) {
+  std::optional<TargetInfo> target = targetInfo(arch);
+  if (!target)
+    op->emitError("expects a known architecture, but got '") << arch << "'";
+  return target;
+}
+
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
   return target.hasWarpgroups && roles.hasDot;
 }

@@ -42,6 +42,10 @@ std::string planName(tile::KernelOp kernel);
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").
 int64_t productRegisters(int64_t warpgroups);
 
+/// The limits of `arch`; an error at `op` if there is no such architecture.
+std::optional<TargetInfo> knownTarget(mlir::Operation *op,
+                                      llvm::StringRef arch);
+
 /// Whether the target multiplies by warpgroups: each keeps whole rows, whatever
 /// else the warps could share.
 bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);

@@ -65,12 +65,9 @@ struct TileRowClassesPass : impl::TileRowClassesBase<TileRowClassesPass> {
   using TileRowClassesBase::TileRowClassesBase;
 
   void runOnOperation() override {
-    std::optional<TargetInfo> target = targetInfo(arch);
-    if (!target) {
-      getOperation().emitError("expects a known architecture, but got '")
-          << arch << "'";
+    std::optional<TargetInfo> target = knownTarget(getOperation(), arch);
+    if (!target)
       return signalPassFailure();
-    }
     int64_t resident = target->regsPerSm / registersOfThread;
     cacheOfThread = llvm::bit_floor(
         static_cast<uint64_t>(target->smemBytesPerSm / resident));

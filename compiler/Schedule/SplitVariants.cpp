@@ -18,12 +18,9 @@ struct TileSplitVariantsPass
   using TileSplitVariantsBase::TileSplitVariantsBase;
 
   void runOnOperation() override {
-    std::optional<TargetInfo> target = targetInfo(arch);
-    if (!target) {
-      getOperation().emitError("expects a known architecture, but got '")
-          << arch << "'";
+    std::optional<TargetInfo> target = knownTarget(getOperation(), arch);
+    if (!target)
       return signalPassFailure();
-    }
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs) {
       // For the dims of a packed program the other one has such a version.

@@ -5,13 +5,12 @@
 
 #include "compiler/Verify/CaseSystem.h"
 #include "compiler/Verify/Facts.h"
+#include "dialect/Tile/Limits.h"
 
 namespace selvedge::verify {
 
-/// Dims and extents are at most this (docs/manifest.md): indices of a block of
-/// up to 16384 that starts below do not wrap.
-inline constexpr int64_t maxExtent = (int64_t(1) << 31) - 16385;
-inline constexpr int64_t maxBlock = 16384;
+using tile::maxBlock;
+using tile::maxExtent;
 
 /// What is known of the i32 values of a kernel, lane by lane: tiles with an
 /// axis in common speak of the same lane. Values that may wrap, and values

@@ -1,12 +1,16 @@
 // Dims, variants and parameters of a launch, without a GPU.
 // SPDX-License-Identifier: MIT
 #include "selvedge/Plan.h"
+#include "dialect/Tile/Limits.h"
 #include "tests/runtime/TestManifest.h"
 
 #include <bit>
 #include <gtest/gtest.h>
 
 using namespace selvedge;
+
+static_assert(maxDim == tile::maxExtent,
+              "the runtime and the compiler agree on the largest dim");
 
 namespace {
 

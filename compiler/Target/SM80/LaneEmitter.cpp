@@ -203,9 +203,9 @@ static bool readsRowsAgain(KernelOp kernel) {
 /// Blocks that a multiprocessor shall run at a time. Rows that are read more
 /// than once are given threads on the ground that 1024 are resident
 /// (`tile-row-classes`).
-static int32_t residentBlocks(KernelOp kernel) {
+static int32_t residentBlocks(KernelOp kernel, bool readsAgain) {
   constexpr int64_t residentThreads = 1024;
-  return readsRowsAgain(kernel)
+  return readsAgain
              ? std::max<int64_t>(1, residentThreads / (32 * kernel.getWarps()))
              : 1;
 }
@@ -233,8 +233,8 @@ void LaneEmitter::emitSignature() {
   function->setAttr("nvvm.maxntid",
                     b.getDenseI32ArrayAttr(
                         {static_cast<int32_t>(32 * kernel.getWarps()), 1, 1}));
-  function->setAttr("nvvm.minctasm",
-                    b.getI32IntegerAttr(residentBlocks(kernel)));
+  function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(residentBlocks(
+                                         kernel, isBoundByIssue)));
   Block *entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   unsigned next = 0;

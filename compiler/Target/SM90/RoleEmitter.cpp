@@ -238,7 +238,7 @@ void RoleEmitter::emitFold(FoldOp fold) {
       sums[taken[group] % chains] =
           combine(fold.getKind(), sums[taken[group] % chains], v);
     ++taken[group];
-    if (reg + 1 == all.size() / 4)
+    if (reg + 1 == std::max<size_t>(1, all.size() / 4))
       early = sums;
   }
   Registers result;
