@@ -174,7 +174,7 @@ llvm::Error RoleAgent::execute(Operation *op) {
   };
   return llvm::TypeSwitch<Operation *, llvm::Error>(op)
       .Case<sm::AllocOp, sm::MBarrierOp, sm::MailboxOp, sm::InitMBarriersOp,
-            sm::WarpSyncOp, sm::ContributesOp, sm::AfterOp>(
+            sm::WarpSyncOp, sm::ContributesOp, sm::AfterOp, sm::InOrderOp>(
           [&](auto) { return done(); })
       .Case([&](sm::SlotOp slot) -> llvm::Error {
         llvm::Expected<StageId> id =
@@ -235,7 +235,7 @@ llvm::Error RoleAgent::execute(Operation *op) {
         bulkStores.push_back(std::move(store));
         return done();
       })
-      .Case([&](sm::TmaDrainOp) { return drain(); })
+      .Case([&](sm::TmaDrainOp op) { return drain(op.getPending()); })
       .Case([&](sm::StageOp op) {
         writeLate(op.getBuffer(),
                   reference::broadcast(valueOf(op.getSource()),

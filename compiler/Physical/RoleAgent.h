@@ -6,6 +6,8 @@
 #include "compiler/Physical/Executor.h"
 #include "compiler/Physical/RoleMemory.h"
 
+#include <deque>
+
 namespace selvedge::physical {
 
 /// What all thread blocks of a launch share.
@@ -82,7 +84,7 @@ private:
 
   // Memory.
   llvm::Error runTmaLoad(sm::TmaLoadOp op);
-  llvm::Error drain();
+  llvm::Error drain(size_t pending);
   llvm::Error storeBulk(const BulkStore &store);
   void writeLate(mlir::Value buffer, reference::TileRef data);
   void clear(sm::ClearOp op);
@@ -99,7 +101,7 @@ private:
   llvm::SmallVector<Frame> frames;
   llvm::DenseMap<mlir::Value, StageId> names;
   std::vector<Product> products;
-  std::vector<BulkStore> bulkStores;
+  std::deque<BulkStore> bulkStores;
   std::vector<LateWrite> written, posted;
   /// Round of the named barrier that it has arrived at and waits for.
   std::optional<int64_t> waitsForRound;

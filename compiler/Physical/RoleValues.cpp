@@ -70,9 +70,9 @@ llvm::Error RoleAgent::runTmaLoad(sm::TmaLoadOp op) {
   return llvm::Error::success();
 }
 
-llvm::Error RoleAgent::drain() {
-  for (const BulkStore &store : std::exchange(bulkStores, {}))
-    if (llvm::Error failure = storeBulk(store))
+llvm::Error RoleAgent::drain(size_t pending) {
+  for (; bulkStores.size() > pending; bulkStores.pop_front())
+    if (llvm::Error failure = storeBulk(bulkStores.front()))
       return failure;
   return llvm::Error::success();
 }

@@ -41,36 +41,45 @@ bool isWeight(Value v) {
   return reference && reference.getDefiningOp<BroadcastOp>();
 }
 
-/// `cvt.satfinite` turns Inf into the largest number. Where a warp has one, its
-/// lanes are told apart.
+/// `cvt.satfinite` turns Inf into the largest number, `cvt` what is too large
+/// into Inf. Where a warp has one of them, or NaN, its lanes are told apart.
 void keepInfinity(ConvertOp convert) {
   OpBuilder b(convert);
   Location loc = convert.getLoc();
   Value source = convert.getSource();
   Type type = source.getType(), narrow = convert.getType();
-  bool isTile = isa<RankedTensorType>(type);
-  Value infinity = arith::ConstantOp::create(
-      b, loc, b.getF32FloatAttr(std::numeric_limits<float>::infinity()));
-  if (isTile)
-    infinity = SplatOp::create(b, loc, type, infinity);
-  Value isInfinite =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
-                            math::AbsFOp::create(b, loc, source), infinity);
-  Value any =
-      isTile ? AnyOp::create(b, loc, b.getI1Type(), isInfinite) : isInfinite;
-  auto branch = scf::IfOp::create(b, loc, narrow, any, /*withElseRegion=*/true);
   auto narrowed = [&](tile::Overflow overflow) -> Value {
     return ConvertOp::create(b, loc, narrow, source, overflow);
   };
-  b.setInsertionPointToStart(branch.thenBlock());
-  Value kept = narrowed(tile::Overflow::Inf),
-        saturated = narrowed(tile::Overflow::Sat);
-  scf::YieldOp::create(
-      b, loc,
-      ValueRange(arith::SelectOp::create(b, loc, isInfinite, kept, saturated)));
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, loc, ValueRange(narrowed(tile::Overflow::Sat)));
-  convert.replaceAllUsesWith(branch.getResult(0));
+  Value kept = narrowed(tile::Overflow::Inf);
+  bool isTile = isa<RankedTensorType>(type);
+  auto choose = [&] {
+    Value infinity = arith::ConstantOp::create(
+        b, loc, b.getF32FloatAttr(std::numeric_limits<float>::infinity()));
+    if (isTile)
+      infinity = SplatOp::create(b, loc, type, infinity);
+    Value isInfinite =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                              math::AbsFOp::create(b, loc, source), infinity);
+    return arith::SelectOp::create(b, loc, isInfinite, kept,
+                                   narrowed(tile::Overflow::Sat));
+  };
+  Value result;
+  if (isTile) {
+    auto branch = scf::IfOp::create(
+        b, loc, narrow, NotFiniteOp::create(b, loc, b.getI1Type(), kept),
+        /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value chosen = choose();
+    scf::YieldOp::create(b, loc, chosen);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, kept);
+    result = branch.getResult(0);
+  } else {
+    result = choose();
+  }
+  convert.replaceAllUsesWith(result);
   convert.erase();
 }
 

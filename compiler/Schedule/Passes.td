@@ -228,15 +228,15 @@ def SmDropPresence : Pass<"sm-drop-presence", "::selvedge::sm::KernelOp"> {
 def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
   let summary = "Saturating narrowing keeps Inf";
   let description = [{
-    `as T` saturates finite values and keeps Inf and NaN, but `cvt.satfinite` turns Inf into the largest number (PTX ISA, "cvt"). Where a warp has an Inf it chooses
-    lane by lane. Weights of a softmax are never Inf and are left alone.
+    `as T` saturates finite values and keeps Inf and NaN, but `cvt.satfinite` turns Inf into the largest number (PTX ISA, "cvt") and `cvt` what is too large into Inf. Where a warp gets Inf or NaN from
+    the latter it chooses lane by lane. Weights of a softmax are never Inf and are left alone.
 
     Before: `%n = sm.convert %x sat`
     After:
     ```
-    %i = arith.cmpf oeq, |%x|, inf
-    %any = sm.any %i
-    %n = scf.if %any { select %i, (sm.convert %x inf), (sm.convert %x sat) } else { sm.convert %x sat }
+    %kept = sm.convert %x inf
+    %found = sm.not_finite %kept
+    %n = scf.if %found { select (arith.cmpf oeq, |%x|, inf), %kept, (sm.convert %x sat) } else { %kept }
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];

@@ -39,6 +39,15 @@ void RoleKernel::findDeferred() {
       deferred.insert(&op);
 }
 
+/// Whether a warp has a row for which `condition` holds: asked once.
+static Value anyRow(OpBuilder &b, Location loc, arith::CmpFOp condition) {
+  if (auto asked = dyn_cast_or_null<AnyOp>(condition->getNextNode()))
+    return asked;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(condition);
+  return AnyOp::create(b, loc, b.getI1Type(), condition);
+}
+
 /// Where `op` picks whole rows by a compare, in nearly all tiles for none: a
 /// branch around it, taken where some row of a warp is picked. The value that
 /// stands for it.
@@ -46,14 +55,14 @@ Value RoleKernel::unlessNoRow(Operation *op) {
   auto select = dyn_cast<arith::SelectOp>(op);
   auto spread = select ? select.getCondition().getDefiningOp<BroadcastOp>()
                        : BroadcastOp();
-  if (!spread || !spread.getSource().getDefiningOp<arith::CmpFOp>())
+  auto condition = spread ? spread.getSource().getDefiningOp<arith::CmpFOp>()
+                          : arith::CmpFOp();
+  if (!condition)
     return op->getResult(0);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfter(select);
-  auto branch = scf::IfOp::create(
-      b, loc, select.getType(),
-      AnyOp::create(b, select.getLoc(), b.getI1Type(), spread.getSource()),
-      true);
+  auto branch = scf::IfOp::create(b, loc, select.getType(),
+                                  anyRow(b, select.getLoc(), condition), true);
   b.setInsertionPointToStart(branch.thenBlock());
   auto yield = scf::YieldOp::create(b, loc, select.getResult());
   select->moveBefore(yield);

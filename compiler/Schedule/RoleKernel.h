@@ -374,6 +374,7 @@ private:
   void awaitTurn();
   void passTurn();
   bool findSoftmax();
+  bool hasManyWeights(mlir::scf::ForOp loop);
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                    mlir::IRMapping &mapping, Meet meet);
   /// A step's exponents of 2 are `scores` times `factor` where `presence` is

@@ -212,16 +212,24 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     product = startLagged(loop, *before, awaitLagged(loop, *before, earlier));
   if (mail)
     *mail = receiveTile(mail->next, /*isSingle=*/false);
-  for (auto &[mma, lhs, rhs, value] : started) {
+  for (auto &[mma, lhs, rhs, value] : started)
     mapping.map(mma.getResult(), WgmmaWaitOp::create(b, loc, value.getType(),
                                                      value, product ? 1 : 0)
                                      .getResult());
-    if (std::optional<size_t> ring = ringOf(mma)) {
-      ArriveOp::create(b, loc, streamed[*ring].empty, at.stage, true);
-      slots.erase(copies[*ring].copy.getBuffer());
-    }
-  }
+  // Others wait for the turn more than for a slot; a tile's first step, which
+  // shares its time with the end of another, is faster so.
+  auto release = [&] {
+    for (const Started &done : started)
+      if (std::optional<size_t> ring = ringOf(done.mma)) {
+        ArriveOp::create(b, loc, streamed[*ring].empty, at.stage, true);
+        slots.erase(copies[*ring].copy.getBuffer());
+      }
+  };
+  if (steps)
+    release();
   passTurn();
+  if (!steps)
+    release();
   return product;
 }
 
@@ -304,6 +312,9 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   auto meet = [&](Value fold) {
     mapping.map(loop.getRegionIterArg(laggedResult),
                 finishLagged(loop, *started, before, fold));
+    // Arithmetic ahead of the turn would cost all of them time.
+    if (plan.warpgroups > 2 && !fold)
+      InOrderOp::create(b, loc, add(warpgroup, i32(turnBarrier)));
   };
   return emitRest(loop, /*isFirst=*/false, mapping, after, meet);
 }

@@ -44,15 +44,18 @@ int64_t RoleKernel::storeSlots(BulkStore &store) {
 
 /// A buffer is free once the bulk store before has read it; all threads have
 /// written it, and their writes are visible to bulk copies, before the next.
+/// Where a tile is staged in parts each part has the next buffer of a ring, and
+/// is computed before that is free.
 LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   BufferType type = storeType(store);
-  int64_t panels = storeSlots(store) / plan.warpgroups;
+  int64_t ring = storeSlots(store) / plan.warpgroups;
+  // Stores of one output follow each other; those of others are not counted.
+  int64_t pending = plan.stores.size() == 1 ? ring - 1 : 0;
   SmallVector<Value> slots;
-  for (int64_t i = 0; i < panels; ++i) {
+  for (int64_t i = 0; i < ring; ++i) {
     Value number = warpgroup;
-    if (panels > 1)
-      number =
-          add(arith::MulIOp::create(b, loc, warpgroup, i32(panels)), i32(i));
+    if (ring > 1)
+      number = add(arith::MulIOp::create(b, loc, warpgroup, i32(ring)), i32(i));
     slots.push_back(
         SlotOp::create(b, loc, type, staging.lookup(store.store), number));
   }
@@ -72,33 +75,27 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
                                 0, store.store.getPresence().size())));
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
   Value value = store.store.getValue();
-  for (int64_t part = 0; part < storeParts; ++part) {
-    int64_t first = part * panels * type.getCols();
-    TmaDrainOp::create(b, loc, false);
+  bool isWhole = storeParts == 1;
+  int64_t parts = columnsOf(store) / type.getCols();
+  for (int64_t part = 0; part < parts; ++part) {
+    int64_t first = part * type.getCols();
+    IRMapping columns;
+    if (!isWhole &&
+        failed(emitPart(value, store.colAxis, first, mapping, columns)))
+      return failure();
+    TmaDrainOp::create(b, loc, /*written=*/false, pending);
     meet();
-    for (auto [i, slot] : llvm::enumerate(slots)) {
-      IRMapping columns;
-      if (storeParts > 1 &&
-          failed(emitPart(value, store.colAxis,
-                          first + static_cast<int64_t>(i) * panelCols, mapping,
-                          columns)))
-        return failure();
-      StageOp::create(
-          b, loc,
-          storeParts > 1 ? columns.lookup(value) : mapping.lookup(value), slot);
-    }
+    Value slot = slots[part % ring];
+    StageOp::create(b, loc, (isWhole ? mapping : columns).lookup(value), slot);
     ProxyFenceOp::create(b, loc);
     meet();
     auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    for (auto [i, slot] : llvm::enumerate(slots)) {
-      SmallVector<Value> at(indices);
-      at.back() =
-          add(at.back(), i32(first + static_cast<int64_t>(i) * type.getCols()));
-      TmaStoreOp::create(b, clipped, slot,
-                         mapping.lookup(store.store.getTensor()), at);
-    }
+    SmallVector<Value> at(indices);
+    at.back() = add(at.back(), i32(first));
+    TmaStoreOp::create(b, clipped, slot,
+                       mapping.lookup(store.store.getTensor()), at);
   }
   return success();
 }

@@ -44,7 +44,7 @@ private:
     int64_t warpgroup = 0, warp = 0; // within the role
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};
-    std::vector<Actor> stores = {};
+    std::deque<Actor> stores = {};
     /// Copies that it has issued; they complete in this order.
     std::vector<Actor> copies = {};
     /// Tiles that it has asked for, and where it did, until the counter is set
@@ -132,6 +132,7 @@ private:
   Progress idle(Agent &agent, sm::IdleOp op);
   Progress tmaLoad(Agent &agent, sm::TmaLoadOp op);
   Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
+  Progress inOrder(Agent &agent, sm::InOrderOp op);
   Progress tmaDrain(Agent &agent, sm::TmaDrainOp op);
   Progress panel(Agent &agent, sm::PanelOp op);
   Progress nextTile(Agent &agent, sm::NextTileOp op);

@@ -256,8 +256,9 @@ Progress SmAsyncRules::bulkDrain(Agent &agent, Operation *op, Value buffer) {
 }
 
 Progress SmAsyncRules::tmaDrain(Agent &agent, TmaDrainOp op) {
-  for (Actor copy : std::exchange(memberOf(agent).stores, {}))
-    if (conclude(order.await(agent.actor, copy), op, agent.where()) ==
+  std::deque<Actor> &stores = memberOf(agent).stores;
+  for (; stores.size() > op.getPending(); stores.pop_front())
+    if (conclude(order.await(agent.actor, stores.front()), op, agent.where()) ==
         Progress::Failed)
       return Progress::Failed;
   return Progress::Advanced;

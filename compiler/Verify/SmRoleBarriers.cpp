@@ -45,6 +45,7 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](PostOp o) { return post(agent, o); })
       .Case([&](ReceiveOp o) { return receive(agent, o); })
       .Case([&](AnyOp o) { return any(agent, o); })
+      .Case([&](InOrderOp o) { return inOrder(agent, o); })
       .Case([&](IdleOp o) { return idle(agent, o); })
       .Case([&](TmaLoadOp o) { return tmaLoad(agent, o); })
       .Case([&](TmaStoreOp o) { return tmaStore(agent, o); })
@@ -169,6 +170,26 @@ Progress SmAsyncRules::warpSync(Agent &agent, WarpSyncOp op) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
   memberOf(agent).hasOwnWrites = false;
+  return Progress::Advanced;
+}
+
+Progress SmAsyncRules::inOrder(Agent &agent, InOrderOp op) {
+  Tracked number = agent.values.lookup(op.getNumber());
+  std::optional<int64_t> known;
+  if (number.kind == Tracked::Kind::Integer)
+    known = integers.known(number.id);
+  if (!known || *known == 0) {
+    op.emitOpError("expects a number that is not 0, found ")
+        << (known ? "0" : "an unknown one") << " (" << agent.where().str()
+        << ")";
+    return Progress::Failed;
+  }
+  if (!memberOf(agent).products.empty()) {
+    op.emitOpError("expects no product in flight: the assembler would await "
+                   "it here (")
+        << agent.where().str() << ")";
+    return Progress::Failed;
+  }
   return Progress::Advanced;
 }
 

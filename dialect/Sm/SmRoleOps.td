@@ -114,6 +114,14 @@ def Sm_AnyOp : Sm_Op<"any", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "$condition attr-dict `:` type($condition)";
 }
 
+def Sm_NotFiniteOp : Sm_Op<"not_finite", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "whether some lane of the warp holds Inf or NaN in a tile";
+  let description = [{ Costs one operation per register: products with zero are added up, and are NaN then. }];
+  let arguments = (ins Sm_Tile:$source);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+}
+
 //===-- Bulk copies --------------------------------------------------------===//
 
 def Sm_TmaLoadOp : Sm_Op<"tma_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
@@ -135,9 +143,9 @@ def Sm_TmaStoreOp : Sm_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def Sm_TmaDrainOp : Sm_Op<"tma_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "waits until this thread's bulk stores have read their buffers, or with `written` have written memory";
-  let arguments = (ins UnitAttr:$written);
-  let assemblyFormat = "(`written` $written^)? attr-dict";
+  let summary = "waits until all but `pending` of this thread's bulk stores have read their buffers, or with `written` have written memory";
+  let arguments = (ins UnitAttr:$written, DefaultValuedAttr<I64Attr, "0">:$pending);
+  let assemblyFormat = "(`written` $written^)? (`pending` $pending^)? attr-dict";
 }
 
 def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>]> {
@@ -217,6 +225,19 @@ def Sm_AfterOp : Sm_Op<"after", [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins Sm_Tile:$fold);
   let assemblyFormat = "$fold attr-dict `:` type($fold)";
   let hasVerifier = 1;
+}
+
+def Sm_InOrderOp : Sm_Op<"in_order", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "keeps what follows behind what stands before";
+  let description = [{
+    The assembler moves arithmetic ahead of arrivals for which other warps wait. It moves none ahead of the end of a basic block: here an exit that no thread takes, for `number` is never 0, which
+    the assembler must not know. Only the order of instructions changes.
+    Constraints, of which `verify-sm-async` proves both:
+    - (C1) `number` is not 0.
+    - (C2) no product is in flight: the assembler would await it here.
+  }];
+  let arguments = (ins I32:$number);
+  let assemblyFormat = "$number attr-dict";
 }
 
 def Sm_ContributesOp : Sm_Op<"contributes", [MemoryEffects<[MemWrite]>]> {

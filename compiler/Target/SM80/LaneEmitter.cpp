@@ -324,6 +324,8 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
     emitConvert(convert);
   else if (auto any = dyn_cast<AnyOp>(op))
     emitAny(any);
+  else if (auto test = dyn_cast<NotFiniteOp>(op))
+    emitNotFinite(test);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     return emitReduce(reduce);
   else if (auto load = dyn_cast<LoadOp>(op))
@@ -358,7 +360,9 @@ bool LaneEmitter::isRare(Operation *op) {
   for (Operation *inner = op, *outer = op->getParentOp(); outer;
        inner = outer, outer = outer->getParentOp())
     if (auto branch = dyn_cast<scf::IfOp>(outer);
-        branch && branch.getCondition().getDefiningOp<AnyOp>() &&
+        branch &&
+        isa_and_present<AnyOp, NotFiniteOp>(
+            branch.getCondition().getDefiningOp()) &&
         inner->getBlock() == branch.thenBlock())
       return true;
   return false;

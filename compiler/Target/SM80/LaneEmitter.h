@@ -226,6 +226,7 @@ protected:
   // Reductions (LaneReduce.cpp).
   mlir::LogicalResult emitReduce(sm::ReduceOp reduce);
   void emitAny(sm::AnyOp any);
+  void emitNotFinite(sm::NotFiniteOp test);
   mlir::Value combine(tile::Combine kind, mlir::Value a, mlir::Value b);
   mlir::Value shuffleXor(mlir::Value v, int64_t mask);
   mlir::Value exchangeWarps(tile::Combine kind, mlir::Value v,

@@ -115,10 +115,11 @@ LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
   return success();
 }
 
-/// Conditions are joined in several chains: one compare can join its result
-/// with that of another, for which it has to wait.
+/// Joined in several chains: each operation waits for the one before.
+static constexpr size_t mostChains = 4;
+
+/// One compare can join its result with that of another.
 void LaneEmitter::emitAny(AnyOp any) {
-  constexpr size_t mostChains = 4;
   ArrayRef<Value> values = lanes(any.getCondition());
   SmallVector<Value> chains(values.take_front(mostChains));
   auto join = [&](Value &chain, Value v) {
@@ -130,6 +131,52 @@ void LaneEmitter::emitAny(AnyOp any) {
     join(chains.front(), v);
   lanes(any) = {intrinsic("llvm.nvvm.vote.any.sync", b.getI1Type(),
                           {i32(-1), chains.front()})};
+}
+
+/// Narrow elements two at a time. Inf and NaN times zero are NaN, and so is
+/// every sum with them.
+void LaneEmitter::emitNotFinite(NotFiniteOp test) {
+  SmallVector<Value> values(lanes(test.getSource()));
+  Type type = values.front().getType();
+  if (!type.isF32()) {
+    SmallVector<Value> pairs;
+    for (size_t i = 0; i < values.size(); i += 2) {
+      Value pair = LLVM::PoisonOp::create(b, loc(), VectorType::get({2}, type));
+      for (size_t j : {size_t(0), size_t(1)})
+        pair = LLVM::InsertElementOp::create(
+            b, loc(), pair, values[std::min(i + j, values.size() - 1)],
+            i32(static_cast<int64_t>(j)));
+      pairs.push_back(pair);
+    }
+    values = std::move(pairs);
+    type = values.front().getType();
+  }
+  Value zero = arith::ConstantOp::create(b, loc(), b.getZeroAttr(type));
+  SmallVector<Value> chains(std::min(mostChains, values.size()), zero);
+  for (auto [i, v] : llvm::enumerate(values)) {
+    Value &chain = chains[i % chains.size()];
+    chain = LLVM::FMAOp::create(b, loc(), v, zero, chain);
+  }
+  Value sum = chains.front();
+  for (Value chain : ArrayRef(chains).drop_front())
+    sum = LLVM::FMAOp::create(b, loc(), sum, zero, chain);
+  auto isNaN = [&](Value v) -> Value {
+    return arith::CmpFOp::create(b, loc(), arith::CmpFPredicate::UNO, v, v);
+  };
+  Value found;
+  if (type.isF32()) {
+    found = isNaN(sum);
+  } else {
+    auto element = [&](int64_t i) -> Value {
+      return LLVM::FPExtOp::create(
+          b, loc(), b.getF32Type(),
+          LLVM::ExtractElementOp::create(b, loc(), sum, i32(i)));
+    };
+    found =
+        arith::OrIOp::create(b, loc(), isNaN(element(0)), isNaN(element(1)));
+  }
+  lanes(test) = {
+      intrinsic("llvm.nvvm.vote.any.sync", b.getI1Type(), {i32(-1), found})};
 }
 
 } // namespace selvedge::sm80

@@ -23,7 +23,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
   if (auto stage = dyn_cast<StageFragmentOp>(op))
     return emitStageFragment(stage);
   if (isa<MBarrierOp, MailboxOp, InitMBarriersOp, WaitOp, ArriveOp, ExpectOp,
-          NamedBarrierOp, WarpSyncOp, ProxyFenceOp, PostOp, ReceiveOp>(op))
+          NamedBarrierOp, InOrderOp, WarpSyncOp, ProxyFenceOp, PostOp,
+          ReceiveOp>(op))
     return emitSync(op);
   if (inRole && isa<BarrierOp>(op))
     return op.emitOpError("would wait for the threads of other roles: expects "
@@ -50,8 +51,10 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     emitResetTiles(reset);
   else if (auto drain = dyn_cast<TmaDrainOp>(op))
     inlineAsm({}, {},
-              drain.getWritten() ? "cp.async.bulk.wait_group 0;"
-                                 : "cp.async.bulk.wait_group.read 0;",
+              llvm::formatv("cp.async.bulk.wait_group{0} {1};",
+                            drain.getWritten() ? "" : ".read",
+                            drain.getPending())
+                  .str(),
               "~{memory}");
   else if (auto clear = dyn_cast<ClearOp>(op))
     emitClear(clear);

@@ -90,6 +90,12 @@ LogicalResult RoleEmitter::emitSync(Operation &op) {
                       : "llvm.nvvm.barrier.cta.sync.aligned.count",
                   {}, {lane1(barrier.getId()), i32(barrier.getThreads())});
       })
+      .Case([&](InOrderOp order) {
+        inlineAsm({}, {lane1(order.getNumber())},
+                  "{ .reg .pred never; setp.eq.s32 never, $0, 0; "
+                  "@never exit; }",
+                  "r,~{memory}");
+      })
       .Case([&](ProxyFenceOp) {
         inlineAsm({}, {}, "fence.proxy.async.shared::cta;", "~{memory}");
       })
