@@ -115,7 +115,8 @@ private:
   /// finite where the sum matters and is not; null where it is read otherwise.
   Value resultOf(Value sum) {
     Value result = sum;
-    while (result.hasOneUse() && isSticky(*result.use_begin()))
+    while (result.hasOneUse() && isSticky(*result.use_begin()) &&
+           result.use_begin()->getOwner()->getParentOp() == kernel)
       result = result.use_begin()->getOwner()->getResult(0);
     bool isLeft = llvm::all_of(result.getUsers(), [&](Operation *user) {
       return isa<ConvertOp, StoreOp>(user) && user->getParentOp() == kernel;
@@ -135,10 +136,11 @@ private:
     };
     llvm::SetVector<Operation *> slice;
     for (unsigned i : sums) {
-      tested.push_back(resultOf(last.getResult(i)));
-      if (!tested.back() ||
-          failed(getBackwardSlice(tested.back(), &slice, options)))
+      Value result = resultOf(last.getResult(i));
+      if (!result || failed(getBackwardSlice(result, &slice, options)))
         return false;
+      if (!llvm::is_contained(tested, result))
+        tested.push_back(result);
     }
     steps = slice.takeVector();
     llvm::sort(steps, [](Operation *a, Operation *b) {

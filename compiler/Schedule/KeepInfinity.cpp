@@ -1,6 +1,7 @@
 // sm-keep-infinity: saturating narrowing that keeps Inf.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/RareWork.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -123,10 +124,14 @@ void keepInfinity(ConvertOp convert) {
 struct SmKeepInfinityPass : impl::SmKeepInfinityBase<SmKeepInfinityPass> {
   void runOnOperation() override {
     SmallVector<ConvertOp> converts;
+    SmallVector<scf::IfOp> repairs;
     getOperation()->walk([&](AnyOp any) {
       Value tile = testedTile(any);
       if (!tile)
         return;
+      for (Operation *user : any->getUsers())
+        if (auto branch = dyn_cast<scf::IfOp>(user))
+          repairs.push_back(branch);
       OpBuilder b(any);
       any.replaceAllUsesWith(
           NotFiniteOp::create(b, any.getLoc(), any.getType(), tile)
@@ -140,6 +145,8 @@ struct SmKeepInfinityPass : impl::SmKeepInfinityBase<SmKeepInfinityPass> {
     });
     for (ConvertOp convert : converts)
       keepInfinity(convert);
+    for (scf::IfOp branch : repairs)
+      delayWork(branch);
   }
 };
 
