@@ -71,13 +71,19 @@ private:
         b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
   }
   /// Registers per thread of the roles: together those that the block was
-  /// launched with. Bounds of many loops take more where they are copied.
+  /// launched with. Bounds of many loops take more where they are copied, and
+  /// so do tiles of kernels with rare branches, as ptxas has it.
+  bool givesRegisters() const {
+    sm::KernelOp kernel = source;
+    return plan.warpgroups <= 2 &&
+           (plan.loops.size() > 2 ||
+            !kernel.getBody().front().getOps<sm::AnyOp>().empty());
+  }
   int64_t copyRegisters() const {
-    return plan.warpgroups > 2 ? 32 : plan.loops.size() > 2 ? 40 : 24;
+    return plan.warpgroups > 2 ? 32 : givesRegisters() ? 40 : 24;
   }
   int64_t multiplyRegisters() const {
-    bool gives = plan.warpgroups <= 2 && plan.loops.size() > 2;
-    return productRegisters(plan.warpgroups) - (gives ? 8 : 0);
+    return productRegisters(plan.warpgroups) - (givesRegisters() ? 8 : 0);
   }
   /// Place in a ring: the slot, and the parity of its barriers' phase.
   struct Cursor {
