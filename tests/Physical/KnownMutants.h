@@ -217,10 +217,10 @@ inline const Names heldTogether = inEach(
 
 /// The same of attention: no role is a whole tile ahead of another, whose mail
 /// or buffer it would overwrite.
-inline const Names neverOvertaken =
-    inEach({"dense"}, {"copy: arrive: early", "copy: wait #2: deleted",
-                       "order: wait: deleted", "products: arrive: early",
-                       "products: tma_drain: deleted"});
+inline const Names neverOvertaken = inEach(
+    {"dense"}, {"copy: arrive: early", "copy: wait #2: deleted",
+                "copy: wait #3: deleted", "order: wait: deleted",
+                "products: arrive: early", "products: tma_drain: deleted"});
 /// Scores of keys past kv_len are masked, whatever their rows hold.
 inline const Names sparedRows = inEach({"dense"}, {"products: clear: deleted"});
 /// No role waits for the last release.
@@ -252,44 +252,29 @@ inline const Names noSecondStep = unite(
              "copy: expect #8: deleted", "copy: expect #8: half of the bytes",
              "copy: wait #5: deleted", "copy: wait #6: deleted",
              "copy: wait #9: deleted"}),
-     inEach({"dense 64"},
-            {"products: arrive #8: deleted", "products: arrive #8: early",
-             "products: arrive #9: deleted", "products: arrive #9: early",
-             "products: named_barrier #10: deleted",
-             "products: named_barrier #11: deleted",
-             "products: wait #12: deleted", "products: wait #13: deleted",
-             "products: wgmma_wait #5: deleted",
-             "products: wgmma_wait #5: one more pending",
-             "products: wgmma_wait #6: deleted",
-             "products: wgmma_wait #6: one more pending"}),
-     inEach({"dense 128"},
-            {"products: arrive #10: deleted", "products: arrive #10: early",
-             "products: arrive #11: deleted", "products: arrive #11: early",
-             "products: named_barrier #12: deleted",
-             "products: named_barrier #13: deleted",
-             "products: wait #14: deleted", "products: wait #15: deleted",
-             "products: wgmma_wait #7: deleted",
-             "products: wgmma_wait #7: one more pending",
-             "products: wgmma_wait #8: deleted",
-             "products: wgmma_wait #8: one more pending"})});
+     inEach(
+         {"dense 64"},
+         {"products: arrive #8: deleted", "products: arrive #9: deleted",
+          "products: arrive #9: early", "products: named_barrier #8: deleted",
+          "products: named_barrier #9: deleted", "products: wait #12: deleted",
+          "products: wait #13: deleted", "products: wgmma_wait #5: deleted",
+          "products: wgmma_wait #5: one more pending",
+          "products: wgmma_wait #6: deleted",
+          "products: wgmma_wait #6: one more pending"}),
+     inEach(
+         {"dense 128"},
+         {"products: arrive #10: deleted", "products: arrive #11: deleted",
+          "products: arrive #11: early", "products: named_barrier #10: deleted",
+          "products: named_barrier #11: deleted", "products: wait #14: deleted",
+          "products: wait #15: deleted", "products: wgmma_wait #7: deleted",
+          "products: wgmma_wait #7: one more pending",
+          "products: wgmma_wait #8: deleted",
+          "products: wgmma_wait #8: one more pending"})});
 /// No role waits for the last release of a ring.
 inline const Names lastReleases =
     unite({inEach({"dense 64"}, {"products: arrive #15: deleted"}),
            inEach({"causal 64", "dense 128", "causal 128"},
                   {"products: arrive #17: deleted"})});
-/// The warpgroup that clears rows has the first turn of the step: those that
-/// take theirs after it see them cleared. Whether there are turns is the plan's
-/// choice, and few tiles have rows to clear.
-inline const Names turnsOrder =
-    unite({inEach(denseWidths, {"products: named_barrier #2: deleted",
-                                "products: named_barrier #7: deleted"}),
-           inEach(causalWidths, {"products: named_barrier #2: deleted",
-                                 "products: named_barrier #7: deleted"})});
-/// Before a role asks for a tile, and before it posts what it got, it waits for
-/// the same: each wait orders the posts, the one before asking makes it late.
-inline const Names waitsTwice =
-    inEach(causalWidths, {"order: wait: deleted", "order: wait #2: deleted",
-                          "order: wait #3: deleted"});
 /// Rows past kv_len in a step of the first warpgroup that is not its first: in
 /// tiles of fewer than 128 rows, of which the verifier tries none.
 inline const Names shortTiles =
@@ -300,7 +285,7 @@ inline const Names shortTiles =
 
 /// Mutants of waits of attention that the verifier of order accepts.
 inline const Names missedOrder =
-    unite({noSecondStep, lastReleases, turnsOrder, waitsTwice, shortTiles});
+    unite({noSecondStep, lastReleases, shortTiles});
 
 } // namespace selvedge::testing
 
