@@ -238,9 +238,7 @@ inline const Missed missedRoles = {
     .byVerifiers = {},
 };
 
-inline const std::vector<std::string> denseWidths = {"dense 64", "dense 128"},
-                                      causalWidths = {"causal 64",
-                                                      "causal 128"};
+inline const std::vector<std::string> denseWidths = {"dense 64", "dense 128"};
 
 /// Keys past the full steps are fewer than a block: after the first step of the
 /// last part there is none. Kernels that have a full second step by itself have
@@ -275,17 +273,8 @@ inline const Names lastReleases =
     unite({inEach({"dense 64"}, {"products: arrive #15: deleted"}),
            inEach({"causal 64", "dense 128", "causal 128"},
                   {"products: arrive #17: deleted"})});
-/// Rows past kv_len in a step of the first warpgroup that is not its first: in
-/// tiles of fewer than 128 rows, of which the verifier tries none.
-inline const Names shortTiles =
-    inEach({"causal 64"},
-           {"products: clear #5: deleted", "products: clear #6: deleted",
-            "products: proxy_fence #4: deleted", "products: wait #14: deleted",
-            "products: wait #15: deleted"});
-
 /// Mutants of waits of attention that the verifier of order accepts.
-inline const Names missedOrder =
-    unite({noSecondStep, lastReleases, shortTiles});
+inline const Names missedOrder = unite({noSecondStep, lastReleases});
 
 } // namespace selvedge::testing
 
