@@ -136,8 +136,9 @@ private:
   /// Has the source's block be the one of a tile.
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
   void findCoordinates();
+  void awaitFreeMail(Cursor at);
   void post(mlir::ValueRange words, Cursor &mail);
-  void postTile(mlir::Value tile, Cursor &mail);
+  llvm::SmallVector<mlir::Value> wordsOf(mlir::Value tile);
   Cursor postEveryNth(Cursor mail);
   Cursor postOnDemand(Cursor mail);
   void emitOrder();
@@ -407,7 +408,7 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
-  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at);
+  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at, bool isBeforeTurn);
   /// Waits for the tile of a copy in `stage`, whose absent rows clearTiles()
   /// has cleared. The slot says what it is meant to hold, without `meant` what
   /// the copy brings.
@@ -417,7 +418,8 @@ private:
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                           mlir::IRMapping &mapping);
   mlir::Value anyRowAbsent(llvm::MutableArrayRef<StepTile> tiles);
-  void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at);
+  void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at,
+                 bool isBeforeTurn);
   /// A predicate of a copy, recomputed with types of the caller's; rows start
   /// `rowShift` later.
   mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,

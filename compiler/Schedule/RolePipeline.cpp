@@ -172,8 +172,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     }
     return meant;
   };
-  // Warpgroups meet to clear rows, which none may do that keeps another from
-  // its turn. From the last step to the first, only the former has absent rows.
+  // The first warpgroup clears rows before its turn. From the last step to the
+  // first, only the former has absent rows.
   if (steps || !isBackward()) {
     SmallVector<StepTile> tiles;
     for (auto mma : loop.getBody()->getOps<MmaOp>())
@@ -181,7 +181,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
         tiles.push_back(
             {&copies[*ring], &streamed[*ring], meantIn(*ring), mapping});
     tiles.push_back(laggedTile(loop, index, mapping));
-    clearTiles(tiles, at);
+    clearTiles(tiles, at, /*isBeforeTurn=*/true);
   }
   SmallVector<Started> started;
   for (auto mma : loop.getBody()->getOps<MmaOp>()) {

@@ -257,7 +257,7 @@ void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
   for (auto [i, copy] : llvm::enumerate(copies))
     tiles.push_back({&copy, &streamed[i], {&copy}, local});
   IdleOp::create(b, loc, presenceOf(lagged[source].getPresence(), local));
-  clearTiles(tiles, at);
+  clearTiles(tiles, at, /*isBeforeTurn=*/true);
   awaitTurn();
   release(false);
   passTurn();
