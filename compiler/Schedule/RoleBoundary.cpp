@@ -146,6 +146,9 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
     scf::YieldOp::create(b, loc, left);
     b.setInsertionPointToStart(branch.elseBlock());
     releaseResident(resident);
+    // What no step has added to need not be computed again.
+    for (auto any : source.getBody().front().getOps<AnyOp>())
+      mapping->map(any.getResult(), arith::ConstantIntOp::create(b, loc, 0, 1));
     if (failed(emitEnd(initialValues(*mapping), *mapping)))
       return failure();
     llvm::copy(pack(receiveTile(mail.next, /*isSingle=*/false)),
