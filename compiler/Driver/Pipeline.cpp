@@ -96,6 +96,7 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
+  pm.addPass(verify::createVerifySmAlignment());
 }
 
 } // namespace

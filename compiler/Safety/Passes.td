@@ -73,7 +73,8 @@ def TileOutputInit : Pass<"tile-output-init", "::selvedge::tile::ProgramOp"> {
 def TileSimplifyPresence : Pass<"tile-simplify-presence"> {
   let summary = "Remove predicates that the bound sizes make true";
   let description = [{
-    Compares of an index tile that starts at a constant with a constant are decided by interval arithmetic; true predicates leave presence lists, conjunctions and selects.
+    Compares of an index tile that starts at a constant with a constant are decided by interval arithmetic; a block of one element lies inside of the extent of its range. True predicates
+    leave presence lists, conjunctions and selects.
     Safety notes remember the positions of those that are gone.
 
     Before: `arith.cmpi slt, (tile.range 0 : tensor<128xi32, ...>), (tile.splat 128)`, `tile.load ... where(%that)`

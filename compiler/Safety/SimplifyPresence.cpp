@@ -55,6 +55,29 @@ std::optional<Interval> intervalOf(Value v) {
   return std::nullopt;
 }
 
+/// Whether `index` is the place of a block of one element along a range of the
+/// kernel, and `bound` the range's extent: there is a block for each.
+bool isBlockInside(Value index, Value bound) {
+  auto range = index.getDefiningOp<RangeOp>();
+  while (isa_and_nonnull<SplatOp, BroadcastOp>(bound.getDefiningOp()))
+    bound = bound.getDefiningOp()->getOperand(0);
+  if (!range || cast<RankedTensorType>(range.getType()).getDimSize(0) != 1)
+    return false;
+  auto place = dyn_cast<BlockArgument>(range.getStart()),
+       extent = dyn_cast<BlockArgument>(bound);
+  auto kernel =
+      place ? dyn_cast<KernelOp>(place.getOwner()->getParentOp()) : KernelOp();
+  if (!kernel || !extent || extent.getOwner() != place.getOwner())
+    return false;
+  for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {
+    auto size = dyn_cast<AffineSymbolExpr>(
+        cast<IterAttr>(attr).getExtent().getResult(0));
+    if (kernel.getCoord(i) == place)
+      return size && kernel.getDimArg(size.getPosition()) == extent;
+  }
+  return false;
+}
+
 bool isTrue(Value v) {
   if (v.getDefiningOp<KnownOp>())
     return true;
@@ -68,6 +91,9 @@ bool isTrue(Value v) {
   auto compare = v.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
+  if (compare.getPredicate() == arith::CmpIPredicate::slt &&
+      isBlockInside(compare.getLhs(), compare.getRhs()))
+    return true;
   std::optional<Interval> a = intervalOf(compare.getLhs()),
                           b = intervalOf(compare.getRhs());
   if (!a || !b)

@@ -299,7 +299,8 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
 }
 
 /// Awaits the tiles if any of them has absent rows, and clears those.
-void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at) {
+void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at,
+                            bool isBeforeTurn) {
   SmallVector<StepTile> cleared;
   llvm::copy_if(tiles, std::back_inserter(cleared), [](const StepTile &tile) {
     return !tile.copy->rowPredicates.empty();
@@ -310,13 +311,14 @@ void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at) {
   if (Value absent = anyRowAbsent(cleared))
     b.setInsertionPointToStart(
         scf::IfOp::create(b, loc, TypeRange(), absent, false).thenBlock());
-  clearRows(cleared, at);
+  clearRows(cleared, at, isBeforeTurn);
 }
 
 /// Both, where nothing stands between them.
 Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                               IRMapping &mapping) {
-  clearTiles(StepTile{&copy, &ring, {&copy}, mapping}, at);
+  clearTiles(StepTile{&copy, &ring, {&copy}, mapping}, at,
+             /*isBeforeTurn=*/false);
   return awaitTile(copy, ring, at, mapping);
 }
 
@@ -364,37 +366,39 @@ static DistAttr rowPerThread(BufferType type) {
 }
 
 /// Rows that bulk copies brought although they are absent become zero: the
-/// first warpgroup clears them, and no warp reads before.
-void RoleKernel::clearRows(MutableArrayRef<StepTile> tiles, Cursor at) {
-  SmallVector<std::pair<Value, SmallVector<Value>>> clears;
-  for (StepTile &tile : tiles) {
-    Value slot =
-        awaitTile(*tile.copy, *tile.ring, at, tile.mapping, tile.meant);
-    DistAttr dist = rowPerThread(cast<BufferType>(slot.getType()));
-    auto byRow = [&](Type type) -> Type {
-      return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
-                                   getElementTypeOrSelf(type), dist);
-    };
-    SmallVector<Value> rows;
-    for (Value p : tile.copy->rowPredicates)
-      rows.push_back(recomputed(p, tile.mapping, byRow));
-    clears.push_back({slot, rows});
-  }
+/// first warpgroup clears them, and no warp reads before. Where it takes its
+/// turn next, every other warpgroup's comes after it, and its own warps meet at
+/// it; else all meet here.
+void RoleKernel::clearRows(MutableArrayRef<StepTile> tiles, Cursor at,
+                           bool isBeforeTurn) {
+  bool meets = !isBeforeTurn || plan.warpgroups == 1;
   auto why = [&](const StepTile &tile) {
     return tile::withExtents(tile.copy->copy.getLoc(), tile.copy->extents);
   };
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));
-  auto branch = scf::IfOp::create(b, loc, TypeRange(), isFirst, false);
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    for (auto [tile, clear] : llvm::zip_equal(tiles, clears))
-      ClearOp::create(b, why(tile), clear.first, clear.second);
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, loc, TypeRange(), isFirst, false).thenBlock());
+    for (StepTile &tile : tiles) {
+      Value slot =
+          awaitTile(*tile.copy, *tile.ring, at, tile.mapping, tile.meant);
+      DistAttr dist = rowPerThread(cast<BufferType>(slot.getType()));
+      auto byRow = [&](Type type) -> Type {
+        return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                                     getElementTypeOrSelf(type), dist);
+      };
+      SmallVector<Value> rows;
+      for (Value p : tile.copy->rowPredicates)
+        rows.push_back(recomputed(p, tile.mapping, byRow));
+      ClearOp::create(b, why(tile), slot, rows);
+    }
     ProxyFenceOp::create(b, why(tiles.front()));
   }
-  NamedBarrierOp::create(b, why(tiles.front()), i32(clearBarrier),
-                         threadsPerWarpgroup * plan.warpgroups, false);
+  if (meets)
+    NamedBarrierOp::create(b, why(tiles.front()), i32(clearBarrier),
+                           threadsPerWarpgroup * plan.warpgroups, false);
 }
 
 } // namespace selvedge::schedule

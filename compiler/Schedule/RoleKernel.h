@@ -142,8 +142,9 @@ private:
   /// Has the source's block be the one of a tile.
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
   void findCoordinates();
+  void awaitFreeMail(Cursor at);
   void post(mlir::ValueRange words, Cursor &mail);
-  void postTile(mlir::Value tile, Cursor &mail);
+  llvm::SmallVector<mlir::Value> wordsOf(mlir::Value tile);
   Cursor postEveryNth(Cursor mail);
   Cursor postOnDemand(Cursor mail);
   void emitOrder();
@@ -280,14 +281,23 @@ private:
   /// changes nothing.
   bool findOrderFree();
   mlir::Value lastIndex(mlir::Value from, mlir::Value to, mlir::Value step);
-  TileSteps findSteps(mlir::IRMapping &mapping, mlir::Value rowsEnd = {});
+  TileSteps findSteps(mlir::IRMapping &mapping, bool ofWarpgroup = false);
+  /// Gives steps of the last loop to the one before it.
+  void moveWhole(TileSteps &steps, mlir::Value wholeEnd);
   llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
   mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
   bool hasIdleSteps();
   std::optional<AheadLimit> endOfRows(mlir::Value condition);
+  mlir::Value pastAhead(const AheadLimit &ahead, mlir::Value row,
+                        mlir::IRMapping &mapping);
   mlir::Value rowsEnd(mlir::IRMapping &mapping);
+  /// Steps of the last loop of which the rows of a warpgroup see every column
+  /// are taken as those of the loop before it.
+  mlir::Value wholeEnd(mlir::IRMapping &mapping);
+  void claimWhole(mlir::scf::ForOp loop, mlir::Value index,
+                  const mlir::IRMapping &mapping);
   void emitIdleSteps(const TileSteps &steps, const mlir::IRMapping &mapping,
                      Cursor &at);
   llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
@@ -404,7 +414,7 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
-  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at);
+  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at, bool isBeforeTurn);
   /// Waits for the tile of a copy in `stage`, whose absent rows clearTiles()
   /// has cleared. The slot says what it is meant to hold, without `meant` what
   /// the copy brings.
@@ -414,7 +424,8 @@ private:
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                           mlir::IRMapping &mapping);
   mlir::Value anyRowAbsent(llvm::MutableArrayRef<StepTile> tiles);
-  void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at);
+  void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at,
+                 bool isBeforeTurn);
   /// A predicate of a copy, recomputed with types of the caller's; rows start
   /// `rowShift` later.
   mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,
@@ -462,6 +473,8 @@ private:
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
   /// Per bulk store, a buffer with a slot per warpgroup.
+  /// Whether the bulk stores before have been awaited where warps met since.
+  bool areStoresDrained = false;
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
   int64_t storeParts = 1;
   /// Per bulk store that has lanes store, too, its tensor without a map.

@@ -114,21 +114,25 @@ void RoleKernel::findCoordinates() {
         coordinates.push_back(bound);
 }
 
+/// Until the others have received what was posted in the slot.
+void RoleKernel::awaitFreeMail(Cursor at) {
+  WaitOp::create(b, loc, mailEmpty, at.stage, at.parity);
+}
+
+/// Posts in a slot that is free.
 void RoleKernel::post(ValueRange words, Cursor &mail) {
-  WaitOp::create(b, loc, mailEmpty, mail.stage, mail.parity);
   for (auto [word, box] : llvm::zip(words, mailboxes))
     PostOp::create(b, loc, word, box, mail.stage);
   ArriveOp::create(b, loc, mailFull, mail.stage, false);
   mail = advance(mail, mailStages());
 }
 
-/// Has the other roles execute a tile.
-void RoleKernel::postTile(Value tile, Cursor &mail) {
+/// What has the other roles execute a tile.
+SmallVector<Value> RoleKernel::wordsOf(Value tile) {
   IRMapping mapping = outer;
   mapTile(tile, mapping);
-  post(llvm::map_to_vector(coordinates,
-                           [&](Value v) { return scalar(v, mapping); }),
-       mail);
+  return llvm::map_to_vector(coordinates,
+                             [&](Value v) { return scalar(v, mapping); });
 }
 
 /// Tiles of equal length: each thread block takes every n-th.
@@ -137,12 +141,18 @@ RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
       scf::ForOp::create(b, loc, BlockIdOp::create(b, loc, b.getI32Type()),
                          tiles, BlockCountOp::create(b, loc, b.getI32Type()),
                          ValueRange{mail.stage, mail.parity});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(loop.getBody());
-  mail = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-  postTile(orderTile(loop.getInductionVar()), mail);
-  scf::YieldOp::create(b, loc, ValueRange{mail.stage, mail.parity});
-  return {loop.getResult(0), loop.getResult(1)};
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    mail = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    SmallVector<Value> words = wordsOf(orderTile(loop.getInductionVar()));
+    awaitFreeMail(mail);
+    post(words, mail);
+    scf::YieldOp::create(b, loc, ValueRange{mail.stage, mail.parity});
+  }
+  mail = {loop.getResult(0), loop.getResult(1)};
+  awaitFreeMail(mail);
+  return mail;
 }
 
 /// Rows of tiles are the places along all axes but the fastest, along which the
@@ -213,7 +223,8 @@ Value RoleKernel::nthTile(const TileOrder &order, Value n) {
   return add(mul(row, tilesInRow), place);
 }
 
-/// Tiles of different length: whoever is free takes the next.
+/// Tiles of different length: whoever is free takes the next. A slot is free
+/// for the first one, and when the next is asked for.
 RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
   TileOrder order = planOrder();
   SmallVector<Value> values{BlockIdOp::create(b, loc, b.getI32Type()),
@@ -227,10 +238,10 @@ RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
       },
       [&](OpBuilder &, Location, ValueRange arguments) {
         Cursor at{arguments[1], arguments[2]};
-        postTile(nthTile(order, arguments[0]), at);
+        post(wordsOf(nthTile(order, arguments[0])), at);
         // Once the others have begun with this one: a tile that waits behind a
         // long one would be another block's next.
-        WaitOp::create(b, loc, mailEmpty, at.stage, at.parity);
+        awaitFreeMail(at);
         Value next = NextTileOp::create(b, loc, b.getI32Type(), counter);
         scf::YieldOp::create(b, loc, ValueRange{next, at.stage, at.parity});
       });

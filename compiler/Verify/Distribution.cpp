@@ -89,9 +89,7 @@ LogicalResult checkReduction(sm::ReduceOp reduce) {
   return success();
 }
 
-/// Whether `value` is a multiple of `factor`, a power of two, by its
-/// definition. Wrapping and narrowing keep it.
-static bool isMultipleOf(Value value, int64_t factor) {
+bool isMultipleOf(Value value, int64_t factor) {
   if (Operation *def = value.getDefiningOp()) {
     if (auto constant = dyn_cast<arith::ConstantIntOp>(def))
       return constant.value() % factor == 0;

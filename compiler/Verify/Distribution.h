@@ -15,6 +15,10 @@ llvm::LogicalResult checkCoverage(mlir::Operation *op, sm::DistAttr dist,
 /// The lanes that a reduction combines are each index of its axis, once.
 llvm::LogicalResult checkReduction(sm::ReduceOp reduce);
 
+/// Whether `value` is a multiple of `factor`, a power of two, by its
+/// definition. Wrapping and narrowing keep it.
+bool isMultipleOf(mlir::Value value, int64_t factor);
+
 /// `vector` registers side by side are elements side by side in memory, at an
 /// index that is a multiple of `vector`.
 llvm::LogicalResult checkVector(mlir::Operation *op, mlir::ValueRange indices,

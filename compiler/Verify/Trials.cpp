@@ -263,11 +263,19 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     size_t i = 0;
     while (i < varied && ++counts[i] == choices.size())
       counts[i++] = 0;
-    if (i == varied) {
-      llvm::append_range(trials, more);
-      return trials;
-    }
+    if (i == varied)
+      break;
   }
+  // Of few rows the first warpgroup, too, has something in the last step.
+  for (size_t row = 0; row + 1 < numCut; ++row) {
+    SmallVector<size_t> blocks(varied, 0);
+    blocks.back() = 1;
+    Trial trial = sized(blocks, 1);
+    trial.dims[row].second = std::max<int64_t>(1, dims[row].block / 4);
+    add(more, trial, true);
+  }
+  llvm::append_range(trials, more);
+  return trials;
 }
 
 std::string Trial::str(KernelOp kernel) const {

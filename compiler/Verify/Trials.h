@@ -32,7 +32,8 @@ mlir::AffineExpr extentOf(sm::LaunchOp launch, mlir::StringAttr tensor,
 /// and 2 of the others none, or `longCount`, which is twice round the largest
 /// ring and one more; the second of two blocks is not full. One block of all
 /// but the last takes every integer first, at one of the last with two of a
-/// dimension that is not cut. The thread block is
+/// dimension that is not cut; so does a quarter of one, at two of the last.
+/// The thread block is
 /// the first, or the second of two where the launch gives it a tile. Integers
 /// from memory and of the caller are 0, half and all of the largest dimension.
 /// Other kernels have one trial that fixes nothing.
