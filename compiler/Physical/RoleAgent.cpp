@@ -147,6 +147,14 @@ llvm::Error RoleAgent::checkIdle(sm::IdleOp op) {
   return errorAt(op, "leaves out a step of which elements are present");
 }
 
+llvm::Error RoleAgent::checkWhole(sm::WholeOp op) {
+  for (Value p : op.getPresence())
+    if (llvm::is_contained(valueOf(p)->ints, 0))
+      return errorAt(op, "takes a step of which elements are absent without "
+                         "predicates");
+  return llvm::Error::success();
+}
+
 bool RoleAgent::runNamedBarrier(sm::NamedBarrierOp op) {
   int64_t id = integer(op.getId());
   if (!waitsForRound) {
@@ -196,6 +204,7 @@ llvm::Error RoleAgent::execute(Operation *op) {
             op, llvm::any_of(condition->ints, [](int64_t v) { return v; }));
       })
       .Case([&](sm::IdleOp op) { return checkIdle(op); })
+      .Case([&](sm::WholeOp op) { return checkWhole(op); })
       .Case([&](sm::ArriveOp op) { return runArrive(op); })
       .Case([&](sm::ExpectOp op) -> llvm::Error {
         llvm::Expected<StageId> id =

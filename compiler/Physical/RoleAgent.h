@@ -80,6 +80,7 @@ private:
   llvm::Expected<bool> runWait(sm::WaitOp op);
   llvm::Error runArrive(sm::ArriveOp op);
   llvm::Error checkIdle(sm::IdleOp op);
+  llvm::Error checkWhole(sm::WholeOp op);
   bool runNamedBarrier(sm::NamedBarrierOp op);
 
   // Memory.

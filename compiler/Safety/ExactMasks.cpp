@@ -5,6 +5,7 @@
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/Provenance.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 #include <limits>
 
@@ -46,6 +47,17 @@ bool meetsMaskedData(DotOp dot) {
           });
         });
   });
+}
+
+/// Whether Inf and NaN in `operand` are Inf or NaN in the result, or do not
+/// matter to it.
+bool isSticky(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (isa<arith::MulFOp, arith::AddFOp, arith::SubFOp, arith::NegFOp>(op))
+    return true;
+  if (isa<arith::DivFOp>(op))
+    return operand.getOperandNumber() == 0;
+  return isa<arith::SelectOp>(op) && operand.getOperandNumber() != 0;
 }
 
 /// Whether `value` is not finite wherever `carried` is not.
@@ -99,7 +111,48 @@ private:
     return success();
   }
 
-  /// Whether some element of a sum is not finite.
+  /// What a sum becomes before it is narrowed or stored, as long as that is not
+  /// finite where the sum matters and is not; null where it is read otherwise.
+  Value resultOf(Value sum) {
+    Value result = sum;
+    while (result.hasOneUse() && isSticky(*result.use_begin()))
+      result = result.use_begin()->getOwner()->getResult(0);
+    bool isLeft = llvm::all_of(result.getUsers(), [&](Operation *user) {
+      return isa<ConvertOp, StoreOp>(user) && user->getParentOp() == kernel;
+    });
+    return isLeft ? result : Value();
+  }
+
+  /// Has `tested` be the sums' results and `steps` what makes them, if nothing
+  /// reads a result before all are there.
+  bool findResults() {
+    scf::ForOp last = loops.back();
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    options.omitBlockArguments = true;
+    options.filter = [&](Operation *op) {
+      return op->getParentOp() == kernel && last->isBeforeInBlock(op);
+    };
+    llvm::SetVector<Operation *> slice;
+    for (unsigned i : sums) {
+      tested.push_back(resultOf(last.getResult(i)));
+      if (!tested.back() ||
+          failed(getBackwardSlice(tested.back(), &slice, options)))
+        return false;
+    }
+    steps = slice.takeVector();
+    llvm::sort(steps, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    return llvm::all_of(steps, isPure) &&
+           llvm::all_of(tested, [&](Value result) {
+             return llvm::all_of(result.getUsers(), [&](Operation *user) {
+               return steps.empty() || steps.back()->isBeforeInBlock(user);
+             });
+           });
+  }
+
+  /// Whether some element of a value is not finite.
   Value emitTest(OpBuilder &b, Location loc) {
     Location place = withNote(
         loc, {ids.next(kernel, "redo"),
@@ -109,14 +162,14 @@ private:
               "warp computes a sum that is not finite again, without them",
               {}});
     Value found;
-    for (unsigned i : sums) {
-      Value sum = loops.back().getResult(i);
+    for (Value value : tested) {
       Value infinity = arith::ConstantOp::create(
           b, loc, b.getF32FloatAttr(std::numeric_limits<float>::infinity()));
       // True for NaN, too.
-      Value bad = arith::CmpFOp::create(
-          b, loc, arith::CmpFPredicate::UGE, math::AbsFOp::create(b, loc, sum),
-          broadcastTo(b, loc, infinity, sum.getType()));
+      Value bad =
+          arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGE,
+                                math::AbsFOp::create(b, loc, value),
+                                broadcastTo(b, loc, infinity, value.getType()));
       Value any = AnyOp::create(b, place, b.getI1Type(), bad);
       if (found)
         any = AnyOp::create(b, place, b.getI1Type(),
@@ -128,17 +181,28 @@ private:
 
   LogicalResult emit() {
     scf::ForOp first = loops.front(), last = loops.back();
+    // What else the loops carry is right, but for what the sums are scaled by.
+    SmallVector<Value> results;
+    if (findResults()) {
+      results = tested;
+    } else {
+      steps.clear();
+      llvm::append_range(results, last.getResults());
+      tested = llvm::map_to_vector(
+          sums, [&](unsigned i) -> Value { return last.getResult(i); });
+    }
     OpBuilder b(last->getContext());
-    b.setInsertionPointAfter(last);
+    b.setInsertionPointAfter(steps.empty() ? last : steps.back());
     Location loc = last.getLoc();
-    auto branch = scf::IfOp::create(b, loc, last.getResultTypes(),
+    auto branch = scf::IfOp::create(b, loc, ValueRange(results).getTypes(),
                                     emitTest(b, loc), /*withElseRegion=*/true);
-    last->replaceUsesWithIf(branch.getResults(), [&](OpOperand &use) {
-      return branch->isBeforeInBlock(
-          branch->getBlock()->findAncestorOpInBlock(*use.getOwner()));
-    });
+    for (auto [result, exact] : llvm::zip_equal(results, branch.getResults()))
+      result.replaceUsesWithIf(exact, [&](OpOperand &use) {
+        return branch->isBeforeInBlock(
+            branch->getBlock()->findAncestorOpInBlock(*use.getOwner()));
+      });
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, loc, last.getResults());
+    scf::YieldOp::create(b, loc, results);
     b.setInsertionPointToStart(branch.thenBlock());
     // The last part tests every predicate, so it fits the steps of all.
     FailureOr<scf::ForOp> lanes =
@@ -148,7 +212,14 @@ private:
     if (failed(lanes))
       return failure();
     b.setInsertionPointAfter(*lanes);
-    scf::YieldOp::create(b, loc, lanes->getResults());
+    IRMapping mapping;
+    mapping.map(last.getResults(), lanes->getResults());
+    for (Operation *step : steps)
+      b.clone(*step, mapping);
+    scf::YieldOp::create(b, loc,
+                         llvm::map_to_vector(results, [&](Value result) {
+                           return mapping.lookup(result);
+                         }));
     noteDecision(
         kernel,
         {"masks", "exact",
@@ -165,6 +236,10 @@ private:
   StringAttr axis;
   /// Carried values that masked data can make NaN.
   llvm::SetVector<unsigned> sums;
+  /// What is tested and computed again: results that sums become, by `steps`
+  /// after the loops, or the sums themselves.
+  SmallVector<Value> tested;
+  SmallVector<Operation *> steps;
 };
 
 struct TileExactMasksPass : impl::TileExactMasksBase<TileExactMasksPass> {

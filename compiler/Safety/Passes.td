@@ -90,6 +90,8 @@ def TileExactMasks : Pass<"tile-exact-masks", "::selvedge::tile::KernelOp"> {
     A product adds weights of exactly 0 for lanes that a mask removes, and 0 times NaN or Inf is NaN: where the mask speaks of an axis that the other operand lacks, that operand is data of other
     rows and cannot be zeroed. What it does to the sum is sticky. So after the loops the sum is tested once, and where some element is not finite the loops run again, lane by lane of
     the contracted axis: products are element-wise, and each term is selected by its presence before it is added. The steps of the loops stay as they are.
+    What is made of the sum before it is narrowed or stored, by operations that keep Inf and NaN wherever the sum matters, is tested in its place, and computed again with it: narrowing tests
+    that anyway (`sm-keep-infinity`). A sum that is read otherwise is tested itself, and all that the loops carry is computed again.
 
     Before:
     ```mlir
@@ -98,22 +100,27 @@ def TileExactMasks : Pass<"tile-exact-masks", "::selvedge::tile::KernelOp"> {
       %sum = tile.dot %p, %v init %scaled over ["j"] where(%keep : tensor<128x64xi1, #tile.axes<"i", "j">>) : ...
       scf.yield %max, %sum
     }
+    %o = arith.mulf %r#1, %factor
+    tile.store (tile.convert %o), ...
     ```
     After:
     ```mlir
     %r:2 = scf.for ... as before
-    %bad = tile.any (arith.cmpf uge (math.absf %r#1), +inf)
-    %e:2 = scf.if %bad {
+    %o = arith.mulf %r#1, %factor
+    %bad = tile.any (arith.cmpf uge (math.absf %o), +inf)
+    %e = scf.if %bad {
       %s:2 = scf.for %j = %low to %high step 1 iter_args(%m = ..., %acc = %zero) {
         ... with axis "j.lane" of one element in place of "j"
         %term = arith.select (tile.broadcast %keep), (arith.mulf (tile.broadcast %p), (tile.broadcast %v)), 0
         %sum = arith.addf %scaled, (tile.reduce add %term over ["j.lane"] where(%keep ...))
         scf.yield %max, %sum
       }
-      scf.yield %s#0, %s#1
+      %again = arith.mulf %s#1, %factor
+      scf.yield %again
     } else {
-      scf.yield %r#0, %r#1
+      scf.yield %o
     }
+    tile.store (tile.convert %e), ...
     ```
     Follows the passes that split loops and bind sizes; of the parts of a loop the last tests every predicate. Kernels whose products have no such mask stay as they are.
   }];

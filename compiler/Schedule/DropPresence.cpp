@@ -26,7 +26,8 @@ struct SmDropPresencePass : impl::SmDropPresenceBase<SmDropPresencePass> {
             slot.getIndicesMutable().clear();
             slot.getPresenceMutable().clear();
           })
-          .Case<ContributesOp, IdleOp>([](auto claim) { claim.erase(); });
+          .Case<ContributesOp, IdleOp, WholeOp>(
+              [](auto claim) { claim.erase(); });
     });
     // Backwards, so that a chain goes as a whole.
     getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>(

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 #include <limits>
 
@@ -41,12 +42,41 @@ bool isWeight(Value v) {
   return reference && reference.getDefiningOp<BroadcastOp>();
 }
 
+/// The tile that a compare, true for Inf and NaN, is about; else null.
+Value testedTile(AnyOp any) {
+  auto compare = any.getCondition().getDefiningOp<arith::CmpFOp>();
+  if (!compare || compare.getPredicate() != arith::CmpFPredicate::UGE)
+    return {};
+  auto size = compare.getLhs().getDefiningOp<math::AbsFOp>();
+  auto limit = compare.getRhs().getDefiningOp<SplatOp>();
+  bool isInfinite = limit && matchPattern(limit.getValue(), m_PosInfFloat());
+  return size && isInfinite ? size.getOperand() : Value();
+}
+
+/// The branch that computes `source` again where that is not finite, if this is
+/// all that it does.
+scf::IfOp repairOf(Value source, Block *block) {
+  auto branch = source.getDefiningOp<scf::IfOp>();
+  if (!branch || branch.getNumResults() != 1 || !source.hasOneUse() ||
+      branch->getBlock() != block)
+    return {};
+  auto test = branch.getCondition().getDefiningOp<NotFiniteOp>();
+  bool isAlone = test && test->hasOneUse() && test->getBlock() == block &&
+                 test.getSource() == branch.elseYield().getOperand(0);
+  return isAlone ? branch : scf::IfOp();
+}
+
 /// `cvt.satfinite` turns Inf into the largest number, `cvt` what is too large
 /// into Inf. Where a warp has one of them, or NaN, its lanes are told apart.
+/// What is not finite stays so when it is narrowed: one test stands for that of
+/// a branch that computes such a tile again.
 void keepInfinity(ConvertOp convert) {
   OpBuilder b(convert);
   Location loc = convert.getLoc();
   Value source = convert.getSource();
+  scf::IfOp repair = repairOf(source, convert->getBlock());
+  if (repair)
+    source = repair.elseYield().getOperand(0);
   Type type = source.getType(), narrow = convert.getType();
   auto narrowed = [&](tile::Overflow overflow) -> Value {
     return ConvertOp::create(b, loc, narrow, source, overflow);
@@ -70,11 +100,18 @@ void keepInfinity(ConvertOp convert) {
         b, loc, narrow, NotFiniteOp::create(b, loc, b.getI1Type(), kept),
         /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value chosen = choose();
-    scf::YieldOp::create(b, loc, chosen);
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(b, loc, kept);
+    b.setInsertionPointToStart(branch.thenBlock());
+    if (repair) {
+      Operation *test = repair.getCondition().getDefiningOp();
+      for (Operation *op : {test, repair.getOperation()})
+        op->moveBefore(branch.thenBlock(), b.getInsertionPoint());
+      source = repair.getResult(0);
+      kept = narrowed(tile::Overflow::Inf);
+    }
+    Value chosen = choose();
+    scf::YieldOp::create(b, loc, chosen);
     result = branch.getResult(0);
   } else {
     result = choose();
@@ -86,6 +123,16 @@ void keepInfinity(ConvertOp convert) {
 struct SmKeepInfinityPass : impl::SmKeepInfinityBase<SmKeepInfinityPass> {
   void runOnOperation() override {
     SmallVector<ConvertOp> converts;
+    getOperation()->walk([&](AnyOp any) {
+      Value tile = testedTile(any);
+      if (!tile)
+        return;
+      OpBuilder b(any);
+      any.replaceAllUsesWith(
+          NotFiniteOp::create(b, any.getLoc(), any.getType(), tile)
+              .getResult());
+      any.erase();
+    });
     getOperation()->walk([&](ConvertOp convert) {
       if (convert.getOverflow() == tile::Overflow::Sat &&
           !isWeight(convert.getSource()))

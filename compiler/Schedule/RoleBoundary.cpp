@@ -95,8 +95,10 @@ LogicalResult RoleKernel::emitBoundary(const OpenTile &open,
         carried[laggedResult] = product;
         return emitEnd(carried, *earlier);
       };
+      areStoresDrained = plan.warpgroups > 1 && !plan.stores.empty();
       emitted = emitFirstStep(steps, at, &open.last, *earlier, finish, mapping,
                               pending, next);
+      areStoresDrained = false;
     } else {
       emitted = emitFirstStep(steps, at, nullptr, mapping, {}, mapping, pending,
                               next);
@@ -119,7 +121,7 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
   Cursor resident{carried[0], carried[1]}, step{carried[2], carried[3]};
   OpenTile open = unpack(carried.drop_front(cursorValues));
   awaitResident(resident, *mapping);
-  TileSteps steps = findSteps(*mapping, rowsEnd(*mapping));
+  TileSteps steps = findSteps(*mapping, /*ofWarpgroup=*/true);
   SmallVector<Value> values = pack(mail);
   size_t words = values.size();
   values.append({step.stage, step.parity});
@@ -144,6 +146,9 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
     scf::YieldOp::create(b, loc, left);
     b.setInsertionPointToStart(branch.elseBlock());
     releaseResident(resident);
+    // What no step has added to need not be computed again.
+    for (auto any : source.getBody().front().getOps<AnyOp>())
+      mapping->map(any.getResult(), arith::ConstantIntOp::create(b, loc, 0, 1));
     if (failed(emitEnd(initialValues(*mapping), *mapping)))
       return failure();
     llvm::copy(pack(receiveTile(mail.next, /*isSingle=*/false)),

@@ -275,14 +275,23 @@ private:
   /// changes nothing.
   bool findOrderFree();
   mlir::Value lastIndex(mlir::Value from, mlir::Value to, mlir::Value step);
-  TileSteps findSteps(mlir::IRMapping &mapping, mlir::Value rowsEnd = {});
+  TileSteps findSteps(mlir::IRMapping &mapping, bool ofWarpgroup = false);
+  /// Gives steps of the last loop to the one before it.
+  void moveWhole(TileSteps &steps, mlir::Value wholeEnd);
   llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
   mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
   bool hasIdleSteps();
   std::optional<AheadLimit> endOfRows(mlir::Value condition);
+  mlir::Value pastAhead(const AheadLimit &ahead, mlir::Value row,
+                        mlir::IRMapping &mapping);
   mlir::Value rowsEnd(mlir::IRMapping &mapping);
+  /// Steps of the last loop of which the rows of a warpgroup see every column
+  /// are taken as those of the loop before it.
+  mlir::Value wholeEnd(mlir::IRMapping &mapping);
+  void claimWhole(mlir::scf::ForOp loop, mlir::Value index,
+                  const mlir::IRMapping &mapping);
   void emitIdleSteps(const TileSteps &steps, const mlir::IRMapping &mapping,
                      Cursor &at);
   llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
@@ -458,6 +467,8 @@ private:
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
   /// Per bulk store, a buffer with a slot per warpgroup.
+  /// Whether the bulk stores before have been awaited where warps met since.
+  bool areStoresDrained = false;
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
   int64_t storeParts = 1;
   /// Per bulk store that has lanes store, too, its tensor without a map.

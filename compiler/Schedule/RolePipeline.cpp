@@ -200,6 +200,9 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
                              "step");
     started.push_back({mma, lhs, rhs, Value()});
   }
+  // The warps meet at their turn: here, too, after the stores before.
+  if (areStoresDrained)
+    TmaDrainOp::create(b, loc, /*written=*/false);
   awaitTurn();
   for (Started &product : started)
     product.result =
@@ -300,6 +303,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
                                    const Pending &before, IRMapping mapping,
                                    Pending &after) {
   mapping.map(loop.getInductionVar(), index);
+  claimWhole(loop, index, mapping);
   FailureOr<Value> started =
       emitFront(loop, index, at, &before, mapping, mapping);
   if (failed(started))
@@ -373,6 +377,7 @@ LogicalResult RoleKernel::emitFirstStep(
   auto emit = [&](scf::ForOp loop) {
     IRMapping body = local;
     body.map(loop.getInductionVar(), steps.first);
+    claimWhole(loop, steps.first, body);
     for (auto [argument, init] :
          llvm::zip_equal(loop.getRegionIterArgs(), inits))
       body.map(argument, init);
@@ -435,7 +440,7 @@ void RoleKernel::mapResults(ArrayRef<Value> carried, IRMapping &mapping) {
 LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
                                           Mail &mail,
                                           llvm::function_ref<void()> release) {
-  TileSteps steps = findSteps(mapping, rowsEnd(mapping));
+  TileSteps steps = findSteps(mapping, /*ofWarpgroup=*/true);
   SmallVector<Value> values = initialValues(mapping);
   size_t n = values.size();
   values.append({at.stage, at.parity});

@@ -15,29 +15,53 @@ Value RoleKernel::lastIndex(Value from, Value to, Value step) {
   return add(from, mul(div(distance, step), step));
 }
 
-/// With `rowsEnd`, steps of the last loop that begin there or later are idle,
-/// all but its first one.
-RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping, Value rowsEnd) {
+/// The steps of the last loop that begin at or before `wholeEnd` less a step
+/// follow those of the loop before it, if that has any, and else are its only
+/// ones.
+void RoleKernel::moveWhole(TileSteps &steps, Value wholeEnd) {
+  size_t last = plan.loops.size() - 1;
+  Value from = steps.lower[last], to = steps.upper[last];
+  Value columns = sub(most(least(wholeEnd, to), from), from);
+  Value begin = add(from, mul(div(columns, steps.step), steps.step));
+  auto compare = [&](arith::CmpIPredicate how, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, how, x, y);
+  };
+  Value moves = compare(arith::CmpIPredicate::sgt, begin, from);
+  Value &lower = steps.lower[last - 1], &upper = steps.upper[last - 1];
+  Value isEmpty = compare(arith::CmpIPredicate::sge, lower, upper);
+  lower = arith::SelectOp::create(
+      b, loc, arith::AndIOp::create(b, loc, moves, isEmpty), from, lower);
+  upper = arith::SelectOp::create(b, loc, moves, begin, upper);
+  steps.lower[last] = begin;
+}
+
+/// Of a warpgroup, steps of the last loop that begin where no row sees them are
+/// idle, all but the first one.
+RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping,
+                                            bool ofWarpgroup) {
   TileSteps steps;
-  SmallVector<Value> runs;
   for (scf::ForOp loop : plan.loops) {
-    Value from = scalar(loop.getLowerBound(), mapping),
-          to = scalar(loop.getUpperBound(), mapping);
+    steps.lower.push_back(scalar(loop.getLowerBound(), mapping));
+    steps.upper.push_back(scalar(loop.getUpperBound(), mapping));
     steps.step = scalar(loop.getStep(), mapping);
-    if (rowsEnd && loop == plan.loops.back()) {
-      Value end = least(to, most(rowsEnd, add(from, i32(1))));
-      steps.idleFrom = add(lastIndex(from, end, steps.step), steps.step);
-      steps.idleTo = to;
-      to = end;
-    }
-    runs.push_back(
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to));
-    if (steps.idleTo)
-      steps.idleTo = arith::SelectOp::create(b, loc, runs.back(), steps.idleTo,
-                                             steps.idleFrom);
-    steps.lower.push_back(from);
-    steps.upper.push_back(to);
   }
+  auto run = [&](size_t i) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                 steps.lower[i], steps.upper[i]);
+  };
+  if (Value rows = ofWarpgroup ? rowsEnd(mapping) : Value()) {
+    size_t last = plan.loops.size() - 1;
+    Value from = steps.lower[last], to = steps.upper[last];
+    Value end = least(to, most(rows, add(from, i32(1))));
+    steps.idleFrom = add(lastIndex(from, end, steps.step), steps.step);
+    steps.idleTo =
+        arith::SelectOp::create(b, loc, run(last), to, steps.idleFrom);
+    steps.upper[last] = end;
+    if (Value whole = wholeEnd(mapping))
+      moveWhole(steps, whole);
+  }
+  SmallVector<Value> runs =
+      llvm::map_to_vector(llvm::seq<size_t>(0, plan.loops.size()), run);
   // From the loop whose steps come last to the one whose steps come first.
   bool backward = isBackward();
   auto order = llvm::to_vector(llvm::seq<size_t>(0, plan.loops.size()));
@@ -135,6 +159,14 @@ std::optional<AheadLimit> RoleKernel::endOfRows(Value condition) {
   return isEnd ? limit : std::nullopt;
 }
 
+/// The first column that `row` does not see. No sum overflows, however far
+/// ahead a column may lie.
+Value RoleKernel::pastAhead(const AheadLimit &ahead, Value row,
+                            IRMapping &mapping) {
+  Value room = sub(i32(std::numeric_limits<int32_t>::max() - 1), row);
+  return add(add(row, least(scalar(ahead.most, mapping), room)), i32(1));
+}
+
 /// The first column that none of the warpgroup's rows sees, as conditions of
 /// the last loop say that compare the two; null without such.
 Value RoleKernel::rowsEnd(IRMapping &mapping) {
@@ -147,13 +179,54 @@ Value RoleKernel::rowsEnd(IRMapping &mapping) {
       Value row =
           add(add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
               i32(warpgroupRows - 1));
-      // No sum overflows, however far ahead a column may lie.
-      Value room = sub(i32(std::numeric_limits<int32_t>::max() - 1), row);
-      Value behind =
-          add(add(row, least(scalar(ahead->most, mapping), room)), i32(1));
+      Value behind = pastAhead(*ahead, row, mapping);
       end = end ? least(end, behind) : behind;
     }
   return end;
+}
+
+/// The first column that not all of the warpgroup's rows see, where all that a
+/// step of the last loop asks of indices is known to be that; else null.
+Value RoleKernel::wholeEnd(IRMapping &mapping) {
+  scf::ForOp last = plan.loops.back();
+  if (plan.loops.size() < 2)
+    return Value();
+  Value end;
+  auto bound = [&](Value first) { end = end ? least(end, first) : first; };
+  for (Operation &op : *last.getBody()) {
+    if (op.getNumResults() != 1 ||
+        !getElementTypeOrSelf(op.getResult(0).getType()).isInteger(1) ||
+        isa<arith::AndIOp, arith::CmpFOp, BroadcastOp>(op))
+      continue;
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    auto range =
+        compare ? compare.getLhs().getDefiningOp<RangeOp>() : RangeOp();
+    auto limit =
+        compare ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
+    if (std::optional<AheadLimit> ahead = endOfRows(op.getResult(0))) {
+      Value row = add(scalar(ahead->rows.getStart(), mapping), warpgroupRow());
+      bound(pastAhead(*ahead, row, mapping));
+    } else if (range && limit && range.getStart() == last.getInductionVar() &&
+               last.isDefinedOutsideOfLoop(limit.getValue()) &&
+               compare.getPredicate() == arith::CmpIPredicate::slt) {
+      bound(scalar(limit.getValue(), mapping));
+    } else {
+      return Value();
+    }
+  }
+  return end;
+}
+
+/// Before a step of `loop` that the last one may have given it.
+void RoleKernel::claimWhole(scf::ForOp loop, Value index,
+                            const IRMapping &mapping) {
+  scf::ForOp last = plan.loops.back();
+  if (!hasIdleSteps() || plan.loops.size() < 2 ||
+      loop != plan.loops[plan.loops.size() - 2])
+    return;
+  IRMapping local = mapping;
+  local.map(last.getInductionVar(), index);
+  WholeOp::create(b, loc, presenceOf(lagged[last].getPresence(), local));
 }
 
 /// The steps after its own, in which a warpgroup is idle: it takes its turn,

@@ -83,8 +83,10 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     if (!isWhole &&
         failed(emitPart(value, store.colAxis, first, mapping, columns)))
       return failure();
-    TmaDrainOp::create(b, loc, /*written=*/false, pending);
-    meet();
+    if (!areStoresDrained || part >= ring) {
+      TmaDrainOp::create(b, loc, /*written=*/false, pending);
+      meet();
+    }
     Value slot = slots[part % ring];
     StageOp::create(b, loc, (isWhole ? mapping : columns).lookup(value), slot);
     ProxyFenceOp::create(b, loc);

@@ -139,6 +139,31 @@ static bool isLinear(Value value) {
           llvm::all_of(def->getOperands(), isLinear));
 }
 
+static bool isOrder(arith::CmpIOp compare) {
+  return !llvm::is_contained(
+      {arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
+      compare.getPredicate());
+}
+
+/// Whether an order of two linear numbers is `expected` in all lanes: it is if
+/// it is in all corners.
+bool LaneExpressions::isEverywhere(Agent &agent, arith::CmpIOp compare,
+                                   bool expected) {
+  if (!isOrder(compare) || !isLinear(compare.getLhs()) ||
+      !isLinear(compare.getRhs()))
+    return false;
+  auto tile = cast<RankedTensorType>(compare.getType());
+  auto axes = axisNames(tile);
+  for (uint64_t corner = 0; corner < uint64_t(1) << axes.size(); ++corner) {
+    Lanes lanes;
+    for (auto [i, axis] : llvm::enumerate(axes))
+      lanes[axis] = corner >> i & 1 ? tile.getDimSize(i) - 1 : 0;
+    if (compareAt(agent, compare, lanes) != expected)
+      return false;
+  }
+  return true;
+}
+
 bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
   predicate = strip(predicate);
   auto tile = dyn_cast<RankedTensorType>(predicate.getType());
@@ -147,16 +172,16 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
   if (auto either = predicate.getDefiningOp<arith::OrIOp>())
     return isTrue(agent, either.getLhs()) || isTrue(agent, either.getRhs());
   auto compare = predicate.getDefiningOp<arith::CmpIOp>();
-  if (tile.getRank() != 1 || !compare ||
-      llvm::is_contained({arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
-                         compare.getPredicate()))
+  if (!compare || !isOrder(compare))
     return false;
-  // Where both sides are linear in the lane the outermost lanes decide.
-  bool isEnds = isLinear(compare.getLhs()) && isLinear(compare.getRhs());
+  if (isEverywhere(agent, compare, true))
+    return true;
+  // Where a side is not linear every lane is tried.
+  if (tile.getRank() != 1 ||
+      (isLinear(compare.getLhs()) && isLinear(compare.getRhs())))
+    return false;
   StringAttr axis = axisNames(tile).front();
-  int64_t last = tile.getDimSize(0) - 1;
-  for (int64_t lane = 0; lane <= last;
-       lane += isEnds ? std::max(last, int64_t(1)) : 1)
+  for (int64_t lane = 0; lane < tile.getDimSize(0); ++lane)
     if (!compareAt(agent, compare, Lanes{{axis, lane}}).value_or(false))
       return false;
   return true;
@@ -164,27 +189,12 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
 
 bool LaneExpressions::isFalse(Agent &agent, Value predicate) {
   predicate = strip(predicate);
-  auto tile = dyn_cast<RankedTensorType>(predicate.getType());
-  if (!tile)
+  if (!isa<RankedTensorType>(predicate.getType()))
     return known(agent, predicate) == 0;
   if (auto both = predicate.getDefiningOp<arith::AndIOp>())
     return isFalse(agent, both.getLhs()) || isFalse(agent, both.getRhs());
-  // An order of two linear numbers holds nowhere if it does in no corner.
   auto compare = predicate.getDefiningOp<arith::CmpIOp>();
-  if (!compare ||
-      llvm::is_contained({arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
-                         compare.getPredicate()) ||
-      !isLinear(compare.getLhs()) || !isLinear(compare.getRhs()))
-    return false;
-  auto axes = axisNames(tile);
-  for (uint64_t corner = 0; corner < uint64_t(1) << axes.size(); ++corner) {
-    Lanes lanes;
-    for (auto [i, axis] : llvm::enumerate(axes))
-      lanes[axis] = corner >> i & 1 ? tile.getDimSize(i) - 1 : 0;
-    if (compareAt(agent, compare, lanes).value_or(true))
-      return false;
-  }
-  return true;
+  return compare && isEverywhere(agent, compare, false);
 }
 
 bool LaneExpressions::isInside(Key start, int64_t size, Key bound,

@@ -54,6 +54,7 @@ private:
                                 const Lanes &lanes);
   std::optional<bool> compareAt(Agent &agent, mlir::arith::CmpIOp compare,
                                 const Lanes &lanes);
+  bool isEverywhere(Agent &agent, mlir::arith::CmpIOp compare, bool expected);
 
   Integers &integers;
   struct NodeHash {

@@ -130,6 +130,7 @@ private:
   Progress receive(Agent &agent, sm::ReceiveOp op);
   Progress any(Agent &agent, sm::AnyOp op);
   Progress idle(Agent &agent, sm::IdleOp op);
+  Progress whole(Agent &agent, sm::WholeOp op);
   Progress tmaLoad(Agent &agent, sm::TmaLoadOp op);
   Progress tmaStore(Agent &agent, sm::TmaStoreOp op);
   Progress inOrder(Agent &agent, sm::InOrderOp op);

@@ -115,7 +115,8 @@ LogicalResult SmPadding::visit(Operation &op, bool check) {
     return success();
   }
   if (hasNoLanes(&op) ||
-      isa<scf::ConditionOp, scf::YieldOp, IdleOp, AfterOp, InOrderOp>(op))
+      isa<scf::ConditionOp, scf::YieldOp, IdleOp, WholeOp, AfterOp, InOrderOp>(
+          op))
     return success();
   if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op))
     return op.emitOpError("has no rule in this verifier");

@@ -138,6 +138,19 @@ Progress SmAsyncRules::idle(Agent &agent, IdleOp op) {
   return Progress::Failed;
 }
 
+Progress SmAsyncRules::whole(Agent &agent, WholeOp op) {
+  for (Value p : op.getPresence())
+    if (!expressions.isTrue(agent, p)) {
+      InFlightDiagnostic error = op.emitOpError(
+          "expects predicates that are true for every row and column of the "
+          "step, found one that is not (");
+      error << agent.where().str() << ")";
+      error.attachNote(p.getLoc()) << "it is defined here";
+      return Progress::Failed;
+    }
+  return Progress::Advanced;
+}
+
 bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   auto argument = dyn_cast<BlockArgument>(map);
   auto kernel = op->getParentOfType<KernelOp>();

@@ -47,6 +47,7 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](AnyOp o) { return any(agent, o); })
       .Case([&](InOrderOp o) { return inOrder(agent, o); })
       .Case([&](IdleOp o) { return idle(agent, o); })
+      .Case([&](WholeOp o) { return whole(agent, o); })
       .Case([&](TmaLoadOp o) { return tmaLoad(agent, o); })
       .Case([&](TmaStoreOp o) { return tmaStore(agent, o); })
       .Case([&](TmaDrainOp o) { return tmaDrain(agent, o); })

@@ -263,4 +263,14 @@ def Sm_IdleOp : Sm_Op<"idle", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "`where` `(` $presence `:` type($presence) `)` attr-dict";
 }
 
+def Sm_WholeOp : Sm_Op<"whole", [MemoryEffects<[MemWrite]>]> {
+  let summary = "says that a step that a warpgroup takes without predicates needs none";
+  let description = [{
+    Rows of one warpgroup of a tile may see all of a step of which rows of another see a part. Where a warpgroup takes such a step without predicates they stand here: all of them are true for all its
+    elements, which `verify-sm-async` demands. Costs no instruction: `sm-drop-presence` drops it.
+  }];
+  let arguments = (ins Variadic<Sm_Bool>:$presence);
+  let assemblyFormat = "`where` `(` $presence `:` type($presence) `)` attr-dict";
+}
+
 #endif

@@ -85,6 +85,21 @@ TEST_P(ExactMasks, AreExactInEveryForm) {
   EXPECT_TRUE(transform(*lowered(seq), verifySeqPipeline));
 }
 
+TEST_P(ExactMasks, AreExactInRoles) {
+  test = makeRoleCase(GetParam());
+  // Few keys, and in one batch none.
+  test.kits.erase(test.kits.begin());
+  program = build(context, test);
+  ASSERT_TRUE(program);
+  std::string roles = rolesPipeline.str();
+  roles.insert(roles.find("tile-simplify-presence"),
+               "tile.program(tile.kernel(tile-exact-masks)),");
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      lowered((exactPipeline + "," + roles).str());
+  for (const std::string &found : differences(*module, "bulk"))
+    EXPECT_EQ(found, "");
+}
+
 TEST_P(ExactMasks, MatterForEveryKindOfData) {
   std::vector<std::string> found =
       differences(*lowered(bound + "," + simplifyPipeline.str()));

@@ -1,4 +1,4 @@
-# Forward attention, bf16, against every attention library at hand.
+# Forward attention, bf16 and a little f16, against every attention library at hand.
 # SPDX-License-Identifier: MIT
 import math
 
@@ -18,9 +18,9 @@ def flops(b, m, n, h, d, dv, causal):
     return 2.0 * b * m * n * h * (d + dv) * (0.5 if causal else 1)
 
 
-def square(family, s, h, g, d, dv, causal, b=None, x=None):
+def square(family, s, h, g, d, dv, causal, b=None, x=None, T="bf16"):
     b = b or max(1, TOKENS // s)
-    shape = dict(B=b, M=s, N=s, H=h, G=g, D=d, DV=dv, causal=causal)
+    shape = dict(B=b, M=s, N=s, H=h, G=g, D=d, DV=dv, causal=causal, T=T)
     return Cell(f"{family} {'causal' if causal else 'full'}", x or str(s), flops(b, s, s, h, d, dv, causal), "TFLOP/s", shape)
 
 
@@ -35,6 +35,7 @@ def cells(quick=False):
         made += [square("GQA 32/8 D 128", s, 32, 8, 128, 128, causal) for s in (2048, 4096, 8192)]
         made += [square("D 96", s, 16, 16, 96, 96, causal) for s in (1024, 4096, 16384)]
         made += [square("D 192/128", s, 16, 16, 192, 128, causal) for s in (1024, 4096, 16384)]
+        made += [square("f16 D 128", s, 16, 16, 128, 128, causal, T="f16") for s in (2048, 8192)]
         # Sizes and a number of heads that fill neither tiles nor the chip evenly.
         made += [square("H 7 D 128", s, 7, 7, 128, 128, causal, b=round(TOKENS * 16 / (7 * s))) for s in (3000, 5000, 7777)]
     for b, n in ((64, 8192), (4, 131072)):
@@ -44,25 +45,26 @@ def cells(quick=False):
 
 def decode(m, n, b):
     """A few queries against a long cache: bound by reading K and V."""
-    shape = dict(B=b, M=m, N=n, H=32, G=8, D=128, DV=128, causal=False)
+    shape = dict(B=b, M=m, N=n, H=32, G=8, D=128, DV=128, causal=False, T="bf16")
     return Cell(f"cache {n} B {b} GQA 32/8 D 128", f"M {m}", 2.0 * b * n * 8 * 256, "TB/s", shape)
 
 
 def build(cell, arch):
-    return Build("flash_fwd.tile", "flash_fwd", arch, T="bf16", D=cell.D, DV=cell.DV, causal=cell.causal)
+    return Build("flash_fwd.tile", "flash_fwd", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal)
 
 
 def layouts(cell):
     """The tensors of a launch, for dry runs."""
-    bf16 = lambda *shape: Layout("bf16", shape)
-    return {"q": bf16(cell.B, cell.M, cell.H, cell.D), "k": bf16(cell.B, cell.N, cell.G, cell.D), "v": bf16(cell.B, cell.N, cell.G, cell.DV),
-            "o": bf16(cell.B, cell.M, cell.H, cell.DV), "lse": Layout("f32", (cell.B, cell.H, cell.M))}
+    half = lambda *shape: Layout(cell.T, shape)
+    return {"q": half(cell.B, cell.M, cell.H, cell.D), "k": half(cell.B, cell.N, cell.G, cell.D), "v": half(cell.B, cell.N, cell.G, cell.DV),
+            "o": half(cell.B, cell.M, cell.H, cell.DV), "lse": Layout("f32", (cell.B, cell.H, cell.M))}
 
 
 def data(cell):
     import torch
 
-    make = lambda *shape: torch.randn(*shape, device="cuda", dtype=torch.float32).bfloat16()
+    half = {"bf16": torch.bfloat16, "f16": torch.float16}[cell.T]
+    make = lambda *shape: torch.randn(*shape, device="cuda", dtype=torch.float32).to(half)
     return {"q": make(cell.B, cell.M, cell.H, cell.D), "k": make(cell.B, cell.N, cell.G, cell.D), "v": make(cell.B, cell.N, cell.G, cell.DV)}
 
 
@@ -92,7 +94,7 @@ def selvedge(heads_first):
         # Strides are free: with the heads first a head's rows are neighbours in memory.
         place = (lambda t: t.transpose(1, 2).contiguous().transpose(1, 2)) if heads_first else (lambda t: t)
         views = {name: place(t) for name, t in tensors.items()}
-        views["o"] = place(torch.full((cell.B, cell.M, cell.H, cell.DV), math.nan, device="cuda", dtype=torch.bfloat16))
+        views["o"] = place(torch.full((cell.B, cell.M, cell.H, cell.DV), math.nan, device="cuda", dtype=tensors["q"].dtype))
         views["lse"] = torch.full((cell.B, cell.H, cell.M), math.nan, device="cuda")
         launch = context.bind(build(cell, context.arch), views)
 

@@ -102,8 +102,8 @@ def flex(cell, data, context):
 
 
 def tilelang(cell, data, context):
-    if cell.D != cell.DV or cell.H != cell.G or cell.M != cell.N:
-        raise Unsupported("the kernel takes equal head sizes, heads and lengths")
+    if cell.D != cell.DV or cell.H != cell.G or cell.M != cell.N or cell.T != "bf16":
+        raise Unsupported("the kernel takes bf16, equal head sizes, heads and lengths")
     package("tilelang")
     kernel = importlib.import_module("tilelang_attention").forward(cell.B, cell.H, cell.M, cell.D, cell.causal)
     return lambda: kernel(data["q"], data["k"], data["v"]), unchanged

@@ -4,7 +4,9 @@
 
 #include "mlir/IR/Matchers.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace selvedge::sm80 {
 
@@ -172,7 +174,15 @@ static Value bitSum(OpBuilder &b, Location loc, Value id,
   return sum;
 }
 
+static bool isAcrossWarps(AxisDistAttr axis) {
+  return llvm::any_of(axis.getWarps(), [](int64_t stride) { return stride; });
+}
+
 Value LaneEmitter::threadPart(AxisDistAttr axis) {
+  if (rareLane && !isAcrossWarps(axis)) {
+    Value part = bitSum(b, loc(), rareLane, axis.getLanes());
+    return part ? part : i32(0);
+  }
   Value &cached = threadParts[axis];
   if (cached)
     return cached;
@@ -382,6 +392,10 @@ LogicalResult LaneEmitter::emitFor(scf::ForOp loop) {
       emitted.getBody()->getTerminator()->erase();
     b.setInsertionPointToEnd(emitted.getBody());
     bindCarried(loop.getRegionIterArgs(), emitted.getRegionIterArgs());
+    if (rareLane)
+      registers[loop.getInductionVar()] = {
+          inlineAsm(b.getI32Type(), {emitted.getInductionVar()},
+                    "mov.b32 $0, $1;", "=r,r")};
     if (failed(emitBlock(*loop.getBody())))
       return failure();
   }
@@ -418,11 +432,39 @@ LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
     OpBuilder::InsertionGuard guard(b);
     to.front().clear();
     b.setInsertionPointToEnd(&to.front());
-    if (failed(emitBlock(from.front())))
+    bool loads = from.walk([](LoadOp) { return WalkResult::interrupt(); })
+                     .wasInterrupted();
+    Operation &last = from.front().back();
+    if (failed(loads && !rareLane && isRare(&last) ? emitRareBlock(from.front())
+                                                   : emitBlock(from.front())))
       return failure();
   }
   bindCarried(branch.getResults(), emitted.getResults());
   return success();
+}
+
+/// Reads the lane's number anew, so that nothing that depends on it is computed
+/// before, and kept.
+LogicalResult LaneEmitter::emitRareBlock(Block &block) {
+  llvm::SaveAndRestore lane(rareLane);
+  rareLane = inlineAsm(b.getI32Type(), {}, "mov.u32 $0, %laneid;", "=r");
+  llvm::SetVector<RangeOp> ranges;
+  block.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (auto range = operand.getDefiningOp<RangeOp>();
+          range && !block.findAncestorOpInBlock(*range) &&
+          !isAcrossWarps(distOf(range.getType()).getAxes()[0]))
+        ranges.insert(range);
+  });
+  SmallVector<std::pair<Value, Registers>> before;
+  for (RangeOp range : ranges) {
+    before.emplace_back(range, lanes(range));
+    emitRange(range);
+  }
+  LogicalResult emitted = emitBlock(block);
+  for (auto &[range, kept] : before)
+    lanes(range) = kept;
+  return emitted;
 }
 
 /// A half of a word that was loaded, widened: a bf16 is the upper half of an

@@ -94,6 +94,7 @@ protected:
   /// Whether an operation is executed where some lane of a warp needs it only:
   /// registers that it takes would be missing everywhere else.
   static bool isRare(mlir::Operation *op);
+  mlir::LogicalResult emitRareBlock(mlir::Block &block);
   /// Has ptxas not unroll a loop.
   void keepRolled(mlir::scf::ForOp loop);
   void emitRange(sm::RangeOp range);
@@ -264,6 +265,8 @@ protected:
   mlir::LLVM::LLVMFuncOp function;
   mlir::Operation *current = nullptr;
   mlir::Value thread, laneId, warpId;
+  /// The lane's number in rarely executed code.
+  mlir::Value rareLane;
   llvm::DenseMap<mlir::Value, Registers> registers;
   llvm::DenseMap<mlir::Value, Global> globals;
   llvm::DenseMap<mlir::Value, mlir::Value> bufferBases;

@@ -15,20 +15,25 @@ Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
                                  ArrayRef<Value> indices, bool isContiguous) {
   Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
   Value size = arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64);
+  // The scaled stride is the same in every step, and for all accesses; where
+  // code is rarely executed it must not take registers of all other code.
+  bool isScaledLast = isRare(current);
   Value offset;
   for (auto [i, index, stride] :
        llvm::enumerate(indices, globals[tensor].strides)) {
     if (!index)
       continue;
-    // The scaled stride is the same in every step, and for all accesses.
     bool isAdjacent = isContiguous && i + 1 == indices.size();
-    Value part = mul(arith::ExtSIOp::create(b, loc(), b.getI64Type(), index),
-                     isAdjacent ? size : mul(stride, size));
+    Value part = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
+    if (isScaledLast)
+      part = isAdjacent ? part : mul(part, stride);
+    else
+      part = mul(part, isAdjacent ? size : mul(stride, size));
     offset = offset ? add(offset, part) : part;
   }
   if (!offset)
     return pointer;
-  return bytesAhead(pointer, offset);
+  return bytesAhead(pointer, isScaledLast ? mul(offset, size) : offset);
 }
 
 Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
