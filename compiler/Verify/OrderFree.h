@@ -8,11 +8,11 @@
 
 namespace selvedge::verify {
 
-/// Whether the steps of the loops of a kernel of form seq, those of loops that
-/// continue each other included, give the same result in any order, up to
-/// rounding; else an error at the value, with `why` as what asks for it. Each
-/// value that a step carries must be one of these, for x and y that no carried
-/// value has a part in:
+/// Whether the steps of the loops of a kernel of form seq that copy tiles,
+/// those of loops that continue each other included, give the same result in
+/// any order, up to rounding; else an error at the value, with `why` as what
+/// asks for it. Each value that a step carries must be one of these, for x and
+/// y that no carried value has a part in:
 ///
 ///     top = max(top, x)
 ///     sum = sum * exp2((top before - r) * c) + y * exp2((x - r) * c), summed

@@ -163,7 +163,7 @@ def VerifySmOrder : Pass<"verify-sm-order", "::mlir::ModuleOp"> {
   let summary = "Prove that kernels with roles take steps in another order only where that changes rounding alone";
   let description = [{
     Runs the passes `of`, which give kernels roles, and looks where these may take the steps of loops in another order than from the lowest index to the highest, or leave some out (`sm.idle`): where
-    the index of a bulk copy in a loop is not the loop's number plus something fixed, or a step by itself is not before the loops. There the loops of the kernel as it was in form seq must be free of
+    the index of a bulk copy in a loop is not the loop's number plus something fixed, or a step by itself is not before the loops. There the loops of the kernel as it was in form seq, those that copy tiles, must be free of
     order. Each carried value is
 
     - a maximum of itself and something that the steps before have no part in;
