@@ -86,7 +86,9 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
     if (plans.choice.rings)
       options.slots = plans.choice.rings;
     options.drop = !plans.choice.bulk;
-    pm.addPass(schedule::createSmWarpRoles(options));
+    OpPassManager roles(ModuleOp::getOperationName());
+    roles.addPass(schedule::createSmWarpRoles(options));
+    pm.addPass(verify::createVerifySmOrder(std::move(roles)));
   }
   schedule::SmAsyncCopiesOptions options;
   if (plans.choice.stages)

@@ -17,6 +17,10 @@ createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
 std::unique_ptr<mlir::Pass>
 createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
+/// `verify-sm-order` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifySmOrder(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 #define GEN_PASS_DECL
 #include "compiler/Verify/Passes.h.inc"
 

@@ -159,6 +159,28 @@ def VerifySmDemands : Pass<"verify-sm-demands", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifySmOrder : Pass<"verify-sm-order", "::mlir::ModuleOp"> {
+  let summary = "Prove that kernels with roles take steps in another order only where that changes rounding alone";
+  let description = [{
+    Runs the passes `of`, which give kernels roles, and looks where these may take the steps of loops in another order than from the lowest index to the highest, or leave some out (`sm.idle`): where
+    the index of a bulk copy in a loop is not the loop's number plus something fixed, or a step by itself is not before the loops. There the loops of the kernel as it was in form seq, those that copy tiles, must be free of
+    order. Each carried value is
+
+    - a maximum of itself and something that the steps before have no part in;
+    - a sum with such;
+    - a sum in the scale of such a maximum: `sum * exp2((before - r) * c) + reduce add exp2((x - r) * c)`, or a product with these weights, with one reference `r` and one factor `c`;
+
+    loops that continue each other do the same, and a step stores nothing.
+
+    Accepted: an online softmax whose steps `sm-warp-roles` takes from the last to the first.
+    Refused: the same with a carried value `trace * 0.5 + x`, or with weights in the scale of the maximum before.
+
+    Without `of`, a kernel `NAME.before` is what the kernel `NAME` is made of.
+  }];
+  let constructor = "::selvedge::verify::createVerifySmOrder()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
   let summary = "Prove that tokens and barriers order every access to shared memory";
   let description = [{
