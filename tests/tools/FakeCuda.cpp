@@ -71,7 +71,7 @@ float &at(void **params, int index, int64_t i, int64_t j) {
                                        j * param<int64_t>(params, index + 2)];
 }
 
-/// N, y: the grid covers whole rows, M is not among the parameters.
+/// N, y: the grid has a block for each row, M is not among the parameters.
 void runInit(unsigned grid, void **params) {
   int columns = param<int32_t>(params, 0);
   for (unsigned i = 0; i < grid; ++i)
@@ -80,28 +80,27 @@ void runInit(unsigned grid, void **params) {
         at(params, 1, i, j) = 0;
 }
 
-/// M, N, x, len, y, a.
-void runMain(void **params) {
-  int rows = param<int32_t>(params, 0);
-  int columns = param<int32_t>(params, 1);
-  const auto *lengths = param<const int32_t *>(params, 5);
-  auto lengthStride = param<int64_t>(params, 6);
-  auto scale = param<float>(params, 10);
-  for (int i = 0; i < rows; ++i) {
+/// N, x, len, y, a.
+void runMain(unsigned grid, void **params) {
+  int columns = param<int32_t>(params, 0);
+  const auto *lengths = param<const int32_t *>(params, 4);
+  auto lengthStride = param<int64_t>(params, 5);
+  auto scale = param<float>(params, 9);
+  for (unsigned i = 0; i < grid; ++i) {
     int length = lengths ? lengths[i * lengthStride] : columns;
     for (int j = 0; j < length; ++j)
       if (!fault("stale") || i + j > 0)
-        at(params, 7, i, j) = scale * at(params, 2, i, j);
+        at(params, 6, i, j) = scale * at(params, 1, i, j);
   }
-  float &first = at(params, 7, 0, 0);
+  float &first = at(params, 6, 0, 0);
   if (fault("before"))
     (&first)[-1] = 1;
   if (fault("gap"))
-    at(params, 7, 0, columns) = 1;
+    at(params, 6, 0, columns) = 1;
   if (fault("input"))
-    at(params, 2, 0, 0) += 1;
+    at(params, 1, 0, 0) += 1;
   if (fault("leak"))
-    first += 0 * at(params, 2, 0, columns - 1);
+    first += 0 * at(params, 1, 0, columns - 1);
   if (fault("unstable"))
     first += static_cast<float>(state.launches++);
   state.lost = fault("lost");
@@ -190,7 +189,7 @@ DEFINE(cuLaunchKernel,
          if (name.starts_with("axpy_init_y"))
            runInit(grid, params);
          else if (name.starts_with("axpy_main"))
-           runMain(params);
+           runMain(grid, params);
          state.milliseconds += launchCost();
          return cuSuccess;
        })
