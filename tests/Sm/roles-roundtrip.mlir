@@ -16,3 +16,11 @@
 // CHECK: sm.stage_fragment
 // RUN: selvedge-opt %S/SM90/flash_causal_d128.mlir | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=NEXT
 // NEXT: sm.next_tile %
+// RUN: selvedge compile %templates/flash_fwd.tile --set D=64 --set causal=true --arch sm_90a --emit sm:seq -o - | selvedge-opt --sm-warp-roles | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=CLAIMS
+// CLAIMS: sm.whole where(
+// CLAIMS: sm.in_order %
+// CLAIMS: sm.idle where(
+// RUN: selvedge compile %templates/flash_fwd.tile --set D=256 --set DV=256 --arch sm_90a --emit sm:async -o - | selvedge-opt '-pass-pipeline=builtin.module(sm.kernel(sm-keep-infinity))' | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=STORES
+// STORES: sm.not_finite %{{.*}} : tensor<64x64xbf16
+// STORES: sm.tma_drain pending 1
+// STORES: sm.tma_drain written
