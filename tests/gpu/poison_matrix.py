@@ -39,6 +39,14 @@ FLASH_SHAPES = [
     (2, 31, 1, 8, 130, "--fill kv_len=0,130"),
     (2, 9, 1, 7, 77, "--fill kv_len=77,5"),
 ]
+# More tiles than twice the multiprocessors of a large GPU, so that persistent blocks take several, some without keys between others: a result leaves beside the next
+# tile's first step, and rings go round. Rows of their own, and rows that heads share.
+MANY_HEADS = [(64, 64), (128, 128), (256, 256), (40, 72)]
+MANY_TILES = [
+    (3, 33, 15, 6, 800, "--fill kv_len=800,0,769"),
+    (3, 5, 100, 2, 100, "--fill kv_len=0,100,65"),
+]
+MULTIPROCESSORS, MOST_ROWS, MOST_COLUMNS, MOST_STAGES = 132, 256, 128, 4
 FLASH_LAYOUTS = ["padded", "permuted", "transposed", "unaligned", "broadcast", "q=transposed", "k=padded --layout v=transposed",
                  "k=unaligned", "o=padded --layout lse=padded", "o=unaligned", "padded --layout broadcast"]
 MATMUL_SHAPES = [(1, 1, 1), (1, 64, 1), (65, 33, 129), (128, 128, 128), (130, 7, 0), (0, 5, 5), (257, 65, 96), (100, 300, 200)]  # M, N, K
@@ -72,9 +80,25 @@ def gemma_cases():
     return [f"--shape B={b},M={m},G={g},R={r},N={n} {rest}" for b, m, g, r, n, rest in GEMMA_SHAPES]
 
 
-def flash_cases(quick):
+def flash_case(b, m, g, r, n, rest):
     # kv_len comes with every N > 0 but where a case omits it.
-    shape = lambda b, m, g, r, n, rest: f"--shape B={b},M={m},G={g},R={r},N={n} {rest}".strip()
+    return f"--shape B={b},M={m},G={g},R={r},N={n} {rest}".strip()
+
+
+def exercises(case):
+    """Whether a case of attention has several tiles per thread block, tiles without keys, and fills its rings twice and more; at least so often, whatever the plan."""
+    extent = {dim: int(value) for dim, value in re.findall(r"\b([BMGRN])=(\d+)", case)}
+    if len(extent) < 5:
+        return False, False, False
+    tiles = extent["B"] * extent["G"] * extent["R"] * -(-extent["M"] // MOST_ROWS) // MULTIPROCESSORS
+    lengths = re.search(r"kv_len=([\d,]+)", case)
+    lengths = [int(length) for length in lengths[1].split(",")] if lengths else [extent["N"]]
+    steps = sum(-(-length // MOST_COLUMNS) for length in lengths) / len(lengths)
+    return tiles >= 2, 0 in lengths, tiles * steps >= 2 * MOST_STAGES or steps >= 2 * MOST_STAGES
+
+
+def flash_cases(quick):
+    shape = flash_case
     cases = [shape(*s) for s in FLASH_SHAPES]
     layouts = FLASH_LAYOUTS[:6] if quick else FLASH_LAYOUTS
     # A broadcast leaves the last length to all.
@@ -109,7 +133,8 @@ def make_groups(archs, quick):
             groups.append(Group("matmul", arch, {"T": dtype}, matrix_cases(MATMUL_SHAPES, "MNK", [(65, 129, 33), (128, 64, 96)], quick)))
             groups.append(Group("softmax", arch, {"T": dtype}, matrix_cases(SOFTMAX_SHAPES, "MN", [(77, 65), (40, 256)], quick)))
         for dtype, (d, dv), causal in itertools.product(types, QUICK_HEADS if quick else HEADS, ["false", "true"]):
-            groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick)))
+            many = [flash_case(*s) for s in MANY_TILES] if dtype == "bf16" and (d, dv) in MANY_HEADS else []
+            groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick) + many))
         for (d, dv), window in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128), (59, 59), (256, 256)], WINDOWS[:1] if quick else WINDOWS):
             groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, gemma_cases(), "gemma"))
         for (d, dv), dtype in itertools.product([(64, 64), (128, 128)] if quick else HEADS, types):
@@ -222,12 +247,15 @@ def main():
     parser.add_argument("--poison", default="all", help="kinds, as of `selvedge run`")
     parser.add_argument("--quick", action="store_true", help="fewer head sizes, types and layouts")
     parser.add_argument("--filter", default="", help="a regular expression that the name of a kernel matches: 'flash_fwd T=bf16 D=59'")
+    parser.add_argument("--cases", default="", help="a regular expression that a case matches: 'G=15'")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
     parser.add_argument("--budget", type=float, default=0, help="seconds after which no case starts")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one case")
     parser.add_argument("--out", help="CSV: case, arch, kinds, result, seconds")
     options = parser.parse_args()
     groups = [group for group in make_groups(options.arch, options.quick) if re.search(options.filter, group.name())]
+    for group in groups:
+        group.cases = [case for case in group.cases if re.search(options.cases, case)]
     matrix = Matrix(options)
     with ThreadPoolExecutor(options.jobs) as pool:
         for future in [pool.submit(matrix.run_group, group) for group in groups]:
@@ -240,7 +268,11 @@ def main():
     failed = sum(row[3] != "pass" for row in matrix.rows)
     left = sum(len(group.cases) for group in groups) - len(matrix.rows)
     print(f"{len(matrix.rows) - failed} passed, {failed} failed" + (f", {left} left out for want of time" if left else ""))
-    return 1 if failed or not matrix.rows else 0
+    counts = [sum(column) for column in zip(*(exercises(row[0]) for row in matrix.rows))] or [0, 0, 0]
+    print("with several tiles per thread block: {}, with tiles without keys: {}, with rings filled twice: {}".format(*counts))
+    # A run of everything that does not do what it is for has failed.
+    isIdle = not (options.filter or options.cases or left) and 0 in counts
+    return 1 if failed or not matrix.rows or isIdle else 0
 
 
 if __name__ == "__main__":
