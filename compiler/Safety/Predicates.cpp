@@ -1,22 +1,14 @@
 // Equality of predicates by structure.
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Predicates.h"
+#include "compiler/Analysis/LinearIndex.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace selvedge::safety {
 
 using namespace mlir;
-
-/// The value behind operations that only repeat it.
-static Value source(Value v) {
-  while (Operation *def = v.getDefiningOp()) {
-    if (!isa<tile::BroadcastOp, tile::SplatOp>(def))
-      break;
-    v = def->getOperand(0);
-  }
-  return v;
-}
+using analysis::source;
 
 bool sameExpression(Value a, Value b) {
   a = source(a);

@@ -1,5 +1,6 @@
 // tile-simplify-presence: predicates that bound sizes make true.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/LinearIndex.h"
 #include "compiler/Safety/Passes.h"
 #include "dialect/Tile/Provenance.h"
 
@@ -59,12 +60,10 @@ std::optional<Interval> intervalOf(Value v) {
 /// kernel, and `bound` the range's extent: there is a block for each.
 bool isBlockInside(Value index, Value bound) {
   auto range = index.getDefiningOp<RangeOp>();
-  while (isa_and_nonnull<SplatOp, BroadcastOp>(bound.getDefiningOp()))
-    bound = bound.getDefiningOp()->getOperand(0);
   if (!range || cast<RankedTensorType>(range.getType()).getDimSize(0) != 1)
     return false;
   auto place = dyn_cast<BlockArgument>(range.getStart()),
-       extent = dyn_cast<BlockArgument>(bound);
+       extent = dyn_cast<BlockArgument>(analysis::source(bound));
   auto kernel =
       place ? dyn_cast<KernelOp>(place.getOwner()->getParentOp()) : KernelOp();
   if (!kernel || !extent || extent.getOwner() != place.getOwner())

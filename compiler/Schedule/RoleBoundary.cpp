@@ -95,7 +95,7 @@ LogicalResult RoleKernel::emitBoundary(const OpenTile &open,
         carried[laggedResult] = product;
         return emitEnd(carried, *earlier);
       };
-      areStoresDrained = plan.warpgroups > 1 && !plan.stores.empty();
+      areStoresDrained = hasTurns() && !plan.stores.empty();
       emitted = emitFirstStep(steps, at, &open.last, *earlier, finish, mapping,
                               pending, next);
       areStoresDrained = false;

@@ -371,7 +371,7 @@ static DistAttr rowPerThread(BufferType type) {
 /// it; else all meet here.
 void RoleKernel::clearRows(MutableArrayRef<StepTile> tiles, Cursor at,
                            bool isBeforeTurn) {
-  bool meets = !isBeforeTurn || plan.warpgroups == 1;
+  bool meets = !isBeforeTurn || !hasTurns();
   auto why = [&](const StepTile &tile) {
     return tile::withExtents(tile.copy->copy.getLoc(), tile.copy->extents);
   };

@@ -295,6 +295,8 @@ private:
   mlir::Value rowsEnd(mlir::IRMapping &mapping);
   /// Steps of the last loop of which the rows of a warpgroup see every column
   /// are taken as those of the loop before it.
+  llvm::SmallVector<mlir::Value> columnLimits();
+  mlir::scf::ForOp loopOfWhole();
   mlir::Value wholeEnd(mlir::IRMapping &mapping);
   void claimWhole(mlir::scf::ForOp loop, mlir::Value index,
                   const mlir::IRMapping &mapping);
@@ -389,8 +391,8 @@ private:
   /// other multiplies.
   void awaitTurn();
   void passTurn();
+  bool hasTurns() const { return plan.warpgroups > 1; }
   bool findSoftmax();
-  bool hasManyWeights(mlir::scf::ForOp loop);
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                    mlir::IRMapping &mapping, Meet meet);
   /// A step's exponents of 2 are `scores` times `factor` where `presence` is
@@ -472,9 +474,9 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
-  /// Per bulk store, a buffer with a slot per warpgroup.
   /// Whether the bulk stores before have been awaited where warps met since.
   bool areStoresDrained = false;
+  /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
   int64_t storeParts = 1;
   /// Per bulk store that has lanes store, too, its tensor without a map.

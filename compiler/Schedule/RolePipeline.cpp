@@ -129,13 +129,13 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
 }
 
 void RoleKernel::awaitTurn() {
-  if (plan.warpgroups > 1)
+  if (hasTurns())
     NamedBarrierOp::create(b, loc, add(warpgroup, i32(turnBarrier)),
                            2 * threadsPerWarpgroup, false);
 }
 
 void RoleKernel::passTurn() {
-  if (plan.warpgroups == 1)
+  if (!hasTurns())
     return;
   Value next = add(warpgroup, i32(1));
   Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,

@@ -221,15 +221,6 @@ static Location speculationLoc(const OnlineSoftmax &step) {
        "the limit: then a warp takes the exact step"});
 }
 
-/// Whether a thread has more weights in a step than ptxas would move ahead of a
-/// wait.
-bool RoleKernel::hasManyWeights(scf::ForOp loop) {
-  constexpr int64_t many = 64;
-  auto found = softmax.find(loop);
-  return found != softmax.end() &&
-         distOf(convert(found->second.weights.getType())).getNumRegs() >= many;
-}
-
 /// Weights against the maximum of the steps before. They are exact weights for
 /// that reference, whatever the maximum has become, as long as no weight grows
 /// past the limit: then, or if there was no maximum (the exponents are +inf or
@@ -242,7 +233,8 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
             convert(step.newMax.getType())};
   Value max = mapping.lookup(loop.getRegionIterArg(step.max)),
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
-  bool isLong = hasManyWeights(loop);
+  constexpr int64_t manyWeights = 64;
+  bool isLong = distOf(rows.full).getNumRegs() >= manyWeights;
   if (!isLong)
     meet(Value());
   Value shift = arith::NegFOp::create(b, loc, max);

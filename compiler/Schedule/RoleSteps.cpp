@@ -57,8 +57,8 @@ RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping,
     steps.idleTo =
         arith::SelectOp::create(b, loc, run(last), to, steps.idleFrom);
     steps.upper[last] = end;
-    if (Value whole = wholeEnd(mapping))
-      moveWhole(steps, whole);
+    if (loopOfWhole())
+      moveWhole(steps, wholeEnd(mapping));
   }
   SmallVector<Value> runs =
       llvm::map_to_vector(llvm::seq<size_t>(0, plan.loops.size()), run);
@@ -185,14 +185,11 @@ Value RoleKernel::rowsEnd(IRMapping &mapping) {
   return end;
 }
 
-/// The first column that not all of the warpgroup's rows see, where all that a
-/// step of the last loop asks of indices is known to be that; else null.
-Value RoleKernel::wholeEnd(IRMapping &mapping) {
+/// The conditions on indices of a step of the last loop, if each bounds its
+/// columns: by a scalar, or by how far ahead of a row they may lie; else none.
+SmallVector<Value> RoleKernel::columnLimits() {
   scf::ForOp last = plan.loops.back();
-  if (plan.loops.size() < 2)
-    return Value();
-  Value end;
-  auto bound = [&](Value first) { end = end ? least(end, first) : first; };
+  SmallVector<Value> limits;
   for (Operation &op : *last.getBody()) {
     if (op.getNumResults() != 1 ||
         !getElementTypeOrSelf(op.getResult(0).getType()).isInteger(1) ||
@@ -203,30 +200,59 @@ Value RoleKernel::wholeEnd(IRMapping &mapping) {
         compare ? compare.getLhs().getDefiningOp<RangeOp>() : RangeOp();
     auto limit =
         compare ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
-    if (std::optional<AheadLimit> ahead = endOfRows(op.getResult(0))) {
-      Value row = add(scalar(ahead->rows.getStart(), mapping), warpgroupRow());
-      bound(pastAhead(*ahead, row, mapping));
-    } else if (range && limit && range.getStart() == last.getInductionVar() &&
-               last.isDefinedOutsideOfLoop(limit.getValue()) &&
-               compare.getPredicate() == arith::CmpIPredicate::slt) {
-      bound(scalar(limit.getValue(), mapping));
-    } else {
-      return Value();
-    }
+    bool isScalar = range && limit &&
+                    range.getStart() == last.getInductionVar() &&
+                    last.isDefinedOutsideOfLoop(limit.getValue()) &&
+                    compare.getPredicate() == arith::CmpIPredicate::slt;
+    if (!isScalar && !endOfRows(op.getResult(0)))
+      return {};
+    limits.push_back(op.getResult(0));
+  }
+  return limits;
+}
+
+/// The loop that takes steps of the last one, where some may be whole for a
+/// warpgroup; else null.
+scf::ForOp RoleKernel::loopOfWhole() {
+  size_t n = plan.loops.size();
+  return n > 1 && hasIdleSteps() && !columnLimits().empty() ? plan.loops[n - 2]
+                                                            : scf::ForOp();
+}
+
+/// The first column that not all of the warpgroup's rows see.
+Value RoleKernel::wholeEnd(IRMapping &mapping) {
+  Value end;
+  for (Value limit : columnLimits()) {
+    Value bound;
+    if (std::optional<AheadLimit> ahead = endOfRows(limit))
+      bound = pastAhead(
+          *ahead, add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
+          mapping);
+    else
+      bound = scalar(limit.getDefiningOp<arith::CmpIOp>()
+                         .getRhs()
+                         .getDefiningOp<SplatOp>()
+                         .getValue(),
+                     mapping);
+    end = end ? least(end, bound) : bound;
   }
   return end;
 }
 
-/// Before a step of `loop` that the last one may have given it.
+/// Before a step of `loop` that the last one may have given it. What else its
+/// product depends on both loops test.
 void RoleKernel::claimWhole(scf::ForOp loop, Value index,
                             const IRMapping &mapping) {
-  scf::ForOp last = plan.loops.back();
-  if (!hasIdleSteps() || plan.loops.size() < 2 ||
-      loop != plan.loops[plan.loops.size() - 2])
+  if (loop != loopOfWhole())
     return;
+  scf::ForOp last = plan.loops.back();
+  SmallVector<Value> limits = columnLimits();
+  SmallVector<Value> presence(lagged[last].getPresence());
+  llvm::erase_if(presence,
+                 [&](Value p) { return !llvm::is_contained(limits, p); });
   IRMapping local = mapping;
   local.map(last.getInductionVar(), index);
-  WholeOp::create(b, loc, presenceOf(lagged[last].getPresence(), local));
+  WholeOp::create(b, loc, presenceOf(presence, local));
 }
 
 /// The steps after its own, in which a warpgroup is idle: it takes its turn,
