@@ -183,6 +183,17 @@ private:
     return true;
   }
 
+  /// The same load for `consumer` alone, zero where one of `presence` is false:
+  /// a copy to shared memory can be predicated, what it brought not selected.
+  Value loadWhere(OpBuilder &b, LoadOp load, ValueRange presence,
+                  Operation *consumer) {
+    auto narrowed = cast<LoadOp>(b.clone(*load));
+    narrowed.getPresenceMutable().append(presence);
+    narrowed.setFill(Fill::Zero);
+    demands.try_emplace(narrowed, consumer);
+    return narrowed;
+  }
+
   LogicalResult pairRule(DotOp op) {
     OpBuilder b(op);
     for (OpOperand *operand : {&op.getLhsMutable(), &op.getRhsMutable()}) {
@@ -194,7 +205,15 @@ private:
                 [&](StringAttr a) { return llvm::is_contained(axes, a); }) &&
             !makeZeroWhere(operand->get(), p, op))
           open.push_back(p);
-      if (!open.empty())
+      if (open.empty())
+        continue;
+      if (auto load = operand->get().getDefiningOp<LoadOp>()) {
+        operand->set(loadWhere(b, load, open, op));
+        if (load->use_empty()) {
+          demands.erase(load);
+          load.erase();
+        }
+      } else
         operand->set(select(
             b, op,
             operand == &op.getLhsMutable() ? "left operand" : "right operand",

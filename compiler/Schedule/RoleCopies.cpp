@@ -322,24 +322,47 @@ Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
   return awaitTile(copy, ring, at, mapping);
 }
 
+namespace {
+
+/// Rows from `first` on of a tile exist before `end`.
+struct RowLimit {
+  Value first, end;
+};
+
+std::optional<RowLimit> matchRowLimit(Value predicate) {
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+    return std::nullopt;
+  auto range = compare.getLhs().getDefiningOp<RangeOp>();
+  auto end = compare.getRhs().getDefiningOp<SplatOp>();
+  return range && end
+             ? std::optional<RowLimit>({range.getStart(), end.getValue()})
+             : std::nullopt;
+}
+
+} // namespace
+
+/// Whether the rows that a copy brings although they are absent are the last
+/// ones: a loop's bound then leaves only the last step with such.
+bool RoleKernel::lacksLastRowsOnly(const BulkCopy &copy) {
+  return llvm::all_of(copy.rowPredicates,
+                      [](Value p) { return matchRowLimit(p).has_value(); });
+}
+
 /// Whether one of the tiles has rows to be cleared; null where that is not a
 /// matter of its last row. The warpgroups meet only if it has.
 Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
   Value absent;
   for (StepTile &tile : tiles)
     for (Value p : tile.copy->rowPredicates) {
-      auto compare = p.getDefiningOp<arith::CmpIOp>();
-      if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
-        return {};
-      auto range = compare.getLhs().getDefiningOp<RangeOp>();
-      auto limit = compare.getRhs().getDefiningOp<SplatOp>();
-      if (!range || !limit)
+      std::optional<RowLimit> limit = matchRowLimit(p);
+      if (!limit)
         return {};
       int64_t rows = tile.copy->copy.getBuffer().getType().getRows();
-      Value last = add(scalar(range.getStart(), tile.mapping), i32(rows - 1));
+      Value last = add(scalar(limit->first, tile.mapping), i32(rows - 1));
       Value isAbsent =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, last,
-                                scalar(limit.getValue(), tile.mapping));
+                                scalar(limit->end, tile.mapping));
       absent = absent
                    ? arith::OrIOp::create(b, loc, absent, isAbsent).getResult()
                    : isAbsent;

@@ -125,7 +125,10 @@ void RoleKernel::noteDecisions() {
           Twine(multiplyRegisters()) + " per thread that multiplies",
       "the warpgroups share the 65536 registers of a multiprocessor");
   add("rings", ringWords(),
-      "as many slots as fit, from 2 to " + Twine(maxStages) + ": " +
+      "as many slots as fit, from 2 to " + Twine(maxStages) +
+          (stages > maxStages ? ", and one more for steps that a warpgroup "
+                                "leaves out: "
+                              : ": ") +
           Twine(smemBytes) +
           " bytes of shared memory are taken; what is "
           "read once per tile has a second slot, for the next tile, where it "

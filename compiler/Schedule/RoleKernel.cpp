@@ -56,7 +56,10 @@ void RoleKernel::allocate() {
     residentStages = 2;
     taken += tileBytes;
   }
-  for (; stages < maxStages && taken + stepBytes <= maxSharedBytes; ++stages)
+  int64_t most = std::max(
+      maxStages,
+      std::min(maxStages + 1, mostIdleSteps() > 0 ? slotsForIdleSteps() : 0));
+  for (; stages < most && taken + stepBytes <= maxSharedBytes; ++stages)
     taken += stepBytes;
   smemBytes = taken;
   for (BulkCopy &copy : plan.resident)
@@ -182,8 +185,9 @@ FailureOr<KernelOp> RoleKernel::run() {
   Block &body = target.getBody().emplaceBlock();
   b.setInsertionPointToStart(&body);
   findCoordinates();
-  allocate();
   findForm();
+  allocate();
+  findDeferred();
   addArguments();
   countTiles();
   emitCopies();

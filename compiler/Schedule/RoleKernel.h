@@ -288,6 +288,8 @@ private:
   mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
+  int64_t mostIdleSteps();
+  int64_t slotsForIdleSteps();
   bool hasIdleSteps();
   std::optional<AheadLimit> endOfRows(mlir::Value condition);
   mlir::Value pastAhead(const AheadLimit &ahead, mlir::Value row,
@@ -425,6 +427,7 @@ private:
                         std::optional<Meant> meant = {});
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                           mlir::IRMapping &mapping);
+  static bool lacksLastRowsOnly(const BulkCopy &copy);
   mlir::Value anyRowAbsent(llvm::MutableArrayRef<StepTile> tiles);
   void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at,
                  bool isBeforeTurn);

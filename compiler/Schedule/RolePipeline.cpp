@@ -173,8 +173,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     return meant;
   };
   // The first warpgroup clears rows before its turn. From the last step to the
-  // first, only the former has absent rows.
-  if (steps || !isBackward()) {
+  // first, only the former has absent rows if those are the last ones.
+  if (steps || !isBackward() || !llvm::all_of(copies, lacksLastRowsOnly)) {
     SmallVector<StepTile> tiles;
     for (auto mma : loop.getBody()->getOps<MmaOp>())
       if (std::optional<size_t> ring = ringOf(mma); ring && mma != last)

@@ -164,7 +164,6 @@ void RoleKernel::findForm() {
   if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
   isOrderFree = findOrderFree();
-  findDeferred();
 }
 
 /// The role that multiplies: 64 rows per warpgroup.

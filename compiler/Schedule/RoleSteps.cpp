@@ -129,18 +129,32 @@ bool RoleKernel::findOrderFree() {
 }
 
 /// The ends of the first and the last warpgroup differ by the rows between
-/// them. Where those are less than a step it is not worth a loop; and as the
-/// pending product holds its slot meanwhile, other slots must do.
-bool RoleKernel::hasIdleSteps() {
+/// them. Where those are less than a step it is not worth a loop.
+int64_t RoleKernel::mostIdleSteps() {
   if (!isOrderFree)
-    return false;
+    return 0;
   scf::ForOp last = plan.loops.back();
   std::optional<int64_t> step = getConstantIntValue(last.getStep());
   int64_t rows = warpgroupRows * (plan.warpgroups - 1);
-  return step && *step <= rows && (rows + *step - 1) / *step < stages &&
-         llvm::any_of(
-             lagged[last].getPresence(),
-             [&](Value p) { return endOfRows(p).has_value(); });
+  bool isBounded = llvm::any_of(lagged[last].getPresence(), [&](Value p) {
+    return endOfRows(p).has_value();
+  });
+  return step && *step <= rows && isBounded ? (rows + *step - 1) / *step : 0;
+}
+
+/// The pending product holds its slot during the idle steps; and until the next
+/// tile's first step has begun, before which the first warpgroup awaits what it
+/// has to clear of that.
+int64_t RoleKernel::slotsForIdleSteps() {
+  bool clears =
+      llvm::any_of(plan.streamed[plan.loops.back()], [](const BulkCopy &copy) {
+        return !copy.rowPredicates.empty();
+      });
+  return mostIdleSteps() + 1 + (clears && isPipelined());
+}
+
+bool RoleKernel::hasIdleSteps() {
+  return mostIdleSteps() > 0 && slotsForIdleSteps() <= stages;
 }
 
 /// A condition of the last loop's product that bounds the columns that a row

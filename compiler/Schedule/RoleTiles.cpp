@@ -262,7 +262,10 @@ void RoleKernel::emitOrder() {
   Cursor mail{i32(0), i32(1)};
   mail = plan.length == TileLength::Equal ? postEveryNth(mail)
                                           : postOnDemand(mail);
-  post(SmallVector<Value>(coordinates.size(), i32(noTileWord)), mail);
+  // The other words stay multiples of what bounds of loops are.
+  SmallVector<Value> words(coordinates.size(), i32(0));
+  words.front() = i32(noTileWord);
+  post(words, mail);
 }
 
 /// The next tile that the other role has posted.

@@ -12,7 +12,16 @@ using namespace mlir;
 
 namespace {
 /// First word of a node that is no operation.
-enum Leaf : uint64_t { Known, Unknown, Opaque, Lane, Compare, Quotient };
+enum Leaf : uint64_t {
+  Known,
+  Unknown,
+  Opaque,
+  Lane,
+  Compare,
+  Quotient,
+  Element,
+  Real
+};
 } // namespace
 
 static uint64_t bits(const void *pointer) {
@@ -43,6 +52,25 @@ LaneExpressions::Key LaneExpressions::lessThan(Key index, Key bound) {
               bound});
 }
 
+/// What lies at the load's indices in a tensor that the kernel never writes,
+/// and zero where a predicate is false. One that is true everywhere, or given,
+/// is none.
+LaneExpressions::Key LaneExpressions::element(Agent &agent, sm::LoadOp load) {
+  Key key = add({Element, bits(load.getTensor().getAsOpaquePointer())});
+  for (Value index : load.getIndices()) {
+    Key at = of(agent, index);
+    key = add({Element, 1, key, at});
+  }
+  SmallVector<Key> absent;
+  for (Value p : load.getPresence())
+    if (!isTrue(agent, p) && !llvm::is_contained(given, p))
+      absent.push_back(of(agent, p));
+  llvm::sort(absent);
+  for (Key p : absent)
+    key = add({Element, 2, key, p});
+  return key;
+}
+
 std::optional<int64_t> LaneExpressions::known(Agent &agent, Value scalar) {
   Tracked tracked = agent.values.lookup(scalar);
   return tracked.kind == Tracked::Kind::Integer ? integers.known(tracked.id)
@@ -51,6 +79,8 @@ std::optional<int64_t> LaneExpressions::known(Agent &agent, Value scalar) {
 
 LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
   value = strip(value);
+  if (Attribute number = constantOf(value); isa_and_nonnull<FloatAttr>(number))
+    return add({Real, bits(number.getAsOpaquePointer())});
   if (!sm::distOf(value.getType())) {
     if (std::optional<int64_t> number = known(agent, value))
       return constant(*number);
@@ -67,6 +97,8 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
       if (Value scalar = strip(side); !sm::distOf(scalar.getType()))
         if (std::optional<int64_t> number = known(agent, scalar))
           return *number != 0 ? constant(1) : of(agent, other);
+  if (auto load = dyn_cast_or_null<sm::LoadOp>(def); load && isStable(load))
+    return element(agent, load);
   bool isExpression = def && isMemoryEffectFree(def) &&
                       def->getNumRegions() == 0 && def->getNumOperands() <= 3;
   if (!isExpression)

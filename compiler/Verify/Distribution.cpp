@@ -89,23 +89,82 @@ LogicalResult checkReduction(sm::ReduceOp reduce) {
   return success();
 }
 
-bool isMultipleOf(Value value, int64_t factor) {
-  if (Operation *def = value.getDefiningOp()) {
+namespace {
+
+/// Values that are multiples of one factor. One that depends on itself is taken
+/// for a multiple meanwhile: if everything that enters the cycle is one, so is
+/// each value that it takes.
+class Multiples {
+public:
+  explicit Multiples(int64_t factor) : factor(factor) {}
+
+  bool contains(Value value) {
+    if (!visited.insert(value).second)
+      return true;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return containsArgument(argument);
+    Operation *def = value.getDefiningOp();
     if (auto constant = dyn_cast<arith::ConstantIntOp>(def))
       return constant.value() % factor == 0;
     if (isa<arith::MulIOp>(def))
-      return llvm::any_of(def->getOperands(),
-                          [&](Value v) { return isMultipleOf(v, factor); });
-    return isa<arith::AddIOp, arith::SubIOp, arith::TruncIOp, arith::ExtSIOp>(
-               def) &&
-           llvm::all_of(def->getOperands(),
-                        [&](Value v) { return isMultipleOf(v, factor); });
+      return llvm::any_of(def->getOperands(), [&](Value v) {
+        // What was taken for granted on a way that fails is not.
+        auto before = visited;
+        if (contains(v))
+          return true;
+        visited = std::move(before);
+        return false;
+      });
+    if (auto receive = dyn_cast<sm::ReceiveOp>(def))
+      return llvm::all_of(receive.getMailbox().getUsers(),
+                          [&](Operation *user) {
+                            auto post = dyn_cast<sm::PostOp>(user);
+                            return !post || contains(post.getValue());
+                          });
+    if (auto branch = dyn_cast<RegionBranchOpInterface>(def))
+      return containsInputs(branch, {def, def->getResults()},
+                            cast<OpResult>(value).getResultNumber());
+    auto operands = def->getOperands();
+    if (isa<arith::SelectOp>(def))
+      operands = operands.drop_front();
+    else if (!isa<arith::AddIOp, arith::SubIOp, arith::TruncIOp, arith::ExtSIOp,
+                  arith::MinSIOp, arith::MaxSIOp>(def))
+      return false;
+    return llvm::all_of(operands, [&](Value v) { return contains(v); });
   }
-  auto argument = cast<BlockArgument>(value);
-  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-  return loop && argument == loop.getInductionVar() &&
-         isMultipleOf(loop.getLowerBound(), factor) &&
-         isMultipleOf(loop.getStep(), factor);
+
+private:
+  bool containsArgument(BlockArgument argument) {
+    Region *region = argument.getOwner()->getParent();
+    auto branch = dyn_cast<RegionBranchOpInterface>(region->getParentOp());
+    if (!branch)
+      return false;
+    auto loop = dyn_cast<scf::ForOp>(branch.getOperation());
+    unsigned first = loop ? 1 : 0;
+    if (argument.getArgNumber() < first)
+      return contains(loop.getLowerBound()) && contains(loop.getStep());
+    return containsInputs(branch,
+                          {region, region->getArguments().drop_front(first)},
+                          argument.getArgNumber() - first);
+  }
+
+  /// What may become input `index` of `successor`.
+  bool containsInputs(RegionBranchOpInterface branch, RegionSuccessor successor,
+                      unsigned index) {
+    SmallVector<Value> values;
+    branch.getPredecessorValues(successor, index, values);
+    return !values.empty() &&
+           llvm::all_of(values, [&](Value v) { return contains(v); });
+  }
+
+  int64_t factor;
+  DenseSet<Value> visited;
+};
+
+} // namespace
+
+bool isMultipleOf(Value value, int64_t factor) {
+  return Multiples(factor).contains(value);
 }
 
 LogicalResult checkVector(Operation *op, ValueRange indices, int64_t vector) {

@@ -55,8 +55,7 @@ static bool isSameMemory(Operation *x) {
          llvm::none_of(load.getTensor().getUsers(), llvm::IsaPred<sm::StoreOp>);
 }
 
-/// The one element of a constant; null for other values.
-static Attribute constantOf(Value v) {
+Attribute constantOf(Value v) {
   auto constant = v.getDefiningOp<arith::ConstantOp>();
   if (!constant)
     return {};
@@ -67,6 +66,14 @@ static Attribute constantOf(Value v) {
 bool isStable(Operation *op) {
   return op->getNumRegions() == 0 &&
          (isMemoryEffectFree(op) || isSameMemory(op));
+}
+
+/// Equal properties but for how a load is executed.
+static bool hasSameProperties(Operation *x, Operation *y) {
+  auto load = dyn_cast<sm::LoadOp>(x);
+  return load ? load.getIndices().size() ==
+                    cast<sm::LoadOp>(y).getIndices().size()
+              : x->getPropertiesAsAttribute() == y->getPropertiesAsAttribute();
 }
 
 bool isSame(Value a, Value b) {
@@ -82,7 +89,7 @@ bool isSame(Value a, Value b) {
       !isSameType(a.getType(), b.getType()) ||
       cast<OpResult>(a).getResultNumber() !=
           cast<OpResult>(b).getResultNumber() ||
-      x->getPropertiesAsAttribute() != y->getPropertiesAsAttribute())
+      !hasSameProperties(x, y))
     return false;
   return llvm::equal(x->getOperands(), y->getOperands(), isSame);
 }

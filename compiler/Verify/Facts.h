@@ -75,6 +75,9 @@ bool within(mlir::Value predicate, mlir::Value operand);
 /// broadcasts, splats and who holds which lane (#sm.dist).
 bool isSame(mlir::Value a, mlir::Value b);
 
+/// The one element of a constant; null for other values.
+mlir::Attribute constantOf(mlir::Value v);
+
 /// Whether an operation gives the same wherever and whenever it is executed
 /// with the same operands.
 bool isStable(mlir::Operation *op);

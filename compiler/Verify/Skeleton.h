@@ -108,8 +108,14 @@ public:
       : integers(integers), paths(paths), stages(stages) {}
 
   /// Integers that do not depend on the kernel's other operations, from memory
-  /// or of the caller, become a choice of these; unknown if there are none.
-  void setSamples(llvm::ArrayRef<int64_t> values) { samples = values; }
+  /// or of the caller, become a choice of `values`; unknown if there are none.
+  /// The first choice is the first of them, or with `alternate` the one after
+  /// that of the integer before.
+  void startPath(llvm::ArrayRef<int64_t> values, bool alternate) {
+    samples = values;
+    alternates = alternate;
+    firstSample = 0;
+  }
   void start(Agent &agent, mlir::Block &body);
   /// Executes one operation, and those before it that are idle.
   Progress step(Agent &agent, Rule rule);
@@ -148,6 +154,8 @@ private:
   Paths &paths;
   int64_t stages;
   llvm::ArrayRef<int64_t> samples;
+  bool alternates = false;
+  size_t firstSample = 0;
   llvm::DenseMap<mlir::Operation *, bool> computing;
   Instructions instructions;
   uint64_t steps = 0;

@@ -82,6 +82,8 @@ Integers::Number Skeleton::sampled(Integers::Number number, Type type) {
   unsigned taken = paths.choose(isFlag ? 2 : samples.size());
   // True first: what optional tensors hold matters more than their absence,
   // and not all paths are tried.
+  if (!isFlag && alternates)
+    taken = (taken + firstSample++) % samples.size();
   int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
   integers.assume(number, value, value);
   return number;

@@ -32,9 +32,9 @@ public:
                                 "meet, so that it can be executed");
     for (const Trial &trial : trials) {
       uint64_t before = skeleton.numSteps();
-      skeleton.setSamples(trial.samples);
       do {
         integers.startPath();
+        skeleton.startPath(trial.samples, trial.alternates);
         if (failed(runPath(trial)))
           return failure();
       } while (paths.advance() &&

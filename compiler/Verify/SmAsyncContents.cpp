@@ -14,9 +14,11 @@ using Condition = Contents::Condition;
 static SmallVector<Condition> conditionsOf(LaneExpressions &expressions,
                                            Agent &agent, ValueRange presence) {
   SmallVector<Condition> result;
+  auto scalars = llvm::filter_to_vector(
+      presence, [](Value p) { return !distOf(p.getType()); });
   for (Value p : presence)
     conjuncts(p, [&](Value part) {
-      Key key = expressions.of(agent, part);
+      Key key = expressions.of(agent, part, scalars);
       result.push_back({key, part, expressions.isTrue(agent, part)});
     });
   return result;

@@ -237,6 +237,9 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
         samples.insert(given.second - 1);
         samples.insert(given.second);
       }
+    // What is cut last is what steps take: one step, and that not whole.
+    if (numCut > 0 && dims[numCut - 1].block < largest)
+      samples.insert(dims[numCut - 1].block - 1);
     trial.samples.assign(samples.begin(), samples.end());
     for (size_t turn = 0; turn < (eachFirst ? samples.size() : 1); ++turn)
       addBlocks(list, trial, kernel, launch);
@@ -258,8 +261,14 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
         ArrayRef(counts).take_front(varied - std::min<size_t>(varied, 1)),
         [](size_t i) { return i == 0; });
     if (isRow && !counts.empty() &&
-        (choices[last] == 1 || choices[last] == longCount))
+        (choices[last] == 1 || choices[last] == longCount)) {
       add(more, sized(counts, choices[last] == 1 ? 2 : 1), true);
+      if (choices[last] == longCount) {
+        Trial trial = sized(counts, 2);
+        trial.alternates = true;
+        add(more, trial, true);
+      }
+    }
     size_t i = 0;
     while (i < varied && ++counts[i] == choices.size())
       counts[i++] = 0;

@@ -14,6 +14,9 @@ struct Trial {
   std::optional<int64_t> tiles;         // of the launch
   /// What integers from memory and of the caller are: each of these in turn.
   llvm::SmallVector<int64_t, 4> samples;
+  /// Whether each next integer begins with the next of them, else all with the
+  /// first.
+  bool alternates = false;
 
   /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.
   std::string str(sm::KernelOp kernel) const;
@@ -33,9 +36,12 @@ mlir::AffineExpr extentOf(sm::LaunchOp launch, mlir::StringAttr tensor,
 /// ring and one more; the second of two blocks is not full. One block of all
 /// but the last takes every integer first, at one of the last with two of a
 /// dimension that is not cut; so does a quarter of one, at two of the last.
+/// There, too, two tiles one after the other are as long as goes round the
+/// rings, and one that is shorter than a step, or another two of the samples.
 /// The thread block is
 /// the first, or the second of two where the launch gives it a tile. Integers
-/// from memory and of the caller are 0, half and all of the largest dimension.
+/// from memory and of the caller are 0, half and all of the largest dimension,
+/// and one less than a step.
 /// Other kernels have one trial that fixes nothing.
 /// With `nonempty` no dimension is 0.
 std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount,

@@ -51,6 +51,20 @@ HostTensor randomTensor(std::string name, std::vector<int64_t> shape,
   return tensor(std::move(name), std::move(shape), std::move(values));
 }
 
+void addMasks(Case &test) {
+  for (std::vector<Kit> *kits : {&test.kits, &test.edges})
+    for (Kit &kit : *kits) {
+      const std::vector<int64_t> &shape = kit.inputs[1].shape;
+      kit.inputs.push_back(randomTensor("mask", {shape[0], shape[1]}, 10));
+      // At the edge of a step each key counts.
+      if (kits == &test.edges)
+        for (double &value : kit.inputs.back().values)
+          value = std::abs(value);
+      // NaN is not more than 0.
+      kit.inputs.back().values[3] = std::numeric_limits<double>::quiet_NaN();
+    }
+}
+
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -66,10 +80,11 @@ Case attention(const std::string &op, bool causal) {
                                    tensor("kv_len", {b}, std::move(lengths))};
   };
   auto data = [&](double mean) { return sized(m, n, mean, {n, 77, 0}); };
-  Case test{op == "gemma" ? op
-            : causal      ? "causal"
-                          : "dense",
-            SELVEDGE_TEMPLATES "/flash_fwd.tile",
+  Case test{op != "flash_fwd" ? op
+            : causal          ? "causal"
+                              : "dense",
+            op == "masked" ? SELVEDGE_INPUTS "/masked.tile"
+                           : SELVEDGE_TEMPLATES "/flash_fwd.tile",
             op,
             {{"D", "40"}},
             {{"B", b}, {"M", m}, {"G", 1}, {"R", 1}, {"N", n}},
@@ -97,7 +112,7 @@ Case attention(const std::string &op, bool causal) {
   test.kits.push_back({"broken promise", lying, {}, false});
   // Steps have 64 keys, the last one may have one; the first row of a causal
   // step has kv_len - M + 1.
-  std::vector<double> lengths = causal || op == "gemma"
+  std::vector<double> lengths = causal || op != "flash_fwd"
                                     ? std::vector<double>{65, 68, 69}
                                     : std::vector<double>{65, 63, 64};
   test.edges.push_back(
@@ -114,6 +129,16 @@ Case attention(const std::string &op, bool causal) {
                           {{"W", 260}},
                           true,
                           {{"M", 6}, {"N", 300}}});
+  if (op == "masked") {
+    addMasks(test);
+    // What masked keys hold is nobody's business.
+    Kit hidden = test.kits.front();
+    hidden.name = "hidden";
+    for (int64_t key = 0; key < b * n; ++key)
+      if (!(hidden.inputs[4].values[key] > 0))
+        hidden.inputs[2].values[key * d] = nan;
+    test.kits.push_back(std::move(hidden));
+  }
   return test;
 }
 
@@ -258,7 +283,8 @@ Case makeCase(const std::string &name) {
     return sums();
   if (name == "decay")
     return decay();
-  return attention(name == "gemma" ? name : "flash_fwd", name == "causal");
+  bool isOp = name == "gemma" || name == "masked";
+  return attention(isOp ? name : "flash_fwd", name == "causal");
 }
 
 Case makeRowCase(const std::string &variant) {

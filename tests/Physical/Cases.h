@@ -34,21 +34,23 @@ struct Case {
   std::vector<Kit> edges = {};
 };
 
-/// Attention without and with a causal mask, and with capped scores in a
-/// window; a softmax; a matrix product; reductions with stores that do not
-/// cover their outputs, and over lanes that the program fills.
-inline constexpr const char *caseNames[] = {
-    "dense", "causal", "gemma", "softmax", "matmul", "partial", "filled"};
+/// Attention without and with a causal mask, with capped scores in a window,
+/// and over keys that a tensor names; a softmax; a matrix product; reductions
+/// with stores that do not cover their outputs, and over lanes that the program
+/// fills.
+inline constexpr const char *caseNames[] = {"dense",   "causal",  "gemma",
+                                            "masked",  "softmax", "matmul",
+                                            "partial", "filled"};
 Case makeCase(const std::string &name);
 
 /// Those with something to wait for, and a reduction that is alone in its loop.
-inline constexpr const char *asyncCaseNames[] = {"dense", "causal", "gemma",
-                                                 "matmul", "sums"};
+inline constexpr const char *asyncCaseNames[] = {"dense",  "causal", "gemma",
+                                                 "masked", "matmul", "sums"};
 
 /// The same programs with rows that bulk copies can move, for kernels with
 /// roles; and one whose steps must keep their order.
-inline constexpr const char *roleCaseNames[] = {"dense", "causal", "gemma",
-                                                "matmul", "decay"};
+inline constexpr const char *roleCaseNames[] = {"dense",  "causal", "gemma",
+                                                "masked", "matmul", "decay"};
 Case makeRoleCase(const std::string &name);
 
 /// A softmax of rows for each variant of `tile-row-classes`, some in several
@@ -56,6 +58,10 @@ Case makeRoleCase(const std::string &name);
 inline constexpr const char *rowVariants[] = {"upto2048", "upto4096",
                                               "upto16384", "aligned"};
 Case makeRowCase(const std::string &variant);
+
+/// Gives each kit of a forward over named keys its mask, which keeps about half
+/// of them.
+void addMasks(Case &test);
 
 /// Tensors of given values, and of normal ones.
 HostTensor tensor(std::string name, std::vector<int64_t> shape,

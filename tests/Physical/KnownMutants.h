@@ -35,7 +35,8 @@ struct Missed {
   Names byAll, inExecution, byVerifiers;
 };
 
-inline const std::vector<std::string> attention = {"dense", "causal", "gemma"};
+inline const std::vector<std::string> attention = {"dense", "causal", "gemma",
+                                                   "masked"};
 
 /// The keys past kv_len have masked scores, whatever their rows hold: the
 /// predicate spares their memory.
@@ -43,6 +44,11 @@ inline const Names sparedOnTile =
     inEach(attention, {"load of k: predicate 2 deleted"});
 inline const Names sparedInSeq =
     inEach(attention, {"copy of k: predicate 2 deleted"});
+/// Of keys past the last one nothing is loaded as their mask, and zero removes
+/// them: the predicate spares the proof of that.
+inline const Names impliedByMask =
+    inEach({"masked"},
+           {"copy of v: predicate 0 deleted", "copy of v: predicate 0 +1"});
 /// The same one row further.
 inline const Names sparedRowOnTile =
     inEach(attention, {"load of k: predicate 2 +1"});
@@ -124,7 +130,8 @@ inline const Missed missedGuards = {
 
 inline const Missed missedInSeq = {
     .byAll = sparedInSeq,
-    .inExecution = unite({sparedInSeq, sparedRowInSeq, filledLater}),
+    .inExecution =
+        unite({sparedInSeq, sparedRowInSeq, impliedByMask, filledLater}),
     .byVerifiers = unite({sparedInSeq, ownInSeq}),
 };
 
@@ -140,8 +147,8 @@ inline const Missed missedInParts = {
 
 /// A step past the end of the last part: the tests of its body leave nothing.
 inline const Names emptySteps =
-    unite({inEach({"dense", "causal", "gemma", "softmax", "matmul", "partial",
-                   "filled"},
+    unite({inEach({"dense", "causal", "gemma", "masked", "softmax", "matmul",
+                   "partial", "filled"},
                   {"part, after it: one step more"}),
            inEach({"softmax"}, {"part #2, after it: one step more"})});
 /// The same where parts of interior blocks stand before it. Attention has none:
