@@ -70,10 +70,12 @@ tile::Decision RoleKernel::tileDecision() const {
             "a tile's last product runs beside the first products of the "
             "next tile, whose operands fit in shared memory beside its own"};
   return {"pipeline", "each tile is finished before the next",
-          form == Form::Lagged
-              ? "the next tile's operands do not fit in shared memory beside "
-                "this one's"
-              : "no product is left over at the end of a tile"};
+          form != Form::Lagged ? "no product is left over at the end of a tile"
+          : plan.warpgroups == 1
+              ? "the rows of a single warpgroup wait for memory, and the code "
+                "is half as long"
+              : "the next tile's operands do not fit in shared memory beside "
+                "this one's"};
 }
 
 /// `q 1 slot, k and v 2 slots`.

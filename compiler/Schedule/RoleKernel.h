@@ -134,7 +134,7 @@ private:
   /// Whether a tile's last product runs beside the next tile's first ones: the
   /// next tile's operands must be there beside this one's.
   bool isPipelined() const {
-    return form == Form::Lagged &&
+    return form == Form::Lagged && plan.warpgroups > 1 &&
            (plan.resident.empty() || residentStages > 1);
   }
   /// The tile that comes `number`-th where neighbours share operands.
@@ -284,6 +284,7 @@ private:
   TileSteps findSteps(mlir::IRMapping &mapping, bool ofWarpgroup = false);
   /// Gives steps of the last loop to the one before it.
   void moveWhole(TileSteps &steps, mlir::Value wholeEnd);
+  static bool hasOneStep(mlir::scf::ForOp loop);
   llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
   mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
@@ -308,6 +309,7 @@ private:
   /// Emits what ends the product beside a step, behind the first part of a fold
   /// if there is one.
   using Meet = llvm::function_ref<void(mlir::Value fold)>;
+  bool hasTwoBodies(const Pending *before);
   mlir::FailureOr<mlir::Value>
   emitFront(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
             const Pending *before, const mlir::IRMapping &earlier,

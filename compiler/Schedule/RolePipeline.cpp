@@ -147,6 +147,20 @@ void RoleKernel::passTurn() {
       2 * threadsPerWarpgroup, true);
 }
 
+/// Whether a tile's first step has two bodies: that of the last loop fits any
+/// step. Where tiles are one pipeline it comes seldom without another's end;
+/// and from the last step to the first it is masked nearly always if what rows
+/// see ends one after the other.
+bool RoleKernel::hasTwoBodies(const Pending *before) {
+  if (plan.loops.size() == 1 || (isPipelined() && !before))
+    return false;
+  scf::ForOp last = plan.loops.back();
+  bool endsByRow = llvm::any_of(lagged[last].getPresence(), [&](Value p) {
+    return endOfRows(p).has_value();
+  });
+  return !isBackward() || !endsByRow;
+}
+
 /// Starts the products of a step that need nothing of it, and beside them the
 /// lagged product of the step before; the latter's tile is that of `earlier`.
 /// Returns the lagged product, which is still in flight. A tile's first step
@@ -166,7 +180,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
   };
   auto meantIn = [&](size_t ring) {
     Meant meant{&copies[ring]};
-    if (steps && plan.loops.size() > 1) {
+    if (steps && hasTwoBodies(before)) {
       meant.first = &plan.streamed.find(plan.loops.front())->second[ring];
       meant.isFirst = steps->isOfFirst;
     }
@@ -387,7 +401,7 @@ LogicalResult RoleKernel::emitFirstStep(
         body.map(to.getResult(), result);
     return emitRest(loop, /*isFirst=*/true, body, pending, meet);
   };
-  if (first == last) {
+  if (!hasTwoBodies(before)) {
     if (failed(emit(last)))
       return failure();
     return before ? finish(product) : success();

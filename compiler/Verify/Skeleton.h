@@ -109,8 +109,8 @@ public:
 
   /// Integers that do not depend on the kernel's other operations, from memory
   /// or of the caller, become a choice of `values`; unknown if there are none.
-  /// The first choice is the first of them, or with `alternate` the one after
-  /// that of the integer before.
+  /// The first choice is the first of them, or with `alternate`, of what is
+  /// loaded, the one after that of the load before.
   void startPath(llvm::ArrayRef<int64_t> values, bool alternate) {
     samples = values;
     alternates = alternate;
@@ -144,7 +144,8 @@ private:
   /// Makes an integer, not known, of a value of which nothing is known.
   void define(Tracked &tracked, mlir::Value value);
   /// `number` with one of the samples where nothing is known of it.
-  Integers::Number sampled(Integers::Number number, mlir::Type type);
+  Integers::Number sampled(Integers::Number number, mlir::Type type,
+                           bool isLoaded);
   void evaluate(Agent &agent, Instruction &code);
   /// A result of an operation that follows from its operands.
   Integers::Number expression(Instruction &code, unsigned result,

@@ -65,7 +65,7 @@ void Skeleton::define(Tracked &tracked, Value value) {
   tracked = {
       Tracked::Kind::Integer,
       sampled(integers.unknown(value.getType(), value.getAsOpaquePointer(), {}),
-              value.getType())};
+              value.getType(), /*isLoaded=*/false)};
 }
 
 Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
@@ -75,14 +75,15 @@ Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
   return tracked.id;
 }
 
-Integers::Number Skeleton::sampled(Integers::Number number, Type type) {
+Integers::Number Skeleton::sampled(Integers::Number number, Type type,
+                                   bool isLoaded) {
   if (samples.empty() || !type.isIntOrIndex() || integers.known(number))
     return number;
   bool isFlag = type.isInteger(1);
   unsigned taken = paths.choose(isFlag ? 2 : samples.size());
   // True first: what optional tensors hold matters more than their absence,
   // and not all paths are tried.
-  if (!isFlag && alternates)
+  if (!isFlag && isLoaded && alternates)
     taken = (taken + firstSample++) % samples.size();
   int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
   integers.assume(number, value, value);
@@ -117,7 +118,9 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
                                {count, agent.group});
     agent.values.at(code.results[result.getResultNumber()]) = {
         Tracked::Kind::Integer,
-        code.isSource ? sampled(number, result.getType()) : number, -1, spread};
+        code.isSource ? sampled(number, result.getType(), isa<sm::LoadOp>(op))
+                      : number,
+        -1, spread};
   }
 }
 

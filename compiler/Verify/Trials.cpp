@@ -104,7 +104,7 @@ static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
 /// The first thread block; of a launch the second of two that share the tiles,
 /// or the last one where each has one.
 static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
-                      LaunchOp launch) {
+                      LaunchOp launch, std::optional<size_t> firstSample) {
   int64_t tiles = launch ? gridOf(launch, trial, kernel) : 1;
   bool isPersistent = !launch || launch.getPersistent();
   if (launch)
@@ -114,13 +114,13 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
     return;
   // Not all paths are tried: each sample comes first in some trials.
   auto add = [&](int64_t block, int64_t blocks) {
+    size_t first = firstSample.value_or(trials.size());
     Trial &added = trials.emplace_back(trial);
     added.block = block;
     added.blocks = blocks;
     if (!added.samples.empty())
       std::rotate(added.samples.begin(),
-                  added.samples.begin() +
-                      (trials.size() - 1) % added.samples.size(),
+                  added.samples.begin() + first % added.samples.size(),
                   added.samples.end());
   };
   add(0, isPersistent ? 1 : tiles);
@@ -180,6 +180,21 @@ static bool findLaunched(LaunchOp launch, Trial &trial, KernelOp kernel,
   return false;
 }
 
+/// Whether tensors of integers that the kernel reads, such as lengths, have the
+/// dimension: what it says may differ from tile to tile along it.
+static bool hasIntegersAlong(LaunchOp launch, KernelOp kernel, Value dim) {
+  if (!launch)
+    return false;
+  auto plan = launch->getParentOfType<PlanOp>();
+  unsigned symbol =
+      llvm::find(plan.getDims(), dimOf(kernel, dim)) - plan.getDims().begin();
+  return llvm::any_of(plan.getTensors().getAsRange<tile::TensorArgAttr>(),
+                      [&](tile::TensorArgAttr tensor) {
+                        return tensor.getElementType().isInteger() &&
+                               tensor.getShape().isFunctionOfSymbol(symbol);
+                      });
+}
+
 std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
                               bool nonempty) {
   if (kernel.getBody().getOps<RoleOp>().empty())
@@ -203,7 +218,11 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   size_t varied =
       std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
   size_t numCut = dims.size();
-  llvm::append_range(dims, uncut);
+  // Those first along which lengths differ.
+  for (bool differ : {true, false})
+    llvm::copy_if(uncut, std::back_inserter(dims), [&](const Dim &dim) {
+      return hasIntegersAlong(launch, kernel, dim.value) == differ;
+    });
   llvm::append_range(dims, fixed);
 
   SmallVector<int64_t> choices{1, 2, 3, longCount};
@@ -232,17 +251,19 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     llvm::SetVector<int64_t> samples;
     samples.insert(0);
     samples.insert(largest / 2);
+    // What is cut last is what steps take: one step, and that not whole.
+    if (numCut > 0 && dims[numCut - 1].block < largest)
+      samples.insert(dims[numCut - 1].block - 1);
     for (const auto &[dim, given] : llvm::zip(dims, trial.dims))
       if (dim.block > 1 && given.second > 0) {
         samples.insert(given.second - 1);
         samples.insert(given.second);
       }
-    // What is cut last is what steps take: one step, and that not whole.
-    if (numCut > 0 && dims[numCut - 1].block < largest)
-      samples.insert(dims[numCut - 1].block - 1);
     trial.samples.assign(samples.begin(), samples.end());
-    for (size_t turn = 0; turn < (eachFirst ? samples.size() : 1); ++turn)
-      addBlocks(list, trial, kernel, launch);
+    if (!eachFirst)
+      return addBlocks(list, trial, kernel, launch, std::nullopt);
+    for (size_t turn = 0; turn < samples.size(); ++turn)
+      addBlocks(list, trial, kernel, launch, turn);
   };
   SmallVector<size_t> counts(varied, 0);
   while (true) {

@@ -14,8 +14,8 @@ struct Trial {
   std::optional<int64_t> tiles;         // of the launch
   /// What integers from memory and of the caller are: each of these in turn.
   llvm::SmallVector<int64_t, 4> samples;
-  /// Whether each next integer begins with the next of them, else all with the
-  /// first.
+  /// Whether what is loaded next begins with the next of them; else all does
+  /// with the first.
   bool alternates = false;
 
   /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.

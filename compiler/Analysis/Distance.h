@@ -1,0 +1,17 @@
+// How far apart two integers can be.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_ANALYSIS_DISTANCE_H
+#define SELVEDGE_COMPILER_ANALYSIS_DISTANCE_H
+
+#include "mlir/IR/Value.h"
+
+namespace selvedge::analysis {
+
+/// Whether `high - low` is at most `most` by what the two are made of: minima,
+/// maxima, sums with constants, multiples rounded up. Narrowing is taken to
+/// keep values.
+bool isAtMostAbove(mlir::Value high, mlir::Value low, int64_t most);
+
+} // namespace selvedge::analysis
+
+#endif // SELVEDGE_COMPILER_ANALYSIS_DISTANCE_H
