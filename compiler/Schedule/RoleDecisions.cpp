@@ -71,9 +71,9 @@ tile::Decision RoleKernel::tileDecision() const {
             "next tile, whose operands fit in shared memory beside its own"};
   return {"pipeline", "each tile is finished before the next",
           form != Form::Lagged ? "no product is left over at the end of a tile"
-          : plan.warpgroups == 1
-              ? "the rows of a single warpgroup wait for memory, and the code "
-                "is half as long"
+          : residentStages > 1
+              ? "a single warpgroup with rings of two slots waits for memory "
+                "either way"
               : "the next tile's operands do not fit in shared memory beside "
                 "this one's"};
 }

@@ -47,11 +47,11 @@ LogicalResult RoleKernel::emitFurtherLoop(const LoopSteps &further, Value step,
 
 /// The sums of the lagged product are zero when a tile's first step has been
 /// taken: its product comes in the second. More than two warpgroups have no
-/// registers left for another copy of a step (D 64: 2 % slower), and where
-/// tiles are not one pipeline it gains nothing (D 256).
+/// registers left for another copy of a step (D 64: 2 % slower), one waits for
+/// memory, and where tiles are not one pipeline it gains nothing (D 256).
 bool RoleKernel::hasSecondStep() {
   auto found = softmax.find(plan.loops.front());
-  return isPipelined() && plan.warpgroups <= 2 && found != softmax.end() &&
+  return isPipelined() && plan.warpgroups == 2 && found != softmax.end() &&
          llvm::is_contained(found->second.accs, laggedResult);
 }
 

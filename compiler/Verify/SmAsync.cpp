@@ -16,7 +16,7 @@ using namespace selvedge::sm;
 
 /// Operations executed before no further path is begun, some tenths of a
 /// second; and those of one path, which only a huge constant loop exceeds.
-constexpr uint64_t maxSteps = 5 << 18, maxPathSteps = 1 << 24;
+constexpr uint64_t maxSteps = 1 << 20, maxPathSteps = 1 << 24;
 
 class Checker {
 public:

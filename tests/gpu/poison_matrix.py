@@ -45,6 +45,8 @@ MANY_HEADS = [(64, 64), (128, 128), (256, 256), (40, 72)]
 MANY_TILES = [
     (3, 33, 15, 6, 800, "--fill kv_len=800,0,769"),
     (3, 5, 100, 2, 100, "--fill kv_len=0,100,65"),
+    # Tiles of one step, with rows to be cleared, behind tiles whose first warpgroup leaves steps out.
+    (100, 256, 2, 2, 400, "--fill kv_len=400,40,0,129"),
 ]
 MULTIPROCESSORS, MOST_ROWS, MOST_COLUMNS, MOST_STAGES = 132, 256, 128, 4
 FLASH_LAYOUTS = ["padded", "permuted", "transposed", "unaligned", "broadcast", "q=transposed", "k=padded --layout v=transposed",
@@ -54,11 +56,39 @@ SOFTMAX_SHAPES = [(1, 1), (1, 4097), (77, 65), (5, 0), (0, 5), (64, 128), (129, 
 MATRIX_LAYOUTS = ["padded", "transposed", "unaligned", "broadcast", "padded --layout broadcast"]
 
 
-class Group:
-    """Cases of one compiled kernel; a case is the options of one line of `run --cases`."""
+# Variants of flash_fwd whose masks and biases lie in memory, appended to the template: what they need beside a shape.
+VARIANTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded-masks.tile")
+VARIANT_INPUTS = {
+    "masked": ["", "--fill mask=1,1,1,0,1 --plant v=nan@1:3..4", "--fill mask=0"],
+    "padded": ["--fill first=3,70", "--fill first=3,70 --plant v=nan@1:0..3"],
+    "documents": ["--fill doc=0,0,0,1,1,2"],
+    "biased": [""],
+}
+VARIANT_SHAPES = [
+    (2, 200, 1, 2, 336, "--fill kv_len=336,77"),
+    (4, 5, 2, 4, 300, "--fill kv_len=299,17,0,128"),
+    (3, 70, 1, 1, 132, ""),
+    (40, 260, 2, 2, 176, "--fill kv_len=176,20,0,130"),
+]
 
-    def __init__(self, template, arch, sets, cases, op=None, mask="tile"):
+
+class Group:
+    """Cases of one compiled kernel; a case is the options of one line of `run --cases`. The op may be one of a file of `variants` of the template."""
+
+    def __init__(self, template, arch, sets, cases, op=None, mask="tile", variants=None):
         self.template, self.arch, self.sets, self.cases, self.op, self.mask = template, arch, sets, cases, op or template, mask
+        self.variants = variants
+
+    def source(self, templates, folder):
+        path = os.path.join(templates, self.template + ".tile")
+        if not self.variants:
+            return path
+        both = os.path.join(folder, "variants.tile")
+        with open(both, "w") as file:
+            for part in (path, self.variants):
+                with open(part) as text:
+                    file.write(text.read())
+        return both
 
     def name(self):
         return " ".join([self.op] + [f"{key}={value}" for key, value in self.sets.items()] + ["mask=exact"] * (self.mask == "exact"))
@@ -141,6 +171,9 @@ def make_groups(archs, quick):
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": "true"}, exact_cases(), mask="exact"))
         for window in WINDOWS[1:2] if quick else WINDOWS:
             groups.append(Group("flash_fwd", arch, {"W": window}, exact_cases(), "gemma", mask="exact"))
+        for op, (d, dv) in itertools.product(VARIANT_INPUTS, [(128, 128)] if quick else MANY_HEADS):
+            cases = [f"{flash_case(*s)} {more}".strip() for s in VARIANT_SHAPES for more in VARIANT_INPUTS[op]]
+            groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv}, cases, op, variants=VARIANTS))
     # Whatever a budget leaves over is then a fair sample.
     random.Random(0).shuffle(groups)
     return groups
@@ -176,7 +209,7 @@ class Matrix:
             path = os.path.join(folder, "cases.txt")
             with open(path, "w") as file:
                 file.write("\n".join(lines) + "\n")
-            command = [self.options.selvedge, "run", os.path.join(self.options.templates, group.template + ".tile"), "--arch", group.arch,
+            command = [self.options.selvedge, "run", group.source(self.options.templates, folder), "--arch", group.arch,
                        "--op", group.op, "--mask", group.mask, "--device", self.options.device, "--cases", path]
             for name, value in group.sets.items():
                 command += ["--set", f"{name}={value}"]
