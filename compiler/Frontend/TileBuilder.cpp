@@ -44,10 +44,13 @@ TileBuilder::BlockScope &TileBuilder::scopeFor(Operation *op) {
 }
 
 Value TileBuilder::place(Operation *op) {
-  // Values of other types stay where the program computes them: moving a large
-  // tile out of a loop is the scheduler's decision.
+  // Other values, but for vectors that are loaded or compared with, stay where
+  // the program computes them: moving a large tile out of a loop is the
+  // scheduler's decision.
   Type element = getElementTypeOrSelf(op->getResult(0).getType());
-  bool isShared = element.isInteger() || isa<arith::ConstantOp>(op);
+  bool isVector = isa<LoadOp, SplatOp>(op) &&
+                  axesOf(op->getResult(0).getType()).size() <= 1;
+  bool isShared = element.isInteger() || isa<arith::ConstantOp>(op) || isVector;
   if (!isShared) {
     insert(op, scopes.back());
     return op->getResult(0);

@@ -46,7 +46,7 @@ MANY_TILES = [
     (3, 33, 15, 6, 800, "--fill kv_len=800,0,769"),
     (3, 5, 100, 2, 100, "--fill kv_len=0,100,65"),
     # Tiles of one step, with rows to be cleared, behind tiles whose first warpgroup leaves steps out.
-    (100, 256, 2, 2, 400, "--fill kv_len=400,40,0,129"),
+    (70, 256, 2, 2, 330, "--fill kv_len=330,40,0,70"),
 ]
 MULTIPROCESSORS, MOST_ROWS, MOST_COLUMNS, MOST_STAGES = 132, 256, 128, 4
 FLASH_LAYOUTS = ["padded", "permuted", "transposed", "unaligned", "broadcast", "q=transposed", "k=padded --layout v=transposed",
@@ -63,6 +63,7 @@ VARIANT_INPUTS = {
     "padded": ["--fill first=3,70", "--fill first=3,70 --plant v=nan@1:0..3"],
     "documents": ["--fill doc=0,0,0,1,1,2"],
     "biased": [""],
+    "kept": ["--fill keys=1,1,1,0,1 --plant v=nan@1:3..4"],
 }
 VARIANT_SHAPES = [
     (2, 200, 1, 2, 336, "--fill kv_len=336,77"),
