@@ -36,8 +36,8 @@ def TileObligations : Pass<"tile-obligations", "::selvedge::tile::ProgramOp"> {
 
     - `tile.reduce`: absent lanes become the identity by a select, unless it is a sum of what is 0 there: loads by their fill, softmax weights, and sums and products of such.
     - `tile.softmax_update`: absent scores become -inf by a select, the last operation before the maximum. Of its conditions those are left out that others imply in rows that exist.
-    - `tile.dot`: the annihilator-pair rule. Wherever a contracted lane is absent, each operand that knows of it is exactly 0: a load by its fill, softmax weights because their score
-      was -inf, anything else by a select. A predicate that only one operand can see (a causal mask on weights) leaves the other operand as present data.
+    - `tile.dot`: the annihilator-pair rule. Wherever a contracted lane is absent, each operand that knows of it is exactly 0: a load by its fill, for which it takes
+      predicates of the product on its own axes (`where mask[j] > 0` on keys), softmax weights because their score was -inf, anything else by a select. A predicate that only one operand can see (a causal mask on weights) leaves the other operand as present data.
 
     Each access and each select gets a safety note in its location, which `selvedge explain` reads.
 
