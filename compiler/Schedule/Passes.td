@@ -179,7 +179,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
   let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
   let description = [{
     For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. Copies move to a role of one thread; the tiles of loops travel through
-    rings of two to four slots, as shared memory allows, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for
+    rings of two to four slots, as shared memory allows (five where warpgroups leave steps out), each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for
     products, and releases a slot after the last product that reads it is complete. Reductions and products keep their presence, and slots say what they hold.
     Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
     remove are cleared before they are read (`sm.clear`). A product whose operand is computed from another product of its step lags one step behind, beside the products of the next; warpgroups start their
