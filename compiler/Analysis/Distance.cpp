@@ -3,7 +3,7 @@
 #include "compiler/Analysis/Distance.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace selvedge::analysis {
 
@@ -20,21 +20,15 @@ Value unconverted(Value v) {
   return v;
 }
 
-std::optional<int64_t> constantOf(Value v) {
-  APInt constant;
-  return matchPattern(v, m_ConstantInt(&constant))
-             ? std::optional(constant.getSExtValue())
-             : std::nullopt;
-}
-
 /// `ceildiv(x, c) * c` is no less than x, which this returns; null for others.
 Value roundedUp(Value v) {
   auto product = v.getDefiningOp<arith::MulIOp>();
   auto quotient = product ? product.getLhs().getDefiningOp<arith::CeilDivSIOp>()
                           : arith::CeilDivSIOp();
   std::optional<int64_t> by =
-      product ? constantOf(product.getRhs()) : std::nullopt;
-  return quotient && by && *by > 0 && constantOf(quotient.getRhs()) == by
+      product ? getConstantIntValue(product.getRhs()) : std::nullopt;
+  return quotient && by && *by > 0 &&
+                 getConstantIntValue(quotient.getRhs()) == by
              ? quotient.getLhs()
              : Value();
 }
@@ -46,7 +40,8 @@ bool isAtMostAbove(Value high, Value low, int64_t most) {
   low = unconverted(low);
   if (high == low)
     return most >= 0;
-  std::optional<int64_t> x = constantOf(high), y = constantOf(low);
+  std::optional<int64_t> x = getConstantIntValue(high),
+                         y = getConstantIntValue(low);
   if (x && y)
     return *x - *y <= most;
   auto above = [&](Value v) { return isAtMostAbove(v, low, most); };
@@ -65,10 +60,10 @@ bool isAtMostAbove(Value high, Value low, int64_t most) {
       less && (above(less.getLhs()) || above(less.getRhs())))
     return true;
   if (auto sum = low.getDefiningOp<arith::AddIOp>())
-    if (std::optional<int64_t> more = constantOf(sum.getRhs()))
+    if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
       return isAtMostAbove(high, sum.getLhs(), most + *more);
   if (auto sum = high.getDefiningOp<arith::AddIOp>())
-    if (std::optional<int64_t> more = constantOf(sum.getRhs()))
+    if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
       return isAtMostAbove(sum.getLhs(), low, most - *more);
   return false;
 }

@@ -213,12 +213,13 @@ private:
           demands.erase(load);
           load.erase();
         }
-      } else
+      } else {
         operand->set(select(
             b, op,
             operand == &op.getLhsMutable() ? "left operand" : "right operand",
             nameOf(op), open, operand->get(),
             b.getZeroAttr(getElementTypeOrSelf(operand->get().getType()))));
+      }
     }
     for (Value p : op.getPresence()) {
       auto within = [&](Value operand) {

@@ -322,31 +322,11 @@ Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
   return awaitTile(copy, ring, at, mapping);
 }
 
-namespace {
-
-/// Rows from `first` on of a tile exist before `end`.
-struct RowLimit {
-  Value first, end;
-};
-
-std::optional<RowLimit> matchRowLimit(Value predicate) {
-  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
-    return std::nullopt;
-  auto range = compare.getLhs().getDefiningOp<RangeOp>();
-  auto end = compare.getRhs().getDefiningOp<SplatOp>();
-  return range && end
-             ? std::optional<RowLimit>({range.getStart(), end.getValue()})
-             : std::nullopt;
-}
-
-} // namespace
-
 /// Whether the rows that a copy brings although they are absent are the last
 /// ones: a loop's bound then leaves only the last step with such.
 bool RoleKernel::lacksLastRowsOnly(const BulkCopy &copy) {
   return llvm::all_of(copy.rowPredicates,
-                      [](Value p) { return matchRowLimit(p).has_value(); });
+                      [](Value p) { return matchIndexLimit(p).has_value(); });
 }
 
 /// Whether one of the tiles has rows to be cleared; null where that is not a
@@ -355,7 +335,7 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
   Value absent;
   for (StepTile &tile : tiles)
     for (Value p : tile.copy->rowPredicates) {
-      std::optional<RowLimit> limit = matchRowLimit(p);
+      std::optional<IndexLimit> limit = matchIndexLimit(p);
       if (!limit)
         return {};
       int64_t rows = tile.copy->copy.getBuffer().getType().getRows();

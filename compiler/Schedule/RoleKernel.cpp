@@ -56,9 +56,10 @@ void RoleKernel::allocate() {
     residentStages = 2;
     taken += tileBytes;
   }
-  int64_t most = std::max(
-      maxStages,
-      std::min(maxStages + 1, mostIdleSteps() > 0 ? slotsForIdleSteps() : 0));
+  // Idle steps may have one more if that is enough for them.
+  bool wantsOneMore =
+      mostIdleSteps() > 0 && slotsForIdleSteps() == maxStages + 1;
+  int64_t most = maxStages + wantsOneMore;
   for (; stages < most && taken + stepBytes <= maxSharedBytes; ++stages)
     taken += stepBytes;
   smemBytes = taken;

@@ -26,6 +26,12 @@ struct AheadLimit {
 };
 std::optional<AheadLimit> matchAheadLimit(mlir::Value condition);
 
+/// `index < end`, of indices from `first` on and a scalar.
+struct IndexLimit {
+  mlir::Value first, end;
+};
+std::optional<IndexLimit> matchIndexLimit(mlir::Value condition);
+
 class RoleKernel {
 public:
   RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
@@ -294,6 +300,8 @@ private:
   int64_t mostIdleSteps();
   int64_t slotsForIdleSteps();
   bool hasIdleSteps();
+  /// Whether what the rows of a tile see ends one after the other.
+  bool endsByRow();
   std::optional<AheadLimit> endOfRows(mlir::Value condition);
   mlir::Value pastAhead(const AheadLimit &ahead, mlir::Value row,
                         mlir::IRMapping &mapping);

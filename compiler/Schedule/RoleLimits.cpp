@@ -26,6 +26,17 @@ std::optional<AheadLimit> matchAheadLimit(Value condition) {
   return limit.columns && limit.rows ? std::optional(limit) : std::nullopt;
 }
 
+std::optional<IndexLimit> matchIndexLimit(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+    return std::nullopt;
+  auto range = compare.getLhs().getDefiningOp<RangeOp>();
+  auto end = compare.getRhs().getDefiningOp<SplatOp>();
+  return range && end
+             ? std::optional<IndexLimit>({range.getStart(), end.getValue()})
+             : std::nullopt;
+}
+
 namespace {
 
 /// The conditions of a mask that bound the index `column` from above.

@@ -154,11 +154,7 @@ void RoleKernel::passTurn() {
 bool RoleKernel::hasTwoBodies(const Pending *before) {
   if (plan.loops.size() == 1 || (isPipelined() && !before))
     return false;
-  scf::ForOp last = plan.loops.back();
-  bool endsByRow = llvm::any_of(lagged[last].getPresence(), [&](Value p) {
-    return endOfRows(p).has_value();
-  });
-  return !isBackward() || !endsByRow;
+  return !isBackward() || !endsByRow();
 }
 
 /// Starts the products of a step that need nothing of it, and beside them the

@@ -238,11 +238,11 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
   constexpr int64_t manyWeights = 64;
   bool isLong = distOf(rows.full).getNumRegs() >= manyWeights;
-  bool isMasked = isa_and_nonnull<arith::SelectOp>(step.scores.getDefiningOp());
   std::optional<Exponents> open;
   // Ends a basic block, as masks do: ptxas moves no weights ahead of the turn
   // (D 256: 70 instructions, 1 %).
-  if (!isMasked && !isLong && hasTurns() && plan.warpgroups <= 2) {
+  if (!isLong && plan.warpgroups == 2 &&
+      !step.scores.getDefiningOp<arith::SelectOp>()) {
     open = findExponents(step, loop, mapping);
     makePositive(*open);
   }
@@ -252,7 +252,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Exponents from = open ? *open : findExponents(step, loop, mapping);
   // The exact step, too, has the masked scores: predicates that wait for it
   // would take registers.
-  isMasked = bool(from.presence);
+  bool isMasked = bool(from.presence);
   if (isMasked)
     maskScores(from);
   Value exponents = math::FmaOp::create(b, loc, from.scores,

@@ -147,10 +147,12 @@ int64_t RoleKernel::mostIdleSteps() {
   scf::ForOp last = plan.loops.back();
   std::optional<int64_t> step = getConstantIntValue(last.getStep());
   int64_t rows = warpgroupRows * (plan.warpgroups - 1);
-  bool isBounded = llvm::any_of(lagged[last].getPresence(), [&](Value p) {
-    return endOfRows(p).has_value();
-  });
-  return step && *step <= rows && isBounded ? (rows + *step - 1) / *step : 0;
+  return step && *step <= rows && endsByRow() ? (rows + *step - 1) / *step : 0;
+}
+
+bool RoleKernel::endsByRow() {
+  return llvm::any_of(lagged[plan.loops.back()].getPresence(),
+                      [&](Value p) { return endOfRows(p).has_value(); });
 }
 
 /// The pending product holds its slot during the idle steps; and until the next
@@ -220,15 +222,9 @@ SmallVector<Value> RoleKernel::columnLimits() {
         !getElementTypeOrSelf(op.getResult(0).getType()).isInteger(1) ||
         isa<arith::AndIOp, arith::CmpFOp, BroadcastOp>(op))
       continue;
-    auto compare = dyn_cast<arith::CmpIOp>(op);
-    auto range =
-        compare ? compare.getLhs().getDefiningOp<RangeOp>() : RangeOp();
-    auto limit =
-        compare ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
-    bool isScalar = range && limit &&
-                    range.getStart() == last.getInductionVar() &&
-                    last.isDefinedOutsideOfLoop(limit.getValue()) &&
-                    compare.getPredicate() == arith::CmpIPredicate::slt;
+    std::optional<IndexLimit> limit = matchIndexLimit(op.getResult(0));
+    bool isScalar = limit && limit->first == last.getInductionVar() &&
+                    last.isDefinedOutsideOfLoop(limit->end);
     if (!isScalar && !endOfRows(op.getResult(0)))
       return {};
     limits.push_back(op.getResult(0));
@@ -254,11 +250,7 @@ Value RoleKernel::wholeEnd(IRMapping &mapping) {
           *ahead, add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
           mapping);
     else
-      bound = scalar(limit.getDefiningOp<arith::CmpIOp>()
-                         .getRhs()
-                         .getDefiningOp<SplatOp>()
-                         .getValue(),
-                     mapping);
+      bound = scalar(matchIndexLimit(limit)->end, mapping);
     end = end ? least(end, bound) : bound;
   }
   return end;

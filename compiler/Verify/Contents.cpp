@@ -55,16 +55,17 @@ LaneExpressions::Key LaneExpressions::lessThan(Key index, Key bound) {
 /// What lies at the load's indices in a tensor that the kernel never writes,
 /// and zero where a predicate is false. One that is true everywhere, or given,
 /// is none.
-LaneExpressions::Key LaneExpressions::element(Agent &agent, sm::LoadOp load) {
+LaneExpressions::Key LaneExpressions::element(Agent &agent, sm::LoadOp load,
+                                              ValueRange given) {
   Key key = add({Element, bits(load.getTensor().getAsOpaquePointer())});
   for (Value index : load.getIndices()) {
-    Key at = of(agent, index);
+    Key at = of(agent, index, given);
     key = add({Element, 1, key, at});
   }
   SmallVector<Key> absent;
   for (Value p : load.getPresence())
     if (!isTrue(agent, p) && !llvm::is_contained(given, p))
-      absent.push_back(of(agent, p));
+      absent.push_back(of(agent, p, given));
   llvm::sort(absent);
   for (Key p : absent)
     key = add({Element, 2, key, p});
@@ -77,7 +78,8 @@ std::optional<int64_t> LaneExpressions::known(Agent &agent, Value scalar) {
                                                 : std::nullopt;
 }
 
-LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
+LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
+                                         ValueRange given) {
   value = strip(value);
   if (Attribute number = constantOf(value); isa_and_nonnull<FloatAttr>(number))
     return add({Real, bits(number.getAsOpaquePointer())});
@@ -96,9 +98,9 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
                                std::pair(either.getRhs(), either.getLhs())})
       if (Value scalar = strip(side); !sm::distOf(scalar.getType()))
         if (std::optional<int64_t> number = known(agent, scalar))
-          return *number != 0 ? constant(1) : of(agent, other);
+          return *number != 0 ? constant(1) : of(agent, other, given);
   if (auto load = dyn_cast_or_null<sm::LoadOp>(def); load && isStable(load))
-    return element(agent, load);
+    return element(agent, load, given);
   bool isExpression = def && isMemoryEffectFree(def) &&
                       def->getNumRegions() == 0 && def->getNumOperands() <= 3;
   if (!isExpression)
@@ -108,12 +110,13 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value) {
     return lane(axisNames(range.getType()).front(), start);
   }
   if (isa<arith::DivUIOp>(def)) {
-    Key a = of(agent, def->getOperand(0)), b = of(agent, def->getOperand(1));
+    Key a = of(agent, def->getOperand(0), given),
+        b = of(agent, def->getOperand(1), given);
     return quotient(a, b);
   }
   Node node{bits(def->getName().getAsOpaquePointer()), 0, 0, 0, 0};
   for (auto [i, operand] : llvm::enumerate(def->getOperands()))
-    node[i + 2] = of(agent, operand);
+    node[i + 2] = of(agent, operand, given);
   if (auto compare = dyn_cast<arith::CmpIOp>(def))
     node = {Compare, static_cast<uint64_t>(compare.getPredicate()), node[2],
             node[3]};

@@ -22,16 +22,9 @@ public:
   explicit LaneExpressions(Integers &integers) : integers(integers) {}
 
   /// A value as `agent` has it now; of an index tile, as a function of the
-  /// lane.
-  Key of(Agent &agent, mlir::Value value);
-  /// The same where scalar conditions hold: what is only loaded where they do
+  /// lane. Where the conditions `given` hold: what is only loaded where they do
   /// is what is loaded anywhere.
-  Key of(Agent &agent, mlir::Value value, mlir::ValueRange conditions) {
-    given = conditions;
-    Key key = of(agent, value);
-    given = {};
-    return key;
-  }
+  Key of(Agent &agent, mlir::Value value, mlir::ValueRange given = {});
   /// `start + lane of axis`.
   Key lane(mlir::StringAttr axis, Key start);
   /// `a / b`, rounding down, of numbers that are not negative.
@@ -55,7 +48,7 @@ private:
   using Node = std::array<uint64_t, 5>;
 
   Key add(Node node);
-  Key element(Agent &agent, sm::LoadOp load);
+  Key element(Agent &agent, sm::LoadOp load, mlir::ValueRange given);
   std::optional<int64_t> known(Agent &agent, mlir::Value scalar);
   /// Lane along each axis.
   using Lanes = llvm::SmallDenseMap<mlir::StringAttr, int64_t, 2>;
@@ -66,7 +59,6 @@ private:
   bool isEverywhere(Agent &agent, mlir::arith::CmpIOp compare, bool expected);
 
   Integers &integers;
-  mlir::ValueRange given;
   struct NodeHash {
     size_t operator()(const Node &node) const {
       return llvm::hash_combine_range(node);

@@ -4,7 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -20,13 +20,6 @@ static StringAttr dimOf(KernelOp kernel, Value argument) {
       .getDim();
 }
 
-static std::optional<int64_t> constantOf(Value value) {
-  APInt constant;
-  return matchPattern(value, m_ConstantInt(&constant))
-             ? std::optional(constant.getSExtValue())
-             : std::nullopt;
-}
-
 /// The largest constant by which `value`, or a sum or bound made of it, is
 /// divided, or in steps of which a loop goes up to it.
 static int64_t blockOf(Value value) {
@@ -39,12 +32,12 @@ static int64_t blockOf(Value value) {
       std::optional<int64_t> divisor;
       if (auto loop = dyn_cast<scf::ForOp>(user)) {
         if (use.get() == loop.getUpperBound())
-          divisor = constantOf(loop.getStep());
+          divisor = getConstantIntValue(loop.getStep());
       } else if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp,
                      arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(
                      user)) {
         if (use.getOperandNumber() == 0)
-          divisor = constantOf(user->getOperand(1));
+          divisor = getConstantIntValue(user->getOperand(1));
       } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
                      arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
         made.insert(user->getResult(0));
@@ -144,16 +137,20 @@ static bool isLaunched(LaunchOp launch, const Trial &trial, KernelOp kernel) {
          });
 }
 
+/// The place of a dimension among those of the launch's plan.
+static unsigned symbolOf(LaunchOp launch, KernelOp kernel, Value dim) {
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  return llvm::find(names, dimOf(kernel, dim)) - names.begin();
+}
+
 /// Whether the launch depends on the dimension.
 static bool isConditioned(LaunchOp launch, KernelOp kernel, Value dim) {
   if (!launch)
     return false;
   std::optional<AffineMap> conditions =
       launch->getParentOfType<VariantOp>().getConditions();
-  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   return conditions &&
-         conditions->isFunctionOfSymbol(llvm::find(names, dimOf(kernel, dim)) -
-                                        names.begin());
+         conditions->isFunctionOfSymbol(symbolOf(launch, kernel, dim));
 }
 
 /// Gives dimensions, from the `first` on, values for which the kernel is
@@ -186,8 +183,7 @@ static bool hasIntegersAlong(LaunchOp launch, KernelOp kernel, Value dim) {
   if (!launch)
     return false;
   auto plan = launch->getParentOfType<PlanOp>();
-  unsigned symbol =
-      llvm::find(plan.getDims(), dimOf(kernel, dim)) - plan.getDims().begin();
+  unsigned symbol = symbolOf(launch, kernel, dim);
   return llvm::any_of(plan.getTensors().getAsRange<tile::TensorArgAttr>(),
                       [&](tile::TensorArgAttr tensor) {
                         return tensor.getElementType().isInteger() &&

@@ -36,18 +36,6 @@ struct Placed {
     now.resize(image->bytes().size());
     return device.copyFrom(now, buffer.data());
   }
-
-  /// Downloads the elements and checks the rest.
-  Result<std::vector<std::byte>>
-  fetch(const Device &device, const std::string &name, bool readOnly) const {
-    std::vector<std::byte> now;
-    Status status = download(device, now);
-    if (status.ok())
-      status = image->check(name, now, readOnly);
-    if (!status.ok())
-      return status;
-    return image->load(now);
-  }
 };
 
 using Images = std::map<std::string, Image>;
@@ -124,23 +112,6 @@ Result<Placed> placeWorkspace(const Manifest &manifest, const Device &device,
                         std::make_shared<GuardedImage>(std::move(image)));
 }
 
-/// Checks every tensor and downloads what was written.
-Result<Outputs> fetchTensors(const Problem &problem, const Device &device,
-                             const PlacedTensors &placed) {
-  Outputs outputs;
-  for (const auto &[name, one] : placed) {
-    const ManifestTensor &tensor =
-        problem.signature.tensors[*problem.signature.findTensor(name)];
-    bool written = isWritten(tensor);
-    Result<std::vector<std::byte>> content = one.fetch(device, name, !written);
-    if (!content.ok())
-      return content.status();
-    if (written)
-      outputs[name] = {tensor.dtype, one.view().shape, std::move(*content)};
-  }
-  return outputs;
-}
-
 /// All bytes of tensors, canaries and gaps, too.
 using Bytes = std::map<std::string, std::vector<std::byte>>;
 
@@ -150,6 +121,24 @@ Result<Bytes> downloadAll(const Device &device, const PlacedTensors &placed) {
     if (Status s = one.download(device, bytes[name]); !s.ok())
       return s;
   return bytes;
+}
+
+/// Checks every tensor, of which these are the bytes now, and takes what was
+/// written.
+Result<Outputs> checkTensors(const Problem &problem,
+                             const PlacedTensors &placed, const Bytes &bytes) {
+  Outputs outputs;
+  for (const auto &[name, one] : placed) {
+    const ManifestTensor &tensor =
+        problem.signature.tensors[*problem.signature.findTensor(name)];
+    bool written = isWritten(tensor);
+    const std::vector<std::byte> &now = bytes.at(name);
+    if (Status s = one.image->check(name, now, !written); !s.ok())
+      return s;
+    if (written)
+      outputs[name] = {tensor.dtype, one.view().shape, one.image->load(now)};
+  }
+  return outputs;
 }
 
 /// The type in which registers are poisoned: that of the data.
@@ -251,10 +240,16 @@ Result<GpuOutcome> GpuOp::run(const Problem &problem,
   if (Status s = launchAll(execution, mainType(problem.signature), launches);
       !s.ok())
     return s;
-  if (auto untouched = workspace->fetch(device, "workspace", false);
-      !untouched.ok())
-    return untouched.status();
-  if (Result<Outputs> none = fetchTensors(problem, device, *inputs); !none.ok())
+  std::vector<std::byte> scratch;
+  Status untouched = workspace->download(device, scratch);
+  if (untouched.ok())
+    untouched = workspace->image->check("workspace", scratch, false);
+  if (!untouched.ok())
+    return untouched;
+  Result<Bytes> read = downloadAll(device, *inputs);
+  if (!read.ok())
+    return read.status();
+  if (Result<Outputs> none = checkTensors(problem, *inputs, *read); !none.ok())
     return none.status();
   Bytes first;
   for (size_t i = 0; i < written.size(); ++i) {
@@ -264,19 +259,19 @@ Result<GpuOutcome> GpuOp::run(const Problem &problem,
     // What the first launch left has been checked.
     if (i > 0 && *bytes == first)
       continue;
-    if (i == 0)
-      first = std::move(*bytes);
-    Result<Outputs> outputs = fetchTensors(problem, device, written[i]);
+    Result<Outputs> outputs = checkTensors(problem, written[i], *bytes);
     if (!outputs.ok())
       return outputs.status();
-    if (i == 0)
+    if (i == 0) {
+      first = std::move(*bytes);
       outcome.outputs = std::move(*outputs);
-    else if (Status s = compareBits(
-                 *outputs,
-                 fmt::format("launch {} of {}", i + 1, written.size()),
-                 outcome.outputs, "the first");
-             !s.ok())
+    } else if (Status s = compareBits(
+                   *outputs,
+                   fmt::format("launch {} of {}", i + 1, written.size()),
+                   outcome.outputs, "the first");
+               !s.ok()) {
       return s;
+    }
   }
   return outcome;
 }
