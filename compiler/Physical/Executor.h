@@ -51,6 +51,10 @@ protected:
               llvm::ArrayRef<reference::TileRef> tiles);
   /// A tile of a type whose lanes all hold poison.
   std::shared_ptr<reference::TileValue> poisonTile(mlir::Type type);
+  /// Stores an element of `stored` in a tensor; fails the second time.
+  llvm::Error storeElement(mlir::Operation *op, reference::Tensor &target,
+                           int64_t element, const reference::TileValue &stored,
+                           int64_t lane);
 
 private:
   /// What a store has replaced.

@@ -48,18 +48,27 @@ llvm::Error Executor::runStore(Operation *op, Value value, Value tensor,
   for (auto [lane, element] : llvm::enumerate(lanes->elements)) {
     if (element < 0)
       continue;
-    if (target.stored[element]++)
-      return errorAt(op, "stores element " + llvm::Twine(element) +
-                             " of tensor '" + target.arg.getName().getValue() +
-                             "' twice in one kernel");
-    bool isFloat = stored->isFloat;
-    replaced.push_back({&target, element,
-                        isFloat ? target.elements.values[element] : 0,
-                        isFloat ? 0 : target.elements.ints[element]});
-    if (isFloat)
-      target.elements.values[element] = stored->values[from[lane]];
-    else
-      target.elements.ints[element] = stored->ints[from[lane]];
+    if (llvm::Error failure =
+            storeElement(op, target, element, *stored, from[lane]))
+      return failure;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Executor::storeElement(Operation *op, reference::Tensor &target,
+                                   int64_t element, const TileValue &stored,
+                                   int64_t lane) {
+  if (target.stored[element]++)
+    return errorAt(op, "stores element " + llvm::Twine(element) +
+                           " of tensor '" + target.arg.getName().getValue() +
+                           "' twice in one kernel");
+  TileValue &elements = target.elements;
+  if (stored.isFloat) {
+    replaced.push_back({&target, element, elements.values[element], 0});
+    elements.values[element] = stored.values[lane];
+  } else {
+    replaced.push_back({&target, element, 0, elements.ints[element]});
+    elements.ints[element] = stored.ints[lane];
   }
   return llvm::Error::success();
 }

@@ -146,9 +146,8 @@ llvm::Error runBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
 llvm::Error runRoleBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
                          Grid &grid, Arguments &arguments,
                          PoisonSource &poison) {
-  RoleMemory memory(poison);
   EarlyWrites none;
-  return runRoles(kernel, [&] {
+  return runRoles(kernel, poison, grid, [&](RoleMemory &memory) {
     auto agent = std::make_unique<RoleAgent>(poison, none, memory, grid);
     agent->blockId = block;
     passArguments(kernel, plan, arguments, *agent);

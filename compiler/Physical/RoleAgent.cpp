@@ -3,6 +3,7 @@
 #include "compiler/Physical/RoleAgent.h"
 #include "dialect/Sm/SmScheduler.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -29,30 +30,57 @@ StageId RoleAgent::bufferId(Value buffer) const {
   return it == names.end() ? StageId(buffer, 0) : it->second;
 }
 
-TileRef RoleAgent::readBuffer(Value buffer) {
-  return memory.read(bufferId(buffer), seen);
+void RoleAgent::start(sm::RoleOp role, int64_t warpgroup, unsigned number) {
+  this->number = number;
+  threads = role.getSingle() ? 1 : 128;
+  for (int64_t warp = 0; warp < (role.getSingle() ? 1 : 4); ++warp)
+    warps.push_back(memory.addWarp());
+  values[role.getBody().getArgument(0)] = reference::makeScalar(warpgroup);
+  enter(role.getBody().front(), role, /*isLeaders=*/false);
 }
 
-void RoleAgent::enter(Block &block, Operation *owner) {
-  frames.push_back({owner, block.begin(), block.end()});
+TileRef RoleAgent::read(StageId stage) {
+  Reading reading = nextReading(stage);
+  TileRef data =
+      memory.startRead(executing(), stage, Proxy::Generic, reading.id);
+  memory.finishRead(executing(), stage, reading.id);
+  return data;
+}
+
+TileRef RoleAgent::readBuffer(Value buffer) { return read(bufferId(buffer)); }
+
+llvm::Error RoleAgent::toError(Operation *op, StringRef problem) {
+  return problem.empty() ? llvm::Error::success() : errorAt(op, problem);
+}
+
+void RoleAgent::enter(Block &block, Operation *owner, bool isLeaders) {
+  frames.push_back({owner, block.begin(), block.end(), isLeaders});
+}
+
+/// Whether a condition holds for the leader of a warpgroup alone.
+static bool isForLeader(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return isForLeader(both.getLhs()) || isForLeader(both.getRhs());
+  return isa_and_nonnull<sm::WarpgroupLeaderOp>(condition.getDefiningOp());
 }
 
 void RoleAgent::startRound(scf::ForOp op, int64_t index,
-                           ArrayRef<TileRef> carried) {
+                           ArrayRef<TileRef> carried, bool isLeaders) {
   if (index >= integer(op.getUpperBound())) {
     define(op.getResults(), carried);
     return;
   }
   values[op.getInductionVar()] = reference::makeScalar(index);
   define(op.getRegionIterArgs(), carried);
-  enter(*op.getBody(), op);
+  enter(*op.getBody(), op, isLeaders);
 }
 
 bool RoleAgent::enterRegions(Operation *op) {
+  bool isLeaders = frames.back().isLeaders;
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](scf::ForOp loop) {
         startRound(loop, integer(loop.getLowerBound()),
-                   valuesOf(loop.getInitArgs()));
+                   valuesOf(loop.getInitArgs()), isLeaders);
         return true;
       })
       .Case([&](scf::IfOp branch) {
@@ -60,12 +88,13 @@ bool RoleAgent::enterRegions(Operation *op) {
                              ? branch.getThenRegion()
                              : branch.getElseRegion();
         if (!region.empty())
-          enter(region.front(), branch);
+          enter(region.front(), branch,
+                isLeaders || isForLeader(branch.getCondition()));
         return true;
       })
       .Case([&](scf::WhileOp loop) {
         define(loop.getBeforeArguments(), valuesOf(loop.getInits()));
-        enter(*loop.getBeforeBody(), loop);
+        enter(*loop.getBeforeBody(), loop, isLeaders);
         return true;
       })
       .Default([](Operation *) { return false; });
@@ -82,15 +111,15 @@ void RoleAgent::leaveBlock() {
     if (!integer(condition.getCondition()))
       return define(loop.getResults(), passed);
     define(loop.getAfterArguments(), passed);
-    return enter(*loop.getAfterBody(), loop);
+    return enter(*loop.getAfterBody(), loop, frame.isLeaders);
   }
   SmallVector<TileRef> yielded = valuesOf(terminator->getOperands());
   if (auto loop = dyn_cast<scf::ForOp>(frame.owner)) {
     startRound(loop, integer(loop.getInductionVar()) + integer(loop.getStep()),
-               yielded);
+               yielded, frame.isLeaders);
   } else if (auto loop = dyn_cast<scf::WhileOp>(frame.owner)) {
     define(loop.getBeforeArguments(), yielded);
-    enter(*loop.getBeforeBody(), loop);
+    enter(*loop.getBeforeBody(), loop, frame.isLeaders);
   } else {
     define(frame.owner->getResults(), yielded);
   }
@@ -112,7 +141,10 @@ llvm::Expected<bool> RoleAgent::step() {
       return found.takeError();
     passed = *found;
   } else if (auto barrier = dyn_cast<sm::NamedBarrierOp>(op)) {
-    passed = runNamedBarrier(barrier);
+    llvm::Expected<bool> found = runNamedBarrier(barrier);
+    if (!found)
+      return found.takeError();
+    passed = *found;
   }
   if (!passed)
     return false;
@@ -128,16 +160,21 @@ llvm::Expected<bool> RoleAgent::runWait(sm::WaitOp op) {
   llvm::Expected<StageId> id = stageOf(op, op.getBarrier(), op.getStage());
   if (!id)
     return id.takeError();
-  return memory.passes(*id, integer(op.getParity()), seen);
+  bool isOver = false;
+  if (llvm::Error failure = toError(
+          op, memory.wait(executing(), *id, integer(op.getParity()), isOver)))
+    return std::move(failure);
+  return isOver;
 }
 
 llvm::Error RoleAgent::runArrive(sm::ArriveOp op) {
   llvm::Expected<StageId> id = stageOf(op, op.getBarrier(), op.getStage());
   if (!id)
     return id.takeError();
-  memory.signal(*id, op.getPerWarp() ? warps : threads, 0,
-                std::exchange(posted, {}));
-  return llvm::Error::success();
+  Warps arriving = executing();
+  bool isOnce = op.getPerWarp() || arriving.size() < warps.size();
+  return toError(
+      op, memory.arrive(arriving, *id, isOnce ? arriving.size() : threads, 0));
 }
 
 llvm::Error RoleAgent::checkIdle(sm::IdleOp op) {
@@ -155,20 +192,17 @@ llvm::Error RoleAgent::checkWhole(sm::WholeOp op) {
   return llvm::Error::success();
 }
 
-bool RoleAgent::runNamedBarrier(sm::NamedBarrierOp op) {
+llvm::Expected<bool> RoleAgent::runNamedBarrier(sm::NamedBarrierOp op) {
   int64_t id = integer(op.getId());
   if (!waitsForRound) {
-    // What no fence has ordered does not reach products and bulk stores.
-    std::vector<LateWrite> fenced;
-    llvm::erase_if(written, [&](const LateWrite &write) {
-      if (write.isFenced)
-        fenced.push_back(write);
-      return write.isFenced;
-    });
-    waitsForRound = memory.arrive(
-        id, threads, static_cast<int64_t>(op.getThreads()), fenced);
+    int64_t round = 0;
+    if (llvm::Error failure = toError(
+            op, memory.meet(executing(), id, threads,
+                            static_cast<int64_t>(op.getThreads()), round)))
+      return std::move(failure);
+    waitsForRound = round;
   }
-  if (!op.getArrive() && !memory.isComplete(id, *waitsForRound))
+  if (!op.getArrive() && !memory.isComplete(executing(), id, *waitsForRound))
     return false;
   waitsForRound.reset();
   return true;
@@ -211,16 +245,15 @@ llvm::Error RoleAgent::execute(Operation *op) {
             stageOf(op, op.getBarrier(), op.getStage());
         if (!id)
           return id.takeError();
-        memory.signal(*id, 1, static_cast<int64_t>(op.getBytes()), {});
-        return done();
+        return toError(op, memory.arrive(executing(), *id, 1,
+                                         static_cast<int64_t>(op.getBytes())));
       })
       .Case([&](sm::PostOp op) -> llvm::Error {
         llvm::Expected<StageId> id =
             stageOf(op, op.getMailbox(), op.getStage());
         if (!id)
           return id.takeError();
-        memory.destroy(*id);
-        posted.push_back({*id, valueOf(op.getValue())});
+        memory.write(executing(), *id, valueOf(op.getValue()));
         return done();
       })
       .Case([&](sm::ReceiveOp op) -> llvm::Error {
@@ -228,27 +261,23 @@ llvm::Error RoleAgent::execute(Operation *op) {
             stageOf(op, op.getMailbox(), op.getStage());
         if (!id)
           return id.takeError();
-        values[op] = memory.read(*id, seen);
+        values[op] = read(*id);
         return done();
       })
       .Case([&](sm::ProxyFenceOp) {
-        for (LateWrite &write : written)
-          write.isFenced = true;
+        RoleMemory::fence(executing());
         return done();
       })
       .Case([&](sm::TmaLoadOp op) { return runTmaLoad(op); })
       .Case([&](sm::TmaStoreOp op) {
-        BulkStore store{op, bufferId(op.getBuffer()), {}};
-        for (Value index : op.getIndices())
-          store.at.push_back(integer(index));
-        bulkStores.push_back(std::move(store));
+        startStore(op);
         return done();
       })
       .Case([&](sm::TmaDrainOp op) { return drain(op.getPending()); })
       .Case([&](sm::StageOp op) {
-        writeLate(op.getBuffer(),
-                  reference::broadcast(valueOf(op.getSource()),
-                                       shapeOf(op.getBuffer().getType())));
+        memory.write(executing(), bufferId(op.getBuffer()),
+                     reference::broadcast(valueOf(op.getSource()),
+                                          shapeOf(op.getBuffer().getType())));
         return done();
       })
       .Case([&](sm::ClearOp op) {

@@ -18,20 +18,19 @@ struct Grid {
 };
 
 /// One warpgroup, or the thread of a `single` role, that goes on operation by
-/// operation until it has to wait for others. Products read their buffers, and
-/// give their results, when they are retired; bulk stores read theirs when they
-/// are drained.
+/// operation until it has to wait for others. Its warps do the same at the same
+/// time, but each knows only what barriers and waits have told it. Products
+/// read their buffers until they are retired, and give their results then; bulk
+/// stores read theirs until they are drained.
 class RoleAgent : public Executor {
 public:
   RoleAgent(PoisonSource &poison, EarlyWrites &early, RoleMemory &memory,
             Grid &grid)
       : Executor(poison, early), memory(memory), grid(grid) {}
 
-  /// Threads that execute an operation, warps that arrive for them.
-  int64_t threads = 1, warps = 1;
-
-  /// Starts at the beginning of a block.
-  void enter(mlir::Block &block, mlir::Operation *owner);
+  /// Becomes a warpgroup of a role, or the thread of a `single` one, the
+  /// `number`th agent of its block, and starts at the role's beginning.
+  void start(sm::RoleOp role, int64_t warpgroup, unsigned number);
   /// Executes one operation; false where it has to wait.
   llvm::Expected<bool> step();
   bool isFinished() const { return frames.empty(); }
@@ -50,18 +49,25 @@ private:
   struct Frame {
     mlir::Operation *owner;
     mlir::Block::iterator at, end;
+    /// Whether one thread of a warpgroup executes it.
+    bool isLeaders;
+  };
+  struct Reading {
+    StageId stage;
+    ReadId id;
   };
   struct Product {
     sm::WgmmaOp op;
     std::shared_ptr<reference::TileValue> result;
-    /// Operands in registers; null for buffers.
     llvm::SmallVector<reference::TileRef> operands;
-    llvm::SmallVector<StageId> stages;
+    llvm::SmallVector<Reading> readings;
     reference::TileRef init;
   };
   struct BulkStore {
     sm::TmaStoreOp op;
-    StageId stage;
+    reference::TileRef data;
+    Reading reading;
+    Warps readers;
     llvm::SmallVector<int64_t> at;
   };
 
@@ -70,24 +76,34 @@ private:
                                   mlir::Value stage);
   StageId bufferId(mlir::Value buffer) const;
 
+  /// The warps that execute what comes next, of one of them a thread.
+  Warps executing() {
+    return Warps(warps).take_front(frames.back().isLeaders ? 1 : warps.size());
+  }
+  Reading nextReading(StageId stage) { return {stage, {number, reads++}}; }
+  /// A read that is over at once.
+  reference::TileRef read(StageId stage);
+  static llvm::Error toError(mlir::Operation *op, llvm::StringRef problem);
+
   // Control flow.
+  void enter(mlir::Block &block, mlir::Operation *owner, bool isLeaders);
   bool enterRegions(mlir::Operation *op);
   void leaveBlock();
   void startRound(mlir::scf::ForOp op, int64_t index,
-                  llvm::ArrayRef<reference::TileRef> carried);
+                  llvm::ArrayRef<reference::TileRef> carried, bool isLeaders);
 
   // Synchronisation: whether the operation is passed.
   llvm::Expected<bool> runWait(sm::WaitOp op);
   llvm::Error runArrive(sm::ArriveOp op);
   llvm::Error checkIdle(sm::IdleOp op);
   llvm::Error checkWhole(sm::WholeOp op);
-  bool runNamedBarrier(sm::NamedBarrierOp op);
+  llvm::Expected<bool> runNamedBarrier(sm::NamedBarrierOp op);
 
   // Memory.
   llvm::Error runTmaLoad(sm::TmaLoadOp op);
+  void startStore(sm::TmaStoreOp op);
   llvm::Error drain(size_t pending);
   llvm::Error storeBulk(const BulkStore &store);
-  void writeLate(mlir::Value buffer, reference::TileRef data);
   void clear(sm::ClearOp op);
 
   // Values.
@@ -97,21 +113,26 @@ private:
   reference::TileRef columns(sm::ColumnsOp op);
 
   RoleMemory &memory;
-  Seen seen;
   Grid &grid;
+  unsigned number = 0;
+  int64_t reads = 0; // that it has begun
+  llvm::SmallVector<Warp, 4> warps;
+  /// Threads that execute an operation.
+  int64_t threads = 1;
   llvm::SmallVector<Frame> frames;
   llvm::DenseMap<mlir::Value, StageId> names;
   std::vector<Product> products;
   std::deque<BulkStore> bulkStores;
-  std::vector<LateWrite> written, posted;
   /// Round of the named barrier that it has arrived at and waits for.
   std::optional<int64_t> waitsForRound;
 };
 
-/// Executes a kernel with roles for one thread block.
-/// `make` gives an agent with the kernel's arguments.
-llvm::Error runRoles(sm::KernelOp kernel,
-                     llvm::function_ref<std::unique_ptr<RoleAgent>()> make);
+/// Executes a kernel with roles for one thread block: a second time where the
+/// first one shows that a read may happen beside a write.
+/// `make` gives an agent with the kernel's arguments for a memory.
+llvm::Error
+runRoles(sm::KernelOp kernel, PoisonSource &poison, Grid &grid,
+         llvm::function_ref<std::unique_ptr<RoleAgent>(RoleMemory &)> make);
 
 } // namespace selvedge::physical
 

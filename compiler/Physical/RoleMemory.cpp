@@ -1,15 +1,30 @@
-// Shared memory of a thread block with roles, in the worst order allowed.
+// Shared memory of a thread block with roles: what its stages hold for whom.
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/RoleMemory.h"
 #include "compiler/Physical/Executor.h"
-
-#include <utility>
 
 using namespace mlir;
 
 namespace selvedge::physical {
 
 using reference::TileRef;
+
+void Clock::advance(unsigned index, int64_t time) {
+  if (index >= times.size())
+    times.resize(index + 1, 0);
+  times[index] = std::max(times[index], time);
+}
+
+void Clock::join(const Clock &other) {
+  for (auto [index, time] : llvm::enumerate(other.times))
+    advance(index, time);
+}
+
+Warp RoleMemory::addWarp() {
+  Warp warp{indices++, {}};
+  warp.view.seen.advance(warp.index, 1);
+  return warp;
+}
 
 TileRef RoleMemory::poisoned(StageId stage) {
   Type type = stage.first.getType();
@@ -18,53 +33,79 @@ TileRef RoleMemory::poisoned(StageId stage) {
   return poison.tile(shapeOf(type), buffer ? buffer.getElementType() : word);
 }
 
-void RoleMemory::destroy(StageId stage) { contents[stage] = {poisoned(stage)}; }
+RoleMemory::Stamps RoleMemory::stampsOf(Warps warps) {
+  Stamps stamps;
+  for (const Warp &warp : warps)
+    stamps.push_back({warp.index, warp.view.seen.at(warp.index)});
+  return stamps;
+}
 
-TileRef RoleMemory::read(StageId stage, const Seen &seen) {
+bool RoleMemory::know(Warps warps, ArrayRef<Stamp> stamps, Proxy written,
+                      Proxy proxy) {
+  bool needsFence = written == Proxy::Generic && proxy == Proxy::Async;
+  return llvm::all_of(warps, [&](const Warp &warp) {
+    const Clock &clock = needsFence ? warp.view.fenced : warp.view.seen;
+    return llvm::all_of(stamps, [&](const Stamp &stamp) {
+      return clock.at(stamp.index) >= stamp.time;
+    });
+  });
+}
+
+TileRef RoleMemory::startRead(Warps warps, StageId stage, Proxy proxy,
+                              ReadId id) {
   auto it = contents.find(stage);
-  if (it == contents.end() ||
-      (it->second.mbarrier.first &&
-       seen.lookup(it->second.mbarrier) < it->second.phase))
+  if (it == contents.end())
     return poisoned(stage);
-  return it->second.data;
+  Contents &slot = it->second;
+  slot.reads.push_back({id});
+  if (races.contains(id) || !know(warps, slot.written, slot.proxy, proxy))
+    return poisoned(stage);
+  return slot.data;
 }
 
-void RoleMemory::signal(StageId id, int64_t arrivals, int64_t bytes,
-                        ArrayRef<LateWrite> writes) {
-  MBarrier &barrier = mbarriers[id];
-  barrier.arrived += arrivals;
-  barrier.bytes += bytes;
-  llvm::append_range(barrier.coming, writes);
-  int64_t expected = cast<sm::MBarrierType>(id.first.getType()).getArrivals();
-  if (barrier.arrived < expected || barrier.bytes != 0)
+void RoleMemory::finishRead(Warps warps, StageId stage, ReadId id) {
+  auto it = contents.find(stage);
+  if (it == contents.end())
     return;
-  barrier.arrived -= expected;
-  ++barrier.phases;
-  for (LateWrite &write : std::exchange(barrier.coming, {}))
-    contents[write.stage] = {std::move(write.data), id, barrier.phases};
+  // What was written meanwhile has taken the read's place.
+  for (Read &read : it->second.reads)
+    if (read.id == id)
+      read = {id, true, stampsOf(warps)};
 }
 
-bool RoleMemory::passes(StageId id, int64_t parity, Seen &seen) {
-  int64_t phases = mbarriers[id].phases;
-  if (phases % 2 == parity)
-    return false;
-  seen[id] = phases;
-  return true;
+TileRef RoleMemory::lastWritten(StageId stage) {
+  auto it = contents.find(stage);
+  return it == contents.end() ? poisoned(stage) : it->second.data;
 }
 
-int64_t RoleMemory::arrive(int64_t id, int64_t threads, int64_t expected,
-                           ArrayRef<LateWrite> writes) {
-  NamedBarrier &barrier = named[id];
-  int64_t round = barrier.round;
-  barrier.arrived += threads;
-  llvm::append_range(barrier.coming, writes);
-  if (barrier.arrived >= expected) {
-    barrier.arrived -= expected;
-    ++barrier.round;
-    for (LateWrite &write : std::exchange(barrier.coming, {}))
-      contents[write.stage] = {std::move(write.data)};
-  }
-  return round;
+void RoleMemory::overwrite(Warps warps, StageId stage, TileRef data,
+                           Proxy proxy, Stamps written) {
+  Contents &slot = contents[stage];
+  // A fence orders writes: after a read none is needed.
+  for (const Read &read : slot.reads)
+    if (!read.isOver || !know(warps, read.ends, proxy, proxy))
+      isNews |= races.insert(read.id).second;
+  // Of two writes on the way no one knows which comes last.
+  if (!know(warps, slot.written, slot.proxy, proxy))
+    data = poisoned(stage);
+  slot = {std::move(data), proxy, std::move(written)};
+}
+
+void RoleMemory::write(Warps warps, StageId stage, TileRef data) {
+  overwrite(warps, stage, std::move(data), Proxy::Generic, stampsOf(warps));
+}
+
+RoleMemory::Problem RoleMemory::copy(Warps warps, StageId stage, TileRef data,
+                                     StageId mbarrier, int64_t bytes) {
+  Barrier &signalled = barrier(mbarriers, mbarrier);
+  overwrite(warps, stage, std::move(data), Proxy::Async,
+            {{signalled.index, signalled.phases() + 1}});
+  return arrive(warps, mbarrier, 0, -bytes);
+}
+
+void RoleMemory::fence(Warps warps) {
+  for (Warp &warp : warps)
+    warp.view.fenced.join(warp.view.seen);
 }
 
 } // namespace selvedge::physical

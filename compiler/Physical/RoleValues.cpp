@@ -64,10 +64,20 @@ llvm::Error RoleAgent::runTmaLoad(sm::TmaLoadOp op) {
       if (int64_t element = box.element(row, col); element >= 0)
         data->values[row * type.getCols() + col] =
             tensor.elements.values[element];
-  StageId id = bufferId(op.getBuffer());
-  memory.destroy(id);
-  memory.signal(*barrier, 0, -type.getStageBytes(), {{id, std::move(data)}});
-  return llvm::Error::success();
+  return toError(op,
+                 memory.copy(executing(), bufferId(op.getBuffer()),
+                             std::move(data), *barrier, type.getStageBytes()));
+}
+
+void RoleAgent::startStore(sm::TmaStoreOp op) {
+  Reading reading = nextReading(bufferId(op.getBuffer()));
+  TileRef data =
+      memory.startRead(executing(), reading.stage, Proxy::Async, reading.id);
+  SmallVector<int64_t> at;
+  for (Value index : op.getIndices())
+    at.push_back(integer(index));
+  bulkStores.push_back(
+      {op, std::move(data), reading, executing(), std::move(at)});
 }
 
 llvm::Error RoleAgent::drain(size_t pending) {
@@ -82,26 +92,17 @@ llvm::Error RoleAgent::storeBulk(const BulkStore &store) {
   sm::BufferType type = op.getBuffer().getType();
   reference::Tensor &tensor = *tensors.lookup(op.getMap());
   Box box{tensor, rowDimOf(op, op.getMap(), type.getRows()), store.at};
-  TileRef data = memory.read(store.stage, seen);
+  memory.finishRead(store.readers, store.reading.stage, store.reading.id);
   for (int64_t row = 0; row < type.getRows(); ++row)
     for (int64_t col = 0; col < type.getCols(); ++col) {
       int64_t element = box.element(row, col);
       if (element < 0)
         continue;
-      if (tensor.stored[element]++)
-        return errorAt(
-            op, "stores element " + llvm::Twine(element) + " of tensor '" +
-                    tensor.arg.getName().getValue() + "' twice in one kernel");
-      tensor.elements.values[element] =
-          data->values[row * type.getCols() + col];
+      if (llvm::Error failure = storeElement(op, tensor, element, *store.data,
+                                             row * type.getCols() + col))
+        return failure;
     }
   return llvm::Error::success();
-}
-
-void RoleAgent::writeLate(Value buffer, TileRef data) {
-  StageId id = bufferId(buffer);
-  memory.destroy(id);
-  written.push_back({id, std::move(data)});
 }
 
 void RoleAgent::clear(sm::ClearOp op) {
@@ -110,11 +111,12 @@ void RoleAgent::clear(sm::ClearOp op) {
   std::vector<uint8_t> present = reference::conjunction(predicates, shape);
   if (llvm::all_of(present, [](uint8_t lane) { return lane != 0; }))
     return;
-  auto data = std::make_shared<TileValue>(*readBuffer(op.getBuffer()));
+  StageId stage = bufferId(op.getBuffer());
+  auto data = std::make_shared<TileValue>(*memory.lastWritten(stage));
   for (auto [lane, isPresent] : llvm::enumerate(present))
     if (!isPresent)
       data->values[lane] = 0;
-  writeLate(op.getBuffer(), std::move(data));
+  memory.write(executing(), stage, std::move(data));
 }
 
 void RoleAgent::startProduct(sm::WgmmaOp op) {
@@ -125,9 +127,14 @@ void RoleAgent::startProduct(sm::WgmmaOp op) {
                   op.getInit() ? valueOf(op.getInit()) : nullptr};
   for (sm::WgmmaOp::Pair pair : op.getPairs())
     for (Value operand : {pair.lhs, pair.rhs}) {
-      bool isBuffer = isa<sm::BufferType>(operand.getType());
-      product.operands.push_back(isBuffer ? nullptr : valueOf(operand));
-      product.stages.push_back(isBuffer ? bufferId(operand) : StageId());
+      if (!isa<sm::BufferType>(operand.getType())) {
+        product.operands.push_back(valueOf(operand));
+        continue;
+      }
+      Reading reading = nextReading(bufferId(operand));
+      product.operands.push_back(memory.startRead(executing(), reading.stage,
+                                                  Proxy::Async, reading.id));
+      product.readings.push_back(reading);
     }
   values[op] = product.result;
   products.push_back(std::move(product));
@@ -137,13 +144,12 @@ void RoleAgent::retire(int64_t pending) {
   auto unfinished = std::min<size_t>(pending, products.size());
   for (Product &product : llvm::drop_end(products, unfinished)) {
     TileRef sum = product.init;
-    auto operand = [&](size_t i) {
-      return product.operands[i] ? product.operands[i]
-                                 : memory.read(product.stages[i], seen);
-    };
+    ArrayRef<TileRef> operands = product.operands;
     for (auto [i, pair] : llvm::enumerate(product.op.getPairs()))
-      sum = contract(operand(2 * i), operand(2 * i + 1), sum, pair.over,
+      sum = contract(operands[2 * i], operands[2 * i + 1], sum, pair.over,
                      product.result->shape);
+    for (const Reading &reading : product.readings)
+      memory.finishRead(executing(), reading.stage, reading.id);
     // Whoever has read it before keeps poison.
     product.result->values = sum->values;
   }
