@@ -150,9 +150,14 @@ void describeTests(const Record &record, size_t numTested, Instance &instance) {
     if (!outside.empty())
       instance.mechanism +=
           ", zero where not " + outside + " by the tensor map";
+    bool isCleared =
+        llvm::any_of(record.instances, [](const Instance &instance) {
+          return instance.op == "sm.clear";
+        });
     if (!rest.empty())
       instance.mechanism += "; rows that are not " + listed(record, rest) +
-                            " arrive and are cleared";
+                            (isCleared ? " arrive and are cleared"
+                                       : " arrive and add to no other");
     else if (outside.empty())
       instance.mechanism += ", always present";
   } else if (instance.op == "sm.clear") {

@@ -25,6 +25,7 @@ struct SmDropPresencePass : impl::SmDropPresenceBase<SmDropPresencePass> {
           .Case([](SlotOp slot) {
             slot.getIndicesMutable().clear();
             slot.getPresenceMutable().clear();
+            slot.setGarbage({});
           })
           .Case<ContributesOp, IdleOp, WholeOp>(
               [](auto claim) { claim.erase(); });

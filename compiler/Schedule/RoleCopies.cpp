@@ -8,11 +8,15 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Announces the bytes of a tile and copies it.
-void RoleKernel::load(BulkCopy &copy, const Ring &ring, Value stage,
+/// Awaits a free stage, announces its bytes and copies a tile.
+void RoleKernel::load(BulkCopy &copy, const Ring &ring, Cursor at,
                       IRMapping &mapping) {
+  Value stage = at.stage;
+  if (ring.guarded) {
+    WaitOp::create(b, loc, ring.empty, stage, at.parity);
+    ExpectOp::create(b, loc, ring.full, stage, ring.guarded);
+  }
   int64_t parts = partsOf(copy);
-  ExpectOp::create(b, loc, ring.full, stage, parts * ring.slot.getBytes());
   Value map = mapping.lookup(copy.copy.getTensor());
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
@@ -76,8 +80,11 @@ RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
     return RankedTensorType::get(shape, getElementTypeOrSelf(type),
                                  DistAttr::get(b.getContext(), axes));
   };
-  for (Value p : copy.copy.getPresence())
+  for (auto [i, p] : llvm::enumerate(copy.copy.getPresence())) {
     contents.presence.push_back(recomputed(p, mapping, whole, rowShift));
+    if (llvm::is_contained(copy.garbagePredicates, p))
+      contents.garbage.push_back(static_cast<int64_t>(i));
+  }
   return contents;
 }
 
@@ -90,7 +97,7 @@ RoleKernel::Contents RoleKernel::contentsOf(const Meant &meant, Value rowShift,
     return contents;
   Contents first = contentsOf(*meant.first, rowShift, mapping);
   Value isLast = negated(meant.isFirst);
-  SmallVector<Value> presence;
+  Contents both{contents.indices, {}};
   auto add = [&](BulkCopy &copy, BulkCopy &other, ArrayRef<Value> emitted,
                  Value unless, bool keepsShared) {
     ValueRange others = other.copy.getPresence();
@@ -106,13 +113,14 @@ RoleKernel::Contents RoleKernel::contentsOf(const Meant &meant, Value rowShift,
                 : unless;
         value = arith::OrIOp::create(b, loc, value, spread);
       }
-      presence.push_back(value);
+      if (llvm::is_contained(copy.garbagePredicates, p))
+        both.garbage.push_back(static_cast<int64_t>(both.presence.size()));
+      both.presence.push_back(value);
     }
   };
   add(*meant.copy, *meant.first, contents.presence, meant.isFirst, true);
   add(*meant.first, *meant.copy, first.presence, isLast, false);
-  contents.presence = presence;
-  return contents;
+  return both;
 }
 
 SmallVector<Value> RoleKernel::pack(const LaggedCopy &copy) {
@@ -145,8 +153,7 @@ void RoleKernel::emitStepCopies(scf::ForOp loop, Value index, Cursor at,
   for (auto [i, copy] : llvm::enumerate(plan.streamed[loop])) {
     if (lagged && (i == *lagged) != isLagged)
       continue;
-    WaitOp::create(b, loc, streamed[i].empty, at.stage, at.parity);
-    load(copy, streamed[i], at.stage, mapping);
+    load(copy, streamed[i], at, mapping);
   }
 }
 
@@ -268,10 +275,8 @@ void RoleKernel::emitTileCopies(ValueRange place,
   Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
   IRMapping mapping = outer;
   mapping.map(ValueRange(coordinates), place);
-  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
-    WaitOp::create(b, loc, ring.empty, tile.stage, tile.parity);
-    load(copy, ring, tile.stage, mapping);
-  }
+  for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
+    load(copy, ring, tile, mapping);
   tile = advance(tile, residentStages);
   if (laggedCopy())
     emitLaggingSteps(place, step, carried.drop_front(cursors), mapping);
@@ -283,8 +288,10 @@ void RoleKernel::emitTileCopies(ValueRange place,
 }
 
 Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                            IRMapping &mapping, std::optional<Meant> meant) {
-  WaitOp::create(b, loc, ring.full, at.stage, at.parity);
+                            IRMapping &mapping, std::optional<Meant> meant,
+                            bool hasCome) {
+  if (ring.guarded && !hasCome)
+    WaitOp::create(b, loc, ring.full, at.stage, at.parity);
   Value number = at.stage, rowShift;
   if (copy.isPerWarpgroup) {
     number = add(arith::MulIOp::create(b, loc, number, i32(plan.warpgroups)),
@@ -293,17 +300,16 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
   }
   Contents contents =
       contentsOf(meant.value_or(Meant{&copy}), rowShift, mapping);
-  Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer, number,
-                              contents.indices, contents.presence);
-  return slot;
+  return SlotOp::create(b, loc, ring.slot, ring.buffer, number,
+                        contents.indices, contents.presence, contents.garbage);
 }
 
 /// Awaits the tiles if any of them has absent rows, and clears those.
-void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at,
+void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
                             bool isBeforeTurn) {
   SmallVector<StepTile> cleared;
-  llvm::copy_if(tiles, std::back_inserter(cleared), [](const StepTile &tile) {
-    return !tile.copy->rowPredicates.empty();
+  llvm::copy_if(tiles, std::back_inserter(cleared), [&](const StepTile &tile) {
+    return isCleared(*tile.copy, inFirst);
   });
   if (cleared.empty())
     return;
@@ -317,7 +323,7 @@ void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at,
 /// Both, where nothing stands between them.
 Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                               IRMapping &mapping) {
-  clearTiles(StepTile{&copy, &ring, {&copy}, mapping}, at,
+  clearTiles(StepTile{&copy, &ring, {&copy}, mapping}, at, /*inFirst=*/true,
              /*isBeforeTurn=*/false);
   return awaitTile(copy, ring, at, mapping);
 }
@@ -327,6 +333,26 @@ Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
 bool RoleKernel::lacksLastRowsOnly(const BulkCopy &copy) {
   return llvm::all_of(copy.rowPredicates,
                       [](Value p) { return matchIndexLimit(p).has_value(); });
+}
+
+/// Whether the tile of a copy may have absent rows in a tile's first step, or
+/// in a further one: from the last step to the first only that has the last
+/// rows.
+bool RoleKernel::isCleared(const BulkCopy &copy, bool inFirst) {
+  return !copy.rowPredicates.empty() &&
+         (inFirst || !isBackward() || !lacksLastRowsOnly(copy));
+}
+
+/// Whether the first warpgroup awaits the tile of a copy in each such step,
+/// before its turn: to the others the turn says that it has come, and they need
+/// not wait (heads of 128 gain 1 %). More than two wait nevertheless: without
+/// that ptxas spills more (heads of 64, 5 % slower).
+bool RoleKernel::comesWithTurn(scf::ForOp loop, size_t ring, bool inFirst) {
+  SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
+  return plan.warpgroups == 2 && isCleared(copies[ring], inFirst) &&
+         llvm::any_of(copies, [&](const BulkCopy &copy) {
+           return isCleared(copy, inFirst) && !lacksLastRowsOnly(copy);
+         });
 }
 
 /// Whether one of the tiles has rows to be cleared; null where that is not a
@@ -368,6 +394,16 @@ static DistAttr rowPerThread(BufferType type) {
                                           sizes, strides, lanes, warps)});
 }
 
+/// Whether the fence for the stores beside a step comes before the products
+/// that read `tiles`: those of the next step.
+bool RoleKernel::isFencedLater(ArrayRef<StepTile> tiles) {
+  std::optional<size_t> lagged = laggedCopy();
+  return areStoresDrained && lagged && tiles.size() == 1 &&
+         tiles.front().ring == &streamed[*lagged] &&
+         llvm::all_of(plan.stores,
+                      [](const BulkStore &store) { return !store.rowExtent; });
+}
+
 /// Rows that bulk copies brought although they are absent become zero: the
 /// first warpgroup clears them, and no warp reads before. Where it takes its
 /// turn next, every other warpgroup's comes after it, and its own warps meet at
@@ -397,7 +433,8 @@ void RoleKernel::clearRows(MutableArrayRef<StepTile> tiles, Cursor at,
         rows.push_back(recomputed(p, tile.mapping, byRow));
       ClearOp::create(b, why(tile), slot, rows);
     }
-    ProxyFenceOp::create(b, why(tiles.front()));
+    if (!isFencedLater(tiles))
+      ProxyFenceOp::create(b, why(tiles.front()));
   }
   if (meets)
     NamedBarrierOp::create(b, why(tiles.front()), i32(clearBarrier),

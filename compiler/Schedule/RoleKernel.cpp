@@ -72,10 +72,24 @@ void RoleKernel::allocate() {
         AllocOp::create(b, loc, storeType(store).withStages(storeSlots(store)));
   // After the buffers, which are aligned to more than barriers.
   SmallVector<Value> barriers;
-  for (Ring &ring : llvm::concat<Ring>(resident, streamed)) {
+  auto guard = [&](Ring &ring, BulkCopy &copy) {
+    ring.guarded = stageBytes(copy);
     ring.full = addBarrier(1, ring.depth);
     ring.empty = addBarrier(warpsPerGroup * plan.warpgroups, ring.depth);
     barriers.append({ring.full, ring.empty});
+  };
+  for (auto [ring, copy] : llvm::zip_equal(resident, plan.resident))
+    guard(ring, copy);
+  Ring &first = streamed.front();
+  for (auto [ring, copy] : llvm::zip_equal(streamed, steps)) {
+    if (form != Form::Plain || &ring == &first) {
+      guard(ring, copy);
+      continue;
+    }
+    // What the same products read comes and goes together.
+    first.guarded += stageBytes(copy);
+    ring.full = first.full;
+    ring.empty = first.empty;
   }
   allocateMail();
   barriers.append({mailFull, mailEmpty});

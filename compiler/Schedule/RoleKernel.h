@@ -48,6 +48,9 @@ private:
     mlir::Value buffer, full, empty;
     sm::BufferType slot;
     int64_t depth = 0;
+    /// Bytes of a stage that its barriers are for; none where they are those of
+    /// another ring, which is awaited and released with this one.
+    int64_t guarded = 0;
   };
 
   mlir::Value i32(int64_t v) {
@@ -221,7 +224,7 @@ private:
   void allocate();
   /// A scalar of the source, recomputed at the insertion point.
   mlir::Value scalar(mlir::Value v, mlir::IRMapping &mapping);
-  void load(BulkCopy &copy, const Ring &ring, mlir::Value stage,
+  void load(BulkCopy &copy, const Ring &ring, Cursor at,
             mlir::IRMapping &mapping);
   void emitCopies();
   mlir::LogicalResult emitProducts();
@@ -355,6 +358,8 @@ private:
   mlir::LogicalResult emitFurtherSteps(const TileSteps &steps,
                                        const mlir::IRMapping &mapping,
                                        Pending &pending, Cursor &next);
+  /// The product that `pending` has left, and its result. Its tile is still to
+  /// be released where others come after it.
   mlir::Value emitLastProduct(const Pending &pending,
                               const mlir::IRMapping &mapping);
   void mapResults(llvm::ArrayRef<mlir::Value> carried,
@@ -399,6 +404,7 @@ private:
                           const mlir::IRMapping &mapping);
   mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
                           mlir::Value slot);
+  void releaseLagged(mlir::scf::ForOp loop, const Pending &pending);
   mlir::Value finishLagged(mlir::scf::ForOp loop, mlir::Value started,
                            const Pending &pending, mlir::Value fold = {});
   /// Warpgroups start their products in turn, so that one computes while the
@@ -431,13 +437,17 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
-  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at, bool isBeforeTurn);
-  /// Waits for the tile of a copy in `stage`, whose absent rows clearTiles()
-  /// has cleared. The slot says what it is meant to hold, without `meant` what
-  /// the copy brings.
+  bool isCleared(const BulkCopy &copy, bool inFirst);
+  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
+                  bool isBeforeTurn);
+  bool isFencedLater(llvm::ArrayRef<StepTile> tiles);
+  /// Waits for the tile of a copy in `stage`, unless it is known to have come;
+  /// clearTiles() has cleared its absent rows. The slot says what it is meant
+  /// to hold, without `meant` what the copy brings.
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping,
-                        std::optional<Meant> meant = {});
+                        std::optional<Meant> meant = {}, bool hasCome = false);
+  bool comesWithTurn(mlir::scf::ForOp loop, size_t ring, bool inFirst);
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                           mlir::IRMapping &mapping);
   static bool lacksLastRowsOnly(const BulkCopy &copy);
@@ -453,6 +463,8 @@ private:
   /// which of its elements exist.
   struct Contents {
     llvm::SmallVector<mlir::Value> indices, presence;
+    /// Places of predicates where a slot may hold anything.
+    llvm::SmallVector<int64_t> garbage{};
   };
   Contents contentsOf(BulkCopy &copy, mlir::Value rowShift,
                       mlir::IRMapping &mapping);
@@ -490,7 +502,8 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
-  /// Whether the bulk stores before have been awaited where warps met since.
+  /// Whether the bulk stores before have been awaited where warps met since:
+  /// beside a tile's first step, which those of the tile before it follow.
   bool areStoresDrained = false;
   /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;

@@ -107,8 +107,12 @@ RoleKernel::StepTile RoleKernel::laggedTile(scf::ForOp loop, Value index,
 Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
                               const IRMapping &mapping) {
   StepTile tile = laggedTile(loop, pending.index, mapping);
-  return awaitTile(*tile.copy, *tile.ring, pending.at, tile.mapping,
-                   tile.meant);
+  size_t ring = *streamedBy(loop, lagged[loop]);
+  bool hasCome = llvm::all_of(plan.loops, [&](scf::ForOp any) {
+    return comesWithTurn(any, ring, true) && comesWithTurn(any, ring, false);
+  });
+  return awaitTile(*tile.copy, *tile.ring, pending.at, tile.mapping, tile.meant,
+                   hasCome);
 }
 
 Value RoleKernel::laggedOperand(scf::ForOp loop) {
@@ -182,24 +186,22 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     }
     return meant;
   };
-  // The first warpgroup clears rows before its turn. From the last step to the
-  // first, only the former has absent rows if those are the last ones.
-  if (steps || !isBackward() || !llvm::all_of(copies, lacksLastRowsOnly)) {
-    SmallVector<StepTile> tiles;
-    for (auto mma : loop.getBody()->getOps<MmaOp>())
-      if (std::optional<size_t> ring = ringOf(mma); ring && mma != last)
-        tiles.push_back(
-            {&copies[*ring], &streamed[*ring], meantIn(*ring), mapping});
-    tiles.push_back(laggedTile(loop, index, mapping));
-    clearTiles(tiles, at, /*isBeforeTurn=*/true);
-  }
+  // The first warpgroup clears rows before its turn.
+  SmallVector<StepTile> tiles;
+  for (auto mma : loop.getBody()->getOps<MmaOp>())
+    if (std::optional<size_t> ring = ringOf(mma); ring && mma != last)
+      tiles.push_back(
+          {&copies[*ring], &streamed[*ring], meantIn(*ring), mapping});
+  tiles.push_back(laggedTile(loop, index, mapping));
+  clearTiles(tiles, at, /*inFirst=*/steps != nullptr, /*isBeforeTurn=*/true);
   SmallVector<Started> started;
   for (auto mma : loop.getBody()->getOps<MmaOp>()) {
     if (mma == last)
       continue;
     if (std::optional<size_t> ring = ringOf(mma))
-      slots[copies[*ring].copy.getBuffer()] = awaitTile(
-          copies[*ring], streamed[*ring], at, mapping, meantIn(*ring));
+      slots[copies[*ring].copy.getBuffer()] =
+          awaitTile(copies[*ring], streamed[*ring], at, mapping, meantIn(*ring),
+                    comesWithTurn(loop, *ring, steps != nullptr));
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
       return slot ? slot : mapping.lookupOrNull(v);
@@ -253,9 +255,13 @@ Value RoleKernel::finishLagged(scf::ForOp loop, Value started,
   if (fold)
     AfterOp::create(b, loc, fold);
   Value product = WgmmaWaitOp::create(b, loc, started.getType(), started, 0);
+  releaseLagged(loop, pending);
+  return product;
+}
+
+void RoleKernel::releaseLagged(scf::ForOp loop, const Pending &pending) {
   ArriveOp::create(b, loc, streamed[*streamedBy(loop, lagged[loop])].empty,
                    pending.at.stage, true);
-  return product;
 }
 
 /// Everything of a step but its products. The carried values are mapped; the
@@ -425,7 +431,7 @@ Value RoleKernel::emitLastProduct(const Pending &pending,
   scf::ForOp last = plan.loops.back();
   Value started =
       startLagged(last, pending, awaitLagged(last, pending, mapping));
-  return finishLagged(last, started, pending);
+  return WgmmaWaitOp::create(b, loc, started.getType(), started, 0);
 }
 
 /// Maps the results of the last loop to the values that its steps have left.
@@ -471,6 +477,7 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
     release();
     SmallVector<Value> results(pending.carried);
     results[laggedResult] = emitLastProduct(pending, mapping);
+    releaseLagged(plan.loops.back(), pending);
     results.append({next.stage, next.parity});
     results.append(pack(mail));
     scf::YieldOp::create(b, loc, results);

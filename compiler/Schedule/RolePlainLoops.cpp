@@ -113,8 +113,7 @@ SmallVector<Value> RoleKernel::startProducts(Value index, Cursor at,
 }
 
 void RoleKernel::releaseStep(Value stage) {
-  for (Ring &ring : streamed)
-    ArriveOp::create(b, loc, ring.empty, stage, true);
+  ArriveOp::create(b, loc, streamed.front().empty, stage, true);
 }
 
 /// The first step alone, then each beside the one before, whose tiles are

@@ -1,6 +1,6 @@
 // Which kernels run with warp roles, and how their copies become bulk copies.
 // SPDX-License-Identifier: MIT
-#include "compiler/Schedule/WarpRoles.h"
+#include "compiler/Schedule/RoleKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -156,13 +156,52 @@ private:
     return std::nullopt;
   }
 
+  /// Whether every lane in which `limit` does not hold is left out by a mask
+  /// before anything but arithmetic by lane, or a further product's sum, reads
+  /// `value`.
+  static bool isMasked(Value value, const IndexLimit &limit) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (auto select = dyn_cast<arith::SelectOp>(user))
+        return select.getFalseValue() != value &&
+               tests(select.getCondition(), limit);
+      auto mma = dyn_cast<MmaOp>(user);
+      bool isSum = mma && mma.getInit() == value && mma.getLhs() != value &&
+                   mma.getRhs() != value;
+      return (isSum || OpTrait::hasElementwiseMappableTraits(user)) &&
+             isMasked(user->getResult(0), limit);
+    });
+  }
+
+  static bool tests(Value condition, const IndexLimit &limit) {
+    if (auto both = condition.getDefiningOp<arith::AndIOp>())
+      return tests(both.getLhs(), limit) || tests(both.getRhs(), limit);
+    if (auto repeat = condition.getDefiningOp<BroadcastOp>())
+      return tests(repeat.getSource(), limit);
+    std::optional<IndexLimit> tested = matchIndexLimit(condition);
+    return tested && tested->first == limit.first && tested->end == limit.end;
+  }
+
+  /// Whether the rows of a copied tile may hold anything where `predicate` does
+  /// not hold: no product adds them to each other, and what each becomes is
+  /// masked. A mask that implies the predicate for rows that exist is not
+  /// enough: warps vote with all rows.
+  static bool mayBeGarbage(Value buffer, StringAttr axis, Value predicate) {
+    std::optional<IndexLimit> limit = matchIndexLimit(predicate);
+    return limit && llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+             auto mma = dyn_cast<MmaOp>(user);
+             return mma ? mma.getOverAttr() != axis &&
+                              isMasked(mma.getResult(), *limit)
+                        : isa<CopyOp>(user);
+           });
+  }
+
   bool addCopy(CopyOp op, SmallVectorImpl<BulkCopy> &copies) {
     BufferType buffer = op.getBuffer().getType();
     int64_t bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
     if (bytes != 2 || buffer.getRowBytes() % panelBytes != 0 ||
         buffer.getRows() > maxBox)
       return fail("a tile's rows are no multiple of 128 bytes");
-    BulkCopy bulk{op, {}, {}, {}, buffer.getRowAxis() == plan.rowAxis};
+    BulkCopy bulk{op, {}, {}, {}, {}, buffer.getRowAxis() == plan.rowAxis};
     if (buffer.getColAxis() == plan.rowAxis)
       return fail("the rows of products are contiguous in memory");
     std::optional<Pairs> pairs = findPairs(op.getIndices());
@@ -204,7 +243,10 @@ private:
           dist.getAxes()[0].getName() != buffer.getRowAxis() ||
           bulk.isPerWarpgroup)
         return fail("a predicate concerns more than a tile's rows");
-      bulk.rowPredicates.push_back(p);
+      (mayBeGarbage(op.getBuffer(), buffer.getRowAxis(), p)
+           ? bulk.garbagePredicates
+           : bulk.rowPredicates)
+          .push_back(p);
     }
     copies.push_back(std::move(bulk));
     return true;

@@ -292,7 +292,8 @@ void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
   auto release = [&](bool isLate) {
     for (size_t i = 0; i < copies.size(); ++i)
       if ((i == late) == isLate) {
-        WaitOp::create(b, loc, streamed[i].full, at.stage, at.parity);
+        if (!comesWithTurn(source, i, /*inFirst=*/false))
+          WaitOp::create(b, loc, streamed[i].full, at.stage, at.parity);
         ArriveOp::create(b, loc, streamed[i].empty, at.stage, true);
       }
   };
@@ -300,7 +301,7 @@ void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
   for (auto [i, copy] : llvm::enumerate(copies))
     tiles.push_back({&copy, &streamed[i], {&copy}, local});
   IdleOp::create(b, loc, presenceOf(lagged[source].getPresence(), local));
-  clearTiles(tiles, at, /*isBeforeTurn=*/true);
+  clearTiles(tiles, at, /*inFirst=*/false, /*isBeforeTurn=*/true);
   awaitTurn();
   release(false);
   passTurn();

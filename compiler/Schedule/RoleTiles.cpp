@@ -119,9 +119,10 @@ void RoleKernel::awaitFreeMail(Cursor at) {
   WaitOp::create(b, loc, mailEmpty, at.stage, at.parity);
 }
 
-/// Posts in a slot that is free.
+/// Posts in a slot that is free; last the word that says whether there is a
+/// tile.
 void RoleKernel::post(ValueRange words, Cursor &mail) {
-  for (auto [word, box] : llvm::zip(words, mailboxes))
+  for (auto [word, box] : llvm::reverse(llvm::zip(words, mailboxes)))
     PostOp::create(b, loc, word, box, mail.stage);
   ArriveOp::create(b, loc, mailFull, mail.stage, false);
   mail = advance(mail, mailStages());

@@ -22,8 +22,9 @@ struct BulkCopy {
   /// Extents of the box, per dimension of the tensor.
   llvm::SmallVector<int64_t> box;
   /// Predicates on the buffer's rows that are no bound of the tensor; a bulk
-  /// copy does not know them.
-  llvm::SmallVector<mlir::Value> rowPredicates;
+  /// copy does not know them: absent rows have to be cleared, or may hold
+  /// anything where each only becomes what is masked.
+  llvm::SmallVector<mlir::Value, 0> rowPredicates, garbagePredicates;
   /// Each warpgroup has rows of its own.
   bool isPerWarpgroup = false;
   /// Places of the predicates that are bounds of the tensor.

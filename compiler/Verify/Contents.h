@@ -75,6 +75,7 @@ struct Contents {
     LaneExpressions::Key key;
     mlir::Value predicate; // none: a bound of the tensor
     bool isTrue = false;   // in all lanes
+    bool isAny = false;    // elements are anything where it is false, not zero
   };
   /// Where it starts, per dimension of the tensor; empty where not known.
   llvm::SmallVector<LaneExpressions::Key, 4> indices = {};

@@ -69,6 +69,8 @@ public:
   /// The first instruction of a block; a Return or BlockEnd comes last. The
   /// kernel may not change any more.
   Instruction *of(mlir::Block *block);
+  /// Whether a block has been asked for: executed.
+  bool has(mlir::Block *block) const { return blocks.contains(block); }
   /// Whether a value may be registers that an asynchronous operation writes.
   bool mayBeInFlight(mlir::Value value) const {
     return inFlight.contains(value);

@@ -110,10 +110,13 @@ public:
   /// Integers that do not depend on the kernel's other operations, from memory
   /// or of the caller, become a choice of `values`; unknown if there are none.
   /// The first choice is the first of them, or with `alternate`, of what is
-  /// loaded, the one after that of the load before.
-  void startPath(llvm::ArrayRef<int64_t> values, bool alternate) {
+  /// loaded, the one after that of the load before; the caller's begin with
+  /// `callers`, if it is given.
+  void startPath(llvm::ArrayRef<int64_t> values, bool alternate,
+                 std::optional<int64_t> callers) {
     samples = values;
     alternates = alternate;
+    callersFirst = callers;
     firstSample = 0;
   }
   void start(Agent &agent, mlir::Block &body);
@@ -122,6 +125,11 @@ public:
   /// Operations that were executed.
   uint64_t numSteps() const { return steps; }
   ValueNumbers &getNumbers() { return instructions.getNumbers(); }
+  /// Whether some agent has ever executed an operation of the kernel, those
+  /// aside that only compute.
+  bool hasReached(mlir::Operation *op) const {
+    return instructions.has(op->getBlock());
+  }
 
 private:
   int64_t maxTrips(mlir::scf::ForOp loop) const;
@@ -156,6 +164,7 @@ private:
   int64_t stages;
   llvm::ArrayRef<int64_t> samples;
   bool alternates = false;
+  std::optional<int64_t> callersFirst;
   size_t firstSample = 0;
   llvm::DenseMap<mlir::Operation *, bool> computing;
   Instructions instructions;

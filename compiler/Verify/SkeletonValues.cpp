@@ -85,6 +85,9 @@ Integers::Number Skeleton::sampled(Integers::Number number, Type type,
   // and not all paths are tried.
   if (!isFlag && isLoaded && alternates)
     taken = (taken + firstSample++) % samples.size();
+  if (!isFlag && !isLoaded && callersFirst)
+    taken = (taken + (llvm::find(samples, *callersFirst) - samples.begin())) %
+            samples.size();
   int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
   integers.assume(number, value, value);
   return number;

@@ -25,26 +25,49 @@ public:
         skeleton(integers, paths, largestRing(kernel)) {}
 
   LogicalResult run() {
-    std::vector<Trial> trials =
-        makeTrials(kernel, 2 * largestRing(kernel) + 1, nonempty);
+    int64_t longCount = 2 * largestRing(kernel) + 1;
+    std::vector<Trial> trials = makeTrials(kernel, longCount, nonempty);
     if (trials.empty())
       return kernel.emitOpError("expects conditions that dims of a few blocks "
                                 "meet, so that it can be executed");
-    for (const Trial &trial : trials) {
-      uint64_t before = skeleton.numSteps();
-      do {
-        integers.startPath();
-        skeleton.startPath(trial.samples, trial.alternates);
-        if (failed(runPath(trial)))
-          return failure();
-      } while (paths.advance() &&
-               numStepsSince(before) * trials.size() < maxSteps);
-      paths = {};
-    }
+    for (const Trial &trial : trials)
+      if (failed(runTrial(trial, maxSteps / trials.size())))
+        return failure();
+    // What is left is never executed, or for other sizes.
+    for (const Trial &trial : makeFurtherTrials(kernel))
+      if (!hasReachedAll() && failed(runTrial(trial, maxSteps / trials.size())))
+        return failure();
     return success();
   }
 
 private:
+  /// All paths of a trial, but none is begun after `budget` operations.
+  LogicalResult runTrial(const Trial &trial, uint64_t budget) {
+    uint64_t before = skeleton.numSteps();
+    do {
+      integers.startPath();
+      skeleton.startPath(trial.samples, trial.alternates, trial.callers);
+      if (failed(runPath(trial)))
+        return failure();
+    } while (paths.advance() && numStepsSince(before) < budget);
+    paths = {};
+    return success();
+  }
+
+  /// Whether some agent has executed each operation on what agents share.
+  bool hasReachedAll() {
+    return !kernel
+                .walk([&](Operation *op) {
+                  bool isShared =
+                      isa<WaitOp, ArriveOp, NamedBarrierOp, ProxyFenceOp,
+                          TmaLoadOp, TmaStoreOp, ClearOp, StageOp, WgmmaOp>(op);
+                  return isShared && !skeleton.hasReached(op)
+                             ? WalkResult::interrupt()
+                             : WalkResult::advance();
+                })
+                .wasInterrupted();
+  }
+
   static int64_t largestRing(KernelOp kernel) {
     int64_t stages = 1;
     kernel.walk([&](AllocOp alloc) {

@@ -12,15 +12,18 @@ using Key = LaneExpressions::Key;
 using Condition = Contents::Condition;
 
 static SmallVector<Condition> conditionsOf(LaneExpressions &expressions,
-                                           Agent &agent, ValueRange presence) {
+                                           Agent &agent, ValueRange presence,
+                                           ArrayRef<int64_t> garbage = {}) {
   SmallVector<Condition> result;
   auto scalars = llvm::filter_to_vector(
       presence, [](Value p) { return !distOf(p.getType()); });
-  for (Value p : presence)
+  for (auto [i, p] : llvm::enumerate(presence)) {
+    bool isAny = llvm::is_contained(garbage, static_cast<int64_t>(i));
     conjuncts(p, [&](Value part) {
       Key key = expressions.of(agent, part, scalars);
-      result.push_back({key, part, expressions.isTrue(agent, part)});
+      result.push_back({key, part, expressions.isTrue(agent, part), isAny});
     });
+  }
   return result;
 }
 
@@ -166,7 +169,7 @@ void SmAsyncRules::claim(Agent &agent, SlotOp op) {
     return;
   memberOf(agent).claims[op] = {
       startOf(expressions, agent, op.getIndices()),
-      conditionsOf(expressions, agent, op.getPresence())};
+      conditionsOf(expressions, agent, op.getPresence(), op.getGarbage())};
 }
 
 static std::string list(const LaneExpressions &expressions,
@@ -221,7 +224,8 @@ Progress SmAsyncRules::checkContents(Agent &agent, Operation *op,
                     "some that the copy knows to be absent",
                     condition.predicate);
   for (const Condition &condition : meant.presence)
-    if (!condition.isTrue && !llvm::is_contained(is.zeros, condition.key))
+    if (!condition.isTrue && !condition.isAny &&
+        !llvm::is_contained(is.zeros, condition.key))
       return report("zero at elements that do not exist",
                     "what the copy brought", condition.predicate);
   return Progress::Advanced;

@@ -24,10 +24,14 @@ LogicalResult SmPadding::checkIndices(Operation *op, ValueRange indices,
   return success();
 }
 
-static Facts absentLanes(ValueRange presence) {
+static Facts absentLanes(ValueRange presence, ArrayRef<int64_t> garbage = {}) {
   Facts result;
-  for (Value p : presence)
-    conjuncts(p, [&](Value part) { addFact(result, {part, State::Zero}); });
+  for (auto [i, p] : llvm::enumerate(presence)) {
+    bool isAny = llvm::is_contained(garbage, static_cast<int64_t>(i));
+    conjuncts(p, [&](Value part) {
+      addFact(result, {part, isAny ? State::Garbage : State::Zero});
+    });
+  }
   return result;
 }
 
@@ -80,7 +84,7 @@ LogicalResult SmPadding::visitStage(StageOp stage, bool check) {
 }
 
 void SmPadding::visitSlot(SlotOp slot) {
-  memory[slot] = absentLanes(slot.getPresence());
+  memory[slot] = absentLanes(slot.getPresence(), slot.getGarbage());
   if (!slot.getIndices().empty())
     described.insert(slot);
 }

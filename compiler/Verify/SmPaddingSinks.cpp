@@ -23,16 +23,31 @@ static void addMixed(Facts &facts, const Facts &more) {
       addFact(facts, {fact.predicate, join(fact.state, State::Determined)});
 }
 
+/// Whether rows that do not exist may hold any bits where `predicate` is false,
+/// although those that exist do not (stateInRows).
+static bool isGarbageInAbsentRows(const Facts &facts, Value predicate) {
+  return stateAt(facts, predicate) == State::Garbage;
+}
+
+/// What is made of rows of any bits: the absent ones.
+static void addGarbageRows(Facts &facts) {
+  for (Fact &fact : facts)
+    if (fact.origin == Origin::Absent)
+      fact.state = State::Garbage;
+}
+
 LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
   State identity = identityOf(reduce.getKind());
   StringAttr over = reduce.getOverAttr();
   Facts rest, source = of(reduce.getSource());
   Value wrong;
+  bool isGarbage = false;
   for (const Fact &fact : source) {
     if (mentions(fact.predicate, over)) {
       if (fact.origin == Origin::Absent && fact.state != identity &&
           stateInRows(source, fact.predicate, over) != identity)
         wrong = fact.predicate;
+      isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
     } else if (fact.state == identity && fact.within.empty()) {
       // Identities alone give the identity.
       addFact(rest, fact);
@@ -45,6 +60,8 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
       if (stateInRows(source, part, over) != identity)
         wrong = part;
     });
+  if (isGarbage)
+    addGarbageRows(rest);
   facts[reduce] = rest;
   if (!check)
     return success();
@@ -62,6 +79,7 @@ LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
   StringAttr over = fold.getOverAttr();
   Facts rest, source = of(fold.getSource());
   Value wrong;
+  bool isGarbage = false;
   auto combine = [&](Value predicate, std::optional<State> state) {
     if (state == State::ZeroOrNaN && identity == State::Zero)
       addFact(rest, {predicate, State::Determined});
@@ -69,14 +87,19 @@ LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
       wrong = predicate;
   };
   for (const Fact &fact : source) {
-    if (!mentions(fact.predicate, over))
+    if (!mentions(fact.predicate, over)) {
       addMixed(rest, {fact});
-    else if (fact.origin == Origin::Absent)
+      continue;
+    }
+    if (fact.origin == Origin::Absent)
       combine(fact.predicate, stateInRows(source, fact.predicate, over));
+    isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
   }
   for (Value p : fold.getPresence())
     conjuncts(
         p, [&](Value part) { combine(part, stateInRows(source, part, over)); });
+  if (isGarbage)
+    addGarbageRows(rest);
   facts[fold] = rest;
   if (check && wrong)
     return refuse(fold, wrong,
@@ -172,6 +195,13 @@ LogicalResult SmPadding::visitPair(Operation *op, Pair pair,
       else if (fact.origin == Origin::Absent)
         removed.push_back(fact.predicate);
     }
+  bool isGarbage = llvm::any_of(removed, [&](Value predicate) {
+    return llvm::any_of(operands, [&](const Facts &known) {
+      return isGarbageInAbsentRows(known, predicate);
+    });
+  });
+  if (isGarbage)
+    addGarbageRows(rest);
   if (!check)
     return success();
   for (Value p : presence)

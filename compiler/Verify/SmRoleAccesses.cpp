@@ -115,6 +115,8 @@ Progress SmAsyncRules::receive(Agent &agent, ReceiveOp op) {
       readSlot(agent, agent.actor, op, *slot, newSite(agent, op));
   if (progress == Progress::Advanced)
     agent.values[op] = mail[*slot];
+  // What it has waited for was mail, and guards no slot.
+  memberOf(agent).waits.clear();
   return progress;
 }
 

@@ -191,16 +191,35 @@ static bool hasIntegersAlong(LaunchOp launch, KernelOp kernel, Value dim) {
                       });
 }
 
-std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
-                              bool nonempty) {
-  if (kernel.getBody().getOps<RoleOp>().empty())
-    return {Trial()};
-  struct Dim {
-    Value value;
-    int64_t block;
-  };
-  LaunchOp launch = launchOf(kernel);
-  SmallVector<Dim> dims, uncut, fixed;
+/// Whether the caller gives integers, such as the length of a window.
+static bool hasCallersIntegers(KernelOp kernel) {
+  return llvm::any_of(
+      llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()),
+      [](auto pair) {
+        auto [attr, argument] = pair;
+        return isa<ScalarArgAttr>(attr) && argument.getType().isInteger();
+      });
+}
+
+namespace {
+
+struct Dim {
+  Value value;
+  int64_t block;
+};
+
+/// The dimensions of a kernel: those that it cuts into blocks; others, first
+/// those along which lengths differ; last those that its launch depends on.
+struct Dims {
+  SmallVector<Dim> all;
+  size_t numCut = 0, numUncut = 0;
+};
+
+} // namespace
+
+static Dims dimsOf(KernelOp kernel, LaunchOp launch) {
+  Dims dims;
+  SmallVector<Dim> uncut, fixed;
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (isa<DimArgAttr>(attr)) {
@@ -208,19 +227,54 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
       if (isConditioned(launch, kernel, argument))
         fixed.push_back({argument, 1});
       else
-        (block > 1 ? dims : uncut).push_back({argument, block});
+        (block > 1 ? dims.all : uncut).push_back({argument, block});
     }
-  // Where fewer than two are cut, others give a thread block its tiles.
-  size_t varied =
-      std::min(std::max<size_t>(2, dims.size()), dims.size() + uncut.size());
-  size_t numCut = dims.size();
-  // Those first along which lengths differ.
+  dims.numCut = dims.all.size();
+  dims.numUncut = uncut.size();
   for (bool differ : {true, false})
-    llvm::copy_if(uncut, std::back_inserter(dims), [&](const Dim &dim) {
+    llvm::copy_if(uncut, std::back_inserter(dims.all), [&](const Dim &dim) {
       return hasIntegersAlong(launch, kernel, dim.value) == differ;
     });
-  llvm::append_range(dims, fixed);
+  llvm::append_range(dims.all, fixed);
+  return dims;
+}
 
+std::vector<Trial> makeFurtherTrials(KernelOp kernel) {
+  if (kernel.getBody().getOps<RoleOp>().empty())
+    return {};
+  LaunchOp launch = launchOf(kernel);
+  Dims dims = dimsOf(kernel, launch);
+  std::vector<Trial> trials;
+  if (dims.numCut == 0)
+    return trials;
+  constexpr int64_t off = 3; // less than a row of any product
+  size_t last = dims.numCut - 1;
+  int64_t step = dims.all[last].block;
+  for (int64_t steps : {2, 3})
+    for (int64_t part : {4, 1}) {
+      Trial trial;
+      for (auto [i, dim] : llvm::enumerate(dims.all))
+        trial.dims.push_back(
+            {dim.value, i == last ? steps * dim.block - off
+                                  : std::max<int64_t>(1, dim.block / part)});
+      if (!findLaunched(launch, trial, kernel, 0))
+        continue;
+      int64_t size = steps * step - off;
+      trial.samples = {step + off, size, size - step / 2};
+      for (size_t turn = 0; turn < trial.samples.size(); ++turn)
+        addBlocks(trials, trial, kernel, launch, turn);
+    }
+  return trials;
+}
+
+std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
+                              bool nonempty) {
+  if (kernel.getBody().getOps<RoleOp>().empty())
+    return {Trial()};
+  LaunchOp launch = launchOf(kernel);
+  auto [dims, numCut, numUncut] = dimsOf(kernel, launch);
+  // Where fewer than two are cut, others give a thread block its tiles.
+  size_t varied = std::min(std::max<size_t>(2, numCut), numCut + numUncut);
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   if (!nonempty)
     choices.push_back(0);
@@ -228,7 +282,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   auto sized = [&](ArrayRef<size_t> counts, int64_t others) {
     Trial trial;
     for (auto [i, dim] : llvm::enumerate(dims)) {
-      bool isOther = i == varied && i < numCut + uncut.size();
+      bool isOther = i == varied && i < numCut + numUncut;
       int64_t count = i < varied ? choices[counts[i]] : isOther ? others : 1;
       // Two blocks, the second one not full.
       bool isPartial = dim.block > 1 && count == 2;
@@ -246,7 +300,10 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     // All of a dim, and one short of it: of a block its last row is absent.
     llvm::SetVector<int64_t> samples;
     samples.insert(0);
-    samples.insert(largest / 2);
+    // Half and an eighth: where a causal limit goes through the corners of
+    // blocks, a row of them has one partial step; elsewhere it has two.
+    int64_t middle = largest / 2 + largest / 8;
+    samples.insert(middle);
     // What is cut last is what steps take: one step, and that not whole.
     if (numCut > 0 && dims[numCut - 1].block < largest)
       samples.insert(dims[numCut - 1].block - 1);
@@ -258,6 +315,11 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     trial.samples.assign(samples.begin(), samples.end());
     if (!eachFirst)
       return addBlocks(list, trial, kernel, launch, std::nullopt);
+    for (size_t turn = 0; turn < samples.size(); ++turn)
+      addBlocks(list, trial, kernel, launch, turn);
+    if (!hasCallersIntegers(kernel))
+      return;
+    trial.callers = middle;
     for (size_t turn = 0; turn < samples.size(); ++turn)
       addBlocks(list, trial, kernel, launch, turn);
   };

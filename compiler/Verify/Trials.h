@@ -17,6 +17,9 @@ struct Trial {
   /// Whether what is loaded next begins with the next of them; else all does
   /// with the first.
   bool alternates = false;
+  /// Which of them the caller's are first; none: the same as others. A window
+  /// is shorter than the keys, for one.
+  std::optional<int64_t> callers;
 
   /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.
   std::string str(sm::KernelOp kernel) const;
@@ -40,12 +43,17 @@ mlir::AffineExpr extentOf(sm::LaunchOp launch, mlir::StringAttr tensor,
 /// rings, and one that is shorter than a step, or another two of the samples.
 /// The thread block is
 /// the first, or the second of two where the launch gives it a tile. Integers
-/// from memory and of the caller are 0, half and all of the largest dimension,
+/// from memory and of the caller are 0, 5/8 and all of the largest dimension,
 /// and one less than a step.
 /// Other kernels have one trial that fixes nothing.
 /// With `nonempty` no dimension is 0.
 std::vector<Trial> makeTrials(sm::KernelOp kernel, int64_t longCount,
                               bool nonempty);
+
+/// For kernels of which those have not reached all: two or three blocks of what
+/// is cut last, a quarter of a block of the others, all sizes and samples off
+/// the blocks.
+std::vector<Trial> makeFurtherTrials(sm::KernelOp kernel);
 
 } // namespace selvedge::verify
 

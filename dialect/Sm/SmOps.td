@@ -136,17 +136,19 @@ def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
   let summary = "one stage of a ring of buffers";
   let description = [{
     Who reads a tile may say which: `holds` is the index of its first element, per dimension of the tensor, and `presence` the predicates by which its elements exist. Both are there for the
-    proofs: `verify-sm-padding` takes them as they are, `verify-sm-async` compares them with the copy that fills the slot, and `sm-drop-presence` drops them.
+    proofs: `verify-sm-padding` takes them as they are, `verify-sm-async` compares them with the copy that fills the slot, and `sm-drop-presence` drops them. Where a predicate is false elements are
+    zero, but anything where its position is one of `garbage`.
     Constraints:
     - (C1) the result is one stage of the ring.
     - (C2) every predicate has axes of the buffer only, with their extents; scalars concern the whole tile.
+    - (C3) `garbage` has positions of predicates.
   }];
-  let arguments = (ins Sm_BufferType:$ring, I32:$stage, Variadic<I32>:$indices, Variadic<Sm_Bool>:$presence);
+  let arguments = (ins Sm_BufferType:$ring, I32:$stage, Variadic<I32>:$indices, Variadic<Sm_Bool>:$presence, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$garbage);
   let results = (outs Sm_BufferType:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$ring, "::mlir::Value":$stage), [{
     build($_builder, $_state, type, ring, stage, ::mlir::ValueRange(), ::mlir::ValueRange());
   }]>];
-  let assemblyFormat = [{ $ring `[` $stage `]` (`holds` `[` $indices^ `]`)? (`where` `(` $presence^ `:` type($presence) `)`)?
+  let assemblyFormat = [{ $ring `[` $stage `]` (`holds` `[` $indices^ `]`)? (`where` `(` $presence^ `:` type($presence) `)`)? (`garbage` $garbage^)?
                           attr-dict `:` type($ring) `->` type($result) }];
   let hasVerifier = 1;
 }

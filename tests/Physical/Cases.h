@@ -51,7 +51,8 @@ inline constexpr const char *asyncCaseNames[] = {"dense",  "causal", "gemma",
 /// roles; and one whose steps must keep their order.
 inline constexpr const char *roleCaseNames[] = {"dense",  "causal", "gemma",
                                                 "masked", "matmul", "decay"};
-Case makeRoleCase(const std::string &name);
+/// "causal 128" is that with heads of 128, instead of 64.
+Case makeRoleCase(const std::string &fullName);
 
 /// A softmax of rows for each variant of `tile-row-classes`, some in several
 /// steps.

@@ -208,61 +208,8 @@ inline const Missed missedWaits = {
     .byVerifiers = {},
 };
 
-/// The slots of both operands are released by neighbouring arrivals and waited
-/// for one after the other: each order does for both.
-inline const Names releasedTogether = inEach(
-    {"matmul"}, {"copy: wait #3: deleted", "copy: wait #5: deleted",
-                 "products: arrive #3: early", "products: arrive #5: early"});
-/// The last words say that there is no tile: the first one does.
-inline const Names lastWord = inEach({"matmul"}, {"order: arrive #2: early"});
-/// The threads of a warpgroup are executed as one, and a thread between two
-/// operations never waits while others go through a whole tile.
-inline const Names heldTogether = inEach(
-    {"matmul"},
-    {"products: named_barrier: deleted", "products: named_barrier #2: deleted",
-     "products: named_barrier #3: deleted",
-     "products: named_barrier #4: deleted",
-     "products: named_barrier #5: deleted",
-     "products: named_barrier #6: deleted",
-     "products: named_barrier #7: deleted", "copy: arrive: early",
-     "copy: arrive #2: early", "products: arrive: early"});
-/// Nor does the store of a part of a result begin before all of it is staged,
-/// fenced or not.
-inline const Names stagedTogether =
-    inEach({"matmul"}, {"products: proxy_fence: deleted",
-                        "products: proxy_fence #2: deleted",
-                        "products: proxy_fence #3: deleted"});
-
-/// The same of attention: no role is a whole tile ahead of another, whose mail
-/// or buffer it would overwrite.
-inline const Names neverOvertaken = inEach(
-    {"dense"}, {"copy: arrive: early", "copy: wait #2: deleted",
-                "copy: wait #3: deleted", "order: wait: deleted",
-                "products: arrive: early", "products: tma_drain: deleted"});
-/// Scores of keys past kv_len are masked, whatever their rows hold.
-inline const Names sparedRows = inEach({"dense"}, {"products: clear: deleted"});
-/// No role waits for the last release.
-inline const Names lastRelease =
-    inEach({"dense"}, {"products: arrive #10: deleted"});
-/// Keys of the case end within a block: no tile begins with a full step.
-inline const Names neverFullFirst = inEach(
-    {"dense"}, {"products: arrive #4: deleted", "products: arrive #4: early"});
-
-inline const Missed missedRoles = {
-    .byAll = {},
-    .inExecution =
-        unite({releasedTogether, lastWord, heldTogether, stagedTogether,
-               neverOvertaken, sparedRows, lastRelease, neverFullFirst}),
-    .byVerifiers = {},
-};
-
-/// No role waits for the last release of a ring. All other mutants of waits of
-/// attention the verifier of order refuses.
-inline const Names missedOrder =
-    unite({inEach({"dense 64"}, {"products: arrive #13: deleted"}),
-           inEach({"dense 128"}, {"products: arrive #15: deleted"}),
-           inEach({"causal 64"}, {"products: arrive #17: deleted"}),
-           inEach({"causal 128"}, {"products: arrive #16: deleted"})});
+/// Every wait, arrival, fence and clear counts.
+inline const Missed missedRoles = {};
 
 } // namespace selvedge::testing
 

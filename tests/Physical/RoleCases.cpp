@@ -4,8 +4,10 @@
 
 namespace selvedge::testing {
 
-Case makeRoleCase(const std::string &name) {
-  Case test = makeCase(name);
+Case makeRoleCase(const std::string &fullName) {
+  auto [name, width] = llvm::StringRef(fullName).split(' ');
+  Case test = makeCase(name.str());
+  test.name = fullName;
   test.edges.clear();
   test.kits.clear();
   if (name == "matmul") {
@@ -17,7 +19,10 @@ Case makeRoleCase(const std::string &name) {
          {randomTensor("a", {m, k}, 5), randomTensor("b", {k, n}, 6)}});
     return test;
   }
-  const int64_t b = 2, m = 260, d = 64;
+  // The last rows that exist share a warp with others, of the last warpgroup.
+  const int64_t b = 2, m = 450;
+  int64_t d = 64;
+  (void)width.getAsInteger(10, d);
   if (name == "decay") {
     const int64_t n = 300;
     test.dims = {{"B", b}, {"M", m}, {"H", 1}, {"N", n}};
@@ -27,24 +32,27 @@ Case makeRoleCase(const std::string &name) {
                           randomTensor("v", {b, n, 1, d}, 3)}});
     return test;
   }
-  test.bindings["D"] = "64";
+  test.bindings["D"] = std::to_string(d);
   test.dims = {{"B", b}, {"M", m}, {"G", 1}, {"R", 1}};
   auto kit = [&](std::vector<Kit> &kits, const std::string &kind, int64_t n,
                  std::vector<double> lengths) {
+    auto b = static_cast<int64_t>(lengths.size());
     kits.push_back({kind,
                     {randomTensor("q", {b, m, 1, d}, 1),
                      randomTensor("k", {b, n, 1, d}, 2),
                      randomTensor("v", {b, n, 1, d}, 3),
                      tensor("kv_len", {b}, std::move(lengths))}});
-    kits.back().dims = {{"N", n}};
+    kits.back().dims = {{"B", b}, {"N", n}};
     if (name == "gemma")
       kits.back().scalars["W"] = 300;
   };
-  kit(test.kits, "rounds", 700, {700, 520});
+  kit(test.kits, "rounds", 700, {690, 512});
   kit(test.kits, "short", 300, {290, 0});
   // A tile of one step, after one whose last step is not full either.
   // Bulk copies need rows of masks that begin at multiples of 16 bytes.
   kit(test.edges, "edge", name == "masked" ? 132 : 130, {100, 40});
+  // Rings of tiles wrap; full steps come first, too.
+  kit(test.edges, "tiles", 200, {128, 40, 150, 0, 200, 64});
   if (name == "masked")
     addMasks(test);
   return test;

@@ -13,7 +13,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 
 def without_bounds(text):
@@ -36,29 +35,13 @@ def pipeline(arch, parts=True):
     return "builtin.module(" + ",".join(filter(None, passes)) + ")"
 
 
-def launch_arguments(text):
-    """The launches of a printed plan as in a manifest: kernel, shared memory, arguments. Kernels without safety need fewer dims."""
-    launches = {}
-    for kernel, smem, listed in re.findall(r"sm\.launch @(\w+) .* smem (\d+) args \[(.*)\]", text):
-        arguments = []
-        for kind, name, number, box in re.findall(r'#sm\.(\w+)<"(\w+)"(?:, (\d+)| box\[: ([\d, ]+)\])?>', listed):
-            what = [name, int(number)] if number else [name, [int(n) for n in box.split(", ")]] if box else name
-            arguments.append({"tensorMap" if kind == "tensor_map" else kind: what})
-        launches[kernel] = {"smem": int(smem), "args": arguments}
-    return launches
-
-
 def compile_unsafe(arguments, arch, keep_bounds=False, parts=True, selvedge="selvedge", optimizer="selvedge-opt"):
-    """The PTX of `selvedge compile arguments --arch arch` without safety, and its launches."""
+    """The PTX of `selvedge compile arguments --arch arch` without safety."""
     run = lambda command, text=None: subprocess.run(command, input=text, check=True, stdout=subprocess.PIPE, text=True).stdout
     program = run([selvedge, "compile", *arguments, "--arch", arch, "--emit", "tile", "-o", "-"])
     if not keep_bounds:
         program = without_bounds(program)
-    with tempfile.TemporaryDirectory() as folder:
-        plan = os.path.join(folder, "plan.mlir")
-        ptx = run([optimizer, "-", "-o", plan, f"-pass-pipeline={pipeline(arch, parts)}"], program)
-        with open(plan) as file:
-            return ptx, launch_arguments(file.read())
+    return run([optimizer, "-", "-o", os.devnull, f"-pass-pipeline={pipeline(arch, parts)}"], program)
 
 
 def main():
@@ -68,7 +51,7 @@ def main():
     parser.add_argument("--keep-bounds", action="store_true")
     parser.add_argument("--whole-loops", action="store_true")
     options, arguments = parser.parse_known_args()
-    ptx, _ = compile_unsafe(arguments, options.arch, options.keep_bounds, not options.whole_loops)
+    ptx = compile_unsafe(arguments, options.arch, options.keep_bounds, not options.whole_loops)
     with open(options.out, "w") as file:
         file.write(ptx)
 

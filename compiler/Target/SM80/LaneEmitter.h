@@ -115,6 +115,16 @@ protected:
   accesses(sm::DistAttr dist, mlir::Value tensor, mlir::ValueRange indices,
            mlir::ValueRange presence, int64_t width,
            AddressOf addressOf = &LaneEmitter::elementPointer);
+  struct Walk;
+  mlir::Value columnsAhead(mlir::Value tensor, mlir::Value pointer,
+                           int64_t columns);
+  /// Each access while its address is the last thing that was computed. With
+  /// `walks` elements of several rows in a column come one after the other, and
+  /// an address is a step from the one before in its row (Walk).
+  void forEachAccess(sm::DistAttr dist, mlir::Value tensor,
+                     mlir::ValueRange indices, mlir::ValueRange presence,
+                     int64_t width, AddressOf addressOf, bool walks,
+                     llvm::function_ref<void(Access &)> visit);
   /// The address so many bytes ahead.
   mlir::Value bytesAhead(mlir::Value pointer, mlir::LLVM::GEPArg bytes) {
     return mlir::LLVM::GEPOp::create(b, loc(), pointer.getType(), b.getI8Type(),

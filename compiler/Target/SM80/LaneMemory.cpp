@@ -88,9 +88,48 @@ Value LaneEmitter::stepPointer(Value tensor, ArrayRef<Value> indices) {
   return offsetPointer(pointer, tensor, steps, /*isContiguous=*/true);
 }
 
+/// The address of an element, as a step from that of the one before where only
+/// the last index differs, by a constant: a multiplication for each could be
+/// computed ahead, in as many registers. The index of an element that exists
+/// does not wrap; where none exists the address is not used.
+struct LaneEmitter::Walk {
+  SmallVector<Value> place;
+  int64_t ahead = 0;
+  Value pointer;
+
+  Value to(LaneEmitter &emitter, Value tensor, ArrayRef<Value> indices) {
+    SmallVector<Value> next(indices);
+    int64_t nextAhead = next.empty() ? 0 : takeConstant(next.back());
+    pointer = pointer && next == place
+                  ? emitter.columnsAhead(tensor, pointer, nextAhead - ahead)
+                  : emitter.elementPointer(tensor, indices);
+    place = next;
+    ahead = nextAhead;
+    return pointer;
+  }
+};
+
+Value LaneEmitter::columnsAhead(Value tensor, Value pointer, int64_t columns) {
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value bytes =
+      arith::ConstantIntOp::create(b, loc(), columns * bytesOf(element), 64);
+  return bytesAhead(pointer, mul(globals[tensor].strides.back(), bytes));
+}
+
 SmallVector<LaneEmitter::Access>
 LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
                       ValueRange presence, int64_t width, AddressOf addressOf) {
+  SmallVector<Access> all;
+  forEachAccess(dist, tensor, indices, presence, width, addressOf,
+                /*walks=*/false,
+                [&](Access &access) { all.push_back(access); });
+  return all;
+}
+
+void LaneEmitter::forEachAccess(DistAttr dist, Value tensor, ValueRange indices,
+                                ValueRange presence, int64_t width,
+                                AddressOf addressOf, bool walks,
+                                llvm::function_ref<void(Access &)> visit) {
   int64_t count = dist ? dist.getNumRegs() : 1;
   auto at = [&](Value v, int64_t reg) {
     return dist ? laneOf(v, dist, reg) : lane1(v);
@@ -101,8 +140,11 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
   if (width > 1)
     axis =
         dist.indexOf(distOf(indices.back().getType()).getAxes()[0].getName());
-  SmallVector<Access> result;
-  for (int64_t reg = 0; reg < count; ++reg) {
+  // Elements of several rows in a column share a part of their addresses.
+  int64_t rows = walks ? dist.getAxes()[0].getNumRegs() : 1;
+  SmallVector<Walk> walkOfRow(rows);
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t reg = n % rows * (count / rows) + n / rows;
     Access access;
     if (width > 1) {
       SmallVector<int64_t> position = dist.unflatten(reg);
@@ -115,17 +157,17 @@ LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
     }
     auto place = llvm::map_to_vector(
         indices, [&](Value index) { return at(index, reg); });
-    access.pointer = width == 1 ? elementPointer(tensor, place)
-                                : (this->*addressOf)(tensor, place);
+    access.pointer = walks        ? walkOfRow[n % rows].to(*this, tensor, place)
+                     : width == 1 ? elementPointer(tensor, place)
+                                  : (this->*addressOf)(tensor, place);
     for (int64_t r : access.regs) {
       SmallVector<Value> conditions;
       for (Value p : presence)
         conditions.push_back(at(p, r));
       access.present.push_back(conjunction(conditions));
     }
-    result.push_back(access);
+    visit(access);
   }
-  return result;
 }
 
 Value LaneEmitter::isOwner(DistAttr dist) {
@@ -406,35 +448,48 @@ static DistAttr unionDist(MLIRContext *ctx, ValueRange values) {
   return axes.empty() ? DistAttr() : DistAttr::get(ctx, axes);
 }
 
+/// Accesses whose addresses are computed ahead of all of them.
+static constexpr int64_t fewAddresses = 16;
+
 void LaneEmitter::emitStore(StoreOp store) {
   DistAttr dist = unionDist(b.getContext(), store.getIndices());
   Value owner = isOwner(dist);
   StringRef cache = suffixOf(store.getCache());
-  SmallVector<Access> all =
-      accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
-               store.getVector(),
-               store.getCache() ? &LaneEmitter::vectorPointer
-                                : &LaneEmitter::elementPointer);
-  SmallVector<Cut> cuts =
-      owner || !store.getCache()
-          ? SmallVector<Cut>()
-          : cutsOf(dist, store.getIndices(), store.getPresence(), all,
-                   bytesOf(getElementTypeOrSelf(store.getValue().getType())));
   auto valuesOf = [&](const Access &access) {
     return llvm::map_to_vector(access.regs, [&](int64_t reg) {
       return dist ? laneOf(store.getValue(), dist, reg)
                   : lane1(store.getValue());
     });
   };
-  if (!cuts.empty())
-    return storeCut(all, cuts, valuesOf, cache);
-  for (Access &access : all) {
+  auto storeOne = [&](Access &access) {
     bool uniform = access.isUniform();
     Value first = conjunction({access.present.front(), owner});
     for (Value &p : access.present)
       p = uniform ? first : conjunction({p, owner});
     storeAccess(access, valuesOf(access), cache);
-  }
+  };
+  // Many addresses beside their accesses: together they would fill the
+  // registers. Few before all of them: ptxas takes what follows a predicated
+  // store for divergent.
+  AddressOf addressOf = store.getCache() ? &LaneEmitter::vectorPointer
+                                         : &LaneEmitter::elementPointer;
+  if (store.getVector() == 1 && dist && dist.getNumRegs() > fewAddresses &&
+      (owner || !store.getCache()))
+    return forEachAccess(dist, store.getTensor(), store.getIndices(),
+                         store.getPresence(), /*width=*/1, addressOf,
+                         /*walks=*/true, storeOne);
+  SmallVector<Access> all =
+      accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
+               store.getVector(), addressOf);
+  SmallVector<Cut> cuts =
+      owner || !store.getCache()
+          ? SmallVector<Cut>()
+          : cutsOf(dist, store.getIndices(), store.getPresence(), all,
+                   bytesOf(getElementTypeOrSelf(store.getValue().getType())));
+  if (!cuts.empty())
+    return storeCut(all, cuts, valuesOf, cache);
+  for (Access &access : all)
+    storeOne(access);
 }
 
 //===-- Shared memory -----------------------------------------------------===//
