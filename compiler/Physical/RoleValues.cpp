@@ -9,7 +9,6 @@ using namespace mlir;
 
 namespace selvedge::physical {
 
-using reference::errorAt;
 using reference::TileRef;
 using reference::TileShape;
 using reference::TileValue;
