@@ -312,16 +312,30 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
         samples.insert(given.second - 1);
         samples.insert(given.second);
       }
-    trial.samples.assign(samples.begin(), samples.end());
+    // One after the other they begin with the largest, before the middle: the
+    // tile with two partial steps then finds rings that have wrapped.
+    if (trial.alternates && samples.remove(largest)) {
+      samples.remove(0);
+      trial.samples = {largest};
+      llvm::append_range(trial.samples, samples);
+      trial.samples.push_back(0);
+    } else {
+      trial.samples.assign(samples.begin(), samples.end());
+    }
     if (!eachFirst)
       return addBlocks(list, trial, kernel, launch, std::nullopt);
-    for (size_t turn = 0; turn < samples.size(); ++turn)
+    for (size_t turn = 0; turn < trial.samples.size(); ++turn)
       addBlocks(list, trial, kernel, launch, turn);
     if (!hasCallersIntegers(kernel))
       return;
-    trial.callers = middle;
-    for (size_t turn = 0; turn < samples.size(); ++turn)
+    // Windows of several steps, and of less than one.
+    int64_t part = numCut > 0 ? dims[numCut - 1].block - 1 : middle;
+    for (size_t turn = 0; turn < trial.samples.size(); ++turn) {
+      trial.callers = turn % 2 == 0 && llvm::is_contained(trial.samples, part)
+                          ? part
+                          : middle;
       addBlocks(list, trial, kernel, launch, turn);
+    }
   };
   SmallVector<size_t> counts(varied, 0);
   while (true) {

@@ -238,8 +238,8 @@ TEST_P(MutantOrder, Attention) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, MutantOrder,
                          ::testing::Values("causal", "causal 256", "dense 128",
-                                           "dense 256", "gemma", "gemma 256",
-                                           "masked 128"),
+                                           "dense 256", "gemma", "gemma 128",
+                                           "gemma 256", "masked 128"),
                          withoutSpace);
 
 /// Mutants of loops in parts, with sizes at which the parts' bounds matter.
