@@ -326,7 +326,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
       return addBlocks(list, trial, kernel, launch, std::nullopt);
     for (size_t turn = 0; turn < trial.samples.size(); ++turn)
       addBlocks(list, trial, kernel, launch, turn);
-    if (!hasCallersIntegers(kernel))
+    if (!trial.alternates || !hasCallersIntegers(kernel))
       return;
     // Windows of several steps, and of less than one.
     int64_t part = numCut > 0 ? dims[numCut - 1].block - 1 : middle;
