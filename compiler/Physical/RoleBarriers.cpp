@@ -26,7 +26,7 @@ RoleMemory::Problem RoleMemory::arriveAt(Barrier &barrier, Warps warps,
     barrier.gathering.seen.join(warp.view.seen);
     barrier.gathering.fenced.join(warp.view.fenced);
     // What it does from here on is not over with the phase.
-    warp.view.seen.advance(warp.index, warp.view.seen.at(warp.index) + 1);
+    warp.view.seen.set(warp.index, warp.view.seen.at(warp.index) + 1);
   }
   barrier.arrived += arrivals;
   barrier.bytes += bytes;
@@ -45,7 +45,7 @@ RoleMemory::Problem RoleMemory::arriveAt(Barrier &barrier, Warps warps,
   barrier.arrived = 0;
   View view = std::exchange(barrier.gathering, View());
   for (Clock *clock : {&view.seen, &view.fenced})
-    clock->advance(barrier.index, barrier.phases() + 1);
+    clock->set(barrier.index, barrier.phases() + 1);
   barrier.released.push_back(std::move(view));
   return "";
 }

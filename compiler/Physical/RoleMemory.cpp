@@ -9,20 +9,9 @@ namespace selvedge::physical {
 
 using reference::TileRef;
 
-void Clock::advance(unsigned index, int64_t time) {
-  if (index >= times.size())
-    times.resize(index + 1, 0);
-  times[index] = std::max(times[index], time);
-}
-
-void Clock::join(const Clock &other) {
-  for (auto [index, time] : llvm::enumerate(other.times))
-    advance(index, time);
-}
-
 Warp RoleMemory::addWarp() {
   Warp warp{indices++, {}};
-  warp.view.seen.advance(warp.index, 1);
+  warp.view.seen.set(warp.index, 1);
   return warp;
 }
 

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_PHYSICAL_ROLEMEMORY_H
 
 #include "compiler/Physical/Poison.h"
+#include "compiler/Verify/VectorClock.h"
 #include "dialect/Sm/Sm.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -16,17 +17,7 @@ using StageId = std::pair<mlir::Value, int64_t>;
 
 /// For each warp how much of what it did, and for each barrier how many phases,
 /// are known to be over.
-class Clock {
-public:
-  int64_t at(unsigned index) const {
-    return index < times.size() ? times[index] : 0;
-  }
-  void advance(unsigned index, int64_t time);
-  void join(const Clock &other);
-
-private:
-  llvm::SmallVector<int64_t, 0> times;
-};
+using Clock = verify::VectorClock;
 
 /// What is over for a warp, and of that what a fence has ordered before its
 /// accesses through the async proxy.
@@ -103,7 +94,7 @@ private:
   /// What is over when the time of a warp or barrier has come.
   struct Stamp {
     unsigned index;
-    int64_t time;
+    uint32_t time;
   };
   using Stamps = llvm::SmallVector<Stamp, 4>;
   struct Read {
@@ -129,7 +120,7 @@ private:
       int64_t phase;
     };
     std::vector<Passage> passages = {};
-    int64_t phases() const { return static_cast<int64_t>(released.size()); }
+    uint32_t phases() const { return static_cast<uint32_t>(released.size()); }
   };
 
   template <typename Id>

@@ -109,7 +109,8 @@ Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
   StepTile tile = laggedTile(loop, pending.index, mapping);
   size_t ring = *streamedBy(loop, lagged[loop]);
   bool hasCome = llvm::all_of(plan.loops, [&](scf::ForOp any) {
-    return comesWithTurn(any, ring, true) && comesWithTurn(any, ring, false);
+    // And so in its first step.
+    return comesWithTurn(any, ring, /*inFirst=*/false);
   });
   return awaitTile(*tile.copy, *tile.ring, pending.at, tile.mapping, tile.meant,
                    hasCome);

@@ -34,9 +34,14 @@ public:
       if (failed(runTrial(trial, maxSteps / trials.size())))
         return failure();
     // What is left is never executed, or for other sizes.
-    for (const Trial &trial : makeFurtherTrials(kernel))
-      if (!hasReachedAll() && failed(runTrial(trial, maxSteps / trials.size())))
+    if (hasReachedAll())
+      return success();
+    for (const Trial &trial : makeFurtherTrials(kernel)) {
+      if (failed(runTrial(trial, maxSteps / trials.size())))
         return failure();
+      if (hasReachedAll())
+        break;
+    }
     return success();
   }
 

@@ -208,9 +208,6 @@ inline const Missed missedWaits = {
     .byVerifiers = {},
 };
 
-/// Every wait, arrival, fence and clear counts.
-inline const Missed missedRoles = {};
-
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_KNOWNMUTANTS_H

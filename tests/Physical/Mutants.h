@@ -45,9 +45,6 @@ std::vector<Mutant> waitMutants(mlir::ModuleOp module);
 /// copies and products in flight.
 std::vector<Mutant> roleMutants(mlir::ModuleOp module);
 
-/// Of those one for each kind of operation, role and array of barriers.
-std::vector<Mutant> sampledRoleMutants(mlir::ModuleOp module);
-
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_MUTANTS_H

@@ -36,13 +36,13 @@ Case makeRoleCase(const std::string &fullName) {
   test.dims = {{"B", b}, {"M", m}, {"G", 1}, {"R", 1}};
   auto kit = [&](std::vector<Kit> &kits, const std::string &kind, int64_t n,
                  std::vector<double> lengths) {
-    auto b = static_cast<int64_t>(lengths.size());
+    auto batch = static_cast<int64_t>(lengths.size());
     kits.push_back({kind,
-                    {randomTensor("q", {b, m, 1, d}, 1),
-                     randomTensor("k", {b, n, 1, d}, 2),
-                     randomTensor("v", {b, n, 1, d}, 3),
-                     tensor("kv_len", {b}, std::move(lengths))}});
-    kits.back().dims = {{"B", b}, {"N", n}};
+                    {randomTensor("q", {batch, m, 1, d}, 1),
+                     randomTensor("k", {batch, n, 1, d}, 2),
+                     randomTensor("v", {batch, n, 1, d}, 3),
+                     tensor("kv_len", {batch}, std::move(lengths))}});
+    kits.back().dims = {{"B", batch}, {"N", n}};
     if (name == "gemma")
       kits.back().scalars["W"] = 300;
   };

@@ -9,7 +9,6 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <map>
-#include <tuple>
 
 using namespace mlir;
 
@@ -19,8 +18,7 @@ namespace {
 
 class Mutator {
 public:
-  /// With `sample` of operations of a role that are alike only the first.
-  Mutator(ModuleOp module, bool sample) : module(module), sample(sample) {}
+  explicit Mutator(ModuleOp module) : module(module) {}
 
   void run() {
     module.walk([&](Operation *op) {
@@ -47,27 +45,13 @@ public:
 
 private:
   using Change = llvm::function_ref<void(Operation *)>;
-  using Likeness = std::tuple<const void *, const void *, const void *>;
 
   /// Adds a copy of the module whose copy of `op` `change` has made wrong.
   void add(Operation *op, const std::string &name, bool isBlatant,
            Change change) {
-    if (sample && firsts.insert({likeness(op), op}).first->second != op)
-      return;
     ModuleCopy copy(module);
     change(copy.map.lookup(op));
     mutants.push_back({name, isBlatant, std::move(copy.module)});
-  }
-
-  /// Role and kind of an operation, with the array of barriers that it names.
-  static Likeness likeness(Operation *op) {
-    Value array;
-    if (isa<sm::WaitOp, sm::ArriveOp, sm::ExpectOp, sm::ClearOp>(op))
-      array = op->getOperand(0);
-    if (auto slot = array ? array.getDefiningOp<sm::SlotOp>() : sm::SlotOp())
-      array = slot.getRing();
-    return {op->getParentOfType<sm::RoleOp>().getOperation(),
-            op->getName().getAsOpaquePointer(), array.getAsOpaquePointer()};
   }
 
   void addDeleted(Operation *op, const std::string &name) {
@@ -115,25 +99,15 @@ private:
   }
 
   ModuleOp module;
-  bool sample;
-  std::map<Likeness, Operation *> firsts;
   std::map<std::string, int> counts;
 };
 
 } // namespace
 
-static std::vector<Mutant> collect(ModuleOp module, bool sample) {
-  Mutator mutator(module, sample);
+std::vector<Mutant> roleMutants(ModuleOp module) {
+  Mutator mutator(module);
   mutator.run();
   return std::move(mutator.mutants);
-}
-
-std::vector<Mutant> roleMutants(ModuleOp module) {
-  return collect(module, /*sample=*/false);
-}
-
-std::vector<Mutant> sampledRoleMutants(ModuleOp module) {
-  return collect(module, /*sample=*/true);
 }
 
 } // namespace selvedge::testing

@@ -473,8 +473,9 @@ void LaneEmitter::emitStore(StoreOp store) {
   // store for divergent.
   AddressOf addressOf = store.getCache() ? &LaneEmitter::vectorPointer
                                          : &LaneEmitter::elementPointer;
+  bool mayBeCut = !owner && store.getCache();
   if (store.getVector() == 1 && dist && dist.getNumRegs() > fewAddresses &&
-      (owner || !store.getCache()))
+      !mayBeCut)
     return forEachAccess(dist, store.getTensor(), store.getIndices(),
                          store.getPresence(), /*width=*/1, addressOf,
                          /*walks=*/true, storeOne);
@@ -482,10 +483,10 @@ void LaneEmitter::emitStore(StoreOp store) {
       accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
                store.getVector(), addressOf);
   SmallVector<Cut> cuts =
-      owner || !store.getCache()
-          ? SmallVector<Cut>()
-          : cutsOf(dist, store.getIndices(), store.getPresence(), all,
-                   bytesOf(getElementTypeOrSelf(store.getValue().getType())));
+      mayBeCut
+          ? cutsOf(dist, store.getIndices(), store.getPresence(), all,
+                   bytesOf(getElementTypeOrSelf(store.getValue().getType())))
+          : SmallVector<Cut>();
   if (!cuts.empty())
     return storeCut(all, cuts, valuesOf, cache);
   for (Access &access : all)
