@@ -68,4 +68,10 @@ bool isAtMostAbove(Value high, Value low, int64_t most) {
   return false;
 }
 
+bool hasOneStep(scf::ForOp loop) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  return step &&
+         isAtMostAbove(loop.getUpperBound(), loop.getLowerBound(), *step);
+}
+
 } // namespace selvedge::analysis

@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_COMPILER_ANALYSIS_DISTANCE_H
 #define SELVEDGE_COMPILER_ANALYSIS_DISTANCE_H
 
-#include "mlir/IR/Value.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace selvedge::analysis {
 
@@ -11,6 +11,9 @@ namespace selvedge::analysis {
 /// maxima, sums with constants, multiples rounded up. Narrowing is taken to
 /// keep values.
 bool isAtMostAbove(mlir::Value high, mlir::Value low, int64_t most);
+
+/// Whether a loop has one step at most.
+bool hasOneStep(mlir::scf::ForOp loop);
 
 } // namespace selvedge::analysis
 

@@ -90,6 +90,7 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
     roles.addPass(schedule::createSmWarpRoles(options));
     pm.addPass(verify::createVerifySmOrder(std::move(roles)));
   }
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmSingleSteps());
   schedule::SmAsyncCopiesOptions options;
   if (plans.choice.stages)
     options.stages = plans.choice.stages;

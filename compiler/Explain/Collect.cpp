@@ -180,11 +180,11 @@ private:
     Instance instance = describeInstance(op, note.kind);
     instance.proved.assign(note.proved.begin(), note.proved.end());
     instance.byExtent.assign(note.byExtent.begin(), note.byExtent.end());
-    if (scf::ForOp loop = op->getParentOfType<scf::ForOp>()) {
+    if (Operation *steps = stepsAround(op)) {
       loops.push_back(
-          {note.id, record.instances.size(), partOf(loop), rareCase(op)});
+          {note.id, record.instances.size(), partOf(steps), rareCase(op)});
       if (!note.byLoop.empty())
-        whole.insert(partOf(loop));
+        whole.insert(partOf(steps));
     }
     for (int64_t position : note.byLoop)
       knownByLoop.insert({note.id, position});
@@ -217,6 +217,24 @@ private:
             : "true for every lane of the bound tile";
   }
 
+  /// The loop around `op`, or the branch that one of a single step became
+  /// (`sm-single-steps`); null for none.
+  static Operation *stepsAround(Operation *op) {
+    Operation *steps = op->getParentOp();
+    while (!isa<sm::KernelOp>(steps) && !isSteps(steps))
+      steps = steps->getParentOp();
+    return isa<sm::KernelOp>(steps) ? nullptr : steps;
+  }
+
+  static bool isSteps(Operation *op) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    return isa<scf::ForOp>(op) ||
+           (branch && llvm::any_of(branch->getBlock()->getOps<scf::ForOp>(),
+                                   [&](scf::ForOp loop) {
+                                     return loop.getLoc() == branch.getLoc();
+                                   }));
+  }
+
   /// A loop of the final program by kernel, place in the source and position
   /// among the loops of its role that have this place: roles run loops of their
   /// own over the same steps, in the same order.
@@ -227,19 +245,19 @@ private:
     auto operator<=>(const Part &) const = default;
   };
 
-  static Part partOf(scf::ForOp loop) {
-    Operation *scope = loop->getParentOfType<sm::RoleOp>();
+  static Part partOf(Operation *steps) {
+    Operation *scope = steps->getParentOfType<sm::RoleOp>();
     if (!scope)
-      scope = loop->getParentOfType<sm::KernelOp>();
+      scope = steps->getParentOfType<sm::KernelOp>();
     unsigned number = 0;
-    scope->walk<WalkOrder::PreOrder>([&](scf::ForOp other) {
-      if (other == loop)
+    scope->walk<WalkOrder::PreOrder>([&](Operation *other) {
+      if (other == steps)
         return WalkResult::interrupt();
-      number += other->getLoc() == loop->getLoc();
+      number += isSteps(other) && other->getLoc() == steps->getLoc();
       return WalkResult::advance();
     });
-    return {loop->getParentOfType<sm::KernelOp>(),
-            loop->getLoc().getAsOpaquePointer(), number};
+    return {steps->getParentOfType<sm::KernelOp>(),
+            steps->getLoc().getAsOpaquePointer(), number};
   }
 
   /// The case of a warp's vote in which alone `op` runs, if there is one.

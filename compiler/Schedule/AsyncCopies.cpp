@@ -19,25 +19,27 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// The operations inside `loop` that `copy` needs, in program order; fails
-/// where they depend on carried values or have effects, so that the copy cannot
-/// be issued ahead.
-FailureOr<SmallVector<Operation *>> slice(CopyOp copy, scf::ForOp loop) {
+/// The operations of the copy's block that it needs, in program order; fails
+/// where they depend on what a loop carries or have effects, so that the copy
+/// cannot be issued ahead of them.
+FailureOr<SmallVector<Operation *>> slice(CopyOp copy) {
+  Block *block = copy->getBlock();
+  Region *region = block->getParent();
+  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
   llvm::SetVector<Operation *> found;
   SmallVector<Value> worklist(copy->getOperands());
   while (!worklist.empty()) {
     Value v = worklist.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(v)) {
-      bool inside =
-          loop.getRegion().isAncestor(argument.getOwner()->getParent());
-      if (inside && argument != loop.getInductionVar())
+      bool inside = region->isAncestor(argument.getOwner()->getParent());
+      if (inside && !(loop && argument == loop.getInductionVar()))
         return failure();
       continue;
     }
     Operation *def = v.getDefiningOp();
-    if (!loop.getRegion().isAncestor(def->getParentRegion()))
+    if (!region->isAncestor(def->getParentRegion()))
       continue;
-    if (def->getBlock() != loop.getBody() ||
+    if (def->getBlock() != block ||
         !(isMemoryEffectFree(def) || isa<LoadOp>(def)))
       return failure();
     if (found.insert(def))
@@ -49,29 +51,92 @@ FailureOr<SmallVector<Operation *>> slice(CopyOp copy, scf::ForOp loop) {
   return ordered;
 }
 
-/// Rings of the loops of one block. The loops run one after the other, and each
-/// ends with all its copies awaited and a barrier: they share rings.
+/// Rings of the loops and branches of one block. They run one after the other,
+/// and each ends with all its copies awaited and a barrier: they share rings.
 using RingPool = SmallVector<Value>;
+
+/// The rings of one of them.
+class Rings {
+public:
+  Rings(int64_t stages, RingPool &pool) : stages(stages), pool(pool) {}
+
+  int64_t getStages() const { return stages; }
+
+  /// Gives the copy's buffer a ring.
+  void add(CopyOp copy) {
+    auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
+    BufferType type = alloc.getType().withStages(stages);
+    auto isFree = [&](Value ring) {
+      return ring.getType() == type && llvm::none_of(rings, [&](auto &own) {
+               return own.second == ring;
+             });
+    };
+    auto found = llvm::find_if(pool, isFree);
+    if (found != pool.end()) {
+      rings[alloc] = *found;
+      return;
+    }
+    OpBuilder b(alloc);
+    rings[alloc] = AllocOp::create(b, alloc.getLoc(), type);
+    pool.push_back(rings[alloc]);
+  }
+
+  /// The slot that `copy` fills.
+  Value slotToFill(OpBuilder &b, CopyOp copy, Value stage) {
+    return SlotOp::create(b, tile::withoutNote(copy.getLoc()),
+                          copy.getBuffer().getType(), rings[copy.getBuffer()],
+                          stage);
+  }
+
+  /// The slot that holds what `copy` brings, and says so.
+  Value slotToRead(OpBuilder &b, CopyOp copy, Value stage,
+                   const IRMapping &mapping) {
+    SmallVector<Value> indices, presence;
+    for (Value index : copy.getIndices()) {
+      if (auto range = index.getDefiningOp<RangeOp>())
+        index = range.getStart();
+      indices.push_back(mapping.lookupOrDefault(index));
+    }
+    for (Value p : copy.getPresence())
+      presence.push_back(mapping.lookupOrDefault(p));
+    // An index that is gathered says nothing of the tile as a whole.
+    if (llvm::any_of(indices, [](Value v) { return !v.getType().isInteger(); }))
+      indices.clear();
+    return SlotOp::create(b, tile::withoutNote(copy.getLoc()),
+                          copy.getBuffer().getType(), rings[copy.getBuffer()],
+                          stage, indices, presence);
+  }
+
+  /// Erases the buffers that have a ring instead.
+  void eraseBuffers() {
+    for (auto &[buffer, ring] : rings)
+      if (buffer.use_empty())
+        buffer.getDefiningOp()->erase();
+  }
+
+private:
+  int64_t stages;
+  RingPool &pool;
+  llvm::MapVector<Value, Value> rings;
+};
 
 class Pipeliner {
 public:
-  Pipeliner(scf::ForOp loop, int64_t stages, RingPool &pool)
-      : loop(loop), stages(stages), pool(pool) {}
+  Pipeliner(scf::ForOp loop, Rings rings)
+      : loop(loop), rings(std::move(rings)) {}
 
-  /// Pipelines the copies of the loop's own block that allow it; returns the
-  /// new loop, or the old one.
-  scf::ForOp run() {
+  /// Pipelines the copies of the loop's own block that allow it.
+  void run() {
     for (auto copy : loop.getBody()->getOps<CopyOp>()) {
-      FailureOr<SmallVector<Operation *>> ops = slice(copy, loop);
+      FailureOr<SmallVector<Operation *>> ops = slice(copy);
       if (succeeded(ops) && copy.getBuffer().getDefiningOp<AllocOp>())
         copies.push_back({copy, *ops});
     }
     if (copies.empty())
-      return loop;
+      return;
     for (auto &[copy, ops] : copies)
-      widen(copy);
+      rings.add(copy);
     rewrite();
-    return loop;
   }
 
 private:
@@ -79,27 +144,6 @@ private:
     CopyOp copy;
     SmallVector<Operation *> ops;
   };
-
-  /// Makes the copy's buffer a ring.
-  void widen(CopyOp copy) {
-    auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
-    BufferType type = alloc.getType();
-    BufferType ringType = type.withStages(stages);
-    auto isFree = [&](Value ring) {
-      return ring.getType() == ringType && llvm::none_of(rings, [&](auto &own) {
-               return own.second == ring;
-             });
-    };
-    auto found = llvm::find_if(pool, isFree);
-    if (found != pool.end()) {
-      rings[copy.getBuffer()] = *found;
-      return;
-    }
-    OpBuilder b(alloc);
-    Value ring = AllocOp::create(b, alloc.getLoc(), ringType);
-    rings[copy.getBuffer()] = ring;
-    pool.push_back(ring);
-  }
 
   /// Issues all copies for the iteration at `index` into `stage`; returns the
   /// last token (groups complete in order).
@@ -121,9 +165,7 @@ private:
         return llvm::map_to_vector(
             values, [&](Value v) { return mapping.lookupOrDefault(v); });
       };
-      Location place = tile::withoutNote(copy.getLoc());
-      Value slot = SlotOp::create(b, place, copy.getBuffer().getType(),
-                                  rings[copy.getBuffer()], stage);
+      Value slot = rings.slotToFill(b, copy, stage);
       SmallVector<Value> presence = lookup(copy.getPresence());
       presence.push_back(exists);
       token =
@@ -132,25 +174,6 @@ private:
                               presence, slot, copy.getDist(), copy.getVector());
     }
     return token;
-  }
-
-  /// The slot that holds what `copy` brings in this iteration, and says so.
-  Value current(OpBuilder &b, CopyOp copy, Value stage,
-                const IRMapping &mapping) {
-    SmallVector<Value> indices, presence;
-    for (Value index : copy.getIndices()) {
-      if (auto range = index.getDefiningOp<RangeOp>())
-        index = range.getStart();
-      indices.push_back(mapping.lookupOrDefault(index));
-    }
-    for (Value p : copy.getPresence())
-      presence.push_back(mapping.lookupOrDefault(p));
-    // An index that is gathered says nothing of the tile as a whole.
-    if (llvm::any_of(indices, [](Value v) { return !v.getType().isInteger(); }))
-      indices.clear();
-    return SlotOp::create(b, tile::withoutNote(copy.getLoc()),
-                          copy.getBuffer().getType(), rings[copy.getBuffer()],
-                          stage, indices, presence);
   }
 
   void rewrite() {
@@ -176,7 +199,7 @@ private:
         in, loc, stage, arith::ConstantIntOp::create(in, loc, 1, 32));
     Value wraps = arith::CmpIOp::create(
         in, loc, arith::CmpIPredicate::eq, next,
-        arith::ConstantIntOp::create(in, loc, stages, 32));
+        arith::ConstantIntOp::create(in, loc, rings.getStages(), 32));
     next = arith::SelectOp::create(in, loc, wraps, zero, next);
     // Past the last iteration every lane is absent: the copy touches no memory
     // and fills a stage that nobody reads.
@@ -194,7 +217,7 @@ private:
         in.clone(op, mapping);
       else
         mapping.map(cast<CopyOp>(op).getBuffer(),
-                    current(in, cast<CopyOp>(op), stage, mapping));
+                    rings.slotToRead(in, cast<CopyOp>(op), stage, mapping));
     SmallVector<Value> yields;
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
@@ -210,17 +233,12 @@ private:
     for (auto [from, to] : llvm::zip(loop.getResults(), pipelined.getResults()))
       from.replaceAllUsesWith(to);
     loop.erase();
-    for (auto &[buffer, ring] : rings)
-      if (buffer.use_empty())
-        buffer.getDefiningOp()->erase();
-    loop = pipelined;
+    rings.eraseBuffers();
   }
 
   scf::ForOp loop;
-  int64_t stages;
-  RingPool &pool;
+  Rings rings;
   SmallVector<Ahead> copies;
-  llvm::MapVector<Value, Value> rings;
 };
 
 /// The operation of `block` that contains or is the first reader of `buffer`
@@ -250,6 +268,14 @@ bool awaits(Operation *reader, CopyAsyncOp copy) {
          copy->isBeforeInBlock(later);
 }
 
+/// Awaits a copy before its reader, or at the end of its block.
+void await(CopyAsyncOp copy, Operation *reader) {
+  OpBuilder b(reader ? reader : copy->getBlock()->getTerminator());
+  Location place = tile::withoutNote(copy.getLoc());
+  AwaitOp::create(b, place, copy.getToken());
+  BarrierOp::create(b, place);
+}
+
 /// Issues a copy where it stands and awaits it before its first reader.
 void issueInPlace(CopyOp copy) {
   OpBuilder b(copy);
@@ -262,17 +288,57 @@ void issueInPlace(CopyOp copy) {
       copy.getIndices(), copy.getPresence(), copy.getBuffer(), copy.getDist(),
       copy.getVector());
   Operation *reader = firstUse(copy);
-  if (awaits(reader, issued)) {
-    copy.erase();
-    return;
-  }
-  if (reader)
-    b.setInsertionPoint(reader);
-  else
-    b.setInsertionPoint(copy->getBlock()->getTerminator());
-  AwaitOp::create(b, place, issued.getToken());
-  BarrierOp::create(b, place);
+  if (!awaits(reader, issued))
+    await(issued, reader);
   copy.erase();
+}
+
+/// Issues the copies of a branch at its beginning, as far as they allow it, in
+/// slots of the loops beside it, and awaits each before its first reader.
+void issueFirst(scf::IfOp branch, Rings rings) {
+  Block *block = branch.thenBlock();
+  SmallVector<CopyOp> copies;
+  llvm::SetVector<Operation *> first;
+  for (auto copy : block->getOps<CopyOp>()) {
+    FailureOr<SmallVector<Operation *>> ops = slice(copy);
+    if (failed(ops) || !copy.getBuffer().getDefiningOp<AllocOp>())
+      continue;
+    copies.push_back(copy);
+    first.insert_range(*ops);
+    first.insert(copy);
+  }
+  if (copies.empty())
+    return;
+  Operation *rest = &block->front();
+  while (first.contains(rest))
+    rest = rest->getNextNode();
+  for (Operation &op : llvm::make_early_inc_range(*block))
+    if (first.contains(&op) && rest->isBeforeInBlock(&op))
+      op.moveBefore(rest);
+  // Copies complete in order: of several that one operation reads first the
+  // last one is awaited.
+  SmallVector<Operation *> readers = llvm::map_to_vector(copies, firstUse);
+  for (auto [i, copy] : llvm::enumerate(copies)) {
+    rings.add(copy);
+    OpBuilder b(copy);
+    Value zero = arith::ConstantIntOp::create(b, copy.getLoc(), 0, 32);
+    auto issued = CopyAsyncOp::create(
+        b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
+        copy.getIndices(), copy.getPresence(), rings.slotToFill(b, copy, zero),
+        copy.getDist(), copy.getVector());
+    if (!llvm::is_contained(ArrayRef(readers).drop_front(i + 1), readers[i]))
+      await(issued, readers[i]);
+    Value slot = rings.slotToRead(b, copy, zero, {});
+    copy.getBuffer().replaceUsesWithIf(slot, [&](OpOperand &use) {
+      return block->findAncestorOpInBlock(*use.getOwner()) &&
+             use.getOwner() != copy;
+    });
+    copy.erase();
+  }
+  rings.eraseBuffers();
+  OpBuilder b(branch);
+  b.setInsertionPointAfter(branch);
+  BarrierOp::create(b, branch.getLoc());
 }
 
 /// Copies issued after the token's and before `await` on every path; 0, which
@@ -310,11 +376,19 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   using SmAsyncCopiesBase::SmAsyncCopiesBase;
 
   void runOnOperation() override {
-    SmallVector<scf::ForOp> loops;
-    getOperation()->walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    SmallVector<Operation *> pipelines;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<scf::ForOp, scf::IfOp>(op))
+        pipelines.push_back(op);
+    });
     llvm::MapVector<Block *, RingPool> pools;
-    for (scf::ForOp loop : loops)
-      Pipeliner(loop, stages, pools[loop->getBlock()]).run();
+    for (Operation *op : pipelines) {
+      Rings rings(stages, pools[op->getBlock()]);
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        Pipeliner(loop, rings).run();
+      else
+        issueFirst(cast<scf::IfOp>(op), rings);
+    }
     bool isPipelined = llvm::any_of(
         pools, [](const auto &entry) { return !entry.second.empty(); });
     SmallVector<CopyOp> rest;

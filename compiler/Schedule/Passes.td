@@ -252,11 +252,23 @@ def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 
+def SmSingleSteps : Pass<"sm-single-steps", "::selvedge::sm::KernelOp"> {
+  let summary = "Make branches of loops that have one step at most";
+  let description = [{
+    Such as those for what whole steps leave: there is nothing to copy ahead, no ring that wraps and no buffer that is used again. Kernels with roles stay as they are: theirs are steps of one pipeline.
+
+    Before: `%r = scf.for %j = %low to %high step %c64 iter_args(%x = %a) { ... scf.yield %y }` with `%high` at most 64 above `%low`
+    After: `%r = scf.if (arith.cmpi slt, %low, %high) { ... scf.yield %y } else { scf.yield %a }`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
+}
+
 def SmAsyncCopies : Pass<"sm-async-copies", "::selvedge::sm::KernelOp"> {
   let summary = "Make copies asynchronous and pipeline the loops that contain them (form async)";
   let description = [{
     A copy whose operands depend on the loop's index and on values from outside only is issued one iteration ahead into a ring of `stages` buffers. One await and
     one barrier at the top of the iteration make the current stage visible and prove that every warp is done with the stage that the next copies fill.
+    The copies of a branch are issued at its beginning, into slots of the rings of the loops beside it, and each is awaited before its first use.
     Other copies are issued where they stood and awaited before their first use, unless that is a loop whose awaits cover them; an await leaves those in flight that were issued after its own in the same block. Slots say what they hold, for the verifiers.
 
     Before: `scf.for %j { sm.copy ... to %buf; sm.mma %a, %buf ... where(%p) }`

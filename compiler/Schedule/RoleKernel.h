@@ -295,7 +295,6 @@ private:
   TileSteps findSteps(mlir::IRMapping &mapping, bool ofWarpgroup = false);
   /// Gives steps of the last loop to the one before it.
   void moveWhole(TileSteps &steps, mlir::Value wholeEnd);
-  static bool hasOneStep(mlir::scf::ForOp loop);
   llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
   mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see

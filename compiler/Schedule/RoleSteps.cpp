@@ -87,14 +87,6 @@ RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping,
   return steps;
 }
 
-/// Whether a loop has one step at most. From the last step to the first, that
-/// of the last loop is a tile's first one, and the loop has no further.
-bool RoleKernel::hasOneStep(scf::ForOp loop) {
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  return step && analysis::isAtMostAbove(loop.getUpperBound(),
-                                         loop.getLowerBound(), *step);
-}
-
 /// The steps after the first, in the order in which they are taken.
 SmallVector<RoleKernel::LoopSteps>
 RoleKernel::furtherSteps(const TileSteps &steps) {
@@ -107,7 +99,9 @@ RoleKernel::furtherSteps(const TileSteps &steps) {
           {loop, most(from, add(steps.first, steps.step)), to, Value()});
       continue;
     }
-    if (loop == plan.loops.back() && hasOneStep(loop))
+    // From the last step to the first, that of the last loop is a tile's first
+    // one.
+    if (loop == plan.loops.back() && analysis::hasOneStep(loop))
       continue;
     Value end = least(to, steps.first);
     further.push_back(

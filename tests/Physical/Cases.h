@@ -121,7 +121,7 @@ inline constexpr llvm::StringLiteral verifySeqPipeline =
     "sm.kernel(verify-sm-padding),verify-sm-bounds";
 /// Form async from sm.seq, and its verifiers.
 inline constexpr llvm::StringLiteral asyncPipeline =
-    "sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
+    "sm.kernel(sm-single-steps,sm-async-copies,sm-reduce-scratch),cse";
 inline constexpr llvm::StringLiteral verifyAsyncPipeline =
     "sm.kernel(verify-sm-padding,verify-sm-async)";
 
@@ -130,14 +130,15 @@ inline constexpr llvm::StringLiteral rolesPipeline =
     "tile-loop-parts,tile-expand-softmax,cse,tile-split-variants{arch=sm_90a},"
     "tile-interior-parts,tile-bind-blocks{arch=sm_90a},"
     "tile-simplify-presence,canonicalize,cse,tile-to-sm,canonicalize,cse,"
-    "sm-warp-roles,sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
+    "sm-warp-roles,sm.kernel(sm-single-steps,sm-async-copies,sm-reduce-scratch)"
+    ",cse";
 
 /// Form async from safe tiles, with versions for rows of some length.
 inline constexpr llvm::StringLiteral rowsPipeline =
     "tile-loop-parts,tile-expand-softmax,cse,tile-row-classes{arch=sm_90a},"
     "tile-interior-parts,tile-bind-blocks{arch=sm_90a},"
     "tile-simplify-presence,canonicalize,cse,tile-to-sm,canonicalize,cse,"
-    "sm.kernel(sm-async-copies,sm-reduce-scratch),cse";
+    "sm.kernel(sm-single-steps,sm-async-copies,sm-reduce-scratch),cse";
 
 /// Logical mode.
 Expected expect(mlir::ModuleOp program, const Case &test, const Kit &kit);

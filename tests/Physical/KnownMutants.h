@@ -194,20 +194,6 @@ inline const Missed missedInteriorSteps = {
     .byVerifiers = equalParts,
 };
 
-/// The part after the full one has one step at most: nothing reads what is
-/// copied ahead, the ring never wraps, no scratch is used again. The verifiers
-/// know no sizes.
-inline const Names missedWaitsOfLastStep = unite(
-    {inEach({"dense", "matmul"}, {"loop's barrier #2: behind the next copy",
-                                  "loop's ring #2: wraps one later"}),
-     inEach({"sums"}, {"loop's barrier #2: deleted"})});
-
-inline const Missed missedWaits = {
-    .byAll = {},
-    .inExecution = missedWaitsOfLastStep,
-    .byVerifiers = {},
-};
-
 } // namespace selvedge::testing
 
 #endif // SELVEDGE_TESTS_PHYSICAL_KNOWNMUTANTS_H

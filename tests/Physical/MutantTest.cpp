@@ -180,7 +180,7 @@ TEST_P(MutantWaits, Async) {
                       .str());
   keepVariant(*async, "universal");
   check(*async, waitMutants, verifyAsyncPipeline.str(), "", "universal",
-        missedWaits);
+        Missed());
   EXPECT_NE(table, "");
 }
 
