@@ -35,11 +35,12 @@ void addLaneCleanUp(OpPassManager &pm) {
 }
 
 /// Safety on tile: what every path inherits, whatever is scheduled later.
-void addSafety(OpPassManager &pm) {
+void addSafety(OpPassManager &pm, MaskMode masks) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
   pm.addPass(createCSEPass());
-  pm.addNestedPass<tile::ProgramOp>(safety::createTileObligations());
+  pm.addNestedPass<tile::ProgramOp>(
+      safety::createTileObligations({masks == MaskMode::Exact}));
   pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
   pm.addPass(createCSEPass());
   pm.addPass(verify::createStripAttributes());
@@ -109,7 +110,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   if (stage == Emit::Tile)
     return;
   pm.addPass(schedule::createTilePackRows());
-  addSafety(pm);
+  addSafety(pm, masks);
   addBound(pm, arch, plans, masks);
   if (stage == Emit::TileBound)
     return;

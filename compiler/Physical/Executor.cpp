@@ -116,7 +116,7 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
     PoisonSource zero(Poison::None, 0);
     PoisonSource &fill = load.getFill() == tile::Fill::Zero ? zero : poison;
     return this->load(op, load.getTensor(), load.getIndices(),
-                      load.getPresence(),
+                      load.getTested(),
                       fill.tile(shape, getElementTypeOrSelf(type)));
   }
   if (auto load = dyn_cast<sm::LoadOp>(op))

@@ -114,7 +114,7 @@ template <typename CopyLike>
 llvm::Error Executor::runCopy(CopyLike op) {
   sm::BufferType type = op.getBuffer().getType();
   llvm::Expected<TileRef> copied = load(
-      op, op.getTensor(), op.getIndices(), op.getPresence(),
+      op, op.getTensor(), op.getIndices(), op.getTested(),
       PoisonSource(Poison::None, 0).tile(shapeOf(type), type.getElementType()));
   if (!copied)
     return copied.takeError();

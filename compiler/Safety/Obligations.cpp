@@ -5,6 +5,8 @@
 #include "compiler/Safety/Predicates.h"
 #include "dialect/Tile/Provenance.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include <limits>
 
 namespace selvedge::safety {
@@ -19,7 +21,7 @@ using namespace selvedge::tile;
 
 class Obligations {
 public:
-  explicit Obligations(ProgramOp program) : program(program) {}
+  Obligations(ProgramOp program, bool votes) : program(program), votes(votes) {}
 
   LogicalResult run() {
     // Softmax first: products rely on its weights being 0 at absent lanes.
@@ -31,6 +33,7 @@ public:
     });
     if (result.wasInterrupted())
       return failure();
+    program.walk([&](LoadOp load) { leaveUntested(load); });
     noteAccesses();
     return success();
   }
@@ -123,8 +126,12 @@ private:
     // row is stored.
     SmallVector<Value> rows = rowsOf(op.getScores(), op.getOverAttr()),
                        tested(op.getPresence());
-    llvm::erase_if(
-        tested, [&](Value p) { return isImplied(p, op.getPresence(), rows); });
+    llvm::erase_if(tested, [&](Value p) {
+      bool implied = isImplied(p, op.getPresence(), rows);
+      if (implied && votes)
+        impliedInRows.insert(p);
+      return implied;
+    });
     OpBuilder b(op);
     TypedAttr masked =
         b.getF32FloatAttr(-std::numeric_limits<float>::infinity());
@@ -179,6 +186,7 @@ private:
     for (LoadOp load : loads) {
       load.setFill(Fill::Zero);
       demands.try_emplace(load, consumer);
+      zeroWhere[load].push_back(predicate);
     }
     return true;
   }
@@ -191,7 +199,56 @@ private:
     narrowed.getPresenceMutable().append(presence);
     narrowed.setFill(Fill::Zero);
     demands.try_emplace(narrowed, consumer);
+    llvm::append_range(zeroWhere[narrowed], presence);
     return narrowed;
+  }
+
+  /// Predicates of what lies in memory for which nobody demands a zero, as what
+  /// becomes of the lanes is removed later: scores of keys that are not valid.
+  void leaveUntested(LoadOp load) {
+    SmallVector<int64_t> untested;
+    for (auto [i, p] : llvm::enumerate(load.getPresence()))
+      if (isOfData(p) && !impliedInRows.contains(p) &&
+          isRemovedLater(load, p) &&
+          llvm::none_of(zeroWhere[load],
+                        [&](Value wanted) { return implies(p, wanted); }))
+        untested.push_back(static_cast<int64_t>(i));
+    load.setGarbage(untested);
+  }
+
+  /// Whether a predicate depends on memory. Others keep accesses inside of it.
+  static bool isOfData(Value v) {
+    Operation *def = v.getDefiningOp();
+    return def &&
+           (isa<LoadOp>(def) || (isMemoryEffectFree(def) &&
+                                 llvm::any_of(def->getOperands(), isOfData)));
+  }
+
+  /// Whether every way of a value leads through products that add nothing along
+  /// the predicate's axes to softmax steps or reductions without its lanes.
+  static bool isRemovedLater(Value value, Value predicate) {
+    auto has = [&](ValueRange list) {
+      return llvm::any_of(list, [&](Value p) { return implies(p, predicate); });
+    };
+    return !value.use_empty() &&
+           llvm::all_of(value.getUses(), [&](OpOperand &use) {
+             Operation *user = use.getOwner();
+             if (auto update = dyn_cast<SoftmaxUpdateOp>(user))
+               return value == update.getScores() && has(update.getPresence());
+             if (auto reduce = dyn_cast<ReduceOp>(user))
+               return has(reduce.getPresence());
+             if (auto dot = dyn_cast<DotOp>(user))
+               return !has(dot.getPresence()) && value != dot.getInit() &&
+                      isRemovedLater(dot, predicate);
+             if (auto select = dyn_cast<arith::SelectOp>(user))
+               return value == select.getTrueValue() &&
+                      isRemovedLater(select, predicate);
+             bool isElementwise = isa<ConvertOp, BroadcastOp>(user) ||
+                                  isa<arith::ArithDialect, math::MathDialect>(
+                                      user->getDialect());
+             return isElementwise &&
+                    isRemovedLater(user->getResult(0), predicate);
+           });
   }
 
   LogicalResult pairRule(DotOp op) {
@@ -235,14 +292,22 @@ private:
   }
 
   ProgramOp program;
+  bool votes;
   NoteIds ids;
   /// The product or sum that demanded a load's zero fill first.
   DenseMap<Operation *, Operation *> demands;
+  /// The predicates where a load must be zero when they are false.
+  DenseMap<Operation *, SmallVector<Value>> zeroWhere;
+  /// Predicates that others imply for rows that exist, where that is not
+  /// enough.
+  llvm::DenseSet<Value> impliedInRows;
 };
 
 struct TileObligationsPass : impl::TileObligationsBase<TileObligationsPass> {
+  using TileObligationsBase::TileObligationsBase;
+
   void runOnOperation() override {
-    if (failed(Obligations(getOperation()).run()))
+    if (failed(Obligations(getOperation(), votes).run()))
       signalPassFailure();
   }
 };

@@ -121,12 +121,23 @@ bool isKnown(Value v) {
   return false;
 }
 
+/// Positions in a list whose element `gone` has been erased.
+SmallVector<int64_t> without(ArrayRef<int64_t> positions, int64_t gone) {
+  SmallVector<int64_t> left;
+  for (int64_t position : positions)
+    if (position != gone)
+      left.push_back(position - (position > gone));
+  return left;
+}
+
 void dropTrue(Operation *op, MutableOperandRange presence) {
   for (unsigned i = presence.size(); i-- > 0;)
     if (isTrue(presence[i].get())) {
       bool byLoop = isKnown(presence[i].get());
       presence.erase(i);
       noteProved(op, i, byLoop);
+      if (auto load = dyn_cast<LoadOp>(op))
+        load.setGarbage(without(load.getGarbage(), i));
     }
 }
 

@@ -104,7 +104,7 @@ public:
       indices.clear();
     return SlotOp::create(b, tile::withoutNote(copy.getLoc()),
                           copy.getBuffer().getType(), rings[copy.getBuffer()],
-                          stage, indices, presence);
+                          stage, indices, presence, copy.getGarbage());
   }
 
   /// Erases the buffers that have a ring instead.
@@ -168,10 +168,10 @@ private:
       Value slot = rings.slotToFill(b, copy, stage);
       SmallVector<Value> presence = lookup(copy.getPresence());
       presence.push_back(exists);
-      token =
-          CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()),
-                              copy.getTensor(), lookup(copy.getIndices()),
-                              presence, slot, copy.getDist(), copy.getVector());
+      token = CopyAsyncOp::create(
+          b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
+          lookup(copy.getIndices()), presence, slot, copy.getDist(),
+          copy.getVector(), copy.getGarbage());
     }
     return token;
   }
@@ -286,7 +286,7 @@ void issueInPlace(CopyOp copy) {
   auto issued = CopyAsyncOp::create(
       b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
       copy.getIndices(), copy.getPresence(), copy.getBuffer(), copy.getDist(),
-      copy.getVector());
+      copy.getVector(), copy.getGarbage());
   Operation *reader = firstUse(copy);
   if (!awaits(reader, issued))
     await(issued, reader);
@@ -325,7 +325,7 @@ void issueFirst(scf::IfOp branch, Rings rings) {
     auto issued = CopyAsyncOp::create(
         b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
         copy.getIndices(), copy.getPresence(), rings.slotToFill(b, copy, zero),
-        copy.getDist(), copy.getVector());
+        copy.getDist(), copy.getVector(), copy.getGarbage());
     if (!llvm::is_contained(ArrayRef(readers).drop_front(i + 1), readers[i]))
       await(issued, readers[i]);
     Value slot = rings.slotToRead(b, copy, zero, {});

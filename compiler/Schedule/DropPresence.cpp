@@ -22,6 +22,10 @@ struct SmDropPresencePass : impl::SmDropPresenceBase<SmDropPresencePass> {
       llvm::TypeSwitch<Operation *>(op)
           .Case<ReduceOp, FoldOp, MmaOp, WgmmaOp, TmaLoadOp>(
               [](auto sink) { sink.getPresenceMutable().clear(); })
+          .Case<CopyOp, CopyAsyncOp>([](auto copy) {
+            copy.getPresenceMutable().assign(copy.getTested());
+            copy.setGarbage({});
+          })
           .Case([](SlotOp slot) {
             slot.getIndicesMutable().clear();
             slot.getPresenceMutable().clear();

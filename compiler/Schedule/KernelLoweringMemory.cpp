@@ -178,7 +178,7 @@ LogicalResult KernelLowering::lowerCopy(LoadOp load) {
   // The note says what the copy does; the buffer has no part in it.
   Value buffer = alloc(type, withoutNote(load.getLoc()));
   sm::CopyOp::create(builder, load.getLoc(), value(load.getTensor()), *indices,
-                     *presence, buffer, dist, width);
+                     *presence, buffer, dist, width, load.getGarbage());
   buffers[load] = buffer;
   return success();
 }

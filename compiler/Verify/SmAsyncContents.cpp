@@ -54,17 +54,19 @@ void SmAsyncRules::overwrite(Agent &agent, Value buffer) {
 }
 
 void SmAsyncRules::fill(Agent &agent, Value buffer, ValueRange indices,
-                        ValueRange presence, Operation *op) {
+                        ValueRange presence, ArrayRef<int64_t> garbage,
+                        Operation *op) {
   std::optional<Slot> slot = slotOfBuffer(agent, buffer);
   // Buffers of their own are filled and read in program order.
   if (!slot || !buffer.getDefiningOp<SlotOp>() || memberOf(agent).warp != 0)
     return;
   Contents filled{startOf(expressions, agent, indices),
-                  conditionsOf(expressions, agent, presence),
+                  conditionsOf(expressions, agent, presence, garbage),
                   {},
                   op};
   for (const Condition &condition : filled.presence)
-    filled.zeros.push_back(condition.key);
+    if (!condition.isAny)
+      filled.zeros.push_back(condition.key);
   contents[*slot] = std::move(filled);
 }
 

@@ -43,7 +43,7 @@ Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
       .Case([&](CopyAsyncOp copy) { return copyAsync(agent, copy); })
       .Case([&](CopyOp copy) {
         fill(agent, copy.getBuffer(), copy.getIndices(), copy.getPresence(),
-             copy);
+             copy.getGarbage(), copy);
         return write(agent, agent.actor, memberOf(agent).parts, copy,
                      copy.getBuffer(), newSite(agent, copy));
       })
@@ -131,7 +131,7 @@ Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {
   Actor operation = order.launch(agent.actor, Engine::Copy, site);
   agent.values[op.getToken()] = {Tracked::Kind::Token, operation};
   memberOf(agent).copies.push_back(operation);
-  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(), op);
+  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(), {}, op);
   return write(agent, operation, memberOf(agent).parts, op, op.getBuffer(),
                site);
 }

@@ -94,7 +94,8 @@ private:
   /// Operations that bring or clear elements, in SmAsyncContents.cpp: what the
   /// slot of `buffer` holds from now on.
   void fill(Agent &agent, mlir::Value buffer, mlir::ValueRange indices,
-            mlir::ValueRange presence, mlir::Operation *op);
+            mlir::ValueRange presence, llvm::ArrayRef<int64_t> garbage,
+            mlir::Operation *op);
   void fillByTma(Agent &agent, sm::TmaLoadOp op);
   /// A run-time dimension; none where the kernel does not take it.
   std::optional<LaneExpressions::Key> dimArgument(Agent &agent,

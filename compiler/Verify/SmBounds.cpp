@@ -75,7 +75,7 @@ private:
                    store.getPresence());
     if (auto copy = dyn_cast<CopyOp>(op))
       return check(bounds, op, copy.getTensor(), copy.getIndices(),
-                   copy.getPresence());
+                   copy.getTested());
     auto loop = dyn_cast<scf::ForOp>(op);
     return loop ? bounds.check(loop) : success();
   }

@@ -55,7 +55,7 @@ LogicalResult SmPadding::checkStore(StoreOp store) {
 
 template <typename Copy>
 LogicalResult SmPadding::visitCopy(Copy copy, bool check) {
-  memory[copy.getBuffer()] = absentLanes(copy.getPresence());
+  memory[copy.getBuffer()] = absentLanes(copy.getPresence(), copy.getGarbage());
   if (!check)
     return success();
   for (Value operand : llvm::concat<Value>(llvm::to_vector(copy.getIndices()),
@@ -68,7 +68,7 @@ LogicalResult SmPadding::visitCopy(Copy copy, bool check) {
                  << axis;
   return success(
       succeeded(checkTarget(copy, copy.getBuffer(), copy.getDist())) &&
-      succeeded(checkIndices(copy, copy.getIndices(), copy.getPresence())) &&
+      succeeded(checkIndices(copy, copy.getIndices(), copy.getTested())) &&
       succeeded(checkVector(copy, copy.getIndices(), copy.getVector())));
 }
 

@@ -36,7 +36,7 @@ struct VerifyTileBoundsPass : impl::VerifyTileBoundsBase<VerifyTileBoundsPass> {
     if (auto load = dyn_cast<LoadOp>(op))
       return bounds.check({op, kernel.getTensorArgOf(load.getTensor()),
                            load.getTensor(), load.getIndices(),
-                           load.getPresence()});
+                           load.getTested()});
     if (auto store = dyn_cast<StoreOp>(op))
       return bounds.check({op, kernel.getTensorArgOf(store.getTensor()),
                            store.getTensor(), store.getIndices(),

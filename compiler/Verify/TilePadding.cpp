@@ -90,10 +90,12 @@ private:
   LogicalResult visitLoad(LoadOp load, bool check) {
     Facts result;
     State absent = load.getFill() == Fill::Zero ? State::Zero : State::Garbage;
-    for (Value p : load.getPresence())
-      addFact(result, {p, absent});
-    if (failed(
-            checkIndices(load, load.getIndices(), load.getPresence(), check)))
+    for (auto [i, p] : llvm::enumerate(load.getPresence())) {
+      bool isAny =
+          llvm::is_contained(load.getGarbage(), static_cast<int64_t>(i));
+      addFact(result, {p, isAny ? State::Garbage : absent});
+    }
+    if (failed(checkIndices(load, load.getIndices(), load.getTested(), check)))
       return failure();
     facts[load] = result;
     return success();

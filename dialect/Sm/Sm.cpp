@@ -336,11 +336,15 @@ LogicalResult SlotOp::verify() {
         return emitOpError("expects every 'presence' to have axes of the "
                            "buffer only, but got ")
                << p.getType();
-  for (int64_t position : getGarbage())
-    if (position < 0 || position >= static_cast<int64_t>(getPresence().size()))
-      return emitOpError("expects 'garbage' to have positions of its ")
-             << getPresence().size() << " predicates, but got " << position;
-  return success();
+  return tile::checkGarbage(*this, getPresence(), getGarbage());
+}
+
+LogicalResult CopyOp::verify() {
+  return tile::checkGarbage(*this, getPresence(), getGarbage());
+}
+
+LogicalResult CopyAsyncOp::verify() {
+  return tile::checkGarbage(*this, getPresence(), getGarbage());
 }
 
 static Type operandElement(Type type) {

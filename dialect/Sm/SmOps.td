@@ -155,18 +155,26 @@ def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
 
 class Sm_CopyLikeOp<string mnemonic> : Sm_Op<mnemonic, [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, Sm_BufferType:$buffer,
-                       Sm_DistAttr:$dist, I64Attr:$vector);
+                       Sm_DistAttr:$dist, I64Attr:$vector, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$garbage);
+  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? (`garbage` $garbage^)?
+                     `to` $buffer `dist` $dist `vector` $vector attr-dict `:` type($tensor) `,` type($buffer) }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The predicates that are tested.
+    ::llvm::SmallVector<::mlir::Value> getTested() { return tile::testedOf(getPresence(), getGarbage()); }
+  }];
 }
 
 def Sm_CopyOp : Sm_CopyLikeOp<"copy"> {
   let summary = "copies a tile from global to shared memory, zero-filling absent lanes";
   let description = [{
     Every element of the buffer is written: with the tensor's element where all of `presence` is true, with zero elsewhere, whose memory is never touched. The indices have the
-    distribution `dist` (who copies what); each access moves `vector` elements of a row.
+    distribution `dist` (who copies what); each access moves `vector` elements of a row. Predicates at the positions `garbage` are not tested, as for `tile.load`; they are there for the
+    proofs, and `sm-drop-presence` drops them.
     Form `async` replaces it by `sm.copy_async`.
+    Constraints:
+    - (C1) `garbage` has positions of predicates.
   }];
-  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? `to` $buffer
-                          `dist` $dist `vector` $vector attr-dict `:` type($tensor) `,` type($buffer) }];
 }
 
 def Sm_CopyAsyncOp : Sm_CopyLikeOp<"copy_async"> {
@@ -176,8 +184,6 @@ def Sm_CopyAsyncOp : Sm_CopyLikeOp<"copy_async"> {
     presence, become loads and shared stores.
   }];
   let results = (outs Sm_TokenType:$token);
-  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? `to` $buffer
-                          `dist` $dist `vector` $vector attr-dict `:` type($tensor) `,` type($buffer) }];
 }
 
 def Sm_AwaitOp : Sm_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {

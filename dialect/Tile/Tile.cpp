@@ -105,4 +105,21 @@ TensorArgAttr KernelOp::getTensorArgOf(Value tensor) {
                                    getProgram().getDims().size());
 }
 
+SmallVector<Value> testedOf(ValueRange presence, ArrayRef<int64_t> garbage) {
+  SmallVector<Value> tested;
+  for (auto [i, p] : llvm::enumerate(presence))
+    if (!llvm::is_contained(garbage, static_cast<int64_t>(i)))
+      tested.push_back(p);
+  return tested;
+}
+
+LogicalResult checkGarbage(Operation *op, ValueRange presence,
+                           ArrayRef<int64_t> garbage) {
+  for (int64_t position : garbage)
+    if (position < 0 || position >= static_cast<int64_t>(presence.size()))
+      return op->emitOpError("expects 'garbage' to have positions of its ")
+             << presence.size() << " predicates, but got " << position;
+  return success();
+}
+
 } // namespace selvedge::tile

@@ -30,6 +30,15 @@ namespace selvedge::tile {
 /// True for a ranked tensor that carries #tile.axes, one name per dimension.
 bool isTile(mlir::Type type);
 
+/// The predicates of `presence` that are tested: those whose position is not in
+/// `garbage`.
+llvm::SmallVector<mlir::Value> testedOf(mlir::ValueRange presence,
+                                        llvm::ArrayRef<int64_t> garbage);
+
+/// Refuses positions in `garbage` that `presence` does not have.
+llvm::LogicalResult checkGarbage(mlir::Operation *op, mlir::ValueRange presence,
+                                 llvm::ArrayRef<int64_t> garbage);
+
 /// Axes of a value's type; empty for scalars.
 llvm::ArrayRef<mlir::StringAttr> axesOf(mlir::Type type);
 

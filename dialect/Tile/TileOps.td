@@ -160,18 +160,24 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let description = [{
     One index per dimension: a scalar, or a tile (index tiles that share an axis are zipped). The result has the union of the indices' axes; without
     axes it is a scalar. A lane exists where all of `presence` is true; memory of other lanes is never touched and their value is any
-    bits (`fill = any`) or zero (`fill = zero`).
+    bits (`fill = any`) or zero (`fill = zero`). Predicates at the positions `garbage` say what exists but are not tested: where only such a one is false the lane holds what lies
+    in memory.
     Constraints:
     - (C1) as many indices as the tensor has dimensions.
     - (C2) the result has the indices' axes and the tensor's element type.
     - (C3) the axes of every predicate are axes of the result.
+    - (C4) `garbage` has positions of predicates.
 
     Example: `%q = tile.load %Q[%b, %i, %h, %d] where(%in : tensor<?xi1, #tile.axes<"i">>) ...`
   }];
   let arguments = (ins Tile_TensorType:$tensor, Variadic<Tile_Index>:$indices, Variadic<Tile_Bool>:$presence,
-                       DefaultValuedAttr<Tile_FillAttr, "Fill::Any">:$fill);
+                       DefaultValuedAttr<Tile_FillAttr, "Fill::Any">:$fill, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$garbage);
   let results = (outs Tile_Value:$result);
-  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
+  let extraClassDeclaration = [{
+    /// The predicates that are tested.
+    ::llvm::SmallVector<::mlir::Value> getTested() { return testedOf(getPresence(), getGarbage()); }
+  }];
+  let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? (`garbage` $garbage^)?
                           attr-dict `:` type($tensor) `->` type($result) }];
   let hasVerifier = 1;
 }

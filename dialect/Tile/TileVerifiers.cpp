@@ -165,7 +165,8 @@ LogicalResult LoadOp::verify() {
                        "element type ")
            << getTensor().getType().getElementType() << ", but got "
            << getType();
-  return checkPresence(*this, getPresence(), got);
+  return success(succeeded(checkPresence(*this, getPresence(), got)) &&
+                 succeeded(checkGarbage(*this, getPresence(), getGarbage())));
 }
 
 LogicalResult StoreOp::verify() {

@@ -38,23 +38,11 @@ struct Missed {
 inline const std::vector<std::string> attention = {"dense", "causal", "gemma",
                                                    "masked"};
 
-/// The keys past kv_len have masked scores, whatever their rows hold: the
-/// predicate spares their memory.
-inline const Names sparedOnTile =
-    inEach(attention, {"load of k: predicate 2 deleted"});
-inline const Names sparedInSeq =
-    inEach(attention, {"copy of k: predicate 2 deleted"});
 /// Of keys past the last one nothing is loaded as their mask, and zero removes
 /// them: the predicate spares the proof of that.
 inline const Names impliedByMask =
     inEach({"masked"},
            {"copy of v: predicate 0 deleted", "copy of v: predicate 0 +1"});
-/// The same one row further.
-inline const Names sparedRowOnTile =
-    inEach(attention, {"load of k: predicate 2 +1"});
-inline const Names sparedRowInSeq =
-    inEach(attention, {"copy of k: predicate 2 +1"});
-
 /// The program's own `where` and fills, of which nothing else speaks. In seq
 /// the stores have no other predicate.
 inline const Names ownFills = inEach(
@@ -110,10 +98,9 @@ inline const Names unusedFills =
            inEach({"matmul"}, {"fill of a: 1", "fill of b: 1"})});
 
 inline const Missed missedOnTile = {
-    .byAll = unite({sparedOnTile, unusedFills}),
-    .inExecution = unite(
-        {sparedOnTile, sparedRowOnTile, filledLater, wholeRows, finiteFills}),
-    .byVerifiers = unite({sparedOnTile, ownOnTile}),
+    .byAll = unusedFills,
+    .inExecution = unite({filledLater, wholeRows, finiteFills}),
+    .byVerifiers = ownOnTile,
 };
 
 /// A NaN in the maximum is one in the sum as well.
@@ -129,10 +116,9 @@ inline const Missed missedGuards = {
 };
 
 inline const Missed missedInSeq = {
-    .byAll = sparedInSeq,
-    .inExecution =
-        unite({sparedInSeq, sparedRowInSeq, impliedByMask, filledLater}),
-    .byVerifiers = unite({sparedInSeq, ownInSeq}),
+    .byAll = {},
+    .inExecution = unite({impliedByMask, filledLater}),
+    .byVerifiers = ownInSeq,
 };
 
 /// True: the window begins in or before the full part.

@@ -126,6 +126,29 @@ private:
     return cast<sm::CopyOp>(op).getPresenceMutable();
   }
 
+  /// Positions of predicates that are not tested.
+  static ArrayRef<int64_t> garbageOf(Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      return load.getGarbage();
+    auto copy = dyn_cast<sm::CopyOp>(op);
+    return copy ? copy.getGarbage() : ArrayRef<int64_t>();
+  }
+
+  static bool isTested(Operation *op, unsigned predicate) {
+    return !llvm::is_contained(garbageOf(op), static_cast<int64_t>(predicate));
+  }
+
+  static void erasePredicate(Operation *op, unsigned predicate) {
+    SmallVector<int64_t> garbage(garbageOf(op));
+    for (int64_t &position : garbage)
+      position -= position > predicate;
+    presenceOf(op).erase(predicate);
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      load.setGarbage(garbage);
+    else if (auto copy = dyn_cast<sm::CopyOp>(op))
+      copy.setGarbage(garbage);
+  }
+
   void fill(tile::LoadOp load) {
     if (load.getFill() != tile::Fill::Zero)
       return;
@@ -138,7 +161,7 @@ private:
       Type type = load.getType();
       b.setInsertionPointAfter(load);
       Value condition;
-      for (Value p : load.getPresence()) {
+      for (Value p : load.getTested()) {
         Value wide = tile::broadcastTo(b, load.getLoc(), p, type);
         condition =
             condition ? arith::AndIOp::create(b, load.getLoc(), condition, wide)
@@ -157,36 +180,40 @@ private:
   void presence(Operation *op) {
     std::string site = op->getName().stripDialect().str() + " of";
     for (unsigned i = 0, e = presenceOf(op).size(); i < e; ++i)
-      for (auto [fault, name] : faults)
+      for (auto [fault, name] : faults) {
+        if (!isTested(op, i))
+          continue;
         add(op, site, "predicate " + std::to_string(i) + " " + name,
             fault == Fault::Delete, [&](Operation *copy, OpBuilder &b) {
-              MutableOperandRange list = presenceOf(copy);
               if (fault == Fault::Delete) {
-                list.erase(i);
+                erasePredicate(copy, i);
                 return true;
               }
+              MutableOperandRange list = presenceOf(copy);
               Value wrong = shifted(b, list[i].get(), fault);
               if (wrong)
                 list[i].set(wrong);
               return static_cast<bool>(wrong);
             });
+      }
   }
 
   /// A predicate of a `tile` access that speaks of another axis.
   void otherAxis(Operation *op) {
     std::string site = op->getName().stripDialect().str() + " of";
     for (unsigned i = 0, e = presenceOf(op).size(); i < e; ++i)
-      add(op, site, "predicate " + std::to_string(i) + " on another axis",
-          false, [&](Operation *copy, OpBuilder &b) {
-            MutableOperandRange list = presenceOf(copy);
-            ValueRange own = isa<tile::LoadOp>(copy)
-                                 ? cast<tile::LoadOp>(copy).getIndices()
-                                 : cast<tile::StoreOp>(copy).getIndices();
-            Value wrong = onOtherAxis(b, list[i].get(), own);
-            if (wrong)
-              list[i].set(wrong);
-            return static_cast<bool>(wrong);
-          });
+      if (isTested(op, i))
+        add(op, site, "predicate " + std::to_string(i) + " on another axis",
+            false, [&](Operation *copy, OpBuilder &b) {
+              MutableOperandRange list = presenceOf(copy);
+              ValueRange own = isa<tile::LoadOp>(copy)
+                                   ? cast<tile::LoadOp>(copy).getIndices()
+                                   : cast<tile::StoreOp>(copy).getIndices();
+              Value wrong = onOtherAxis(b, list[i].get(), own);
+              if (wrong)
+                list[i].set(wrong);
+              return static_cast<bool>(wrong);
+            });
   }
 
   void swapArms(arith::SelectOp select, const std::string &site) {
