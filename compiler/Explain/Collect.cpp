@@ -167,6 +167,12 @@ private:
     if (record.kernel.empty())
       record.kernel = StringRef(note.id).rsplit('.').first.str();
     size_t kept = numTested[note.id] - note.proved.size();
+    for (int64_t position : note.untested) {
+      if (llvm::is_contained(note.proved, position))
+        continue;
+      --kept;
+      record.predicates[position].untested = true;
+    }
     if (numPredicates(op) > kept && record.kind == "load" &&
         llvm::none_of(record.predicates, [](const Predicate &p) {
           return p.origin == "pipeline";
@@ -188,6 +194,8 @@ private:
     }
     for (int64_t position : note.byLoop)
       knownByLoop.insert({note.id, position});
+    for (int64_t position : note.byPredicate)
+      knownByPredicate.insert({note.id, position});
     record.instances.push_back(instance);
     if (note.kind == "guard" && record.fill.empty())
       describeGuard(record, op);
@@ -211,10 +219,12 @@ private:
   void prove(Record &record, size_t position) {
     Predicate &predicate = record.predicates[position];
     predicate.proved = true;
-    predicate.why =
-        knownByLoop.contains({record.id, static_cast<int64_t>(position)})
-            ? "the bounds of the loop"
-            : "true for every lane of the bound tile";
+    std::pair<std::string, int64_t> key{record.id, position};
+    predicate.why = knownByPredicate.contains(key)
+                        ? "another condition is false wherever it is"
+                    : knownByLoop.contains(key)
+                        ? "the bounds of the loop"
+                        : "true for every lane of the bound tile";
   }
 
   /// The loop around `op`, or the branch that one of a single step became
@@ -344,6 +354,8 @@ private:
   std::set<Part> whole;
   /// Positions of predicates that hold by the bounds of a loop's part.
   std::set<std::pair<std::string, int64_t>> knownByLoop;
+  /// Those that hold wherever another predicate does.
+  std::set<std::pair<std::string, int64_t>> knownByPredicate;
 };
 
 } // namespace

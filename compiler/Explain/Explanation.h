@@ -28,6 +28,8 @@ struct Predicate {
   bool proved = false;
   /// Why it is always true.
   std::string why;
+  /// Whether no code tests it as what becomes of the lanes is removed later.
+  bool untested = false;
   /// Whether only the partial iterations of a loop test it.
   bool partialOnly = false;
 };

@@ -126,7 +126,8 @@ private:
   void operations() {
     os << "<h2>Operations</h2>\n<p>Conditions are <em>tested</em> while the "
           "kernel runs, or <span class=\"proved\">proved</span> always true, "
-          "which costs nothing. Costs are static estimates per thread.</p>\n"
+          "which costs nothing, or untested where what lies there is removed "
+          "later. Costs are static estimates per thread.</p>\n"
           "<div "
           "class=\"wide\"><table>\n<tr><th>Operation</th><th>Why</th><th>A "
           "lane is present where</th><th>How, and at what cost</th></tr>\n";
@@ -187,7 +188,9 @@ private:
        << escapeXml(p.text) << "</code> <span class=\"dim\">" << p.origin;
     if (p.proved)
       os << ", proved: " << escapeXml(p.why);
-    if (p.partialOnly)
+    else if (p.untested)
+      os << ", untested: what lies there is removed later";
+    if (p.partialOnly && !p.untested)
       os << ", in partial iterations only";
     os << "</span></div>";
   }

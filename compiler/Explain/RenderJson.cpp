@@ -69,6 +69,7 @@ private:
       json.attribute("text", p.text);
       json.attribute("origin", p.origin);
       json.attribute("proved", p.proved);
+      json.attribute("untested", p.untested);
       json.attribute("partial_only", p.partialOnly);
       if (p.proved)
         json.attribute("why", p.why);

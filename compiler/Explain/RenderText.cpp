@@ -54,13 +54,18 @@ void printPlace(llvm::raw_ostream &os, const char *label, const Place &place) {
 }
 
 void printPredicate(llvm::raw_ostream &os, const Predicate &predicate) {
-  os << "      " << (predicate.proved ? "proved  " : "tested  ")
+  os << "      "
+     << (predicate.proved     ? "proved  "
+         : predicate.untested ? "untested  "
+                              : "tested  ")
      << predicate.text << "  (" << predicate.origin;
   if (predicate.proved)
     os << ": " << predicate.why;
   else if (predicate.place.line)
     os << ", line " << predicate.place.line;
-  if (predicate.partialOnly)
+  if (predicate.untested && !predicate.proved)
+    os << "; what lies there is removed later";
+  else if (predicate.partialOnly)
     os << "; in partial iterations only";
   os << ")\n";
 }
@@ -115,8 +120,9 @@ std::string renderText(const Explanation &e) {
   os << e.file << ": op " << e.op << " for " << e.arch << "\n"
      << "A lane that is absent (outside the shape, not valid, masked) must not "
         "reach a result.\n"
-        "tested: code decides at run time; proved: always true, no code. Costs "
-        "are static estimates.\n";
+        "tested: code decides at run time; proved: always true, no code; "
+        "untested: no code, what lies there reaches no result. Costs are "
+        "static estimates.\n";
   printKind(os, e, "load", "LOADS");
   printKind(os, e, "mask", "MASKS of scores, reductions and products");
   printKind(os, e, "guard", "SOFTMAX GUARDS");

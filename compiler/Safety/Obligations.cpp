@@ -57,9 +57,10 @@ private:
                   const std::string &reason, Location consumer) {
     StringAttr name =
         op->getParentOfType<KernelOp>().getTensorArgOf(tensor).getName();
-    op->setLoc(withNote(
-        op->getLoc(), {ids.next(op, kind), kind.str(), name.str(), reason, {}},
-        consumer));
+    SafetyNote note{ids.next(op, kind), kind.str(), name.str(), reason};
+    if (auto load = dyn_cast<LoadOp>(op))
+      note.untested.assign(load.getGarbage().begin(), load.getGarbage().end());
+    op->setLoc(withNote(op->getLoc(), note, consumer));
   }
 
   static std::string nameOf(Operation *op) {

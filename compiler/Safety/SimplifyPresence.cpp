@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Analysis/LinearIndex.h"
 #include "compiler/Safety/Passes.h"
+#include "compiler/Safety/Predicates.h"
 #include "dialect/Tile/Provenance.h"
+
+#include "mlir/IR/Matchers.h"
 
 namespace selvedge::safety {
 
@@ -130,14 +133,70 @@ SmallVector<int64_t> without(ArrayRef<int64_t> positions, int64_t gone) {
   return left;
 }
 
+void drop(Operation *op, MutableOperandRange &presence, unsigned position,
+          Proof proof) {
+  presence.erase(position);
+  noteProved(op, position, proof);
+  if (auto load = dyn_cast<LoadOp>(op))
+    load.setGarbage(without(load.getGarbage(), position));
+}
+
 void dropTrue(Operation *op, MutableOperandRange presence) {
   for (unsigned i = presence.size(); i-- > 0;)
-    if (isTrue(presence[i].get())) {
-      bool byLoop = isKnown(presence[i].get());
-      presence.erase(i);
-      noteProved(op, i, byLoop);
-      if (auto load = dyn_cast<LoadOp>(op))
-        load.setGarbage(without(load.getGarbage(), i));
+    if (isTrue(presence[i].get()))
+      drop(op, presence, i,
+           isKnown(presence[i].get()) ? Proof::ByLoop : Proof::ByLanes);
+}
+
+/// The load whose absent lanes, which are 0, `condition` is false for: it
+/// compares them with a constant.
+LoadOp falseAtZeroOf(Value condition) {
+  Operation *compare = analysis::source(condition).getDefiningOp();
+  if (!isa_and_nonnull<arith::CmpIOp, arith::CmpFOp>(compare))
+    return {};
+  LoadOp load;
+  TypedAttr sides[2];
+  for (unsigned i : {0, 1}) {
+    Value side = analysis::source(compare->getOperand(i));
+    if (matchPattern(side, m_Constant(&sides[i]))) {
+      if (auto repeated = dyn_cast<SplatElementsAttr>(sides[i]))
+        sides[i] = repeated.getSplatValue<TypedAttr>();
+      continue;
+    }
+    // Two loaded numbers need not both be there.
+    auto loaded = side.getDefiningOp<LoadOp>();
+    if (!loaded || load)
+      return {};
+    load = loaded;
+    sides[i] = OpBuilder(compare).getZeroAttr(getElementTypeOrSelf(side));
+  }
+  auto numbers = dyn_cast<arith::CmpFOp>(compare);
+  bool holds =
+      numbers ? arith::applyCmpPredicate(numbers.getPredicate(),
+                                         cast<FloatAttr>(sides[0]).getValue(),
+                                         cast<FloatAttr>(sides[1]).getValue())
+              : arith::applyCmpPredicate(
+                    cast<arith::CmpIOp>(compare).getPredicate(),
+                    cast<IntegerAttr>(sides[0]).getValue(),
+                    cast<IntegerAttr>(sides[1]).getValue());
+  return holds ? LoadOp() : load;
+}
+
+/// Drops predicates that another one implies: a mask from memory is false where
+/// nothing is loaded of it.
+void dropImplied(LoadOp load) {
+  MutableOperandRange presence = load.getPresenceMutable();
+  for (unsigned i = presence.size(); i-- > 0;)
+    for (Value other : load.getTested()) {
+      LoadOp mask = falseAtZeroOf(other);
+      if (!mask || other == load.getPresence()[i] ||
+          llvm::none_of(mask.getTested(), [&](Value p) {
+            return implies(p, load.getPresence()[i]);
+          }))
+        continue;
+      mask.setFill(Fill::Zero);
+      drop(load, presence, i, Proof::ByPredicate);
+      break;
     }
 }
 
@@ -153,7 +212,8 @@ void noteMask(arith::SelectOp select) {
   parts.push_back(rest);
   for (auto [fromLast, part] : llvm::enumerate(parts))
     if (isTrue(part))
-      noteProved(select, parts.size() - 1 - fromLast, isKnown(part));
+      noteProved(select, parts.size() - 1 - fromLast,
+                 isKnown(part) ? Proof::ByLoop : Proof::ByLanes);
 }
 
 struct TileSimplifyPresencePass
@@ -183,6 +243,10 @@ struct TileSimplifyPresencePass
         select.replaceAllUsesWith(select.getTrueValue());
         select.erase();
       }
+    });
+    getOperation()->walk([](ProgramOp program) {
+      if (!program.isForBulkCopies())
+        program.walk(dropImplied);
     });
   }
 };

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace selvedge::schedule {
 
@@ -119,13 +118,9 @@ private:
 struct TileInteriorPartsPass
     : impl::TileInteriorPartsBase<TileInteriorPartsPass> {
   void runOnOperation() override {
-    llvm::StringSet<> bulk;
-    for (auto program : getOperation().getOps<ProgramOp>())
-      if (std::optional<StringRef> other = program.getUniversalOf())
-        bulk.insert(*other);
     SmallVector<scf::ForOp> loops;
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (!bulk.contains(program.getPackedOf().value_or(program.getSymName())))
+      if (!program.isForBulkCopies())
         program.walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
       Splitter(loop).run();

@@ -169,11 +169,23 @@ private:
                      ? in(0)
                      : State::Garbage;
         })
+        .Case<CmpFOp, CmpIOp>([&](Operation *) {
+          return compared(op, numberIn(0), numberIn(1)) == false
+                     ? State::Zero
+                     : State::Garbage;
+        })
         .Case<MulIOp>([&](Operation *) {
           return in(0) == State::Zero || in(1) == State::Zero ? State::Zero
                                                               : State::Garbage;
         })
         .Default([](Operation *) { return State::Garbage; });
+  }
+
+  /// The number that operand `i` is where the predicate is false, if it is
+  /// known.
+  Attribute numberIn(unsigned i) {
+    Value operand = op->getOperand(i);
+    return in(i) == State::Zero ? zeroOf(operand) : constantOf(strip(operand));
   }
 
   /// Garbage if an operand may hold any bits where the predicate is false.

@@ -63,6 +63,24 @@ Attribute constantOf(Value v) {
   return dense ? dense.getSplatValue<Attribute>() : constant.getValue();
 }
 
+std::optional<bool> compared(Operation *compare, Attribute a, Attribute b) {
+  if (!a || !b)
+    return std::nullopt;
+  if (auto integers = dyn_cast<arith::CmpIOp>(compare))
+    return arith::applyCmpPredicate(integers.getPredicate(),
+                                    cast<IntegerAttr>(a).getValue(),
+                                    cast<IntegerAttr>(b).getValue());
+  if (auto floats = dyn_cast<arith::CmpFOp>(compare))
+    return arith::applyCmpPredicate(floats.getPredicate(),
+                                    cast<FloatAttr>(a).getValue(),
+                                    cast<FloatAttr>(b).getValue());
+  return std::nullopt;
+}
+
+Attribute zeroOf(Value v) {
+  return Builder(v.getContext()).getZeroAttr(getElementTypeOrSelf(v.getType()));
+}
+
 bool isStable(Operation *op) {
   return op->getNumRegions() == 0 &&
          (isMemoryEffectFree(op) || isSameMemory(op));

@@ -78,6 +78,13 @@ bool isSame(mlir::Value a, mlir::Value b);
 /// The one element of a constant; null for other values.
 mlir::Attribute constantOf(mlir::Value v);
 
+/// What a compare gives for two numbers; none for other operations.
+std::optional<bool> compared(mlir::Operation *compare, mlir::Attribute a,
+                             mlir::Attribute b);
+
+/// The number 0 of the element type of `v`.
+mlir::Attribute zeroOf(mlir::Value v);
+
 /// Whether an operation gives the same wherever and whenever it is executed
 /// with the same operands.
 bool isStable(mlir::Operation *op);

@@ -296,9 +296,43 @@ Polynomial IndexValues::computeArith(Operation *op) {
       .Default([&](Operation *) { return anything(); });
 }
 
+/// The predicates of a load, whose absent lanes are 0, that a compare with a
+/// constant implies: it is false for 0.
+static SmallVector<Value> presenceWhereTrue(Value condition) {
+  Operation *compare = condition.getDefiningOp();
+  if (!isa_and_nonnull<arith::CmpIOp, arith::CmpFOp>(compare))
+    return {};
+  std::optional<SmallVector<Value>> presence;
+  Attribute sides[2];
+  for (unsigned i : {0, 1}) {
+    Value side = strip(compare->getOperand(i));
+    sides[i] = constantOf(side);
+    if (sides[i])
+      continue;
+    // Two loaded numbers need not both be there.
+    if (presence)
+      return {};
+    Operation *def = side.getDefiningOp();
+    if (auto load = dyn_cast_or_null<sm::LoadOp>(def))
+      presence.emplace(load.getPresence());
+    else if (auto load = dyn_cast_or_null<tile::LoadOp>(def);
+             load && load.getFill() == tile::Fill::Zero)
+      presence = load.getTested();
+    else
+      return {};
+    sides[i] = zeroOf(side);
+  }
+  bool isFalseAtZero =
+      presence && compared(compare, sides[0], sides[1]) == false;
+  return isFalseAtZero ? *presence : SmallVector<Value>();
+}
+
 void IndexValues::collect(Value condition,
                           SmallVectorImpl<Polynomial> &constraints) {
   conjuncts(condition, [&](Value part) {
+    // What compares a loaded number so that 0 fails holds where it was loaded.
+    for (Value p : presenceWhereTrue(part))
+      collect(p, constraints);
     auto compare = part.getDefiningOp<arith::CmpIOp>();
     if (!compare ||
         !getElementTypeOrSelf(compare.getLhs().getType()).isInteger(32))

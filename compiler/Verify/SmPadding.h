@@ -26,6 +26,11 @@ private:
   /// Buffers, and what is known of their elements.
   using Memory = llvm::MapVector<mlir::Value, Facts>;
 
+  /// What is known of what a load or copy brings: zeros where a predicate is
+  /// false, anything at positions in `garbage`.
+  Facts absentLanes(mlir::ValueRange presence,
+                    llvm::ArrayRef<int64_t> garbage = {});
+
   const Facts &of(mlir::Value v) const {
     static const Facts none;
     auto it = facts.find(v);

@@ -24,12 +24,19 @@ LogicalResult SmPadding::checkIndices(Operation *op, ValueRange indices,
   return success();
 }
 
-static Facts absentLanes(ValueRange presence, ArrayRef<int64_t> garbage = {}) {
+Facts SmPadding::absentLanes(ValueRange presence, ArrayRef<int64_t> garbage) {
   Facts result;
   for (auto [i, p] : llvm::enumerate(presence)) {
     bool isAny = llvm::is_contained(garbage, static_cast<int64_t>(i));
+    State state = isAny ? State::Garbage : State::Zero;
     conjuncts(p, [&](Value part) {
-      addFact(result, {part, isAny ? State::Garbage : State::Zero});
+      addFact(result, {part, state});
+      // It is false wherever that of which it is made does not exist.
+      if (!isAny)
+        for (const Fact &fact : of(part))
+          if (fact.origin == Origin::Absent && fact.state == State::Zero &&
+              fact.isTotal())
+            addFact(result, {fact.predicate, State::Zero});
     });
   }
   return result;

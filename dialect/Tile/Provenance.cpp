@@ -47,9 +47,15 @@ Location withNote(Location loc, const SafetyNote &note,
   if (!note.byLoop.empty())
     data.push_back(
         b.getNamedAttr("by_loop", b.getDenseI64ArrayAttr(note.byLoop)));
+  if (!note.byPredicate.empty())
+    data.push_back(b.getNamedAttr("by_predicate",
+                                  b.getDenseI64ArrayAttr(note.byPredicate)));
   if (!note.byExtent.empty())
     data.push_back(
         b.getNamedAttr("by_extent", b.getDenseI64ArrayAttr(note.byExtent)));
+  if (!note.untested.empty())
+    data.push_back(
+        b.getNamedAttr("untested", b.getDenseI64ArrayAttr(note.untested)));
   SmallVector<Location> places{withoutNote(loc)};
   if (consumer && withoutNote(*consumer) != places.front())
     places.push_back(withoutNote(*consumer));
@@ -65,14 +71,17 @@ std::optional<SafetyNote> noteOf(Location loc) {
     auto value = data.getAs<StringAttr>(key);
     return value ? value.str() : std::string();
   };
-  SafetyNote note{
-      text("id"), text("safety"), text("subject"), text("reason"), {}, {}, {}};
+  SafetyNote note{text("id"), text("safety"), text("subject"), text("reason")};
   if (auto proved = data.getAs<DenseI64ArrayAttr>("proved"))
     llvm::append_range(note.proved, proved.asArrayRef());
   if (auto byLoop = data.getAs<DenseI64ArrayAttr>("by_loop"))
     llvm::append_range(note.byLoop, byLoop.asArrayRef());
+  if (auto byPredicate = data.getAs<DenseI64ArrayAttr>("by_predicate"))
+    llvm::append_range(note.byPredicate, byPredicate.asArrayRef());
   if (auto byExtent = data.getAs<DenseI64ArrayAttr>("by_extent"))
     llvm::append_range(note.byExtent, byExtent.asArrayRef());
+  if (auto untested = data.getAs<DenseI64ArrayAttr>("untested"))
+    llvm::append_range(note.untested, untested.asArrayRef());
   return note;
 }
 
@@ -102,14 +111,19 @@ Location withExtents(Location loc, ArrayRef<unsigned> positions) {
   return withNote(loc, *note);
 }
 
-void noteProved(Operation *op, unsigned position, bool byLoop) {
+void noteProved(Operation *op, unsigned position, Proof proof) {
   std::optional<SafetyNote> note = noteOf(op->getLoc());
   if (!note)
     return;
   int64_t original = originalPosition(*note, position);
-  note->proved.insert(llvm::upper_bound(note->proved, original), original);
-  if (byLoop)
-    note->byLoop.insert(llvm::upper_bound(note->byLoop, original), original);
+  auto add = [&](SmallVector<int64_t> &list) {
+    list.insert(llvm::upper_bound(list, original), original);
+  };
+  add(note->proved);
+  if (proof == Proof::ByLoop)
+    add(note->byLoop);
+  else if (proof == Proof::ByPredicate)
+    add(note->byPredicate);
   op->setLoc(withNote(op->getLoc(), *note));
 }
 

@@ -28,9 +28,14 @@ struct SafetyNote {
   llvm::SmallVector<int64_t> proved{};
   /// Those of them that hold by the bounds of a loop's part.
   llvm::SmallVector<int64_t> byLoop{};
+  /// Those of them that hold wherever another predicate does.
+  llvm::SmallVector<int64_t> byPredicate{};
   /// Positions of predicates that a tensor map tests: they bound an index by
   /// the extent of the tensor.
   llvm::SmallVector<int64_t> byExtent{};
+  /// Positions of predicates that are not tested, as what becomes of the lanes
+  /// is removed later.
+  llvm::SmallVector<int64_t> untested{};
 };
 
 /// `loc` with `note` in place of any other one; `consumer`, if any, follows the
@@ -47,9 +52,12 @@ std::optional<mlir::Location> consumerOf(mlir::Location loc);
 /// `loc` without its note.
 mlir::Location withoutNote(mlir::Location loc);
 
+/// Why a predicate need not be tested.
+enum class Proof { ByLanes, ByLoop, ByPredicate };
+
 /// Adds the predicate at `position` of those that `op` has now to its proved
 /// ones; does nothing for an operation without a note.
-void noteProved(mlir::Operation *op, unsigned position, bool byLoop);
+void noteProved(mlir::Operation *op, unsigned position, Proof proof);
 
 /// `loc`, whose note says that a tensor map tests the predicates at `positions`
 /// of those that the operation has now.

@@ -62,6 +62,8 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     }
     /// What its name adds to that one: `universal` in `op.universal`.
     ::llvm::StringRef getVersion() { return getSymName().drop_front(getBaseName().size()).ltrim('.'); }
+    /// Whether bulk copies are planned for it, whose descriptors know the extents of tensors: it has a universal version for others.
+    bool isForBulkCopies();
     /// Typed access to the signature.
     TensorArgAttr getTensorArg(unsigned i) { return ::mlir::cast<TensorArgAttr>(getTensors()[i]); }
     ScalarArgAttr getScalarArg(unsigned i) { return ::mlir::cast<ScalarArgAttr>(getScalars()[i]); }

@@ -59,6 +59,14 @@ LogicalResult checkIndices(Operation *op, GlobalType tensor,
 
 } // namespace
 
+bool ProgramOp::isForBulkCopies() {
+  return !getUniversalOf() &&
+         llvm::any_of((*this)->getBlock()->getOps<ProgramOp>(),
+                      [&](ProgramOp other) {
+                        return other.getUniversalOf() == getBaseName();
+                      });
+}
+
 LogicalResult ProgramOp::verify() {
   llvm::StringSet<> names;
   auto unique = [&](StringRef name) { return names.insert(name).second; };

@@ -38,11 +38,6 @@ struct Missed {
 inline const std::vector<std::string> attention = {"dense", "causal", "gemma",
                                                    "masked"};
 
-/// Of keys past the last one nothing is loaded as their mask, and zero removes
-/// them: the predicate spares the proof of that.
-inline const Names impliedByMask =
-    inEach({"masked"},
-           {"copy of v: predicate 0 deleted", "copy of v: predicate 0 +1"});
 /// The program's own `where` and fills, of which nothing else speaks. In seq
 /// the stores have no other predicate.
 inline const Names ownFills = inEach(
@@ -117,7 +112,7 @@ inline const Missed missedGuards = {
 
 inline const Missed missedInSeq = {
     .byAll = {},
-    .inExecution = unite({impliedByMask, filledLater}),
+    .inExecution = filledLater,
     .byVerifiers = ownInSeq,
 };
 
