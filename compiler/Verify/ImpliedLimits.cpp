@@ -24,8 +24,6 @@ static Value limitedIndex(Value condition) {
   return isa_and_nonnull<tile::RangeOp, sm::RangeOp>(def) ? index : Value();
 }
 
-/// Whether `condition` implies `limit` in each row where `row` is true, for
-/// whatever values their scalars have.
 static bool impliesInRow(Value condition, Value row, Value limit) {
   Value column = limitedIndex(limit), index = limitedIndex(row);
   IndexValues values;
@@ -41,8 +39,17 @@ static bool impliesInRow(Value condition, Value row, Value limit) {
   });
 }
 
-std::optional<State> stateInRows(const Facts &facts, Value predicate,
-                                 StringAttr over) {
+bool RowsThatExist::implies(Value condition, Value row, Value limit) {
+  auto [known, isNew] = proved.try_emplace({condition.getAsOpaquePointer(),
+                                            row.getAsOpaquePointer(),
+                                            limit.getAsOpaquePointer()});
+  if (isNew)
+    known->second = impliesInRow(condition, row, limit);
+  return known->second;
+}
+
+std::optional<State> RowsThatExist::stateOf(const Facts &facts, Value predicate,
+                                            StringAttr over) {
   std::optional<State> state = stateAt(facts, predicate);
   auto isOpen = [](std::optional<State> s) {
     return !s || s == State::Garbage || s == State::Determined;
@@ -59,7 +66,7 @@ std::optional<State> stateInRows(const Facts &facts, Value predicate,
           row.origin == Origin::Absent ? limitedIndex(row.predicate) : Value();
       if (index && !mentions(row.predicate, over) &&
           within(index, known.predicate) &&
-          impliesInRow(known.predicate, row.predicate, predicate))
+          implies(known.predicate, row.predicate, predicate))
         return known.state;
     }
   }

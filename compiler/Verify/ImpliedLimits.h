@@ -5,14 +5,29 @@
 
 #include "compiler/Verify/Facts.h"
 
+#include <map>
+#include <tuple>
+
 namespace selvedge::verify {
 
-/// Where `predicate` is false, the state that a reduction along `over` finds in
-/// all rows that exist; none where nothing is known. A causal mask, for one,
-/// implies that j < kv_len wherever i < M: rows past M are absent, and so is
-/// what the reduction makes of them.
-std::optional<State> stateInRows(const Facts &facts, mlir::Value predicate,
-                                 mlir::StringAttr over);
+/// What rows that exist hold. Remembers what it has proved of a kernel that
+/// does not change.
+class RowsThatExist {
+public:
+  /// Where `predicate` is false, the state that a reduction along `over` finds
+  /// in all rows that exist; none where nothing is known. A causal mask, for
+  /// one, implies that j < kv_len wherever i < M: rows past M are absent, and
+  /// so is what the reduction makes of them.
+  std::optional<State> stateOf(const Facts &facts, mlir::Value predicate,
+                               mlir::StringAttr over);
+
+private:
+  /// Whether `condition` implies `limit` in each row where `row` is true, for
+  /// whatever values their scalars have.
+  bool implies(mlir::Value condition, mlir::Value row, mlir::Value limit);
+
+  std::map<std::tuple<const void *, const void *, const void *>, bool> proved;
+};
 
 } // namespace selvedge::verify
 

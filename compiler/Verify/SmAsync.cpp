@@ -46,15 +46,21 @@ public:
   }
 
 private:
-  /// All paths of a trial, but none is begun after `budget` operations.
+  /// All paths of a trial, but none is begun after `budget` operations; the
+  /// first one alone where another trial's was the same, operation by
+  /// operation.
   LogicalResult runTrial(const Trial &trial, uint64_t budget) {
     uint64_t before = skeleton.numSteps();
+    bool isNew = true;
     do {
       integers.startPath();
       skeleton.startPath(trial.samples, trial.alternates, trial.callers);
+      bool isFirst = numStepsSince(before) == 0;
       if (failed(runPath(trial)))
         return failure();
-    } while (paths.advance() && numStepsSince(before) < budget);
+      if (isFirst)
+        isNew = firstPaths.insert(trace).second;
+    } while (isNew && paths.advance() && numStepsSince(before) < budget);
     paths = {};
     return success();
   }
@@ -90,7 +96,9 @@ private:
     MutableArrayRef<Agent> agents = rules.getAgents();
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());
+    trace = 0;
     auto apply = [&](Agent &agent, const Instruction &code) {
+      trace = llvm::hash_combine(trace, &agent - agents.data(), code.op);
       return rules.apply(agent, code);
     };
     uint64_t before = skeleton.numSteps();
@@ -114,6 +122,10 @@ private:
   Integers integers;
   Paths paths;
   Skeleton skeleton;
+  /// What the agents have done on this path, and on the first one of each
+  /// trial.
+  size_t trace = 0;
+  llvm::DenseSet<size_t> firstPaths;
 };
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {

@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_SMPADDING_H
 #define SELVEDGE_COMPILER_VERIFY_SMPADDING_H
 
-#include "compiler/Verify/Facts.h"
+#include "compiler/Verify/ImpliedLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/MapVector.h"
@@ -86,6 +86,10 @@ private:
   mlir::LogicalResult visitProduct(mlir::Operation *op,
                                    llvm::ArrayRef<Pair> pairs, mlir::Value init,
                                    mlir::ValueRange presence, bool check);
+  /// Whether operands are an annihilator pair where `predicate` is false.
+  bool isAnnihilated(llvm::ArrayRef<Facts> operands,
+                     llvm::ArrayRef<mlir::Value> values, mlir::Value predicate,
+                     mlir::StringAttr over);
   mlir::LogicalResult visitPair(mlir::Operation *op, Pair pair,
                                 mlir::ValueRange presence, Facts &rest,
                                 bool check);
@@ -121,6 +125,7 @@ private:
 
   sm::KernelOp kernel;
   llvm::DenseMap<mlir::Value, Facts> facts;
+  RowsThatExist rows;
   Memory memory;
   /// Slots that say what they hold, or that registers were written to.
   llvm::DenseSet<mlir::Value> described;

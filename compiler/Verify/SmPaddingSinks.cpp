@@ -3,7 +3,6 @@
 #include "compiler/Verify/SmPadding.h"
 
 #include "compiler/Verify/Distribution.h"
-#include "compiler/Verify/ImpliedLimits.h"
 
 namespace selvedge::verify {
 
@@ -24,7 +23,7 @@ static void addMixed(Facts &facts, const Facts &more) {
 }
 
 /// Whether rows that do not exist may hold any bits where `predicate` is false,
-/// although those that exist do not (stateInRows).
+/// although those that exist do not (RowsThatExist).
 static bool isGarbageInAbsentRows(const Facts &facts, Value predicate) {
   return stateAt(facts, predicate) == State::Garbage;
 }
@@ -45,7 +44,7 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
   for (const Fact &fact : source) {
     if (mentions(fact.predicate, over)) {
       if (fact.origin == Origin::Absent && fact.state != identity &&
-          stateInRows(source, fact.predicate, over) != identity)
+          rows.stateOf(source, fact.predicate, over) != identity)
         wrong = fact.predicate;
       isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
     } else if (fact.state == identity && fact.within.empty()) {
@@ -57,7 +56,7 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
   }
   for (Value p : reduce.getPresence())
     conjuncts(p, [&](Value part) {
-      if (stateInRows(source, part, over) != identity)
+      if (rows.stateOf(source, part, over) != identity)
         wrong = part;
     });
   if (isGarbage)
@@ -92,12 +91,13 @@ LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
       continue;
     }
     if (fact.origin == Origin::Absent)
-      combine(fact.predicate, stateInRows(source, fact.predicate, over));
+      combine(fact.predicate, rows.stateOf(source, fact.predicate, over));
     isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
   }
   for (Value p : fold.getPresence())
-    conjuncts(
-        p, [&](Value part) { combine(part, stateInRows(source, part, over)); });
+    conjuncts(p, [&](Value part) {
+      combine(part, rows.stateOf(source, part, over));
+    });
   if (isGarbage)
     addGarbageRows(rest);
   facts[fold] = rest;
@@ -112,8 +112,8 @@ LogicalResult SmPadding::checkContributes(ContributesOp contributes) {
   Value wrong;
   for (Value p : contributes.getPresence())
     conjuncts(p, [&](Value part) {
-      if (stateInRows(of(contributes.getSource()), part,
-                      contributes.getOverAttr()) != State::Zero)
+      if (rows.stateOf(of(contributes.getSource()), part,
+                       contributes.getOverAttr()) != State::Zero)
         wrong = part;
     });
   return wrong ? LogicalResult(refuse(contributes, wrong,
@@ -136,11 +136,10 @@ LogicalResult SmPadding::visitProduct(Operation *op, ArrayRef<Pair> pairs,
   return success();
 }
 
-/// The annihilator pair at the lanes where `predicate` is false.
-static bool isAnnihilated(ArrayRef<Facts> operands, ArrayRef<Value> values,
-                          Value predicate, StringAttr over) {
+bool SmPadding::isAnnihilated(ArrayRef<Facts> operands, ArrayRef<Value> values,
+                              Value predicate, StringAttr over) {
   auto stateOf = [&](unsigned i) {
-    return stateInRows(operands[i], predicate, over);
+    return rows.stateOf(operands[i], predicate, over);
   };
   // Data beside a zero is allowed only where the predicate speaks of axes that
   // the operand lacks: then the same element is present for other rows; or

@@ -137,10 +137,10 @@ private:
 
   /// What a sink over `over` finds where `predicate` is false, in rows that
   /// exist: the others are absent from its result.
-  static std::optional<State> stateAlong(const Facts &known, Value predicate,
-                                         ArrayAttr over) {
+  std::optional<State> stateAlong(const Facts &known, Value predicate,
+                                  ArrayAttr over) {
     return over.size() == 1
-               ? stateInRows(known, predicate, cast<StringAttr>(over[0]))
+               ? rows.stateOf(known, predicate, cast<StringAttr>(over[0]))
                : stateAt(known, predicate);
   }
 
@@ -298,6 +298,7 @@ private:
       "zero in one operand and zero, or data of other rows, in the other at "
       "absent lanes of the contracted axes";
   DenseMap<Value, Facts> facts;
+  RowsThatExist rows;
 };
 
 struct VerifyTilePaddingPass
