@@ -16,6 +16,8 @@ namespace selvedge::schedule {
 struct VariantClass {
   /// Bytes to which contiguous rows are aligned; 0: element by element.
   int64_t align = 0;
+  /// Tensors that are so aligned; null for all.
+  const llvm::SetVector<mlir::StringAttr> *tensors = nullptr;
 };
 
 /// Lowers one kernel for one class. Index arithmetic that feeds a copy is

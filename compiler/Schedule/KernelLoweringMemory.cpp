@@ -120,8 +120,11 @@ LogicalResult KernelLowering::lowerStore(StoreOp store) {
   if (failed(indices) || failed(presence) || !stored)
     return store.emitOpError(
         "cannot be lowered: its axes share lanes or warps");
+  bool isAligned = !variant.tensors ||
+                   variant.tensors->contains(
+                       source.getTensorArgOf(store.getTensor()).getName());
   int64_t width =
-      store.getIndices().empty()
+      store.getIndices().empty() || !isAligned
           ? 1
           : vectorWidth(
                 store.getTensor().getType(), store.getIndices().back(),

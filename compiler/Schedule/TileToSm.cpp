@@ -60,6 +60,45 @@ AffineMap gridOf(KernelOp kernel) {
 }
 
 struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
+  static bool onlyStores(KernelOp kernel) {
+    return !kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
+                .wasInterrupted();
+  }
+
+  /// Lowers a kernel for one class; adds the tensors that it accesses by
+  /// vectors.
+  static LogicalResult lower(OpBuilder &module, KernelOp kernel,
+                             VariantClass variant, StringRef name,
+                             bool forWarpgroups,
+                             llvm::SetVector<StringAttr> &vectorTensors,
+                             llvm::MapVector<KernelOp, sm::KernelOp> &lowered) {
+    if (!kernel.getSizes())
+      return kernel.emitOpError(
+          "expects bound sizes: run tile-bind-blocks first");
+    FailureOr<AxisRoles> roles = assignRoles(kernel);
+    if (failed(roles))
+      return failure();
+    // Warpgroups keep whole rows (usesWarpgroups()).
+    roles->splitCols &= !forWarpgroups;
+    for (auto [axis, role] : roles->roles)
+      if (role == AxisRole::Lanes)
+        roles->laneWarps = shareLanes(
+            cast<IntegerAttr>(kernel.getSizesAttr().get(axis)).getInt(),
+            rowThreads(kernel).value_or(32 * *kernel.getWarps()) / 32);
+    std::string symbol = (kernel.getProgram().getBaseName() + "_" +
+                          kernel.getSymName() + "_" + name)
+                             .str();
+    KernelLowering lowering(kernel, *roles, variant);
+    FailureOr<sm::KernelOp> result = lowering.run(module, symbol);
+    if (failed(result))
+      return failure();
+    dropDead(*result);
+    vectorTensors.insert(lowering.getVectorTensors().begin(),
+                         lowering.getVectorTensors().end());
+    lowered[kernel] = *result;
+    return success();
+  }
+
   /// Lowers every kernel of `program` for one class; the tensors read by
   /// vectors form the variant's condition.
   LogicalResult lowerVariant(OpBuilder &module, OpBuilder &plan,
@@ -67,33 +106,24 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
                              StringRef name, bool forWarpgroups,
                              bool &differs) {
     llvm::SetVector<StringAttr> vectorTensors;
-    SmallVector<std::pair<KernelOp, sm::KernelOp>> lowered;
+    llvm::MapVector<KernelOp, sm::KernelOp> lowered;
+    SmallVector<KernelOp> inits;
     for (auto kernel : program.getBody().getOps<KernelOp>()) {
-      if (!kernel.getSizes())
-        return kernel.emitOpError(
-            "expects bound sizes: run tile-bind-blocks first");
-      FailureOr<AxisRoles> roles = assignRoles(kernel);
-      if (failed(roles))
+      lowered[kernel] = {};
+      if (onlyStores(kernel))
+        inits.push_back(kernel);
+      else if (failed(lower(module, kernel, variant, name, forWarpgroups,
+                            vectorTensors, lowered)))
         return failure();
-      // Warpgroups keep whole rows (usesWarpgroups()).
-      roles->splitCols &= !forWarpgroups;
-      for (auto [axis, role] : roles->roles)
-        if (role == AxisRole::Lanes)
-          roles->laneWarps = shareLanes(
-              cast<IntegerAttr>(kernel.getSizesAttr().get(axis)).getInt(),
-              rowThreads(kernel).value_or(32 * *kernel.getWarps()) / 32);
-      std::string symbol =
-          (program.getBaseName() + "_" + kernel.getSymName() + "_" + name)
-              .str();
-      KernelLowering lowering(kernel, *roles, variant);
-      FailureOr<sm::KernelOp> result = lowering.run(module, symbol);
-      if (failed(result))
-        return failure();
-      dropDead(*result);
-      vectorTensors.insert(lowering.getVectorTensors().begin(),
-                           lowering.getVectorTensors().end());
-      lowered.push_back({kernel, *result});
     }
+    // An init asks for no alignment that no other kernel asks for.
+    llvm::SetVector<StringAttr> others = vectorTensors;
+    if (inits.size() != lowered.size())
+      variant.tensors = &others;
+    for (KernelOp kernel : inits)
+      if (failed(lower(module, kernel, variant, name, forWarpgroups,
+                       vectorTensors, lowered)))
+        return failure();
     differs = !vectorTensors.empty();
     if (variant.align && !differs) {
       for (auto &[source, kernel] : lowered)
