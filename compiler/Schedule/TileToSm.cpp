@@ -136,11 +136,14 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
         program.getConditionsAttr());
     OpBuilder launches =
         OpBuilder::atBlockEnd(&variantOp.getBody().emplaceBlock());
-    for (auto &[source, kernel] : lowered)
+    for (auto &[source, kernel] : lowered) {
+      kernel->moveBefore(module.getInsertionBlock(),
+                         module.getInsertionPoint());
       sm::LaunchOp::create(launches, withoutDecisions(source.getLoc()),
                            kernel.getSymName(), gridOf(source),
                            32 * kernel.getWarps(), 0, sm::launchArgs(kernel),
                            /*persistent=*/false);
+    }
     return success();
   }
 
