@@ -93,11 +93,17 @@ SmallVector<Type> LaneEmitter::carriedTypes(TypeRange types) {
     DistAttr dist = distOf(type);
     int64_t count = dist ? dist.getNumRegs() : 1;
     if (isPaired(element, count))
-      result.append(count / 2, VectorType::get({2}, element));
+      result.append(count / 2, pairType(element));
     else
       result.append(count, element);
   }
   return result;
+}
+
+Value LaneEmitter::castTo(Type type, Value v) {
+  return v.getType() == type
+             ? v
+             : LLVM::BitcastOp::create(b, loc(), type, v).getResult();
 }
 
 SmallVector<Value> LaneEmitter::carry(ValueRange values) {
@@ -106,12 +112,13 @@ SmallVector<Value> LaneEmitter::carry(ValueRange values) {
     Registers &all = lanes(v);
     if (isa<TokenType>(v.getType()))
       continue;
-    if (!isPaired(getElementTypeOrSelf(v.getType()), all.size())) {
+    Type element = getElementTypeOrSelf(v.getType());
+    if (!isPaired(element, all.size())) {
       llvm::append_range(result, all);
       continue;
     }
     for (size_t i = 0; i < all.size(); i += 2)
-      result.push_back(pair(all[i], all[i + 1]));
+      result.push_back(castTo(pairType(element), pair(all[i], all[i + 1])));
   }
   return result;
 }
@@ -121,13 +128,17 @@ void LaneEmitter::bindCarried(ValueRange values, ValueRange carried) {
   for (Value v : values) {
     unsigned count = carriedTypes(v.getType()).size();
     Registers all;
+    DistAttr dist = distOf(v.getType());
+    Type element = getElementTypeOrSelf(v.getType());
+    bool isPair = dist && isPaired(element, dist.getNumRegs());
     for (Value c : carried.slice(next, count)) {
-      if (!isa<VectorType>(c.getType())) {
+      if (!isPair) {
         all.push_back(c);
         continue;
       }
+      Value both = castTo(VectorType::get({2}, element), c);
       for (int64_t i = 0; i < 2; ++i)
-        all.push_back(LLVM::ExtractElementOp::create(b, loc(), c, i32(i)));
+        all.push_back(LLVM::ExtractElementOp::create(b, loc(), both, i32(i)));
     }
     registers[v] = std::move(all);
     next += count;

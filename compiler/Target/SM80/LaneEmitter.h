@@ -259,11 +259,17 @@ protected:
   /// Register `reg` of a tile distributed by `full`, read from `v`, which may
   /// lack axes or be a scalar.
   mlir::Value laneOf(mlir::Value v, sm::DistAttr full, int64_t reg);
+  /// What two 16-bit registers are where control flow joins. LLVM splits a
+  /// vector there, so that each half takes a register of its own (heads of 256
+  /// spilled 0.1 KB of results); it leaves a word.
+  virtual mlir::Type pairType(mlir::Type element) { return b.getI32Type(); }
   /// What a value is where control flow joins: its registers, 16-bit ones in
   /// pairs, because the hardware moves 32 bits at a time.
   llvm::SmallVector<mlir::Type> carriedTypes(mlir::TypeRange types);
   llvm::SmallVector<mlir::Value> carry(mlir::ValueRange values);
   void bindCarried(mlir::ValueRange values, mlir::ValueRange carried);
+  /// The same bits as another type.
+  mlir::Value castTo(mlir::Type type, mlir::Value v);
   /// Two 16-bit values as one vector.
   mlir::Value pair(mlir::Value low, mlir::Value high);
   Registers &lanes(mlir::Value v) { return registers[v]; }

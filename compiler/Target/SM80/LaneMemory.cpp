@@ -461,12 +461,19 @@ void LaneEmitter::emitStore(StoreOp store) {
                   : lane1(store.getValue());
     });
   };
-  auto storeOne = [&](Access &access) {
+  auto storeOne = [&](Access &access, ArrayRef<Value> values) {
     bool uniform = access.isUniform();
     Value first = conjunction({access.present.front(), owner});
     for (Value &p : access.present)
       p = uniform ? first : conjunction({p, owner});
-    storeAccess(access, valuesOf(access), cache);
+    storeAccess(access, values, cache);
+  };
+  // Until then two share a register.
+  auto takeFromWord = [&](Value element) {
+    auto extract = element.getDefiningOp<LLVM::ExtractElementOp>();
+    return extract && extract.getVector().getDefiningOp<LLVM::BitcastOp>()
+               ? b.clone(*extract)->getResult(0)
+               : element;
   };
   // Many addresses beside their accesses: together they would fill the
   // registers. Few before all of them: ptxas takes what follows a predicated
@@ -476,9 +483,12 @@ void LaneEmitter::emitStore(StoreOp store) {
   bool mayBeCut = !owner && store.getCache();
   if (store.getVector() == 1 && dist && dist.getNumRegs() > fewAddresses &&
       !mayBeCut)
-    return forEachAccess(dist, store.getTensor(), store.getIndices(),
-                         store.getPresence(), /*width=*/1, addressOf,
-                         /*walks=*/true, storeOne);
+    return forEachAccess(
+        dist, store.getTensor(), store.getIndices(), store.getPresence(),
+        /*width=*/1, addressOf,
+        /*walks=*/true, [&](Access &access) {
+          storeOne(access, llvm::map_to_vector(valuesOf(access), takeFromWord));
+        });
   SmallVector<Access> all =
       accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
                store.getVector(), addressOf);
@@ -490,7 +500,7 @@ void LaneEmitter::emitStore(StoreOp store) {
   if (!cuts.empty())
     return storeCut(all, cuts, valuesOf, cache);
   for (Access &access : all)
-    storeOne(access);
+    storeOne(access, valuesOf(access));
 }
 
 //===-- Shared memory -----------------------------------------------------===//

@@ -15,6 +15,11 @@ public:
 
 protected:
   mlir::LogicalResult emitOp(mlir::Operation &op) override;
+  /// Weights are carried from step to step here, where ptxas makes more of
+  /// halves: words cost heads of 128 up to 6 %.
+  mlir::Type pairType(mlir::Type element) override {
+    return mlir::VectorType::get({2}, element);
+  }
 
 private:
   /// One stage of a ring, or one panel of it.
