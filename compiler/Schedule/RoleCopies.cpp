@@ -386,7 +386,9 @@ static DistAttr rowPerThread(BufferType type) {
     sizes.push_back(perThread);
     strides.push_back(threadsPerWarpgroup);
   }
-  for (int64_t &stride : warps)
+  // Of fewer rows several threads take the same: none takes one past the last,
+  // which another tile holds.
+  for (int64_t &stride : llvm::concat<int64_t>(lanes, warps))
     if (stride >= type.getRows())
       stride = 0;
   return DistAttr::get(type.getContext(),

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -345,6 +346,43 @@ LogicalResult CopyOp::verify() {
 
 LogicalResult CopyAsyncOp::verify() {
   return tile::checkGarbage(*this, getPresence(), getGarbage());
+}
+
+/// The rows that the threads of a warpgroup take.
+static llvm::SmallBitVector rowsOf(AxisDistAttr axis) {
+  constexpr int64_t threads = 128;
+  llvm::SmallBitVector rows;
+  for (int64_t thread = 0; thread < threads; ++thread) {
+    int64_t first = 0;
+    for (auto [bit, stride] : llvm::enumerate(
+             llvm::concat<const int64_t>(axis.getLanes(), axis.getWarps())))
+      first += (thread >> bit & 1) * stride;
+    for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg) {
+      size_t row = first + axis.regOffset(reg);
+      if (row >= rows.size())
+        rows.resize(row + 1);
+      rows.set(row);
+    }
+  }
+  return rows;
+}
+
+LogicalResult ClearOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  for (Value p : getPresence()) {
+    DistAttr dist = distOf(p.getType());
+    if (!dist || dist.getAxes().size() != 1 ||
+        dist.getAxes().front().getName() != buffer.getRowAxis())
+      return emitOpError("expects every 'presence' to have the axis ")
+             << buffer.getRowAxis() << " of the buffer's rows alone, but got "
+             << p.getType();
+    llvm::SmallBitVector rows = rowsOf(dist.getAxes().front());
+    if (!rows.all() || rows.size() != static_cast<size_t>(buffer.getRows()))
+      return emitOpError("expects the threads of a warpgroup to take the ")
+             << buffer.getRows() << " rows of the buffer and no other, but got "
+             << dist.getAxes().front();
+  }
+  return success();
 }
 
 static Type operandElement(Type type) {

@@ -153,10 +153,11 @@ def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     For rows that a bulk copy brought although the program has no such elements. Each warpgroup that executes it clears all of them; a proxy fence and a barrier make it visible to `wgmma`.
     Constraints:
-    - (C1) every predicate has the buffer's row axis, one row per thread at a time, and covers all rows.
+    - (C1) every predicate has the buffer's row axis alone, and the threads of a warpgroup take each row of the buffer and no other: what lies past the last one is another tile's.
   }];
   let arguments = (ins Sm_BufferType:$buffer, Variadic<Sm_Bool>:$presence);
   let assemblyFormat = "$buffer `where` `(` $presence `:` type($presence) `)` attr-dict `:` type($buffer)";
+  let hasVerifier = 1;
 }
 
 //===-- Products and reductions --------------------------------------------===//
