@@ -115,8 +115,7 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
     PoisonSource zero(Poison::None, 0);
     PoisonSource &fill = load.getFill() == tile::Fill::Zero ? zero : poison;
-    return this->load(op, load.getTensor(), load.getIndices(),
-                      load.getTested(),
+    return this->load(op, load.getTensor(), load.getIndices(), load.getTested(),
                       fill.tile(shape, getElementTypeOrSelf(type)));
   }
   if (auto load = dyn_cast<sm::LoadOp>(op))
