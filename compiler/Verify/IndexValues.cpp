@@ -132,7 +132,8 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
   std::optional<Choice> cut = choiceIn(a);
   if (!cut || mode == Rounding::Down)
     return q;
-  for (auto [side, other] : {std::pair(cut->a, cut->b), {cut->b, cut->a}})
+  for (const auto &[side, other] :
+       {std::pair(cut->a, cut->b), {cut->b, cut->a}})
     if (a + side - cut->p == Polynomial(0))
       system.assume(
           Choice{b * q, 0, b * quotient(a + other - cut->p, b, mode)});
