@@ -89,10 +89,6 @@ private:
 /// Axes and extents of a tile, register tile or buffer; none for scalars.
 reference::TileShape shapeOf(mlir::Type type);
 
-/// Indices along an axis that a thread has in its registers.
-llvm::SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
-                                     int64_t warp);
-
 } // namespace selvedge::physical
 
 #endif // SELVEDGE_COMPILER_PHYSICAL_EXECUTOR_H

@@ -73,19 +73,6 @@ llvm::Error Executor::storeElement(Operation *op, reference::Tensor &target,
   return llvm::Error::success();
 }
 
-SmallVector<int64_t> indicesOf(sm::AxisDistAttr axis, int64_t lane,
-                               int64_t warp) {
-  int64_t base = 0;
-  for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
-    base += (lane >> bit & 1) * stride;
-  for (auto [bit, stride] : llvm::enumerate(axis.getWarps()))
-    base += (warp >> bit & 1) * stride;
-  SmallVector<int64_t> indices;
-  for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
-    indices.push_back(base + axis.regOffset(reg));
-  return indices;
-}
-
 /// The lanes of its buffer that some thread of a copy writes: a distribution
 /// that misses part of the buffer leaves its old contents there. Fails where it
 /// lacks an axis of the buffer.
@@ -102,8 +89,8 @@ static llvm::Expected<LaneMask> lanesOf(CopyLike op) {
   auto kernel = op->template getParentOfType<sm::KernelOp>();
   int64_t warps = static_cast<int64_t>(kernel.getWarps());
   for (int64_t thread = 0; thread < 32 * warps; ++thread)
-    for (int64_t row : indicesOf(rowDist, thread % 32, thread / 32))
-      for (int64_t col : indicesOf(colDist, thread % 32, thread / 32))
+    for (int64_t row : rowDist.indicesOf(thread % 32, thread / 32))
+      for (int64_t col : colDist.indicesOf(thread % 32, thread / 32))
         // Threads beyond the buffer's end copy nothing.
         if (row < type.getRows() && col < type.getCols())
           lanes[row * type.getCols() + col] = 1;

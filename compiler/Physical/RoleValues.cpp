@@ -166,9 +166,9 @@ TileRef RoleAgent::fold(sm::FoldOp op) {
   // For each element that is left those that a thread combines.
   std::vector<std::vector<int64_t>> parts(shape.extents[shape.indexOf(over)]);
   for (int64_t lane = 0; lane < 32; ++lane) {
-    std::vector<int64_t> &own = parts[indicesOf(to, lane, 0)[0]];
+    std::vector<int64_t> &own = parts[to.indicesOf(lane, 0)[0]];
     if (own.empty())
-      llvm::append_range(own, indicesOf(from, lane, 0));
+      llvm::append_range(own, from.indicesOf(lane, 0));
   }
   int64_t axis = source->shape.indexOf(over), inner = 1;
   for (int64_t extent : ArrayRef(source->shape.extents).drop_front(axis + 1))

@@ -51,6 +51,32 @@ FailureOr<SmallVector<Operation *>> slice(CopyOp copy) {
   return ordered;
 }
 
+/// A copy that can be issued at the beginning of its block, and what it needs
+/// of that.
+struct Ahead {
+  CopyOp copy;
+  SmallVector<Operation *> ops;
+};
+
+/// Those of a block, into buffers that a ring can replace.
+SmallVector<Ahead> copiesAhead(Block *block) {
+  SmallVector<Ahead> copies;
+  for (auto copy : block->getOps<CopyOp>()) {
+    FailureOr<SmallVector<Operation *>> ops = slice(copy);
+    if (succeeded(ops) && copy.getBuffer().getDefiningOp<AllocOp>())
+      copies.push_back({copy, *ops});
+  }
+  return copies;
+}
+
+/// The copy, issued into a buffer.
+CopyAsyncOp issue(OpBuilder &b, CopyOp copy, Value buffer) {
+  return CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()),
+                             copy.getTensor(), copy.getIndices(),
+                             copy.getPresence(), buffer, copy.getDist(),
+                             copy.getVector(), copy.getGarbage());
+}
+
 /// Rings of the loops and branches of one block. They run one after the other,
 /// and each ends with all its copies awaited and a barrier: they share rings.
 using RingPool = SmallVector<Value>;
@@ -127,11 +153,7 @@ public:
 
   /// Pipelines the copies of the loop's own block that allow it.
   void run() {
-    for (auto copy : loop.getBody()->getOps<CopyOp>()) {
-      FailureOr<SmallVector<Operation *>> ops = slice(copy);
-      if (succeeded(ops) && copy.getBuffer().getDefiningOp<AllocOp>())
-        copies.push_back({copy, *ops});
-    }
+    copies = copiesAhead(loop.getBody());
     if (copies.empty())
       return;
     for (auto &[copy, ops] : copies)
@@ -140,11 +162,6 @@ public:
   }
 
 private:
-  struct Ahead {
-    CopyOp copy;
-    SmallVector<Operation *> ops;
-  };
-
   /// Issues all copies for the iteration at `index` into `stage`; returns the
   /// last token (groups complete in order).
   Value issue(OpBuilder &b, Value index, Value stage) {
@@ -283,10 +300,7 @@ void issueInPlace(CopyOp copy) {
   // In a loop the buffer's readers of the last iteration must be done first.
   if (copy->getParentOfType<scf::ForOp>())
     BarrierOp::create(b, place);
-  auto issued = CopyAsyncOp::create(
-      b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
-      copy.getIndices(), copy.getPresence(), copy.getBuffer(), copy.getDist(),
-      copy.getVector(), copy.getGarbage());
+  CopyAsyncOp issued = issue(b, copy, copy.getBuffer());
   Operation *reader = firstUse(copy);
   if (!awaits(reader, issued))
     await(issued, reader);
@@ -298,14 +312,11 @@ void issueInPlace(CopyOp copy) {
 void issueFirst(scf::IfOp branch, Rings rings) {
   Block *block = branch.thenBlock();
   SmallVector<CopyOp> copies;
-  llvm::SetVector<Operation *> first;
-  for (auto copy : block->getOps<CopyOp>()) {
-    FailureOr<SmallVector<Operation *>> ops = slice(copy);
-    if (failed(ops) || !copy.getBuffer().getDefiningOp<AllocOp>())
-      continue;
-    copies.push_back(copy);
-    first.insert_range(*ops);
-    first.insert(copy);
+  llvm::SmallPtrSet<Operation *, 16> first;
+  for (Ahead &ahead : copiesAhead(block)) {
+    copies.push_back(ahead.copy);
+    first.insert_range(ahead.ops);
+    first.insert(ahead.copy);
   }
   if (copies.empty())
     return;
@@ -322,10 +333,7 @@ void issueFirst(scf::IfOp branch, Rings rings) {
     rings.add(copy);
     OpBuilder b(copy);
     Value zero = arith::ConstantIntOp::create(b, copy.getLoc(), 0, 32);
-    auto issued = CopyAsyncOp::create(
-        b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
-        copy.getIndices(), copy.getPresence(), rings.slotToFill(b, copy, zero),
-        copy.getDist(), copy.getVector(), copy.getGarbage());
+    CopyAsyncOp issued = issue(b, copy, rings.slotToFill(b, copy, zero));
     if (!llvm::is_contained(ArrayRef(readers).drop_front(i + 1), readers[i]))
       await(issued, readers[i]);
     Value slot = rings.slotToRead(b, copy, zero, {});

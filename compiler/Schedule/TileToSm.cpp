@@ -67,11 +67,10 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
 
   /// Lowers a kernel for one class; adds the tensors that it accesses by
   /// vectors.
-  static LogicalResult lower(OpBuilder &module, KernelOp kernel,
-                             VariantClass variant, StringRef name,
-                             bool forWarpgroups,
-                             llvm::SetVector<StringAttr> &vectorTensors,
-                             llvm::MapVector<KernelOp, sm::KernelOp> &lowered) {
+  static FailureOr<sm::KernelOp>
+  lower(OpBuilder &module, KernelOp kernel, VariantClass variant,
+        StringRef name, bool forWarpgroups,
+        llvm::SetVector<StringAttr> &vectorTensors) {
     if (!kernel.getSizes())
       return kernel.emitOpError(
           "expects bound sizes: run tile-bind-blocks first");
@@ -95,8 +94,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     dropDead(*result);
     vectorTensors.insert(lowering.getVectorTensors().begin(),
                          lowering.getVectorTensors().end());
-    lowered[kernel] = *result;
-    return success();
+    return result;
   }
 
   /// Lowers every kernel of `program` for one class; the tensors read by
@@ -106,24 +104,23 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
                              StringRef name, bool forWarpgroups,
                              bool &differs) {
     llvm::SetVector<StringAttr> vectorTensors;
-    llvm::MapVector<KernelOp, sm::KernelOp> lowered;
-    SmallVector<KernelOp> inits;
-    for (auto kernel : program.getBody().getOps<KernelOp>()) {
-      lowered[kernel] = {};
-      if (onlyStores(kernel))
-        inits.push_back(kernel);
-      else if (failed(lower(module, kernel, variant, name, forWarpgroups,
-                            vectorTensors, lowered)))
+    // An init asks for no alignment that no other kernel asks for: it comes
+    // last.
+    auto all = program.getBody().getOps<KernelOp>();
+    auto kernels = llvm::filter_to_vector(
+        all, [](KernelOp kernel) { return !onlyStores(kernel); });
+    size_t others = kernels.size();
+    llvm::append_range(kernels, llvm::make_filter_range(all, onlyStores));
+    DenseMap<KernelOp, sm::KernelOp> lowered;
+    for (auto [i, kernel] : llvm::enumerate(kernels)) {
+      if (i == others && others != 0)
+        variant.tensors = &vectorTensors;
+      FailureOr<sm::KernelOp> result =
+          lower(module, kernel, variant, name, forWarpgroups, vectorTensors);
+      if (failed(result))
         return failure();
+      lowered[kernel] = *result;
     }
-    // An init asks for no alignment that no other kernel asks for.
-    llvm::SetVector<StringAttr> others = vectorTensors;
-    if (inits.size() != lowered.size())
-      variant.tensors = &others;
-    for (KernelOp kernel : inits)
-      if (failed(lower(module, kernel, variant, name, forWarpgroups,
-                       vectorTensors, lowered)))
-        return failure();
     differs = !vectorTensors.empty();
     if (variant.align && !differs) {
       for (auto &[source, kernel] : lowered)
@@ -136,7 +133,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
         program.getConditionsAttr());
     OpBuilder launches =
         OpBuilder::atBlockEnd(&variantOp.getBody().emplaceBlock());
-    for (auto &[source, kernel] : lowered) {
+    for (KernelOp source : all) {
+      sm::KernelOp kernel = lowered[source];
       kernel->moveBefore(module.getInsertionBlock(),
                          module.getInsertionPoint());
       sm::LaunchOp::create(launches, withoutDecisions(source.getLoc()),

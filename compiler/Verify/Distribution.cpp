@@ -36,14 +36,9 @@ LogicalResult checkCoverage(Operation *op, sm::DistAttr dist,
   llvm::BitVector written(rows * cols);
   for (int64_t thread = 0; thread < 32 * warps; ++thread) {
     int64_t lane = thread % 32, warp = thread / 32;
-    int64_t firstRow = bitsOffset(rowAxis.getLanes(), lane) +
-                       bitsOffset(rowAxis.getWarps(), warp),
-            firstCol = bitsOffset(colAxis.getLanes(), lane) +
-                       bitsOffset(colAxis.getWarps(), warp);
-    for (int64_t r = 0; r < rowAxis.getNumRegs(); ++r)
-      for (int64_t c = 0; c < colAxis.getNumRegs(); ++c) {
-        int64_t row = firstRow + rowAxis.regOffset(r),
-                col = firstCol + colAxis.regOffset(c);
+    SmallVector<int64_t> ownCols = colAxis.indicesOf(lane, warp);
+    for (int64_t row : rowAxis.indicesOf(lane, warp))
+      for (int64_t col : ownCols) {
         if (row < 0 || row >= rows || col < 0 || col >= cols)
           return op->emitOpError("expects no access outside of ")
                  << rows << " x " << cols << " elements, but got row " << row

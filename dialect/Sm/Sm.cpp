@@ -54,6 +54,18 @@ int64_t AxisDistAttr::regOffset(int64_t reg) const {
   return offset;
 }
 
+SmallVector<int64_t> AxisDistAttr::indicesOf(int64_t lane, int64_t warp) const {
+  int64_t base = 0;
+  for (auto [bit, stride] : llvm::enumerate(getLanes()))
+    base += (lane >> bit & 1) * stride;
+  for (auto [bit, stride] : llvm::enumerate(getWarps()))
+    base += (warp >> bit & 1) * stride;
+  SmallVector<int64_t> indices;
+  for (int64_t reg = 0; reg < getNumRegs(); ++reg)
+    indices.push_back(base + regOffset(reg));
+  return indices;
+}
+
 int64_t AxisDistAttr::getSize() const {
   int64_t last = 0;
   for (auto [size, stride] : llvm::zip_equal(getRegSizes(), getRegStrides()))
@@ -348,23 +360,18 @@ LogicalResult CopyAsyncOp::verify() {
   return tile::checkGarbage(*this, getPresence(), getGarbage());
 }
 
-/// The rows that the threads of a warpgroup take.
-static llvm::SmallBitVector rowsOf(AxisDistAttr axis) {
+/// Whether the threads of a warpgroup take each of so many indices and no
+/// other.
+static bool takesEach(AxisDistAttr axis, int64_t count) {
   constexpr int64_t threads = 128;
-  llvm::SmallBitVector rows;
-  for (int64_t thread = 0; thread < threads; ++thread) {
-    int64_t first = 0;
-    for (auto [bit, stride] : llvm::enumerate(
-             llvm::concat<const int64_t>(axis.getLanes(), axis.getWarps())))
-      first += (thread >> bit & 1) * stride;
-    for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg) {
-      size_t row = first + axis.regOffset(reg);
-      if (row >= rows.size())
-        rows.resize(row + 1);
-      rows.set(row);
+  llvm::SmallBitVector taken(count);
+  for (int64_t thread = 0; thread < threads; ++thread)
+    for (int64_t index : axis.indicesOf(thread % 32, thread / 32)) {
+      if (index < 0 || index >= count)
+        return false;
+      taken.set(index);
     }
-  }
-  return rows;
+  return taken.all();
 }
 
 LogicalResult ClearOp::verify() {
@@ -376,8 +383,7 @@ LogicalResult ClearOp::verify() {
       return emitOpError("expects every 'presence' to have the axis ")
              << buffer.getRowAxis() << " of the buffer's rows alone, but got "
              << p.getType();
-    llvm::SmallBitVector rows = rowsOf(dist.getAxes().front());
-    if (!rows.all() || rows.size() != static_cast<size_t>(buffer.getRows()))
+    if (!takesEach(dist.getAxes().front(), buffer.getRows()))
       return emitOpError("expects the threads of a warpgroup to take the ")
              << buffer.getRows() << " rows of the buffer and no other, but got "
              << dist.getAxes().front();

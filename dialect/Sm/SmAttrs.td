@@ -32,6 +32,8 @@ def Sm_AxisDistAttr : Sm_Attr<"AxisDist", "axis"> {
     int64_t getNumRegs() const;
     /// Index contributed by register number `reg` (0 <= reg < getNumRegs()).
     int64_t regOffset(int64_t reg) const;
+    /// The indices that a thread holds, by register.
+    ::llvm::SmallVector<int64_t> indicesOf(int64_t lane, int64_t warp) const;
     /// Number of indices covered: 1 + the largest index.
     int64_t getSize() const;
   }];
