@@ -122,8 +122,9 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   if (stage == Emit::SmSeq)
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
-  if (stage == Emit::SmAsync)
-    return;
+}
+
+void buildLanePipeline(OpPassManager &pm) {
   pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
   pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(sm80::createSmToLanes());

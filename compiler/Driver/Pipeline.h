@@ -21,12 +21,16 @@ struct ChosenPlans {
   std::string origin;
 };
 
-/// Appends the passes that take a module of the tile dialect to `stage`. All
-/// stages after SmLanes need the passes of SmLanes; the rest is not MLIR.
-/// Without `arch` only Emit::Tile is possible.
+/// Appends the passes that take a module of the tile dialect to `stage`, at
+/// most to Emit::SmAsync, which is what is verified of any kernel. Without
+/// `arch` only Emit::Tile is possible.
 void buildPipeline(mlir::OpPassManager &pm, Emit stage, llvm::StringRef arch,
                    const ChosenPlans &plans = {},
                    MaskMode masks = MaskMode::Tile);
+
+/// Appends the passes from there to per-thread code, Emit::SmLanes, which all
+/// later stages need; the rest is not MLIR's.
+void buildLanePipeline(mlir::OpPassManager &pm);
 
 } // namespace selvedge::driver
 

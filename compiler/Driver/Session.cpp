@@ -184,12 +184,19 @@ bool Session::runPasses(Emit stage,
   SourceDiagnostics diagnostics(context, request.fileName, request.source,
                                 result.diagnostics);
   FailureWatch::Failure failure;
-  PassManager pm(&context, ModuleOp::getOperationName());
-  pm.addInstrumentation(std::make_unique<FailureWatch>(context, failure));
+  PassManager tiles(&context, ModuleOp::getOperationName()),
+      lanes(&context, ModuleOp::getOperationName());
+  for (PassManager *pm : {&tiles, &lanes})
+    pm->addInstrumentation(std::make_unique<FailureWatch>(context, failure));
   if (observer)
-    pm.addInstrumentation(std::move(observer));
-  buildPipeline(pm, stage, request.arch, plans, request.masks);
-  if (succeeded(pm.run(*module)))
+    tiles.addInstrumentation(std::move(observer));
+  buildPipeline(tiles, stage, request.arch, plans, request.masks);
+  if (stage >= Emit::SmLanes)
+    buildLanePipeline(lanes);
+  // Of code this long once is enough: as text here, else for LLVM.
+  lanes.enableVerifier(false);
+  if (succeeded(tiles.run(*module)) && succeeded(lanes.run(*module)) &&
+      (stage != Emit::SmLanes || succeeded(verify(*module))))
     return true;
   bool isVerifier = llvm::StringRef(failure.pass).starts_with("verify-");
   if (failure.invalidIR || isVerifier || diagnostics.getNumErrors() == 0)

@@ -345,13 +345,12 @@ private:
   llvm::SmallVector<mlir::Value> pack(const Pending &pending, Cursor next);
   void unpack(mlir::ValueRange values, Pending &pending, Cursor &next);
   /// Whether a tile's second step is emitted by itself.
-  bool hasSecondStep();
+  bool hasSecondStep(llvm::ArrayRef<LoopSteps> further);
   mlir::LogicalResult emitFurtherLoop(const LoopSteps &further,
                                       mlir::Value step,
                                       const mlir::IRMapping &mapping,
                                       Pending &pending, Cursor &next);
-  mlir::LogicalResult emitSecondStep(llvm::ArrayRef<LoopSteps> earlier,
-                                     LoopSteps &main, mlir::Value step,
+  mlir::LogicalResult emitSecondStep(LoopSteps &main, mlir::Value step,
                                      const mlir::IRMapping &mapping,
                                      Pending &pending, Cursor &next);
   mlir::LogicalResult emitFurtherSteps(const TileSteps &steps,

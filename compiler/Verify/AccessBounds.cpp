@@ -8,25 +8,24 @@ namespace selvedge::verify {
 
 using namespace mlir;
 
-SmallVector<Polynomial>
-AccessBounds::enter(Operation *op, IndexValues &values,
-                    SmallVectorImpl<Polynomial> &dimValues) {
-  seedSignature(dims, tensors, values, dimValues);
-  seed(values, dimValues);
-  values.enterLoops(op);
-  SmallVector<Polynomial> conditions;
+const AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
+  auto [it, isNew] = places.try_emplace(op->getBlock());
+  Place &place = it->second;
+  if (!isNew)
+    return place;
+  seedSignature(dims, tensors, place.values, place.dims);
+  seed(place.values, place.dims);
+  place.values.enterLoops(op);
   for (Operation *inner = op; Operation *outer = inner->getParentOp();
        inner = outer)
     if (auto branch = dyn_cast<scf::IfOp>(outer);
         branch && inner->getBlock() == branch.thenBlock())
-      values.collect(branch.getCondition(), conditions);
-  return conditions;
+      place.values.collect(branch.getCondition(), place.conditions);
+  return place;
 }
 
 LogicalResult AccessBounds::check(const TensorAccess &access) {
-  IndexValues values;
-  SmallVector<Polynomial> dimValues;
-  SmallVector<Polynomial> conditions = enter(access.op, values, dimValues);
+  auto [values, dimValues, conditions] = placeOf(access.op);
   bool isThere = !access.tensor.getIsOptional();
   for (Value p : access.presence) {
     values.collect(p, conditions);
@@ -63,9 +62,7 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
 }
 
 LogicalResult AccessBounds::check(scf::ForOp loop) {
-  IndexValues values;
-  SmallVector<Polynomial> dimValues;
-  SmallVector<Polynomial> conditions = enter(loop, values, dimValues);
+  auto [values, dimValues, conditions] = placeOf(loop);
   if (loop.getUnsignedCmp())
     return loop.emitOpError("expects a signed comparison of its bounds");
   if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))

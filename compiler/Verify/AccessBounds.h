@@ -5,6 +5,8 @@
 
 #include "compiler/Verify/IndexValues.h"
 
+#include <map>
+
 namespace selvedge::verify {
 
 /// Says what a kernel's arguments and axes are, given the dims.
@@ -32,14 +34,19 @@ public:
   llvm::LogicalResult check(mlir::scf::ForOp loop);
 
 private:
-  /// What is known at `op`: only of the loops and branches around it, since a
-  /// loop without iterations proves nothing for its surroundings.
-  llvm::SmallVector<Polynomial>
-  enter(mlir::Operation *op, IndexValues &values,
-        llvm::SmallVectorImpl<Polynomial> &dimValues);
+  /// What is known at a place: only of the loops and branches around it, since
+  /// a loop without iterations proves nothing for its surroundings.
+  struct Place {
+    IndexValues values;
+    llvm::SmallVector<Polynomial> dims, conditions;
+  };
+  /// That of the operations of one block, whose accesses know nothing of each
+  /// other: each takes a copy.
+  const Place &placeOf(mlir::Operation *op);
 
   mlir::ArrayAttr dims, tensors;
   Seed seed;
+  std::map<mlir::Block *, Place> places;
 };
 
 } // namespace selvedge::verify

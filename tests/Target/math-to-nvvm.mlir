@@ -47,21 +47,81 @@ llvm.func @rsqrt(%out: !llvm.ptr<1>, %x: f32) attributes {nvvm.kernel} {
   llvm.return
 }
 
-// The hardware's tanh has 11 good bits; small arguments take a polynomial, and
-// the comparison is false for NaN.
+// The hardware's tanh has 11 good bits.
 // CHECK-LABEL: llvm.func @tanh
-// CHECK: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: %[[S:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
+// CHECK: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[S]])
 // CHECK: %[[D:.*]] = arith.addf %[[E]]
-// CHECK: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[D]])
-// CHECK: arith.cmpf olt
-// CHECK: arith.select
+// CHECK: %[[Q:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[D]])
+// CHECK: math.fma %[[Q]]
 // PTX-LABEL: .entry tanh
 // PTX-NOT: tanh.approx
-// PTX: copysign.f32
-// PTX: setp.lt.f32
+// PTX: mul.rn.f32 {{.*}}, 0f4038AA3B;
+// PTX: ex2.approx.ftz.f32
+// PTX: rcp.approx.ftz.f32
+// PTX: fma.rn.f32 {{.*}}, 0fC0000000, 0f3F800000;
 llvm.func @tanh(%out: !llvm.ptr<1>, %x: f32) attributes {nvvm.kernel} {
   %y = math.tanh %x : f32
   llvm.store %y, %out : f32, !llvm.ptr<1>
+  llvm.return
+}
+
+// What is the same for all threads and steps is one factor, computed first: of
+// cap * tanh(x * scale / cap) one product with x and one with the result stay.
+// CHECK-LABEL: llvm.func @softcap
+// CHECK-SAME: %[[X:[^:]*]]: !llvm.ptr<1>, %[[SCALE:[^:]*]]: f32, %[[CAP:[^:]*]]: f32)
+// CHECK: %[[MINUS:.*]] = arith.constant -2.000000e+00 : f32
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[MINUS]], %[[CAP]] : f32
+// CHECK: %[[LOG:.*]] = arith.constant 2.88539{{.*}} : f32
+// CHECK: %[[PART:.*]] = llvm.call_intrinsic "llvm.nvvm.div.full"(%[[LOG]], %[[CAP]])
+// CHECK: %[[FACTOR:.*]] = arith.mulf %[[PART]], %[[SCALE]] : f32
+// CHECK: %[[V:.*]] = llvm.load
+// CHECK: %[[S:.*]] = arith.mulf %[[V]], %[[FACTOR]] : f32
+// CHECK: "llvm.nvvm.ex2.approx.ftz.f32"(%[[S]])
+// CHECK: %[[Q:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK: %[[Y:.*]] = math.fma %[[Q]], %[[SCALED]], %[[CAP]] : f32
+// CHECK: llvm.store %[[Y]]
+// PTX-LABEL: .entry softcap
+// PTX: div.full.f32
+// PTX: ld.global
+// PTX-NOT: div.full.f32
+// PTX: ret;
+llvm.func @softcap(%x: !llvm.ptr<1>, %scale: f32, %cap: f32) attributes {nvvm.kernel} {
+  %v = llvm.load %x : !llvm.ptr<1> -> f32
+  %s = arith.mulf %v, %scale : f32
+  %d = arith.divf %s, %cap fastmath<afn> : f32
+  %t = math.tanh %d : f32
+  %y = arith.mulf %cap, %t : f32
+  llvm.store %y, %x : f32, !llvm.ptr<1>
+  llvm.return
+}
+
+// So are constants; but not what may be zero, and no exact quotient.
+// CHECK-LABEL: llvm.func @constants
+// CHECK-DAG: arith.constant 5.770780e-02 : f32
+// CHECK-DAG: arith.constant -1.000000e+02 : f32
+// CHECK: math.fma %{{.*}}, %{{.*}}, %{{.*}} : f32
+// CHECK-LABEL: llvm.func @exact
+// CHECK: %[[D:.*]] = arith.divf %{{.*}}, %{{.*}} : f32
+// CHECK: arith.mulf %[[D]]
+// CHECK: %[[T:.*]] = math.fma
+// CHECK: arith.mulf %[[T]], %{{.*}} : f32
+llvm.func @constants(%x: !llvm.ptr<1>) attributes {nvvm.kernel} {
+  %v = llvm.load %x : !llvm.ptr<1> -> f32
+  %cap = arith.constant 5.000000e+01 : f32
+  %d = arith.divf %v, %cap fastmath<afn> : f32
+  %t = math.tanh %d : f32
+  %y = arith.mulf %t, %cap : f32
+  llvm.store %y, %x : f32, !llvm.ptr<1>
+  llvm.return
+}
+llvm.func @exact(%x: !llvm.ptr<1>, %cap: f32) attributes {nvvm.kernel} {
+  %v = llvm.load %x : !llvm.ptr<1> -> f32
+  %d = arith.divf %v, %cap : f32
+  %t = math.tanh %d : f32
+  %zero = arith.constant 0.0 : f32
+  %y = arith.mulf %t, %zero : f32
+  llvm.store %y, %x : f32, !llvm.ptr<1>
   llvm.return
 }
 

@@ -1,10 +1,12 @@
 // math-to-nvvm: math functions to NVPTX approximations.
 // SPDX-License-Identifier: MIT
 #include "compiler/Target/PTX/Passes.h"
+#include "compiler/Target/PTX/UniformFactors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace selvedge::ptx {
@@ -44,7 +46,6 @@ public:
   Value log(Value x) { return mul(log2(x), constant(kLn2)); }
   Value rsqrt(Value x) { return call("llvm.nvvm.rsqrt.approx.f", x); }
   Value div(Value x, Value y) { return call("llvm.nvvm.div.full", {x, y}); }
-  Value tanh(Value x);
 
 private:
   OpBuilder &b;
@@ -53,35 +54,39 @@ private:
 
 } // namespace
 
-/// 1 - 2 / (exp(2|x|) + 1) loses the leading digits of a small x, so below 0.55
-/// an odd polynomial (least squares with the weights of the relative error)
-/// takes over. Saturation needs no test: exp gives Inf, 2 / Inf = 0. NaN fails
-/// the comparison and passes through exp.
-Value Emitter::tanh(Value x) {
-  Value magnitude = math::AbsFOp::create(b, loc, x);
-  Value e = exp2(mul(magnitude, constant(2 * kLog2E)));
-  Value q = call("llvm.nvvm.rcp.approx.ftz.f", add(e, constant(1)));
-  Value large =
-      math::CopySignOp::create(b, loc, fma(q, constant(-2), constant(1)), x);
-  Value s = mul(x, x);
-  Value p = constant(0x1.0c89d2p-6);
-  for (double coefficient : {-0x1.af3e54p-5, 0x1.10cbfp-3, -0x1.55543cp-2})
-    p = fma(p, s, constant(coefficient));
-  Value small = fma(mul(p, s), x, x);
-  Value isSmall = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT,
-                                        magnitude, constant(0.55));
-  return arith::SelectOp::create(b, loc, isSmall, small, large);
+/// 1 - 2 / (exp(2 x) + 1): five operations, where a result that is as accurate
+/// for small arguments takes eighteen. What loses the leading digits of a small
+/// x is at most 2^-21 and so nothing beside a score's weight. Saturation needs
+/// no test: exp gives 0 or Inf, 2 / Inf = 0. NaN passes through exp. What x and
+/// the result are multiplied by, as in c * tanh(x / c), costs nothing.
+static Value emitTanh(math::TanhOp op, Value x, Emitter &emit,
+                      UniformFactors &factors) {
+  auto [rest, factor] = factors.of(x, 2 * kLog2E);
+  Value e = emit.exp2(emit.mul(rest, factor));
+  Value q =
+      emit.call("llvm.nvvm.rcp.approx.ftz.f", emit.add(e, emit.constant(1)));
+  if (auto use = factors.useOf(op.getResult(), -2)) {
+    OpBuilder builder(use->product);
+    Value scaled = math::FmaOp::create(builder, use->product->getLoc(), q,
+                                       use->scaled, use->factor);
+    use->product->getResult(0).replaceAllUsesWith(scaled);
+    use->product->erase();
+  }
+  return emit.fma(q, emit.constant(-2), emit.constant(1));
 }
 
 /// The f32 expression for `op` with the given f32 operands, or null.
-static Value emitFunction(Operation *op, Emitter &emit, ValueRange in) {
+static Value emitFunction(Operation *op, Emitter &emit, ValueRange in,
+                          UniformFactors &factors) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<math::ExpOp>([&](auto) { return emit.exp(in[0]); })
       .Case<math::Exp2Op>([&](auto) { return emit.exp2(in[0]); })
       .Case<math::LogOp>([&](auto) { return emit.log(in[0]); })
       .Case<math::Log2Op>([&](auto) { return emit.log2(in[0]); })
       .Case<math::RsqrtOp>([&](auto) { return emit.rsqrt(in[0]); })
-      .Case<math::TanhOp>([&](auto) { return emit.tanh(in[0]); })
+      .Case([&](math::TanhOp tanh) {
+        return emitTanh(tanh, in[0], emit, factors);
+      })
       .Case<arith::DivFOp>([&](auto) { return emit.div(in[0], in[1]); })
       .Default(Value());
 }
@@ -95,17 +100,7 @@ static bool isNativeFunction(Operation *op) {
              math::TruncOp>(op);
 }
 
-/// True when the operation allows an approximate quotient.
-static bool isApproximateDivision(Operation *op) {
-  auto div = dyn_cast<arith::DivFOp>(op);
-  if (!div)
-    return false;
-  arith::FastMathFlags flags = div.getFastmath();
-  return arith::bitEnumContainsAny(flags, arith::FastMathFlags::arcp |
-                                              arith::FastMathFlags::afn);
-}
-
-static LogicalResult lowerFunction(Operation *op) {
+static LogicalResult lowerFunction(Operation *op, UniformFactors &factors) {
   Type type = op->getResult(0).getType();
   if (!type.isF32() && !type.isF16() && !type.isBF16())
     return op->emitOpError("has no NVPTX lowering for type ") << type;
@@ -115,7 +110,7 @@ static LogicalResult lowerFunction(Operation *op) {
     for (Value &v : operands)
       v = arith::ExtFOp::create(builder, op->getLoc(), builder.getF32Type(), v);
   Emitter emit(builder, op->getLoc());
-  Value result = emitFunction(op, emit, operands);
+  Value result = emitFunction(op, emit, operands, factors);
   if (!result)
     return op->emitOpError("has no NVPTX lowering");
   if (!type.isF32())
@@ -135,8 +130,12 @@ struct MathToNVVM : impl::MathToNVVMBase<MathToNVVM> {
       if ((isMath && !isNativeFunction(op)) || isApproximateDivision(op))
         worklist.push_back(op);
     });
-    for (Operation *op : worklist)
-      if (failed(lowerFunction(op)))
+    // Users first: what they have in their factors need not be computed.
+    UniformFactors factors;
+    for (Operation *op : llvm::reverse(worklist))
+      if (isOpTriviallyDead(op))
+        op->erase();
+      else if (failed(lowerFunction(op, factors)))
         signalPassFailure();
   }
 };

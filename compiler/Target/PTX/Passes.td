@@ -19,7 +19,7 @@ def MathToNVVM : Pass<"math-to-nvvm"> {
     | log2(x) | `lg2.approx` | 2^-22 absolute in (0.5, 2), else 2^-22 relative |
     | log(x) | `lg2.approx(x) * ln(2)` | as log2, + 1 ulp |
     | rsqrt(x) | `rsqrt.approx` | 2^-22.9 relative |
-    | tanh(x) | polynomial below 0.55, else `1 - 2 / (exp(2 abs(x)) + 1)` with the sign of x | 5 * 2^-24 relative |
+    | tanh(x) | `1 - 2 / (exp(2 x) + 1)` | 2^-21 absolute |
     | x / y {arcp or afn} | `div.full` | 2 ulp |
 
     `log`, `log2` and `rsqrt` are not `.ftz`: a subnormal argument would give Inf where the function is finite. `tanh.approx` is not used, its error is 2^-11.

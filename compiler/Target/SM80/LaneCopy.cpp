@@ -30,11 +30,19 @@ void LaneEmitter::storeShared(Value to, ArrayRef<Value> values) {
   LLVM::StoreOp::create(b, loc(), vector, to, bytesOf(element) * values.size());
 }
 
+/// Threads to which the distribution gives what others have copy nothing.
 void LaneEmitter::emitCopy(CopyAsyncOp copy) {
-  if (canRoll(copy))
-    emitRolledCopy(copy);
-  else
-    emitUnrolledCopy(copy);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (Value owner = isOwner(copy.getDist())) {
+      auto branch = scf::IfOp::create(b, loc(), TypeRange(), owner, false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    if (canRoll(copy))
+      emitRolledCopy(copy);
+    else
+      emitUnrolledCopy(copy);
+  }
   intrinsic("llvm.nvvm.cp.async.commit.group", {}, {});
 }
 

@@ -168,8 +168,8 @@ protected:
                       mlir::Type element, llvm::StringRef cache = "");
   void storeWords(mlir::Value pointer, mlir::Value present,
                   llvm::ArrayRef<mlir::Value> values, llvm::StringRef cache);
-  /// Whether this thread is the one that stores where a tile is repeated over
-  /// threads; null: all differ.
+  /// Whether this thread is the one that stores or copies where a tile is
+  /// repeated over threads; null: all differ.
   mlir::Value isOwner(sm::DistAttr dist);
 
   // Vectors that the end of a row may cut (LaneCut.cpp).
