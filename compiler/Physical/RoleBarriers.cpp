@@ -6,15 +6,6 @@ using namespace mlir;
 
 namespace selvedge::physical {
 
-template <typename Id>
-RoleMemory::Barrier &RoleMemory::barrier(llvm::DenseMap<Id, Barrier> &all,
-                                         Id id) {
-  auto [it, isNew] = all.try_emplace(id);
-  if (isNew)
-    it->second.index = indices++;
-  return it->second;
-}
-
 RoleMemory::Problem RoleMemory::arriveAt(Barrier &barrier, Warps warps,
                                          int64_t arrivals, int64_t bytes,
                                          int64_t expected) {

@@ -124,7 +124,12 @@ private:
   };
 
   template <typename Id>
-  Barrier &barrier(llvm::DenseMap<Id, Barrier> &all, Id id);
+  Barrier &barrier(llvm::DenseMap<Id, Barrier> &all, Id id) {
+    auto [it, isNew] = all.try_emplace(id);
+    if (isNew)
+      it->second.index = indices++;
+    return it->second;
+  }
   Problem arriveAt(Barrier &barrier, Warps warps, int64_t arrivals,
                    int64_t bytes, int64_t expected);
   /// Joins the views of who ends a phase to those of warps.

@@ -14,9 +14,9 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Operations executed before no further path is begun, some tenths of a
+/// Operations executed before no further path is begun, a tenth of a
 /// second; and those of one path, which only a huge constant loop exceeds.
-constexpr uint64_t maxSteps = 1 << 20, maxPathSteps = 1 << 24;
+constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24;
 
 class Checker {
 public:
