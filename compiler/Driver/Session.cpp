@@ -195,9 +195,9 @@ bool Session::runPasses(Emit stage,
     buildLanePipeline(lanes);
   // Of code this long once is enough: as text here, else for LLVM.
   lanes.enableVerifier(false);
-  if (succeeded(tiles.run(*module)) && succeeded(lanes.run(*module)) &&
-      (stage != Emit::SmLanes || succeeded(verify(*module))))
-    return true;
+  if (succeeded(tiles.run(*module)) && succeeded(lanes.run(*module)))
+    return stage != Emit::SmLanes || succeeded(verify(*module)) ||
+           internalError("the passes made invalid code of a thread");
   bool isVerifier = llvm::StringRef(failure.pass).starts_with("verify-");
   if (failure.invalidIR || isVerifier || diagnostics.getNumErrors() == 0)
     return internalError(

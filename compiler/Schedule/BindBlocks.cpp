@@ -5,6 +5,11 @@
 #include "compiler/Schedule/PlanChoice.h"
 #include "dialect/Tile/Decisions.h"
 
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+#include <set>
+
 namespace selvedge::schedule {
 
 #define GEN_PASS_DEF_TILEBINDBLOCKS
@@ -70,6 +75,26 @@ void noteTiles(KernelOp kernel, const RankedPlans &ranked,
   noteDecision(kernel, {"tiles", planWords(kernel, plan), why});
 }
 
+/// The plans that a kernel could have, by the name that a choice gives it.
+using FittingPlans = std::map<std::string, std::set<std::string>>;
+
+/// A choice of another compiler, or made by hand, may name no plan of this one:
+/// the model's are bound then.
+void warnOfUnused(Operation *module, const PlanChoice &choice,
+                  const FittingPlans &fitting) {
+  for (const auto &[name, plan] : choice.tiles) {
+    auto found = fitting.find(name);
+    if (found == fitting.end()) {
+      module->emitWarning("no kernel is called '") << name << "'";
+    } else if (!found->second.contains(plan)) {
+      InFlightDiagnostic warning = module->emitWarning("plan '")
+                                   << plan << "' does not fit kernel '" << name
+                                   << "'";
+      warning.attachNote() << "these do: " << llvm::join(found->second, ", ");
+    }
+  }
+}
+
 struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
   using TileBindBlocksBase::TileBindBlocksBase;
 
@@ -85,6 +110,7 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
     }
     SmallVector<KernelOp> kernels;
     getOperation()->walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+    FittingPlans fitting;
     for (KernelOp kernel : kernels) {
       FailureOr<AxisRoles> roles = assignRoles(kernel);
       if (failed(roles))
@@ -92,8 +118,9 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
       FailureOr<RankedPlans> ranked = rankPlans(kernel, *roles, *target);
       if (failed(ranked))
         return signalPassFailure();
-      // A choice of another compiler may name no plan of this one.
       auto chosen = choice->tiles.find(planName(kernel));
+      for (const KernelPlan &candidate : ranked->plans)
+        fitting[planName(kernel)].insert(planKey(kernel, candidate));
       const KernelPlan *plan =
           llvm::find_if(ranked->plans, [&](const KernelPlan &candidate) {
             return chosen != choice->tiles.end() &&
@@ -106,6 +133,7 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
                 isChosen ? StringRef(origin) : StringRef());
       applyPlan(kernel, *plan);
     }
+    warnOfUnused(getOperation(), *choice, fitting);
   }
 };
 
