@@ -157,7 +157,7 @@ Result<DimValues> DimBinder::run(const std::map<std::string, int64_t> &fixed) {
   }
   if (Status status = compare(); !status.ok())
     return status;
-  return dims;
+  return std::move(dims);
 }
 
 Result<DimValues> bindDims(const Manifest &manifest,

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <memory_resource>
 
 namespace selvedge::inline runtime {
 
@@ -125,7 +124,7 @@ Status Op::launch(const LaunchView &view, void *stream) const {
   const DeviceState &device = *impl->device;
   std::shared_ptr<const PreparedLaunch> prepared = impl->launches.find(view);
   if (!prepared) {
-    Result<Plan> plan = planLaunch(impl->manifest, toLaunchArgs(view));
+    Result<Plan> plan = planLaunch(impl->manifest, view);
     if (!plan.ok())
       return plan.status();
     const std::vector<Kernel> &kernels = impl->kernels[plan->variant];
@@ -142,23 +141,7 @@ Status Op::launch(const LaunchView &view, void *stream) const {
 }
 
 Status Op::launch(const LaunchArgs &args, void *stream) const {
-  std::array<std::byte, 2048> scratch;
-  std::pmr::monotonic_buffer_resource memory(scratch.data(), scratch.size());
-  std::pmr::vector<TensorRef> tensors(&memory);
-  std::pmr::vector<ScalarRef> scalars(&memory);
-  std::pmr::vector<DimRef> dims(&memory);
-  tensors.reserve(args.tensors.size());
-  scalars.reserve(args.scalars.size());
-  dims.reserve(args.dims.size());
-  for (const auto &[name, view] : args.tensors)
-    tensors.push_back({name, view.data, view.dtype, view.shape, view.strides});
-  for (const auto &[name, value] : args.scalars)
-    scalars.push_back({name, value});
-  for (const auto &[name, value] : args.dims)
-    dims.push_back({name, value});
-  return launch(
-      LaunchView{tensors, scalars, dims, args.workspace, args.workspaceBytes},
-      stream);
+  return launch(ArgsView(args).get(), stream);
 }
 
 } // namespace selvedge::inline runtime

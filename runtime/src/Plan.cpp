@@ -2,48 +2,60 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Plan.h"
 
+#include "runtime/src/FindLast.h"
 #include "runtime/src/PackScalar.h"
 #include "runtime/src/TensorMap.h"
 
 #include <algorithm>
-#include <deque>
 #include <fmt/format.h>
 #include <limits>
+#include <memory_resource>
 
 namespace selvedge::inline runtime {
 
 namespace {
 
-/// Arguments resolved to the manifest's positions; absent tensors are null
-/// with zero strides.
+/// Stack memory of a plan in the making; more comes from the heap.
+constexpr size_t scratchBytes = 4096;
+
+/// Arguments resolved to the manifest's positions, all with strides; absent
+/// tensors are null with zero strides.
 struct Operands {
-  std::vector<const TensorView *> tensors;
-  std::vector<bool> present;
-  std::vector<double> scalars;
-  /// Temps and absent tensors, which the caller has none of.
-  std::deque<TensorView> own;
+  std::array<std::byte, scratchBytes> scratch;
+  std::pmr::monotonic_buffer_resource memory{scratch.data(), scratch.size()};
+  std::pmr::vector<TensorRef> tensors{&memory};
+  std::pmr::vector<char> present{&memory};
+  std::pmr::vector<double> scalars{&memory};
+
+  /// Zeros that live as long as the operands.
+  std::span<int64_t> integers(size_t count) {
+    void *place = memory.allocate(count * sizeof(int64_t), alignof(int64_t));
+    std::span values(static_cast<int64_t *>(place), count);
+    std::ranges::fill(values, 0);
+    return values;
+  }
 };
 
-Status checkNames(const Manifest &manifest, const LaunchArgs &args) {
-  for (const auto &[name, view] : args.tensors) {
-    std::optional<size_t> index = manifest.findTensor(name);
+Status checkNames(const Manifest &manifest, const LaunchView &args) {
+  for (const TensorRef &tensor : args.tensors) {
+    std::optional<size_t> index = manifest.findTensor(tensor.name);
     if (!index)
       return Status::badInput(
-          fmt::format("op '{}' has no tensor '{}'", manifest.op, name));
+          fmt::format("op '{}' has no tensor '{}'", manifest.op, tensor.name));
     if (manifest.tensors[*index].role == Role::Temp)
       return Status::badInput(fmt::format(
-          "tensor '{}' is a temp: it lives in the workspace", name));
+          "tensor '{}' is a temp: it lives in the workspace", tensor.name));
   }
-  for (const auto &[name, value] : args.scalars)
-    if (!manifest.findScalar(name))
+  for (const ScalarRef &scalar : args.scalars)
+    if (!manifest.findScalar(scalar.name))
       return Status::badInput(
-          fmt::format("op '{}' has no scalar '{}'", manifest.op, name));
+          fmt::format("op '{}' has no scalar '{}'", manifest.op, scalar.name));
   return Status();
 }
 
 /// In one kernel no element is stored twice: an output must not have two
 /// indices for one address.
-bool hasOverlap(const TensorView &view) {
+bool hasOverlap(const TensorRef &view) {
   std::vector<std::pair<int64_t, int64_t>> order; // stride, extent
   order.reserve(view.shape.size());
   for (size_t i = 0; i < view.shape.size(); ++i) {
@@ -64,7 +76,7 @@ bool hasOverlap(const TensorView &view) {
 }
 
 Status checkView(const Manifest &manifest, const ManifestTensor &tensor,
-                 const TensorView &view) {
+                 const TensorRef &view) {
   auto error = [&](const std::string &message) {
     return Status::badInput(
         fmt::format("tensor '{}' {}", tensor.name, message));
@@ -90,16 +102,15 @@ Status checkView(const Manifest &manifest, const ManifestTensor &tensor,
 }
 
 Result<std::vector<NamedShape>> collectShapes(const Manifest &manifest,
-                                              const LaunchArgs &args) {
+                                              const LaunchView &args) {
   std::vector<NamedShape> shapes;
   shapes.reserve(manifest.tensors.size());
   for (size_t i = 0; i < manifest.tensors.size(); ++i) {
     const ManifestTensor &tensor = manifest.tensors[i];
     if (tensor.role == Role::Temp)
       continue;
-    auto it = args.tensors.find(tensor.name);
-    if (it != args.tensors.end())
-      shapes.push_back({i, it->second.shape});
+    if (auto argument = findLast(args.tensors, tensor.name))
+      shapes.push_back({i, args.tensors[*argument].shape});
     else if (!tensor.optional)
       return Status::badInput(fmt::format("tensor '{}' is missing: {}",
                                           tensor.name,
@@ -108,13 +119,16 @@ Result<std::vector<NamedShape>> collectShapes(const Manifest &manifest,
   return shapes;
 }
 
-Result<DimValues> bindArgs(const Manifest &manifest, const LaunchArgs &args) {
+Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args) {
   if (Status status = checkNames(manifest, args); !status.ok())
     return status;
   Result<std::vector<NamedShape>> shapes = collectShapes(manifest, args);
   if (!shapes.ok())
     return shapes.status();
-  Result<DimValues> dims = bindDims(manifest, *shapes, args.dims);
+  std::map<std::string, int64_t> fixed;
+  for (const DimRef &dim : args.dims)
+    fixed[std::string(dim.name)] = dim.value;
+  Result<DimValues> dims = bindDims(manifest, *shapes, fixed);
   if (!dims.ok())
     return dims;
   if (Status status = requireAllDims(manifest, *dims); !status.ok())
@@ -122,7 +136,7 @@ Result<DimValues> bindArgs(const Manifest &manifest, const LaunchArgs &args) {
   return dims;
 }
 
-Status resolveTensors(const Manifest &manifest, const LaunchArgs &args,
+Status resolveTensors(const Manifest &manifest, const LaunchView &args,
                       Plan &plan, Operands &operands) {
   const DimValues &dims = plan.dims;
   Result<std::vector<uint64_t>> layout = workspaceLayout(manifest, dims);
@@ -140,38 +154,49 @@ Status resolveTensors(const Manifest &manifest, const LaunchArgs &args,
         "the workspace is null or not aligned to 256 bytes");
   for (size_t i = 0; i < manifest.tensors.size(); ++i) {
     const ManifestTensor &tensor = manifest.tensors[i];
-    auto it = args.tensors.find(tensor.name);
-    operands.present.push_back(true);
+    operands.present.push_back(1);
+    TensorRef &operand = operands.tensors.emplace_back();
     if (tensor.role == Role::Temp) {
       Result<std::vector<int64_t>> shape = shapeOf(manifest, tensor, dims);
       if (!shape.ok())
         return shape.status();
-      operands.tensors.push_back(&operands.own.emplace_back(
-          contiguousView(reinterpret_cast<void *>(base + (*layout)[i]),
-                         tensor.dtype, *shape)));
-    } else if (it != args.tensors.end()) {
-      if (Status status = checkView(manifest, tensor, it->second); !status.ok())
-        return status;
-      operands.tensors.push_back(&it->second);
+      std::span<int64_t> extents = operands.integers(shape->size());
+      std::ranges::copy(*shape, extents.begin());
+      operand = {tensor.name,  reinterpret_cast<void *>(base + (*layout)[i]),
+                 tensor.dtype, extents,
+                 {},           /*contiguous=*/true};
+    } else if (auto argument = findLast(args.tensors, tensor.name)) {
+      operand = args.tensors[*argument];
     } else {
-      std::vector<int64_t> zeros(tensor.shape.size(), 0);
-      operands.tensors.push_back(&operands.own.emplace_back(
-          TensorView{nullptr, tensor.dtype, zeros, zeros}));
-      operands.present.back() = false;
+      std::span<int64_t> zeros = operands.integers(tensor.shape.size());
+      operand = {tensor.name, nullptr, tensor.dtype, zeros, zeros};
+      operands.present.back() = 0;
+      continue;
     }
+    if (operand.contiguous) {
+      std::span<int64_t> strides = operands.integers(operand.shape.size());
+      writeContiguousStrides(operand.shape, strides);
+      operand.strides = strides;
+      operand.contiguous = false;
+    }
+    if (tensor.role == Role::Temp)
+      continue;
+    if (Status status = checkView(manifest, tensor, operand); !status.ok())
+      return status;
   }
   return Status();
 }
 
-Status resolveScalars(const Manifest &manifest, const LaunchArgs &args,
+Status resolveScalars(const Manifest &manifest, const LaunchView &args,
                       Operands &operands) {
   for (const ManifestScalar &scalar : manifest.scalars) {
-    auto it = args.scalars.find(scalar.name);
-    if (it == args.scalars.end() && !scalar.defaultValue)
+    std::optional<size_t> argument = findLast(args.scalars, scalar.name);
+    if (!argument && !scalar.defaultValue)
       return Status::badInput(
           fmt::format("scalar '{}' has no default and is missing: {}",
                       scalar.name, nameOf(scalar.dtype)));
-    double value = it != args.scalars.end() ? it->second : *scalar.defaultValue;
+    double value =
+        argument ? args.scalars[*argument].value : *scalar.defaultValue;
     if (!isScalarOf(scalar.dtype, value))
       return Status::badInput(fmt::format("scalar '{}' is {}, expected an i32",
                                           scalar.name, value));
@@ -183,7 +208,7 @@ Status resolveScalars(const Manifest &manifest, const LaunchArgs &args,
 bool holds(const ManifestCondition &condition, const Operands &operands) {
   if (!operands.present[condition.tensor])
     return true;
-  const TensorView &view = *operands.tensors[condition.tensor];
+  const TensorRef &view = operands.tensors[condition.tensor];
   auto align = static_cast<uint64_t>(condition.align);
   if (reinterpret_cast<uintptr_t>(view.data) % align)
     return false;
@@ -213,7 +238,7 @@ bool hasTensorMaps(const ManifestVariant &variant, const Operands &operands,
   for (const ManifestLaunch &launch : variant.launches)
     for (const ManifestArg &arg : launch.args)
       if (arg.kind == ManifestArg::Kind::TensorMap &&
-          !(hasTensorMap(*operands.tensors[arg.index]) &&
+          !(hasTensorMap(operands.tensors[arg.index]) &&
             std::ranges::all_of(arg.box, [&](const DimExpr &extent) {
               return isWithin(extent, 1, maxBoxExtent, manifest, dims);
             })))
@@ -246,10 +271,10 @@ uint64_t packArg(const ManifestArg &arg, const Operands &operands,
   switch (arg.kind) {
   case ManifestArg::Kind::TensorMap:
   case ManifestArg::Kind::Pointer:
-    return reinterpret_cast<uintptr_t>(operands.tensors[arg.index]->data);
+    return reinterpret_cast<uintptr_t>(operands.tensors[arg.index].data);
   case ManifestArg::Kind::Stride:
     return static_cast<uint64_t>(
-        operands.tensors[arg.index]->strides[arg.dimension]);
+        operands.tensors[arg.index].strides[arg.dimension]);
   case ManifestArg::Kind::Dim:
     return static_cast<uint32_t>(*dims[arg.index]);
   case ManifestArg::Kind::Counter:
@@ -286,13 +311,17 @@ Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
 
 Result<uint64_t> workspaceSize(const Manifest &manifest,
                                const LaunchArgs &args) {
-  Result<DimValues> dims = bindArgs(manifest, args);
+  Result<DimValues> dims = bindArgs(manifest, ArgsView(args).get());
   if (!dims.ok())
     return dims.status();
   return workspaceSize(manifest, *dims);
 }
 
 Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
+  return planLaunch(manifest, ArgsView(args).get());
+}
+
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args) {
   Plan plan;
   Result<DimValues> dims = bindArgs(manifest, args);
   if (!dims.ok())
@@ -319,10 +348,15 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
     planned.launch = &launch;
     planned.grid = *grid;
     planned.params.reserve(launch.args.size());
+    planned.maps.reserve(static_cast<size_t>(std::ranges::count(
+        launch.args, ManifestArg::Kind::TensorMap, &ManifestArg::kind)));
     for (const ManifestArg &arg : launch.args) {
       if (arg.kind == ManifestArg::Kind::TensorMap) {
-        PlannedMap &map = planned.maps.emplace_back(PlannedMap{
-            planned.params.size(), *operands.tensors[arg.index], {}});
+        PlannedMap &map = planned.maps.emplace_back(
+            PlannedMap{planned.params.size(),
+                       toTensorView(operands.tensors[arg.index]),
+                       {}});
+        map.box.reserve(arg.box.size());
         for (const DimExpr &expr : arg.box) {
           Result<int64_t> extent = expr.evaluate(plan.dims, manifest.dims);
           if (!extent.ok())

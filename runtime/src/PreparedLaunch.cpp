@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/src/PreparedLaunch.h"
 
+#include "runtime/src/FindLast.h"
 #include "runtime/src/PackScalar.h"
 
 #include <algorithm>
@@ -10,16 +11,6 @@
 namespace selvedge::inline runtime {
 
 namespace {
-
-/// Position of the argument that counts, the last one of the name.
-template <typename Ref>
-std::optional<size_t> findLast(std::span<const Ref> refs,
-                               std::string_view name) {
-  for (size_t i = refs.size(); i-- > 0;)
-    if (refs[i].name == name)
-      return i;
-  return std::nullopt;
-}
 
 /// Stack memory for the parameters of a launch; more comes from the heap.
 constexpr size_t scratchBytes = 4096;
@@ -70,10 +61,10 @@ PreparedLaunch::PreparedLaunch(const Manifest &manifest, const LaunchView &view,
     params.reserve(base + planned.params.size());
     for (size_t i = 0; i < launch.args.size(); ++i)
       addParam(manifest, view, launch.args[i], planned.params[i]);
-    for (PlannedMap &map : planned.maps)
-      for (MapParam &param : maps)
-        if (param.param == base + map.param)
-          param.cache = std::make_unique<TensorMapCache>(std::move(map));
+    for (PlannedMap &map : planned.maps) {
+      auto param = std::ranges::find(maps, base + map.param, &MapParam::param);
+      param->cache = std::make_unique<TensorMapCache>(std::move(map));
+    }
   }
 }
 

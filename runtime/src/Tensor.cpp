@@ -62,6 +62,12 @@ std::optional<DType> dtypeFromSafetensorsName(std::string_view name) {
 
 std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size());
+  writeContiguousStrides(shape, strides);
+  return strides;
+}
+
+void writeContiguousStrides(std::span<const int64_t> shape,
+                            std::span<int64_t> strides) {
   // Unsigned, so that the strides of a shape too large to exist do not
   // overflow; elementCount() refuses such shapes.
   uint64_t stride = 1;
@@ -69,7 +75,6 @@ std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &shape) {
     strides[i] = static_cast<int64_t>(stride);
     stride *= shape[i] > 1 ? static_cast<uint64_t>(shape[i]) : 1;
   }
-  return strides;
 }
 
 TensorView contiguousView(void *data, DType dtype, std::vector<int64_t> shape) {
@@ -81,7 +86,7 @@ TensorView contiguousView(void *data, DType dtype, std::vector<int64_t> shape) {
   return view;
 }
 
-Result<int64_t> elementCount(const std::vector<int64_t> &shape) {
+static Result<int64_t> productOf(std::span<const int64_t> shape) {
   int64_t count = 1;
   bool empty = false;
   for (int64_t extent : shape) {
@@ -100,8 +105,16 @@ Result<int64_t> elementCount(const std::vector<int64_t> &shape) {
   return empty ? 0 : count;
 }
 
+Result<int64_t> elementCount(const std::vector<int64_t> &shape) {
+  return productOf(shape);
+}
+
 Result<int64_t> byteCount(DType dtype, const std::vector<int64_t> &shape) {
-  Result<int64_t> count = elementCount(shape);
+  return byteCount(dtype, std::span(shape));
+}
+
+Result<int64_t> byteCount(DType dtype, std::span<const int64_t> shape) {
+  Result<int64_t> count = productOf(shape);
   if (!count.ok())
     return count;
   int64_t bytes = 0;

@@ -33,7 +33,7 @@ std::optional<int> typeOf(DType dtype) {
 
 } // namespace
 
-bool hasTensorMap(const TensorView &tensor) {
+bool hasTensorMap(const TensorRef &tensor) {
   size_t rank = tensor.shape.size();
   if (rank == 0 || rank > maxRank || !typeOf(tensor.dtype) ||
       reinterpret_cast<uintptr_t>(tensor.data) % tensorMapAlign != 0)

@@ -4,7 +4,7 @@
 #define SELVEDGE_RUNTIME_SRC_TENSORMAP_H
 
 #include "runtime/src/CudaDriver.h"
-#include "selvedge/Plan.h"
+#include "selvedge/LaunchView.h"
 
 #include <array>
 #include <mutex>
@@ -21,8 +21,8 @@ struct alignas(64) TensorMap {
 
 /// Whether a descriptor of the tensor exists: elements of 2 or 4 bytes side by
 /// side in the last dimension, rows 16 bytes aligned, no empty dimension, no
-/// repeated one.
-bool hasTensorMap(const TensorView &tensor);
+/// repeated one. Its strides are given.
+bool hasTensorMap(const TensorRef &tensor);
 
 /// Encodes a descriptor of the tensor of `map`, were it at `data`. Elements
 /// outside the tensor read as zero.

@@ -5,6 +5,8 @@
 
 #include "selvedge/Plan.h"
 
+#include <array>
+#include <memory_resource>
 #include <span>
 #include <string_view>
 
@@ -41,6 +43,28 @@ struct LaunchView {
   std::span<const DimRef> dims;
   void *workspace = nullptr;
   uint64_t workspaceBytes = 0;
+};
+
+/// planLaunch() without arguments of its own; a plan refers to nothing in them.
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &view);
+
+/// Arguments as a view, as long as they stay where they are. Those of a usual
+/// op take no memory from the heap.
+class ArgsView {
+public:
+  explicit ArgsView(const LaunchArgs &args);
+  LaunchView get() const {
+    return {tensors, scalars, dims, workspace, workspaceBytes};
+  }
+
+private:
+  std::array<std::byte, 2048> scratch;
+  std::pmr::monotonic_buffer_resource memory{scratch.data(), scratch.size()};
+  std::pmr::vector<TensorRef> tensors{&memory};
+  std::pmr::vector<ScalarRef> scalars{&memory};
+  std::pmr::vector<DimRef> dims{&memory};
+  void *workspace;
+  uint64_t workspaceBytes;
 };
 
 /// The same tensor with memory of its own.

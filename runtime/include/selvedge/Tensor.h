@@ -51,6 +51,10 @@ struct TensorView {
 /// Strides of a contiguous tensor, last dimension fastest.
 std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &shape);
 
+/// The same, into memory for as many.
+void writeContiguousStrides(std::span<const int64_t> shape,
+                            std::span<int64_t> strides);
+
 /// A contiguous view.
 TensorView contiguousView(void *data, DType dtype, std::vector<int64_t> shape);
 
@@ -60,6 +64,7 @@ Result<int64_t> elementCount(const std::vector<int64_t> &shape);
 /// Bytes of a contiguous tensor; an error for negative extents and beyond
 /// 2^63 - 1.
 Result<int64_t> byteCount(DType dtype, const std::vector<int64_t> &shape);
+Result<int64_t> byteCount(DType dtype, std::span<const int64_t> shape);
 
 /// "[2, 8, 128]".
 std::string shapeToString(std::span<const int64_t> shape);
