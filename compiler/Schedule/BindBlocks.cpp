@@ -75,7 +75,7 @@ void noteTiles(KernelOp kernel, const RankedPlans &ranked,
   noteDecision(kernel, {"tiles", planWords(kernel, plan), why});
 }
 
-/// The plans that a kernel could have, by the name that a choice gives it.
+/// The plans that a kernel of a choice could have, by the name there.
 using FittingPlans = std::map<std::string, std::set<std::string>>;
 
 /// A choice of another compiler, or made by hand, may name no plan of this one:
@@ -119,13 +119,14 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
       if (failed(ranked))
         return signalPassFailure();
       auto chosen = choice->tiles.find(planName(kernel));
-      for (const KernelPlan &candidate : ranked->plans)
-        fitting[planName(kernel)].insert(planKey(kernel, candidate));
-      const KernelPlan *plan =
-          llvm::find_if(ranked->plans, [&](const KernelPlan &candidate) {
-            return chosen != choice->tiles.end() &&
-                   planKey(kernel, candidate) == chosen->second;
-          });
+      const KernelPlan *plan = ranked->plans.end();
+      if (chosen != choice->tiles.end()) {
+        for (const KernelPlan &candidate : ranked->plans)
+          fitting[chosen->first].insert(planKey(kernel, candidate));
+        plan = llvm::find_if(ranked->plans, [&](const KernelPlan &candidate) {
+          return planKey(kernel, candidate) == chosen->second;
+        });
+      }
       bool isChosen = plan != ranked->plans.end();
       if (!isChosen)
         plan = &ranked->plans.front();

@@ -113,7 +113,7 @@ int selvedge_workspace_size(const selvedge_op *op,
   Arguments read;
   if (Status s = read.read(*arguments, op->ordinal); !s.ok())
     return fail(s.message());
-  Result<uint64_t> size = op->op.workspaceSize(toLaunchArgs(read.view()));
+  Result<uint64_t> size = op->op.workspaceSize(read.view());
   if (!size.ok())
     return fail(size.status().message());
   *bytes = *size;
@@ -140,7 +140,7 @@ int selvedge_describe(const char *path, const selvedge_arguments *arguments,
   Arguments read;
   if (Status s = read.read(*arguments, 0); !s.ok())
     return fail(s.message());
-  LaunchArgs args = toLaunchArgs(read.view());
+  LaunchView args = read.view();
   // An address of any alignment will do: nothing is launched.
   Result<uint64_t> bytes = workspaceSize(*manifest, args);
   if (!bytes.ok())

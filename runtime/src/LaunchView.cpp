@@ -30,17 +30,4 @@ TensorView toTensorView(const TensorRef &ref) {
   return view;
 }
 
-LaunchArgs toLaunchArgs(const LaunchView &view) {
-  LaunchArgs args;
-  for (const TensorRef &tensor : view.tensors)
-    args.tensors[std::string(tensor.name)] = toTensorView(tensor);
-  for (const ScalarRef &scalar : view.scalars)
-    args.scalars[std::string(scalar.name)] = scalar.value;
-  for (const DimRef &dim : view.dims)
-    args.dims[std::string(dim.name)] = dim.value;
-  args.workspace = view.workspace;
-  args.workspaceBytes = view.workspaceBytes;
-  return args;
-}
-
 } // namespace selvedge::inline runtime

@@ -120,6 +120,10 @@ Result<uint64_t> Op::workspaceSize(const LaunchArgs &args) const {
   return runtime::workspaceSize(impl->manifest, args);
 }
 
+Result<uint64_t> Op::workspaceSize(const LaunchView &view) const {
+  return runtime::workspaceSize(impl->manifest, view);
+}
+
 Status Op::launch(const LaunchView &view, void *stream) const {
   const DeviceState &device = *impl->device;
   std::shared_ptr<const PreparedLaunch> prepared = impl->launches.find(view);

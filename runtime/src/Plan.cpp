@@ -311,7 +311,12 @@ Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
 
 Result<uint64_t> workspaceSize(const Manifest &manifest,
                                const LaunchArgs &args) {
-  Result<DimValues> dims = bindArgs(manifest, ArgsView(args).get());
+  return workspaceSize(manifest, ArgsView(args).get());
+}
+
+Result<uint64_t> workspaceSize(const Manifest &manifest,
+                               const LaunchView &args) {
+  Result<DimValues> dims = bindArgs(manifest, args);
   if (!dims.ok())
     return dims.status();
   return workspaceSize(manifest, *dims);

@@ -87,7 +87,7 @@ def reference(cell, tensors):
     return out
 
 
-def selvedge(heads_first):
+def selvedge(heads_first, build=build):
     def make(cell, tensors, context):
         import torch
 

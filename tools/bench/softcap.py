@@ -47,20 +47,6 @@ def reference(cell, tensors):
     return out
 
 
-def selvedge(cell, tensors, context):
-    import torch
-
-    views = dict(tensors, o=torch.full((cell.B, cell.M, cell.H, cell.DV), math.nan, device="cuda", dtype=tensors["q"].dtype),
-                 lse=torch.full((cell.B, cell.H, cell.M), math.nan, device="cuda"))
-    launch = context.bind(build(cell, context.arch), views)
-
-    def run():
-        launch()
-        return views["o"]
-
-    return run, attention_peers.unchanged
-
-
 def fa3(cell, tensors, context):
     interface = attention_peers.package("flash_attn_interface")
     q, k, v = (tensors[name] for name in "qkv")
@@ -90,4 +76,4 @@ def flex(cell, tensors, context):
     return lambda: attention_peers.compiled_flex()(q, k, v, score_mod=capped(), block_mask=mask), attention_peers.heads_last
 
 
-CANDIDATES = [Candidate("selvedge", selvedge), Candidate("fa3", fa3), Candidate("fa4", fa4), Candidate("flex", flex, sampled=lambda cell: cell.M == 4096)]
+CANDIDATES = [Candidate("selvedge", attention.selvedge(False, build)), Candidate("fa3", fa3), Candidate("fa4", fa4), Candidate("flex", flex, sampled=lambda cell: cell.M == 4096)]

@@ -62,7 +62,7 @@ UniformFactors::Product UniformFactors::of(Value x, double constant) {
       factors.push_back({operands->first, divides});
     rest = operands->second;
   }
-  return {rest, compute(x.getParentBlock()->getParentOp(), constant, factors)};
+  return {rest, compute(x.getParentRegion(), constant, factors)};
 }
 
 std::optional<UniformFactors::Use> UniformFactors::useOf(Value x,
@@ -74,15 +74,15 @@ std::optional<UniformFactors::Use> UniformFactors::useOf(Value x,
     return std::nullopt;
   Value factor = operands->first;
   if (std::optional<double> value = constantOf(factor))
-    return Use{product, factor, compute(product, constant * *value, {})};
-  return Use{product, factor, compute(product, constant, {{factor, false}})};
+    return Use{product, factor,
+               compute(x.getParentRegion(), constant * *value, {})};
+  return Use{product, factor,
+             compute(x.getParentRegion(), constant, {{factor, false}})};
 }
 
-Value UniformFactors::compute(Operation *in, double constant,
+Value UniformFactors::compute(Region *in, double constant,
                               ArrayRef<Factor> factors) {
-  auto kernel = dyn_cast<LLVM::LLVMFuncOp>(in);
-  if (!kernel)
-    kernel = in->getParentOfType<LLVM::LLVMFuncOp>();
+  auto kernel = in->getParentOfType<LLVM::LLVMFuncOp>();
   std::vector<std::pair<const void *, bool>> key;
   for (auto [value, divides] : factors)
     key.push_back({value.getAsOpaquePointer(), divides});

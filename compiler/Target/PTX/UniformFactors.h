@@ -38,7 +38,7 @@ private:
   /// A kernel's argument, and whether it divides.
   using Factor = std::pair<mlir::Value, bool>;
 
-  mlir::Value compute(mlir::Operation *in, double constant,
+  mlir::Value compute(mlir::Region *in, double constant,
                       llvm::ArrayRef<Factor> factors);
 
   /// By kernel, constant and factors.

@@ -48,6 +48,10 @@ struct LaunchView {
 /// planLaunch() without arguments of its own; a plan refers to nothing in them.
 Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &view);
 
+/// The same of workspaceSize().
+Result<uint64_t> workspaceSize(const Manifest &manifest,
+                               const LaunchView &view);
+
 /// Arguments as a view, as long as they stay where they are. Those of a usual
 /// op take no memory from the heap.
 class ArgsView {
@@ -69,9 +73,6 @@ private:
 
 /// The same tensor with memory of its own.
 TensorView toTensorView(const TensorRef &ref);
-
-/// The same arguments with memory of their own.
-LaunchArgs toLaunchArgs(const LaunchView &view);
 
 } // namespace selvedge::inline runtime
 

@@ -38,6 +38,7 @@ public:
 
   /// Bytes of workspace that launch() needs for these shapes.
   Result<uint64_t> workspaceSize(const LaunchArgs &args) const;
+  Result<uint64_t> workspaceSize(const LaunchView &view) const;
 
   /// Checks the arguments and launches on `stream` (a CUstream; null: the
   /// default stream). Allocates no device memory and does not wait. What was
