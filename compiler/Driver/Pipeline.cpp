@@ -54,10 +54,10 @@ void addSafety(OpPassManager &pm, MaskMode masks) {
 /// Sizes and softmax steps, still on tile.
 void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
               MaskMode masks) {
+  pm.addPass(schedule::createTileSplitVariants({arch.str()}));
   pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
   pm.addPass(schedule::createTileExpandSoftmax());
   pm.addPass(createCSEPass());
-  pm.addPass(schedule::createTileSplitVariants({arch.str()}));
   pm.addPass(schedule::createTileRowClasses({arch.str()}));
   pm.addPass(
       verify::createVerifyTileParts(schedule::createTileInteriorParts()));

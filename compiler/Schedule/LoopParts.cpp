@@ -187,6 +187,14 @@ private:
     Value partialFirst = stepsUp(fullFirst, fullLast, step);
 
     SmallVector<Value> carried(loop.getInitArgs());
+    // Element by element copies take longer than masks: one loop for three.
+    bool isUniversal =
+        loop->getParentOfType<ProgramOp>().getUniversalOf().has_value();
+    if (hasLower && isUniversal) {
+      loop.replaceAllUsesWith(clonePart(first, last, carried, false));
+      loop.erase();
+      return;
+    }
     if (hasLower)
       carried = clonePart(first, min(fullFirst, last), carried, false);
     carried = clonePart(fullFirst, fullLast, carried, true);

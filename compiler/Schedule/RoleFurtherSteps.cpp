@@ -36,8 +36,17 @@ LogicalResult RoleKernel::emitFurtherLoop(const LoopSteps &further, Value step,
     b.setInsertionPointToEnd(loop.getBody());
     unpack(loop.getRegionIterArgs(), pending, next);
     Pending after;
-    if (failed(emitStep(source, indexOf(further, loop.getInductionVar()), next,
-                        pending, mapping, after)))
+    Value index = indexOf(further, loop.getInductionVar());
+    Value isWhole;
+    if (further.wholeFrom) {
+      auto compare = [&](arith::CmpIPredicate how, Value limit) -> Value {
+        return arith::CmpIOp::create(b, loc, how, index, limit);
+      };
+      isWhole = arith::AndIOp::create(
+          b, loc, compare(arith::CmpIPredicate::sge, further.wholeFrom),
+          compare(arith::CmpIPredicate::slt, further.wholeTo));
+    }
+    if (failed(emitStep(source, index, next, pending, mapping, after, isWhole)))
       return failure();
     scf::YieldOp::create(b, loc, pack(after, advance(next, stages)));
   }
@@ -94,7 +103,8 @@ LogicalResult RoleKernel::emitSecondStep(LoopSteps &main, Value step,
 LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
                                            const IRMapping &mapping,
                                            Pending &pending, Cursor &next) {
-  SmallVector<LoopSteps> further = furtherSteps(steps);
+  SmallVector<LoopSteps> further =
+      joinsLoops() ? SmallVector{joinedSteps(steps)} : furtherSteps(steps);
   if (hasSecondStep(further) &&
       failed(
           emitSecondStep(further.front(), steps.step, mapping, pending, next)))

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace selvedge::schedule {
 
@@ -231,6 +232,7 @@ private:
   mlir::LogicalResult emitLoop(mlir::scf::ForOp loop, mlir::IRMapping &mapping,
                                Cursor &step);
   mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
+  void emitComputation(mlir::Operation &op, mlir::IRMapping &mapping);
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop);
@@ -280,7 +282,9 @@ private:
   /// counts up to it; null where the two are equal.
   struct LoopSteps {
     mlir::scf::ForOp loop;
-    mlir::Value from, to, sum;
+    mlir::Value from, to, sum = {};
+    /// Where the steps of several loops are one: those that need no mask.
+    mlir::Value wholeFrom = {}, wholeTo = {};
   };
   /// Whether the steps of a tile are taken from the last to the first: those
   /// that are masked come first, where maxima are not speculated on anyway.
@@ -297,6 +301,10 @@ private:
   void moveWhole(TileSteps &steps, mlir::Value wholeEnd);
   llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
   mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
+  /// Whether the further steps of a tile are those of one loop, which masks
+  /// scores in a branch: two loops with the same masks around one without.
+  bool joinsLoops();
+  LoopSteps joinedSteps(const TileSteps &steps);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
   int64_t mostIdleSteps();
@@ -322,6 +330,7 @@ private:
   /// if there is one.
   using Meet = llvm::function_ref<void(mlir::Value fold)>;
   bool hasTwoBodies(const Pending *before);
+  bool hasSameMasks();
   mlir::FailureOr<mlir::Value>
   emitFront(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
             const Pending *before, const mlir::IRMapping &earlier,
@@ -329,7 +338,10 @@ private:
             Mail *mail = nullptr);
   mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
                                mlir::IRMapping &mapping, Pending &after,
-                               Meet meet);
+                               Meet meet, mlir::Value isWhole = {});
+  /// The operations of a step that only its masks need, in order.
+  llvm::SmallSetVector<mlir::Operation *, 16>
+  findMasking(mlir::scf::ForOp loop);
   mlir::LogicalResult
   emitFirstStep(const TileSteps &steps, Cursor at, const Pending *before,
                 const mlir::IRMapping &earlier,
@@ -341,7 +353,8 @@ private:
   mlir::ValueRange takeStep(mlir::scf::IfOp branch, Pending &pending);
   mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
                                Cursor at, const Pending &before,
-                               mlir::IRMapping mapping, Pending &after);
+                               mlir::IRMapping mapping, Pending &after,
+                               mlir::Value isWhole = {});
   llvm::SmallVector<mlir::Value> pack(const Pending &pending, Cursor next);
   void unpack(mlir::ValueRange values, Pending &pending, Cursor &next);
   /// Whether a tile's second step is emitted by itself.
@@ -409,10 +422,11 @@ private:
   /// other multiplies.
   void awaitTurn();
   void passTurn();
+  void keepTurnFirst(bool inFlight);
   bool hasTurns() const { return plan.warpgroups > 1; }
   bool findSoftmax();
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
-                   mlir::IRMapping &mapping, Meet meet);
+                   mlir::IRMapping &mapping, Meet meet, mlir::Value isWhole);
   /// A step's exponents of 2 are `scores` times `factor` where `presence` is
   /// true, or everywhere without one, and -inf elsewhere.
   struct Exponents {
@@ -421,11 +435,17 @@ private:
     bool isPositive = false; // the factor, as makePositive() leaves it
   };
   Exponents findExponents(const OnlineSoftmax &step, mlir::scf::ForOp loop,
-                          mlir::IRMapping &mapping);
+                          mlir::IRMapping &mapping, mlir::Value isWhole = {});
+  void maskUnlessWhole(Exponents &exponents, mlir::scf::ForOp loop,
+                       mlir::Value condition, mlir::Value isWhole,
+                       const mlir::IRMapping &mapping);
   mlir::Value emitMask(mlir::Value condition, mlir::IRMapping &mapping);
   void maskScores(Exponents &exponents);
   void makePositive(Exponents &exponents);
   mlir::Value naturalMax(mlir::Value max);
+  /// Whether a step's scores are more than a multiple of a product: such
+  /// arithmetic can begin while its turn is still to be passed.
+  bool changesScores(mlir::scf::ForOp loop);
   void emitExactSoftmax(
       const OnlineSoftmax &step, mlir::scf::ForOp loop, Exponents exponents,
       mlir::IRMapping &mapping, bool isFirst = false,

@@ -152,14 +152,26 @@ void RoleKernel::passTurn() {
       2 * threadsPerWarpgroup, true);
 }
 
+/// Arithmetic ahead of the turn would cost the other warpgroups time.
+void RoleKernel::keepTurnFirst(bool inFlight) {
+  if (hasTurns())
+    InOrderOp::create(b, loc, add(warpgroup, i32(turnBarrier)), inFlight);
+}
+
 /// Whether a tile's first step has two bodies: that of the last loop fits any
 /// step. Where tiles are one pipeline it comes seldom without another's end;
 /// and from the last step to the first it is masked nearly always if what rows
 /// see ends one after the other.
 bool RoleKernel::hasTwoBodies(const Pending *before) {
-  if (plan.loops.size() == 1 || (isPipelined() && !before))
+  if (plan.loops.size() == 1 || (isPipelined() && !before) || hasSameMasks())
     return false;
   return !isBackward() || !endsByRow();
+}
+
+/// Whether the first loop masks what the last one does, which masks most.
+bool RoleKernel::hasSameMasks() {
+  return lagged[plan.loops.front()].getPresence().size() ==
+         lagged[plan.loops.back()].getPresence().size();
 }
 
 /// Starts the products of a step that need nothing of it, and beside them the
@@ -244,6 +256,8 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
   if (steps)
     release();
   passTurn();
+  if (changesScores(loop))
+    keepTurnFirst(/*inFlight=*/true);
   if (!steps)
     release();
   return product;
@@ -268,10 +282,15 @@ void RoleKernel::releaseLagged(scf::ForOp loop, const Pending &pending) {
 /// Everything of a step but its products. The carried values are mapped; the
 /// first step of a tile has no maximum to speculate on. `meet` is emitted where
 /// the step must not go on beside another product: before there are weights.
+/// Where `isWhole` is true scores need no mask.
 LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
                                    IRMapping &mapping, Pending &after,
-                                   Meet meet) {
+                                   Meet meet, Value isWhole) {
   auto found = softmax.find(loop);
+  // They come in a branch.
+  llvm::SmallSetVector<Operation *, 16> masking;
+  if (isWhole)
+    masking = findMasking(loop);
   if (found == softmax.end())
     meet(Value());
   auto isSoftmax = [&](Operation &op) {
@@ -287,7 +306,7 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (isSoftmax(op)) {
       if (!emitted && !isFirst) {
-        emitSoftmax(found->second, loop, mapping, meet);
+        emitSoftmax(found->second, loop, mapping, meet, isWhole);
       } else if (!emitted) {
         Exponents exponents = findExponents(found->second, loop, mapping);
         maskScores(exponents);
@@ -295,7 +314,7 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
                          meet);
       }
       emitted = true;
-    } else if (!isa<MmaOp>(op) &&
+    } else if (!isa<MmaOp>(op) && !masking.contains(&op) &&
                !(isa<SplatOp>(op) && mapping.contains(op.getResult(0))) &&
                failed(emitOp(op, mapping))) {
       return failure();
@@ -318,7 +337,7 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
 /// One further step of a tile.
 LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
                                    const Pending &before, IRMapping mapping,
-                                   Pending &after) {
+                                   Pending &after, Value isWhole) {
   mapping.map(loop.getInductionVar(), index);
   claimWhole(loop, index, mapping);
   FailureOr<Value> started =
@@ -333,11 +352,10 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   auto meet = [&](Value fold) {
     mapping.map(loop.getRegionIterArg(laggedResult),
                 finishLagged(loop, *started, before, fold));
-    // Arithmetic ahead of the turn would cost all of them time.
-    if (plan.warpgroups > 2 && !fold)
-      InOrderOp::create(b, loc, add(warpgroup, i32(turnBarrier)));
+    if (plan.warpgroups > 2 && !fold && !changesScores(loop))
+      keepTurnFirst(/*inFlight=*/false);
   };
-  return emitRest(loop, /*isFirst=*/false, mapping, after, meet);
+  return emitRest(loop, /*isFirst=*/false, mapping, after, meet, isWhole);
 }
 
 SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {

@@ -79,6 +79,11 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
             .getResult());
     return success();
   }
+  emitComputation(op, mapping);
+  return success();
+}
+
+void RoleKernel::emitComputation(Operation &op, IRMapping &mapping) {
   // Distributions that only copies use have warps of their own shape.
   auto isOwn = [&](Type type) {
     DistAttr dist = distOf(type);
@@ -91,7 +96,6 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
   };
   if (llvm::all_of(op.getResultTypes(), isOwn))
     cloneConverted(op, mapping);
-  return success();
 }
 
 LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,

@@ -74,16 +74,20 @@ struct Rows {
 } // namespace
 
 /// What a step's exponents of 2 are made of: a factor of all scores and that of
-/// the exponent are one.
+/// the exponent are one. With `isWhole` scores are masked in a branch.
 RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
                                                 scf::ForOp loop,
-                                                IRMapping &mapping) {
+                                                IRMapping &mapping,
+                                                Value isWhole) {
   Value scores = step.scores;
   Exponents result{{}, {}, {}, scores.getLoc()};
   result.factor = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(log2e));
+  Value condition;
   if (auto select = scores.getDefiningOp<arith::SelectOp>())
     if (isSplat(select.getFalseValue(), -infinity)) {
-      result.presence = emitMask(select.getCondition(), mapping);
+      condition = select.getCondition();
+      if (!isWhole)
+        result.presence = emitMask(condition, mapping);
       scores = select.getTrueValue();
     }
   if (auto scaled = scores.getDefiningOp<arith::MulFOp>())
@@ -94,7 +98,77 @@ RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
           loc, mapping.lookup(by.getValue()), result.factor);
     }
   result.scores = mapping.lookup(scores);
+  if (isWhole)
+    maskUnlessWhole(result, loop, condition, isWhole, mapping);
   return result;
+}
+
+bool RoleKernel::changesScores(scf::ForOp loop) {
+  auto found = softmax.find(loop);
+  if (found == softmax.end())
+    return false;
+  Value scores = found->second.scores;
+  if (auto select = scores.getDefiningOp<arith::SelectOp>())
+    scores = select.getTrueValue();
+  if (auto scaled = scores.getDefiningOp<arith::MulFOp>();
+      scaled && scaled.getRhs().getDefiningOp<SplatOp>())
+    scores = scaled.getLhs();
+  return !scores.getDefiningOp<MmaOp>();
+}
+
+/// All users of these are of the same kind, or say what exists. Copies have
+/// been emitted elsewhere.
+llvm::SmallSetVector<Operation *, 16> RoleKernel::findMasking(scf::ForOp loop) {
+  const OnlineSoftmax &step = softmax[loop];
+  llvm::SmallSetVector<Operation *, 16> masking;
+  masking.insert(step.scores.getDefiningOp());
+  auto isOfMask = [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (user == step.scores.getDefiningOp())
+      return use.getOperandNumber() == 0;
+    if (auto reduce = dyn_cast<ReduceOp>(user))
+      return use.get() != reduce.getSource();
+    if (auto mma = dyn_cast<MmaOp>(user))
+      return llvm::is_contained(mma.getPresence(), use.get());
+    return isa<CopyOp>(user) || masking.contains(user);
+  };
+  for (Operation &op : llvm::reverse(*loop.getBody()))
+    if (op.getNumResults() == 1 && op.getNumRegions() == 0 &&
+        isMemoryEffectFree(&op) && llvm::all_of(op.getUses(), isOfMask))
+      masking.insert(&op);
+  llvm::SmallSetVector<Operation *, 16> ordered;
+  for (Operation *op : llvm::reverse(masking))
+    ordered.insert(op);
+  return ordered;
+}
+
+/// Absent scores become -inf where `isWhole` is false; where it is true there
+/// are none, which verify-sm-async demands.
+void RoleKernel::maskUnlessWhole(Exponents &exponents, scf::ForOp loop,
+                                 Value condition, Value isWhole,
+                                 const IRMapping &mapping) {
+  makePositive(exponents);
+  auto branch = scf::IfOp::create(b, loc, exponents.scores.getType(), isWhole,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  auto mask = [&] {
+    IRMapping local = mapping;
+    for (Operation *op : findMasking(loop))
+      if (op != softmax[loop].scores.getDefiningOp())
+        emitComputation(*op, local);
+    return emitMask(condition, local);
+  };
+  b.setInsertionPointToStart(branch.thenBlock());
+  {
+    IRMapping local = mapping;
+    WholeOp::create(b, loc, presenceOf(lagged[loop].getPresence(), local));
+  }
+  scf::YieldOp::create(b, loc, exponents.scores);
+  b.setInsertionPointToStart(branch.elseBlock());
+  exponents.presence = mask();
+  maskScores(exponents);
+  scf::YieldOp::create(b, loc, exponents.scores);
+  exponents.scores = branch.getResult(0);
 }
 
 /// Scores of which exponents of 2 are a positive multiple, so that the largest
@@ -231,13 +305,14 @@ static Location speculationLoc(const OnlineSoftmax &step) {
 /// the weights' products are needed: behind the first weights where there are
 /// many. Few are no more instructions than ptxas moves ahead of a wait.
 void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
-                             IRMapping &mapping, Meet meet) {
+                             IRMapping &mapping, Meet meet, Value isWhole) {
   Rows rows{b, loc, convert(step.weights.getType()),
             convert(step.newMax.getType())};
   Value max = mapping.lookup(loop.getRegionIterArg(step.max)),
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
   constexpr int64_t manyWeights = 64;
-  bool isLong = distOf(rows.full).getNumRegs() >= manyWeights;
+  bool isLong =
+      distOf(rows.full).getNumRegs() >= manyWeights || changesScores(loop);
   std::optional<Exponents> open;
   // Ends a basic block, as masks do: ptxas moves no weights ahead of the turn
   // (D 256: 70 instructions, 1 %).
@@ -249,7 +324,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   if (!isLong)
     meet(Value());
   Value shift = arith::NegFOp::create(b, loc, max);
-  Exponents from = open ? *open : findExponents(step, loop, mapping);
+  Exponents from = open ? *open : findExponents(step, loop, mapping, isWhole);
   // The exact step, too, has the masked scores: predicates that wait for it
   // would take registers.
   bool isMasked = bool(from.presence);

@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <deque>
 #include <set>
 
 namespace selvedge::verify {
@@ -46,7 +47,7 @@ static const Monomial &monomialOf(const Polynomial &p) {
 
 std::optional<Choice> CaseSystem::choiceIn(const Polynomial &p) const {
   for (const Choice &choice : llvm::reverse(choices))
-    if (p.getTerms().contains(monomialOf(choice.p)))
+    if (p.coefficientOf(monomialOf(choice.p)))
       return choice;
   return std::nullopt;
 }
@@ -59,15 +60,17 @@ namespace {
 class Reach {
 public:
   /// A monomial, and whether its upper bound is wanted, or else its lower one.
-  using Need = std::pair<Monomial, bool>;
-  using FactsOf = llvm::function_ref<SmallVector<const Polynomial *>(unsigned)>;
+  using Need = std::pair<ArrayRef<unsigned>, unsigned>;
+  /// Calls for each fact that matters to a symbol.
+  using FactsOf = llvm::function_ref<void(
+      unsigned, llvm::function_ref<void(const Polynomial &)>)>;
 
   /// From the negation of `goal` and lists of `constraints`; `taken` are
   /// further facts.
   Reach(const Polynomial &goal,
         std::initializer_list<ArrayRef<Polynomial>> constraints,
         ArrayRef<Polynomial> taken, FactsOf factsOf) {
-    want(Polynomial(-1) - goal);
+    want(own.emplace_back(Polynomial(-1) - goal));
     for (ArrayRef<Polynomial> list : constraints)
       for (const Polynomial &row : list) {
         rows.insert(&row);
@@ -79,51 +82,56 @@ public:
         visit(row, need);
       for (unsigned symbol : need.first) {
         // Products are known through multiples of facts.
-        Monomial rest = need.first;
+        Monomial rest(need.first);
         rest.erase(llvm::find(rest, symbol));
-        for (const Polynomial *row : factsOf(symbol)) {
-          visit(*row, need);
-          if (!rest.empty() && *row == Polynomial::symbol(symbol))
-            rows.insert(row);
-        }
+        factsOf(symbol, [&](const Polynomial &row) {
+          visit(row, need);
+          if (!rest.empty() && row == Polynomial::symbol(symbol))
+            rows.insert(&row);
+        });
         for (unsigned other : rest)
-          for (const Polynomial *row : factsOf(other))
-            visit(*row, {rest, need.second}, symbol);
+          factsOf(other, [&](const Polynomial &row) {
+            visit(row, {rest, need.second}, symbol);
+          });
       }
     }
   }
 
-  bool isWanted(const Need &need) const { return needs.contains(need); }
+  bool isWanted(const Monomial &monomial, bool upper) const {
+    return needs.contains({monomial, upper});
+  }
   ArrayRef<const Polynomial *> getRows() const { return rows.getArrayRef(); }
 
 private:
+  /// `row` outlives all needs.
   void want(const Polynomial &row) {
     for (const auto &[monomial, coefficient] : row.getTerms())
       if (!monomial.empty())
-        if (Need need{monomial, coefficient > 0}; needs.insert(need).second)
+        if (Need need(monomial, coefficient > 0); needs.insert(need).second)
           front.push_back(need);
   }
 
   /// `row`, times `factor` if there is one, may give what is needed.
   void visit(const Polynomial &row, const Need &need,
              std::optional<unsigned> factor = {}) {
-    auto term = row.getTerms().find(need.first);
-    if (term == row.getTerms().end() || (term->second < 0) != need.second)
+    const llvm::DynamicAPInt *coefficient = row.coefficientOf(need.first);
+    if (!coefficient || (*coefficient < 0) != bool(need.second))
       return;
     rows.insert(&row);
-    if (!wanted.insert({&row, factor}).second)
+    if (!wanted.insert({&row, factor ? int64_t(*factor) : -1}).second)
       return;
     if (factor)
-      want(row * Polynomial::symbol(*factor));
+      want(own.emplace_back(row * Polynomial::symbol(*factor)));
     else
       want(row);
   }
 
-  std::set<Need> needs;
+  std::deque<Polynomial> own;
+  llvm::SmallDenseSet<Need, 32> needs;
   SmallVector<Need> front;
   llvm::SetVector<const Polynomial *> rows;
   /// Rows of which all has been wanted, and what they were multiplied by.
-  std::set<std::pair<const Polynomial *, std::optional<unsigned>>> wanted;
+  llvm::SmallDenseSet<std::pair<const Polynomial *, int64_t>, 32> wanted;
 };
 
 } // namespace
@@ -141,14 +149,14 @@ struct CaseSystem::Search {
   static constexpr unsigned maxSplits = 4, maxAttempts = 300;
 
   Reach reach(const Polynomial &goal) const {
-    return Reach(
-        goal, {constraints, system.hypotheses}, taken, [&](unsigned symbol) {
-          SmallVector<const Polynomial *> facts;
-          if (auto of = system.factsOf.find(symbol); of != system.factsOf.end())
-            for (unsigned fact : of->second)
-              facts.push_back(&system.facts[fact]);
-          return facts;
-        });
+    return Reach(goal, {constraints, system.hypotheses}, taken,
+                 [&](unsigned symbol,
+                     llvm::function_ref<void(const Polynomial &)> visit) {
+                   if (auto of = system.factsOf.find(symbol);
+                       of != system.factsOf.end())
+                     for (unsigned fact : of->second)
+                       visit(system.facts[fact]);
+                 });
   }
 
   bool follows(const Polynomial &goal) {
@@ -163,11 +171,11 @@ struct CaseSystem::Search {
     Reach reached = reach(goal);
     SmallVector<const Choice *> found;
     for (const Choice &choice : llvm::reverse(system.choices)) {
-      Monomial monomial = monomialOf(choice.p);
+      const Monomial &monomial = monomialOf(choice.p);
       bool isWanted = (choice.kind != Choice::Kind::Larger &&
-                       reached.isWanted({monomial, false})) ||
+                       reached.isWanted(monomial, false)) ||
                       (choice.kind != Choice::Kind::Smaller &&
-                       reached.isWanted({monomial, true}));
+                       reached.isWanted(monomial, true));
       if (isWanted && !decided.contains(&choice))
         found.push_back(&choice);
     }

@@ -174,18 +174,59 @@ static bool isLinear(Value value) {
           llvm::all_of(def->getOperands(), isLinear));
 }
 
+namespace {
+
+/// How a number changes from lane to lane of an axis, and its negation.
+enum class Slope { None, Up, Down, Any };
+Slope flipped(Slope s) {
+  return s == Slope::Up ? Slope::Down : s == Slope::Down ? Slope::Up : s;
+}
+Slope sum(Slope a, Slope b) {
+  return a == b || b == Slope::None ? a : a == Slope::None ? b : Slope::Any;
+}
+
+} // namespace
+
+static Slope slopeOf(Value value, StringAttr axis) {
+  value = strip(value);
+  if (!llvm::is_contained(axisNames(value.getType()), axis))
+    return Slope::None;
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return Slope::Any;
+  auto in = [&](unsigned i) { return slopeOf(def->getOperand(i), axis); };
+  if (isa<sm::RangeOp>(def))
+    return Slope::Up;
+  if (isa<arith::AddIOp>(def))
+    return sum(in(0), in(1));
+  if (isa<arith::SubIOp>(def))
+    return sum(in(0), flipped(in(1)));
+  // What is divided is not negative, nor is the divisor (atLane).
+  if (isa<arith::DivUIOp>(def) && in(1) == Slope::None)
+    return in(0);
+  return Slope::Any;
+}
+
 static bool isOrder(arith::CmpIOp compare) {
   return !llvm::is_contained(
       {arith::CmpIPredicate::eq, arith::CmpIPredicate::ne},
       compare.getPredicate());
 }
 
-/// Whether an order of two linear numbers is `expected` in all lanes: it is if
-/// it is in all corners.
+/// Whether two numbers have the least and the greatest difference in corners.
+static bool isExtremeInCorners(arith::CmpIOp compare) {
+  return (isLinear(compare.getLhs()) && isLinear(compare.getRhs())) ||
+         llvm::none_of(axisNames(compare.getType()), [&](StringAttr axis) {
+           return sum(slopeOf(compare.getLhs(), axis),
+                      flipped(slopeOf(compare.getRhs(), axis))) == Slope::Any;
+         });
+}
+
+/// Whether an order of two such numbers is `expected` in all lanes: it is if it
+/// is in all corners.
 bool LaneExpressions::isEverywhere(Agent &agent, arith::CmpIOp compare,
                                    bool expected) {
-  if (!isOrder(compare) || !isLinear(compare.getLhs()) ||
-      !isLinear(compare.getRhs()))
+  if (!isOrder(compare) || !isExtremeInCorners(compare))
     return false;
   auto tile = cast<RankedTensorType>(compare.getType());
   auto axes = axisNames(tile);
@@ -211,9 +252,8 @@ bool LaneExpressions::isTrue(Agent &agent, Value predicate) {
     return false;
   if (isEverywhere(agent, compare, true))
     return true;
-  // Where a side is not linear every lane is tried.
-  if (tile.getRank() != 1 ||
-      (isLinear(compare.getLhs()) && isLinear(compare.getRhs())))
+  // Where corners do not tell every lane is tried.
+  if (tile.getRank() != 1 || isExtremeInCorners(compare))
     return false;
   StringAttr axis = axisNames(tile).front();
   for (int64_t lane = 0; lane < tile.getDimSize(0); ++lane)

@@ -48,6 +48,44 @@ bool RowsThatExist::implies(Value condition, Value row, Value limit) {
   return known->second;
 }
 
+bool RowsThatExist::follows(ArrayRef<Value> conditions, Value limit) {
+  if (!limitedIndex(limit))
+    return false;
+  auto [found, isNew] = followed.try_emplace(
+      {conditions.front().getAsOpaquePointer(), limit.getAsOpaquePointer()});
+  if (!isNew)
+    return found->second;
+  IndexValues values;
+  SmallVector<Value> ranges;
+  auto defineRanges = [&](auto &self, Value v) -> void {
+    v = strip(v);
+    Operation *def = v.getDefiningOp();
+    if (isa_and_nonnull<tile::RangeOp, sm::RangeOp>(def)) {
+      auto *same =
+          llvm::find_if(ranges, [&](Value other) { return isSame(v, other); });
+      values.define(
+          v, same != ranges.end()
+                 ? values.of(*same)
+                 : values.newSymbol(0, std::numeric_limits<int32_t>::max()));
+      ranges.push_back(v);
+    } else if (def && sm::distOf(v.getType())) {
+      for (Value operand : def->getOperands())
+        self(self, operand);
+    }
+  };
+  SmallVector<Polynomial> known, goals;
+  for (Value condition : conditions) {
+    defineRanges(defineRanges, condition);
+    values.collect(condition, known);
+  }
+  defineRanges(defineRanges, limit);
+  values.collect(limit, goals);
+  values.refine(known);
+  return found->second = llvm::all_of(goals, [&](const Polynomial &goal) {
+           return values.isNonNegativeByCases(goal, known);
+         });
+}
+
 std::optional<State> RowsThatExist::stateOf(const Facts &facts, Value predicate,
                                             StringAttr over) {
   std::optional<State> state = stateAt(facts, predicate);

@@ -21,12 +21,17 @@ public:
   std::optional<State> stateOf(const Facts &facts, mlir::Value predicate,
                                mlir::StringAttr over);
 
+  /// Whether `limit`, which is `index < end`, is true wherever all `conditions`
+  /// are, in rows that do not exist too: the least of several limits, for one.
+  bool follows(llvm::ArrayRef<mlir::Value> conditions, mlir::Value limit);
+
 private:
   /// Whether `condition` implies `limit` in each row where `row` is true, for
   /// whatever values their scalars have.
   bool implies(mlir::Value condition, mlir::Value row, mlir::Value limit);
 
   std::map<std::tuple<const void *, const void *, const void *>, bool> proved;
+  std::map<std::pair<const void *, const void *>, bool> followed;
 };
 
 } // namespace selvedge::verify

@@ -5,7 +5,7 @@
 #include "mlir/Analysis/Presburger/Simplex.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <set>
+#include <deque>
 
 namespace selvedge::verify {
 
@@ -13,25 +13,43 @@ using llvm::ArrayRef;
 using llvm::DynamicAPInt;
 using llvm::SmallVector;
 
-Polynomial::Polynomial(int64_t constant) { add({}, DynamicAPInt(constant)); }
+Polynomial::Polynomial(int64_t constant) {
+  if (constant != 0)
+    terms.emplace_back(Monomial(), DynamicAPInt(constant));
+}
 
 Polynomial Polynomial::symbol(unsigned id) {
   Polynomial result;
-  result.add({id}, DynamicAPInt(1));
+  result.terms.emplace_back(Monomial{id}, DynamicAPInt(1));
   return result;
 }
 
-void Polynomial::add(const Monomial &monomial,
-                     const DynamicAPInt &coefficient) {
-  DynamicAPInt &sum = terms[monomial];
-  sum += coefficient;
-  if (sum == 0)
-    terms.erase(monomial);
+const DynamicAPInt *
+Polynomial::coefficientOf(ArrayRef<unsigned> monomial) const {
+  const auto *term = llvm::find_if(terms, [&](const auto &known) {
+    return ArrayRef<unsigned>(known.first) == monomial;
+  });
+  return term != terms.end() ? &term->second : nullptr;
 }
 
 Polynomial &Polynomial::operator+=(const Polynomial &other) {
-  for (const auto &[monomial, coefficient] : other.terms)
-    add(monomial, coefficient);
+  Terms sum;
+  sum.reserve(terms.size() + other.terms.size());
+  const auto *a = terms.begin(), *b = other.terms.begin();
+  while (a != terms.end() && b != other.terms.end()) {
+    if (a->first < b->first) {
+      sum.push_back(*a++);
+    } else if (b->first < a->first) {
+      sum.push_back(*b++);
+    } else {
+      if (DynamicAPInt both = a->second + b->second; both != 0)
+        sum.emplace_back(a->first, both);
+      ++a, ++b;
+    }
+  }
+  sum.append(a, static_cast<const Terms &>(terms).end());
+  sum.append(b, other.terms.end());
+  terms = std::move(sum);
   return *this;
 }
 
@@ -44,9 +62,13 @@ static Monomial product(const Monomial &a, const Monomial &b) {
 
 Polynomial operator*(const Polynomial &a, const Polynomial &b) {
   Polynomial result;
-  for (const auto &[x, p] : a.terms)
+  for (const auto &[x, p] : a.terms) {
+    Polynomial part;
     for (const auto &[y, q] : b.terms)
-      result.add(product(x, y), p * q);
+      part.terms.emplace_back(product(x, y), p * q);
+    llvm::sort(part.terms, llvm::less_first());
+    result += part;
+  }
   return result;
 }
 
@@ -55,59 +77,67 @@ namespace {
 /// Degree of the products that are reasoned about.
 constexpr size_t maxDegree = 3;
 
-using Monomials = std::set<Monomial>;
+bool isLess(const Monomial *a, const Monomial *b) { return *a < *b; }
 
-void collect(const Polynomial &p, Monomials &monomials) {
-  for (const auto &[monomial, coefficient] : p.getTerms())
-    if (!monomial.empty())
-      monomials.insert(monomial);
+/// Those of the polynomials but 1, sorted.
+SmallVector<const Monomial *> monomialsOf(ArrayRef<const Polynomial *> system) {
+  SmallVector<const Monomial *> monomials;
+  for (const Polynomial *p : system)
+    for (const auto &[monomial, coefficient] : p->getTerms())
+      if (!monomial.empty())
+        monomials.push_back(&monomial);
+  llvm::sort(monomials, isLess);
+  monomials.erase(
+      llvm::unique(monomials, [](const Monomial *a,
+                                 const Monomial *b) { return *a == *b; }),
+      monomials.end());
+  return monomials;
 }
 
 /// Multiplies facts by symbols that are known to be at least 0, where that
 /// speaks of a product in the system.
-void addMultiples(SmallVector<Polynomial> &system, Monomials monomials) {
+void addMultiples(SmallVector<const Polynomial *> &system,
+                  std::deque<Polynomial> &products) {
   size_t given = system.size();
-  for (const Monomial &monomial : monomials)
+  for (const Monomial *of : monomialsOf(system)) {
+    const Monomial &monomial = *of;
     for (size_t i = 0; monomial.size() > 1 && i < monomial.size(); ++i) {
       if (i > 0 && monomial[i] == monomial[i - 1])
         continue;
       Polynomial factor = Polynomial::symbol(monomial[i]);
       Monomial rest = monomial;
       rest.erase(rest.begin() + i);
-      if (!llvm::is_contained(ArrayRef(system).take_front(given), factor))
+      if (llvm::none_of(ArrayRef(system).take_front(given),
+                        [&](const Polynomial *p) { return *p == factor; }))
         continue;
       for (size_t j = 0; j < given; ++j) {
-        const auto &terms = system[j].getTerms();
-        bool fits = llvm::all_of(terms, [](const auto &term) {
+        bool fits = llvm::all_of(system[j]->getTerms(), [](const auto &term) {
           return term.first.size() < maxDegree;
         });
-        if (fits && terms.contains(rest))
-          system.push_back(system[j] * factor);
+        if (fits && system[j]->coefficientOf(rest))
+          system.push_back(&products.emplace_back(*system[j] * factor));
       }
     }
+  }
 }
 
 } // namespace
 
 bool implies(ArrayRef<const Polynomial *> facts, const Polynomial &goal) {
   // The facts and the opposite of the goal, goal <= -1, must contradict.
-  SmallVector<Polynomial> system{Polynomial(-1) - goal};
-  for (const Polynomial *fact : facts)
-    system.push_back(*fact);
-  Monomials monomials;
-  for (const Polynomial &p : system)
-    collect(p, monomials);
-  addMultiples(system, monomials);
-  for (const Polynomial &p : system)
-    collect(p, monomials);
-  SmallVector<Monomial> columns(monomials.begin(), monomials.end());
+  Polynomial opposite = Polynomial(-1) - goal;
+  SmallVector<const Polynomial *> system{&opposite};
+  llvm::append_range(system, facts);
+  std::deque<Polynomial> products;
+  addMultiples(system, products);
+  SmallVector<const Monomial *> columns = monomialsOf(system);
   mlir::presburger::Simplex simplex(columns.size());
-  for (const Polynomial &p : system) {
+  for (const Polynomial *p : system) {
     // The constant comes last.
     SmallVector<DynamicAPInt> row(columns.size() + 1);
-    for (const auto &[monomial, coefficient] : p.getTerms())
+    for (const auto &[monomial, coefficient] : p->getTerms())
       row[monomial.empty() ? columns.size()
-                           : llvm::lower_bound(columns, monomial) -
+                           : llvm::lower_bound(columns, &monomial, isLess) -
                                  columns.begin()] = coefficient;
     simplex.addInequality(row);
     if (simplex.isEmpty())

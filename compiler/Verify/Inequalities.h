@@ -7,8 +7,6 @@
 #include "llvm/ADT/DynamicAPInt.h"
 #include "llvm/ADT/SmallVector.h"
 
-#include <map>
-
 namespace selvedge::verify {
 
 /// A product of symbols, sorted; empty for 1.
@@ -17,6 +15,9 @@ using Monomial = llvm::SmallVector<unsigned, 2>;
 /// Sum of monomials with integer coefficients.
 class Polynomial {
 public:
+  /// Coefficients, none of which is 0, by monomial, sorted.
+  using Terms = llvm::SmallVector<std::pair<Monomial, llvm::DynamicAPInt>, 1>;
+
   Polynomial(int64_t constant = 0);
   static Polynomial symbol(unsigned id);
 
@@ -30,14 +31,13 @@ public:
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
   bool operator==(const Polynomial &other) const = default;
 
-  const std::map<Monomial, llvm::DynamicAPInt> &getTerms() const {
-    return terms;
-  }
+  const Terms &getTerms() const { return terms; }
+  /// Null where the monomial has none.
+  const llvm::DynamicAPInt *
+  coefficientOf(llvm::ArrayRef<unsigned> monomial) const;
 
 private:
-  void add(const Monomial &monomial, const llvm::DynamicAPInt &coefficient);
-
-  std::map<Monomial, llvm::DynamicAPInt> terms;
+  Terms terms;
 };
 
 /// Whether all of `facts` >= 0 imply `goal` >= 0; fastest if those that matter

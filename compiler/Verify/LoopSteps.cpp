@@ -118,10 +118,10 @@ bool LoopSteps::isMultipleOfStep(const Polynomial &p) const {
 static Polynomial replaced(const Polynomial &p, const Polynomial &part,
                            const Polynomial &by) {
   const auto &[monomial, count] = *part.getTerms().begin();
-  auto term = p.getTerms().find(monomial);
-  return term == p.getTerms().end() || term->second % count != 0
+  const llvm::DynamicAPInt *steps = p.coefficientOf(monomial);
+  return !steps || *steps % count != 0
              ? p
-             : p + (by - part) * Polynomial(int64_t(term->second / count));
+             : p + (by - part) * Polynomial(int64_t(*steps / count));
 }
 
 LogicalResult LoopSteps::checkCases(const Constraints &given,

@@ -103,6 +103,10 @@ private:
   mlir::LogicalResult visitArm(mlir::scf::IfOp branch, mlir::Block *arm,
                                llvm::SmallVectorImpl<Facts> &results,
                                bool check);
+  /// What two arms leave, each of which says that conditions are true in it.
+  Facts joinArms(Facts a, mlir::Value resultA,
+                 llvm::ArrayRef<mlir::Value> claimedByA, Facts b,
+                 mlir::Value resultB, llvm::ArrayRef<mlir::Value> claimedByB);
   /// Facts where `condition` is known: `p or condition` is p where it is false
   /// and says nothing where it is true. Returns the facts that it replaced.
   llvm::DenseMap<mlir::Value, Facts> assume(mlir::Value condition, bool holds);

@@ -124,6 +124,45 @@ LogicalResult SmPadding::visitArm(scf::IfOp branch, Block *arm,
   return success();
 }
 
+/// The conditions that an arm says are true in all its lanes, which
+/// verify-sm-async demands.
+static SmallVector<Value> claimedIn(Block *arm) {
+  SmallVector<Value> claimed;
+  for (auto whole : arm->getOps<WholeOp>())
+    for (Value p : whole.getPresence())
+      conjuncts(p, [&](Value part) { claimed.push_back(part); });
+  return claimed;
+}
+
+/// A fact that such a condition excludes says nothing of the arm: it says of
+/// the result what it does of the other one.
+Facts SmPadding::joinArms(Facts a, Value resultA, ArrayRef<Value> claimedByA,
+                          Facts b, Value resultB, ArrayRef<Value> claimedByB) {
+  auto isClaimed = [&](ArrayRef<Value> claimed, const Fact &fact) {
+    return !claimed.empty() &&
+           (llvm::any_of(claimed, [&](Value p) { return excludes(p, fact); }) ||
+            rows.follows(claimed, fact.predicate));
+  };
+  Facts alone;
+  auto take = [&](Facts &from, ArrayRef<Value> own, ArrayRef<Value> others) {
+    llvm::erase_if(from, [&](const Fact &fact) {
+      if (isClaimed(own, fact))
+        return true;
+      if (!isClaimed(others, fact))
+        return false;
+      alone.push_back(fact);
+      return true;
+    });
+  };
+  take(a, claimedByA, claimedByB);
+  take(b, claimedByB, claimedByA);
+  Facts joined =
+      joinFacts(a, stateOfConstant(resultA), b, stateOfConstant(resultB));
+  for (const Fact &fact : alone)
+    addFact(joined, fact);
+  return joined;
+}
+
 LogicalResult SmPadding::visitIf(scf::IfOp branch, bool check) {
   if (check && failed(demandPresent(branch, branch.getCondition(), {},
                                     "a condition that exists on every path")))
@@ -137,10 +176,12 @@ LogicalResult SmPadding::visitIf(scf::IfOp branch, bool check) {
   if (Block *otherwise = branch.elseBlock()) {
     if (failed(visitArm(branch, otherwise, fromElse, check)))
       return failure();
+    SmallVector<Value> byThen = claimedIn(branch.thenBlock()),
+                       byElse = claimedIn(otherwise);
     for (auto [i, result] : llvm::enumerate(branch.getResults()))
-      facts[result] = joinFacts(
-          fromThen[i], stateOfConstant(branch.thenYield().getOperand(i)),
-          fromElse[i], stateOfConstant(branch.elseYield().getOperand(i)));
+      facts[result] =
+          joinArms(fromThen[i], branch.thenYield().getOperand(i), byThen,
+                   fromElse[i], branch.elseYield().getOperand(i), byElse);
   }
   memory = joined(afterThen, memory);
   return success();

@@ -185,7 +185,7 @@ Progress SmAsyncRules::inOrder(Agent &agent, InOrderOp op) {
         << ")";
     return Progress::Failed;
   }
-  if (!memberOf(agent).products.empty()) {
+  if (!op.getInFlight() && !memberOf(agent).products.empty()) {
     op.emitOpError("expects no product in flight: the assembler would await "
                    "it here (")
         << agent.where().str() << ")";

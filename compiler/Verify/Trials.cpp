@@ -326,9 +326,11 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
       return addBlocks(list, trial, kernel, launch, std::nullopt);
     for (size_t turn = 0; turn < trial.samples.size(); ++turn)
       addBlocks(list, trial, kernel, launch, turn);
-    if (!trial.alternates || !hasCallersIntegers(kernel))
+    bool hasSteps =
+        numCut > 0 && trial.dims[numCut - 1].second > dims[numCut - 1].block;
+    if (!trial.alternates || !hasSteps || !hasCallersIntegers(kernel))
       return;
-    // Windows of several steps, and of less than one.
+    // Windows of several steps, and of less than one, where there are several.
     int64_t part = numCut > 0 ? dims[numCut - 1].block - 1 : middle;
     for (size_t turn = 0; turn < trial.samples.size(); ++turn) {
       trial.callers = turn % 2 == 0 && llvm::is_contained(trial.samples, part)

@@ -232,13 +232,13 @@ def Sm_InOrderOp : Sm_Op<"in_order", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "keeps what follows behind what stands before";
   let description = [{
     The assembler moves arithmetic ahead of arrivals for which other warps wait. It moves none ahead of the end of a basic block: here an exit that no thread takes, for `number` is never 0, which
-    the assembler must not know. Only the order of instructions changes.
+    the assembler must not know. Only the order of instructions changes. With `in_flight` it is a trap: at an exit the assembler would await products in flight.
     Constraints, of which `verify-sm-async` proves both:
     - (C1) `number` is not 0.
-    - (C2) no product is in flight: the assembler would await it here.
+    - (C2) without `in_flight` no product is in flight.
   }];
-  let arguments = (ins I32:$number);
-  let assemblyFormat = "$number attr-dict";
+  let arguments = (ins I32:$number, UnitAttr:$in_flight);
+  let assemblyFormat = "$number (`in_flight` $in_flight^)? attr-dict";
 }
 
 def Sm_ContributesOp : Sm_Op<"contributes", [MemoryEffects<[MemWrite]>]> {

@@ -1,6 +1,7 @@
 # Reads the instructions of kernels, from cubins or PTX, and finds their hot loops.
 # SPDX-License-Identifier: MIT
 import collections
+import heapq
 import json
 import os
 import re
@@ -111,9 +112,25 @@ def natural_loops(edges):
     return loops
 
 
-def hot_loops(code, opcode=TENSOR):
-    """The instructions of the innermost loops with tensor-core instructions, or others, wherever ptxas has put them."""
+def shortest_way(header, body, ends, edges):
+    """The blocks of a loop on the way around it that has the fewest instructions."""
+    pending, done = [(0, header, [header])], set()
+    while pending:
+        length, block, way = heapq.heappop(pending)
+        if block in done:
+            continue
+        done.add(block)
+        if header in edges[block]:
+            return way
+        for following in set(edges[block]) & body:
+            heapq.heappush(pending, (length + ends[block] - block, following, way + [following]))
+    return sorted(body)
+
+
+def hot_loops(code, opcode=TENSOR, shortest_ways=False):
+    """The instructions of the innermost loops with tensor-core instructions, or others, wherever ptxas has put them; or those of the shortest way around each."""
     ends, edges = blocks(code)
     inside = lambda body: [i for start in sorted(body) for i in code[start : ends[start]]]
     hot = {header: body for header, body in natural_loops(edges).items() if any(re.match(opcode, i.opcode) for i in inside(body))}
-    return [inside(body) for _, body in sorted(hot.items()) if not any(other < body for other in hot.values())]
+    innermost = [(header, body) for header, body in sorted(hot.items()) if not any(other < body for other in hot.values())]
+    return [inside(shortest_way(header, body, ends, edges) if shortest_ways else body) for header, body in innermost]

@@ -2,7 +2,7 @@
 # Counts, bounds and compares the instructions of the loops in which kernels spend their time.
 # SPDX-License-Identifier: MIT
 """usage: hot_loops.py list FILE...
-       hot_loops.py same KERNEL LEFT RIGHT [--loop LEFT RIGHT] [--shortest] [--with OPCODE] [--differs NAME N]...
+       hot_loops.py same KERNEL LEFT RIGHT [--loop LEFT RIGHT] [--shortest] [--way] [--with OPCODE] [--differs NAME N]...
        hot_loops.py bounds BOUNDS.json TEMPLATES [--update] [--only TEXT]
 
 A hot loop is an innermost loop with tensor-core instructions, for `bounds` in kernels that have none one with exponentials. Files are cubins (nvdisasm is $SELVEDGE_NVDISASM or found on PATH) or end in `.ptx`.
@@ -160,7 +160,7 @@ def same(options):
     counts = []
     for path, number in zip((options.left, options.right), options.loop):
         code = device_code.read(path).get(options.kernel)
-        hot = device_code.hot_loops(code, options.opcode) if code else []
+        hot = device_code.hot_loops(code, options.opcode, options.way) if code else []
         if options.shortest:
             hot.sort(key=len)
         if len(hot) <= number:
@@ -232,6 +232,7 @@ def main():
         command.add_argument(name)
     command.add_argument("--loop", type=int, nargs=2, default=(0, 0), help="numbers of the hot loops in the kernels' code")
     command.add_argument("--shortest", action="store_true", help="count hot loops from the shortest on: full steps are shorter than others")
+    command.add_argument("--way", action="store_true", help="compare the shortest ways around loops: without what some steps branch to")
     command.add_argument("--with", dest="opcode", default=device_code.TENSOR, help="what makes a loop hot, instead of tensor-core instructions")
     command.add_argument("--differs", nargs=2, action="append", default=[], metavar=("NAME", "N"))
     command.set_defaults(run=same)

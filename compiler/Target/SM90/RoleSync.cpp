@@ -92,8 +92,10 @@ LogicalResult RoleEmitter::emitSync(Operation &op) {
       })
       .Case([&](InOrderOp order) {
         inlineAsm({}, {lane1(order.getNumber())},
-                  "{ .reg .pred never; setp.eq.s32 never, $0, 0; "
-                  "@never exit; }",
+                  (Twine("{ .reg .pred never; setp.eq.s32 never, $0, 0; "
+                         "@never ") +
+                   (order.getInFlight() ? "trap" : "exit") + "; }")
+                      .str(),
                   "r,~{memory}");
       })
       .Case([&](ProxyFenceOp) {
