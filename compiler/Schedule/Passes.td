@@ -36,7 +36,7 @@ def TileLoopParts : Pass<"tile-loop-parts"> {
     A predicate `index + lane <= bound` is true in all lanes of a step before some index and in none past another; both follow from its linear form. A loop becomes up to three: steps
     before all lower bounds hold, full steps, steps in which some upper bound cuts. In the full part the compares are wrapped in `tile.known`, which
     `verify-tile-known` proves and `tile-simplify-presence` removes with their loads' predicates and masks. Steps in which a predicate holds nowhere are left out where every
-    carried value would keep its value.
+    carried value would keep its value. In a universal version, whose copies take longer than masks, what would become three loops becomes one, whose steps all test.
 
     Before:
     ```mlir
@@ -185,7 +185,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     remove are cleared before they are read (`sm.clear`). A product whose operand is computed from another product of its step lags one step behind, beside the products of the next; warpgroups start their
     products in turn (named barriers), so that one computes while another multiplies. In such loops an online softmax speculates that its maximum stays: weights are taken against the maximum of the steps
     before, and a warp in which the sum of a thread's weights grows past a limit takes the exact step. With such a softmax the steps of a tile go from the last keys to the first: masked ones meet its first step, which does not speculate, and no
-    other has rows to clear. Where a mask lets the rows of warpgroups end at different steps, these go forwards, and a warpgroup is idle in those after its own (`sm.idle`): it passes its turn and releases their tiles.
+    other has rows to clear. The masked loops on either side of a window and the one between become one loop, which masks scores in a branch (`sm.whole` says in the other arm that none is absent). Where a mask lets the rows of warpgroups end at different steps, these go forwards, and a warpgroup is idle in those after its own (`sm.idle`): it passes its turn and releases their tiles.
     Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Loops that only
     add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
     through shared memory by TMA where their rows are whole words of 16 bytes, else lane by lane: a branch decides where the extent is known at run time only. Where they do not fit as a

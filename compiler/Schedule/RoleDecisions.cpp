@@ -146,6 +146,10 @@ void RoleKernel::noteDecisions() {
   else if (hasIdleSteps())
     add("steps", "a warpgroup leaves out those that its rows see nothing of",
         "the rows of a tile end at different steps");
+  if (joinsLoops())
+    add("loops", "one for steps with masks and without",
+        "a step's code is there once instead of three times; a branch masks "
+        "the scores of those that need it");
   if (form == Form::Lagged)
     add("softmax",
         softmax.empty() ? "exact in every step" : "speculates on the maximum",

@@ -443,9 +443,14 @@ private:
   void maskScores(Exponents &exponents);
   void makePositive(Exponents &exponents);
   mlir::Value naturalMax(mlir::Value max);
-  /// Whether a step's scores are more than a multiple of a product: such
-  /// arithmetic can begin while its turn is still to be passed.
+  /// Whether a step's scores are more than a multiple of a product.
   bool changesScores(mlir::scf::ForOp loop);
+  /// Whether ptxas would begin with such arithmetic while the turn is still to
+  /// be passed, and await the lagging product ahead of it. In three loops it
+  /// does neither.
+  bool isLongBehindTurn(mlir::scf::ForOp loop) {
+    return joinsLoops() && changesScores(loop);
+  }
   void emitExactSoftmax(
       const OnlineSoftmax &step, mlir::scf::ForOp loop, Exponents exponents,
       mlir::IRMapping &mapping, bool isFirst = false,

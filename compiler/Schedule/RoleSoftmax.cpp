@@ -312,7 +312,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
         sum = mapping.lookup(loop.getRegionIterArg(step.sum));
   constexpr int64_t manyWeights = 64;
   bool isLong =
-      distOf(rows.full).getNumRegs() >= manyWeights || changesScores(loop);
+      distOf(rows.full).getNumRegs() >= manyWeights || isLongBehindTurn(loop);
   std::optional<Exponents> open;
   // Ends a basic block, as masks do: ptxas moves no weights ahead of the turn
   // (D 256: 70 instructions, 1 %).

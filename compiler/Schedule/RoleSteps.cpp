@@ -113,17 +113,22 @@ RoleKernel::furtherSteps(const TileSteps &steps) {
 
 /// The masked loops have one body, so that a branch around the masks spares two
 /// of three copies of a step, and the registers of three loops: windows at D
-/// 128 gain 15 %, at D 64 7 %. Where scores take more arithmetic than that it
-/// costs 3 %, for two fifths of the time that ptxas takes. A single warpgroup
-/// waits for each branch (8 % at D 64).
+/// 128 gain 15 %, at D 64 7 %. A single warpgroup waits for each branch (5 % at
+/// D 64). Where scores take more arithmetic than that it costs 3 %, for two
+/// fifths of the time that ptxas takes: from heads of 128 on, where that is
+/// long.
 bool RoleKernel::joinsLoops() {
-  if (plan.loops.size() != 3 || softmax.empty() ||
-      (plan.warpgroups == 1 && !changesScores(plan.loops.back())))
+  if (plan.loops.size() != 3 || softmax.empty())
     return false;
-  scf::ForOp whole = plan.loops[1];
-  return hasSameMasks() && lagged[whole].getPresence().empty() &&
+  constexpr int64_t registersOf128 = 64;
+  scf::ForOp whole = plan.loops[1], last = plan.loops.back();
+  bool isWorthIt = changesScores(last)
+                       ? distOf(convert(lagged[last].getType())).getNumRegs() >=
+                             registersOf128
+                       : plan.warpgroups > 1;
+  return isWorthIt && hasSameMasks() && lagged[whole].getPresence().empty() &&
          !softmax[whole].scores.getDefiningOp<arith::SelectOp>() &&
-         softmax[plan.loops.back()].scores.getDefiningOp<arith::SelectOp>();
+         softmax[last].scores.getDefiningOp<arith::SelectOp>();
 }
 
 /// Each loop begins where the one before ends.

@@ -51,8 +51,10 @@ bool RowsThatExist::implies(Value condition, Value row, Value limit) {
 bool RowsThatExist::follows(ArrayRef<Value> conditions, Value limit) {
   if (!limitedIndex(limit))
     return false;
-  auto [found, isNew] = followed.try_emplace(
-      {conditions.front().getAsOpaquePointer(), limit.getAsOpaquePointer()});
+  std::vector<const void *> asked{limit.getAsOpaquePointer()};
+  for (Value condition : conditions)
+    asked.push_back(condition.getAsOpaquePointer());
+  auto [found, isNew] = followed.try_emplace(asked);
   if (!isNew)
     return found->second;
   IndexValues values;

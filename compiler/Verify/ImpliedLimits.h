@@ -31,7 +31,7 @@ private:
   bool implies(mlir::Value condition, mlir::Value row, mlir::Value limit);
 
   std::map<std::tuple<const void *, const void *, const void *>, bool> proved;
-  std::map<std::pair<const void *, const void *>, bool> followed;
+  std::map<std::vector<const void *>, bool> followed;
 };
 
 } // namespace selvedge::verify

@@ -110,6 +110,9 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
     - `sm.copy`, `sm.stage`: the distribution covers every element of the buffer, none outside. A buffer that `sm.mma` reads was written on every path, in this iteration.
     - `vector` accesses: the elements are registers and memory side by side, aligned.
 
+    Where control flow joins a lane is what both paths leave. An arm of a branch may say that predicates are true in it (`sm.whole`, which `verify-sm-async` demands): a fact that these exclude, each by itself or all together as
+    inequalities of indices, then speaks of the other arm alone.
+
     Refused: `sm.reduce max` of a product whose `select ..., -inf` is gone, tests another compare than the `presence`, or selects 0; `sm.mma` on a buffer that one branch does not copy.
     A lane that the program itself fills (`max(t else 0)`) is not in the `presence` and may hold anything that is defined.
 

@@ -57,7 +57,7 @@ MATRIX_LAYOUTS = ["padded", "transposed", "unaligned", "broadcast", "padded --la
 
 
 # Variants of flash_fwd whose masks and biases lie in memory, appended to the template: what they need beside a shape.
-VARIANTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded-masks.tile")
+VARIANTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "variants.tile")
 VARIANT_INPUTS = {
     "masked": ["", "--fill mask=1,1,1,0,1 --plant v=nan@1:3..4", "--fill mask=0"],
     "padded": ["--fill first=3,70", "--fill first=3,70 --plant v=nan@1:0..3"],
@@ -95,20 +95,18 @@ class Group:
         return " ".join([self.op] + [f"{key}={value}" for key, value in self.sets.items()] + ["mask=exact"] * (self.mask == "exact"))
 
 
-# Windows of gemma: within a block, about a block, several. Lengths near their ends let a loop's only step be partial, or the last loop not run.
-WINDOWS = [17, 64, 128, 300]
-GEMMA_SHAPES = [
+# Windows: within a block, about a block, several. Lengths near their ends let a loop's only step be partial, or the last loop not run.
+WINDOWS = [17, 64, 128, 300, 600]
+WINDOW_SHAPES = [
     (4, 64, 1, 2, 300, "--fill kv_len=1,63,65,300"),
     (3, 130, 2, 1, 700, "--fill kv_len=127,129,700"),
     (2, 300, 1, 1, 64, "--fill kv_len=64,33"),
     (4, 1, 2, 2, 1000, "--fill kv_len=1000,0,129,191"),
     (1, 257, 1, 1, 513, "--omit kv_len --repeat 2"),
     (2, 13, 1, 8, 700, "--fill kv_len=700,129"),
+    (2, 200, 1, 2, 1100, "--fill kv_len=1100,650"),
 ]
-
-
-def gemma_cases():
-    return [f"--shape B={b},M={m},G={g},R={r},N={n} {rest}" for b, m, g, r, n, rest in GEMMA_SHAPES]
+WINDOW_TILES = (20, 260, 2, 2, 700, "--fill kv_len=700,300,0,500")
 
 
 def flash_case(b, m, g, r, n, rest):
@@ -167,7 +165,10 @@ def make_groups(archs, quick):
             many = [flash_case(*s) for s in MANY_TILES] if dtype == "bf16" and (d, dv) in MANY_HEADS else []
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick) + many))
         for (d, dv), window in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128), (59, 59), (256, 256)], WINDOWS[:1] if quick else WINDOWS):
-            groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, gemma_cases(), "gemma"))
+            groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, [flash_case(*s) for s in WINDOW_SHAPES], "gemma"))
+        for d, window in itertools.product([128] if quick else [64, 128, 256], [300] if quick else [64, 300, 600]):
+            cases = [flash_case(*s) for s in WINDOW_SHAPES + ([WINDOW_TILES] if window == 300 and not quick else [])]
+            groups.append(Group("flash_fwd", arch, {"D": d, "DV": d, "W": window}, cases, "window", variants=VARIANTS))
         for (d, dv), dtype in itertools.product([(64, 64), (128, 128)] if quick else HEADS, types):
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": "true"}, exact_cases(), mask="exact"))
         for window in WINDOWS[1:2] if quick else WINDOWS:
