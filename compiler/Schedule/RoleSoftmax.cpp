@@ -116,8 +116,8 @@ bool RoleKernel::changesScores(scf::ForOp loop) {
   return !scores.getDefiningOp<MmaOp>();
 }
 
-/// All users of these are of the same kind, or say what exists. Copies have
-/// been emitted elsewhere.
+/// All users of these are the mask's select, of their kind, or take them for
+/// what exists. Copies have been emitted elsewhere.
 llvm::SmallSetVector<Operation *, 16> RoleKernel::findMasking(scf::ForOp loop) {
   const OnlineSoftmax &step = softmax[loop];
   llvm::SmallSetVector<Operation *, 16> masking;
@@ -151,21 +151,15 @@ void RoleKernel::maskUnlessWhole(Exponents &exponents, scf::ForOp loop,
   auto branch = scf::IfOp::create(b, loc, exponents.scores.getType(), isWhole,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
-  auto mask = [&] {
-    IRMapping local = mapping;
-    for (Operation *op : findMasking(loop))
-      if (op != softmax[loop].scores.getDefiningOp())
-        emitComputation(*op, local);
-    return emitMask(condition, local);
-  };
+  IRMapping local = mapping;
   b.setInsertionPointToStart(branch.thenBlock());
-  {
-    IRMapping local = mapping;
-    WholeOp::create(b, loc, presenceOf(lagged[loop].getPresence(), local));
-  }
+  WholeOp::create(b, loc, presenceOf(lagged[loop].getPresence(), local));
   scf::YieldOp::create(b, loc, exponents.scores);
   b.setInsertionPointToStart(branch.elseBlock());
-  exponents.presence = mask();
+  for (Operation *op : findMasking(loop))
+    if (op != softmax[loop].scores.getDefiningOp())
+      emitComputation(*op, local);
+  exponents.presence = emitMask(condition, local);
   maskScores(exponents);
   scf::YieldOp::create(b, loc, exponents.scores);
   exponents.scores = branch.getResult(0);
