@@ -152,13 +152,18 @@ struct VerifySmDemandsPass
 
   static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
     Demands found = Collector::of(kernel);
-    // Copies that lag treat full steps as the others.
+    // Copies that lag treat full steps as the others, and a tile's further
+    // steps may be those of one loop.
     bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
-    for (const auto &[demand, count] : source.demands)
-      if (int64_t left = countOf(found, demand, hasRoles); left < count)
+    constexpr int64_t firstAndFurther = 2;
+    for (const auto &[demand, count] : source.demands) {
+      int64_t least = hasRoles ? std::min(count, firstAndFurther) : count;
+      if (int64_t left = countOf(found, demand, hasRoles); left < least)
         return kernel.emitOpError("expects as many of '")
                << nameOf(demand) << "' as the program has, " << count
+               << (least < count ? " in loops that may be two" : "")
                << ", found " << left;
+    }
     for (const auto &[demand, count] : found)
       if (!source.demands.contains(demand))
         return kernel.emitOpError("expects no '")
