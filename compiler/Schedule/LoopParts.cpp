@@ -191,14 +191,13 @@ private:
     bool isUniversal =
         loop->getParentOfType<ProgramOp>().getUniversalOf().has_value();
     if (hasLower && isUniversal) {
-      loop.replaceAllUsesWith(clonePart(first, last, carried, false));
-      loop.erase();
-      return;
+      carried = clonePart(first, last, carried, false);
+    } else {
+      if (hasLower)
+        carried = clonePart(first, min(fullFirst, last), carried, false);
+      carried = clonePart(fullFirst, fullLast, carried, true);
+      carried = clonePart(partialFirst, last, carried, false);
     }
-    if (hasLower)
-      carried = clonePart(first, min(fullFirst, last), carried, false);
-    carried = clonePart(fullFirst, fullLast, carried, true);
-    carried = clonePart(partialFirst, last, carried, false);
     loop.replaceAllUsesWith(carried);
     loop.erase();
   }

@@ -10,7 +10,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace selvedge::schedule {
 
@@ -232,7 +231,7 @@ private:
   mlir::LogicalResult emitLoop(mlir::scf::ForOp loop, mlir::IRMapping &mapping,
                                Cursor &step);
   mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
-  void emitComputation(mlir::Operation &op, mlir::IRMapping &mapping);
+  void emitMissing(mlir::Value v, mlir::IRMapping &mapping);
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop);
@@ -339,9 +338,8 @@ private:
   mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
                                mlir::IRMapping &mapping, Pending &after,
                                Meet meet, mlir::Value isWhole = {});
-  /// The operations of a step that only its masks need, in order.
-  llvm::SmallSetVector<mlir::Operation *, 16>
-  findMasking(mlir::scf::ForOp loop);
+  /// The operations of a step that only its masks need.
+  llvm::SmallPtrSet<mlir::Operation *, 16> findMasking(mlir::scf::ForOp loop);
   mlir::LogicalResult
   emitFirstStep(const TileSteps &steps, Cursor at, const Pending *before,
                 const mlir::IRMapping &earlier,
@@ -438,7 +436,7 @@ private:
                           mlir::IRMapping &mapping, mlir::Value isWhole = {});
   void maskUnlessWhole(Exponents &exponents, mlir::scf::ForOp loop,
                        mlir::Value condition, mlir::Value isWhole,
-                       const mlir::IRMapping &mapping);
+                       mlir::IRMapping mapping);
   mlir::Value emitMask(mlir::Value condition, mlir::IRMapping &mapping);
   void maskScores(Exponents &exponents);
   void makePositive(Exponents &exponents);

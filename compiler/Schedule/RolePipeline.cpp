@@ -289,7 +289,7 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
                                    Meet meet, Value isWhole) {
   auto found = softmax.find(loop);
   // They come in a branch.
-  llvm::SmallSetVector<Operation *, 16> masking;
+  llvm::SmallPtrSet<Operation *, 16> masking;
   if (isWhole)
     masking = findMasking(loop);
   if (found == softmax.end())

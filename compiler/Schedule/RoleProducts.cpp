@@ -41,21 +41,22 @@ void RoleKernel::convertInPlace(Operation &op) {
 
 SmallVector<Value> RoleKernel::presenceOf(ValueRange presence,
                                           IRMapping &mapping) {
-  // Not all of it need have been emitted.
   IRMapping local = mapping;
-  auto emit = [&](auto &self, Value v) -> void {
-    if (local.contains(v))
-      return;
-    for (Value operand : v.getDefiningOp()->getOperands())
-      self(self, operand);
-    cloneConverted(*v.getDefiningOp(), local);
-  };
   SmallVector<Value> result;
   for (Value p : presence) {
-    emit(emit, p);
+    emitMissing(p, local);
     result.push_back(local.lookup(p));
   }
   return result;
+}
+
+/// `v`, of which not all need have been emitted.
+void RoleKernel::emitMissing(Value v, IRMapping &mapping) {
+  if (mapping.contains(v))
+    return;
+  for (Value operand : v.getDefiningOp()->getOperands())
+    emitMissing(operand, mapping);
+  cloneConverted(*v.getDefiningOp(), mapping);
 }
 
 LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
@@ -79,11 +80,6 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
             .getResult());
     return success();
   }
-  emitComputation(op, mapping);
-  return success();
-}
-
-void RoleKernel::emitComputation(Operation &op, IRMapping &mapping) {
   // Distributions that only copies use have warps of their own shape.
   auto isOwn = [&](Type type) {
     DistAttr dist = distOf(type);
@@ -96,6 +92,7 @@ void RoleKernel::emitComputation(Operation &op, IRMapping &mapping) {
   };
   if (llvm::all_of(op.getResultTypes(), isOwn))
     cloneConverted(op, mapping);
+  return success();
 }
 
 LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,

@@ -71,6 +71,30 @@ struct Rows {
   }
 };
 
+/// What a step's scores are made of.
+struct Scores {
+  /// What the factor multiplies where the condition is true, elsewhere they are
+  /// -inf; null without such.
+  Value condition, factor;
+  Value rest;
+};
+
+Scores scoresOf(const OnlineSoftmax &step, scf::ForOp loop) {
+  Scores scores{{}, {}, step.scores};
+  if (auto select = scores.rest.getDefiningOp<arith::SelectOp>())
+    if (isSplat(select.getFalseValue(), -infinity)) {
+      scores.condition = select.getCondition();
+      scores.rest = select.getTrueValue();
+    }
+  if (auto scaled = scores.rest.getDefiningOp<arith::MulFOp>())
+    if (auto by = scaled.getRhs().getDefiningOp<SplatOp>();
+        by && loop.isDefinedOutsideOfLoop(by.getValue())) {
+      scores.factor = by.getValue();
+      scores.rest = scaled.getLhs();
+    }
+  return scores;
+}
+
 } // namespace
 
 /// What a step's exponents of 2 are made of: a factor of all scores and that of
@@ -79,52 +103,32 @@ RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
                                                 scf::ForOp loop,
                                                 IRMapping &mapping,
                                                 Value isWhole) {
-  Value scores = step.scores;
-  Exponents result{{}, {}, {}, scores.getLoc()};
+  Scores scores = scoresOf(step, loop);
+  Exponents result{{}, {}, {}, step.scores.getLoc()};
   result.factor = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(log2e));
-  Value condition;
-  if (auto select = scores.getDefiningOp<arith::SelectOp>())
-    if (isSplat(select.getFalseValue(), -infinity)) {
-      condition = select.getCondition();
-      if (!isWhole)
-        result.presence = emitMask(condition, mapping);
-      scores = select.getTrueValue();
-    }
-  if (auto scaled = scores.getDefiningOp<arith::MulFOp>())
-    if (auto by = scaled.getRhs().getDefiningOp<SplatOp>();
-        by && loop.isDefinedOutsideOfLoop(by.getValue())) {
-      scores = scaled.getLhs();
-      result.factor = b.createOrFold<arith::MulFOp>(
-          loc, mapping.lookup(by.getValue()), result.factor);
-    }
-  result.scores = mapping.lookup(scores);
+  if (scores.condition && !isWhole)
+    result.presence = emitMask(scores.condition, mapping);
+  if (scores.factor)
+    result.factor = b.createOrFold<arith::MulFOp>(
+        loc, mapping.lookup(scores.factor), result.factor);
+  result.scores = mapping.lookup(scores.rest);
   if (isWhole)
-    maskUnlessWhole(result, loop, condition, isWhole, mapping);
+    maskUnlessWhole(result, loop, scores.condition, isWhole, mapping);
   return result;
 }
 
 bool RoleKernel::changesScores(scf::ForOp loop) {
-  auto found = softmax.find(loop);
-  if (found == softmax.end())
-    return false;
-  Value scores = found->second.scores;
-  if (auto select = scores.getDefiningOp<arith::SelectOp>())
-    scores = select.getTrueValue();
-  if (auto scaled = scores.getDefiningOp<arith::MulFOp>();
-      scaled && scaled.getRhs().getDefiningOp<SplatOp>())
-    scores = scaled.getLhs();
-  return !scores.getDefiningOp<MmaOp>();
+  return !scoresOf(softmax[loop], loop).rest.getDefiningOp<MmaOp>();
 }
 
 /// All users of these are the mask's select, of their kind, or take them for
 /// what exists. Copies have been emitted elsewhere.
-llvm::SmallSetVector<Operation *, 16> RoleKernel::findMasking(scf::ForOp loop) {
-  const OnlineSoftmax &step = softmax[loop];
-  llvm::SmallSetVector<Operation *, 16> masking;
-  masking.insert(step.scores.getDefiningOp());
+llvm::SmallPtrSet<Operation *, 16> RoleKernel::findMasking(scf::ForOp loop) {
+  Operation *select = softmax[loop].scores.getDefiningOp();
+  llvm::SmallPtrSet<Operation *, 16> masking{select};
   auto isOfMask = [&](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (user == step.scores.getDefiningOp())
+    if (user == select)
       return use.getOperandNumber() == 0;
     if (auto reduce = dyn_cast<ReduceOp>(user))
       return use.get() != reduce.getSource();
@@ -136,30 +140,24 @@ llvm::SmallSetVector<Operation *, 16> RoleKernel::findMasking(scf::ForOp loop) {
     if (op.getNumResults() == 1 && op.getNumRegions() == 0 &&
         isMemoryEffectFree(&op) && llvm::all_of(op.getUses(), isOfMask))
       masking.insert(&op);
-  llvm::SmallSetVector<Operation *, 16> ordered;
-  for (Operation *op : llvm::reverse(masking))
-    ordered.insert(op);
-  return ordered;
+  return masking;
 }
 
 /// Absent scores become -inf where `isWhole` is false; where it is true there
 /// are none, which verify-sm-async demands.
 void RoleKernel::maskUnlessWhole(Exponents &exponents, scf::ForOp loop,
                                  Value condition, Value isWhole,
-                                 const IRMapping &mapping) {
+                                 IRMapping mapping) {
   makePositive(exponents);
   auto branch = scf::IfOp::create(b, loc, exponents.scores.getType(), isWhole,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
-  IRMapping local = mapping;
   b.setInsertionPointToStart(branch.thenBlock());
-  WholeOp::create(b, loc, presenceOf(lagged[loop].getPresence(), local));
+  WholeOp::create(b, loc, presenceOf(lagged[loop].getPresence(), mapping));
   scf::YieldOp::create(b, loc, exponents.scores);
   b.setInsertionPointToStart(branch.elseBlock());
-  for (Operation *op : findMasking(loop))
-    if (op != softmax[loop].scores.getDefiningOp())
-      emitComputation(*op, local);
-  exponents.presence = emitMask(condition, local);
+  emitMissing(condition, mapping);
+  exponents.presence = emitMask(condition, mapping);
   maskScores(exponents);
   scf::YieldOp::create(b, loc, exponents.scores);
   exponents.scores = branch.getResult(0);

@@ -24,19 +24,26 @@ static Value limitedIndex(Value condition) {
   return isa_and_nonnull<tile::RangeOp, sm::RangeOp>(def) ? index : Value();
 }
 
+/// Whether `limit` is true wherever all `conditions` are, whose indices
+/// `values` knows.
+static bool proves(IndexValues &values, ArrayRef<Value> conditions,
+                   Value limit) {
+  SmallVector<Polynomial> known, goals;
+  values.collect(limit, goals);
+  for (Value condition : conditions)
+    values.collect(condition, known);
+  values.refine(known);
+  return llvm::all_of(goals, [&](const Polynomial &goal) {
+    return values.isNonNegativeByCases(goal, known);
+  });
+}
+
 static bool impliesInRow(Value condition, Value row, Value limit) {
   Value column = limitedIndex(limit), index = limitedIndex(row);
   IndexValues values;
   for (Value v : {column, index})
     values.define(v, values.newSymbol(0, std::numeric_limits<int32_t>::max()));
-  SmallVector<Polynomial> known, goals;
-  values.collect(limit, goals);
-  values.collect(row, known);
-  values.collect(condition, known);
-  values.refine(known);
-  return llvm::all_of(goals, [&](const Polynomial &goal) {
-    return values.isNonNegativeByCases(goal, known);
-  });
+  return proves(values, {row, condition}, limit);
 }
 
 bool RowsThatExist::implies(Value condition, Value row, Value limit) {
@@ -75,17 +82,10 @@ bool RowsThatExist::follows(ArrayRef<Value> conditions, Value limit) {
         self(self, operand);
     }
   };
-  SmallVector<Polynomial> known, goals;
-  for (Value condition : conditions) {
+  for (Value condition : conditions)
     defineRanges(defineRanges, condition);
-    values.collect(condition, known);
-  }
   defineRanges(defineRanges, limit);
-  values.collect(limit, goals);
-  values.refine(known);
-  return found->second = llvm::all_of(goals, [&](const Polynomial &goal) {
-           return values.isNonNegativeByCases(goal, known);
-         });
+  return found->second = proves(values, conditions, limit);
 }
 
 std::optional<State> RowsThatExist::stateOf(const Facts &facts, Value predicate,

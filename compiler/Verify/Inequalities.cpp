@@ -47,7 +47,7 @@ Polynomial &Polynomial::operator+=(const Polynomial &other) {
       ++a, ++b;
     }
   }
-  sum.append(a, static_cast<const Terms &>(terms).end());
+  sum.append(a, std::as_const(terms).end());
   sum.append(b, other.terms.end());
   terms = std::move(sum);
   return *this;

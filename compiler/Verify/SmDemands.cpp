@@ -4,6 +4,7 @@
 #include "compiler/Verify/PredicateWords.h"
 #include "compiler/Verify/WrapsPasses.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -110,6 +111,16 @@ private:
   Demands demands;
 };
 
+/// Loops that multiply.
+int64_t numProductLoops(Operation *kernel) {
+  int64_t count = 0;
+  kernel->walk([&](scf::ForOp loop) {
+    count +=
+        llvm::any_of(*loop.getBody(), llvm::IsaPred<tile::DotOp, sm::WgmmaOp>);
+  });
+  return count;
+}
+
 /// The demands of the kernels of a program, by the beginning of the names of
 /// what they become; those of a version of its own, such as universal, apply
 /// to the variant of that name.
@@ -117,6 +128,7 @@ struct Source {
   std::string prefix;
   std::string version;
   Demands demands;
+  int64_t loops; // that multiply
 };
 
 struct VerifySmDemandsPass
@@ -129,7 +141,8 @@ struct VerifySmDemandsPass
       for (auto kernel : program.getBody().getOps<tile::KernelOp>())
         sources.push_back(
             {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
-             program.getVersion().str(), Collector::of(kernel)});
+             program.getVersion().str(), Collector::of(kernel),
+             numProductLoops(kernel)});
     }
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
@@ -155,13 +168,14 @@ struct VerifySmDemandsPass
     // Copies that lag treat full steps as the others, and a tile's further
     // steps may be those of one loop.
     bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
+    bool joins = hasRoles && numProductLoops(kernel) < source.loops;
     constexpr int64_t firstAndFurther = 2;
     for (const auto &[demand, count] : source.demands) {
-      int64_t least = hasRoles ? std::min(count, firstAndFurther) : count;
+      int64_t least = joins ? std::min(count, firstAndFurther) : count;
       if (int64_t left = countOf(found, demand, hasRoles); left < least)
         return kernel.emitOpError("expects as many of '")
                << nameOf(demand) << "' as the program has, " << count
-               << (least < count ? " in loops that may be two" : "")
+               << (least < count ? " in loops that have become one" : "")
                << ", found " << left;
     }
     for (const auto &[demand, count] : found)

@@ -331,7 +331,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     if (!trial.alternates || !hasSteps || !hasCallersIntegers(kernel))
       return;
     // Windows of several steps, and of less than one, where there are several.
-    int64_t part = numCut > 0 ? dims[numCut - 1].block - 1 : middle;
+    int64_t part = dims[numCut - 1].block - 1;
     for (size_t turn = 0; turn < trial.samples.size(); ++turn) {
       trial.callers = turn % 2 == 0 && llvm::is_contained(trial.samples, part)
                           ? part

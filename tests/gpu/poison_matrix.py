@@ -56,7 +56,7 @@ SOFTMAX_SHAPES = [(1, 1), (1, 4097), (77, 65), (5, 0), (0, 5), (64, 128), (129, 
 MATRIX_LAYOUTS = ["padded", "transposed", "unaligned", "broadcast", "padded --layout broadcast"]
 
 
-# Variants of flash_fwd whose masks and biases lie in memory, appended to the template: what they need beside a shape.
+# Variants of flash_fwd, appended to the template; what those whose masks and biases lie in memory need beside a shape.
 VARIANTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "variants.tile")
 VARIANT_INPUTS = {
     "masked": ["", "--fill mask=1,1,1,0,1 --plant v=nan@1:3..4", "--fill mask=0"],
