@@ -109,6 +109,7 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                    const ChosenPlans &plans, MaskMode masks) {
   if (stage == Emit::Tile)
     return;
+  pm.addPass(schedule::createTileExpandProducts());
   pm.addPass(schedule::createTilePackRows());
   addSafety(pm, masks);
   addBound(pm, arch, plans, masks);
