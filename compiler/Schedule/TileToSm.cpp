@@ -78,7 +78,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     if (failed(roles))
       return failure();
     // Warpgroups keep whole rows (usesWarpgroups()).
-    roles->splitCols &= !forWarpgroups;
+    roles->splitCols &= !forWarpgroups || isKeptFromRoles(kernel);
     for (auto [axis, role] : roles->roles)
       if (role == AxisRole::Lanes)
         roles->laneWarps = shareLanes(
