@@ -63,6 +63,7 @@ enum class Emit {
   TileBound,
   SmSeq,
   SmAsync,
+  SmFinal,
   SmLanes,
   Llvm,
   Ptx,

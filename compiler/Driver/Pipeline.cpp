@@ -39,6 +39,7 @@ void addSafety(OpPassManager &pm, MaskMode masks) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<tile::ProgramOp>(safety::createTileClampWeights());
   pm.addNestedPass<tile::ProgramOp>(
       safety::createTileObligations({masks == MaskMode::Exact}));
   pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
@@ -135,10 +136,11 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   if (stage == Emit::SmSeq)
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
+  if (stage != Emit::SmAsync)
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
 }
 
 void buildLanePipeline(OpPassManager &pm) {
-  pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
   pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(sm80::createSmToLanes());
   addLaneCleanUp(pm);

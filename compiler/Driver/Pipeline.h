@@ -35,8 +35,9 @@ void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
                           llvm::StringRef arch,
                           MaskMode masks = MaskMode::Tile);
 
-/// Appends the passes from there to `stage`, at most to Emit::SmAsync, which is
-/// what is verified of any kernel.
+/// Appends the passes from there to `stage`, at most to Emit::SmFinal. Behind
+/// Emit::SmAsync, which is what is verified of any kernel, no pass changes
+/// values.
 void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
                          llvm::StringRef arch, const ChosenPlans &plans = {},
                          MaskMode masks = MaskMode::Tile);

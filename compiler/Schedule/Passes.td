@@ -232,7 +232,7 @@ def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
   let summary = "Saturating narrowing keeps Inf";
   let description = [{
     `as T` saturates finite values and keeps Inf and NaN, but `cvt.satfinite` turns Inf into the largest number (PTX ISA, "cvt") and `cvt` what is too large into Inf. Where a warp gets Inf or NaN from
-    the latter it chooses lane by lane. Weights of a softmax are never Inf and are left alone. Where what is narrowed is computed again if it is not finite (`tile-exact-masks`), this test
+    the latter it chooses lane by lane. Narrowing that clamps, as that of softmax weights (`tile-clamp-weights`), is left alone. Where what is narrowed is computed again if it is not finite (`tile-exact-masks`), this test
     stands before that one: what is not finite is not finite narrowed. Such tests become `sm.not_finite`, which takes one operation per register instead of three.
 
     Before: `%n = sm.convert %x sat`
@@ -240,7 +240,7 @@ def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
     ```
     %kept = sm.convert %x inf
     %found = sm.not_finite %kept
-    %n = scf.if %found { select (arith.cmpf oeq, |%x|, inf), %kept, (sm.convert %x sat) } else { %kept }
+    %n = scf.if %found { select (arith.cmpf oeq, |%x|, inf), %kept, (sm.convert %x clamp) } else { %kept }
     ```
     Before: `%e = scf.if (sm.any (arith.cmpf uge |%x|, inf)) { %again } else { %x }`, `%n = sm.convert %e sat`
     After:
@@ -248,7 +248,7 @@ def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
     %kept = sm.convert %x inf
     %n = scf.if (sm.not_finite %kept) {
       %e = scf.if (sm.not_finite %x) { %again } else { %x }
-      select (arith.cmpf oeq, |%e|, inf), (sm.convert %e inf), (sm.convert %e sat)
+      select (arith.cmpf oeq, |%e|, inf), (sm.convert %e inf), (sm.convert %e clamp)
     } else { %kept }
     ```
   }];
