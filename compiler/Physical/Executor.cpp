@@ -174,6 +174,11 @@ TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {
         return reference::makeScalar(static_cast<int64_t>(
             llvm::any_of(condition->ints, [](int64_t v) { return v != 0; })));
       })
+      .Case([&](sm::NotFiniteOp test) {
+        TileRef source = valueOf(test.getSource());
+        return reference::makeScalar(static_cast<int64_t>(llvm::any_of(
+            source->values, [](double v) { return !std::isfinite(v); })));
+      })
       .Case([&](tile::ReduceOp op) {
         SmallVector<StringAttr> over(op.getOver().getAsRange<StringAttr>());
         return reduce(op.getKind(), valueOf(op.getSource()), over, shape, type);

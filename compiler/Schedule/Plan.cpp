@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/RepeatedReads.h"
+#include "dialect/Tile/Decisions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -324,10 +325,30 @@ std::string planName(KernelOp kernel) {
   return (version + (version.empty() ? "" : ".") + kernel.getSymName()).str();
 }
 
+std::string planName(sm::PlanOp plan, sm::VariantOp variant,
+                     sm::KernelOp kernel) {
+  StringRef name = kernel.getSymName(), version = variant.getName();
+  name.consume_front(plan.getOp());
+  name.consume_front("_");
+  name = name.rsplit('_').first;
+  bool isProgram = version == "aligned" || version == "bulk";
+  return (isProgram ? name : version + "." + name).str();
+}
+
+constexpr StringLiteral withoutRoles = "without_roles";
+
+void keepFromRoles(KernelOp kernel, StringRef why) {
+  kernel->setDiscardableAttr(withoutRoles, UnitAttr::get(kernel.getContext()));
+  noteDecision(kernel,
+               {"roles", "none: every warp copies and computes", why.str()});
+}
+
+bool isKeptFromRoles(KernelOp kernel) { return kernel->hasAttr(withoutRoles); }
+
 bool plansWarpgroups(KernelOp kernel, const KernelLayouts &layouts,
                      const TargetInfo &target) {
   return usesWarpgroups(layouts, target) &&
-         !kernel.getProgram().getUniversalOf();
+         !kernel.getProgram().getUniversalOf() && !isKeptFromRoles(kernel);
 }
 
 std::optional<int64_t> rowThreads(KernelOp kernel) {

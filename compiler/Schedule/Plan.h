@@ -38,6 +38,10 @@ std::string planKey(tile::KernelOp kernel, const KernelPlan &plan);
 /// Name of a kernel in a PlanChoice.
 std::string planName(tile::KernelOp kernel);
 
+/// The same of a kernel that is made of it, as the variant launches it.
+std::string planName(sm::PlanOp plan, sm::VariantOp variant,
+                     sm::KernelOp kernel);
+
 /// Registers per thread of `warpgroups` that multiply: with those of the one
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").
 int64_t productRegisters(int64_t warpgroups);
@@ -50,8 +54,13 @@ std::optional<TargetInfo> knownTarget(mlir::Operation *op,
 /// else the warps could share.
 bool usesWarpgroups(const KernelLayouts &layouts, const TargetInfo &target);
 
+/// Has warps execute the kernel although the target has warpgroups; `why` is
+/// for `explain`.
+void keepFromRoles(tile::KernelOp kernel, llvm::StringRef why);
+bool isKeptFromRoles(tile::KernelOp kernel);
+
 /// Whether warpgroups execute the kernel: as usesWarpgroups(), but never in the
-/// version for any strides.
+/// version for any strides, nor where they are kept from it.
 bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,
                      const TargetInfo &target);
 

@@ -77,7 +77,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     KernelLayouts layouts(kernel);
     // Warpgroups keep whole rows (usesWarpgroups()).
     for (LayoutGroup &group : layouts.getGroups())
-      group.splitCols &= !forWarpgroups;
+      group.splitCols &= !forWarpgroups || isKeptFromRoles(kernel);
     shareContiguous(layouts, sizesOf(kernel),
                     rowThreads(kernel).value_or(32 * *kernel.getWarps()) / 32);
     std::string symbol = (kernel.getProgram().getBaseName() + "_" +
