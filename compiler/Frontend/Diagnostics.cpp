@@ -49,6 +49,10 @@ void Diagnostics::note(SMLoc loc, const Twine &message) {
     print(loc, SourceMgr::DK_Note, message.str());
 }
 
+SMLoc Diagnostics::place(unsigned line, unsigned column) {
+  return manager.FindLocForLineAndColumn(manager.getMainFileID(), line, column);
+}
+
 std::pair<unsigned, unsigned> Diagnostics::lineAndColumn(SMLoc loc) const {
   return loc.isValid() ? manager.getLineAndColumn(loc)
                        : std::pair<unsigned, unsigned>(1, 1);

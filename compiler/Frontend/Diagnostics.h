@@ -38,6 +38,8 @@ public:
   /// The rendered text of everything reported so far.
   const std::string &rendered() const { return output; }
 
+  /// The place of a line and column, from 1; invalid if there is none.
+  llvm::SMLoc place(unsigned line, unsigned column);
   /// Line and column of a place, from 1.
   std::pair<unsigned, unsigned> lineAndColumn(llvm::SMLoc loc) const;
 

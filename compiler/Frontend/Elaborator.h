@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_FRONTEND_ELABORATOR_H
 
 #include "compiler/Frontend/Diagnostics.h"
+#include "compiler/Frontend/FoldCheck.h"
 #include "compiler/Frontend/StoreCheck.h"
 #include "compiler/Frontend/TileBuilder.h"
 #include "compiler/Frontend/Value.h"
@@ -212,6 +213,9 @@ private:
     mlir::StringAttr axis;
   };
   bool loopBounds(const Stmt &stmt, LoopBounds &bounds);
+  BlockedRange blockedRange(const RangeDecl &range, const LoopBounds &bounds,
+                            mlir::Operation *loop,
+                            llvm::ArrayRef<Variable *> carried) const;
   mlir::Value clampBound(llvm::SMLoc loc, const Val &bound, bool isUpper);
   void bindLoopVar(const Stmt &stmt, const LoopBounds &bounds, mlir::Value iv);
   void collectAssigned(const std::vector<Stmt> &body,
@@ -238,6 +242,7 @@ private:
   mlir::Block *kernelBlock = nullptr;
   std::vector<Frame> frames;
   std::unique_ptr<StoreCheck> stores;
+  std::unique_ptr<FoldCheck> folds;
   /// Softmax states that no variable owns yet.
   std::vector<std::unique_ptr<Variable>> newStates;
   unsigned steps = 0;

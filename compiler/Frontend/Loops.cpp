@@ -133,6 +133,17 @@ void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
   define(range.loc, range.names.front(), v, /*isMutable=*/false);
 }
 
+BlockedRange Elaborator::blockedRange(const RangeDecl &range,
+                                      const LoopBounds &bounds, Operation *loop,
+                                      ArrayRef<Variable *> carried) const {
+  Value first = cast<scf::ForOp>(loop).getInductionVar();
+  BlockedRange blocked{range.names.front(), bounds.axis, loop, first, {}};
+  for (const Variable *variable : carried)
+    // A softmax is carried as its maximum and its sum.
+    blocked.names.append(variable->isSoftmax() ? 2 : 1, variable->name);
+  return blocked;
+}
+
 void Elaborator::elaborateFor(const Stmt &stmt) {
   constexpr unsigned kDepth = 6; // a body is built up to twice per loop
   if (tb->loopDepth() >= kDepth) {
@@ -223,6 +234,8 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
       continue;
     }
     setValues(loop.getResults());
+    if (bounds.axis)
+      folds->add(blockedRange(stmt.range, bounds, loop, carried));
     return;
   }
 }

@@ -132,6 +132,7 @@ struct Val {
 
 /// A name bound by let, var or a range. A softmax state keeps its parts here.
 struct Variable {
+  llvm::StringRef name;
   Val value;
   bool isMutable = false;
   /// Softmax: rows, running reference, sum of weights, presence of the state.
