@@ -110,8 +110,7 @@ Val Elaborator::evalUnary(const Expr &e) {
                   "expects a condition after '!', but got " + describe(v));
       return Val::error();
     }
-    Val s = toSsa(e.loc, v);
-    return s.isError() ? s : Val::ofSsa(tb->negate(at(e.loc), s.ssa), s.preds);
+    return negation(e.loc, v);
   }
   if (v.is(Val::Kind::Float))
     return Val::ofFloat(-v.floatValue);
@@ -129,6 +128,27 @@ Val Elaborator::evalUnary(const Expr &e) {
     return Val::error();
   }
   return binary(e.loc, "-", Val::ofInt(0), v);
+}
+
+Val Elaborator::negation(SMLoc loc, const Val &condition) {
+  Location l = at(loc);
+  auto negated = [&](ValueRange terms) {
+    return llvm::map_to_vector<2>(
+        terms, [&](Value term) { return tb->negate(l, term); });
+  };
+  Val result = Val::of(Val::Kind::Ssa);
+  result.preds = condition.preds;
+  if (!condition.disjuncts.empty()) {
+    result.conjuncts = negated(condition.disjuncts);
+    return result;
+  }
+  if (!condition.ssa) {
+    result.disjuncts = negated(condition.conjuncts);
+    result.ssa = tb->disjunction(l, result.disjuncts);
+    return result;
+  }
+  result.ssa = tb->negate(l, condition.ssa);
+  return result;
 }
 
 Val Elaborator::evalBinary(const Expr &e) {
@@ -155,10 +175,16 @@ Val Elaborator::evalLogical(const Expr &e) {
   result.preds = a.preds;
   result.preds.add(b.preds);
   if (!isAnd) {
-    Value x = materialise(e.loc, a), y = materialise(e.loc, b);
-    if (!x || !y)
-      return Val::error();
-    result.ssa = tb->either(at(e.loc), x, y);
+    for (const Val *side : {&a, &b}) {
+      Value term = materialise(e.loc, *side);
+      if (!term)
+        return Val::error();
+      if (side->disjuncts.empty())
+        result.disjuncts.push_back(term);
+      else
+        result.disjuncts.append(side->disjuncts);
+      result.ssa = result.ssa ? tb->either(at(e.loc), result.ssa, term) : term;
+    }
     return result;
   }
   for (const Val *side : {&a, &b}) {

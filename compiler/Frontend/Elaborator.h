@@ -122,6 +122,8 @@ private:
 
   // Arithmetic.cpp
   Val evalUnary(const Expr &e);
+  /// `!condition`, pushed inwards to the terms of `&&` and `||`.
+  Val negation(llvm::SMLoc loc, const Val &condition);
   Val evalBinary(const Expr &e);
   Val evalLogical(const Expr &e);
   Val binary(llvm::SMLoc loc, llvm::StringRef op, const Val &a, const Val &b);

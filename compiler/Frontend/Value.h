@@ -75,6 +75,8 @@ struct Val {
   mlir::Value ssa;
   /// Terms of a run-time `&&`, each a predicate of its own under `where`.
   llvm::SmallVector<mlir::Value, 2> conjuncts;
+  /// Terms of a run-time `||`, whose negations are the terms of its negation.
+  llvm::SmallVector<mlir::Value, 2> disjuncts;
   PredSet preds;
   /// Set for range variables and `:`.
   std::optional<RangeInfo> range;
