@@ -162,13 +162,17 @@ private:
   bool resolveAccess(const Expr &e, Access &access);
   Val evalFull(llvm::SMLoc loc, const DimInfo &dim);
   bool addIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim, Val index);
+  /// The one index that a pair stands for.
+  Val pairIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim,
+                const Val &index);
   mlir::Value indexValue(llvm::SMLoc loc, const Val &index, PredSet &preds);
   void addValidity(Access &access);
   Val load(llvm::SMLoc loc, Access &access);
   bool isGather(mlir::Value index);
 
   // Presence.cpp
-  void requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,
+  /// Adds what `value` needs for being inside an extent; true for nothing.
+  bool requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,
                      mlir::AffineExpr extent, PredSet &preds);
   bool provablyNonNegative(mlir::AffineExpr expr) const;
   /// Removes from `preds` those that only say where an axis ends, and returns

@@ -123,6 +123,35 @@ Value Elaborator::indexValue(SMLoc loc, const Val &index, PredSet &preds) {
   return value;
 }
 
+Val Elaborator::pairIndex(SMLoc loc, Access &access, const DimInfo &dim,
+                          const Val &index) {
+  Value parts[2];
+  const Val *vals[2] = {&index.pair->first, &index.pair->second};
+  AffineExpr extents[2] = {dim.factors->first, dim.factors->second};
+  Val result = Val::of(Val::Kind::Ssa);
+  result.nonNegative = true;
+  for (int i = 0; i < 2; ++i) {
+    parts[i] = indexValue(loc, *vals[i], result.preds);
+    if (!parts[i])
+      return Val::error();
+    Val v = toSsa(loc, *vals[i]);
+    result.nonNegative &=
+        requireInside(loc, v, parts[i], extents[i], result.preds);
+    access.coordinates.push_back(
+        {static_cast<unsigned>(access.indices.size()), parts[i]});
+  }
+  access.preds.add(result.preds);
+  Location l = at(loc);
+  Value scale = tb->affine(l, extents[1]), outer = parts[0];
+  tb->unify(l, outer, scale);
+  Value base = tb->create<arith::MulIOp>(l, outer, scale);
+  Value inner = parts[1];
+  tb->unify(l, base, inner);
+  result.ssa = tb->create<arith::AddIOp>(l, base, inner);
+  result.upper = dim.extent;
+  return result;
+}
+
 bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
                           Val index) {
   unsigned position = access.indices.size();
@@ -133,24 +162,10 @@ bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
                   "a pair indexes a product dimension such as G*R");
       return false;
     }
-    Value parts[2];
-    const Val *vals[2] = {&index.pair->first, &index.pair->second};
-    AffineExpr extents[2] = {dim.factors->first, dim.factors->second};
-    for (int i = 0; i < 2; ++i) {
-      parts[i] = indexValue(loc, *vals[i], access.preds);
-      if (!parts[i])
-        return false;
-      Val v = toSsa(loc, *vals[i]);
-      requireInside(loc, v, parts[i], extents[i], access.preds);
-      access.coordinates.push_back({position, parts[i]});
-    }
-    Location l = at(loc);
-    Value scale = tb->affine(l, extents[1]), outer = parts[0];
-    tb->unify(l, outer, scale);
-    Value base = tb->create<arith::MulIOp>(l, outer, scale);
-    Value inner = parts[1];
-    tb->unify(l, base, inner);
-    value = tb->create<arith::AddIOp>(l, base, inner);
+    index = pairIndex(loc, access, dim, index);
+    if (index.isError())
+      return false;
+    value = index.ssa;
   } else {
     if (index.is(Val::Kind::Int) || index.is(Val::Kind::Affine)) {
       auto slack =
