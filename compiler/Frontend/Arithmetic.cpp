@@ -364,11 +364,15 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
   if (base && base->upper && (op == "+" || op == "-"))
     result.upper = op == "+" ? base->upper + asAffine(*offset)
                              : base->upper - asAffine(*offset);
-  unsigned budget = kLargestExpr;
-  if (result.upper && isSmall(result.upper, budget))
-    result.upper = simplifyAffineExpr(result.upper, 0, dimNames.size());
-  else
-    result.upper = {};
+  if (base && base->lower && (op == "+" || op == "-"))
+    result.lower = op == "+" ? base->lower + asAffine(*offset)
+                             : base->lower - asAffine(*offset);
+  for (AffineExpr *bound : {&result.upper, &result.lower}) {
+    unsigned budget = kLargestExpr;
+    *bound = *bound && isSmall(*bound, budget)
+                 ? simplifyAffineExpr(*bound, 0, dimNames.size())
+                 : AffineExpr();
+  }
   if (base && op == "+" && offset->is(Val::Kind::Int))
     result.nonNegative =
         base->nonNegative && offset->intValue >= 0 && offset->intValue <= kRoom;

@@ -210,6 +210,7 @@ Val Elaborator::toSsa(SMLoc loc, const Val &v, Type want) {
     AffineExpr expr = asAffine(v);
     result.nonNegative = provablyNonNegative(expr);
     result.upper = expr + 1;
+    result.lower = expr;
   }
   return result;
 }

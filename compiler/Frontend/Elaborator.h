@@ -170,6 +170,13 @@ private:
   Val load(llvm::SMLoc loc, Access &access);
   bool isGather(mlir::Value index);
 
+  // Slips.cpp
+  /// Warns of an index that is hardly meant.
+  void warnOfIndex(const Expr &index, const TensorInfo &info,
+                   const DimInfo &dim, const Val &value);
+  void warnIfOutside(llvm::SMLoc loc, const TensorInfo &info,
+                     const DimInfo &dim, const Val &value);
+
   // Presence.cpp
   /// Adds what `value` needs for being inside an extent; true for nothing.
   bool requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,

@@ -52,7 +52,10 @@ bool Elaborator::resolveAccess(const Expr &e, Access &access) {
     const Expr &index = *e.args[i + 1];
     Val v = index.kind == Expr::Kind::Full ? evalFull(index.loc, info.dims[i])
                                            : eval(index);
-    ok &= !v.isError() && addIndex(index.loc, access, info.dims[i], v);
+    bool isIndex = !v.isError() && addIndex(index.loc, access, info.dims[i], v);
+    if (isIndex)
+      warnOfIndex(index, info, info.dims[i], v);
+    ok &= isIndex;
   }
   return ok;
 }
@@ -74,6 +77,8 @@ Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
   v.nonNegative = true;
   if (hi.is(Val::Kind::Int) || hi.is(Val::Kind::Affine))
     v.upper = asAffine(hi);
+  if (lo.is(Val::Kind::Int) || lo.is(Val::Kind::Affine))
+    v.lower = asAffine(lo);
   v.range = RangeInfo{axis, {}};
   if (!(lo.is(Val::Kind::Int) && lo.intValue == 0))
     v.range->lo = materialise(loc, lo);

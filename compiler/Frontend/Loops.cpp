@@ -128,6 +128,8 @@ void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
     v.nonNegative = true;
     if (!bounds.hi.is(Val::Kind::Ssa))
       v.upper = asAffine(bounds.hi);
+    if (!bounds.lo.is(Val::Kind::Ssa))
+      v.lower = asAffine(bounds.lo);
   }
   stores->enter(range.names.front(), v.ssa);
   define(range.loc, range.names.front(), v, /*isMutable=*/false);

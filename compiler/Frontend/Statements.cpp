@@ -52,6 +52,7 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
       v = Val::ofSsa(coord);
       v.nonNegative = true;
       v.upper = asAffine(stop);
+      v.lower = asAffine(start);
     } else {
       // One axis per range: its syntax tree stands for it.
       StringAttr axis = tb->addAxis(&range, name, range.block, 0);

@@ -87,6 +87,8 @@ struct Val {
   /// Facts of i32 values: >= 0 always; < upper wherever `preds` hold.
   bool nonNegative = false;
   mlir::AffineExpr upper;
+  /// At least this much where arithmetic does not wrap: for warnings only.
+  mlir::AffineExpr lower;
   /// The promise that covers a loaded integer.
   tile::RequireAttr promise;
 
