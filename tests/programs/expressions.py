@@ -74,6 +74,11 @@ class Writer:
         return E("else", args=(masked, number(b.rng.choice((0, 1, -2)))))
 
     def unary(self, x):
+        if self.b.chance(0.06):
+            return call(self.b.hook(("z",), self.function(name("z"))), x)
+        return self.function(x)
+
+    def function(self, x):
         absolute = call("abs", x)
         return self.b.pick((2, call("exp", E("neg", args=(absolute,)))), (2, call("tanh", x)),
                            (1, call("log", binary("+", absolute, number(1)))), (1, call("sqrt", absolute)),
@@ -87,7 +92,8 @@ class Writer:
         if kind == "bound" and self.bound(("i32",)):
             return b.rng.choice(self.bound(("i32",)))[0]
         if kind == "index" and ranges:
-            return name(b.rng.choice(ranges).name)
+            i = name(b.rng.choice(ranges).name)
+            return call("rel", i) if b.chance(0.1) else i
         if kind == "number":
             return integer(b.rng.choice((0, 1, 2, 7)))
         if kind == "scalar":

@@ -29,7 +29,7 @@ def one(seed, tool, options):
         record["skipped"] = str(why)
         return record
     record["evaluate_ms"] = round(1000 * (time.time() - start))
-    steps = judge.steps_for(len(prepared), only=options.only)
+    steps = judge.steps_for(cases, seed, options.only)
     failures, replies = judge.examine(program, None, tool, steps, prepared)
     record["failures"] = [{"stage": f.stage, "arch": f.arch, "status": f.status, "message": f.message, "kind": f.kind} for f in failures]
     record["ms"] = round(1000 * (time.time() - start))

@@ -18,7 +18,7 @@ def kernel_ranges(b, need_two):
     """Ranges of a kernel: blocks, scalars, pairs."""
     ranges, axes, iterations = [], [], []
     for _ in range(b.pick((3 if need_two else 5, 1), (6 if need_two else 3, 2), (0.4, 3))):
-        i, of = b.fresh("i"), b.dim()
+        i, of = b.fresh("r"), b.dim()
         low = integer(b.rng.choice((1, 3))) if b.chance(0.1) else None
         ranges.append(Range(i, name(of), low, "B" + i))
         axes.append(Axis(i, of))
@@ -85,6 +85,24 @@ def epilogue(b, w, values):
     return body
 
 
+def projected(b, w, values):
+    """What a phase left, times a matrix, where it has a whole dimension."""
+    params = dict(b.params)
+    for value, axes, type_ in values:
+        wide = [a for a in axes if a in params]
+        if type_ != "f32" or len(wide) != 1 or not b.chance(0.1):
+            continue
+        other = b.parameter()
+        if other in axes:
+            continue
+        inner, outer = Axis(wide[0], wide[0], True), Axis(other, other, True)
+        tensor, target = output(b, w, [outer], ("f32", b.half))
+        matrix = b.load([inner, outer], w.iterations, b.half, plain=True)
+        product = E("dot", args=(E("cast", b.half, (value,)), matrix))
+        return [Stmt("store", value=stored(tensor, product), target=target)]
+    return []
+
+
 def elementwise(b, w):
     body = []
     extra = []
@@ -137,7 +155,7 @@ def kernel(b, index):
             values += phase.values
             if hasattr(phase, "softmax") and b.chance(0.25):
                 body.append(second_loop(b, w, phase))
-        body += epilogue(b, w, values)
+        body += projected(b, w, values) + epilogue(b, w, values)
         if b.chance(0.12) or not any(s.kind == "store" for s in body):
             body.append(column_loop(b, w, values))
     return Kernel("k" + str(index), tuple(ranges), tuple(body))
@@ -151,7 +169,7 @@ def program(seed):
         kernels.append(kernel(b, 1))
     inputs = [t for t in b.tensors if not t.is_output]
     outputs = [t for t in b.tensors if t.is_output]
-    return complete(tidy(Program("f", tuple(b.params), tuple(inputs + outputs), tuple(b.scalars), tuple(kernels))))
+    return complete(tidy(Program("f", tuple(b.params), tuple(inputs + outputs), tuple(b.scalars), tuple(kernels), tuple(b.hooks))))
 
 
 def complete(p):
@@ -182,10 +200,13 @@ def tidy(p):
             alone = Program("f", (), (), (), (k,))
             for e in expressions(alone):
                 used |= {e.name, *e.axes}
+        hooks = tuple(h for h in p.hooks if h[0] in used)
+        for h in hooks:
+            used |= {e.name for e in h[2].walk()}
         for t in p.tensors:
             for e in ([*t.dims, *(t.promise or ())] + [x for x in (t.valid, t.default) if x is not None]):
                 used |= {x.name for x in e.walk()}
-        smaller = replace(p, tensors=tuple(t for t in p.tensors if t.name in used), params=tuple(x for x in p.params if x[0] in used),
+        smaller = replace(p, hooks=hooks, tensors=tuple(t for t in p.tensors if t.name in used), params=tuple(x for x in p.params if x[0] in used),
                           scalars=tuple(s for s in p.scalars if s.name in used))
         if smaller == p:
             return p
@@ -245,4 +266,5 @@ def cases(p, seed, count=2, limit=1 << 22):
             dims[widest] = dims[widest] // 2
         absent = tuple(t.name for t in p.tensors if t.optional and rng.random() < 0.5)
         result.append(Case(tuple(dims.items()), absent, (), rng.randrange(1 << 30)))
-    return result
+    small = tuple((d, min(v, rng.choice((3, 9, 17)))) for d, v in result[0].dims)
+    return result + [Case(small, (), (), rng.randrange(1 << 30), True)]

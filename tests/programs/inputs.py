@@ -29,6 +29,8 @@ def draw(program, case):
         shape = tuple(evaluate_extent(d, scope) for d in t.dims)
         rng = np.random.default_rng([case.seed, zlib.crc32(t.name.encode())])
         array = draw_tensor(t, shape, scope, rng)
+        if case.special and t.type in ("f32", "bf16", "f16") and not t.is_output:
+            array = np.where(rng.random(shape) < 0.02, rng.choice((np.nan, np.inf, -np.inf), shape), array)
         (kept if t.is_output else arrays)[t.name] = array
     return arrays, kept
 
@@ -47,7 +49,7 @@ def draw_tensor(t, shape, scope, rng):
         return rng.integers(-3, 4, shape)
     values = rng.standard_normal(shape)
     if t.fill == "large":  # overflows f16
-        values = values * 3e4
+        values = np.clip(values * 3e4, -6e4, 6e4)
     elif t.fill == "sparse":
         values = np.where(rng.random(shape) < 0.5, 0.0, values)
     elif t.fill == "steps":  # ties

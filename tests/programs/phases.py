@@ -24,7 +24,7 @@ class Phase:
         """`N`, `1..N`, or up to a length."""
         b = self.b
         extent, block = name(axis.of), "B" + axis.name
-        kind = b.pick((8, "all"), (1, "from"), (1.5, "length"), (0.5, "between"))
+        kind = b.pick((8, "all"), (1, "from"), (1.5, "length"), (0.5, "between"), (0.7, "dims"))
         if kind == "from":
             return Range(axis.name, extent, integer(b.rng.choice((1, 2, 65))), block)
         plain = [it for it in self.w.iterations if it.index.op == "name"]
@@ -32,6 +32,10 @@ class Phase:
             it = b.rng.choice(plain)
             length = E("load", b.lengths(it.extent.name, extent), (it.index,))
             return Range(axis.name, length, integer(0) if b.chance(0.5) else None, block)
+        if kind == "dims":
+            low, high = b.pick((1, (None, binary("-", extent, integer(1)))), (1, (binary("/", extent, integer(2)), extent)),
+                               (1, (integer(1), binary("-", extent, integer(2)))))
+            return Range(axis.name, high, low, block)
         if kind == "between" and plain:
             it = b.rng.choice(plain)
             bounds = [E("load", b.lengths(it.extent.name, extent), (it.index,)) for _ in range(2)]
@@ -282,7 +286,12 @@ def query_operands(p, writer, row, axis):
     if same:
         right = E("load", left.name, tuple(name(axis.name) if i == name(row.name) else i for i in left.args))
     value = left
-    if b.chance(0.15):
+    if b.chance(0.1):
+        inner = Axis(*[b.parameter()] * 2, True)
+        if inner != wide:
+            first = b.load([row, inner], writer.iterations, type_, plain=True)
+            value = E("cast", type_, (E("dot", args=(first, b.load([inner, wide], writer.iterations, type_, plain=True))),))
+    elif b.chance(0.15):
         value = E("cast", type_, (binary("*", E("cast", "f32", (left,)), writer.limited([row]).f32(0)),))
     return (name(q), right), [Stmt("let", q, value)]
 

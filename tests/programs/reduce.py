@@ -20,6 +20,8 @@ def steps_of(failure, case_count):
     steps.append({"do": "compile", "arch": failure.arch})
     if failure.stage in ("again", "renamed"):
         steps.append({"do": failure.stage, "arch": failure.arch})
+    elif failure.stage == "plans":
+        steps += [{**{k: v for k, v in failure.step.items() if k != "after"}, "choice": i} for i in range(8)]
     elif failure.stage != "compile":
         wanted = failure.step
         for c in range(case_count):

@@ -71,17 +71,28 @@ class Builder:
     def value_of(self, dim):
         return dict(self.params).get(dim)
 
+    def hook(self, parameters, body):
+        """A function of the op, called instead of the expression."""
+        new = self.fresh("fn")
+        self.hooks.append((new, parameters, body))
+        return new
+
     # Tensors -----------------------------------------------------------------
 
     def indices(self, axes, iterations):
         """Dimensions and indices for some axes and iterations, in any order."""
         parts = []
+        ranges = [a for a in axes if not a.full]
+        joint = self.rng.sample(ranges, 2) if len(ranges) > 1 and self.chance(0.03) else []
         for axis in axes:
-            index = axis.index
-            if not axis.full and self.chance(0.12):
-                shift = self.rng.choice((-3, -2, -1, 1, 2, 3))
-                index = binary("+" if shift > 0 else "-", index, integer(abs(shift)))
-            parts.append((name(axis.of), index))
+            if axis in joint:
+                continue
+            parts.append((name(axis.of), axis.index if axis.full else self.vary(axis)))
+        if joint:
+            parts.append((name(joint[0].of), binary("+", name(joint[0].name), name(joint[1].name))))
+        if ranges and self.chance(0.02):  # a diagonal
+            axis = self.rng.choice(ranges)
+            parts.append((name(axis.of), axis.index))
         for it in iterations:
             parts.append((it.extent, it.index))
         if self.chance(0.35):
@@ -90,6 +101,14 @@ class Builder:
             at = self.rng.randrange(len(parts) + 1)
             parts.insert(at, (integer(2), integer(self.rng.randrange(2))))
         return parts or [(integer(2), integer(1))]
+
+    def vary(self, axis):
+        """The index of a range: itself, shifted, or another function of it."""
+        i = axis.index
+        shift = integer(self.rng.choice((1, 1, 2, 3, 64)))
+        return self.pick((80, i), (6, binary("+", i, shift)), (6, binary("-", i, shift)), (1, binary("/", i, integer(2))),
+                         (1, binary("*", i, integer(2))), (1, binary("-", binary("-", name(axis.of), integer(1)), i)),
+                         (1, binary("%", i, integer(5))))
 
     def load(self, axes, iterations, type_, plain=False):
         """An element of an input, new or known, with these axes."""
@@ -100,7 +119,9 @@ class Builder:
                 return known
         parts = self.indices(axes, iterations)
         if plain:
-            parts = [(d, i if i.op != "bin" else i.args[0]) for d, i in parts]
+            parts = [(name(a.of), a.index) for a in axes] + [(it.extent, it.index) for it in iterations]
+            if self.chance(0.35):
+                self.rng.shuffle(parts)
         tensor = self.new_tensor(parts, type_, axes)
         return E("load", tensor.name, tuple(i for _, i in parts))
 
@@ -140,7 +161,7 @@ class Builder:
             default = integer(self.rng.choice((0, 1, -2))) if type_ == "i32" else number(self.rng.choice((0, 1, -2, 0.5)))
             if type_ == "bool":
                 default = E("bool", self.chance(0.5))
-        fill = self.pick((8, "normal"), (1, "sparse"), (1, "steps"))
+        fill = self.pick((8, "normal"), (1, "sparse"), (1, "steps"), (0.3, "large"))
         tensor = Tensor(self.fresh("x"), type_, dims, binders, valid, optional, default, fill=fill, **traits)
         self.tensors.append(tensor)
         return tensor

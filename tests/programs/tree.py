@@ -117,6 +117,7 @@ class Case:
     absent: tuple = ()
     scalars: tuple = ()         # (name, value) where not the default
     seed: int = 0
+    special: bool = False       # some inputs hold NaN and Inf
 
 
 def integer(value):

@@ -46,6 +46,7 @@ Step readStep(const Json &json) {
   step.form = json.value("form", "");
   step.poison = json.value("poison", "nan");
   step.theCase = json.value("case", size_t(0));
+  step.choice = json.value("choice", size_t(0));
   if (json.contains("after"))
     step.after = json.at("after").get<size_t>();
   return step;
@@ -68,7 +69,8 @@ Request parseRequest(const std::string &line) {
   for (const Json &step : json.at("steps"))
     request.steps.push_back(readStep(step));
   for (const Step &step : request.steps)
-    if ((step.action == "ref" || step.action == "form") &&
+    if ((step.action == "ref" || step.action == "form" ||
+         step.action == "plans") &&
         step.theCase >= request.cases.size())
       throw std::runtime_error("a step names a case that is not there");
   for (const Step &step : request.steps)

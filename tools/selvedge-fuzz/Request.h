@@ -17,11 +17,14 @@ struct Step {
   /// "compile": to PTX. "again": a second time, for the same bytes.
   /// "renamed": with other names, for the same PTX. "ref": on the reference
   /// device. "form": a lowered form in physical mode, compared with "ref".
+  /// "plans": the same for some other plan than the model's first.
   std::string action;
   std::string arch, plan;
   /// "tile:bound", "sm:seq" or "sm:async".
   std::string form, poison;
   size_t theCase = 0;
+  /// Which of the other plans.
+  size_t choice = 0;
   /// The step without whose success this one is skipped.
   std::optional<size_t> after;
 };

@@ -6,6 +6,7 @@
 #include "compiler/Physical/Physical.h"
 #include "dialect/Sm/Sm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -290,6 +291,22 @@ Reply Runner::formStep(const Step &step) {
   return reply;
 }
 
+Reply Runner::planStep(const Step &step) {
+  std::vector<PlanCandidate> candidates;
+  CompileResult listed =
+      listPlans(requestFor(step, request.source), candidates);
+  if (listed.status != CompileStatus::Ok)
+    return replyFor(listed);
+  if (candidates.size() < 2)
+    return Reply();
+  Step chosen = step;
+  chosen.plan = candidates[1 + step.choice % (candidates.size() - 1)].plan;
+  Reply reply = formStep(chosen);
+  if (reply.status != "ok")
+    reply.message += " [plan " + chosen.plan + "]";
+  return reply;
+}
+
 Reply Runner::run(const Step &step) {
   if (step.action == "compile")
     return compileStep(step);
@@ -297,7 +314,7 @@ Reply Runner::run(const Step &step) {
     return repeatStep(step, step.action == "renamed");
   if (step.action == "ref")
     return referenceStep(step);
-  return formStep(step);
+  return step.action == "plans" ? planStep(step) : formStep(step);
 }
 
 } // namespace selvedge::fuzz

@@ -40,6 +40,7 @@ private:
   const RefResult &reference(size_t theCase);
   Reply referenceStep(const Step &step);
   Reply formStep(const Step &step);
+  Reply planStep(const Step &step);
   /// Runs one variant; false: it does not apply to these tensors.
   bool runVariant(const Step &step, const std::string &variant, Reply &reply);
   void compare(const RefResult &expected,
