@@ -13,6 +13,7 @@ import time
 import compiler
 import execute
 import generate
+import gpu
 import judge
 import printer
 import reduce
@@ -31,6 +32,7 @@ def one(seed, tool, options):
     record["evaluate_ms"] = round(1000 * (time.time() - start))
     steps = judge.steps_for(cases, seed, options.only)
     failures, replies = judge.examine(program, None, tool, steps, prepared)
+    failures += judge.on_gpu(program, prepared, tool, options.selvedge, options.gpu, failures)
     record["failures"] = [{"stage": f.stage, "arch": f.arch, "status": f.status, "message": f.message, "kind": f.kind} for f in failures]
     record["ms"] = round(1000 * (time.time() - start))
     times = record["times"] = collections.Counter()
@@ -88,6 +90,9 @@ def collect(options, on_record):
 
 
 class Tally:
+    """What was found, by kind. The worst statuses first; `slow`: executing a form took longer than a step may."""
+    ORDER = ("wrong", "broken", "crash", "timeout", "internal", "declined", "slow")
+
     def __init__(self):
         self.programs = self.skipped = self.clean = 0
         self.compiled = collections.Counter()
@@ -110,8 +115,11 @@ class Tally:
 
     def ordered(self):
         """Kinds with what was found, the worst first."""
-        order = {"wrong": 0, "broken": 0, "crash": 1, "timeout": 1, "internal": 2, "declined": 3}
-        return sorted(self.kinds.items(), key=lambda x: (order.get(x[0].split(" ")[0], 9), -len({s for _, s, _ in x[1]})))
+        return sorted(self.kinds.items(), key=lambda x: (self.ORDER.index(x[0].split(" ")[0]), -len({s for _, s, _ in x[1]})))
+
+    def unexpected(self, known, statuses):
+        """Kinds that fail."""
+        return [k for k in self.kinds if k.split(" ")[0] in statuses and not any(k.startswith(start) for start in known)]
 
     def table(self):
         lines = ["%d programs, %d without any failure, %d skipped (ambiguous)" % (self.programs, self.clean, self.skipped)]
@@ -166,6 +174,10 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     parser.add_argument("--binary", default=os.path.join(root, "build", "bin", "selvedge-fuzz"))
+    parser.add_argument("--selvedge", default=os.path.join(root, "build", "bin", "selvedge"), help="for runs on a GPU")
+    parser.add_argument("--no-gpu", action="store_true", help="leave out the GPU that is here")
+    parser.add_argument("--known", help="file of kinds of failure (how they begin) that are counted and do not fail")
+    parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER), help="kinds that fail, of " + ",".join(Tally.ORDER))
     parser.add_argument("--count", type=int, default=0, help="programs to run")
     parser.add_argument("--seconds", type=float, default=0, help="time to run")
     parser.add_argument("--seed", type=int, default=None, help="of the first program (default: a fresh one, which is printed)")
@@ -177,11 +189,19 @@ def parse(arguments):
     parser.add_argument("--reduce", type=float, default=0, metavar="SECONDS", help="shrink one program of each kind of failure, this long each")
     parser.add_argument("--check", type=int, help="run the program of this seed, print what it fails at, and stop")
     options = parser.parse_args(arguments)
+    options.gpu = [] if options.no_gpu else gpu.archs(options.selvedge)
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 40)
     if not options.count and not options.seconds:
         options.count = 100
     return options
+
+
+def read_known(path):
+    if not path:
+        return []
+    with open(path) as file:
+        return [line.strip() for line in file if line.strip() and not line.startswith("#")]
 
 
 def main(arguments):
@@ -212,7 +232,10 @@ def main(arguments):
     print(tally.table(), flush=True)
     if options.reduce:
         reduce_all(tally, options)
-    return 1 if tally.kinds else 0
+    unexpected = tally.unexpected(read_known(options.known), options.fail_on)
+    for kind in unexpected:
+        print("FAILED: " + kind)
+    return 1 if unexpected else 0
 
 
 if __name__ == "__main__":

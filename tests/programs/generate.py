@@ -249,7 +249,7 @@ def padded(p, dims):
     return total
 
 
-def cases(p, seed, count=2, limit=1 << 22):
+def cases(p, seed, count=2, limit=1 << 21):
     rng = random.Random(seed * 7919 + 13)
     result = []
     for n in range(count):
@@ -259,7 +259,7 @@ def cases(p, seed, count=2, limit=1 << 22):
             dims[d] = rng.choice(SMALL if small else SIZES)
             if n and rng.random() < (0.1 if small else 0.15):
                 dims[d] = 0
-        while padded(p, dims) > limit:
+        while padded(p, dims) > limit >> (2 * n):
             widest = max(dims, key=dims.get)
             if dims[widest] <= 33 or dims[widest] <= 3:
                 break

@@ -6,6 +6,7 @@ import numpy as np
 
 import compiler
 import execute
+import gpu
 import inputs
 import printer
 
@@ -99,9 +100,23 @@ def examine(program, cases, tool, steps=None, prepared=None):
             continue
         if (stage in compiler.FORMS or stage == "plans") and status in ("internal", "declined") and (arch, "compile") in seen:
             continue
+        if step["do"] in ("form", "plans") and (status == "timeout" or "bad_alloc" in reply["message"]):
+            status = "slow"  # it is the interpreter that takes long
         seen.add((arch, stage))
         failures.append(Failure(stage, arch, status, reply["message"], step))
     return failures, replies
+
+
+def on_gpu(program, prepared, tool, selvedge, archs, failures):
+    """Failures of the compiled program on the GPU, for the targets that it compiles for."""
+    refused = {f.arch for f in failures if f.stage == "compile"} | ({"sm_80", "sm_90a"} if any(f.stage == "ref" for f in failures) else set())
+    found = []
+    for arch in archs:
+        if arch not in refused:
+            message = gpu.run(selvedge, program, printer.show_program(program), prepared, arch, tool.folder)
+            if message:
+                found.append(Failure("gpu", arch, "wrong", message))
+    return found
 
 
 def compare(expected, reply, step):
