@@ -322,6 +322,10 @@ TEST_F(Launch, changedScalar) {
               std::bit_cast<uint32_t>(static_cast<float>(value)));
     EXPECT_EQ(all[1].params[1], uint32_t(-3));
   }
+  args.scalars["scale"] = 1e300;
+  launchChanged(args);
+  EXPECT_THAT(error, HasSubstr("scalar 'scale' is 1e+300, beyond"));
+  args.scalars["scale"] = 1;
   args.scalars["window"] = 1.5;
   launchChanged(args);
   EXPECT_THAT(error, HasSubstr("scalar 'window' is 1.5, expected an i32"));
