@@ -135,8 +135,8 @@ Status Kernel::launch(const LaunchShape &shape, std::span<void *> params,
       smemBytes, stream, params.data(), nullptr);
   if (result == cuSuccess)
     return Status();
-  return device.driver->check(result,
-                              fmt::format("cannot launch kernel '{}'", name));
+  return device.driver->checkOn(stream, device.context, result,
+                                fmt::format("cannot launch kernel '{}'", name));
 }
 
 } // namespace selvedge::inline runtime
