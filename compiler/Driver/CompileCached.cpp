@@ -40,7 +40,8 @@ static std::string keyOf(const CompileRequest &request,
       request.plan,
       plans,
       request.device,
-      request.masks == MaskMode::Exact ? "exact" : "tile"};
+      request.masks == MaskMode::Exact ? "exact" : "tile",
+      request.isStrict ? "strict" : ""};
   for (const auto &[name, value] : request.bindings)
     parts.insert(parts.end(), {name, value});
   return DiskCache::key(parts, request.arch + ".selv");
