@@ -15,6 +15,7 @@ import execute
 import generate
 import gpu
 import judge
+import negative
 import printer
 import reduce
 
@@ -32,6 +33,10 @@ def one(seed, tool, options):
     record["evaluate_ms"] = round(1000 * (time.time() - start))
     steps = judge.steps_for(cases, seed, options.only)
     failures, replies = judge.examine(program, None, tool, steps, prepared)
+    if seed % 8 == 0 and negative.depends_on_blocks(program, cases[1]):
+        failures.append(judge.Failure("generator", "", "broken", "the program depends on block sizes"))
+    if options.negative:
+        failures += refused(program, cases, tool, seed)
     failures += judge.on_gpu(program, prepared, tool, options.selvedge, options.gpu, failures)
     record["failures"] = [{"stage": f.stage, "arch": f.arch, "status": f.status, "message": f.message, "kind": f.kind} for f in failures]
     record["ms"] = round(1000 * (time.time() - start))
@@ -41,6 +46,23 @@ def one(seed, tool, options):
         times[step.get("form") or step["do"]] += round(reply["ms"])
     record["compiled"] = [steps[r["step"]]["arch"] for r in replies if steps[r["step"]]["do"] == "compile" and r["status"] == "ok"]
     return record
+
+
+def refused(program, cases, tool, seed):
+    """Makes results depend on the block size: the front end has to say so."""
+    spoilt = negative.spoilt(program, random.Random(seed))
+    if not spoilt:
+        return []
+    what, wrong = spoilt
+    try:
+        if not any(negative.depends_on_blocks(wrong, c) for c in cases if not c.special):
+            return []
+    except (execute.Ambiguous, execute.Invalid):
+        return []
+    reply = tool.ask(printer.show_program(wrong), [], [{"do": "compile", "arch": "sm_80"}])[0]
+    if reply["status"] == "declined":
+        return []
+    return [judge.Failure("negative (" + what + ")", "sm_80", "wrong", "accepted")]
 
 
 def work(options, seeds, results, stop):
@@ -178,6 +200,7 @@ def parse(arguments):
     parser.add_argument("--no-gpu", action="store_true", help="leave out the GPU that is here")
     parser.add_argument("--known", help="file of kinds of failure (how they begin) that are counted and do not fail")
     parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER), help="kinds that fail, of " + ",".join(Tally.ORDER))
+    parser.add_argument("--negative", action="store_true", help="also programs that depend on block sizes, which must be refused")
     parser.add_argument("--count", type=int, default=0, help="programs to run")
     parser.add_argument("--seconds", type=float, default=0, help="time to run")
     parser.add_argument("--seed", type=int, default=None, help="of the first program (default: a fresh one, which is printed)")
@@ -234,7 +257,7 @@ def main(arguments):
         reduce_all(tally, options)
     unexpected = tally.unexpected(read_known(options.known), options.fail_on)
     for kind in unexpected:
-        print("FAILED: " + kind)
+        print("FAILED: " + kind[:120])
     return 1 if unexpected else 0
 
 
