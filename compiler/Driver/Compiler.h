@@ -50,6 +50,9 @@ struct CompileRequest {
   std::string planFolder;
   /// Name of the GPU whose measurements count; empty: the latest of any.
   std::string device;
+  /// Whether it is an error that a verifier refuses the roles of a kernel,
+  /// which then runs without.
+  bool isStrict = false;
   /// Whether MLIR text shows the source places and safety notes of operations.
   bool printLocations = false;
 };
@@ -60,6 +63,7 @@ enum class Emit {
   TileBound,
   SmSeq,
   SmAsync,
+  SmFinal,
   SmLanes,
   Llvm,
   Ptx,
@@ -89,6 +93,8 @@ struct CompileResult {
   std::string cubin;
   /// The choice of plans in effect; empty where the model's first ones are.
   std::string plan;
+  /// What a program lost on its way, and why: kernels without warp roles.
+  std::vector<std::string> remarks;
   /// Why the plans are not good: kernels that spill, or are serialised.
   std::vector<std::string> complaints;
   /// Milliseconds per phase, in order: "frontend", "passes", "ptx", "cubin".

@@ -52,8 +52,8 @@ static llvm::StringRef nameOf(llvm::SourceMgr::DiagKind kind) {
 }
 
 void SourceDiagnostics::print(Diagnostic &diagnostic) {
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-    ++numErrors;
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error && numErrors++ == 0)
+    firstError = diagnostic.str();
   llvm::SourceMgr::DiagKind kind = kindOf(diagnostic.getSeverity());
   llvm::SMLoc place;
   if (auto loc = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())

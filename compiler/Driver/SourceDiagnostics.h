@@ -19,6 +19,8 @@ public:
 
   /// Errors so far.
   unsigned getNumErrors() const { return numErrors; }
+  /// The message of the first one.
+  const std::string &getFirstError() const { return firstError; }
 
 private:
   void print(mlir::Diagnostic &diagnostic);
@@ -26,6 +28,7 @@ private:
   llvm::SourceMgr manager;
   std::string fileName;
   std::string &text;
+  std::string firstError;
   unsigned numErrors = 0;
   mlir::ScopedDiagnosticHandler handler;
 };

@@ -282,7 +282,7 @@ sm.kernel @k args [] warps 2 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !t
   %2 = sm.alloc : <"r" x "t", 1 x 32 x f32, swizzle 0, stages 1>
-  // expected-error @below {{expects a buffer of one element per thread for each register of the result}}
+  // expected-error @below {{expects a buffer like '!sm.buffer<"register" x "thread", 1 x 64 x f32}}
   %3 = sm.reduce add %1 over "j" through %2 : !sm.buffer<"r" x "t", 1 x 32 x f32, swizzle 0, stages 1> : !t -> f32
   sm.return
 }

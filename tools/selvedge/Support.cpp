@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace selvedge::cli {
@@ -24,7 +25,8 @@ int report(const Status &status) {
 }
 
 int report(const CompileResult &result) {
-  std::fputs(result.diagnostics.c_str(), stderr);
+  // Lines of the source may hold anything, zeros too.
+  std::fwrite(result.diagnostics.data(), 1, result.diagnostics.size(), stderr);
   if (result.status != CompileStatus::Ok && result.diagnostics.empty())
     printError("the compilation failed");
   return static_cast<int>(result.status);
@@ -47,6 +49,8 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   request.op = options.op;
   request.arch = options.arch;
   request.plan = options.plan;
+  const char *strict = std::getenv("SELVEDGE_STRICT");
+  request.isStrict = options.isStrict || (strict && *strict);
   if (options.masks == "exact")
     request.masks = MaskMode::Exact;
   if (std::string cache = cacheFolder(); !cache.empty())

@@ -31,6 +31,8 @@ struct SourceOptions {
   std::vector<std::string> sets;
   /// CompileRequest::plan.
   std::string plan;
+  /// CompileRequest::isStrict; the variable SELVEDGE_STRICT sets it, too.
+  bool isStrict = false;
   /// CompileRequest::masks.
   std::string masks = "tile";
 };
