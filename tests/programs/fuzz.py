@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -44,6 +45,9 @@ def one(seed, tool, options):
     for reply in replies:
         step = steps[reply["step"]]
         times[step.get("form") or step["do"]] += round(reply["ms"])
+    bounds = [r.get("unbounded", 0) for r in replies if steps[r["step"]]["do"] == "ref" and not cases[steps[r["step"]]["case"]].special]
+    record["unbounded"] = round(sum(bounds) / max(1, len(bounds)), 4)
+    record["ratio"] = round(max([r.get("ratio", 0) for r in replies] + [0]), 4)
     record["compiled"] = [steps[r["step"]]["arch"] for r in replies if steps[r["step"]]["do"] == "compile" and r["status"] == "ok"]
     return record
 
@@ -120,7 +124,7 @@ class Tally:
         self.compiled = collections.Counter()
         self.kinds = collections.defaultdict(list)
         self.times = collections.Counter()
-        self.milliseconds = []
+        self.milliseconds, self.unbounded, self.ratio = [], 0.0, 0.0
 
     def add(self, record):
         if "skipped" in record:
@@ -130,6 +134,8 @@ class Tally:
         self.compiled.update(record.get("compiled", ()))
         self.clean += not record["failures"]
         self.milliseconds.append(record.get("ms", 0))
+        self.unbounded += record.get("unbounded", 0)
+        self.ratio = max(self.ratio, record.get("ratio", 0))
         self.times.update(record.get("times", {}))
         self.times["evaluate"] += record.get("evaluate_ms", 0)
         for f in record["failures"]:
@@ -150,6 +156,8 @@ class Tally:
             ms = sorted(self.milliseconds)
             lines += ["per program: mean %.0f ms, median %.0f, longest %.0f" % (sum(ms) / len(ms), ms[len(ms) // 2], ms[-1])]
             lines += ["time: " + ", ".join("%s %.0f ms" % (k, v / self.programs) for k, v in self.times.most_common())]
+        lines += ["elements that ref has no bound for: %.1f %%; largest error of a form over its bound: %.2f" % (
+            100 * self.unbounded / max(1, self.programs), self.ratio)]
         lines += ["", "programs  targets         kind (smallest seed's program first)"]
         for kind, found in self.ordered():
             seeds = sorted({(n, s) for n, s, _ in found})
@@ -195,8 +203,10 @@ def reduce_all(tally, options):
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    parser.add_argument("--binary", default=os.path.join(root, "build", "bin", "selvedge-fuzz"))
-    parser.add_argument("--selvedge", default=os.path.join(root, "build", "bin", "selvedge"), help="for runs on a GPU")
+    # Of a build here, or of an archive that was unpacked.
+    programs = next((p for p in (os.path.join(root, "build", "bin"), os.path.join(root, "bin")) if os.path.isdir(p)), "")
+    parser.add_argument("--binary", default=os.path.join(programs, "selvedge-fuzz"))
+    parser.add_argument("--selvedge", default=os.path.join(programs, "selvedge"), help="for runs on a GPU")
     parser.add_argument("--no-gpu", action="store_true", help="leave out the GPU that is here")
     parser.add_argument("--known", help="file of kinds of failure (how they begin) that are counted and do not fail")
     parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER), help="kinds that fail, of " + ",".join(Tally.ORDER))
@@ -253,6 +263,8 @@ def main(arguments):
             report.flush()
     collect(options, on_record)
     print(tally.table(), flush=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print("\nCPU per program: %.2f s" % ((used.ru_utime + used.ru_stime) / max(1, tally.programs)), flush=True)
     if options.reduce:
         reduce_all(tally, options)
     unexpected = tally.unexpected(read_known(options.known), options.fail_on)
