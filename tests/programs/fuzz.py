@@ -71,7 +71,8 @@ def refused(program, cases, tool, seed):
 
 def work(options, seeds, results, stop):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(5)
+    if os.nice(0) == 0:
+        os.nice(5)
     tool = compiler.Compiler(options.binary, options.cpu)
     while not stop.is_set():
         with seeds.get_lock():
