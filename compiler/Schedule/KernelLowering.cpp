@@ -53,7 +53,34 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
   if (failed(lowerBlock(source.getBody().front())))
     return failure();
   sm::ReturnOp::create(builder, withoutDecisions(source.getLoc()));
+  noteRelayouts();
   return target;
+}
+
+/// What it costs that the kernel has several layouts.
+void KernelLowering::noteRelayouts() {
+  int64_t renamed = 0, exchanged = 0, bytes = 0;
+  target.walk([&](sm::RelayoutOp relayout) {
+    if (!relayout.exchanges()) {
+      ++renamed;
+      return;
+    }
+    ++exchanged;
+    bytes += relayout.scratchType(32 * target.getWarps()).getBytes();
+  });
+  if (renamed + exchanged == 0)
+    return;
+  auto count = [](int64_t n) {
+    return std::to_string(n) + (n == 1 ? " tile moves" : " tiles move");
+  };
+  noteDecision(target,
+               {"layouts",
+                std::to_string(contexts.size()) + ", " +
+                    count(renamed + exchanged) + " between them",
+                "products and reductions want the axes held in different ways; " +
+                    count(exchanged) + " through shared memory, which takes " +
+                    std::to_string(bytes) + " bytes and a barrier each, " +
+                    std::to_string(renamed) + " by renaming registers"});
 }
 
 Value KernelLowering::emitAffine(AffineExpr expr, Location loc) {

@@ -50,6 +50,7 @@ private:
   };
 
   void emitCoordinates();
+  void noteRelayouts();
   mlir::Value emitAffine(mlir::AffineExpr expr, mlir::Location loc);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation &op);

@@ -171,7 +171,7 @@ def TileBindBlocks : Pass<"tile-bind-blocks"> {
   let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">,
                  Option<"tiles", "tiles", "std::string", "", "Plans to bind instead of the first">,
                  Option<"origin", "origin", "std::string", "", "Who chose them, and why">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::sm::SmDialect", "::selvedge::tile::TileDialect"];
+  let dependentDialects = ["::selvedge::sm::SmDialect", "::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 
 def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
