@@ -25,6 +25,8 @@ static std::string fileName(const CompileRequest &request, ModuleOp module) {
   os << compilerVersion() << '\0' << request.arch << '\0'
      << program.getSymName() << '\0' << program.getParams() << '\0'
      << request.source;
+  for (const auto &[path, text] : importedFiles(request))
+    os << '\0' << text;
   // Masks that are exact take registers of their own.
   if (request.masks == MaskMode::Exact)
     os << '\0' << "exact";

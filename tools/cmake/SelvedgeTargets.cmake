@@ -9,6 +9,9 @@ if(SELVEDGE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
       CCACHE_SLOPPINESS=pch_defines,time_macros ${SELVEDGE_CCACHE})
 endif()
 
+# Caches of compilations know the compiler by this.
+add_link_options(-Wl,--build-id=sha1)
+
 add_library(SelvedgeOptions INTERFACE)
 # -fPIC in programs too: a precompiled header serves only equal flags.
 target_compile_options(SelvedgeOptions INTERFACE -fPIC -Wall -Wextra -Werror
