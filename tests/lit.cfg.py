@@ -59,4 +59,6 @@ for name in ["HOME", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"]:
 root = os.path.dirname(config.test_source_root)
 fake = os.path.join(config.selvedge_build, "tests/tools/fake-cuda")
 config.substitutions.append(("%fakecuda", fake))
+config.substitutions.append(("%build", config.selvedge_build))
+config.substitutions.append(("%examples", os.path.join(root, "examples")))
 config.substitutions.append(("%templates", os.path.join(root, "templates")))
