@@ -70,11 +70,20 @@ function(selvedge_library name)
   endif()
 endfunction()
 
+# selvedge_standalone(NAME): a program or shared library that may run where the
+# C library is older than here.
+function(selvedge_standalone name)
+  if(TARGET SelvedgeOldGlibc)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:SelvedgeOldGlibc>)
+  endif()
+endfunction()
+
 # selvedge_program(NAME SOURCES... LINK targets... [PRECOMPILED target]): a
 # program in build/bin.
 function(selvedge_program name)
   cmake_parse_arguments(ARG "" "PRECOMPILED" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  selvedge_standalone(${name})
   target_link_libraries(${name} PRIVATE SelvedgeOptions ${ARG_LINK})
   if(ARG_PRECOMPILED)
     target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
