@@ -122,6 +122,20 @@ TEST_F(CompileCached, takesTunedPlansByItself) {
   EXPECT_EQ(result.plan, "");
 }
 
+// A file of plans is as hostile as any other.
+TEST_F(CompileCached, damagedPlansAreNoPlans) {
+  EXPECT_FALSE(isCached());
+  CompileRequest tuned = request;
+  tuned.planFolder = std::string(folder) + "/selvedge/plans";
+  std::string path;
+  PlanMeasurement measurement{"device", "stages=3", "N=5", 0.5, 3};
+  ASSERT_EQ(keepPlan(tuned, measurement, path).status, CompileStatus::Ok);
+  std::error_code error;
+  llvm::raw_fd_ostream(path, error) << std::string(500000, '[');
+  EXPECT_FALSE(isCached());
+  EXPECT_EQ(compileCached(request).plan, "");
+}
+
 TEST_F(CompileCached, importedFilesMatter) {
   std::string imported = std::string(folder) + "/imported.tile";
   auto write = [&](const std::string &text) {
