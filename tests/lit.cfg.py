@@ -50,6 +50,8 @@ if has_gpu():
 
 config.environment["PATH"] = os.pathsep.join(path + [os.environ["PATH"]])
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+# Roles that a verifier refuses are lost quietly, which no test may overlook.
+config.environment["SELVEDGE_STRICT"] = "1"
 # LLVM poisons its arenas by hand, which a library built without ASan undoes.
 config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
 for name in ["HOME", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"]:

@@ -41,7 +41,8 @@ static std::string keyOf(const CompileRequest &request,
       request.plan,
       request.planFolder,
       request.device,
-      request.masks == MaskMode::Exact ? "exact" : "tile"};
+      request.masks == MaskMode::Exact ? "exact" : "tile",
+      request.isStrict ? "strict" : ""};
   std::vector<std::pair<std::string, std::string>> imported =
       importedFiles(request);
   for (const auto &[path, text] : imported)
@@ -66,15 +67,54 @@ static std::string makeEntry(const CompileResult &result) {
          encodeArtifact({result.manifest, result.ptx, result.cubin});
 }
 
+/// The key of a compilation that said something, which names files.
+static std::string notedKey(const std::string &key,
+                            const CompileRequest &request,
+                            std::string_view suffix) {
+  std::vector<std::string_view> parts = {key, request.fileName};
+  std::vector<std::pair<std::string, std::string>> imported =
+      importedFiles(request);
+  for (const auto &[path, text] : imported)
+    parts.push_back(path);
+  return DiskCache::key(parts, suffix);
+}
+
 /// The artefact of an entry whose plans are still the same.
-static std::optional<Artifact> readEntry(std::string_view entry) {
+static std::optional<CompileResult> readEntry(const DiskCache &cache,
+                                              const std::string &key) {
+  std::optional<std::string> content = cache.read(key);
+  if (!content)
+    return std::nullopt;
+  std::string_view entry = *content;
   size_t path = entry.find('\n');
   size_t state = path == entry.npos ? path : entry.find('\n', path + 1);
   if (state == entry.npos || planState(std::string(entry.substr(0, path))) !=
                                  entry.substr(path + 1, state - path - 1))
     return std::nullopt;
   Result<Artifact> artifact = decodeArtifact(entry.substr(state + 1));
-  return artifact.ok() ? std::optional(std::move(*artifact)) : std::nullopt;
+  if (!artifact.ok())
+    return std::nullopt;
+  CompileResult result;
+  result.manifest = std::move(artifact->manifest);
+  result.ptx = std::move(artifact->ptx);
+  result.cubin = std::move(artifact->cubin);
+  return result;
+}
+
+static std::optional<CompileResult> readCache(const DiskCache &cache,
+                                              const std::string &key,
+                                              const CompileRequest &request) {
+  if (std::optional<CompileResult> silent = readEntry(cache, key))
+    return silent;
+  std::optional<std::string> notes =
+      cache.read(notedKey(key, request, ".notes"));
+  if (!notes)
+    return std::nullopt;
+  std::optional<CompileResult> result =
+      readEntry(cache, notedKey(key, request, ".selv"));
+  if (result)
+    result->diagnostics = std::move(*notes);
+  return result;
 }
 
 static CompileResult compileWith(const CompileRequest &request,
@@ -82,22 +122,22 @@ static CompileResult compileWith(const CompileRequest &request,
   auto start = std::chrono::steady_clock::now();
   DiskCache cache;
   std::string key = keyOf(request, ptxas);
-  if (std::optional<std::string> entry = cache.read(key))
-    if (std::optional<Artifact> artifact = readEntry(*entry)) {
-      CompileResult result;
-      result.manifest = std::move(artifact->manifest);
-      result.ptx = std::move(artifact->ptx);
-      result.cubin = std::move(artifact->cubin);
-      std::chrono::duration<double, std::milli> time =
-          std::chrono::steady_clock::now() - start;
-      result.phases.emplace_back("cache", time.count());
-      return result;
-    }
+  if (std::optional<CompileResult> found = readCache(cache, key, request)) {
+    std::chrono::duration<double, std::milli> time =
+        std::chrono::steady_clock::now() - start;
+    found->phases.emplace_back("cache", time.count());
+    return std::move(*found);
+  }
   CompileResult result = compile(request);
   // An imported file may have changed meanwhile.
-  if (result.status == CompileStatus::Ok && result.diagnostics.empty() &&
-      keyOf(request, ptxas) == key)
+  if (result.status != CompileStatus::Ok || keyOf(request, ptxas) != key)
+    return result;
+  if (result.diagnostics.empty()) {
     cache.write(key, makeEntry(result));
+  } else {
+    cache.write(notedKey(key, request, ".selv"), makeEntry(result));
+    cache.write(notedKey(key, request, ".notes"), result.diagnostics);
+  }
   return result;
 }
 

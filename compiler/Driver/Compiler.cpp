@@ -87,7 +87,8 @@ CompileResult explainOp(const CompileRequest &request, ExplainFormat format,
   Session session(request);
   explain::Trace trace;
   if (session.checkArch() && session.parse() && session.choosePlans() &&
-      session.runPasses(Emit::SmAsync, explain::observe(trace))) {
+      session.runPasses(Emit::SmAsync,
+                        [&] { return explain::observe(trace); })) {
     explain::Explanation explanation = explain::collect(
         trace, session.getModule(), {request.fileName, request.source});
     explanation.arch = request.arch;
@@ -101,8 +102,8 @@ CompileResult listPlans(const CompileRequest &request,
   candidates.clear();
   Session session(request);
   if (session.checkArch() && session.parse() &&
-      session.runPasses(Emit::TileBound))
-    candidates = driver::listCandidates(session.getModule(), request.arch);
+      session.runPasses(Emit::SmAsync))
+    candidates = driver::listCandidates(session.getUnbound(), request.arch);
   return std::move(session.result);
 }
 

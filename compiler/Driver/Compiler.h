@@ -56,6 +56,9 @@ struct CompileRequest {
   bool ignoresStoredPlans = false;
   /// Name of the GPU whose measurements count; empty: the latest of any.
   std::string device;
+  /// Whether it is an error that a verifier refuses the roles of a kernel,
+  /// which then runs without.
+  bool isStrict = false;
   /// Whether MLIR text shows the source places and safety notes of operations.
   bool printLocations = false;
 };
@@ -66,6 +69,7 @@ enum class Emit {
   TileBound,
   SmSeq,
   SmAsync,
+  SmFinal,
   SmLanes,
   Llvm,
   Ptx,
@@ -98,6 +102,8 @@ struct CompileResult {
   /// The file of the plan folder that was asked for plans, whether or not it
   /// exists; empty where none was.
   std::string planFile;
+  /// What a program lost on its way, and why: kernels without warp roles.
+  std::vector<std::string> remarks;
   /// Why the plans are not good: kernels that spill, or are serialised.
   std::vector<std::string> complaints;
   /// Milliseconds per phase, in order: "frontend", "passes", "ptx", "cubin".

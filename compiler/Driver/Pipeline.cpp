@@ -39,6 +39,7 @@ void addSafety(OpPassManager &pm, MaskMode masks) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<tile::ProgramOp>(safety::createTileClampWeights());
   pm.addNestedPass<tile::ProgramOp>(
       safety::createTileObligations({masks == MaskMode::Exact}));
   pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
@@ -51,9 +52,8 @@ void addSafety(OpPassManager &pm, MaskMode masks) {
   pm.addNestedPass<tile::ProgramOp>(verify::createVerifyTileCoverage());
 }
 
-/// Sizes and softmax steps, still on tile.
-void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
-              MaskMode masks) {
+/// Parts of loops, softmax steps and versions: what does not depend on plans.
+void addVersions(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileSplitVariants({arch.str()}));
   pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
   pm.addPass(schedule::createTileExpandSoftmax());
@@ -61,6 +61,11 @@ void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
   pm.addPass(schedule::createTileRowClasses({arch.str()}));
   pm.addPass(
       verify::createVerifyTileParts(schedule::createTileInteriorParts()));
+}
+
+/// Sizes, still on tile.
+void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
+              MaskMode masks) {
   pm.addPass(schedule::createTileBindBlocks(
       {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
   pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
@@ -87,6 +92,8 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
     if (plans.choice.rings)
       options.slots = plans.choice.rings;
     options.drop = !plans.choice.bulk;
+    llvm::append_range(options.without, plans.withoutRoles);
+    options.strict = plans.isStrict;
     OpPassManager roles(ModuleOp::getOperationName());
     roles.addPass(schedule::createSmWarpRoles(options));
     pm.addPass(verify::createVerifySmOrder(std::move(roles)));
@@ -105,12 +112,20 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
 
 } // namespace
 
-void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                   const ChosenPlans &plans, MaskMode masks) {
+void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
+                          MaskMode masks) {
   if (stage == Emit::Tile)
     return;
+  pm.addPass(schedule::createTileExpandProducts());
   pm.addPass(schedule::createTilePackRows());
   addSafety(pm, masks);
+  addVersions(pm, arch);
+}
+
+void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
+                         const ChosenPlans &plans, MaskMode masks) {
+  if (stage == Emit::Tile)
+    return;
   addBound(pm, arch, plans, masks);
   if (stage == Emit::TileBound)
     return;
@@ -122,10 +137,11 @@ void buildPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   if (stage == Emit::SmSeq)
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
+  if (stage != Emit::SmAsync)
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
 }
 
 void buildLanePipeline(OpPassManager &pm) {
-  pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
   pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(sm80::createSmToLanes());
   addLaneCleanUp(pm);

@@ -8,6 +8,9 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <string>
+#include <vector>
+
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
@@ -19,14 +22,25 @@ struct ChosenPlans {
   schedule::PlanChoice choice;
   /// Who chose them, for `explain`.
   std::string origin;
+  /// By name in a PlanChoice, kernels that are kept from roles.
+  std::vector<std::string> withoutRoles;
+  /// Whether a kernel that is planned for roles must have them.
+  bool isStrict = false;
 };
 
 /// Appends the passes that take a module of the tile dialect to `stage`, at
-/// most to Emit::SmAsync, which is what is verified of any kernel. Without
+/// most to where plans are bound: what is the same for all plans. Without
 /// `arch` only Emit::Tile is possible.
-void buildPipeline(mlir::OpPassManager &pm, Emit stage, llvm::StringRef arch,
-                   const ChosenPlans &plans = {},
-                   MaskMode masks = MaskMode::Tile);
+void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
+                          llvm::StringRef arch,
+                          MaskMode masks = MaskMode::Tile);
+
+/// Appends the passes from there to `stage`, at most to Emit::SmFinal. Behind
+/// Emit::SmAsync, which is what is verified of any kernel, no pass changes
+/// values.
+void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
+                         llvm::StringRef arch, const ChosenPlans &plans = {},
+                         MaskMode masks = MaskMode::Tile);
 
 /// Appends the passes from there to per-thread code, Emit::SmLanes, which all
 /// later stages need; the rest is not MLIR's.

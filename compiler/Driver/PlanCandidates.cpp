@@ -8,9 +8,9 @@ namespace selvedge::driver {
 
 using schedule::PlanChoice;
 
-std::vector<PlanCandidate> listCandidates(mlir::ModuleOp bound,
+std::vector<PlanCandidate> listCandidates(mlir::ModuleOp unbound,
                                           llvm::StringRef arch) {
-  std::vector<KernelPlans> kernels = listKernelPlans(bound, arch);
+  std::vector<KernelPlans> kernels = listKernelPlans(unbound, arch);
   auto isUniversal = [](const KernelPlans &kernel) {
     return llvm::StringRef(kernel.name).starts_with("universal.");
   };

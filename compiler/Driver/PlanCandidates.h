@@ -15,7 +15,7 @@ namespace selvedge::driver {
 /// The model's choice first; then one kernel at a time with each of its other
 /// plans; then other depths of rings or pipelines. The version for any strides
 /// keeps its plans: aligned tensors never run it.
-std::vector<PlanCandidate> listCandidates(mlir::ModuleOp bound,
+std::vector<PlanCandidate> listCandidates(mlir::ModuleOp unbound,
                                           llvm::StringRef arch);
 
 } // namespace selvedge::driver

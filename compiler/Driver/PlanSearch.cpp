@@ -26,15 +26,13 @@ bool Verdict::isGood() const {
   return !isSerialised && spillBytes < spillLimit;
 }
 
-std::vector<KernelPlans> listKernelPlans(ModuleOp bound, StringRef arch) {
+std::vector<KernelPlans> listKernelPlans(ModuleOp unbound, StringRef arch) {
   std::vector<KernelPlans> result;
-  bound.walk([&](tile::KernelOp kernel) {
+  unbound.walk([&](tile::KernelOp kernel) {
     // The passes before have done the same without an error.
-    FailureOr<schedule::AxisRoles> roles = schedule::assignRoles(kernel);
-    if (failed(roles))
-      return;
+    schedule::KernelLayouts layouts(kernel);
     FailureOr<schedule::RankedPlans> ranked =
-        schedule::rankPlans(kernel, *roles, *targetInfo(arch));
+        schedule::rankPlans(kernel, layouts, *targetInfo(arch));
     if (failed(ranked))
       return;
     KernelPlans &plans = result.emplace_back();
@@ -115,19 +113,16 @@ namespace {
 
 class Search {
 public:
-  Search(const CompileRequest &request, Session &first)
-      : request(request), op(first.getOpName()) {
-    best = std::move(first.result);
-    log = first.getLog();
-    best.complaints = complaintsOf(log);
-    assembled[schedule::printChoice(compiled)] = best;
+  Search(const CompileRequest &request, Session &session)
+      : request(request), session(session) {
+    keep();
   }
 
   CompileResult run() {
-    if (!list())
-      return std::move(best);
+    kernels = listKernelPlans(session.getUnbound(), request.arch);
     for (size_t attempt = 1;; ++attempt) {
-      for (const auto &[name, verdict] : judge(log, op, kernels))
+      for (const auto &[name, verdict] :
+           judge(session.getLog(), session.getOpName(), kernels))
         seen[name].emplace(position[name], verdict);
       if (attempt == maxAttempts || !advance())
         break;
@@ -139,10 +134,12 @@ public:
             return a.second < b.second;
           })->first;
     PlanChoice last = choiceAt();
-    // The version for any strides multiplies warp by warp.
+    // Warps multiply one by one.
     for (const KernelPlans &kernel : kernels)
-      if (isSplit() && !isUniversal(kernel) && verdictOf(kernel).isSerialised)
-        last.bulk = false;
+      if (isSplit() && !isUniversal(kernel) && verdictOf(kernel).isSerialised) {
+        last.withoutRoles.insert(kernel.name);
+        last.tiles.erase(kernel.name);
+      }
     if (last != compiled)
       compile(last);
     remember(last);
@@ -150,15 +147,6 @@ public:
   }
 
 private:
-  bool list() {
-    Session session(request);
-    if (!session.checkArch() || !session.parse() ||
-        !session.runPasses(Emit::TileBound))
-      return false;
-    kernels = listKernelPlans(session.getModule(), request.arch);
-    return true;
-  }
-
   static bool isUniversal(const KernelPlans &kernel) {
     return StringRef(kernel.name).starts_with("universal.");
   }
@@ -213,8 +201,7 @@ private:
 
   /// Why the plans are not the first ones.
   std::string reason(const PlanChoice &choice) {
-    std::string text =
-        choice.bulk ? "" : "ptxas serialises the products of warpgroups";
+    std::string text = choice.withoutRoles.empty() ? "" : serialised;
     for (const KernelPlans &kernel : kernels) {
       const auto &verdicts = seen[kernel.name];
       if (verdicts.size() < 2)
@@ -234,41 +221,43 @@ private:
 
   void compile(const PlanChoice &choice) {
     compiled = choice;
-    CompileRequest attempt = request;
-    attempt.plan = schedule::printChoice(choice);
-    if (auto known = assembled.find(attempt.plan); known != assembled.end()) {
+    if (auto known = assembled.find(schedule::printChoice(choice));
+        known != assembled.end()) {
       best = known->second;
       return;
     }
-    Session session(attempt);
-    if (session.checkArch() && session.parse() && session.locatePtxas() &&
-        session.choosePlans() && session.compileToPtx())
+    session.restart(choice, choice.withoutRoles.empty()
+                                ? "found to assemble well"
+                                : serialised);
+    if (session.compileToPtx())
       session.assemble();
-    log = session.getLog();
-    best = std::move(session.result);
-    best.complaints = complaintsOf(log);
-    assembled[attempt.plan] = best;
+    keep();
+  }
+
+  void keep() {
+    best = session.result;
+    best.complaints = complaintsOf(session.getLog());
+    assembled[schedule::printChoice(compiled)] = best;
   }
 
   /// A folder that cannot be written costs time, nothing else.
   void remember(const PlanChoice &choice) {
     if (request.planFolder.empty() || best.status != CompileStatus::Ok)
       return;
-    Session session(request);
-    if (session.parse())
-      llvm::consumeError(
-          PlanStore(request, session.getModule())
-              .keepVerdict({schedule::printChoice(choice), reason(choice)}));
+    llvm::consumeError(
+        PlanStore(request, session.getUnbound())
+            .keepVerdict({schedule::printChoice(choice), reason(choice)}));
   }
 
+  static constexpr const char *serialised =
+      "ptxas serialises the products of warpgroups";
+
   const CompileRequest &request;
-  std::string op;
+  Session &session;
   std::vector<KernelPlans> kernels;
   std::map<std::string, size_t> position;
   /// By kernel and position.
   std::map<std::string, std::map<size_t, Verdict>> seen;
-  /// Of the compilation before.
-  ptx::PtxasLog log;
   /// What every choice so far has become.
   std::map<std::string, CompileResult> assembled;
   PlanChoice compiled;
@@ -277,8 +266,8 @@ private:
 
 } // namespace
 
-CompileResult searchPlans(const CompileRequest &request, Session &first) {
-  return Search(request, first).run();
+CompileResult searchPlans(const CompileRequest &request, Session &session) {
+  return Search(request, session).run();
 }
 
 } // namespace selvedge::driver

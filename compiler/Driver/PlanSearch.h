@@ -22,8 +22,8 @@ struct KernelPlans {
   std::vector<Entry> plans;
 };
 
-/// The plans of all kernels of a program whose blocks are bound.
-std::vector<KernelPlans> listKernelPlans(mlir::ModuleOp bound,
+/// The plans of all kernels of a program for which plans are to be bound.
+std::vector<KernelPlans> listKernelPlans(mlir::ModuleOp unbound,
                                          llvm::StringRef arch);
 
 /// What ptxas made of a kernel.
@@ -56,10 +56,10 @@ std::vector<std::string> complaintsOf(const ptx::PtxasLog &log);
 
 /// Compiles with the next plans of kernels that spill or are serialised, a few
 /// times; plans that leave fewer registers free than one that spills are passed
-/// over. `first` is the attempt with the first ones. Takes the plans that
-/// spill least; where ptxas serialises every one that was tried, the version
-/// for any strides serves all tensors.
-CompileResult searchPlans(const CompileRequest &request, Session &first);
+/// over. `session` has made the attempt with the first ones. Takes the plans
+/// that spill least; kernels of which ptxas serialises every one that was tried
+/// run without warp roles.
+CompileResult searchPlans(const CompileRequest &request, Session &session);
 
 } // namespace selvedge::driver
 

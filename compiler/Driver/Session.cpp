@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Session.h"
 
+#include "compiler/Driver/PhaseTimer.h"
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
@@ -16,67 +17,12 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassInstrumentation.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <chrono>
 
 namespace selvedge::driver {
 
 using namespace mlir;
-
-namespace {
-
-/// Adds the time until its end to one phase of a result.
-class PhaseTimer {
-public:
-  PhaseTimer(CompileResult &result, const char *phase)
-      : result(result), phase(phase), start(Clock::now()) {}
-  ~PhaseTimer() {
-    double ms =
-        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    for (auto &[name, total] : result.phases)
-      if (name == phase) {
-        total += ms;
-        return;
-      }
-    result.phases.emplace_back(phase, ms);
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-  CompileResult &result;
-  const char *phase;
-  Clock::time_point start;
-};
-
-/// Remembers the pass that failed and whether its output was invalid IR: the
-/// one is often the program's fault, the other never.
-struct FailureWatch : PassInstrumentation {
-  struct Failure {
-    std::string pass;
-    bool invalidIR = false;
-  };
-
-  FailureWatch(MLIRContext &context, Failure &failure)
-      : context(context), failure(failure) {}
-
-  void runAfterPassFailed(Pass *pass, Operation *op) override {
-    if (!failure.pass.empty())
-      return;
-    failure.pass = pass->getArgument().str();
-    ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
-    failure.invalidIR = failed(verify(op));
-  }
-
-  MLIRContext &context;
-  Failure &failure;
-};
-
-} // namespace
 
 static DialectRegistry makeRegistry() {
   DialectRegistry registry;
@@ -179,33 +125,18 @@ bool Session::choosePlans() {
   return true;
 }
 
-bool Session::runPasses(Emit stage,
-                        std::unique_ptr<PassInstrumentation> observer) {
-  PhaseTimer timer(result, "passes");
-  SourceDiagnostics diagnostics(context, request.fileName, request.source,
-                                result.diagnostics);
-  FailureWatch::Failure failure;
-  PassManager tiles(&context, ModuleOp::getOperationName()),
-      lanes(&context, ModuleOp::getOperationName());
-  for (PassManager *pm : {&tiles, &lanes})
-    pm->addInstrumentation(std::make_unique<FailureWatch>(context, failure));
-  if (observer)
-    tiles.addInstrumentation(std::move(observer));
-  buildPipeline(tiles, stage, request.arch, plans, request.masks);
-  if (stage >= Emit::SmLanes)
-    buildLanePipeline(lanes);
-  // Of code this long once is enough: as text here, else for LLVM.
-  lanes.enableVerifier(false);
-  if (succeeded(tiles.run(*module)) && succeeded(lanes.run(*module)))
-    return stage != Emit::SmLanes || succeeded(verify(*module)) ||
-           internalError("the passes made invalid code of a thread");
-  bool isVerifier = llvm::StringRef(failure.pass).starts_with("verify-");
-  if (failure.invalidIR || isVerifier || diagnostics.getNumErrors() == 0)
-    return internalError(
-        "pass '" + failure.pass +
-        (isVerifier ? "' refused the compiler's own output" : "' failed"));
-  result.status = CompileStatus::BadInput;
-  return false;
+void Session::restart(const schedule::PlanChoice &choice,
+                      const std::string &origin) {
+  plans.choice = choice;
+  plans.origin = origin;
+  result.status = CompileStatus::Ok;
+  result.diagnostics = programDiagnostics;
+  result.ptx.clear();
+  result.cubin.clear();
+  log = {};
+  result.plan = schedule::printChoice(choice);
+  for (const std::string &name : choice.withoutRoles)
+    keepFromRoles(name, origin);
 }
 
 bool Session::compileToPtx() {

@@ -15,10 +15,13 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace selvedge::driver {
+
+struct PassFailure;
 
 /// Runs the steps of a compilation on one context and collects diagnostics and
 /// times in a CompileResult. Each step returns false after it recorded why it
@@ -36,9 +39,15 @@ public:
   bool locatePtxas();
   /// Text to tile dialect.
   bool parse();
-  /// Runs the passes up to `stage`, watched by `observer` if there is one.
-  bool runPasses(Emit stage,
-                 std::unique_ptr<mlir::PassInstrumentation> observer = nullptr);
+  /// Makes watchers of the passes, all of the same thing.
+  using Observe = std::function<std::unique_ptr<mlir::PassInstrumentation>()>;
+  /// Runs the passes up to `stage`, watched if `observe` is given. Kernels
+  /// whose roles a verifier refuses are planned again without, and a remark
+  /// says so.
+  bool runPasses(Emit stage, const Observe &observe = nullptr);
+  /// Prepares passes with other plans; what is the same for all plans is not
+  /// done again.
+  void restart(const schedule::PlanChoice &choice, const std::string &origin);
   /// Everything up to PTX and the manifest.
   bool compileToPtx();
   /// Lowers kernels to LLVM IR and checks it.
@@ -56,6 +65,8 @@ public:
   const std::string &getOpName() const { return opName; }
   /// The program in its present form.
   mlir::ModuleOp getModule() { return *module; }
+  /// The program for which plans are to be bound, once passes have run.
+  mlir::ModuleOp getUnbound() { return *unbound; }
   /// The same as text, with locations if the request asks for them.
   std::string printModule();
   std::string printLLVM();
@@ -72,15 +83,25 @@ public:
 private:
   bool badInput(const llvm::Twine &message, const llvm::Twine &hint = "");
   bool internalError(const llvm::Twine &message);
+  bool runPipeline(llvm::function_ref<void(mlir::OpPassManager &)> build,
+                   const Observe &observe, PassFailure &failure,
+                   bool isVerified = true);
+  bool runProgramPasses(Emit stage, const Observe &observe);
+  bool runKernelPasses(Emit stage, const Observe &observe);
+  /// Records a failure.
+  bool refuse(const PassFailure &failure, unsigned numErrors);
+  /// Has warps execute the kernel of that name; false where they already do.
+  bool keepFromRoles(const std::string &name, const std::string &why);
+  bool replanWithoutRoles();
   /// Stores a manifest, or the error that stands for it.
   bool keepManifest(llvm::Expected<std::string> text);
 
   const CompileRequest &request;
   mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::OwningOpRef<mlir::ModuleOp> module, unbound;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
-  std::string ptxas, opName;
+  std::string ptxas, opName, programDiagnostics;
   ChosenPlans plans;
   ptx::PtxasLog log;
 };

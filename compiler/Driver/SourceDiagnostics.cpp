@@ -63,8 +63,8 @@ unsigned SourceDiagnostics::bufferOf(llvm::StringRef name) {
 }
 
 void SourceDiagnostics::print(Diagnostic &diagnostic) {
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-    ++numErrors;
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error && numErrors++ == 0)
+    firstError = diagnostic.str();
   llvm::SourceMgr::DiagKind kind = kindOf(diagnostic.getSeverity());
   llvm::SMLoc place;
   if (auto loc = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())

@@ -20,6 +20,8 @@ public:
 
   /// Errors so far.
   unsigned getNumErrors() const { return numErrors; }
+  /// The message of the first one.
+  const std::string &getFirstError() const { return firstError; }
 
 private:
   void print(mlir::Diagnostic &diagnostic);
@@ -32,6 +34,7 @@ private:
   std::map<std::string, unsigned> imported;
   std::string fileName;
   std::string &text;
+  std::string firstError;
   unsigned numErrors = 0;
   mlir::ScopedDiagnosticHandler handler;
 };

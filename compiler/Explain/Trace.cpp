@@ -16,6 +16,15 @@ class Observer : public PassInstrumentation {
 public:
   explicit Observer(Trace &trace) : trace(trace) {}
 
+  void runBeforePass(Pass *pass, Operation *) override {
+    if (pass->getArgument() != "tile-bind-blocks")
+      return;
+    if (!trace.unbound)
+      trace.unbound = {trace.removed, trace.present};
+    trace.removed = trace.unbound->removed;
+    trace.present = trace.unbound->present;
+  }
+
   void runAfterPass(Pass *pass, Operation *op) override {
     auto module = dyn_cast<ModuleOp>(op);
     if (!module)
@@ -40,14 +49,13 @@ private:
       if (std::optional<tile::SafetyNote> note = tile::noteOf(op->getLoc()))
         now.emplace(note->id, op->getLoc());
     });
-    for (const auto &[id, loc] : present)
+    for (const auto &[id, loc] : trace.present)
       if (!now.contains(id))
         trace.removed.insert_or_assign(id, Trace::Removal{pass.str(), loc});
-    present = std::move(now);
+    trace.present = std::move(now);
   }
 
   Trace &trace;
-  std::map<std::string, Location> present;
 };
 
 } // namespace

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace selvedge::explain {
@@ -29,6 +30,14 @@ struct Trace {
   };
   /// By id.
   std::map<std::string, Removal> removed;
+  /// Notes of the program as it is.
+  std::map<std::string, mlir::Location> present;
+  /// Both as they were when plans were bound: that may be done again.
+  struct Unbound {
+    std::map<std::string, Removal> removed;
+    std::map<std::string, mlir::Location> present;
+  };
+  std::optional<Unbound> unbound;
 };
 
 /// An instrumentation that fills `trace`, which must outlive it.

@@ -103,8 +103,9 @@ TileRef convert(const TileRef &source, Type elementType,
   auto result = std::make_shared<TileValue>(*source);
   for (double &value : result->values) {
     double narrow = roundTo(value, elementType);
-    bool saturates = overflow == tile::Overflow::Sat && std::isfinite(value) &&
-                     std::isinf(narrow);
+    bool saturates = overflow == tile::Overflow::Clamp ||
+                     (overflow == tile::Overflow::Sat && std::isfinite(value));
+    saturates &= std::isinf(narrow);
     value = saturates ? std::copysign(format.maxFinite, value) : narrow;
   }
   return result;

@@ -98,9 +98,11 @@ Num rounded(Num x, const Format &format) {
 }
 
 Num narrowed(Num x, const Format &format, tile::Overflow overflow) {
+  if (overflow == tile::Overflow::Clamp && std::isinf(x.value))
+    return {std::copysign(format.maxFinite, x.value), 0};
   if (!std::isfinite(x.value))
     return x;
-  bool sat = overflow == tile::Overflow::Sat;
+  bool sat = overflow != tile::Overflow::Inf;
   // A source that may itself be Inf stays Inf; else clamping is a contraction.
   if (std::isinf(x.bound))
     return {sat ? std::clamp(x.value, -format.maxFinite, format.maxFinite)

@@ -5,6 +5,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileClampWeights : Pass<"tile-clamp-weights", "::selvedge::tile::ProgramOp"> {
+  let summary = "Have the narrowing of softmax weights clamp: they are never Inf";
+  let description = [{
+    `as T` keeps Inf, for which `cvt.rn.satfinite` is not enough. The weights of a step are 1 at most, or NaN, and so is the weight of a score against a finished state if that score is one that the state has seen:
+    the same expression of indices which run over the same numbers, stored nowhere else than where the step had a score. Any other value keeps Inf, whatever it looks like.
+
+    Before: `%w, %max, %sum = tile.softmax_update %s, ...`, `%n = tile.convert %w sat`
+    After: `%n = tile.convert %w clamp`
+    Not: `tile.convert (math.exp2 (arith.subf %x, %y)) sat`
+  }];
+}
+
 def TileExactCompares : Pass<"tile-exact-compares", "::selvedge::tile::ProgramOp"> {
   let summary = "Compare sums of indices and scalars as the integers that they mean";
   let description = [{

@@ -20,29 +20,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Weights of a softmax are exponentials of differences with a value of their
-/// row: at most 1, or one that is not used where it is far more; times the
-/// inverse of their row's sum less than that.
-bool isWeight(Value v) {
-  if (auto guarded = v.getDefiningOp<arith::SelectOp>())
-    v = guarded.getFalseValue();
-  if (auto scaled = v.getDefiningOp<arith::MulFOp>();
-      scaled && scaled.getRhs().getDefiningOp<BroadcastOp>())
-    v = scaled.getLhs();
-  auto weights = v.getDefiningOp<math::Exp2Op>();
-  if (!weights)
-    return false;
-  Value exponent = weights.getOperand();
-  if (auto scaled = exponent.getDefiningOp<arith::MulFOp>())
-    exponent = scaled.getLhs();
-  Value reference;
-  if (auto difference = exponent.getDefiningOp<arith::SubFOp>())
-    reference = difference.getRhs();
-  else if (auto sum = exponent.getDefiningOp<math::FmaOp>())
-    reference = sum.getC();
-  return reference && reference.getDefiningOp<BroadcastOp>();
-}
-
 /// The tile that a compare, true for Inf and NaN, is about; else null.
 Value testedTile(AnyOp any) {
   auto compare = any.getCondition().getDefiningOp<arith::CmpFOp>();
@@ -67,10 +44,10 @@ scf::IfOp repairOf(Value source, Block *block) {
   return isAlone ? branch : scf::IfOp();
 }
 
-/// `cvt.satfinite` turns Inf into the largest number, `cvt` what is too large
-/// into Inf. Where a warp has one of them, or NaN, its lanes are told apart.
-/// What is not finite stays so when it is narrowed: one test stands for that of
-/// a branch that computes such a tile again.
+/// `cvt.satfinite` turns Inf into the largest number (`clamp`), `cvt` what is
+/// too large into Inf. Where a warp has one of them, or NaN, its lanes are told
+/// apart. What is not finite stays so when it is narrowed: one test stands for
+/// that of a branch that computes such a tile again.
 void keepInfinity(ConvertOp convert) {
   OpBuilder b(convert);
   Location loc = convert.getLoc();
@@ -93,7 +70,7 @@ void keepInfinity(ConvertOp convert) {
         arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
                               math::AbsFOp::create(b, loc, source), infinity);
     return arith::SelectOp::create(b, loc, isInfinite, kept,
-                                   narrowed(tile::Overflow::Sat));
+                                   narrowed(tile::Overflow::Clamp));
   };
   Value result;
   if (isTile) {
@@ -139,8 +116,7 @@ struct SmKeepInfinityPass : impl::SmKeepInfinityBase<SmKeepInfinityPass> {
       any.erase();
     });
     getOperation()->walk([&](ConvertOp convert) {
-      if (convert.getOverflow() == tile::Overflow::Sat &&
-          !isWeight(convert.getSource()))
+      if (convert.getOverflow() == tile::Overflow::Sat)
         converts.push_back(convert);
     });
     for (ConvertOp convert : converts)

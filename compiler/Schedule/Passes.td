@@ -30,6 +30,18 @@ def TileExpandSoftmax : Pass<"tile-expand-softmax"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileExpandProducts : Pass<"tile-expand-products"> {
+  let summary = "Replace products that tensor cores do not take by multiplications and sums";
+  let description = [{
+    Tensor cores multiply two tiles of bf16 or of f16 with two axes each over one shared axis. Other products (f32 operands, a matrix and a vector, several contracted axes) are
+    sums of products of elements, in f32. Comes before the safety passes, which see a plain reduction.
+
+    Before: `%c = tile.dot %a, %b init %acc over ["k"] where(%p)`, `%b` a vector
+    After: `%ab = arith.mulf %a, broadcast %b`, `%c = arith.addf %acc, (tile.reduce add %ab over ["k"] where(%p))`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileLoopParts : Pass<"tile-loop-parts"> {
   let summary = "Split loops where predicates become true everywhere, and skip steps that do nothing";
   let description = [{
@@ -159,7 +171,7 @@ def TileBindBlocks : Pass<"tile-bind-blocks"> {
   let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">,
                  Option<"tiles", "tiles", "std::string", "", "Plans to bind instead of the first">,
                  Option<"origin", "origin", "std::string", "", "Who chose them, and why">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+  let dependentDialects = ["::selvedge::sm::SmDialect", "::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 
 def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
@@ -189,7 +201,8 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Loops that only
     add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
     through shared memory by TMA where their rows are whole words of 16 bytes, else lane by lane: a branch decides where the extent is known at run time only. Where they do not fit as a
-    whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`; other kernels stay as they are.
+    whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`; other kernels stay as they are, and so do those of which some operation
+    has no place in the form: their location says why (`strict`: an error).
 
     Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
     After:
@@ -199,15 +212,17 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"report", "report", "bool", "false", "Say why a kernel stays as it is">,
+                 Option<"strict", "strict", "bool", "false", "Fail where a kernel with a plan for roles cannot have them">,
+                 ListOption<"without", "without", "std::string", "Kernels that stay as they are, named as in a choice of plans">,
                  Option<"slots", "slots", "int64_t", "4", "Most slots of a ring">,
                  Option<"drop", "drop", "bool", "false", "Leave out variants that warpgroups would execute: the last one serves all tensors">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 
 def SmReduceScratch : Pass<"sm-reduce-scratch", "::selvedge::sm::KernelOp"> {
-  let summary = "Give reductions across warps a buffer, and a barrier where it is used again";
+  let summary = "Give what exchanges parts between threads a buffer, and a barrier where it is used again";
   let description = [{
-    What they exchange is then in the program, and `verify-sm-async` orders it like any other buffer. A loop whose rounds pass another barrier, such as that of a second reduction, needs none.
+    Reductions across warps, and tiles that other threads need in another layout. What they exchange is then in the program, and `verify-sm-async` orders it like any other buffer. A loop whose rounds pass another barrier, such as that of a second reduction, needs none.
 
     Before: `scf.for { %m = sm.reduce max %x over "j" ... }`, the axis spread over warps
     After: `%parts = sm.alloc ...`, `scf.for { %m = sm.reduce max %x over "j" through %parts ...; sm.barrier }`
@@ -229,7 +244,7 @@ def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
   let summary = "Saturating narrowing keeps Inf";
   let description = [{
     `as T` saturates finite values and keeps Inf and NaN, but `cvt.satfinite` turns Inf into the largest number (PTX ISA, "cvt") and `cvt` what is too large into Inf. Where a warp gets Inf or NaN from
-    the latter it chooses lane by lane. Weights of a softmax are never Inf and are left alone. Where what is narrowed is computed again if it is not finite (`tile-exact-masks`), this test
+    the latter it chooses lane by lane. Narrowing that clamps, as that of softmax weights (`tile-clamp-weights`), is left alone. Where what is narrowed is computed again if it is not finite (`tile-exact-masks`), this test
     stands before that one: what is not finite is not finite narrowed. Such tests become `sm.not_finite`, which takes one operation per register instead of three.
 
     Before: `%n = sm.convert %x sat`
@@ -237,7 +252,7 @@ def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
     ```
     %kept = sm.convert %x inf
     %found = sm.not_finite %kept
-    %n = scf.if %found { select (arith.cmpf oeq, |%x|, inf), %kept, (sm.convert %x sat) } else { %kept }
+    %n = scf.if %found { select (arith.cmpf oeq, |%x|, inf), %kept, (sm.convert %x clamp) } else { %kept }
     ```
     Before: `%e = scf.if (sm.any (arith.cmpf uge |%x|, inf)) { %again } else { %x }`, `%n = sm.convert %e sat`
     After:
@@ -245,7 +260,7 @@ def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
     %kept = sm.convert %x inf
     %n = scf.if (sm.not_finite %kept) {
       %e = scf.if (sm.not_finite %x) { %again } else { %x }
-      select (arith.cmpf oeq, |%e|, inf), (sm.convert %e inf), (sm.convert %e sat)
+      select (arith.cmpf oeq, |%e|, inf), (sm.convert %e inf), (sm.convert %e clamp)
     } else { %kept }
     ```
   }];

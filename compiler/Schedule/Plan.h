@@ -11,7 +11,7 @@ namespace selvedge::schedule {
 /// Sizes that the plan binds for one kernel.
 struct KernelPlan {
   /// Size of every axis.
-  llvm::MapVector<mlir::StringAttr, int64_t> sizes;
+  AxisSizes sizes;
   /// Warps of a thread block.
   int64_t warps = 4;
   /// Estimates: 32-bit registers per thread, those that the schedule leaves to
@@ -38,6 +38,10 @@ std::string planKey(tile::KernelOp kernel, const KernelPlan &plan);
 /// Name of a kernel in a PlanChoice.
 std::string planName(tile::KernelOp kernel);
 
+/// The same of a kernel that is made of it, as the variant launches it.
+std::string planName(sm::PlanOp plan, sm::VariantOp variant,
+                     sm::KernelOp kernel);
+
 /// Registers per thread of `warpgroups` that multiply: with those of the one
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").
 int64_t productRegisters(int64_t warpgroups);
@@ -48,11 +52,16 @@ std::optional<TargetInfo> knownTarget(mlir::Operation *op,
 
 /// Whether the target multiplies by warpgroups: each keeps whole rows, whatever
 /// else the warps could share.
-bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);
+bool usesWarpgroups(const KernelLayouts &layouts, const TargetInfo &target);
+
+/// Has warps execute the kernel although the target has warpgroups; `why` is
+/// for `explain`.
+void keepFromRoles(tile::KernelOp kernel, llvm::StringRef why);
+bool isKeptFromRoles(tile::KernelOp kernel);
 
 /// Whether warpgroups execute the kernel: as usesWarpgroups(), but never in the
-/// version for any strides.
-bool plansWarpgroups(tile::KernelOp kernel, const AxisRoles &roles,
+/// version for any strides, nor where they are kept from it.
+bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,
                      const TargetInfo &target);
 
 /// Threads that share a row of what `kernel` reads more than once, where its
@@ -62,7 +71,7 @@ std::optional<int64_t> rowThreads(tile::KernelOp kernel);
 /// Every candidate of a kernel that fits registers and shared memory; emits an
 /// error where none does.
 mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,
-                                       const AxisRoles &roles,
+                                       KernelLayouts &layouts,
                                        const TargetInfo &target);
 
 } // namespace selvedge::schedule

@@ -10,6 +10,7 @@ using llvm::StringRef;
 
 /// More buffers than these fit no shared memory.
 static constexpr int64_t maxDepth = 8;
+static constexpr llvm::StringLiteral withoutRolesKey = "roles=off";
 
 std::string printChoice(const PlanChoice &choice) {
   std::string text;
@@ -18,6 +19,8 @@ std::string printChoice(const PlanChoice &choice) {
   };
   for (const auto &[kernel, key] : choice.tiles)
     add(kernel + ":" + key);
+  for (const std::string &kernel : choice.withoutRoles)
+    add(kernel + ":" + withoutRolesKey.str());
   if (choice.rings)
     add("rings=" + std::to_string(choice.rings));
   if (choice.stages)
@@ -34,6 +37,10 @@ std::optional<PlanChoice> parseChoice(StringRef text) {
   for (StringRef entry : llvm::split(text, ';')) {
     auto [kernel, key] = entry.split(':');
     auto [name, value] = entry.split('=');
+    if (!kernel.empty() && key == withoutRolesKey) {
+      choice.withoutRoles.insert(kernel.str());
+      continue;
+    }
     if (!kernel.empty() && !key.empty()) {
       choice.tiles[kernel.str()] = key.str();
       continue;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace selvedge::schedule {
@@ -22,6 +23,9 @@ struct PlanChoice {
   int64_t rings = 0;
   /// Buffers per pipelined copy of form async; 0: as the schedule likes.
   int64_t stages = 0;
+  /// Kernels that warps execute although the target has warpgroups
+  /// (`main:roles=off`).
+  std::set<std::string> withoutRoles;
   /// Without it (`bulk=off`) the version for any strides serves all tensors.
   bool bulk = true;
 

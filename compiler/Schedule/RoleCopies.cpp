@@ -17,7 +17,7 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Cursor at,
     ExpectOp::create(b, loc, ring.full, stage, ring.guarded);
   }
   int64_t parts = partsOf(copy);
-  Value map = mapping.lookup(copy.copy.getTensor());
+  Value map = valueOf(copy.copy.getTensor(), mapping);
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
   for (int64_t part = 0; part < parts; ++part) {
@@ -37,6 +37,8 @@ Value RoleKernel::recomputed(Value p, IRMapping &mapping,
   if (!distOf(p.getType()))
     return scalar(p, mapping);
   Operation *def = p.getDefiningOp();
+  if (!def)
+    return standIn(p);
   IRMapping operands;
   for (Value operand : def->getOperands())
     operands.map(operand, recomputed(operand, mapping, retype, rowShift));

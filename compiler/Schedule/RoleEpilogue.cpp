@@ -103,11 +103,11 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
       if (failed(emitOp(*def, whole)))
         return failure();
     }
-    part.map(value, dist ? whole.lookup(value) : scalar(value, whole));
+    part.map(value, dist ? valueOf(value, whole) : scalar(value, whole));
     return success();
   }
   if (!isHere) {
-    Value all = whole.lookup(value);
+    Value all = valueOf(value, whole);
     part.map(value, ColumnsOp::create(b, loc, panelOf(all.getType(), axis), all,
                                       axis, from));
     return success();

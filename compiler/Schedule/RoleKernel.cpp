@@ -100,6 +100,8 @@ Value RoleKernel::scalar(Value v, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(v))
     return known;
   Operation *def = v.getDefiningOp();
+  if (!def)
+    return standIn(v);
   for (Value operand : def->getOperands())
     scalar(operand, mapping);
   return b.clone(*def, mapping)->getResult(cast<OpResult>(v).getResultNumber());
@@ -192,6 +194,13 @@ void RoleKernel::addArguments() {
 }
 
 FailureOr<KernelOp> RoleKernel::run() {
+  if (succeeded(emit()))
+    return target;
+  target.erase();
+  return failure();
+}
+
+LogicalResult RoleKernel::emit() {
   std::string name = source.getSymName().str();
   if (size_t at = name.rfind("_aligned"); at != std::string::npos)
     name.resize(at);
@@ -211,7 +220,13 @@ FailureOr<KernelOp> RoleKernel::run() {
     return failure();
   noteDecisions();
   sm::ReturnOp::create(b, loc);
-  return target;
+  if (!unknown)
+    return success();
+  return unknown.getDefiningOp()
+             ? unknown.getDefiningOp()->emitOpError(
+                   "is not executed where a role needs its result")
+             : emitError(unknown.getLoc(),
+                         "a value is carried to where a role does not have it");
 }
 
 FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,

@@ -40,9 +40,11 @@ public:
         maxStages(maxStages), b(source),
         loc(tile::withoutDecisions(source.getLoc())) {}
 
+  /// Fails, with an error, where some operation has no place in the form.
   mlir::FailureOr<sm::KernelOp> run();
 
 private:
+  mlir::LogicalResult emit();
   /// Slots of one copy and the barriers around them.
   struct Ring {
     mlir::Value buffer, full, empty;
@@ -232,6 +234,10 @@ private:
                                Cursor &step);
   mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
   void emitMissing(mlir::Value v, mlir::IRMapping &mapping);
+  /// What `v` is in `mapping`, or a stand-in, with which the emission fails at
+  /// its end.
+  mlir::Value valueOf(mlir::Value v, const mlir::IRMapping &mapping);
+  mlir::Value standIn(mlir::Value v);
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop);
@@ -549,6 +555,8 @@ private:
   mlir::Type partialType;
   /// Slot that each source buffer stands for, in the current place.
   llvm::DenseMap<mlir::Value, mlir::Value> slots;
+  /// The first value for which there is a stand-in.
+  mlir::Value unknown;
 };
 
 } // namespace selvedge::schedule

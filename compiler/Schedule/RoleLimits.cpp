@@ -98,8 +98,8 @@ Value RoleKernel::emitMask(Value condition, IRMapping &mapping) {
   limits.add(condition);
   if (limits.size() < 2 ||
       distOf(limits.column.getType()).getAxes().size() != 1)
-    return mapping.lookup(condition);
-  Value column = mapping.lookup(limits.column.getResult());
+    return valueOf(condition, mapping);
+  Value column = valueOf(limits.column.getResult(), mapping);
   auto maskType = cast<RankedTensorType>(convert(condition.getType()));
   auto least = [&](Value known, Value more) -> Value {
     return known ? arith::MinSIOp::create(b, loc, known, more).getResult()
@@ -118,7 +118,7 @@ Value RoleKernel::emitMask(Value condition, IRMapping &mapping) {
   } else {
     Value rowLimit;
     for (auto [row, most] : limits.ahead) {
-      Value i = mapping.lookup(row);
+      Value i = valueOf(row, mapping);
       auto splat = [&](Value v) -> Value {
         return SplatOp::create(b, loc, i.getType(), v);
       };
@@ -141,7 +141,7 @@ Value RoleKernel::emitMask(Value condition, IRMapping &mapping) {
                 BroadcastOp::create(b, loc, wide, rowLimit));
   }
   for (Value other : limits.rest)
-    mask = arith::AndIOp::create(b, loc, mask, mapping.lookup(other));
+    mask = arith::AndIOp::create(b, loc, mask, valueOf(other, mapping));
   return mask;
 }
 

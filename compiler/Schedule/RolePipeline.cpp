@@ -325,8 +325,8 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
   after.carried.clear();
   for (auto [i, v] : llvm::enumerate(yield.getResults()))
     after.carried.push_back(
-        mapping.lookup(i == laggedResult ? lagged[loop].getInit() : v));
-  after.operand = mapping.lookup(laggedOperand(loop));
+        valueOf(i == laggedResult ? lagged[loop].getInit() : v, mapping));
+  after.operand = valueOf(laggedOperand(loop), mapping);
   // The product comes when the predicates of this step are gone.
   MmaOp last = lagged[loop];
   if (!last.getPresence().empty())
@@ -362,7 +362,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
 SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {
   SmallVector<Value> inits;
   for (Value init : plan.loops.front().getInitArgs())
-    inits.push_back(mapping.lookup(init));
+    inits.push_back(valueOf(init, mapping));
   if (auto found = softmax.find(plan.loops.back()); found != softmax.end())
     inits[found->second.sum] = SplatOp::create(
         b, loc, partialType,

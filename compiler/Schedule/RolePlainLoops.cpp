@@ -93,7 +93,7 @@ SmallVector<Value> RoleKernel::startProducts(Value index, Cursor at,
     slots[copy.copy.getBuffer()] = clearedTile(copy, ring, at, mapping);
   auto operand = [&](Value v) {
     Value slot = slots.lookup(v);
-    return slot ? slot : mapping.lookup(v);
+    return slot ? slot : valueOf(v, mapping);
   };
   auto yield = cast<scf::YieldOp>(last.getBody()->getTerminator());
   SmallVector<Value> started;
@@ -122,7 +122,7 @@ LogicalResult RoleKernel::emitPlainLoops(IRMapping &mapping, Cursor &at) {
   PlainSteps numbers = countSteps(mapping);
   SmallVector<Value> inits;
   for (Value init : plan.loops.front().getInitArgs())
-    inits.push_back(mapping.lookup(init));
+    inits.push_back(valueOf(init, mapping));
   SmallVector<Value> none(inits);
   none.append({at.stage, at.parity});
   auto runs = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt,

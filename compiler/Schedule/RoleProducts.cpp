@@ -3,6 +3,8 @@
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/RoleKernel.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 namespace selvedge::schedule {
 
 using namespace mlir;
@@ -45,15 +47,30 @@ SmallVector<Value> RoleKernel::presenceOf(ValueRange presence,
   SmallVector<Value> result;
   for (Value p : presence) {
     emitMissing(p, local);
-    result.push_back(local.lookup(p));
+    result.push_back(valueOf(p, local));
   }
   return result;
+}
+
+Value RoleKernel::valueOf(Value v, const IRMapping &mapping) {
+  Value known = mapping.lookupOrNull(v);
+  return known ? known : standIn(v);
+}
+
+Value RoleKernel::standIn(Value v) {
+  if (!unknown)
+    unknown = v;
+  return UnrealizedConversionCastOp::create(b, loc, convert(v.getType()),
+                                            ValueRange())
+      .getResult(0);
 }
 
 /// `v`, of which not all need have been emitted.
 void RoleKernel::emitMissing(Value v, IRMapping &mapping) {
   if (mapping.contains(v))
     return;
+  if (!v.getDefiningOp())
+    return mapping.map(v, standIn(v));
   for (Value operand : v.getDefiningOp()->getOperands())
     emitMissing(operand, mapping);
   cloneConverted(*v.getDefiningOp(), mapping);
@@ -65,11 +82,11 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
   if (auto mma = dyn_cast<MmaOp>(op)) {
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
-      return slot ? slot : mapping.lookup(v);
+      return slot ? slot : valueOf(v, mapping);
     };
     // A sum that starts at zero needs no registers set to it.
     Value init =
-        isSplat(mma.getInit(), 0) ? Value() : mapping.lookup(mma.getInit());
+        isSplat(mma.getInit(), 0) ? Value() : valueOf(mma.getInit(), mapping);
     Value started = WgmmaOp::create(
         b, op.getLoc(), convert(mma.getType()), operand(mma.getLhs()),
         operand(mma.getRhs()), init, mma.getOverAttr(),
@@ -99,7 +116,7 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
                                    Cursor &step) {
   SmallVector<Value> inits;
   for (Value init : loop.getInitArgs())
-    inits.push_back(mapping.lookup(init));
+    inits.push_back(valueOf(init, mapping));
   inits.push_back(step.stage);
   inits.push_back(step.parity);
   auto steps = scf::ForOp::create(b, loop.getLoc(),
@@ -145,7 +162,7 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
     SmallVector<Value> yields;
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
-      yields.push_back(local.lookup(v));
+      yields.push_back(valueOf(v, local));
     Cursor next = advance(at, stages);
     yields.push_back(next.stage);
     yields.push_back(next.parity);
@@ -260,8 +277,9 @@ LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
                                           : emitOp(op, mapping)))
       return failure();
     if (afterLoops && isa<arith::SelectOp>(op))
-      mapping.map(op.getResult(0),
-                  unlessNoRow(mapping.lookup(op.getResult(0)).getDefiningOp()));
+      mapping.map(
+          op.getResult(0),
+          unlessNoRow(valueOf(op.getResult(0), mapping).getDefiningOp()));
   }
   return success();
 }

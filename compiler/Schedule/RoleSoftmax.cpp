@@ -110,8 +110,8 @@ RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
     result.presence = emitMask(scores.condition, mapping);
   if (scores.factor)
     result.factor = b.createOrFold<arith::MulFOp>(
-        loc, mapping.lookup(scores.factor), result.factor);
-  result.scores = mapping.lookup(scores.rest);
+        loc, valueOf(scores.factor, mapping), result.factor);
+  result.scores = valueOf(scores.rest, mapping);
   if (isWhole)
     maskUnlessWhole(result, loop, scores.condition, isWhole, mapping);
   return result;
@@ -229,7 +229,7 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                        step.over, presenceOf(step.maxPresence, mapping));
   Value max = arith::MulFOp::create(b, loc, top,
                                     rows.splat(exponents.factor, rows.row));
-  Value before = mapping.lookup(loop.getRegionIterArg(step.max));
+  Value before = valueOf(loop.getRegionIterArg(step.max), mapping);
   if (!isFirst)
     max = arith::MaximumFOp::create(b, loc, before, max);
   // A row without scores has no maximum to refer to.
@@ -257,19 +257,19 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   if (isFirst) {
     mapping.map(step.newSum, partial);
     for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs))
-      mapping.map(acc, mapping.lookup(loop.getRegionIterArg(index)));
+      mapping.map(acc, valueOf(loop.getRegionIterArg(index), mapping));
     return;
   }
   Value alpha = math::Exp2Op::create(
       b, loc, arith::SubFOp::create(b, loc, before, reference));
   Value kept = arith::MulFOp::create(
-      b, loc, mapping.lookup(loop.getRegionIterArg(step.sum)),
+      b, loc, valueOf(loop.getRegionIterArg(step.sum), mapping),
       BroadcastOp::create(b, loc, partialType, alpha));
   mapping.map(step.newSum, arith::AddFOp::create(b, loc, kept, partial));
   for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {
     Type type = convert(acc.getType());
     mapping.map(acc, arith::MulFOp::create(
-                         b, loc, mapping.lookup(loop.getRegionIterArg(index)),
+                         b, loc, valueOf(loop.getRegionIterArg(index), mapping),
                          BroadcastOp::create(b, loc, type, alpha)));
   }
 }
@@ -300,8 +300,8 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                              IRMapping &mapping, Meet meet, Value isWhole) {
   Rows rows{b, loc, convert(step.weights.getType()),
             convert(step.newMax.getType())};
-  Value max = mapping.lookup(loop.getRegionIterArg(step.max)),
-        sum = mapping.lookup(loop.getRegionIterArg(step.sum));
+  Value max = valueOf(loop.getRegionIterArg(step.max), mapping),
+        sum = valueOf(loop.getRegionIterArg(step.sum), mapping);
   constexpr int64_t manyWeights = 64;
   bool isLong =
       distOf(rows.full).getNumRegs() >= manyWeights || isLongBehindTurn(loop);
@@ -334,7 +334,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   SmallVector<Value> results{max, arith::AddFOp::create(b, loc, sum, partial)};
   SmallVector<Value> sources{step.newMax, step.newSum};
   for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {
-    results.push_back(mapping.lookup(loop.getRegionIterArg(index)));
+    results.push_back(valueOf(loop.getRegionIterArg(index), mapping));
     sources.push_back(acc);
   }
   double limit = speculationLimit(b.getBF16Type());
@@ -360,7 +360,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
     maskScores(from);
   emitExactSoftmax(step, loop, from, slow);
   scf::YieldOp::create(b, loc, llvm::map_to_vector(sources, [&](Value v) {
-                         return slow.lookup(v);
+                         return valueOf(v, slow);
                        }));
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, loc, results);

@@ -88,7 +88,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
       meet();
     }
     Value slot = slots[part % ring];
-    StageOp::create(b, loc, (isWhole ? mapping : columns).lookup(value), slot);
+    StageOp::create(b, loc, valueOf(value, isWhole ? mapping : columns), slot);
     ProxyFenceOp::create(b, loc);
     meet();
     auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
@@ -97,7 +97,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     SmallVector<Value> at(indices);
     at.back() = add(at.back(), i32(first));
     TmaStoreOp::create(b, clipped, slot,
-                       mapping.lookup(store.store.getTensor()), at);
+                       valueOf(store.store.getTensor(), mapping), at);
   }
   return success();
 }
@@ -106,7 +106,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
 LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
   if (!store.rowExtent)
     return emitBulkStore(store, mapping);
-  Value rest = arith::RemUIOp::create(b, loc, mapping.lookup(store.rowExtent),
+  Value rest = arith::RemUIOp::create(b, loc, valueOf(store.rowExtent, mapping),
                                       i32(bulkWordElements));
   auto branch = scf::IfOp::create(
       b, loc, TypeRange(),

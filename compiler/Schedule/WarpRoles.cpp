@@ -3,7 +3,11 @@
 #include "compiler/Schedule/WarpRoles.h"
 
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/Plan.h"
 #include "dialect/Tile/Decisions.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 
 namespace selvedge::schedule {
 
@@ -72,6 +76,25 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
         kernel, {"roles", "none: every warp copies and computes", why.str()});
   }
 
+  /// A kernel with roles beside its source; if there can be none, null and why.
+  static KernelOp emit(KernelOp kernel, LaunchOp launch, const RolePlan &roles,
+                       int64_t slots, std::string &why) {
+    ScopedDiagnosticHandler errors(
+        kernel.getContext(), [&](Diagnostic &diagnostic) {
+          if (why.empty() &&
+              diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            why = diagnostic.str();
+        });
+    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, roles, slots);
+    if (failed(emitted))
+      return {};
+    if (succeeded(verify(*emitted)))
+      return *emitted;
+    why = "the code of its roles would be invalid: " + why;
+    emitted->erase();
+    return {};
+  }
+
   LogicalResult rewrite(PlanOp plan, VariantOp variant, LaunchOp launch) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
         launch, launch.getKernelAttr());
@@ -80,6 +103,9 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
                      "alignment");
       return success();
     }
+    // Its location says why.
+    if (llvm::is_contained(without, planName(plan, variant, kernel)))
+      return success();
     std::string why;
     std::optional<RolePlan> roles =
         planRoles(kernel, plan.getTensors(), plan.getDims(), why);
@@ -89,14 +115,20 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       refuse(kernel, why);
       return success();
     }
+    KernelOp emitted = emit(kernel, launch, *roles, slots, why);
+    if (!emitted) {
+      if (strict)
+        return kernel.emitOpError("cannot run with warp roles: ") << why;
+      if (report)
+        kernel.emitRemark("runs without roles: ") << why;
+      refuse(kernel, why);
+      return success();
+    }
     addConditions(plan, variant, *roles);
-    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, slots);
-    if (failed(emitted))
-      return failure();
-    launch.setKernelAttr(FlatSymbolRefAttr::get(emitted->getSymNameAttr()));
-    launch.setBlock(32 * emitted->getWarps());
+    launch.setKernelAttr(FlatSymbolRefAttr::get(emitted.getSymNameAttr()));
+    launch.setBlock(32 * emitted.getWarps());
     launch.setPersistent(true);
-    launch.setArgsAttr(launchArgs(*emitted));
+    launch.setArgsAttr(launchArgs(emitted));
     std::string name = kernel.getSymName().str();
     kernel.erase();
     if (!variant.getConditions()) {
@@ -104,7 +136,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     }
     // A name says one variant.
-    emitted->setSymName(name);
+    emitted.setSymName(name);
     launch.setKernel(name);
     return success();
   }

@@ -83,7 +83,8 @@ std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
 
 /// Rewrites the kernel into form roles and returns the new one, whose name ends
 /// in `_bulk`. `launch` launches the kernel; rings have at most `maxSlots`
-/// slots. Fails where some operation has no place in the form.
+/// slots. Where some operation has no place in the form it fails, with an
+/// error, and leaves everything as it is.
 mlir::FailureOr<sm::KernelOp> emitRoles(sm::KernelOp kernel,
                                         sm::LaunchOp launch,
                                         const RolePlan &plan, int64_t maxSlots);

@@ -116,9 +116,13 @@ private:
     using namespace arith;
     return llvm::TypeSwitch<Operation *, State>(op)
         .Case<tile::BroadcastOp, tile::SplatOp, sm::BroadcastOp, sm::SplatOp,
-              ExtFOp>([&](Operation *) { return in(0); })
+              sm::RelayoutOp, ExtFOp>([&](Operation *) { return in(0); })
         .Case<tile::ConvertOp, sm::ConvertOp>([&](auto convert) {
-          bool mayOverflow = convert.getOverflow() == tile::Overflow::Inf;
+          bool mayOverflow = convert.getOverflow() == tile::Overflow::Inf,
+               clamps = convert.getOverflow() == tile::Overflow::Clamp;
+          bool isInf = in(0) == State::NegInf || in(0) == State::PosInf;
+          if (clamps && (isInf || in(0) == State::NegInfOrNaN))
+            return isInf ? State::Finite : State::Determined;
           return in(0) == State::Finite && mayOverflow ? State::Garbage : in(0);
         })
         .Case<TruncFOp>([&](Operation *) { return scaled(in(0), false); })

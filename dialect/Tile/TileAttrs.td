@@ -18,7 +18,7 @@ def Tile_RoleEnum : Tile_Enum<"Role", "direction of a tensor argument", [
   I32EnumAttrCase<"InOut", 2, "inout">, I32EnumAttrCase<"Temp", 3, "temp">]>;
 
 def Tile_OverflowEnum : Tile_Enum<"Overflow", "what a narrowing does with finite values out of range", [
-  I32EnumAttrCase<"Sat", 0, "sat">, I32EnumAttrCase<"Inf", 1, "inf">]>;
+  I32EnumAttrCase<"Sat", 0, "sat">, I32EnumAttrCase<"Inf", 1, "inf">, I32EnumAttrCase<"Clamp", 2, "clamp">]>;
 def Tile_OverflowAttr : EnumAttr<Tile_Dialect, Tile_OverflowEnum, "overflow">;
 
 def Tile_CombineEnum : Tile_Enum<"Combine", "combining function of a reduction", [

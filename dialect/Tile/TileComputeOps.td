@@ -8,7 +8,8 @@ include "dialect/Tile/TileOps.td"
 def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let summary = "narrows f32 to bf16 or f16, rounding to nearest even";
   let description = [{
-    Inf and NaN are kept. A finite value out of range becomes the largest finite value (`sat`) or Inf (`inf`). PTX: `cvt.rn.satfinite.{bf16,f16}.f32` and `cvt.rn`.
+    Inf and NaN are kept. A finite value out of range becomes the largest finite value (`sat`) or Inf (`inf`). With `clamp` Inf, too, becomes the largest finite value: what `cvt.rn.satfinite` does, for
+    values that are never Inf. PTX: `cvt.rn.satfinite.{bf16,f16}.f32` (`clamp`), `cvt.rn` (`inf`), and both (`sat`).
     Constraints:
     - (C1) equal axes; the source is f32, the result bf16 or f16.
   }];

@@ -96,10 +96,10 @@ TEST(Compiler, SameInputSameOutput) {
 
 TEST(Compiler, EmitsEveryTextStage) {
   const std::pair<Emit, const char *> stages[] = {
-      {Emit::Tile, "tile.kernel"},      {Emit::SmSeq, "sm.kernel"},
-      {Emit::SmAsync, "sm.kernel"},     {Emit::SmLanes, "llvm.func"},
-      {Emit::Llvm, "ptx_kernel"},       {Emit::Ptx, ".visible .entry"},
-      {Emit::Manifest, "\"launches\""},
+      {Emit::Tile, "tile.kernel"},    {Emit::SmSeq, "sm.kernel"},
+      {Emit::SmAsync, "sm.kernel"},   {Emit::SmFinal, "sm.kernel"},
+      {Emit::SmLanes, "llvm.func"},   {Emit::Llvm, "ptx_kernel"},
+      {Emit::Ptx, ".visible .entry"}, {Emit::Manifest, "\"launches\""},
   };
   for (auto [stage, part] : stages) {
     std::string text;

@@ -67,8 +67,10 @@ TEST(PlanChoice, TextAndBack) {
   choice.rings = 2;
   choice.stages = 3;
   choice.bulk = false;
-  EXPECT_EQ(printChoice(choice), "main:BM128-w8;universal.main:BM64-w4;rings=2;"
-                                 "stages=3;bulk=off");
+  choice.withoutRoles = {"packed.main"};
+  EXPECT_EQ(printChoice(choice),
+            "main:BM128-w8;universal.main:BM64-w4;packed.main:roles=off;"
+            "rings=2;stages=3;bulk=off");
   EXPECT_EQ(parseChoice(printChoice(choice)), choice);
 }
 

@@ -24,17 +24,19 @@ struct CompileOptions {
   /// Of the array, with --emit header; empty: made of op, arch and parameters.
   std::string name;
   bool locations = false;
+  bool isVerbose = false;
 };
 
 constexpr const char *emitChoices =
-    "cubin, ptx, llvm, sm[:seq|:async|:lanes], tile[:bound], manifest, header";
+    "cubin, ptx, llvm, sm[:seq|:async|:final|:lanes], tile[:bound], manifest, header";
 
 /// The stages whose product is text.
 std::optional<Emit> textStage(std::string_view name) {
   const std::pair<std::string_view, Emit> stages[] = {
       {"tile", Emit::Tile},         {"tile:bound", Emit::TileBound},
       {"sm", Emit::SmSeq},          {"sm:seq", Emit::SmSeq},
-      {"sm:async", Emit::SmAsync},  {"sm:lanes", Emit::SmLanes},
+      {"sm:async", Emit::SmAsync},  {"sm:final", Emit::SmFinal},
+      {"sm:lanes", Emit::SmLanes},
       {"llvm", Emit::Llvm},         {"ptx", Emit::Ptx},
       {"manifest", Emit::Manifest},
   };
@@ -90,10 +92,24 @@ std::string makeHeader(const std::string &name, const Manifest &manifest,
   return text + fmt::format("\n}};\n\n#endif /* {}_H */\n", guard);
 }
 
+/// What --verbose says: remarks, and the plans in effect.
+void tell(const CompileResult &result) {
+  for (const std::string &remark : result.remarks)
+    fmt::print(stderr, "remark: {}\n", remark);
+  for (const std::string &complaint : result.complaints)
+    fmt::print(stderr, "remark: {}\n", complaint);
+  if (!result.plan.empty())
+    fmt::print(stderr, "plan: {}\n", result.plan);
+}
+
 int emitBinary(const CompileOptions &options, const CompileRequest &request) {
-  CompileResult result = compileCached(request);
+  // What is cached has nothing to say.
+  CompileResult result =
+      options.isVerbose ? compile(request) : compileCached(request);
   if (int status = report(result))
     return status;
+  if (options.isVerbose)
+    tell(result);
   if (options.emit == "cubin")
     return report(writeOutput(options.output, result.cubin));
   std::string artifact =
@@ -134,10 +150,14 @@ int runCompile(const CompileOptions &options) {
   request->printLocations = options.locations;
   if (!stage)
     return emitBinary(options, *request);
+  // The same text, whatever was compiled before.
+  request->planFolder.clear();
   std::string text;
   CompileResult result = emitText(*request, *stage, text);
   if (int status = report(result))
     return status;
+  if (options.isVerbose)
+    tell(result);
   return report(writeOutput(options.output, text));
 }
 
@@ -155,6 +175,9 @@ Action addCompile(CLI::App &app) {
   command->add_flag("--locations", options->locations,
                     "with --emit tile or sm: show source places and safety "
                     "notes");
+  command->add_flag("--verbose", options->isVerbose,
+                    "compile anew and say what was decided: plans, kernels "
+                    "without warp roles, spills");
   command
       ->add_option("-o", options->output, "output file, - for text on stdout")
       ->required();

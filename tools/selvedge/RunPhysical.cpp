@@ -32,7 +32,7 @@ Result<Outputs> runPhysical(const Problem &problem,
     request.arch = "sm_80";
   Emit stage = options.form == "tile"     ? Emit::TileBound
                : options.form == "sm:seq" ? Emit::SmSeq
-                                          : Emit::SmAsync;
+                                          : Emit::SmFinal;
   std::string text;
   CompileResult compiled = emitText(request, stage, text);
   if (Status s = statusOf(compiled); !s.ok())

@@ -21,7 +21,7 @@ inline void addImportFlag(CLI::App &command,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-/// Adds FILE, -I, --op, --arch, --mask, --plan and --set.
+/// Adds FILE, -I, --op, --arch, --mask, --plan, --strict and --set.
 inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command.add_option("FILE", options.file, "the .tile file")->required();
   addImportFlag(command, options.importFolders);
@@ -34,6 +34,9 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command.add_option("--plan", options.plan,
                      "plans to bind, as bench --tune names them, instead of "
                      "stored ones or the model's");
+  command.add_flag("--strict", options.isStrict,
+                   "fail where a verifier refuses warp roles, instead of doing "
+                   "without (also SELVEDGE_STRICT=1)");
   command
       .add_option("--set", options.sets,
                   "NAME=VALUE, binds a parameter; may be repeated")

@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace selvedge::cli {
@@ -49,6 +50,8 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   request.op = options.op;
   request.arch = options.arch;
   request.plan = options.plan;
+  const char *strict = std::getenv("SELVEDGE_STRICT");
+  request.isStrict = options.isStrict || (strict && *strict);
   if (options.masks == "exact")
     request.masks = MaskMode::Exact;
   if (std::string cache = cacheFolder(); !cache.empty())

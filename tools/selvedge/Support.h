@@ -33,6 +33,8 @@ struct SourceOptions {
   std::vector<std::string> importFolders;
   /// CompileRequest::plan.
   std::string plan;
+  /// CompileRequest::isStrict; the variable SELVEDGE_STRICT sets it, too.
+  bool isStrict = false;
   /// CompileRequest::masks.
   std::string masks = "tile";
 };

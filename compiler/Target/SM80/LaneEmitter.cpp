@@ -341,14 +341,19 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
                              lane1(splat.getValue()));
   else if (auto broadcast = dyn_cast<BroadcastOp>(op))
     emitBroadcast(broadcast);
-  else if (auto convert = dyn_cast<ConvertOp>(op))
+  else if (auto convert = dyn_cast<ConvertOp>(op)) {
+    if (convert.getOverflow() == tile::Overflow::Sat)
+      return convert.emitOpError("expects 'clamp' or 'inf': sm-keep-infinity "
+                                 "tells what is too large from Inf");
     emitConvert(convert);
-  else if (auto any = dyn_cast<AnyOp>(op))
+  } else if (auto any = dyn_cast<AnyOp>(op))
     emitAny(any);
   else if (auto test = dyn_cast<NotFiniteOp>(op))
     emitNotFinite(test);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     return emitReduce(reduce);
+  else if (auto relayout = dyn_cast<RelayoutOp>(op))
+    return emitRelayout(relayout);
   else if (auto load = dyn_cast<LoadOp>(op))
     emitLoad(load);
   else if (auto store = dyn_cast<StoreOp>(op))
@@ -570,7 +575,7 @@ void LaneEmitter::emitConvert(ConvertOp convert) {
   Type pair = VectorType::get({2}, element);
   std::string name =
       element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
-  if (convert.getOverflow() == tile::Overflow::Sat)
+  if (convert.getOverflow() == tile::Overflow::Clamp)
     name += ".satfinite";
   Registers source = lanes(convert.getSource()), result;
   for (size_t reg = 0; reg < source.size(); reg += 2) {

@@ -177,7 +177,7 @@ sm.kernel @flash_bwd args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">, #sm.dim<"N"
     %one_part = sm.splat %one : f32 -> !partf
     %zero_part = sm.splat %zero : f32 -> !partf
     %weights = arith.select %isPart, %one_part, %zero_part : !partb, !partf
-    %weightsh = sm.convert %weights sat : !partf -> !parth
+    %weightsh = sm.convert %weights clamp : !partf -> !parth
     %sum = sm.broadcast %weightsh : !parth -> !ones
 
     // Absent keys have the weight 1 and the score gradient -Delta, both finite: their products with zero rows of K are zero.
@@ -216,8 +216,8 @@ sm.kernel @flash_bwd args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">, #sm.dim<"N"
     %P0 = math.exp2 %x0 : !st
     %DP0 = sm.wgmma_wait 0, %dpflight0 : !st
     %DS0 = arith.mulf %P0, %DP0 : !st
-    %ph0 = sm.convert %P0 sat : !st -> !pt
-    %dsh0 = sm.convert %DS0 sat : !st -> !pt
+    %ph0 = sm.convert %P0 clamp : !st -> !pt
+    %dsh0 = sm.convert %DS0 clamp : !st -> !pt
     %ds0 = sm.slot %dss[%wg] : !dsring -> !dsslot
     sm.stage %dsh0 to %ds0 : !pt, !dsslot
     sm.warp_sync
@@ -251,8 +251,8 @@ sm.kernel @flash_bwd args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">, #sm.dim<"N"
       sm.wait %dsfull[%before] parity %beforeParity : !warps
       sm.proxy_fence
       %DS = arith.mulf %P, %DP : !st
-      %ph = sm.convert %P sat : !st -> !pt
-      %dsh = sm.convert %DS sat : !st -> !pt
+      %ph = sm.convert %P clamp : !st -> !pt
+      %dsh = sm.convert %DS clamp : !st -> !pt
       sm.wait %dsempty[%s] parity %otherParity : !warps
       %s2 = arith.muli %s, %c2 : i32
       %mine = arith.addi %s2, %wg : i32
@@ -293,7 +293,7 @@ sm.kernel @flash_bwd args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">, #sm.dim<"N"
     %dslow = sm.slot %dss[%low] : !dsring -> !dsslot
     %dshigh = sm.slot %dss[%high] : !dsring -> !dsslot
     %dqflight = sm.wgmma %dslow, %klowpanel over "j" plus (%dshigh, %khighpanel : !dsslot, !kpanel) over ["j"] : !dsslot, !kpanel -> !dq
-    %dvh = sm.convert %loop#0 sat : !dv -> !dvh
+    %dvh = sm.convert %loop#0 clamp : !dv -> !dvh
     %dq = sm.wgmma_wait 0, %dqflight : !dq
     sm.arrive %dsempty[%before] per_warp : !warps
     sm.wait %dqempty[%wg] parity %loop#2 : !full
@@ -305,7 +305,7 @@ sm.kernel @flash_bwd args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">, #sm.dim<"N"
     sm.wait %dsempty[%before] parity %beforeParity : !warps
     %scale_dk = sm.splat %scale : f32 -> !dk
     %dks = arith.mulf %loop#1, %scale_dk : !dk
-    %dkh = sm.convert %dks sat : !dk -> !dkh
+    %dkh = sm.convert %dks clamp : !dk -> !dkh
     sm.stage %dvh to %v : !dvh, !vslot
     sm.stage %dkh to %k : !dkh, !kslot
     sm.proxy_fence

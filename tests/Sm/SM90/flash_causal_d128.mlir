@@ -290,7 +290,7 @@ sm.kernel @flash_causal args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
       %e0 = math.fma %Sm, %c_s, %neg0_s : !s
       %w0 = math.exp2 %e0 : !s
       %l0 = sm.fold add %w0 over "j" : !s -> !part
-      %p0 = sm.convert %w0 sat : !s -> !p
+      %p0 = sm.convert %w0 clamp : !s -> !p
       %st1 = arith.xori %st, %c1 : i32
       %ph1 = arith.xori %ph, %st : i32
 
@@ -315,7 +315,7 @@ sm.kernel @flash_causal args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
         %e = math.fma %S1, %c_s, %neg_s : !s
         %w = math.exp2 %e : !s
         %x = sm.fold add %w over "j" : !s -> !part
-        %pw = sm.convert %w sat : !s -> !p
+        %pw = sm.convert %w clamp : !s -> !p
         %lx = arith.addf %l, %x : !part
         %over = arith.cmpf ugt, %x, %limit_part : !part
         %any = sm.any %over : !partb
@@ -332,7 +332,7 @@ sm.kernel @flash_causal args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
           %e1 = math.fma %S1, %c_s, %nref_s : !s
           %w1 = math.exp2 %e1 : !s
           %x1 = sm.fold add %w1 over "j" : !s -> !part
-          %p1 = sm.convert %w1 sat : !s -> !p
+          %p1 = sm.convert %w1 clamp : !s -> !p
           %corr_part = sm.broadcast %corr : !row -> !part
           %lc = arith.mulf %l, %corr_part : !part
           %l1 = arith.addf %lc, %x1 : !part
@@ -388,7 +388,7 @@ sm.kernel @flash_causal args [#sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">,
       %inv0 = arith.select %noKeys, %zero_row, %inv : !rowb, !row
       %inv_o = sm.broadcast %inv0 : !row -> !o
       %O = arith.mulf %z#1, %inv_o : !o
-      %Oh = sm.convert %O sat : !o -> !oh
+      %Oh = sm.convert %O clamp : !o -> !oh
       sm.tma_drain
       sm.named_barrier %group threads 128
       sm.stage %Oh to %oslot : !oh, !oslot

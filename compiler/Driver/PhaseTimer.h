@@ -1,0 +1,39 @@
+// Time of a phase of a compilation.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_DRIVER_PHASETIMER_H
+#define SELVEDGE_COMPILER_DRIVER_PHASETIMER_H
+
+#include "compiler/Driver/Compiler.h"
+
+#include <chrono>
+
+namespace selvedge::driver {
+
+/// Adds the time until its end to one phase of a result.
+class PhaseTimer {
+public:
+  PhaseTimer(CompileResult &result, const char *phase)
+      : result(result), phase(phase), start(Clock::now()) {}
+  ~PhaseTimer() {
+    double ms =
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    for (auto &[name, total] : result.phases)
+      if (name == phase) {
+        total += ms;
+        return;
+      }
+    result.phases.emplace_back(phase, ms);
+  }
+  PhaseTimer(const PhaseTimer &) = delete;
+  PhaseTimer &operator=(const PhaseTimer &) = delete;
+
+private:
+  using Clock = std::chrono::steady_clock;
+  CompileResult &result;
+  const char *phase;
+  Clock::time_point start;
+};
+
+} // namespace selvedge::driver
+
+#endif // SELVEDGE_COMPILER_DRIVER_PHASETIMER_H
