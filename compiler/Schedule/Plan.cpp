@@ -130,7 +130,9 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
     auto [entry, isNew] = plan.sizes.insert({name, extent});
     int64_t &size = entry->second;
     bool isOfProduct = !isNew;
-    if (isContiguous) {
+    // One axis of a tile has whole vectors on its lanes.
+    constexpr size_t allLanes = 5;
+    if (isContiguous && (isOfProduct || threads.lanes.size() == allLanes)) {
       if (!isOfProduct)
         size = isBlock
                    ? c.cols
