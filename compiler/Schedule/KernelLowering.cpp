@@ -114,6 +114,13 @@ void KernelLowering::emitCoordinates() {
   ArrayAttr ranges = source.getRanges();
   for (size_t i = ranges.size(); i-- > 0;) {
     auto iter = cast<IterAttr>(ranges[i]);
+    // A range of one has no digit.
+    if (!iter.getBlock() && iter.getExtent().isSingleConstant() &&
+        iter.getExtent().getSingleConstantResult() == 1) {
+      scalars[source.getCoord(i)] =
+          arith::ConstantIntOp::create(builder, loc, 0, 32);
+      continue;
+    }
     Value count = emitAffine(iter.getExtent().getResult(0), loc), step;
     if (iter.getBlock()) {
       step = arith::ConstantIntOp::create(
