@@ -248,6 +248,16 @@ struct TileSimplifyPresencePass
       if (!program.isForBulkCopies())
         program.walk(dropImplied);
     });
+    // What is left stands inside other conditions; it has been proved.
+    getOperation()->walk([](KnownOp known) {
+      OpBuilder b(known);
+      auto type = cast<ShapedType>(known.getType());
+      known.replaceAllUsesWith(
+          arith::ConstantOp::create(b, known.getLoc(),
+                                    SplatElementsAttr::get(type, true))
+              .getResult());
+      known.erase();
+    });
   }
 };
 

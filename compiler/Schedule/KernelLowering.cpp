@@ -212,10 +212,6 @@ Value KernelLowering::emitIn(Value v, Context &context, Type type) {
                       .getResult()
                 : Value();
   }
-  if (isa<KnownOp>(def)) {
-    Value holds = arith::ConstantIntOp::create(builder, loc, 1, 1);
-    return sm::SplatOp::create(builder, loc, type, holds);
-  }
   // Folding may have made a constant of a whole tile.
   if (auto constant = dyn_cast<arith::ConstantOp>(def))
     if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
