@@ -120,6 +120,19 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   programDiagnostics = result.diagnostics;
   for (const std::string &name : plans.choice.withoutRoles)
     keepFromRoles(name, plans.origin);
+  SmallVector<std::pair<std::string, std::string>> tooLarge;
+  TargetInfo target = *targetInfo(request.arch);
+  unbound->walk([&](tile::KernelOp kernel) {
+    FailureOr<schedule::AxisRoles> roles = schedule::assignRoles(kernel);
+    if (failed(roles))
+      return;
+    if (std::string excess =
+            schedule::excessForWarpgroups(kernel, *roles, target);
+        !excess.empty())
+      tooLarge.emplace_back(schedule::planName(kernel), excess);
+  });
+  for (const auto &[name, excess] : tooLarge)
+    keepFromRoles(name, "no plan fits: " + excess);
   return true;
 }
 

@@ -46,6 +46,12 @@ constexpr Candidate packedWarpgroupCandidates[] = {
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
+/// Where nothing else fits.
+constexpr Candidate smallCandidates[] = {
+    {64, 16, 16, 4}, {32, 16, 16, 2}, {16, 16, 16, 1}};
+/// Registers per thread that no plan may exceed: what spills of more would be
+/// slower than memory, and long to compile.
+constexpr int64_t mostRegisters = 1024;
 /// No products: two kilobytes of a row at a time. Few registers let many thread
 /// blocks hide each other's latency. The others are for measurements.
 constexpr Candidate elementwiseCandidates[] = {
@@ -151,16 +157,27 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
   // Loops run one after the other and share registers and buffers; what is
   // outside of loops (null) lives as long as any of them.
   llvm::MapVector<Operation *, int64_t> registersOf, smemOf;
+  int64_t mostInSum = 0, mostInCopy = 0;
+  auto keepLargest = [](int64_t &most, Operation *&largest, int64_t size,
+                        Operation *op) {
+    if (size > most) {
+      most = size;
+      largest = op;
+    }
+  };
   kernel.walk([&](DotOp dot) {
     Operation *loop = dot->getParentOfType<scf::ForOp>();
     registersOf[loop] += elements(dot.getType(), plan) / threads;
+    keepLargest(mostInSum, plan.largestSum, elements(dot.getType(), plan), dot);
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
       if (!load || !isCopyableOperand(load)) {
         registersOf[loop] += elements(operand.getType(), plan) / (2 * threads);
       } else if (copied.insert(load).second) {
         Operation *place = load->getParentOfType<scf::ForOp>();
-        smemOf[place] += (place ? 2 : 1) * 2 * elements(load.getType(), plan);
+        int64_t bytes = (place ? 2 : 1) * 2 * elements(load.getType(), plan);
+        smemOf[place] += bytes;
+        keepLargest(mostInCopy, plan.largestCopy, bytes, load);
       }
     }
   });
@@ -274,34 +291,40 @@ std::optional<int64_t> rowThreads(KernelOp kernel) {
   return threads && !findRepeatedReads(kernel).empty() ? threads : std::nullopt;
 }
 
-FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
-                                 const TargetInfo &target) {
-  bool useWarpgroups = plansWarpgroups(kernel, roles, target);
-  bool isPacked = kernel.getProgram().getPackedOf().has_value();
-  ArrayRef<Candidate> candidates =
-      !roles.hasDot ? ArrayRef<Candidate>(elementwiseCandidates)
-      : roles.splitCols
-          ? (useWarpgroups ? ArrayRef<Candidate>(plainWarpgroupCandidates)
-                           : ArrayRef<Candidate>(squareCandidates))
-      : useWarpgroups
-          ? (isPacked ? ArrayRef<Candidate>(packedWarpgroupCandidates)
-                      : ArrayRef<Candidate>(warpgroupCandidates))
-          : (isPacked ? ArrayRef<Candidate>(packedCandidates)
-                      : ArrayRef<Candidate>(rowCandidates));
-  SmallVector<Candidate> forRows, forAnyStride;
-  if (kernel.getProgram().getUniversalOf() && roles.hasDot &&
-      !roles.splitCols) {
+/// The candidates of a kernel, best first.
+static SmallVector<Candidate> candidatesOf(KernelOp kernel,
+                                           const AxisRoles &roles,
+                                           const TargetInfo &target,
+                                           bool useWarpgroups) {
+  if (std::optional<int64_t> threads = rowThreads(kernel))
+    return candidatesForRows(kernel, *threads);
+  if (!roles.hasDot)
+    return llvm::to_vector(ArrayRef(elementwiseCandidates));
+  if (roles.splitCols)
+    return useWarpgroups ? llvm::to_vector(ArrayRef(plainWarpgroupCandidates))
+                         : llvm::to_vector(ArrayRef(squareCandidates));
+  if (kernel.getProgram().getPackedOf())
+    return useWarpgroups ? llvm::to_vector(ArrayRef(packedWarpgroupCandidates))
+                         : llvm::to_vector(ArrayRef(packedCandidates));
+  if (useWarpgroups)
+    return llvm::to_vector(ArrayRef(warpgroupCandidates));
+  SmallVector<Candidate> candidates;
+  if (kernel.getProgram().getUniversalOf()) {
     KernelPlan plan = bind(kernel, roles, universalCandidate, 16);
     estimate(kernel, plan, target, /*useWarpgroups=*/false);
     if (plan.registers * 2 * 32 * plan.warps <= target.regsPerSm)
-      forAnyStride.push_back(universalCandidate);
-    llvm::append_range(forAnyStride, candidates);
-    candidates = forAnyStride;
+      candidates.push_back(universalCandidate);
   }
-  if (std::optional<int64_t> threads = rowThreads(kernel))
-    candidates = forRows = candidatesForRows(kernel, *threads);
+  llvm::append_range(candidates, rowCandidates);
+  return candidates;
+}
+
+/// The first candidates that fit.
+static RankedPlans fittingPlans(KernelOp kernel, const AxisRoles &roles,
+                                const TargetInfo &target, bool useWarpgroups) {
   RankedPlans ranked;
-  for (const Candidate &candidate : candidates) {
+  for (const Candidate &candidate :
+       candidatesOf(kernel, roles, target, useWarpgroups)) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);
     estimate(kernel, plan, target, useWarpgroups);
@@ -315,6 +338,71 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
     else if (!excess.empty() && ranked.plans.empty())
       ranked.refused.push_back(words + " would take " + excess);
   }
+  return ranked;
+}
+
+std::string excessForWarpgroups(KernelOp kernel, const AxisRoles &roles,
+                                const TargetInfo &target) {
+  if (!plansWarpgroups(kernel, roles, target))
+    return "";
+  RankedPlans ranked = fittingPlans(kernel, roles, target, true);
+  return ranked.plans.empty() ? ranked.refused.back() : "";
+}
+
+/// `64 x 512 (i x DV)`.
+static std::string tileWords(Type type, const KernelPlan &plan) {
+  std::string sizes, names;
+  for (StringAttr axis : axesOf(type)) {
+    StringRef by = sizes.empty() ? "" : " x ";
+    sizes += (by + Twine(plan.sizes.lookup(axis))).str();
+    names += (by + axis.getValue()).str();
+  }
+  return sizes + " (" + names + ")";
+}
+
+/// The least of the small candidates does not fit: what is too large?
+static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
+                                const TargetInfo &target) {
+  if (least.smemBytes > target.smemBytesPerBlock) {
+    auto load = cast<LoadOp>(least.largestCopy);
+    return load.emitOpError("has no plan: with the least blocks the tiles that "
+                            "products read take ")
+           << least.smemBytes << " of " << target.smemBytesPerBlock
+           << " bytes of shared memory, most of all '"
+           << kernel.getTensorArgOf(load.getTensor()).getName().getValue()
+           << "' with a tile of " << tileWords(load.getType(), least);
+  }
+  auto dot = cast<DotOp>(least.largestSum);
+  return dot.emitOpError("has no plan: with the least blocks results take ")
+         << least.registers << " registers per thread, of which even spilled "
+         << mostRegisters << " are too many, most of all a tile of "
+         << tileWords(dot.getType(), least);
+}
+
+/// The plan that ptxas spills least: of those whose tiles fit shared memory the
+/// one that takes the fewest registers.
+static FailureOr<KernelPlan> spillingPlan(KernelOp kernel,
+                                          const AxisRoles &roles,
+                                          const TargetInfo &target) {
+  std::optional<KernelPlan> best;
+  KernelPlan least;
+  for (const Candidate &candidate : smallCandidates) {
+    least = bind(kernel, roles, candidate, 16);
+    estimate(kernel, least, target, /*useWarpgroups=*/false);
+    if (least.smemBytes <= target.smemBytesPerBlock &&
+        least.registers <= mostRegisters &&
+        (!best || least.registers < best->registers))
+      best = least;
+  }
+  if (best)
+    return *best;
+  return refusePlan(kernel, least, target);
+}
+
+FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
+                                 const TargetInfo &target) {
+  bool useWarpgroups = plansWarpgroups(kernel, roles, target);
+  RankedPlans ranked = fittingPlans(kernel, roles, target, useWarpgroups);
   if (!useWarpgroups) {
     auto isTight = [](const KernelPlan &plan) {
       return plan.room() < registerReserve;
@@ -326,8 +414,11 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
   }
   if (!ranked.plans.empty())
     return ranked;
-  return kernel.emitOpError("has no plan: no candidate block sizes fit the "
-                            "registers and shared memory of the target");
+  FailureOr<KernelPlan> last = spillingPlan(kernel, roles, target);
+  if (failed(last))
+    return failure();
+  ranked.plans.push_back(*last);
+  return ranked;
 }
 
 } // namespace selvedge::schedule
