@@ -113,15 +113,22 @@ static PtxasResult failure(PtxasStatus status, const Twine &message) {
   return result;
 }
 
-PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
+/// Kernels side by side on the cores there are: the same code, and half the
+/// time where there are several.
+static constexpr StringLiteral splitFlag = "--split-compile=0";
+
+static PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas,
+                            bool splits) {
   TemporaryFile input, output, log;
   if (!input.create("ptx") || !output.create("cubin") || !log.create("log") ||
       !input.write(ptx))
     return failure(PtxasStatus::CannotRun,
                    "cannot write temporary files for ptxas");
   std::string archFlag = ("-arch=" + arch).str();
-  StringRef args[] = {ptxas,        archFlag, "-O3",        "-v",
-                      input.name(), "-o",     output.name()};
+  SmallVector<StringRef> args{ptxas,        archFlag, "-O3",        "-v",
+                              input.name(), "-o",     output.name()};
+  if (splits)
+    args.push_back(splitFlag);
   std::optional<StringRef> redirects[] = {StringRef(""), log.name(),
                                           log.name()};
   std::string error;
@@ -133,6 +140,9 @@ PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
   if (notStarted || exitStatus == -1)
     return failure(PtxasStatus::CannotRun,
                    "cannot run '" + ptxas + "': " + error);
+  // An old one does not know how.
+  if (exitStatus != 0 && splits && StringRef(printed).contains("split-compile"))
+    return assemble(ptx, arch, ptxas, /*splits=*/false);
   if (exitStatus != 0)
     return failure(PtxasStatus::Refused, "'" + ptxas + "' failed for " + arch +
                                              ": " + error + "\n" + printed);
@@ -150,6 +160,10 @@ PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
     return failure(PtxasStatus::CannotRun,
                    "'" + ptxas + "' wrote no cubin: is it ptxas?");
   return result;
+}
+
+PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
+  return assemble(ptx, arch, ptxas, /*splits=*/true);
 }
 
 } // namespace selvedge::ptx
