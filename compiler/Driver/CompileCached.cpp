@@ -47,29 +47,70 @@ static std::string keyOf(const CompileRequest &request,
   return DiskCache::key(parts, request.arch + ".selv");
 }
 
+/// The key of a compilation that said something, which names the file.
+static std::string notedKey(const std::string &key,
+                            const CompileRequest &request,
+                            std::string_view suffix) {
+  return DiskCache::key({key, request.fileName}, suffix);
+}
+
+static std::optional<CompileResult> readArtifact(const DiskCache &cache,
+                                                 const std::string &key) {
+  std::optional<std::string> entry = cache.read(key);
+  if (!entry)
+    return std::nullopt;
+  Result<Artifact> artifact = decodeArtifact(*entry);
+  if (!artifact.ok())
+    return std::nullopt;
+  CompileResult result;
+  result.manifest = std::move(artifact->manifest);
+  result.ptx = std::move(artifact->ptx);
+  result.cubin = std::move(artifact->cubin);
+  return result;
+}
+
+static std::optional<CompileResult> readCache(const DiskCache &cache,
+                                              const std::string &key,
+                                              const CompileRequest &request) {
+  if (std::optional<CompileResult> silent = readArtifact(cache, key))
+    return silent;
+  std::optional<std::string> notes =
+      cache.read(notedKey(key, request, ".notes"));
+  if (!notes)
+    return std::nullopt;
+  std::optional<CompileResult> result =
+      readArtifact(cache, notedKey(key, request, ".selv"));
+  if (result)
+    result->diagnostics = std::move(*notes);
+  return result;
+}
+
 CompileResult compileCached(const CompileRequest &request) {
   auto start = std::chrono::steady_clock::now();
   std::string ptxas = ptx::findPtxas(request.ptxas);
   if (ptxas.empty() || request.arch.empty())
     return compile(request);
   DiskCache cache;
-  std::string key = keyOf(request, ptxas);
-  if (std::optional<std::string> entry = cache.read(key))
-    if (Result<Artifact> artifact = decodeArtifact(*entry); artifact.ok()) {
-      CompileResult result;
-      result.manifest = std::move(artifact->manifest);
-      result.ptx = std::move(artifact->ptx);
-      result.cubin = std::move(artifact->cubin);
-      std::chrono::duration<double, std::milli> time =
-          std::chrono::steady_clock::now() - start;
-      result.phases.emplace_back("cache", time.count());
-      return result;
-    }
+  if (std::optional<CompileResult> found =
+          readCache(cache, keyOf(request, ptxas), request)) {
+    std::chrono::duration<double, std::milli> time =
+        std::chrono::steady_clock::now() - start;
+    found->phases.emplace_back("cache", time.count());
+    return std::move(*found);
+  }
   CompileResult result = compile(request);
+  if (result.status != CompileStatus::Ok)
+    return result;
   // The compilation may have stored its plans.
-  if (result.status == CompileStatus::Ok && result.diagnostics.empty())
-    cache.write(keyOf(request, ptxas),
-                encodeArtifact({result.manifest, result.ptx, result.cubin}));
+  std::string key = keyOf(request, ptxas);
+  std::string content =
+      encodeArtifact({result.manifest, result.ptx, result.cubin});
+  if (result.diagnostics.empty()) {
+    cache.write(key, content);
+  } else {
+    cache.write(notedKey(key, request, ".selv"), content);
+    cache.write(notedKey(key, request, ".notes"), result.diagnostics);
+  }
   return result;
 }
 

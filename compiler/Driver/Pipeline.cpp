@@ -104,6 +104,7 @@ void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                           MaskMode masks) {
   if (stage == Emit::Tile)
     return;
+  pm.addPass(schedule::createTileExpandProducts());
   pm.addPass(schedule::createTilePackRows());
   addSafety(pm, masks);
   addVersions(pm, arch);

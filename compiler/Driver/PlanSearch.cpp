@@ -30,11 +30,9 @@ std::vector<KernelPlans> listKernelPlans(ModuleOp unbound, StringRef arch) {
   std::vector<KernelPlans> result;
   unbound.walk([&](tile::KernelOp kernel) {
     // The passes before have done the same without an error.
-    FailureOr<schedule::AxisRoles> roles = schedule::assignRoles(kernel);
-    if (failed(roles))
-      return;
+    schedule::KernelLayouts layouts(kernel);
     FailureOr<schedule::RankedPlans> ranked =
-        schedule::rankPlans(kernel, *roles, *targetInfo(arch));
+        schedule::rankPlans(kernel, layouts, *targetInfo(arch));
     if (failed(ranked))
       return;
     KernelPlans &plans = result.emplace_back();

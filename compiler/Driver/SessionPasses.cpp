@@ -143,12 +143,12 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     keepFromRoles(name, plans.origin);
   SmallVector<std::pair<std::string, std::string>> tooLarge;
   TargetInfo target = *targetInfo(request.arch);
+  // Layouts are made of its attributes.
+  context.getOrLoadDialect<sm::SmDialect>();
   unbound->walk([&](tile::KernelOp kernel) {
-    FailureOr<schedule::AxisRoles> roles = schedule::assignRoles(kernel);
-    if (failed(roles))
-      return;
+    schedule::KernelLayouts layouts(kernel);
     if (std::string excess =
-            schedule::excessForWarpgroups(kernel, *roles, target);
+            schedule::excessForWarpgroups(kernel, layouts, target);
         !excess.empty())
       tooLarge.emplace_back(schedule::planName(kernel), excess);
   });

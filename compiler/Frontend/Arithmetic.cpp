@@ -110,8 +110,7 @@ Val Elaborator::evalUnary(const Expr &e) {
                   "expects a condition after '!', but got " + describe(v));
       return Val::error();
     }
-    Val s = toSsa(e.loc, v);
-    return s.isError() ? s : Val::ofSsa(tb->negate(at(e.loc), s.ssa), s.preds);
+    return negation(e.loc, v);
   }
   if (v.is(Val::Kind::Float))
     return Val::ofFloat(-v.floatValue);
@@ -129,6 +128,27 @@ Val Elaborator::evalUnary(const Expr &e) {
     return Val::error();
   }
   return binary(e.loc, "-", Val::ofInt(0), v);
+}
+
+Val Elaborator::negation(SMLoc loc, const Val &condition) {
+  Location l = at(loc);
+  auto negated = [&](ValueRange terms) {
+    return llvm::map_to_vector<2>(
+        terms, [&](Value term) { return tb->negate(l, term); });
+  };
+  Val result = Val::of(Val::Kind::Ssa);
+  result.preds = condition.preds;
+  if (!condition.disjuncts.empty()) {
+    result.conjuncts = negated(condition.disjuncts);
+    return result;
+  }
+  if (!condition.ssa) {
+    result.disjuncts = negated(condition.conjuncts);
+    result.ssa = tb->disjunction(l, result.disjuncts);
+    return result;
+  }
+  result.ssa = tb->negate(l, condition.ssa);
+  return result;
 }
 
 Val Elaborator::evalBinary(const Expr &e) {
@@ -155,10 +175,16 @@ Val Elaborator::evalLogical(const Expr &e) {
   result.preds = a.preds;
   result.preds.add(b.preds);
   if (!isAnd) {
-    Value x = materialise(e.loc, a), y = materialise(e.loc, b);
-    if (!x || !y)
-      return Val::error();
-    result.ssa = tb->either(at(e.loc), x, y);
+    for (const Val *side : {&a, &b}) {
+      Value term = materialise(e.loc, *side);
+      if (!term)
+        return Val::error();
+      if (side->disjuncts.empty())
+        result.disjuncts.push_back(term);
+      else
+        result.disjuncts.append(side->disjuncts);
+      result.ssa = result.ssa ? tb->either(at(e.loc), result.ssa, term) : term;
+    }
     return result;
   }
   for (const Val *side : {&a, &b}) {
@@ -338,11 +364,15 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
   if (base && base->upper && (op == "+" || op == "-"))
     result.upper = op == "+" ? base->upper + asAffine(*offset)
                              : base->upper - asAffine(*offset);
-  unsigned budget = kLargestExpr;
-  if (result.upper && isSmall(result.upper, budget))
-    result.upper = simplifyAffineExpr(result.upper, 0, dimNames.size());
-  else
-    result.upper = {};
+  if (base && base->lower && (op == "+" || op == "-"))
+    result.lower = op == "+" ? base->lower + asAffine(*offset)
+                             : base->lower - asAffine(*offset);
+  for (AffineExpr *bound : {&result.upper, &result.lower}) {
+    unsigned budget = kLargestExpr;
+    *bound = *bound && isSmall(*bound, budget)
+                 ? simplifyAffineExpr(*bound, 0, dimNames.size())
+                 : AffineExpr();
+  }
   if (base && op == "+" && offset->is(Val::Kind::Int))
     result.nonNegative =
         base->nonNegative && offset->intValue >= 0 && offset->intValue <= kRoom;

@@ -23,21 +23,44 @@ void Diagnostics::print(SMLoc loc, SourceMgr::DiagKind kind,
         .print(nullptr, os, /*ShowColors=*/false);
     return;
   }
-  os << fileName << ": " << (kind == SourceMgr::DK_Error ? "error" : "note")
+  os << fileName << ": "
+     << (kind == SourceMgr::DK_Error     ? "error"
+         : kind == SourceMgr::DK_Warning ? "warning"
+                                         : "note")
      << ": " << message << "\n";
+}
+
+void Diagnostics::report(SMLoc loc, SourceMgr::DiagKind kind, StringRef message,
+                         const Twine &hint) {
+  print(loc, kind, message);
+  if (std::string text = hint.str(); !text.empty())
+    output += "note: " + text + "\n";
 }
 
 void Diagnostics::error(SMLoc loc, const Twine &message, const Twine &hint) {
   std::string text = message.str();
+  if (asWarnings) {
+    // An error of two ops, which share a base, is one of each.
+    ++numErrors;
+    return warning(loc, message, hint);
+  }
   lastShown = !full() && seen.insert({loc.getPointer(), text}).second;
   if (!lastShown)
     return;
   ++numErrors;
-  print(loc, SourceMgr::DK_Error, text);
-  if (std::string hintText = hint.str(); !hintText.empty())
-    output += "note: " + hintText + "\n";
+  report(loc, SourceMgr::DK_Error, text, hint);
   if (full())
     output += "note: too many errors, giving up\n";
+}
+
+void Diagnostics::warning(SMLoc loc, const Twine &message, const Twine &hint) {
+  std::string text = message.str();
+  lastShown = numWarnings < kMaxWarnings &&
+              seen.insert({loc.getPointer(), text}).second;
+  if (!lastShown)
+    return;
+  ++numWarnings;
+  report(loc, SourceMgr::DK_Warning, text, hint);
 }
 
 void Diagnostics::unsupported(SMLoc loc, const Twine &what, const Twine &hint) {
@@ -47,6 +70,10 @@ void Diagnostics::unsupported(SMLoc loc, const Twine &what, const Twine &hint) {
 void Diagnostics::note(SMLoc loc, const Twine &message) {
   if (lastShown)
     print(loc, SourceMgr::DK_Note, message.str());
+}
+
+SMLoc Diagnostics::place(unsigned line, unsigned column) {
+  return manager.FindLocForLineAndColumn(manager.getMainFileID(), line, column);
 }
 
 std::pair<unsigned, unsigned> Diagnostics::lineAndColumn(SMLoc loc) const {

@@ -28,8 +28,29 @@ public:
   /// Reports that `what` exists in the language but not yet in this compiler.
   void unsupported(llvm::SMLoc loc, const llvm::Twine &what,
                    const llvm::Twine &hint = {});
-  /// Points at a second place, below the last error.
+  /// Reports what is allowed and hardly meant.
+  void warning(llvm::SMLoc loc, const llvm::Twine &message,
+               const llvm::Twine &hint = {});
+  /// Points at a second place, below the last error or warning.
   void note(llvm::SMLoc loc, const llvm::Twine &message);
+
+  /// While it lives errors are printed as warnings, and at its end there are
+  /// none.
+  class AsWarnings {
+  public:
+    explicit AsWarnings(Diagnostics &diags) : diags(diags) {
+      diags.asWarnings = true;
+    }
+    ~AsWarnings() {
+      diags.asWarnings = false;
+      diags.numErrors = 0;
+    }
+    AsWarnings(const AsWarnings &) = delete;
+    AsWarnings &operator=(const AsWarnings &) = delete;
+
+  private:
+    Diagnostics &diags;
+  };
 
   bool hasErrors() const { return numErrors != 0; }
   unsigned errorCount() const { return numErrors; }
@@ -38,12 +59,18 @@ public:
   /// The rendered text of everything reported so far.
   const std::string &rendered() const { return output; }
 
+  /// The place of a line and column, from 1; invalid if there is none.
+  llvm::SMLoc place(unsigned line, unsigned column);
   /// Line and column of a place, from 1.
   std::pair<unsigned, unsigned> lineAndColumn(llvm::SMLoc loc) const;
 
 private:
   static constexpr unsigned kMaxErrors = 20;
 
+  static constexpr unsigned kMaxWarnings = 20;
+
+  void report(llvm::SMLoc loc, llvm::SourceMgr::DiagKind kind,
+              llvm::StringRef message, const llvm::Twine &hint);
   void print(llvm::SMLoc loc, llvm::SourceMgr::DiagKind kind,
              llvm::StringRef message);
 
@@ -53,6 +80,8 @@ private:
   std::string output;
   std::set<std::pair<const char *, std::string>> seen;
   unsigned numErrors = 0;
+  unsigned numWarnings = 0;
+  bool asWarnings = false;
   bool lastShown = false;
 };
 

@@ -51,6 +51,7 @@ Variable *Elaborator::define(SMLoc loc, StringRef name, Val value,
       return slot.get();
   }
   slot = std::make_unique<Variable>();
+  slot->name = name;
   slot->value = std::move(value);
   slot->isMutable = isMutable;
   return slot.get();
@@ -209,6 +210,7 @@ Val Elaborator::toSsa(SMLoc loc, const Val &v, Type want) {
     AffineExpr expr = asAffine(v);
     result.nonNegative = provablyNonNegative(expr);
     result.upper = expr + 1;
+    result.lower = expr;
   }
   return result;
 }
@@ -267,10 +269,12 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   kernelBlock = block.get();
   tb = std::make_unique<TileBuilder>(ctx, kernelBlock);
   stores = std::make_unique<StoreCheck>(diags);
+  folds = std::make_unique<FoldCheck>(diags);
   frames.clear();
   frames.emplace_back().scopes.emplace_back();
 
   SmallVector<Attribute> iters;
+  unsigned errorsBefore = diags.errorCount();
   bool ok = true;
   for (const RangeDecl &range : kernel.ranges)
     ok &= bindKernelRange(range, *block, iters);
@@ -279,6 +283,9 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
     elaborate(kernel.body);
   }
   tb->createHere<ReturnOp>(at(kernel.loc));
+  // What an error leaves out would be reported again.
+  if (diags.errorCount() == errorsBefore)
+    folds->run(*block);
 
   SmallVector<NamedAttribute> attrs{
       b.getNamedAttr("sym_name", b.getStringAttr(kernel.name)),
@@ -290,6 +297,7 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   frames.clear();
   tb.reset();
   stores.reset();
+  folds.reset();
   kernelBlock = nullptr;
 }
 

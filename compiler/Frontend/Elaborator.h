@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_FRONTEND_ELABORATOR_H
 
 #include "compiler/Frontend/Diagnostics.h"
+#include "compiler/Frontend/FoldCheck.h"
 #include "compiler/Frontend/StoreCheck.h"
 #include "compiler/Frontend/TileBuilder.h"
 #include "compiler/Frontend/Value.h"
@@ -121,6 +122,8 @@ private:
 
   // Arithmetic.cpp
   Val evalUnary(const Expr &e);
+  /// `!condition`, pushed inwards to the terms of `&&` and `||`.
+  Val negation(llvm::SMLoc loc, const Val &condition);
   Val evalBinary(const Expr &e);
   Val evalLogical(const Expr &e);
   Val binary(llvm::SMLoc loc, llvm::StringRef op, const Val &a, const Val &b);
@@ -159,13 +162,24 @@ private:
   bool resolveAccess(const Expr &e, Access &access);
   Val evalFull(llvm::SMLoc loc, const DimInfo &dim);
   bool addIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim, Val index);
+  /// The one index that a pair stands for.
+  Val pairIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim,
+                const Val &index);
   mlir::Value indexValue(llvm::SMLoc loc, const Val &index, PredSet &preds);
   void addValidity(Access &access);
   Val load(llvm::SMLoc loc, Access &access);
   bool isGather(mlir::Value index);
 
+  // Slips.cpp
+  /// Warns of an index that is hardly meant.
+  void warnOfIndex(const Expr &index, const TensorInfo &info,
+                   const DimInfo &dim, const Val &value);
+  void warnIfOutside(llvm::SMLoc loc, const TensorInfo &info,
+                     const DimInfo &dim, const Val &value);
+
   // Presence.cpp
-  void requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,
+  /// Adds what `value` needs for being inside an extent; true for nothing.
+  bool requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,
                      mlir::AffineExpr extent, PredSet &preds);
   bool provablyNonNegative(mlir::AffineExpr expr) const;
   /// Removes from `preds` those that only say where an axis ends, and returns
@@ -212,6 +226,9 @@ private:
     mlir::StringAttr axis;
   };
   bool loopBounds(const Stmt &stmt, LoopBounds &bounds);
+  BlockedRange blockedRange(const RangeDecl &range, const LoopBounds &bounds,
+                            mlir::Operation *loop,
+                            llvm::ArrayRef<Variable *> carried) const;
   mlir::Value clampBound(llvm::SMLoc loc, const Val &bound, bool isUpper);
   void bindLoopVar(const Stmt &stmt, const LoopBounds &bounds, mlir::Value iv);
   void collectAssigned(const std::vector<Stmt> &body,
@@ -238,6 +255,7 @@ private:
   mlir::Block *kernelBlock = nullptr;
   std::vector<Frame> frames;
   std::unique_ptr<StoreCheck> stores;
+  std::unique_ptr<FoldCheck> folds;
   /// Softmax states that no variable owns yet.
   std::vector<std::unique_ptr<Variable>> newStates;
   unsigned steps = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Frontend.h"
 #include "compiler/Frontend/Elaborator.h"
+#include "compiler/Frontend/OtherOps.h"
 #include "compiler/Frontend/Parser.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -97,6 +98,7 @@ OwningOpRef<ModuleOp> buildModule(MLIRContext &ctx, const Input &in,
                 StringRef(verifierText).trim());
     return {};
   }
+  checkOtherOps(&ctx, diags, file, *op);
   return module;
 }
 

@@ -52,7 +52,10 @@ bool Elaborator::resolveAccess(const Expr &e, Access &access) {
     const Expr &index = *e.args[i + 1];
     Val v = index.kind == Expr::Kind::Full ? evalFull(index.loc, info.dims[i])
                                            : eval(index);
-    ok &= !v.isError() && addIndex(index.loc, access, info.dims[i], v);
+    bool isIndex = !v.isError() && addIndex(index.loc, access, info.dims[i], v);
+    if (isIndex)
+      warnOfIndex(index, info, info.dims[i], v);
+    ok &= isIndex;
   }
   return ok;
 }
@@ -74,6 +77,8 @@ Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
   v.nonNegative = true;
   if (hi.is(Val::Kind::Int) || hi.is(Val::Kind::Affine))
     v.upper = asAffine(hi);
+  if (lo.is(Val::Kind::Int) || lo.is(Val::Kind::Affine))
+    v.lower = asAffine(lo);
   v.range = RangeInfo{axis, {}};
   if (!(lo.is(Val::Kind::Int) && lo.intValue == 0))
     v.range->lo = materialise(loc, lo);
@@ -123,6 +128,35 @@ Value Elaborator::indexValue(SMLoc loc, const Val &index, PredSet &preds) {
   return value;
 }
 
+Val Elaborator::pairIndex(SMLoc loc, Access &access, const DimInfo &dim,
+                          const Val &index) {
+  Value parts[2];
+  const Val *vals[2] = {&index.pair->first, &index.pair->second};
+  AffineExpr extents[2] = {dim.factors->first, dim.factors->second};
+  Val result = Val::of(Val::Kind::Ssa);
+  result.nonNegative = true;
+  for (int i = 0; i < 2; ++i) {
+    parts[i] = indexValue(loc, *vals[i], result.preds);
+    if (!parts[i])
+      return Val::error();
+    Val v = toSsa(loc, *vals[i]);
+    result.nonNegative &=
+        requireInside(loc, v, parts[i], extents[i], result.preds);
+    access.coordinates.push_back(
+        {static_cast<unsigned>(access.indices.size()), parts[i]});
+  }
+  access.preds.add(result.preds);
+  Location l = at(loc);
+  Value scale = tb->affine(l, extents[1]), outer = parts[0];
+  tb->unify(l, outer, scale);
+  Value base = tb->create<arith::MulIOp>(l, outer, scale);
+  Value inner = parts[1];
+  tb->unify(l, base, inner);
+  result.ssa = tb->create<arith::AddIOp>(l, base, inner);
+  result.upper = dim.extent;
+  return result;
+}
+
 bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
                           Val index) {
   unsigned position = access.indices.size();
@@ -133,24 +167,10 @@ bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
                   "a pair indexes a product dimension such as G*R");
       return false;
     }
-    Value parts[2];
-    const Val *vals[2] = {&index.pair->first, &index.pair->second};
-    AffineExpr extents[2] = {dim.factors->first, dim.factors->second};
-    for (int i = 0; i < 2; ++i) {
-      parts[i] = indexValue(loc, *vals[i], access.preds);
-      if (!parts[i])
-        return false;
-      Val v = toSsa(loc, *vals[i]);
-      requireInside(loc, v, parts[i], extents[i], access.preds);
-      access.coordinates.push_back({position, parts[i]});
-    }
-    Location l = at(loc);
-    Value scale = tb->affine(l, extents[1]), outer = parts[0];
-    tb->unify(l, outer, scale);
-    Value base = tb->create<arith::MulIOp>(l, outer, scale);
-    Value inner = parts[1];
-    tb->unify(l, base, inner);
-    value = tb->create<arith::AddIOp>(l, base, inner);
+    index = pairIndex(loc, access, dim, index);
+    if (index.isError())
+      return false;
+    value = index.ssa;
   } else {
     if (index.is(Val::Kind::Int) || index.is(Val::Kind::Affine)) {
       auto slack =

@@ -65,7 +65,11 @@ std::vector<Token> lex(Diagnostics &diags) {
     if (rest.empty() || diags.full())
       break;
     if (rest.starts_with("//")) {
-      rest = rest.drop_front(std::min(rest.find('\n'), rest.size()));
+      StringRef comment = rest.take_front(rest.find('\n'));
+      if (size_t nul = comment.find('\0'); nul != StringRef::npos)
+        diags.error(SMLoc::getFromPointer(comment.data() + nul),
+                    "unexpected " + describeByte('\0'));
+      rest = rest.drop_front(comment.size());
     } else if (startsName(rest[0])) {
       take(Token::Kind::Name, rest.take_while(continuesName).size());
     } else if (isDigit(rest[0])) {

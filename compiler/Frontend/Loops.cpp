@@ -128,9 +128,22 @@ void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
     v.nonNegative = true;
     if (!bounds.hi.is(Val::Kind::Ssa))
       v.upper = asAffine(bounds.hi);
+    if (!bounds.lo.is(Val::Kind::Ssa))
+      v.lower = asAffine(bounds.lo);
   }
   stores->enter(range.names.front(), v.ssa);
   define(range.loc, range.names.front(), v, /*isMutable=*/false);
+}
+
+BlockedRange Elaborator::blockedRange(const RangeDecl &range,
+                                      const LoopBounds &bounds, Operation *loop,
+                                      ArrayRef<Variable *> carried) const {
+  Value first = cast<scf::ForOp>(loop).getInductionVar();
+  BlockedRange blocked{range.names.front(), bounds.axis, loop, first, {}};
+  for (const Variable *variable : carried)
+    // A softmax is carried as its maximum and its sum.
+    blocked.names.append(variable->isSoftmax() ? 2 : 1, variable->name);
+  return blocked;
 }
 
 void Elaborator::elaborateFor(const Stmt &stmt) {
@@ -223,6 +236,8 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
       continue;
     }
     setValues(loop.getResults());
+    if (bounds.axis)
+      folds->add(blockedRange(stmt.range, bounds, loop, carried));
     return;
   }
 }

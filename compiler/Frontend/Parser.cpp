@@ -199,8 +199,17 @@ bool Parser::parseParams(OpDecl &op) {
   return expect(">", "after the parameters");
 }
 
+/// A launch takes 32 KB of parameters at most; each tensor takes 16 bytes of
+/// them and more.
+static constexpr size_t kMaxArgs = 1024;
+
 bool Parser::parseArgs(std::vector<ArgDecl> &args, bool outputs) {
   while (!at(")")) {
+    if (args.size() == kMaxArgs) {
+      diags.error(peek().loc(), "an op has at most " + Twine(kMaxArgs) +
+                                    (outputs ? " outputs" : " inputs"));
+      return false;
+    }
     ArgDecl arg;
     arg.isOutput = outputs;
     if (parseArg(arg))

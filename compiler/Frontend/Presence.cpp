@@ -17,7 +17,7 @@ bool Elaborator::provablyNonNegative(AffineExpr expr) const {
          provablyNonNegative(binary.getRHS());
 }
 
-void Elaborator::requireInside(SMLoc loc, const Val &index, Value value,
+bool Elaborator::requireInside(SMLoc loc, const Val &index, Value value,
                                AffineExpr extent, PredSet &preds) {
   Location l = at(loc);
   using arith::CmpIPredicate;
@@ -26,9 +26,10 @@ void Elaborator::requireInside(SMLoc loc, const Val &index, Value value,
   if (index.upper) {
     auto slack = dyn_cast<AffineConstantExpr>(difference(extent, index.upper));
     if (slack && slack.getValue() >= 0)
-      return;
+      return index.nonNegative;
   }
   preds.add(tb->compare(l, CmpIPredicate::slt, value, tb->affine(l, extent)));
+  return false;
 }
 
 PredSet Elaborator::takeEnds(SMLoc loc, PredSet &preds) {

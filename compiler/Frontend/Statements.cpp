@@ -52,10 +52,12 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
       v = Val::ofSsa(coord);
       v.nonNegative = true;
       v.upper = asAffine(stop);
+      v.lower = asAffine(start);
     } else {
       // One axis per range: its syntax tree stands for it.
       StringAttr axis = tb->addAxis(&range, name, range.block, 0);
       v = rangeVal(range.loc, axis, coord, start, stop);
+      folds->add({name, axis, nullptr, coord, {}});
     }
     v.nonNegative = provablyNonNegative(asAffine(start));
     auto constant = dyn_cast<AffineConstantExpr>(extent);
@@ -119,6 +121,7 @@ void Elaborator::elaborateBinding(const Stmt &stmt) {
     Variable *variable = define(stmt.loc, stmt.name, v, true);
     *variable = std::move(**owned);
     newStates.erase(owned);
+    variable->name = stmt.name;
     variable->value = v;
     variable->value.softmax = variable;
     variable->isMutable = true;

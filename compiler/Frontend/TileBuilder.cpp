@@ -9,6 +9,17 @@ using namespace selvedge::tile;
 
 namespace selvedge::frontend {
 
+/// Whether all lanes are the constant true.
+static bool isTrue(Value condition) {
+  Operation *op = condition.getDefiningOp();
+  while (op && isa<SplatOp, BroadcastOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto constant = dyn_cast_if_present<arith::ConstantOp>(op);
+  auto value =
+      constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  return value && value.getType().isInteger(1) && value.getInt() != 0;
+}
+
 TileBuilder::TileBuilder(MLIRContext *ctx, Block *body)
     : ctx(ctx), detached(ctx) {
   scopes.push_back({body, nullptr, {}});
@@ -232,7 +243,21 @@ Value TileBuilder::conjunction(Location loc, ValueRange conditions) {
   return all;
 }
 
+Value TileBuilder::disjunction(Location loc, ValueRange conditions) {
+  Value any = conditions.front();
+  for (Value condition : conditions.drop_front())
+    any = either(loc, any, condition);
+  return any;
+}
+
 Value TileBuilder::negate(Location loc, Value condition) {
+  if (auto compare = condition.getDefiningOp<arith::CmpIOp>())
+    return create<arith::CmpIOp>(loc,
+                                 arith::invertPredicate(compare.getPredicate()),
+                                 compare.getLhs(), compare.getRhs());
+  if (auto negation = condition.getDefiningOp<arith::XOrIOp>())
+    if (isTrue(negation.getRhs()))
+      return negation.getLhs();
   Value yes =
       broadcast(loc, constantBool(loc, true), axesOf(condition.getType()));
   return create<arith::XOrIOp>(loc, condition, yes);

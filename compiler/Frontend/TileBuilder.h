@@ -79,6 +79,10 @@ public:
   void unify(mlir::Location loc, mlir::Value &a, mlir::Value &b);
   /// Conjunction of conditions, broadcast; null for none.
   mlir::Value conjunction(mlir::Location loc, mlir::ValueRange conditions);
+  /// Disjunction of conditions, of which there is one at least.
+  mlir::Value disjunction(mlir::Location loc, mlir::ValueRange conditions);
+  /// A comparison of integers becomes the opposite one, and a negation what it
+  /// negates: equal conditions are equal values.
   mlir::Value negate(mlir::Location loc, mlir::Value condition);
   mlir::Value either(mlir::Location loc, mlir::Value a, mlir::Value b);
   mlir::Value compare(mlir::Location loc, mlir::arith::CmpIPredicate how,

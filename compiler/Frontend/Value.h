@@ -75,6 +75,8 @@ struct Val {
   mlir::Value ssa;
   /// Terms of a run-time `&&`, each a predicate of its own under `where`.
   llvm::SmallVector<mlir::Value, 2> conjuncts;
+  /// Terms of a run-time `||`, whose negations are the terms of its negation.
+  llvm::SmallVector<mlir::Value, 2> disjuncts;
   PredSet preds;
   /// Set for range variables and `:`.
   std::optional<RangeInfo> range;
@@ -85,6 +87,8 @@ struct Val {
   /// Facts of i32 values: >= 0 always; < upper wherever `preds` hold.
   bool nonNegative = false;
   mlir::AffineExpr upper;
+  /// At least this much where arithmetic does not wrap: for warnings only.
+  mlir::AffineExpr lower;
   /// The promise that covers a loaded integer.
   tile::RequireAttr promise;
 
@@ -132,6 +136,7 @@ struct Val {
 
 /// A name bound by let, var or a range. A softmax state keeps its parts here.
 struct Variable {
+  llvm::StringRef name;
   Val value;
   bool isMutable = false;
   /// Softmax: rows, running reference, sum of weights, presence of the state.

@@ -123,8 +123,9 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
         op, load.getTensor(), load.getIndices(), load.getPresence(),
         PoisonSource(Poison::None, 0).tile(shape, getElementTypeOrSelf(type)));
   // Where warps do not find the parts of the others, all lanes are wrong.
-  if (auto reduce = dyn_cast<sm::ReduceOp>(op);
-      reduce && reduce.getScratch() && !shared.exchange(reduce.getScratch()))
+  if (auto exchange = dyn_cast<sm::ExchangeOpInterface>(op);
+      exchange && exchange.getExchangeScratch() &&
+      !shared.exchange(exchange.getExchangeScratch()))
     return TileRef(poison.tile(shape, getElementTypeOrSelf(type)));
   if (TileRef result = evaluatePure(op, shape))
     return result;
@@ -147,6 +148,9 @@ TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {
       })
       .Case<tile::BroadcastOp, sm::BroadcastOp>([&](auto repeat) {
         return reference::broadcast(valueOf(repeat.getSource()), shape);
+      })
+      .Case([&](sm::RelayoutOp op) {
+        return reference::broadcast(valueOf(op.getSource()), shape);
       })
       .Case<tile::IsPresentOp, sm::IsPresentOp>([&](auto present) {
         return reference::makeScalar(

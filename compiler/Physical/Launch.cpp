@@ -78,7 +78,7 @@ bool suits(sm::VariantOp variant, const Arguments &arguments) {
     for (const Tensor &tensor : arguments.tensors) {
       if (tensor.arg.getName() != name || !tensor.present)
         continue;
-      int64_t stride = tensor.arg.getElementType().getIntOrFloatBitWidth() / 8;
+      int64_t stride = tile::bytesOf(tensor.arg.getElementType());
       for (size_t d = tensor.shape.size(); d-- > 0;) {
         bool last = d + 1 == tensor.shape.size();
         if (!last && tensor.shape[d] > 1 && stride % align != 0)

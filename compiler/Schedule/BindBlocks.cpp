@@ -112,10 +112,8 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
     getOperation()->walk([&](KernelOp kernel) { kernels.push_back(kernel); });
     FittingPlans fitting;
     for (KernelOp kernel : kernels) {
-      FailureOr<AxisRoles> roles = assignRoles(kernel);
-      if (failed(roles))
-        return signalPassFailure();
-      FailureOr<RankedPlans> ranked = rankPlans(kernel, *roles, *target);
+      KernelLayouts layouts(kernel);
+      FailureOr<RankedPlans> ranked = rankPlans(kernel, layouts, *target);
       if (failed(ranked))
         return signalPassFailure();
       auto chosen = choice->tiles.find(planName(kernel));

@@ -3,6 +3,7 @@
 #include "compiler/Schedule/KernelLowering.h"
 
 #include "dialect/Tile/Decisions.h"
+#include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -10,6 +11,14 @@ namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::tile;
+
+AxisSizes sizesOf(KernelOp kernel) {
+  AxisSizes sizes;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    sizes[axis.getName()] =
+        cast<IntegerAttr>(kernel.getSizesAttr().get(axis.getName())).getInt();
+  return sizes;
+}
 
 FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
   ProgramOp program = source.getProgram();
@@ -29,26 +38,56 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
   builder.setInsertionPointToStart(&body);
   for (unsigned i = 0; i < args.size(); ++i) {
     BlockArgument from = source.getBody().getArgument(i);
-    compute.values[from] = body.addArgument(from.getType(), from.getLoc());
+    scalars[from] = body.addArgument(from.getType(), from.getLoc());
   }
-  for (auto axis : source.getAxes().getAsRange<AxisAttr>()) {
-    int64_t size =
-        cast<IntegerAttr>(source.getSizesAttr().get(axis.getName())).getInt();
-    compute.axes[axis.getName()] = distribute(
-        roles, axis.getName(), size, *source.getWarps(), variant.align ? 8 : 1);
+  AxisSizes sizes = sizesOf(source);
+  int64_t warps = *source.getWarps();
+  for (const LayoutGroup &group : layouts.getGroups()) {
+    Context &context = contexts.emplace_back();
+    context.axes = distribute(group, sizes, warps, variant.align ? 8 : 1);
+    // Contracted axes that no tile has: proofs speak of them.
+    for (auto [axis, size] : sizes)
+      context.axes.insert({axis, distributeColumns(axis, size, warps)});
   }
   emitCoordinates();
   if (failed(lowerBlock(source.getBody().front())))
     return failure();
   sm::ReturnOp::create(builder, withoutDecisions(source.getLoc()));
+  noteRelayouts();
   return target;
+}
+
+/// What it costs that the kernel has several layouts.
+void KernelLowering::noteRelayouts() {
+  int64_t renamed = 0, exchanged = 0, bytes = 0;
+  target.walk([&](sm::RelayoutOp relayout) {
+    if (!relayout.exchanges()) {
+      ++renamed;
+      return;
+    }
+    ++exchanged;
+    bytes += relayout.scratchType(32 * target.getWarps()).getBytes();
+  });
+  if (renamed + exchanged == 0)
+    return;
+  auto count = [](int64_t n) {
+    return std::to_string(n) + (n == 1 ? " tile moves" : " tiles move");
+  };
+  noteDecision(target,
+               {"layouts",
+                std::to_string(contexts.size()) + ", " +
+                    count(renamed + exchanged) + " between them",
+                "products and reductions want the axes held in different ways; " +
+                    count(exchanged) + " through shared memory, which takes " +
+                    std::to_string(bytes) + " bytes and a barrier each, " +
+                    std::to_string(renamed) + " by renaming registers"});
 }
 
 Value KernelLowering::emitAffine(AffineExpr expr, Location loc) {
   if (auto c = dyn_cast<AffineConstantExpr>(expr))
     return arith::ConstantIntOp::create(builder, loc, c.getValue(), 32);
   if (auto s = dyn_cast<AffineSymbolExpr>(expr))
-    return compute.values.lookup(source.getDimArg(s.getPosition()));
+    return scalars.lookup(source.getDimArg(s.getPosition()));
   auto binary = cast<AffineBinaryOpExpr>(expr);
   Value a = emitAffine(binary.getLHS(), loc),
         b = emitAffine(binary.getRHS(), loc);
@@ -90,7 +129,7 @@ void KernelLowering::emitCoordinates() {
     rest = i == 0
                ? rest
                : arith::DivUIOp::create(builder, loc, rest, count).getResult();
-    compute.values[source.getCoord(i)] =
+    scalars[source.getCoord(i)] =
         step ? arith::MulIOp::create(builder, loc, index, step).getResult()
              : index;
   }
@@ -106,48 +145,74 @@ Type KernelLowering::convertType(Type type, const Context &context) {
       return {};
     axes.push_back(it->second);
   }
-  auto dist = sm::DistAttr::get(type.getContext(), axes);
-  if (!isComplete(dist))
-    return {};
   return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
-                               getElementTypeOrSelf(type), dist);
+                               getElementTypeOrSelf(type),
+                               sm::DistAttr::get(type.getContext(), axes));
 }
 
-Value KernelLowering::value(Value v) { return compute.values.lookup(v); }
+void KernelLowering::define(Value v, Value lowered) {
+  std::optional<unsigned> home = layouts.homeOf(v);
+  if (!home) {
+    scalars[v] = lowered;
+    return;
+  }
+  contexts[*home].values[v] = lowered;
+  for (unsigned group : layouts.neededIn(v))
+    if (group != *home)
+      contexts[group].values[v] = sm::RelayoutOp::create(
+          builder, withoutNote(v.getLoc()),
+          convertType(v.getType(), contexts[group]), lowered,
+          /*scratch=*/Value());
+}
+
+Value KernelLowering::value(Value v) {
+  std::optional<unsigned> home = layouts.homeOf(v);
+  return home ? contexts[*home].values.lookup(v) : scalars.lookup(v);
+}
 
 Value KernelLowering::valueIn(Value v, Context &context) {
   if (!isTile(v.getType()))
-    return value(v);
+    return scalars.lookup(v);
   if (Value known = context.values.lookup(v))
     return known;
-  Operation *def = v.getDefiningOp();
   Type type = convertType(v.getType(), context);
-  if (!def || !type)
-    return {};
-  Value result;
-  if (auto range = dyn_cast<RangeOp>(def)) {
-    result = sm::RangeOp::create(builder, def->getLoc(), type,
-                                 value(range.getStart()));
-  } else if (auto splat = dyn_cast<SplatOp>(def)) {
-    result = sm::SplatOp::create(builder, def->getLoc(), type,
-                                 value(splat.getValue()));
-  } else if (auto broadcast = dyn_cast<BroadcastOp>(def)) {
-    if (Value from = valueIn(broadcast.getSource(), context))
-      result = sm::BroadcastOp::create(builder, def->getLoc(), type, from);
-  } else if (auto load = dyn_cast<LoadOp>(def)) {
-    auto indices = valuesIn(load.getIndices(), context),
-         presence = valuesIn(load.getPresence(), context);
-    if (succeeded(indices) && succeeded(presence))
-      result = sm::LoadOp::create(builder, def->getLoc(), type,
-                                  value(load.getTensor()), *indices, *presence,
-                                  1, sm::CacheAttr());
-  } else if (isa<arith::ArithDialect, math::MathDialect>(def->getDialect())) {
-    if (Operation *clone = cloneElementwise(*def, context))
-      result = clone->getResult(cast<OpResult>(v).getResultNumber());
-  }
+  Value result = v.getDefiningOp() && type ? emitIn(v, context, type) : Value();
   if (result)
     context.values[v] = result;
   return result;
+}
+
+/// A tile that follows from its operands alone.
+Value KernelLowering::emitIn(Value v, Context &context, Type type) {
+  Operation *def = v.getDefiningOp();
+  Location loc = def->getLoc();
+  if (auto range = dyn_cast<RangeOp>(def))
+    return sm::RangeOp::create(builder, loc, type, value(range.getStart()));
+  if (auto splat = dyn_cast<SplatOp>(def))
+    return sm::SplatOp::create(builder, loc, type, value(splat.getValue()));
+  if (auto broadcast = dyn_cast<BroadcastOp>(def)) {
+    Value from = valueIn(broadcast.getSource(), context);
+    return from ? sm::BroadcastOp::create(builder, loc, type, from).getResult()
+                : Value();
+  }
+  if (auto load = dyn_cast<LoadOp>(def))
+    return loadIn(load, context, type, 1, sm::CacheAttr());
+  if (auto convert = dyn_cast<ConvertOp>(def)) {
+    Value from = valueIn(convert.getSource(), context);
+    return from ? sm::ConvertOp::create(builder, loc, type, from,
+                                        convert.getOverflow())
+                      .getResult()
+                : Value();
+  }
+  if (isa<KnownOp>(def)) {
+    Value holds = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    return sm::SplatOp::create(builder, loc, type, holds);
+  }
+  if (!isa<arith::ArithDialect, math::MathDialect>(def->getDialect()))
+    return {};
+  Operation *clone = cloneElementwise(*def, context);
+  return clone ? clone->getResult(cast<OpResult>(v).getResultNumber())
+               : Value();
 }
 
 FailureOr<SmallVector<Value>> KernelLowering::valuesIn(ValueRange values,
@@ -203,82 +268,95 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
     return lowerDot(dot);
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return lowerReduce(reduce);
-  if (auto yield = dyn_cast<scf::YieldOp>(op)) {
-    SmallVector<Value> results;
-    for (Value v : yield.getResults())
-      results.push_back(value(v));
-    scf::YieldOp::create(builder, op.getLoc(), results);
-    return success();
-  }
+  if (isa<scf::YieldOp>(op))
+    return success(); // of the loop or branch around
   if (auto present = dyn_cast<IsPresentOp>(op)) {
-    compute.values[present] = sm::IsPresentOp::create(
+    scalars[present] = sm::IsPresentOp::create(
         builder, op.getLoc(), builder.getI1Type(), value(present.getTensor()));
     return success();
   }
   if (auto any = dyn_cast<AnyOp>(op)) {
+    unsigned place = layouts.placeOf(any);
     // Its rows must be the warp's own: it decides alone.
-    if (roles.splitCols)
+    if (layouts.getGroups()[place].splitCols)
       return any.emitOpError("expects rows that one warp holds, but the warps "
                              "of this kernel share them");
-    compute.values[any] = sm::AnyOp::create(
-        builder, op.getLoc(), builder.getI1Type(), value(any.getCondition()));
+    scalars[any] =
+        sm::AnyOp::create(builder, op.getLoc(), builder.getI1Type(),
+                          valueIn(any.getCondition(), contexts[place]));
     return success();
   }
-  if (auto convert = dyn_cast<ConvertOp>(op)) {
-    Type type = convertType(convert.getType(), compute);
-    if (!type)
-      return convert.emitOpError(
-          "has axes that no distribution of this kernel can hold together");
-    compute.values[convert] = sm::ConvertOp::create(builder, op.getLoc(), type,
-                                                    value(convert.getSource()),
-                                                    convert.getOverflow());
-    return success();
-  }
+  return lowerPure(op);
+}
+
+/// Computes an operation in every layout that needs it; where it is anchored
+/// once, and moves it.
+LogicalResult KernelLowering::lowerPure(Operation &op) {
   for (Value result : op.getResults()) {
-    if (isTile(result.getType())) {
-      if (!valueIn(result, compute))
-        return op.emitOpError("cannot be lowered: its axes share lanes or "
-                              "warps, or it is not supported on this target");
-    } else {
-      Operation *clone = cloneElementwise(op, compute);
+    if (!isTile(result.getType())) {
+      Operation *clone = cloneElementwise(op, contexts.front());
       if (!clone)
         return op.emitOpError("cannot be lowered to this target");
-      compute.values[result] =
+      scalars[result] =
           clone->getResult(cast<OpResult>(result).getResultNumber());
+      continue;
     }
+    SmallVector<unsigned> places(layouts.neededIn(result));
+    if (std::optional<unsigned> home = layouts.homeOf(result))
+      places = {*home};
+    for (unsigned place : places)
+      if (!valueIn(result, contexts[place]))
+        return op.emitOpError("cannot be lowered to this target");
+    if (layouts.homeOf(result))
+      define(result, value(result));
   }
   return success();
 }
 
 LogicalResult KernelLowering::lowerFor(scf::ForOp loop) {
+  // Each carried tile in the layout of its home.
+  auto inHome = [&](Value carried, Value v) {
+    std::optional<unsigned> home = layouts.homeOf(carried);
+    return home ? valueIn(v, contexts[*home]) : value(v);
+  };
   SmallVector<Value> inits;
-  for (Value init : loop.getInitArgs())
-    inits.push_back(value(init));
+  for (auto [argument, init] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getInitArgs()))
+    inits.push_back(inHome(argument, init));
   auto lowered = scf::ForOp::create(
       builder, loop.getLoc(), value(loop.getLowerBound()),
       value(loop.getUpperBound()), value(loop.getStep()), inits);
-  compute.values[loop.getInductionVar()] = lowered.getInductionVar();
-  for (auto [from, to] :
-       llvm::zip_equal(loop.getRegionIterArgs(), lowered.getRegionIterArgs()))
-    compute.values[from] = to;
+  scalars[loop.getInductionVar()] = lowered.getInductionVar();
   {
     OpBuilder::InsertionGuard guard(builder);
     if (inits.empty())
       lowered.getBody()->getTerminator()->erase();
     builder.setInsertionPointToEnd(lowered.getBody());
+    for (auto [from, to] :
+         llvm::zip_equal(loop.getRegionIterArgs(), lowered.getRegionIterArgs()))
+      define(from, to);
     if (failed(lowerBlock(*loop.getBody())))
       return failure();
+    SmallVector<Value> results;
+    for (auto [argument, v] :
+         llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues()))
+      results.push_back(inHome(argument, v));
+    scf::YieldOp::create(builder, loop.getBody()->getTerminator()->getLoc(),
+                         results);
   }
   for (auto [from, to] :
        llvm::zip_equal(loop.getResults(), lowered.getResults()))
-    compute.values[from] = to;
+    define(from, to);
   return success();
 }
 
 LogicalResult KernelLowering::lowerIf(scf::IfOp branch) {
   SmallVector<Type> types;
-  for (Type type : branch.getResultTypes())
-    types.push_back(convertType(type, compute));
+  for (Value result : branch.getResults()) {
+    std::optional<unsigned> home = layouts.homeOf(result);
+    types.push_back(home ? convertType(result.getType(), contexts[*home])
+                         : result.getType());
+  }
   auto lowered = scf::IfOp::create(builder, branch.getLoc(), types,
                                    value(branch.getCondition()),
                                    !branch.getElseRegion().empty());
@@ -291,10 +369,19 @@ LogicalResult KernelLowering::lowerIf(scf::IfOp branch) {
     builder.setInsertionPointToEnd(&to.front());
     if (failed(lowerBlock(from.front())))
       return failure();
+    SmallVector<Value> results;
+    for (auto [result, v] :
+         llvm::zip_equal(branch.getResults(),
+                         from.front().getTerminator()->getOperands())) {
+      std::optional<unsigned> home = layouts.homeOf(result);
+      results.push_back(home ? valueIn(v, contexts[*home]) : value(v));
+    }
+    scf::YieldOp::create(builder, from.front().getTerminator()->getLoc(),
+                         results);
   }
   for (auto [from, to] :
        llvm::zip_equal(branch.getResults(), lowered.getResults()))
-    compute.values[from] = to;
+    define(from, to);
   return success();
 }
 

@@ -20,14 +20,17 @@ struct VariantClass {
   const llvm::SetVector<mlir::StringAttr> *tensors = nullptr;
 };
 
-/// Lowers one kernel for one class. Index arithmetic that feeds a copy is
-/// repeated in the copy's own distribution; everything else lives in the
-/// distribution that the axis roles give.
+/// The sizes that a plan has bound.
+AxisSizes sizesOf(tile::KernelOp kernel);
+
+/// Lowers one kernel for one class. Every tile lives in the layout of its group
+/// and moves to others that need it; what follows from indices and loads alone
+/// is computed where it is needed, in copies too.
 class KernelLowering {
 public:
-  KernelLowering(tile::KernelOp source, const AxisRoles &roles,
+  KernelLowering(tile::KernelOp source, const KernelLayouts &layouts,
                  VariantClass variant)
-      : source(source), roles(roles), variant(variant), caches(source),
+      : source(source), layouts(layouts), variant(variant), caches(source),
         builder(source.getContext()) {}
 
   /// Creates the sm.kernel named `name` at `builder`'s insertion point.
@@ -40,16 +43,18 @@ public:
   }
 
 private:
-  /// Distribution of axes in one place: the kernel's, or that of one copy.
+  /// Distribution of axes in one place: that of a group, or of one copy.
   struct Context {
-    llvm::MapVector<mlir::StringAttr, sm::AxisDistAttr> axes;
+    AxisDists axes;
     llvm::DenseMap<mlir::Value, mlir::Value> values;
   };
 
   void emitCoordinates();
+  void noteRelayouts();
   mlir::Value emitAffine(mlir::AffineExpr expr, mlir::Location loc);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation &op);
+  mlir::LogicalResult lowerPure(mlir::Operation &op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp branch);
   mlir::LogicalResult lowerLoad(tile::LoadOp load);
@@ -57,18 +62,27 @@ private:
   mlir::LogicalResult lowerDot(tile::DotOp dot);
   mlir::LogicalResult lowerReduce(tile::ReduceOp reduce);
   mlir::LogicalResult lowerCopy(tile::LoadOp load);
+  /// Whether registers hold a tile as the A fragment of a product wants it: an
+  /// accumulator's registers are the fragment of the next product.
+  bool isFragment(tile::DotOp dot, mlir::Value tile, const AxisDists &dists);
   mlir::Value operandOf(tile::DotOp dot, mlir::Value operand);
   sm::BufferType bufferType(mlir::StringAttr rowAxis, mlir::StringAttr colAxis,
                             mlir::Type elementType);
   mlir::Value alloc(sm::BufferType type, mlir::Location loc);
 
   mlir::Type convertType(mlir::Type type, const Context &context);
-  /// The value in the kernel's distribution.
+  /// Records what an anchored value becomes in its home, and moves it to where
+  /// else it is needed.
+  void define(mlir::Value v, mlir::Value lowered);
+  /// What `v` is in its home; a scalar is the same everywhere.
   mlir::Value value(mlir::Value v);
   /// The value in `context`, repeated there if need be; null if it cannot be.
   mlir::Value valueIn(mlir::Value v, Context &context);
+  mlir::Value emitIn(mlir::Value v, Context &context, mlir::Type type);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   valuesIn(mlir::ValueRange values, Context &context);
+  mlir::Value loadIn(tile::LoadOp load, Context &context, mlir::Type type,
+                     int64_t width, sm::CacheAttr cache);
   mlir::Operation *cloneElementwise(mlir::Operation &op, Context &context);
   /// Elements per access for an access whose last index is `index`.
   int64_t vectorWidth(tile::GlobalType tensor, mlir::Value lastIndex,
@@ -78,12 +92,14 @@ private:
   sm::CacheAttr cacheAttr(mlir::Operation *access);
 
   tile::KernelOp source;
-  const AxisRoles &roles;
+  const KernelLayouts &layouts;
   VariantClass variant;
   CacheHints caches;
   mlir::OpBuilder builder;
   sm::KernelOp target;
-  Context compute;
+  /// One per group.
+  llvm::SmallVector<Context> contexts;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::SetVector<mlir::StringAttr> vectorTensors;
 };

@@ -52,9 +52,8 @@ bool isMultipleOf(Value value, int64_t factor) {
 
 int64_t KernelLowering::vectorWidth(GlobalType tensor, Value lastIndex,
                                     int64_t adjacent) {
-  int64_t bytes =
-      std::max(8u, tensor.getElementType().getIntOrFloatBitWidth()) / 8;
-  int64_t width = std::min(adjacent, variant.align / bytes);
+  int64_t width =
+      std::min(adjacent, variant.align / bytesOf(tensor.getElementType()));
   auto range = lastIndex.getDefiningOp<RangeOp>();
   while (width > 1 && !(range && isMultipleOf(range.getStart(), width)))
     width /= 2;
@@ -67,15 +66,19 @@ void KernelLowering::noteVector(Value tensor, int64_t width) {
 }
 
 /// Elements that one thread holds side by side along the axis of `index`.
-static int64_t
-adjacentElements(const llvm::MapVector<StringAttr, sm::AxisDistAttr> &axes,
-                 Value index) {
+static int64_t adjacentElements(const AxisDists &axes, Value index) {
   if (axesOf(index.getType()).size() != 1)
     return 1;
   sm::AxisDistAttr axis = axes.lookup(axesOf(index.getType())[0]);
-  return !axis.getRegSizes().empty() && axis.getRegStrides()[0] == 1
-             ? axis.getRegSizes()[0]
-             : 1;
+  if (axis.getRegSizes().empty() || axis.getRegStrides()[0] != 1)
+    return 1;
+  // What registers, lanes and warps are apart is a multiple of a vector.
+  int64_t apart = axis.getRegSizes()[0];
+  for (ArrayRef<int64_t> strides :
+       {axis.getRegStrides().drop_front(), axis.getLanes(), axis.getWarps()})
+    for (int64_t stride : strides)
+      apart |= stride;
+  return apart & -apart;
 }
 
 sm::CacheAttr KernelLowering::cacheAttr(Operation *access) {
@@ -84,42 +87,69 @@ sm::CacheAttr KernelLowering::cacheAttr(Operation *access) {
                : sm::CacheAttr();
 }
 
+Value KernelLowering::loadIn(LoadOp load, Context &context, Type type,
+                             int64_t width, sm::CacheAttr cache) {
+  auto indices = valuesIn(load.getIndices(), context),
+       presence = valuesIn(load.getPresence(), context);
+  if (failed(indices) || failed(presence))
+    return {};
+  return sm::LoadOp::create(builder, load.getLoc(), type,
+                            value(load.getTensor()), *indices, *presence, width,
+                            cache);
+}
+
 LogicalResult KernelLowering::lowerLoad(LoadOp load) {
-  bool copied = false, used = false;
-  for (Operation *user : load->getUsers()) {
-    bool asOperand = isa<DotOp>(user) && isCopyableOperand(load);
-    copied |= asOperand;
-    used |= !asOperand;
-  }
-  if (copied && failed(lowerCopy(load)))
+  if (isCopyableOperand(load) &&
+      llvm::any_of(load->getUsers(), llvm::IsaPred<DotOp>) &&
+      failed(lowerCopy(load)))
     return failure();
-  if (!used)
+  auto loadFor = [&](Context &context) -> Value {
+    Type type = convertType(load.getType(), context);
+    if (!type)
+      return {};
+    int64_t width =
+        load.getIndices().empty()
+            ? 1
+            : vectorWidth(
+                  load.getTensor().getType(), load.getIndices().back(),
+                  adjacentElements(context.axes, load.getIndices().back()));
+    noteVector(load.getTensor(), width);
+    return loadIn(load, context, type, width, cacheAttr(load));
+  };
+  auto fail = [&] {
+    return load.emitOpError("cannot be lowered: an index or predicate is not "
+                            "computable here");
+  };
+  if (!isTile(load.getType())) {
+    bool isUsed = llvm::any_of(load->getUsers(), [&](Operation *user) {
+      return !isa<DotOp>(user) || !isCopyableOperand(load);
+    });
+    if (isUsed && !(scalars[load] = loadFor(contexts.front())))
+      return fail();
     return success();
-  Type type = convertType(load.getType(), compute);
-  auto indices = valuesIn(load.getIndices(), compute),
-       presence = valuesIn(load.getPresence(), compute);
-  if (!type || failed(indices) || failed(presence))
-    return load.emitOpError("cannot be lowered: its axes share lanes or warps");
-  int64_t width =
-      load.getIndices().empty()
-          ? 1
-          : vectorWidth(
-                load.getTensor().getType(), load.getIndices().back(),
-                adjacentElements(compute.axes, load.getIndices().back()));
-  noteVector(load.getTensor(), width);
-  compute.values[load] =
-      sm::LoadOp::create(builder, load.getLoc(), type, value(load.getTensor()),
-                         *indices, *presence, width, cacheAttr(load));
+  }
+  std::optional<unsigned> home = layouts.homeOf(load);
+  for (unsigned group : layouts.neededIn(load)) {
+    if (home && group != *home)
+      continue;
+    Value loaded = loadFor(contexts[group]);
+    if (!loaded)
+      return fail();
+    contexts[group].values[load] = loaded;
+  }
+  if (home)
+    define(load, contexts[*home].values[load]);
   return success();
 }
 
 LogicalResult KernelLowering::lowerStore(StoreOp store) {
-  auto indices = valuesIn(store.getIndices(), compute),
-       presence = valuesIn(store.getPresence(), compute);
-  Value stored = value(store.getValue());
+  Context &context = contexts[layouts.placeOf(store)];
+  auto indices = valuesIn(store.getIndices(), context),
+       presence = valuesIn(store.getPresence(), context);
+  Value stored = valueIn(store.getValue(), context);
   if (failed(indices) || failed(presence) || !stored)
-    return store.emitOpError(
-        "cannot be lowered: its axes share lanes or warps");
+    return store.emitOpError("cannot be lowered: an index or predicate is not "
+                             "computable here");
   bool isAligned = !variant.tensors ||
                    variant.tensors->contains(
                        source.getTensorArgOf(store.getTensor()).getName());
@@ -128,7 +158,7 @@ LogicalResult KernelLowering::lowerStore(StoreOp store) {
           ? 1
           : vectorWidth(
                 store.getTensor().getType(), store.getIndices().back(),
-                adjacentElements(compute.axes, store.getIndices().back()));
+                adjacentElements(context.axes, store.getIndices().back()));
   noteVector(store.getTensor(), width);
   sm::StoreOp::create(builder, store.getLoc(), stored, value(store.getTensor()),
                       *indices, *presence, width, cacheAttr(store));
@@ -186,25 +216,28 @@ LogicalResult KernelLowering::lowerCopy(LoadOp load) {
   return success();
 }
 
+bool KernelLowering::isFragment(DotOp dot, Value tile, const AxisDists &dists) {
+  const LayoutGroup &group =
+      layouts.getGroups()[*layouts.homeOf(dot.getResult())];
+  auto over = cast<StringAttr>(dot.getOver()[0]);
+  return llvm::all_of(
+      sm::distOf(tile.getType()).getAxes(), [&](sm::AxisDistAttr axis) {
+        if (axis.getName() != over)
+          return group.roleOf(axis.getName()) == AxisRole::Rows &&
+                 axis == dists.lookup(axis.getName());
+        // As columns of accumulators that no warps share.
+        return axis ==
+               distributeColumns(over, axis.getSize(), *source.getWarps());
+      });
+}
+
 Value KernelLowering::operandOf(DotOp dot, Value operand) {
   if (Value buffer = buffers.lookup(operand))
     return buffer;
   Value tile = value(operand);
   if (!tile)
     return {};
-  // A accumulators' registers are the A fragment of the next product if the
-  // contracted axis is spread like accumulator columns.
-  auto over = cast<StringAttr>(dot.getOver()[0]);
-  bool fragment = true, hasRows = false;
-  for (sm::AxisDistAttr axis : sm::distOf(tile.getType()).getAxes()) {
-    if (axis.getName() == over)
-      fragment &=
-          roles.roles.lookup(over) == AxisRole::Cols &&
-          llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
-    else
-      hasRows = roles.roles.lookup(axis.getName()) == AxisRole::Rows;
-  }
-  if (fragment && hasRows)
+  if (isFragment(dot, tile, contexts[*layouts.homeOf(dot.getResult())].axes))
     return tile;
   ArrayRef<StringAttr> axes = axesOf(operand.getType());
   sm::BufferType type =
@@ -219,35 +252,36 @@ Value KernelLowering::operandOf(DotOp dot, Value operand) {
 }
 
 LogicalResult KernelLowering::lowerDot(DotOp dot) {
-  Type type = convertType(dot.getType(), compute);
+  Context &context = contexts[*layouts.homeOf(dot.getResult())];
+  Type type = convertType(dot.getType(), context);
   Value lhs = operandOf(dot, dot.getLhs()), rhs = operandOf(dot, dot.getRhs());
   if (!type || !lhs || !rhs)
-    return dot.emitOpError("cannot be lowered: its axes share lanes or warps");
-  Value init = dot.getInit() ? value(dot.getInit()) : Value();
+    return dot.emitOpError("cannot be lowered: an operand has no value here");
+  Value init = dot.getInit() ? valueIn(dot.getInit(), context) : Value();
   if (!init) {
     Value zero = arith::ConstantOp::create(builder, dot.getLoc(),
                                            builder.getF32FloatAttr(0));
     init = sm::SplatOp::create(builder, dot.getLoc(), type, zero);
   }
-  auto presence = valuesIn(dot.getPresence(), compute);
+  auto presence = valuesIn(dot.getPresence(), context);
   if (failed(presence))
     return dot.emitOpError("cannot be lowered: a predicate has no value here");
-  compute.values[dot] =
-      sm::MmaOp::create(builder, dot.getLoc(), type, lhs, rhs, init,
-                        cast<StringAttr>(dot.getOver()[0]), *presence);
+  define(dot, sm::MmaOp::create(builder, dot.getLoc(), type, lhs, rhs, init,
+                                cast<StringAttr>(dot.getOver()[0]), *presence));
   return success();
 }
 
 LogicalResult KernelLowering::lowerReduce(ReduceOp reduce) {
-  Value current = value(reduce.getSource());
+  Context &context = contexts[layouts.placeOf(reduce)];
+  Value current = valueIn(reduce.getSource(), context);
+  auto presence = valuesIn(reduce.getPresence(), context);
+  if (!current || failed(presence))
+    return reduce.emitOpError(
+        "cannot be lowered: its source or a predicate has no value here");
   SmallVector<sm::AxisDistAttr> axes(sm::distOf(current.getType()).getAxes());
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(current.getType()).getShape());
   Type element = getElementTypeOrSelf(current.getType());
-  auto presence = valuesIn(reduce.getPresence(), compute);
-  if (failed(presence))
-    return reduce.emitOpError(
-        "cannot be lowered: a predicate has no value here");
   for (auto over : reduce.getOver().getAsRange<StringAttr>()) {
     // A predicate belongs to the first of its axes that is reduced.
     auto own = llvm::to_vector(llvm::make_filter_range(*presence, [&](Value p) {
@@ -267,7 +301,7 @@ LogicalResult KernelLowering::lowerReduce(ReduceOp reduce) {
     current = sm::ReduceOp::create(builder, reduce.getLoc(), type,
                                    reduce.getKind(), current, over, own);
   }
-  compute.values[reduce] = current;
+  define(reduce, current);
   return success();
 }
 

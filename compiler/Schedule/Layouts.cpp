@@ -1,8 +1,7 @@
-// How the axes of a kernel are spread over registers, lanes and warps.
+// How the axes of a group are spread over registers, lanes and warps.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Layouts.h"
 
-#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace selvedge::schedule {
@@ -12,126 +11,9 @@ using namespace selvedge::tile;
 using sm::AxisDistAttr;
 using sm::DistAttr;
 
-bool isCopyableOperand(LoadOp load) {
-  auto type = dyn_cast<RankedTensorType>(load.getType());
-  if (!type || type.getRank() != 2 || type.getElementTypeBitWidth() != 16)
-    return false;
-  auto axes = copyAxes(load);
-  // Where the last index is a tile it runs along columns.
-  ArrayRef<StringAttr> last = axesOf(load.getIndices().back().getType());
-  return axes.size() == 2 && (last.empty() || last.front() == axes.back()) &&
-         llvm::all_of(load.getIndices(), [](Value index) {
-           return axesOf(index.getType()).size() <= 1;
-         });
-}
-
-llvm::SmallSetVector<StringAttr, 2> copyAxes(LoadOp load) {
-  llvm::SmallSetVector<StringAttr, 2> axes;
-  for (Value index : load.getIndices())
-    axes.insert_range(axesOf(index.getType()));
-  return axes;
-}
-
 namespace {
 
-/// The axis of `operand` that `dot` keeps; null unless there is exactly one.
-StringAttr freeAxis(DotOp dot, Value operand) {
-  StringAttr found;
-  for (StringAttr axis : axesOf(operand.getType())) {
-    if (llvm::is_contained(dot.getOver(), Attribute(axis)))
-      continue;
-    if (found)
-      return {};
-    found = axis;
-  }
-  return found;
-}
-
-/// Operand that is computed, so that it would best stay in registers.
-bool isComputed(Value operand) {
-  auto load = operand.getDefiningOp<LoadOp>();
-  return !load || !isCopyableOperand(load);
-}
-
-/// Gives `axis` a role, and its partner in every product the opposite one.
-LogicalResult colour(AxisRoles &result, ArrayRef<DotOp> dots, StringAttr axis,
-                     AxisRole role) {
-  auto [it, isNew] = result.roles.insert({axis, role});
-  if (!isNew)
-    return success(it->second == role);
-  AxisRole opposite = role == AxisRole::Rows ? AxisRole::Cols : AxisRole::Rows;
-  for (DotOp dot : dots) {
-    StringAttr a = freeAxis(dot, dot.getLhs()), b = freeAxis(dot, dot.getRhs());
-    StringAttr partner = a == axis ? b : b == axis ? a : StringAttr();
-    if (!partner)
-      continue;
-    if (failed(colour(result, dots, partner, opposite)))
-      return dot.emitOpError("expects the axes of all products of a kernel to "
-                             "split into rows and columns, but axis ")
-             << partner << " would have to be both";
-  }
-  return success();
-}
-
-LogicalResult assignProductRoles(KernelOp kernel, ArrayRef<DotOp> dots,
-                                 AxisRoles &result) {
-  for (DotOp dot : dots) {
-    if (!freeAxis(dot, dot.getLhs()) || !freeAxis(dot, dot.getRhs()) ||
-        dot.getOver().size() != 1)
-      return dot.emitOpError("expects a product of two tiles with two axes "
-                             "each over one shared axis");
-    for (Value operand : {dot.getLhs(), dot.getRhs()})
-      if (getElementTypeOrSelf(operand.getType()).isF32())
-        return dot.emitOpError("expects operands of bf16 or f16 on this "
-                               "target, but got f32; convert them with 'as'");
-  }
-  result.hasDot = result.splitCols = true;
-  // A computed operand stays in registers only as the A operand: its kept axis
-  // becomes rows first.
-  for (DotOp dot : dots)
-    for (Value operand : {dot.getLhs(), dot.getRhs()})
-      if (isComputed(operand)) {
-        result.splitCols = false;
-        if (!result.roles.contains(freeAxis(dot, operand)) &&
-            failed(
-                colour(result, dots, freeAxis(dot, operand), AxisRole::Rows)))
-          return failure();
-      }
-  for (DotOp dot : dots)
-    if (!result.roles.contains(freeAxis(dot, dot.getLhs())) &&
-        failed(
-            colour(result, dots, freeAxis(dot, dot.getLhs()), AxisRole::Rows)))
-      return failure();
-  for (DotOp dot : dots)
-    for (Value operand : {dot.getLhs(), dot.getRhs()})
-      if (result.roles.lookup(freeAxis(dot, operand)) == AxisRole::Cols)
-        result.resultCols.insert(freeAxis(dot, operand));
-  kernel.walk([&](ReduceOp) { result.splitCols = false; });
-  return success();
-}
-
-/// Without products: the axis along which memory is contiguous goes to lanes,
-/// the next one to warps.
-void assignElementwiseRoles(KernelOp kernel, AxisRoles &result) {
-  auto visit = [&](ValueRange indices) {
-    if (!indices.empty() && axesOf(indices.back().getType()).size() == 1)
-      result.roles.insert(
-          {axesOf(indices.back().getType())[0], AxisRole::Lanes});
-  };
-  // Tiles with several axes decide; a vector of rows alone (a bias, an LSE)
-  // does not make rows contiguous.
-  for (size_t rank : {size_t(2), size_t(1)})
-    kernel.walk([&](Operation *op) {
-      auto enough = [&](Type type) { return axesOf(type).size() >= rank; };
-      if (auto load = dyn_cast<LoadOp>(op);
-          load && enough(load.getType()) && (rank > 1 || result.roles.empty()))
-        visit(load.getIndices());
-      if (auto store = dyn_cast<StoreOp>(op);
-          store && enough(store.getValue().getType()) &&
-          (rank > 1 || result.roles.empty()))
-        visit(store.getIndices());
-    });
-}
+constexpr unsigned laneBits = 5;
 
 /// Bits of a power-of-two count.
 SmallVector<int64_t> bits(int64_t count, int64_t stride) {
@@ -152,7 +34,7 @@ AxisDistAttr makeAxis(StringAttr name,
     sizes.push_back(size);
     strides.push_back(stride);
   }
-  lanes.resize(5, 0);
+  lanes.resize(laneBits, 0);
   warps.resize(llvm::Log2_64(numWarps), 0);
   return AxisDistAttr::get(name.getContext(), name, sizes, strides, lanes,
                            warps);
@@ -160,39 +42,39 @@ AxisDistAttr makeAxis(StringAttr name,
 
 /// Warps along rows where they also share columns: as square as possible, rows
 /// first.
-int64_t warpsAlongRows(const AxisRoles &roles, int64_t warps) {
-  if (!roles.splitCols || warps == 1)
+int64_t warpsAlongRows(const LayoutGroup &group, int64_t warps) {
+  if (!group.splitCols || warps == 1)
     return warps;
   return int64_t(1) << llvm::divideCeil(llvm::Log2_64(warps), 2);
 }
 
-/// An axis of one element has nothing to spread.
-bool hasOneElement(KernelOp kernel, StringAttr axis) {
-  auto size = kernel.getSizes() ? kernel.getSizes()->getAs<IntegerAttr>(axis)
-                                : IntegerAttr();
-  return size && size.getInt() == 1;
+/// An axis of accumulators.
+AxisDistAttr distributeProduct(const LayoutGroup &group, StringAttr axis,
+                               int64_t size, int64_t warps) {
+  int64_t rowWarps = warpsAlongRows(group, warps);
+  if (group.roleOf(axis) == AxisRole::Rows) {
+    while (rowWarps > 1 && size % (16 * rowWarps) != 0)
+      rowWarps /= 2;
+    int64_t part = size / rowWarps;
+    return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4},
+                    bits(rowWarps, part), warps);
+  }
+  int64_t colWarps =
+      group.splitCols && group.resultCols.contains(axis) ? warps / rowWarps : 1;
+  while (colWarps > 1 && size % (16 * colWarps) != 0)
+    colWarps /= 2;
+  int64_t part = size / colWarps;
+  SmallVector<int64_t> warpStrides(llvm::Log2_64(rowWarps), 0);
+  llvm::append_range(warpStrides, bits(colWarps, part));
+  return makeAxis(axis, {{2, 1}, {part / 8, 8}}, {2, 4}, warpStrides, warps);
 }
 
 } // namespace
 
-FailureOr<AxisRoles> assignRoles(KernelOp kernel) {
-  AxisRoles result;
-  SmallVector<DotOp> dots;
-  kernel.walk([&](DotOp dot) { dots.push_back(dot); });
-  if (dots.empty())
-    assignElementwiseRoles(kernel, result);
-  else if (failed(assignProductRoles(kernel, dots, result)))
-    return failure();
-  bool warpsTaken = false;
-  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
-    AxisRole rest = !result.hasDot
-                        ? (warpsTaken ? AxisRole::Local : AxisRole::Warps)
-                    : hasOneElement(kernel, axis.getName()) ? AxisRole::Local
-                                                            : AxisRole::Cols;
-    if (result.roles.insert({axis.getName(), rest}).second)
-      warpsTaken = true;
-  }
-  return result;
+AxisDistAttr distributeColumns(StringAttr axis, int64_t size, int64_t warps) {
+  return size % 8 == 0
+             ? makeAxis(axis, {{2, 1}, {size / 8, 8}}, {2, 4}, {}, warps)
+             : makeAxis(axis, {{size, 1}}, {}, {}, warps);
 }
 
 int64_t shareLanes(int64_t size, int64_t warps) {
@@ -202,43 +84,83 @@ int64_t shareLanes(int64_t size, int64_t warps) {
   return warps;
 }
 
-AxisDistAttr distribute(const AxisRoles &roles, StringAttr axis, int64_t size,
-                        int64_t warps, int64_t vector) {
-  int64_t rowWarps = warpsAlongRows(roles, warps);
-  switch (roles.roles.lookup(axis)) {
-  case AxisRole::Rows: {
-    while (rowWarps > 1 && size % (16 * rowWarps) != 0)
-      rowWarps /= 2;
-    int64_t part = size / rowWarps;
-    return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4},
-                    bits(rowWarps, part), warps);
+void shareContiguous(KernelLayouts &layouts, const AxisSizes &sizes,
+                     int64_t warps) {
+  for (LayoutGroup &group : layouts.getGroups()) {
+    group.laneWarps = 1;
+    for (StringAttr axis : group.spreadOrder())
+      if (group.contiguous.contains(axis))
+        group.laneWarps = shareLanes(sizes.lookup(axis), warps);
   }
-  case AxisRole::Cols: {
-    int64_t colWarps = roles.splitCols && roles.resultCols.contains(axis)
-                           ? warps / rowWarps
-                           : 1;
-    while (colWarps > 1 && size % (16 * colWarps) != 0)
-      colWarps /= 2;
-    int64_t part = size / colWarps;
-    SmallVector<int64_t> warpStrides(llvm::Log2_64(rowWarps), 0);
-    llvm::append_range(warpStrides, bits(colWarps, part));
-    return makeAxis(axis, {{2, 1}, {part / 8, 8}}, {2, 4}, warpStrides, warps);
+}
+
+int64_t adjacentOf(int64_t size) {
+  constexpr int64_t most = 8;
+  return std::min(most, size & -size);
+}
+
+FreeThreads freeThreads(const LayoutGroup &group, StringAttr axis,
+                        const AxisDists &known, int64_t warps) {
+  auto isTaken = [&](unsigned bit, auto stridesOf) {
+    auto neighbours = group.neighbours.find(axis);
+    return neighbours != group.neighbours.end() &&
+           llvm::any_of(neighbours->second, [&](StringAttr other) {
+             auto dist = known.find(other);
+             return dist != known.end() && stridesOf(dist->second)[bit] != 0;
+           });
+  };
+  FreeThreads free;
+  for (unsigned bit = 0; bit < laneBits; ++bit)
+    if (!isTaken(bit, [](AxisDistAttr a) { return a.getLanes(); }))
+      free.lanes.push_back(bit);
+  for (unsigned bit = 0; bit < llvm::Log2_64(warps); ++bit)
+    if (!isTaken(bit, [](AxisDistAttr a) { return a.getWarps(); }))
+      free.warps.push_back(bit);
+  return free;
+}
+
+AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
+                    const FreeThreads &threads, int64_t warps, int64_t vector) {
+  bool isContiguous = group.contiguous.contains(axis);
+  int64_t adjacent = isContiguous ? adjacentOf(size) : 1;
+  // How often an axis can be halved between threads.
+  size_t halvings = llvm::countr_zero(static_cast<uint64_t>(size / adjacent));
+  size_t onLanes = std::min(threads.lanes.size(), halvings), onWarps;
+  ArrayRef<unsigned> warpBits = threads.warps;
+  if (isContiguous) {
+    // Rows take the first warps, those that share a row are the last.
+    onWarps = std::min({warpBits.size(), halvings - onLanes,
+                        static_cast<size_t>(llvm::Log2_64(group.laneWarps))});
+    warpBits = warpBits.take_back(onWarps);
+  } else {
+    onWarps = std::min(warpBits.size(), halvings - onLanes);
+    warpBits = warpBits.take_front(onWarps);
   }
-  case AxisRole::Lanes: {
-    int64_t part = 32 * vector * roles.laneWarps;
-    SmallVector<int64_t> warpStrides(llvm::Log2_64(warps / roles.laneWarps), 0);
-    llvm::append_range(warpStrides, bits(roles.laneWarps, 32 * vector));
-    return makeAxis(axis, {{vector, 1}, {size / part, part}}, bits(32, vector),
-                    warpStrides, warps);
+  int64_t held = std::min(adjacent, vector);
+  int64_t stride = held;
+  SmallVector<int64_t> lanes(laneBits, 0), ofWarps(llvm::Log2_64(warps), 0);
+  for (unsigned bit : ArrayRef(threads.lanes).take_front(onLanes)) {
+    lanes[bit] = stride;
+    stride *= 2;
   }
-  case AxisRole::Warps: {
-    int64_t rows = warps / roles.laneWarps;
-    return makeAxis(axis, {{size / rows, rows}}, {}, bits(rows, 1), warps);
+  for (unsigned bit : warpBits) {
+    ofWarps[bit] = stride;
+    stride *= 2;
   }
-  case AxisRole::Local:
-    break;
-  }
-  return makeAxis(axis, {{size, 1}}, {}, {}, warps);
+  return makeAxis(axis, {{held, 1}, {size / stride, stride}}, lanes, ofWarps,
+                  warps);
+}
+
+AxisDists distribute(const LayoutGroup &group, const AxisSizes &sizes,
+                     int64_t warps, int64_t vector) {
+  AxisDists dists;
+  for (auto [axis, role] : group.roles)
+    if (role != AxisRole::Spread)
+      dists[axis] = distributeProduct(group, axis, sizes.lookup(axis), warps);
+  for (StringAttr axis : group.spreadOrder())
+    dists[axis] = spread(group, axis, sizes.lookup(axis),
+                         freeThreads(group, axis, dists, warps), warps, vector);
+  return dists;
 }
 
 DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis,
@@ -265,17 +187,13 @@ DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis,
   return DistAttr::get(rowAxis.getContext(), {rowDist, colDist});
 }
 
-bool isComplete(DistAttr dist) {
-  auto disjoint = [&](auto strides) {
-    SmallVector<int> users(8, 0);
-    for (AxisDistAttr axis : dist.getAxes())
-      for (auto [bit, stride] : llvm::enumerate(strides(axis)))
-        if (stride != 0 && ++users[bit] > 1)
-          return false;
-    return true;
-  };
-  return disjoint([](AxisDistAttr a) { return a.getLanes(); }) &&
-         disjoint([](AxisDistAttr a) { return a.getWarps(); });
+int64_t registersOf(Type type, const AxisDists &dists) {
+  int64_t count = 1;
+  for (StringAttr axis : axesOf(type)) {
+    auto dist = dists.find(axis);
+    count *= dist == dists.end() ? 1 : dist->second.getNumRegs();
+  }
+  return count;
 }
 
 } // namespace selvedge::schedule

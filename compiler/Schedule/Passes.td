@@ -30,6 +30,18 @@ def TileExpandSoftmax : Pass<"tile-expand-softmax"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileExpandProducts : Pass<"tile-expand-products"> {
+  let summary = "Replace products that tensor cores do not take by multiplications and sums";
+  let description = [{
+    Tensor cores multiply two tiles of bf16 or of f16 with two axes each over one shared axis. Other products (f32 operands, a matrix and a vector, several contracted axes) are
+    sums of products of elements, in f32. Comes before the safety passes, which see a plain reduction.
+
+    Before: `%c = tile.dot %a, %b init %acc over ["k"] where(%p)`, `%b` a vector
+    After: `%ab = arith.mulf %a, broadcast %b`, `%c = arith.addf %acc, (tile.reduce add %ab over ["k"] where(%p))`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileLoopParts : Pass<"tile-loop-parts"> {
   let summary = "Split loops where predicates become true everywhere, and skip steps that do nothing";
   let description = [{
@@ -159,7 +171,7 @@ def TileBindBlocks : Pass<"tile-bind-blocks"> {
   let options = [Option<"arch", "arch", "std::string", "\"sm_80\"", "Target architecture">,
                  Option<"tiles", "tiles", "std::string", "", "Plans to bind instead of the first">,
                  Option<"origin", "origin", "std::string", "", "Who chose them, and why">];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+  let dependentDialects = ["::selvedge::sm::SmDialect", "::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 
 def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
@@ -208,9 +220,9 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
 }
 
 def SmReduceScratch : Pass<"sm-reduce-scratch", "::selvedge::sm::KernelOp"> {
-  let summary = "Give reductions across warps a buffer, and a barrier where it is used again";
+  let summary = "Give what exchanges parts between threads a buffer, and a barrier where it is used again";
   let description = [{
-    What they exchange is then in the program, and `verify-sm-async` orders it like any other buffer. A loop whose rounds pass another barrier, such as that of a second reduction, needs none.
+    Reductions across warps, and tiles that other threads need in another layout. What they exchange is then in the program, and `verify-sm-async` orders it like any other buffer. A loop whose rounds pass another barrier, such as that of a second reduction, needs none.
 
     Before: `scf.for { %m = sm.reduce max %x over "j" ... }`, the axis spread over warps
     After: `%parts = sm.alloc ...`, `scf.for { %m = sm.reduce max %x over "j" through %parts ...; sm.barrier }`

@@ -19,6 +19,8 @@ struct Candidate {
   int64_t rows, cols, contracted, warps;
   /// Warps that share the axis of lanes; 0: as many as have a vector of it.
   int64_t laneWarps = 0;
+  /// Steps of axes that each thread holds completely.
+  int64_t local = 16;
 };
 
 /// Rows on all warps: products whose operands stay in registers, reductions
@@ -46,16 +48,24 @@ constexpr Candidate packedWarpgroupCandidates[] = {
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
-/// Where nothing else fits.
-constexpr Candidate smallCandidates[] = {
-    {64, 16, 16, 4}, {32, 16, 16, 2}, {16, 16, 16, 1}};
-/// Registers per thread that no plan may exceed: what spills of more would be
-/// slower than memory, and long to compile.
-constexpr int64_t mostRegisters = 1024;
 /// No products: two kilobytes of a row at a time. Few registers let many thread
 /// blocks hide each other's latency. The others are for measurements.
 constexpr Candidate elementwiseCandidates[] = {
     {1, 1024, 1, 2}, {1, 512, 1, 2}, {1, 1024, 1, 4}};
+/// Tiles of three axes and more, of which threads hold one or several
+/// completely.
+constexpr Candidate smallElementwiseCandidates[] = {
+    {1, 1024, 1, 2, 0, 4}, {1, 512, 1, 2, 0, 4}, {1, 256, 1, 4, 0, 4},
+    {1, 256, 1, 4, 0, 2},  {1, 256, 1, 4, 0, 1}, {1, 64, 1, 4, 0, 1}};
+/// Words per thread of the largest tile of such a kernel: a few of them live at
+/// a time.
+constexpr int64_t elementwiseWords = 64;
+/// Registers per thread that no plan may exceed: what spills of more would be
+/// slower than memory, and long to compile.
+constexpr int64_t mostRegisters = 1024;
+/// Where no other fits: what registers do not hold goes to local memory.
+constexpr Candidate lastCandidates[] = {
+    {64, 16, 16, 4}, {32, 16, 16, 2}, {16, 16, 16, 1}};
 
 /// Rows that are read more than once: vectors of 16 bytes that each thread has
 /// in flight, best first. Many hide latency with few threads, so that few rows
@@ -63,9 +73,6 @@ constexpr Candidate elementwiseCandidates[] = {
 constexpr int64_t vectorsInFlight[] = {4, 2};
 /// Blocks of fewer threads would be too many for a multiprocessor.
 constexpr int64_t smallestBlock = 128;
-
-/// A vector of 16 bytes per lane of a warp, in elements of 16 bits.
-constexpr int64_t lanesGranule = 256;
 
 /// Registers that addresses, predicates, fragments and loop state take beside
 /// accumulators (seen in SASS of the templates).
@@ -87,10 +94,8 @@ int64_t elements(Type type, const KernelPlan &plan) {
 SmallVector<Candidate> candidatesForRows(KernelOp kernel, int64_t threads) {
   int64_t bytes = 1;
   for (const RepeatedRead &read : findRepeatedReads(kernel))
-    bytes = std::max<int64_t>(bytes, kernel.getTensorArgOf(read.tensor)
-                                             .getElementType()
-                                             .getIntOrFloatBitWidth() /
-                                         8);
+    bytes = std::max(
+        bytes, bytesOf(kernel.getTensorArgOf(read.tensor).getElementType()));
   SmallVector<Candidate> candidates;
   for (int64_t vectors : vectorsInFlight)
     candidates.push_back({1, threads * vectors * 16 / bytes, 1,
@@ -98,42 +103,92 @@ SmallVector<Candidate> candidatesForRows(KernelOp kernel, int64_t threads) {
   return candidates;
 }
 
-KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
+/// Size of a bound axis that is spread over `bits` lanes and warps: padded so
+/// that they share it, but not to more than twice its extent.
+int64_t padded(int64_t extent, int64_t adjacent, size_t bits) {
+  int64_t vectors = llvm::divideCeil(extent, adjacent);
+  auto threads = static_cast<int64_t>(
+      llvm::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, vectors))));
+  return adjacent *
+         llvm::alignTo(vectors, std::min(threads, int64_t(1) << bits));
+}
+
+/// Sizes of a group's spread axes that have none yet.
+void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
+                KernelPlan &plan) {
+  llvm::SmallPtrSet<Attribute, 4> ofKernel;
+  for (auto range : kernel.getRanges().getAsRange<IterAttr>())
+    ofKernel.insert(range.getName());
+  // All threads are free before the first axis; those of products are known.
+  AxisDists dists;
+  group.laneWarps = 1;
+  for (auto [axis, role] : group.roles)
+    if (role != AxisRole::Spread)
+      dists[axis] =
+          distribute(group, plan.sizes, plan.warps, /*vector=*/8).lookup(axis);
+  DenseMap<StringAttr, AxisAttr> axes;
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    axes[axis.getName()] = axis;
+  for (StringAttr name : group.spreadOrder()) {
+    FreeThreads threads = freeThreads(group, name, dists, plan.warps);
+    bool isContiguous = group.contiguous.contains(name),
+         isBlock = static_cast<bool>(axes[name].getBlock());
+    int64_t extent = isBlock ? 0 : axes[name].getExtent();
+    auto [entry, isNew] = plan.sizes.insert({name, extent});
+    int64_t &size = entry->second;
+    bool isOfProduct = !isNew;
+    if (isContiguous) {
+      if (!isOfProduct)
+        size = isBlock
+                   ? c.cols
+                   : padded(extent, adjacentOf(extent), threads.lanes.size());
+      group.laneWarps = shareLanes(size, c.laneWarps ? c.laneWarps : c.warps);
+    } else if (!isOfProduct) {
+      int64_t shared = int64_t(1) << threads.bits();
+      // A block of one row where nothing is left to share it.
+      size = !isBlock ? padded(extent, 1, threads.bits())
+             : threads.bits() > 0 || ofKernel.contains(name) ? shared
+                                                             : c.local;
+    }
+    dists[name] = spread(group, name, size, threads, plan.warps, /*vector=*/8);
+  }
+}
+
+KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
                 int64_t columnGranule) {
   KernelPlan plan;
   plan.warps = c.warps;
-  int64_t laneWarps = 1;
-  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
-    if (roles.roles.lookup(axis.getName()) == AxisRole::Lanes)
-      laneWarps = shareLanes(
-          axis.getBlock() ? c.cols
-                          : llvm::alignTo(axis.getExtent(), lanesGranule),
-          c.laneWarps ? c.laneWarps : c.warps);
+  auto isAnywhere = [&](StringAttr axis, AxisRole role) {
+    return llvm::any_of(layouts.getGroups(), [&](const LayoutGroup &group) {
+      auto it = group.roles.find(axis);
+      return it != group.roles.end() && it->second == role;
+    });
+  };
+  auto isResultColumn = [&](StringAttr axis) {
+    return llvm::any_of(layouts.getGroups(), [&](const LayoutGroup &group) {
+      return group.resultCols.contains(axis);
+    });
+  };
+  // Axes of products first: the others share what these leave.
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
-    int64_t block = 1, granule = 1;
-    switch (roles.roles.lookup(axis.getName())) {
-    case AxisRole::Rows:
-      block = c.rows;
-      granule = 16;
-      break;
-    case AxisRole::Cols:
-      block = roles.resultCols.contains(axis.getName()) ? c.cols : c.contracted;
-      granule = columnGranule;
-      break;
-    case AxisRole::Lanes:
-      block = c.cols;
-      granule = lanesGranule;
-      break;
-    case AxisRole::Warps:
-      block = granule = c.warps / laneWarps;
-      break;
-    case AxisRole::Local:
-      block = 16;
-      break;
-    }
-    plan.sizes[axis.getName()] =
+    StringAttr name = axis.getName();
+    bool isRows = isAnywhere(name, AxisRole::Rows);
+    if (!isRows && !isAnywhere(name, AxisRole::Cols) &&
+        !layouts.isProductAxis(name))
+      continue;
+    int64_t granule = isRows ? 16 : columnGranule,
+            block = isRows                 ? c.rows
+                    : isResultColumn(name) ? c.cols
+                                           : c.contracted;
+    plan.sizes[name] =
         axis.getBlock() ? block : llvm::alignTo(axis.getExtent(), granule);
   }
+  for (LayoutGroup &group : layouts.getGroups())
+    bindSpread(kernel, group, c, plan);
+  // An axis that no tile has.
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    plan.sizes.insert(
+        {axis.getName(), axis.getBlock() ? c.local : axis.getExtent()});
   // One block symbol has one size, whatever axes it serves.
   llvm::MapVector<StringAttr, int64_t> blocks;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
@@ -147,6 +202,30 @@ KernelPlan bind(KernelOp kernel, const AxisRoles &roles, const Candidate &c,
     if (axis.getBlock())
       plan.sizes[axis.getName()] = blocks[axis.getBlock()];
   return plan;
+}
+
+/// Registers per thread of the largest tile that `layouts` spread, in words.
+int64_t largestTile(KernelOp kernel, KernelLayouts &layouts,
+                    const KernelPlan &plan, const Candidate &c) {
+  shareContiguous(layouts, plan.sizes, c.laneWarps ? c.laneWarps : c.warps);
+  SmallVector<AxisDists> dists;
+  for (const LayoutGroup &group : layouts.getGroups())
+    dists.push_back(distribute(group, plan.sizes, plan.warps, /*vector=*/8));
+  int64_t largest = 0;
+  auto visit = [&](Value value) {
+    for (unsigned g : layouts.neededIn(value)) {
+      int64_t width =
+          getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
+      largest = std::max(largest, registersOf(value.getType(), dists[g]) *
+                                      std::max<int64_t>(width, 16) / 32);
+    }
+  };
+  kernel.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (isTile(result.getType()))
+        visit(result);
+  });
+  return largest;
 }
 
 /// Fills the estimates of `plan`.
@@ -211,8 +290,8 @@ std::optional<TargetInfo> knownTarget(Operation *op, StringRef arch) {
   return target;
 }
 
-bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target) {
-  return target.hasWarpgroups && roles.hasDot;
+bool usesWarpgroups(const KernelLayouts &layouts, const TargetInfo &target) {
+  return target.hasWarpgroups && layouts.hasDot();
 }
 
 /// What a plan takes too much of; empty where it fits.
@@ -280,9 +359,9 @@ void keepFromRoles(KernelOp kernel, StringRef why) {
 
 bool isKeptFromRoles(KernelOp kernel) { return kernel->hasAttr(withoutRoles); }
 
-bool plansWarpgroups(KernelOp kernel, const AxisRoles &roles,
+bool plansWarpgroups(KernelOp kernel, const KernelLayouts &layouts,
                      const TargetInfo &target) {
-  return usesWarpgroups(roles, target) &&
+  return usesWarpgroups(layouts, target) &&
          !kernel.getProgram().getUniversalOf() && !isKeptFromRoles(kernel);
 }
 
@@ -291,62 +370,120 @@ std::optional<int64_t> rowThreads(KernelOp kernel) {
   return threads && !findRepeatedReads(kernel).empty() ? threads : std::nullopt;
 }
 
-/// The candidates of a kernel, best first.
-static SmallVector<Candidate> candidatesOf(KernelOp kernel,
-                                           const AxisRoles &roles,
-                                           const TargetInfo &target,
-                                           bool useWarpgroups) {
-  if (std::optional<int64_t> threads = rowThreads(kernel))
-    return candidatesForRows(kernel, *threads);
-  if (!roles.hasDot)
-    return llvm::to_vector(ArrayRef(elementwiseCandidates));
-  if (roles.splitCols)
-    return useWarpgroups ? llvm::to_vector(ArrayRef(plainWarpgroupCandidates))
-                         : llvm::to_vector(ArrayRef(squareCandidates));
-  if (kernel.getProgram().getPackedOf())
-    return useWarpgroups ? llvm::to_vector(ArrayRef(packedWarpgroupCandidates))
-                         : llvm::to_vector(ArrayRef(packedCandidates));
-  if (useWarpgroups)
-    return llvm::to_vector(ArrayRef(warpgroupCandidates));
-  SmallVector<Candidate> candidates;
-  if (kernel.getProgram().getUniversalOf()) {
-    KernelPlan plan = bind(kernel, roles, universalCandidate, 16);
-    estimate(kernel, plan, target, /*useWarpgroups=*/false);
-    if (plan.registers * 2 * 32 * plan.warps <= target.regsPerSm)
-      candidates.push_back(universalCandidate);
-  }
-  llvm::append_range(candidates, rowCandidates);
-  return candidates;
+/// What moves between groups, and what products take from shared memory
+/// although it is computed.
+static int64_t movedBytes(KernelOp kernel, const KernelLayouts &layouts,
+                          const KernelPlan &plan) {
+  int64_t bytes = 0;
+  auto add = [&](Value value) {
+    bytes += elements(value.getType(), plan) *
+             bytesOf(getElementTypeOrSelf(value.getType()));
+  };
+  auto visit = [&](Value value) {
+    if (layouts.homeOf(value) && layouts.neededIn(value).size() > 1)
+      add(value);
+  };
+  kernel.walk([&](Operation *op) {
+    llvm::for_each(op->getResults(), visit);
+    for (Region &region : op->getRegions())
+      llvm::for_each(region.getArguments(), visit);
+  });
+  for (DotOp dot : layouts.getDots())
+    for (Value operand : {dot.getLhs(), dot.getRhs()})
+      if (std::optional<unsigned> home = layouts.homeOf(operand);
+          home && home != layouts.homeOf(dot.getResult()))
+        add(operand);
+  return bytes;
 }
 
-/// The first candidates that fit.
-static RankedPlans fittingPlans(KernelOp kernel, const AxisRoles &roles,
-                                const TargetInfo &target, bool useWarpgroups) {
-  RankedPlans ranked;
-  for (const Candidate &candidate :
-       candidatesOf(kernel, roles, target, useWarpgroups)) {
+/// The candidates that a kernel's products, or their absence, ask for.
+static SmallVector<Candidate> candidatesFor(KernelOp kernel,
+                                            KernelLayouts &layouts,
+                                            const TargetInfo &target,
+                                            bool useWarpgroups) {
+  if (std::optional<int64_t> threads = rowThreads(kernel))
+    return candidatesForRows(kernel, *threads);
+  bool isPacked = kernel.getProgram().getPackedOf().has_value(),
+       splitCols = layouts.getGroups().front().splitCols;
+  ArrayRef<Candidate> candidates =
+      !layouts.hasDot() ? ArrayRef<Candidate>(elementwiseCandidates)
+      : splitCols
+          ? (useWarpgroups ? ArrayRef<Candidate>(plainWarpgroupCandidates)
+                           : ArrayRef<Candidate>(squareCandidates))
+      : useWarpgroups
+          ? (isPacked ? ArrayRef<Candidate>(packedWarpgroupCandidates)
+                      : ArrayRef<Candidate>(warpgroupCandidates))
+          : (isPacked ? ArrayRef<Candidate>(packedCandidates)
+                      : ArrayRef<Candidate>(rowCandidates));
+  SmallVector<Candidate> all;
+  if (kernel.getProgram().getUniversalOf() && layouts.hasDot() && !splitCols) {
+    KernelPlan plan = bind(kernel, layouts, universalCandidate, 16);
+    estimate(kernel, plan, target, /*useWarpgroups=*/false);
+    if (plan.registers * 2 * 32 * plan.warps <= target.regsPerSm)
+      all.push_back(universalCandidate);
+  }
+  llvm::append_range(all, candidates);
+  return all;
+}
+
+namespace {
+
+/// Candidates as they are looked at.
+struct Ranking {
+  KernelOp kernel;
+  KernelLayouts &layouts;
+  const TargetInfo &target;
+  bool useWarpgroups;
+  RankedPlans ranked = {};
+  /// The one that needs the fewest registers, and the last one, of which the
+  /// blocks are the least.
+  std::optional<KernelPlan> smallest = {}, last = {};
+
+  void consider(const Candidate &candidate) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
-    KernelPlan plan = bind(kernel, roles, candidate, useWarpgroups ? 64 : 16);
+    KernelPlan plan = bind(kernel, layouts, candidate, useWarpgroups ? 64 : 16);
     estimate(kernel, plan, target, useWarpgroups);
     std::string words = planWords(kernel, plan),
                 excess = excessWords(plan, target);
+    int64_t largest = layouts.hasDot() && layouts.isSimple()
+                          ? 0
+                          : largestTile(kernel, layouts, plan, candidate);
+    if (layouts.hasDot()) {
+      plan.registers += largest;
+      plan.smemBytes += movedBytes(kernel, layouts, plan);
+      excess = excessWords(plan, target);
+    } else if (largest > elementwiseWords) {
+      plan.registers = largest + registerOverhead;
+      excess = std::to_string(largest) + " registers per thread for a tile";
+    }
+    last = plan;
     auto isSame = [&](const KernelPlan &other) {
       return planWords(kernel, other) == words;
     };
+    auto need = [](const KernelPlan &plan) {
+      return std::max(plan.registers, plan.registerLimit);
+    };
+    if (plan.smemBytes <= target.smemBytesPerBlock &&
+        (!smallest || need(plan) < need(*smallest)))
+      smallest = plan;
     if (excess.empty() && llvm::none_of(ranked.plans, isSame))
       ranked.plans.push_back(std::move(plan));
     else if (!excess.empty() && ranked.plans.empty())
       ranked.refused.push_back(words + " would take " + excess);
   }
-  return ranked;
-}
+};
 
-std::string excessForWarpgroups(KernelOp kernel, const AxisRoles &roles,
+} // namespace
+
+std::string excessForWarpgroups(KernelOp kernel, KernelLayouts &layouts,
                                 const TargetInfo &target) {
-  if (!plansWarpgroups(kernel, roles, target))
+  if (!plansWarpgroups(kernel, layouts, target))
     return "";
-  RankedPlans ranked = fittingPlans(kernel, roles, target, true);
-  return ranked.plans.empty() ? ranked.refused.back() : "";
+  Ranking ranking{kernel, layouts, target, /*useWarpgroups=*/true};
+  for (const Candidate &candidate :
+       candidatesFor(kernel, layouts, target, /*useWarpgroups=*/true))
+    ranking.consider(candidate);
+  return ranking.ranked.plans.empty() ? ranking.ranked.refused.back() : "";
 }
 
 /// `64 x 512 (i x DV)`.
@@ -360,10 +497,14 @@ static std::string tileWords(Type type, const KernelPlan &plan) {
   return sizes + " (" + names + ")";
 }
 
-/// The least of the small candidates does not fit: what is too large?
+/// The least blocks do not fit: what is too large?
 static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
                                 const TargetInfo &target) {
-  if (least.smemBytes > target.smemBytesPerBlock) {
+  bool isShared = least.smemBytes > target.smemBytesPerBlock;
+  if (isShared ? !least.largestCopy : !least.largestSum)
+    return kernel.emitOpError("has no plan: no candidate block sizes fit the "
+                              "registers and shared memory of the target");
+  if (isShared) {
     auto load = cast<LoadOp>(least.largestCopy);
     return load.emitOpError("has no plan: with the least blocks the tiles that "
                             "products read take ")
@@ -379,30 +520,27 @@ static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
          << tileWords(dot.getType(), least);
 }
 
-/// The plan that ptxas spills least: of those whose tiles fit shared memory the
-/// one that takes the fewest registers.
-static FailureOr<KernelPlan> spillingPlan(KernelOp kernel,
-                                          const AxisRoles &roles,
-                                          const TargetInfo &target) {
-  std::optional<KernelPlan> best;
-  KernelPlan least;
-  for (const Candidate &candidate : smallCandidates) {
-    least = bind(kernel, roles, candidate, 16);
-    estimate(kernel, least, target, /*useWarpgroups=*/false);
-    if (least.smemBytes <= target.smemBytesPerBlock &&
-        least.registers <= mostRegisters &&
-        (!best || least.registers < best->registers))
-      best = least;
-  }
-  if (best)
-    return *best;
-  return refusePlan(kernel, least, target);
-}
-
-FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
+FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
                                  const TargetInfo &target) {
-  bool useWarpgroups = plansWarpgroups(kernel, roles, target);
-  RankedPlans ranked = fittingPlans(kernel, roles, target, useWarpgroups);
+  bool useWarpgroups = plansWarpgroups(kernel, layouts, target);
+  Ranking ranking{kernel, layouts, target, useWarpgroups};
+  for (const Candidate &candidate :
+       candidatesFor(kernel, layouts, target, useWarpgroups))
+    ranking.consider(candidate);
+  RankedPlans &ranked = ranking.ranked;
+  if (ranked.plans.empty())
+    for (const Candidate &candidate :
+         layouts.hasDot() ? ArrayRef<Candidate>(lastCandidates)
+                          : ArrayRef<Candidate>(smallElementwiseCandidates))
+      ranking.consider(candidate);
+  if (ranked.plans.empty()) {
+    bool fits =
+        ranking.smallest &&
+        (!layouts.hasDot() || ranking.smallest->registers <= mostRegisters);
+    if (!fits)
+      return refusePlan(kernel, *ranking.last, target);
+    ranked.plans.push_back(*ranking.smallest);
+  }
   if (!useWarpgroups) {
     auto isTight = [](const KernelPlan &plan) {
       return plan.room() < registerReserve;
@@ -412,13 +550,7 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, const AxisRoles &roles,
     llvm::erase_if(ranked.plans, isTight);
     llvm::append_range(ranked.plans, lastResort);
   }
-  if (!ranked.plans.empty())
-    return ranked;
-  FailureOr<KernelPlan> last = spillingPlan(kernel, roles, target);
-  if (failed(last))
-    return failure();
-  ranked.plans.push_back(*last);
-  return ranked;
+  return std::move(ranked);
 }
 
 } // namespace selvedge::schedule

@@ -11,7 +11,7 @@ namespace selvedge::schedule {
 /// Sizes that the plan binds for one kernel.
 struct KernelPlan {
   /// Size of every axis.
-  llvm::MapVector<mlir::StringAttr, int64_t> sizes;
+  AxisSizes sizes;
   /// Warps of a thread block.
   int64_t warps = 4;
   /// Estimates: 32-bit registers per thread, those that the schedule leaves to
@@ -54,7 +54,7 @@ std::optional<TargetInfo> knownTarget(mlir::Operation *op,
 
 /// Whether the target multiplies by warpgroups: each keeps whole rows, whatever
 /// else the warps could share.
-bool usesWarpgroups(const AxisRoles &roles, const TargetInfo &target);
+bool usesWarpgroups(const KernelLayouts &layouts, const TargetInfo &target);
 
 /// Has warps execute the kernel although the target has warpgroups; `why` is
 /// for `explain`.
@@ -63,7 +63,7 @@ bool isKeptFromRoles(tile::KernelOp kernel);
 
 /// Whether warpgroups execute the kernel: as usesWarpgroups(), but never in the
 /// version for any strides, nor where they are kept from it.
-bool plansWarpgroups(tile::KernelOp kernel, const AxisRoles &roles,
+bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,
                      const TargetInfo &target);
 
 /// Threads that share a row of what `kernel` reads more than once, where its
@@ -74,12 +74,12 @@ std::optional<int64_t> rowThreads(tile::KernelOp kernel);
 /// none does, and warps execute it, the one that ptxas will spill least; emits
 /// an error where not even that fits.
 mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,
-                                       const AxisRoles &roles,
+                                       KernelLayouts &layouts,
                                        const TargetInfo &target);
 
 /// Why no plan fits warpgroups that would execute the kernel; empty where one
 /// does, or none would.
-std::string excessForWarpgroups(tile::KernelOp kernel, const AxisRoles &roles,
+std::string excessForWarpgroups(tile::KernelOp kernel, KernelLayouts &layouts,
                                 const TargetInfo &target);
 
 } // namespace selvedge::schedule

@@ -100,9 +100,10 @@ private:
   /// from what it loads.
   static bool isWarpsOwn(scf::IfOp branch) {
     WalkResult result = branch->walk([](Operation *op) {
-      auto reduce = dyn_cast<ReduceOp>(op);
-      bool isOwn = isa<scf::IfOp, scf::ForOp, LoadOp>(op) ||
-                   (isMemoryEffectFree(op) && !(reduce && reduce.spansWarps()));
+      auto exchange = dyn_cast<ExchangeOpInterface>(op);
+      bool isOwn =
+          isa<scf::IfOp, scf::ForOp, LoadOp>(op) ||
+          (isMemoryEffectFree(op) && !(exchange && exchange.exchanges()));
       return isOwn ? WalkResult::advance() : WalkResult::interrupt();
     });
     return !result.wasInterrupted();

@@ -53,7 +53,7 @@ std::optional<Rows> rowsOf(ProgramOp program) {
         return std::nullopt;
       if (!rows)
         rows = Rows{extent.getPosition()};
-      bytes += tensor.getElementType().getIntOrFloatBitWidth() / 8;
+      bytes += bytesOf(tensor.getElementType());
     }
     if (rows)
       rows->bytes = std::max(rows->bytes, bytes);

@@ -28,10 +28,7 @@ struct TileSplitVariantsPass
         continue;
       bool useWarpgroups = false;
       for (auto kernel : program.getBody().getOps<KernelOp>()) {
-        FailureOr<AxisRoles> roles = assignRoles(kernel);
-        if (failed(roles))
-          return signalPassFailure();
-        useWarpgroups |= usesWarpgroups(*roles, *target);
+        useWarpgroups |= usesWarpgroups(KernelLayouts(kernel), *target);
       }
       if (!useWarpgroups)
         continue;

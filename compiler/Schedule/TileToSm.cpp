@@ -74,20 +74,16 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     if (!kernel.getSizes())
       return kernel.emitOpError(
           "expects bound sizes: run tile-bind-blocks first");
-    FailureOr<AxisRoles> roles = assignRoles(kernel);
-    if (failed(roles))
-      return failure();
+    KernelLayouts layouts(kernel);
     // Warpgroups keep whole rows (usesWarpgroups()).
-    roles->splitCols &= !forWarpgroups || isKeptFromRoles(kernel);
-    for (auto [axis, role] : roles->roles)
-      if (role == AxisRole::Lanes)
-        roles->laneWarps = shareLanes(
-            cast<IntegerAttr>(kernel.getSizesAttr().get(axis)).getInt(),
-            rowThreads(kernel).value_or(32 * *kernel.getWarps()) / 32);
+    for (LayoutGroup &group : layouts.getGroups())
+      group.splitCols &= !forWarpgroups || isKeptFromRoles(kernel);
+    shareContiguous(layouts, sizesOf(kernel),
+                    rowThreads(kernel).value_or(32 * *kernel.getWarps()) / 32);
     std::string symbol = (kernel.getProgram().getBaseName() + "_" +
                           kernel.getSymName() + "_" + name)
                              .str();
-    KernelLowering lowering(kernel, *roles, variant);
+    KernelLowering lowering(kernel, layouts, variant);
     FailureOr<sm::KernelOp> result = lowering.run(module, symbol);
     if (failed(result))
       return failure();

@@ -116,7 +116,7 @@ private:
     using namespace arith;
     return llvm::TypeSwitch<Operation *, State>(op)
         .Case<tile::BroadcastOp, tile::SplatOp, sm::BroadcastOp, sm::SplatOp,
-              ExtFOp>([&](Operation *) { return in(0); })
+              sm::RelayoutOp, ExtFOp>([&](Operation *) { return in(0); })
         .Case<tile::ConvertOp, sm::ConvertOp>([&](auto convert) {
           bool mayOverflow = convert.getOverflow() == tile::Overflow::Inf,
                clamps = convert.getOverflow() == tile::Overflow::Clamp;

@@ -10,8 +10,8 @@ using namespace mlir;
 
 Value strip(Value v) {
   while (auto *def = v.getDefiningOp()) {
-    if (!isa<tile::BroadcastOp, tile::SplatOp, sm::BroadcastOp, sm::SplatOp>(
-            def))
+    if (!isa<tile::BroadcastOp, tile::SplatOp, sm::BroadcastOp, sm::SplatOp,
+             sm::RelayoutOp>(def))
       return v;
     v = def->getOperand(0);
   }

@@ -107,7 +107,8 @@ private:
           form.kind = form.kind == Form::Ahead ? Form::Weight : Form::Alpha;
           return form;
         })
-        .Case([&](BroadcastOp spread) { return of(spread.getSource()); })
+        .Case<BroadcastOp, RelayoutOp>(
+            [&](auto same) { return of(same.getSource()); })
         .Case([&](ConvertOp narrow) { return weight(of(narrow.getSource())); })
         .Case([&](ReduceOp reduce) {
           return reduce.getKind() == tile::Combine::Add

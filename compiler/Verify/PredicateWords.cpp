@@ -73,7 +73,7 @@ std::string PredicateWords::ofOperation(Operation *op) {
         return sm::distOf(range.getType()).getAxes()[0].getName().str();
       })
       .Case<tile::SplatOp, tile::BroadcastOp, sm::SplatOp, sm::BroadcastOp,
-            arith::ExtSIOp, arith::TruncIOp>(
+            sm::RelayoutOp, arith::ExtSIOp, arith::TruncIOp>(
           [&](auto same) { return of(same->getOperand(0)); })
       .Case<tile::LoadOp, sm::LoadOp>(
           [](auto load) { return tensorName(load.getTensor()); })

@@ -124,9 +124,10 @@ bool Skeleton::onlyComputes(Operation *op) {
   });
   op->walk([&](Operation *inner) {
     // Warps exchange parts through shared memory.
-    auto reduce = dyn_cast<sm::ReduceOp>(inner);
-    computes &= isa<scf::ForOp, scf::IfOp, sm::LoadOp>(inner) ||
-                (isMemoryEffectFree(inner) && !(reduce && reduce.spansWarps()));
+    auto exchange = dyn_cast<sm::ExchangeOpInterface>(inner);
+    computes &=
+        isa<scf::ForOp, scf::IfOp, sm::LoadOp>(inner) ||
+        (isMemoryEffectFree(inner) && !(exchange && exchange.exchanges()));
   });
   // The walk has not inserted anything.
   return known->second = computes;
@@ -257,10 +258,12 @@ Progress Skeleton::step(Agent &agent, Rule rule) {
   case Kind::Plain:
     break;
   }
-  // A rule knows some results better.
-  if (code.hasIntegers)
+  // A rule knows some results better. Who waits has them already: agents of a
+  // group that wait for each other would count executions differently.
+  if (code.hasIntegers && !agent.isBlocked)
     evaluate(agent, code);
   Progress progress = code.hasRule ? rule(agent, code) : Progress::Advanced;
+  agent.isBlocked = progress == Progress::Blocked;
   if (progress == Progress::Ignored) {
     // What reads registers in flight is refused.
     code.hasRule = code.readsInFlight;

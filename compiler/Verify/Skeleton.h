@@ -85,6 +85,8 @@ struct Agent {
   TrackedValues values;
   /// How often a rule has counted an operation.
   llvm::DenseMap<mlir::Operation *, unsigned> counts;
+  /// Its current operation waits for others.
+  bool isBlocked = false;
 
   Place where() const;
   mlir::Operation *current() const { return frames.back().next->op; }

@@ -65,7 +65,7 @@ Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
             return Progress::Failed;
         return Progress::Advanced;
       })
-      .Case([&](ReduceOp reduceOp) { return reduce(agent, reduceOp); })
+      .Case([&](ExchangeOpInterface op) { return exchange(agent, op); })
       .Case([&](AwaitOp awaitOp) { return await(agent, awaitOp); })
       .Case([&](BarrierOp barrierOp) { return barrier(agent, barrierOp); })
       .Default([&](Operation *other) {
@@ -152,10 +152,10 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
   return conclude(order.await(agent.actor, token.id), op, agent.where());
 }
 
-Progress SmAsyncRules::reduce(Agent &agent, ReduceOp op) {
-  if (!op.spansWarps())
+Progress SmAsyncRules::exchange(Agent &agent, ExchangeOpInterface op) {
+  if (!op.exchanges())
     return Progress::Ignored;
-  Value scratch = op.getScratch();
+  Value scratch = op.getExchangeScratch();
   if (!scratch) {
     op.emitOpError("expects a buffer for the parts of its warps");
     return Progress::Failed;

@@ -116,7 +116,7 @@ private:
   Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
   /// A reduction: across warps it writes, waits for all and reads.
-  Progress reduce(Agent &agent, sm::ReduceOp op);
+  Progress exchange(Agent &agent, sm::ExchangeOpInterface op);
   /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
   /// none where there is no rule.
   std::optional<Progress> applyRole(Agent &agent, mlir::Operation &op);

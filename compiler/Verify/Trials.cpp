@@ -35,6 +35,8 @@ struct Dim {
 
 static Dim measure(Value value) {
   Dim dim{value};
+  // What it is taken from counts no steps of it.
+  llvm::DenseSet<Value> less;
   SetVector<Value> made;
   made.insert(value);
   for (size_t i = 0; i < made.size(); ++i)
@@ -51,11 +53,16 @@ static Dim measure(Value value) {
           divisor = getConstantIntValue(user->getOperand(1));
       } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
                      arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
-        made.insert(user->getResult(0));
+        Value result = user->getResult(0);
+        made.insert(result);
+        bool isTaken = isa<arith::SubIOp>(user) && use.getOperandNumber() == 1;
+        if (isTaken || less.contains(use.get()))
+          less.insert(result);
       }
       if (!divisor || *divisor <= 1)
         continue;
-      dim.step = dim.step ? std::min(dim.step, *divisor) : *divisor;
+      if (!less.contains(use.get()))
+        dim.step = dim.step ? std::min(dim.step, *divisor) : *divisor;
       dim.block = std::max(dim.block, *divisor);
     }
   return dim;
@@ -239,10 +246,10 @@ static Dims dimsOf(KernelOp kernel, LaunchOp launch) {
         (dim.block > 1 ? dims.all : uncut).push_back(dim);
     }
   dims.numCut = dims.all.size();
-  // Of several the last is what steps take; of one, such as rows and keys of
-  // self-attention, tiles and steps both: what goes round the rings are steps.
+  // Rows and keys of self-attention are tiles and steps of one dimension: what
+  // goes round the rings are steps.
   for (Dim &dim : dims.all)
-    if (dims.numCut > 1 || dim.step == 0)
+    if (dim.step == 0)
       dim.step = dim.block;
   dims.numUncut = uncut.size();
   for (bool differ : {true, false})

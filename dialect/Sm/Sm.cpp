@@ -19,6 +19,8 @@ using namespace selvedge::sm;
 #define GET_TYPEDEF_CLASSES
 #include "dialect/Sm/SmTypes.cpp.inc"
 
+#include "dialect/Sm/SmInterfaces.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "dialect/Sm/SmRoleOps.cpp.inc"
 
@@ -308,6 +310,23 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
+/// The buffer by which an operation exchanges parts is of the right type.
+static LogicalResult checkScratch(ExchangeOpInterface op) {
+  Value scratch = op.getExchangeScratch();
+  if (!scratch)
+    return success();
+  int64_t threads = 32 * op->getParentOfType<KernelOp>().getWarps();
+  auto found = cast<BufferType>(scratch.getType());
+  BufferType expected = op.scratchType(threads);
+  if (found.getRows() != expected.getRows() ||
+      found.getCols() != expected.getCols() ||
+      found.getElementType() != expected.getElementType() ||
+      found.getStages() != 1)
+    return op->emitOpError("expects a buffer like ")
+           << expected << ", but got " << found;
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
   SmallVector<AxisDistAttr> rest;
   for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
@@ -317,25 +336,80 @@ LogicalResult ReduceOp::verify() {
   if (result ? result.getAxes() != ArrayRef<AxisDistAttr>(rest) : !rest.empty())
     return emitOpError("expects the source's distribution without axis ")
            << getOverAttr() << ", but got " << getType();
-  if (getScratch()) {
-    BufferType scratch = getScratch().getType();
-    int64_t threads = 32 * (*this)->getParentOfType<KernelOp>().getWarps();
-    if (scratch.getRows() != (result ? result.getNumRegs() : 1) ||
-        scratch.getCols() != threads || scratch.getStages() != 1 ||
-        scratch.getElementType() != getElementTypeOrSelf(getType()))
-      return emitOpError("expects a buffer of one element per thread for each "
-                         "register of the result, but got ")
-             << scratch;
-  }
+  if (failed(checkScratch(*this)))
+    return failure();
   return checkPresence(*this, getPresence(), getOverAttr(), getSource());
 }
 
-bool ReduceOp::spansWarps() {
+bool ReduceOp::exchanges() {
   DistAttr dist = distOf(getSource().getType());
   int64_t position = dist.indexOf(getOverAttr());
   return position >= 0 &&
          llvm::any_of(dist.getAxes()[position].getWarps(),
                       [](int64_t stride) { return stride != 0; });
+}
+
+Value ReduceOp::getExchangeScratch() { return getScratch(); }
+
+void ReduceOp::setExchangeScratch(Value scratch) {
+  getScratchMutable().assign(scratch);
+}
+
+BufferType ReduceOp::scratchType(int64_t threads) {
+  Builder b(getContext());
+  DistAttr result = distOf(getType());
+  return BufferType::get(getContext(), b.getStringAttr("register"),
+                         b.getStringAttr("thread"),
+                         result ? result.getNumRegs() : 1, threads,
+                         getElementTypeOrSelf(getType()), /*swizzle=*/0,
+                         /*stages=*/1, /*panel=*/0);
+}
+
+LogicalResult RelayoutOp::verify() {
+  if (axesAndSizes(getSource().getType()) != axesAndSizes(getType()) ||
+      getElementTypeOrSelf(getSource()) != getElementTypeOrSelf(getType()))
+    return emitOpError("expects a result with the source's axes, sizes and "
+                       "element type, but got ")
+           << getType();
+  return checkScratch(*this);
+}
+
+/// What the registers of a thread contribute to an index.
+static llvm::SmallDenseSet<int64_t> regOffsets(AxisDistAttr axis) {
+  llvm::SmallDenseSet<int64_t> offsets;
+  for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
+    offsets.insert(axis.regOffset(reg));
+  return offsets;
+}
+
+bool RelayoutOp::exchanges() {
+  // Threads that contribute the same to each index hold the same elements, in
+  // registers that are the same for all of them.
+  return !llvm::all_of_zip(distOf(getSource().getType()).getAxes(),
+                           distOf(getType()).getAxes(),
+                           [](AxisDistAttr from, AxisDistAttr to) {
+                             return from.getLanes() == to.getLanes() &&
+                                    from.getWarps() == to.getWarps() &&
+                                    regOffsets(from) == regOffsets(to);
+                           });
+}
+
+Value RelayoutOp::getExchangeScratch() { return getScratch(); }
+
+void RelayoutOp::setExchangeScratch(Value scratch) {
+  getScratchMutable().assign(scratch);
+}
+
+BufferType RelayoutOp::scratchType(int64_t threads) {
+  Builder b(getContext());
+  Type element = getElementTypeOrSelf(getType());
+  // A condition takes a byte.
+  if (element.isInteger(1))
+    element = b.getI8Type();
+  return BufferType::get(getContext(), b.getStringAttr("tile"),
+                         b.getStringAttr("element"), 1,
+                         cast<RankedTensorType>(getType()).getNumElements(),
+                         element, /*swizzle=*/0, /*stages=*/1, /*panel=*/0);
 }
 
 LogicalResult SlotOp::verify() {

@@ -28,6 +28,8 @@ DistAttr foldedDist(DistAttr source, mlir::StringAttr over);
 
 } // namespace selvedge::sm
 
+#include "dialect/Sm/SmInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialect/Sm/SmRoleOps.h.inc"
 

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_DIALECT_SM_SMOPS_TD
 #define SELVEDGE_DIALECT_SM_SMOPS_TD
 
+include "dialect/Sm/SmInterfaces.td"
 include "dialect/Sm/SmPlanOps.td"
 
 def Sm_Tile : Type<CPred<"::selvedge::sm::isRegisterTile($_self)">, "register tile (ranked tensor with #sm.dist)">;
@@ -99,7 +100,24 @@ def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {
   let assemblyFormat = "$source $overflow attr-dict `:` type($source) `->` type($result)";
 }
 
-def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments]> {
+def Sm_RelayoutOp : Sm_Op<"relayout", [Pure, DeclareOpInterfaceMethods<Sm_ExchangeInterface>]> {
+  let summary = "the same tile, held by other threads or registers";
+  let description = [{
+    Stands where two layouts meet. It costs nothing where every thread holds all elements that it needs; otherwise forms `async` and later need `scratch`: each thread writes what it
+    holds, all meet at a barrier of the block, each reads what it needs. Another barrier must come before the next use.
+    Constraints:
+    - (C1) source and result have the same axes, sizes and element type.
+    - (C2) `scratch` has one element, of at least a byte, for each of the tile.
+
+    Example: `%t = sm.relayout %s through %scratch : !sm.buffer<...> : tensor<64x32xf32, #sm.dist<...>> -> tensor<64x32xf32, #sm.dist<...>>`
+  }];
+  let arguments = (ins Sm_Tile:$source, Optional<Sm_BufferType>:$scratch);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$source (`through` $scratch^ `:` type($scratch))? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Sm_ExchangeInterface>]> {
   let summary = "combines all lanes along one axis; every thread that holds a part gets the result";
   let description = [{
     Lowers to a tree over registers, `shfl.sync.bfly` over lanes and an exchange through shared memory over warps. `max` and `min` propagate NaN.
@@ -120,10 +138,6 @@ def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments]> {
   let assemblyFormat = [{ $kind $source `over` $over (`where` `(` $presence^ `:` type($presence) `)`)? (`through` $scratch^ `:` type($scratch))?
                           attr-dict `:` type($source) `->` type($result) }];
   let hasVerifier = 1;
-  let extraClassDeclaration = [{
-    /// Whether threads of several warps hold parts of a result.
-    bool spansWarps();
-  }];
 }
 
 def Sm_AllocOp : Sm_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {

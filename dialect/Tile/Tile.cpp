@@ -47,6 +47,10 @@ bool isTile(Type type) {
          static_cast<int64_t>(axes.getNames().size()) == tensor.getRank();
 }
 
+int64_t bytesOf(Type element) {
+  return std::max(8u, element.getIntOrFloatBitWidth()) / 8;
+}
+
 ArrayRef<StringAttr> axesOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto axes =

@@ -30,6 +30,9 @@ namespace selvedge::tile {
 /// True for a ranked tensor that carries #tile.axes, one name per dimension.
 bool isTile(mlir::Type type);
 
+/// Bytes of an element in memory; a bool takes one.
+int64_t bytesOf(mlir::Type element);
+
 /// The predicates of `presence` that are tested: those whose position is not in
 /// `garbage`.
 llvm::SmallVector<mlir::Value> testedOf(mlir::ValueRange presence,

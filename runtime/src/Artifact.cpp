@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Artifact.h"
 
+#include "runtime/src/Checksum.h"
 #include "runtime/src/Endian.h"
 #include "selvedge/File.h"
 
@@ -15,8 +16,11 @@ namespace selvedge::inline runtime {
 namespace {
 
 constexpr std::string_view magic = "SELVEDGE";
-constexpr uint64_t formatVersion = 1;
-constexpr size_t headerBytes = 16;
+constexpr uint64_t formatVersion = 2;
+/// Magic, version and number of sections; a checksum of what follows it and of
+/// that number.
+constexpr size_t checksumAt = 16;
+constexpr size_t headerBytes = 32;
 constexpr size_t entryBytes = 24;
 constexpr size_t nameBytes = 8;
 /// Far more than any version of the format defines.
@@ -47,6 +51,16 @@ Status checkLayout(std::vector<Section> sections, uint64_t first,
   return Status();
 }
 
+/// The checksum of a container whose place for it may hold anything.
+Checksum checksumOf(uint64_t sections, std::string_view rest) {
+  Checksum sum;
+  std::string count;
+  appendLittle(count, sections, 4);
+  sum.add(count);
+  sum.addWhole(rest);
+  return sum;
+}
+
 } // namespace
 
 Result<Artifact> decodeArtifact(std::string_view bytes) {
@@ -54,12 +68,17 @@ Result<Artifact> decodeArtifact(std::string_view bytes) {
     return Status::badInput("not a selvedge artefact");
   uint64_t version = readLittle(bytes, 8, 4);
   if (version != formatVersion)
-    return Status::badInput(fmt::format("artefact of format {}, expected {}",
-                                        version, formatVersion));
+    return Status::badInput(
+        fmt::format("artefact of format {}, expected {}: compile it again",
+                    version, formatVersion));
   uint64_t count = readLittle(bytes, 12, 4);
   if (count > maxSections ||
       bytes.size() < headerBytes + static_cast<size_t>(count) * entryBytes)
     return Status::badInput("the section table is truncated");
+  Checksum sum = checksumOf(count, bytes.substr(headerBytes));
+  if (readLittle(bytes, checksumAt, 8) != sum.low() ||
+      readLittle(bytes, checksumAt + 8, 8) != sum.high())
+    return Status::badInput("the artefact is damaged: its checksum differs");
   std::vector<Section> sections;
   for (size_t i = 0; i < count; ++i) {
     size_t at = headerBytes + i * entryBytes;
@@ -97,9 +116,7 @@ std::string encodeArtifact(const Artifact &artifact) {
       {"manifest", &artifact.manifest}, {"ptx", &artifact.ptx}};
   if (!artifact.cubin.empty())
     sections.emplace_back("cubin", &artifact.cubin);
-  std::string bytes(magic);
-  appendLittle(bytes, formatVersion, 4);
-  appendLittle(bytes, sections.size(), 4);
+  std::string bytes;
   uint64_t offset = headerBytes + sections.size() * entryBytes;
   for (auto &[name, content] : sections) {
     name.resize(nameBytes, '\0');
@@ -110,7 +127,13 @@ std::string encodeArtifact(const Artifact &artifact) {
   }
   for (auto &[name, content] : sections)
     bytes += *content;
-  return bytes;
+  Checksum sum = checksumOf(sections.size(), bytes);
+  std::string header(magic);
+  appendLittle(header, formatVersion, 4);
+  appendLittle(header, sections.size(), 4);
+  appendLittle(header, sum.low(), 8);
+  appendLittle(header, sum.high(), 8);
+  return header + bytes;
 }
 
 Result<Artifact> readArtifact(const std::string &path) {

@@ -25,6 +25,11 @@ Result<CudaDriver> loadDriver() {
     return Status::unavailable("the CUDA driver is too old: no " #name);
   SELVEDGE_CUDA_FUNCTIONS(SELVEDGE_CUDA_LOAD)
 #undef SELVEDGE_CUDA_LOAD
+#define SELVEDGE_CUDA_LOAD(name, parameters)                                   \
+  driver.name =                                                                \
+      reinterpret_cast<CuResult(*) parameters>(::dlsym(library, #name));
+  SELVEDGE_CUDA_OPTIONAL_FUNCTIONS(SELVEDGE_CUDA_LOAD)
+#undef SELVEDGE_CUDA_LOAD
   Status status = driver.check(driver.cuInit(0), "cannot initialise CUDA");
   if (!status.ok())
     return Status::unavailable(status.message());
@@ -53,6 +58,21 @@ Status CudaDriver::check(CuResult result, std::string_view what) const {
   // Too large a tensor is the caller's to change.
   return result == cuErrorOutOfMemory ? Status::badInput(message)
                                       : Status::failed(message);
+}
+
+Status CudaDriver::checkOn(CuHandle stream, CuHandle context, CuResult result,
+                           std::string_view what) const {
+  if (result == cuSuccess)
+    return Status();
+  CuHandle owner = context;
+  if (stream && cuStreamGetCtx)
+    cuStreamGetCtx(stream, &owner);
+  if (owner == context)
+    return check(result, what);
+  return Status::badInput(fmt::format(
+      "{}: the stream belongs to another CUDA context than the op; load the op "
+      "with Device::ofContext()",
+      what));
 }
 
 } // namespace selvedge::inline runtime

@@ -27,7 +27,9 @@ enum : int {
   cuAttributeMaxSharedMemoryPerBlockOptin = 97,
   cuFuncAttributeMaxDynamicSharedSizeBytes = 8,
   cuJitErrorLogBuffer = 5,
-  cuJitErrorLogBufferSizeBytes = 6
+  cuJitErrorLogBufferSizeBytes = 6,
+  cuUserObjectNoDestructorSync = 1,
+  cuGraphUserObjectMove = 1
 };
 
 /// Every function that this runtime calls: name in libcuda, result and
@@ -46,6 +48,7 @@ enum : int {
   X(cuDevicePrimaryCtxRetain, (CuHandle *, CuDevice))                          \
   X(cuDevicePrimaryCtxRelease_v2, (CuDevice))                                  \
   X(cuCtxGetCurrent, (CuHandle *))                                             \
+  X(cuCtxGetDevice, (CuDevice *))                                              \
   X(cuCtxPushCurrent_v2, (CuHandle))                                           \
   X(cuCtxPopCurrent_v2, (CuHandle *))                                          \
   X(cuCtxSynchronize, ())                                                      \
@@ -74,11 +77,22 @@ enum : int {
   X(cuEventSynchronize, (CuHandle))                                            \
   X(cuEventElapsedTime, (float *, CuHandle, CuHandle))
 
+/// The same, of drivers that are new enough; null in others.
+#define SELVEDGE_CUDA_OPTIONAL_FUNCTIONS(X)                                    \
+  X(cuStreamGetCtx, (CuHandle, CuHandle *))                                    \
+  X(cuStreamGetCaptureInfo_v2, (CuHandle, int *, unsigned long long *,         \
+                                CuHandle *, const CuHandle **, size_t *))      \
+  X(cuUserObjectCreate,                                                        \
+    (CuHandle *, void *, void (*)(void *), unsigned, unsigned))                \
+  X(cuUserObjectRelease, (CuHandle, unsigned))                                 \
+  X(cuGraphRetainUserObject, (CuHandle, CuHandle, unsigned, unsigned))
+
 /// The loaded library.
 struct CudaDriver {
 #define SELVEDGE_CUDA_MEMBER(name, parameters)                                 \
   CuResult(*name) parameters = nullptr;
   SELVEDGE_CUDA_FUNCTIONS(SELVEDGE_CUDA_MEMBER)
+  SELVEDGE_CUDA_OPTIONAL_FUNCTIONS(SELVEDGE_CUDA_MEMBER)
 #undef SELVEDGE_CUDA_MEMBER
 
   /// Loads and initialises libcuda once per process. Unavailable, with the
@@ -87,6 +101,11 @@ struct CudaDriver {
 
   /// Ok, or "<what>: CUDA_ERROR_X (its description)".
   Status check(CuResult result, std::string_view what) const;
+
+  /// check() of something that was done on `stream` for code in `context`;
+  /// says so where the stream belongs to another context.
+  Status checkOn(CuHandle stream, CuHandle context, CuResult result,
+                 std::string_view what) const;
 };
 
 /// Makes a context current for a scope.

@@ -69,6 +69,7 @@ Result<Device> Device::open(int ordinal) {
         fmt::format("there is no GPU {}: {} found", ordinal, *number));
   auto state = std::make_shared<DeviceState>();
   state->driver = *CudaDriver::get();
+  state->ordinal = ordinal;
   const CudaDriver &driver = *state->driver;
   Status status = driver.check(driver.cuDeviceGet(&state->device, ordinal),
                                "cannot open the GPU");
@@ -80,10 +81,43 @@ Result<Device> Device::open(int ordinal) {
         "cannot create a CUDA context");
   if (!status.ok())
     return Status::unavailable(status.message());
+  state->isPrimary = true;
   Device device;
   device.shared = std::move(state);
   return device;
 }
+
+Result<Device> Device::ofContext(void *context) {
+  if (!context)
+    return Status::badInput("the CUDA context is null");
+  Result<int> number = count();
+  if (!number.ok())
+    return number.status();
+  auto state = std::make_shared<DeviceState>();
+  state->driver = *CudaDriver::get();
+  state->context = context;
+  const CudaDriver &driver = *state->driver;
+  Status status = inContext(*state, "cannot tell the GPU of a CUDA context",
+                            [&](const CudaDriver &driver) {
+                              return driver.cuCtxGetDevice(&state->device);
+                            });
+  for (int i = 0; status.ok() && i < *number; ++i) {
+    CuDevice device = 0;
+    status = driver.check(driver.cuDeviceGet(&device, i), "cannot open a GPU");
+    if (device == state->device)
+      state->ordinal = i;
+  }
+  if (status.ok())
+    status = readProperties(*state);
+  if (!status.ok())
+    return status;
+  Device device;
+  device.shared = std::move(state);
+  return device;
+}
+
+int Device::ordinal() const { return shared->ordinal; }
+void *Device::context() const { return shared->context; }
 
 const std::string &Device::name() const { return shared->name; }
 std::pair<int, int> Device::capability() const {

@@ -9,11 +9,14 @@
 
 namespace selvedge::inline runtime {
 
-/// The driver, a GPU and its retained primary context.
+/// The driver, a GPU and a context on it.
 struct DeviceState {
   const CudaDriver *driver = nullptr;
   CuDevice device = 0;
   CuHandle context = nullptr;
+  int ordinal = 0;
+  /// Whether the context is the GPU's primary one, retained here.
+  bool isPrimary = false;
   std::string name;
   int major = 0;
   int minor = 0;
@@ -26,7 +29,7 @@ struct DeviceState {
   DeviceState(const DeviceState &) = delete;
   DeviceState &operator=(const DeviceState &) = delete;
   ~DeviceState() {
-    if (context)
+    if (isPrimary)
       driver->cuDevicePrimaryCtxRelease_v2(device);
   }
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/DiskCache.h"
 
+#include "runtime/src/Checksum.h"
 #include "selvedge/File.h"
 
 #include <algorithm>
@@ -18,28 +19,14 @@ namespace {
 
 constexpr size_t checksumDigits = 32;
 
-/// FNV-1a of 128 bits: long enough that two programs never share a key.
-class Checksum {
-public:
-  void add(std::string_view text) {
-    for (char c : text)
-      hash = (hash ^ static_cast<unsigned char>(c)) * prime;
-  }
-  std::string digits() const {
-    return fmt::format("{:016x}{:016x}", static_cast<uint64_t>(hash >> 64),
-                       static_cast<uint64_t>(hash));
-  }
-
-private:
-  using Wide = unsigned __int128;
-  static constexpr Wide prime = Wide(1) << 88 | 0x13b;
-  Wide hash = Wide(0x6c62272e07bb0142) << 64 | 0x62b821756295c58d;
-};
+std::string digits(const Checksum &sum) {
+  return fmt::format("{:016x}{:016x}", sum.high(), sum.low());
+}
 
 std::string checksum(std::string_view text) {
   Checksum sum;
-  sum.add(text);
-  return sum.digits();
+  sum.addWhole(text);
+  return digits(sum);
 }
 
 } // namespace
@@ -56,8 +43,10 @@ std::string cacheFolder() {
 std::string identifyFile(const std::string &path) {
   struct stat info = {};
   ::stat(path.c_str(), &info);
-  return fmt::format("{}:{}:{}.{}", path, info.st_size, info.st_mtim.tv_sec,
-                     info.st_mtim.tv_nsec);
+  // The time of the last change of anything, which nobody can set back.
+  return fmt::format("{}:{}:{}:{}.{}:{}.{}", path, info.st_ino, info.st_size,
+                     info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
+                     info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
 }
 
 std::string DiskCache::key(const std::vector<std::string_view> &parts,
@@ -68,7 +57,7 @@ std::string DiskCache::key(const std::vector<std::string_view> &parts,
     sum.add(fmt::format("{}:", part.size()));
     sum.add(part);
   }
-  return fmt::format("{}-{}", sum.digits(), suffix);
+  return fmt::format("{}-{}", digits(sum), suffix);
 }
 
 std::optional<std::string> DiskCache::read(const std::string &key) const {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/File.h"
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -67,14 +69,69 @@ std::string followLinks(const std::string &path) {
   return result;
 }
 
-/// What open() would have created; mkstemp() makes files private.
-mode_t defaultMode(const struct stat *old) {
-  if (old)
-    return old->st_mode & 07777;
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
+/// A name beside `target` that no other writer chooses at the same time.
+std::string temporaryName(const std::string &target) {
+  static std::atomic<unsigned> count = 0;
+  return fmt::format("{}.tmp.{}.{}.{:x}", target, ::getpid(), ++count,
+                     std::chrono::steady_clock::now().time_since_epoch() /
+                         std::chrono::nanoseconds(1));
 }
+
+/// A new file in the folder of `target`, with the mode that open() gives it.
+/// It has a name only where the file system knows no files without one, so
+/// that nothing is left of a process that is killed.
+class NewFile {
+public:
+  explicit NewFile(const std::string &target)
+      : name(temporaryName(target)), file(open(target)) {}
+  ~NewFile() {
+    if (isNamed)
+      ::unlink(name.c_str());
+  }
+  NewFile(const NewFile &) = delete;
+  NewFile &operator=(const NewFile &) = delete;
+
+  int get() const { return file.get(); }
+
+  /// Puts the file in the place of `target`; 0 or the error.
+  int moveTo(const std::string &target) {
+    if (!isNamed) {
+      std::string self = fmt::format("/proc/self/fd/{}", file.get());
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(),
+                   AT_SYMLINK_FOLLOW) != 0)
+        return errno;
+      isNamed = true;
+    }
+    // Only now is it known that all of it was written.
+    if (int error = file.close())
+      return error;
+    if (::rename(name.c_str(), target.c_str()) != 0)
+      return errno;
+    isNamed = false;
+    return 0;
+  }
+
+private:
+  int open(const std::string &target) {
+    size_t slash = target.rfind('/');
+    std::string folder = slash == std::string::npos ? "."
+                         : slash == 0               ? "/"
+                                                    : target.substr(0, slash);
+    int number = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (number >= 0 && ::access("/proc/self/fd", X_OK) == 0)
+      return number;
+    if (number >= 0)
+      ::close(number);
+    number =
+        ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    isNamed = number >= 0;
+    return number;
+  }
+
+  std::string name;
+  bool isNamed = false;
+  FileDescriptor file;
+};
 
 } // namespace
 
@@ -126,21 +183,15 @@ Status writeFileAtomically(const std::string &path,
     return error ? fileError("write", path, error) : Status();
   }
   std::string target = exists ? followLinks(path) : path;
-  std::string temporary = target + ".tmp.XXXXXX";
-  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  NewFile file(target);
   if (file.get() < 0)
     return fileError("create", path, errno);
   int error = writeAll(file.get(), parts);
-  if (!error && ::fchmod(file.get(), defaultMode(exists ? &info : nullptr)))
-    error = errno;
-  int closeError = file.close();
-  error = error ? error : closeError;
-  if (!error && ::rename(temporary.c_str(), target.c_str()) != 0)
+  if (!error && exists && ::fchmod(file.get(), info.st_mode & 07777) != 0)
     error = errno;
   if (!error)
-    return Status();
-  ::unlink(temporary.c_str());
-  return fileError("write", path, error);
+    error = file.moveTo(target);
+  return error ? fileError("write", path, error) : Status();
 }
 
 } // namespace selvedge::inline runtime

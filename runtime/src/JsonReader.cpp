@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/src/JsonReader.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 #include <set>
@@ -10,12 +11,21 @@ namespace selvedge::inline runtime {
 
 using Json = nlohmann::json;
 
+/// Far deeper than any document of ours; dump() and destructors recurse.
+static constexpr int maxDepth = 200;
+
 Result<Json> parseJson(std::string_view text, std::string_view what) {
   // The parser keeps the last of several members with the same key, which
   // would let two readers of one file see different content.
   std::vector<std::set<std::string>> keys;
   std::string duplicate;
-  auto watch = [&](int, Json::parse_event_t event, Json &parsed) {
+  bool tooDeep = false;
+  auto watch = [&](int depth, Json::parse_event_t event, Json &parsed) {
+    // What is refused here is read on, and not kept.
+    if (depth > maxDepth) {
+      tooDeep = true;
+      return false;
+    }
     if (event == Json::parse_event_t::object_start)
       keys.emplace_back();
     else if (event == Json::parse_event_t::object_end)
@@ -26,6 +36,9 @@ Result<Json> parseJson(std::string_view text, std::string_view what) {
     return true;
   };
   Json document = Json::parse(text.begin(), text.end(), watch, false);
+  if (tooDeep)
+    return Status::badInput(fmt::format(
+        "{} is nested too deeply: more than {} levels", what, maxDepth));
   if (document.is_discarded())
     return Status::badInput(fmt::format("{} is not valid JSON", what));
   if (!duplicate.empty())
@@ -73,6 +86,17 @@ std::vector<JsonReader> JsonReader::elements() const {
 
 Status JsonReader::expectObject() const {
   return value->is_object() ? Status() : mismatch("an object");
+}
+
+Status
+JsonReader::expectKeys(std::initializer_list<std::string_view> known) const {
+  if (Status s = expectObject(); !s.ok())
+    return s;
+  for (const auto &item : value->items())
+    if (std::ranges::find(known, item.key()) == known.end())
+      return error(fmt::format("unknown key '{}': expects {}", item.key(),
+                               fmt::join(known, ", ")));
+  return Status();
 }
 
 Status JsonReader::expectArray() const {

@@ -5,6 +5,7 @@
 
 #include "selvedge/Result.h"
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -12,8 +13,8 @@
 
 namespace selvedge::inline runtime {
 
-/// Parses; refuses duplicate keys in any object. `what` names the document
-/// in errors.
+/// Parses; refuses duplicate keys in any object, and nesting that no document
+/// of ours has. `what` names the document in errors.
 Result<nlohmann::json> parseJson(std::string_view text, std::string_view what);
 
 /// A JSON value and the path that led to it.
@@ -36,6 +37,8 @@ public:
 
   /// An error unless the value is an object.
   Status expectObject() const;
+  /// An error unless the value is an object of no keys but these.
+  Status expectKeys(std::initializer_list<std::string_view> known) const;
   /// An error unless the value is an array.
   Status expectArray() const;
   /// A string.

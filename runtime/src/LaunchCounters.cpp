@@ -6,20 +6,23 @@
 
 #include <array>
 #include <cstddef>
+#include <fmt/format.h>
+#include <numeric>
 
 namespace selvedge::inline runtime {
 
 namespace {
 
-constexpr size_t poolSize = 8192;
-
-Status exhausted() {
-  return Status::unavailable(
-      "no counter is left: too many launches of this op were captured into "
-      "graphs; load the op again for more");
-}
+/// Counters of streams come first, those of graphs follow.
+constexpr size_t streamCounters = 1024, graphCounters = 8192,
+                 poolSize = streamCounters + graphCounters;
 
 } // namespace
+
+LaunchCounters::Loan::~Loan() {
+  std::lock_guard lock(list->mutex);
+  list->positions.push_back(position);
+}
 
 Result<std::unique_ptr<LaunchCounters>>
 LaunchCounters::create(const Device &device) {
@@ -29,6 +32,11 @@ LaunchCounters::create(const Device &device) {
   if (!buffer.ok())
     return buffer.status();
   pool->buffer = std::move(*buffer);
+  pool->graphs = std::make_shared<FreeList>();
+  // With room for all, so that giving one back cannot fail.
+  pool->graphs->positions.resize(graphCounters);
+  std::iota(pool->graphs->positions.rbegin(), pool->graphs->positions.rend(),
+            streamCounters);
   if (Status s =
           device.copyTo(pool->buffer.data(), std::as_bytes(std::span(zeros)));
       !s.ok())
@@ -45,37 +53,88 @@ uint64_t LaunchCounters::addressOf(size_t index) const {
 }
 
 Result<uint64_t> LaunchCounters::take(void *stream) {
-  const CudaDriver &driver = *device.state()->driver;
+  const DeviceState &state = *device.state();
   int capture = 0;
-  unsigned long long id = 0;
-  if (Status s =
-          driver.check(driver.cuStreamIsCapturing(stream, &capture),
-                       "cannot tell whether the launch's stream is captured");
+  if (Status s = state.driver->checkOn(
+          stream, state.context,
+          state.driver->cuStreamIsCapturing(stream, &capture),
+          "cannot tell whether the launch's stream is captured");
       !s.ok())
     return s;
-  std::lock_guard lock(mutex);
-  if (capture != 0) {
-    if (streams + captured == poolSize)
-      return exhausted();
-    return addressOf(poolSize - ++captured);
+  return capture != 0 ? takeForGraph(stream) : takeForStream(stream);
+}
+
+Result<uint64_t> LaunchCounters::takeForGraph(void *stream) {
+  std::unique_ptr<Loan> loan;
+  {
+    std::lock_guard lock(graphs->mutex);
+    if (graphs->positions.empty())
+      return Status::unavailable(fmt::format(
+          "no counter is left: graphs that exist hold {} launches of this op; "
+          "destroy some, or load the op again for more",
+          graphCounters));
+    loan.reset(new Loan{graphs, graphs->positions.back()});
+    graphs->positions.pop_back();
   }
+  uint64_t address = addressOf(loan->position);
+  if (Status s = keepWithGraph(std::move(loan), stream); !s.ok())
+    return s;
+  return address;
+}
+
+Status LaunchCounters::keepWithGraph(std::unique_ptr<Loan> loan, void *stream) {
+  const CudaDriver &driver = *device.state()->driver;
+  if (!driver.cuStreamGetCaptureInfo_v2 || !driver.cuUserObjectCreate ||
+      !driver.cuUserObjectRelease || !driver.cuGraphRetainUserObject) {
+    // Nobody tells when the graph is gone: it keeps the counter for good.
+    loan.release();
+    return Status();
+  }
+  constexpr const char *what = "cannot tie a counter to the captured graph";
+  int capture = 0;
+  unsigned long long id = 0;
+  CuHandle graph = nullptr, object = nullptr;
+  if (Status s =
+          driver.check(driver.cuStreamGetCaptureInfo_v2(
+                           stream, &capture, &id, &graph, nullptr, nullptr),
+                       what);
+      !s.ok())
+    return s;
+  auto giveBack = [](void *loan) { delete static_cast<Loan *>(loan); };
+  if (Status s = driver.check(
+          driver.cuUserObjectCreate(&object, loan.get(), giveBack, 1,
+                                    cuUserObjectNoDestructorSync),
+          what);
+      !s.ok())
+    return s;
+  // From here on the driver owns it.
+  loan.release();
+  CuResult result =
+      driver.cuGraphRetainUserObject(graph, object, 1, cuGraphUserObjectMove);
+  if (result != cuSuccess)
+    driver.cuUserObjectRelease(object, 1);
+  return driver.check(result, what);
+}
+
+Result<uint64_t> LaunchCounters::takeForStream(void *stream) {
+  unsigned long long id = 0;
+  const CudaDriver &driver = *device.state()->driver;
   if (Status s = driver.check(driver.cuStreamGetId(stream, &id),
                               "cannot identify the launch's stream");
       !s.ok())
     return s;
+  std::lock_guard lock(mutex);
   if (auto known = ofStream.find(id); known != ofStream.end())
     return addressOf(known->second);
-  if (streams + captured == poolSize) {
+  if (ofStream.size() == streamCounters) {
     // Once all work is done, counters of streams are free again.
     if (Status s = device.synchronize(); !s.ok())
       return s;
     ofStream.clear();
-    streams = 0;
-    if (captured == poolSize)
-      return exhausted();
   }
-  ofStream[id] = streams;
-  return addressOf(streams++);
+  size_t position = ofStream.size();
+  ofStream[id] = position;
+  return addressOf(position);
 }
 
 } // namespace selvedge::inline runtime

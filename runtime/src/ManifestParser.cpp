@@ -64,14 +64,18 @@ Status ManifestParser::parse(const JsonReader &root) {
 }
 
 Status ManifestParser::parseHeader(const JsonReader &root) {
-  if (Status s = root.expectObject(); !s.ok())
-    return s;
+  // The version first: another one has other keys.
   int64_t version = 0;
   if (Status s = read(root, "selvedge", &JsonReader::integer, version); !s.ok())
     return s;
   if (version != 1)
     return root.error(
         fmt::format("'selvedge' expects version 1, but got {}", version));
+  if (Status s = root.expectKeys({"selvedge", "compiler", "op", "arch", "mask",
+                                  "params", "dims", "tensors", "scalars",
+                                  "requires", "variants"});
+      !s.ok())
+    return s;
   if (Status s = read(root, "compiler", &JsonReader::string, manifest.compiler);
       !s.ok())
     return s;
@@ -122,6 +126,10 @@ Status ManifestParser::parseDims(const JsonReader &root) {
 Status ManifestParser::parseTensor(const JsonReader &item) {
   ManifestTensor tensor;
   std::string role;
+  if (Status s = item.expectKeys(
+          {"name", "role", "dtype", "shape", "optional", "init"});
+      !s.ok())
+    return s;
   if (Status s = read(item, "name", &JsonReader::string, tensor.name); !s.ok())
     return s;
   if (Status s = claimName(item, tensor.name); !s.ok())
@@ -172,6 +180,8 @@ Status ManifestParser::parseInit(const JsonReader &item,
 
 Status ManifestParser::parseScalar(const JsonReader &item) {
   ManifestScalar scalar;
+  if (Status s = item.expectKeys({"name", "dtype", "default"}); !s.ok())
+    return s;
   if (Status s = read(item, "name", &JsonReader::string, scalar.name); !s.ok())
     return s;
   if (Status s = claimName(item, scalar.name); !s.ok())
@@ -204,6 +214,8 @@ Result<size_t> ManifestParser::tensorNamed(const JsonReader &item) {
 
 Status ManifestParser::parseRange(const JsonReader &item) {
   ManifestRange range;
+  if (Status s = item.expectKeys({"tensor", "lo", "hi"}); !s.ok())
+    return s;
   Result<JsonReader> name = item.member("tensor");
   Result<JsonReader> lo = item.member("lo");
   Result<JsonReader> hi = item.member("hi");

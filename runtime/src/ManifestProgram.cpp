@@ -25,6 +25,8 @@ const std::pair<const char *, DimExpr::Kind> exprKinds[] = {
 
 Status ManifestParser::parseVariant(const JsonReader &item) {
   ManifestVariant variant;
+  if (Status s = item.expectKeys({"name", "when", "launches"}); !s.ok())
+    return s;
   if (Status s = read(item, "name", &JsonReader::string, variant.name); !s.ok())
     return s;
   Status when = forEach(item, "when", [&](const JsonReader &condition) {
@@ -70,6 +72,10 @@ Status ManifestParser::parseCondition(const JsonReader &item,
 Status ManifestParser::parseLaunch(const JsonReader &item,
                                    ManifestVariant &variant) {
   ManifestLaunch launch;
+  if (Status s = item.expectKeys(
+          {"kernel", "grid", "persistent", "block", "smem", "args"});
+      !s.ok())
+    return s;
   if (Status s = read(item, "kernel", &JsonReader::string, launch.kernel);
       !s.ok())
     return s;

@@ -67,14 +67,23 @@ Result<Module> Module::load(const Device &device, const std::string &image) {
 Result<Module> Module::loadPtx(const Device &device, const std::string &ptx,
                                const std::string &arch) {
   Result<std::string> cubin = assemblePtx(ptx, arch);
-  // The driver can stand in for a ptxas that is missing, too old for
-  // this GPU, or newer than the driver understands.
-  if (cubin.ok())
-    if (Result<Module> module = load(device, *cubin); module.ok()) {
+  Status refusal = cubin.status();
+  if (cubin.ok()) {
+    Result<Module> module = load(device, *cubin);
+    if (module.ok()) {
       module->path = "ptx assembled by ptxas";
       return module;
     }
-  return load(device, ptx);
+    refusal = module.status();
+  }
+  // The driver can stand in for a ptxas that is missing, too old for
+  // this GPU, or newer than the driver understands.
+  Result<Module> module = load(device, ptx);
+  if (module.ok())
+    return module;
+  return Status(module.status().code(),
+                fmt::format("{}; before that, with ptxas: {}",
+                            module.status().message(), refusal.message()));
 }
 
 Result<Kernel> Module::kernel(const std::string &name,
@@ -126,8 +135,8 @@ Status Kernel::launch(const LaunchShape &shape, std::span<void *> params,
       smemBytes, stream, params.data(), nullptr);
   if (result == cuSuccess)
     return Status();
-  return device.driver->check(result,
-                              fmt::format("cannot launch kernel '{}'", name));
+  return device.driver->checkOn(stream, device.context, result,
+                                fmt::format("cannot launch kernel '{}'", name));
 }
 
 } // namespace selvedge::inline runtime

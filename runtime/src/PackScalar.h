@@ -11,11 +11,14 @@
 
 namespace selvedge::inline runtime {
 
-/// Whether an argument is a value of the scalar's type, f32 or i32.
+/// Whether an argument is a value of the scalar's type, f32 or i32. A finite
+/// number must not become infinite; rounding is what f32 means.
 inline bool isScalarOf(DType dtype, double value) {
-  return dtype != DType::I32 ||
-         (value == std::trunc(value) &&
-          std::fabs(value) <= std::numeric_limits<int32_t>::max());
+  if (dtype == DType::F32)
+    return !std::isfinite(value) || std::isfinite(static_cast<float>(value));
+  return value == std::trunc(value) &&
+         value >= std::numeric_limits<int32_t>::min() &&
+         value <= std::numeric_limits<int32_t>::max();
 }
 
 /// The low bytes of a parameter.

@@ -7,6 +7,7 @@
 #include "runtime/src/TensorMap.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
 #include <memory_resource>
@@ -61,8 +62,11 @@ bool hasOverlap(const TensorRef &view) {
   for (size_t i = 0; i < view.shape.size(); ++i) {
     if (view.shape[i] == 0)
       return false;
+    // A negative one goes through the same addresses, backwards.
+    if (view.shape[i] > 1 && view.strides[i] == INT64_MIN)
+      return true;
     if (view.shape[i] > 1)
-      order.emplace_back(view.strides[i], view.shape[i]);
+      order.emplace_back(std::abs(view.strides[i]), view.shape[i]);
   }
   std::sort(order.begin(), order.end());
   int64_t span = 1;
@@ -198,8 +202,12 @@ Status resolveScalars(const Manifest &manifest, const LaunchView &args,
     double value =
         argument ? args.scalars[*argument].value : *scalar.defaultValue;
     if (!isScalarOf(scalar.dtype, value))
-      return Status::badInput(fmt::format("scalar '{}' is {}, expected an i32",
-                                          scalar.name, value));
+      return Status::badInput(
+          scalar.dtype == DType::I32
+              ? fmt::format("scalar '{}' is {}, expected an i32", scalar.name,
+                            value)
+              : fmt::format("scalar '{}' is {}, beyond the largest f32",
+                            scalar.name, value));
     operands.scalars.push_back(value);
   }
   return Status();

@@ -45,9 +45,8 @@ PreparedLaunch::PreparedLaunch(const Manifest &manifest, const LaunchView &view,
                                int multiprocessors)
     : signature(manifest, view), workspaceBytes(plan.workspaceBytes) {
   for (const ManifestScalar &scalar : manifest.scalars)
-    if (auto argument = findLast(view.scalars, scalar.name);
-        argument && scalar.dtype == DType::I32)
-      integers.push_back(*argument);
+    if (auto argument = findLast(view.scalars, scalar.name))
+      checked.push_back({*argument, scalar.dtype});
   const ManifestLaunch *first = manifest.variants[plan.variant].launches.data();
   for (PlannedLaunch &planned : plan.launches) {
     const ManifestLaunch &launch = *planned.launch;
@@ -96,8 +95,8 @@ bool PreparedLaunch::accepts(const LaunchView &view) const {
       (workspaceBytes > 0 && (workspace == 0 || workspace % workspaceAlign)))
     return false;
   return signature.matches(view) &&
-         std::ranges::all_of(integers, [&](size_t argument) {
-           return isScalarOf(DType::I32, view.scalars[argument].value);
+         std::ranges::all_of(checked, [&](const CheckedScalar &scalar) {
+           return isScalarOf(scalar.dtype, view.scalars[scalar.argument].value);
          });
 }
 

@@ -49,6 +49,10 @@ private:
     size_t argument;
     DType dtype;
   };
+  struct CheckedScalar {
+    size_t argument;
+    DType dtype;
+  };
   struct MapParam {
     size_t param;
     Place place;
@@ -73,8 +77,8 @@ private:
   std::vector<uint64_t> params;
   std::vector<PointerParam> pointers;
   std::vector<ScalarParam> scalars;
-  /// Arguments that have to be integers, parameters or not.
-  std::vector<size_t> integers;
+  /// Arguments whose values have a type to fit, parameters or not.
+  std::vector<CheckedScalar> checked;
   std::vector<MapParam> maps;
   std::vector<size_t> counters;
 };

@@ -4,7 +4,6 @@
 
 #include "runtime/src/Process.h"
 #include "selvedge/DiskCache.h"
-#include "selvedge/File.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -78,22 +77,22 @@ std::optional<std::string> findInWheels() {
 
 Result<std::string> runPtxas(const std::string &ptxas, const std::string &ptx,
                              const std::string &arch) {
-  Result<TemporaryFolder> folder = TemporaryFolder::create();
-  if (!folder.ok())
-    return folder.status();
-  std::string input = folder->file("kernel.ptx");
-  std::string output = folder->file("kernel.cubin");
-  if (Status status = writeFileAtomically(input, {ptx}); !status.ok())
-    return status;
-  Result<ProcessResult> result =
-      runProcess({ptxas, "-O3", "-arch=" + arch, input, "-o", output});
+  Result<MemoryFile> input = MemoryFile::create(ptx);
+  Result<MemoryFile> output = MemoryFile::create();
+  if (!input.ok() || !output.ok())
+    return input.ok() ? output.status() : input.status();
+  Result<ProcessResult> result = runProcess(
+      {ptxas, "-O3", "-arch=" + arch, input->path(), "-o", output->path()});
   if (!result.ok())
     return result.status();
-  if (result->exitStatus != 0)
-    return Status::failed(fmt::format("'{}' failed for {} with status {}: {}",
-                                      ptxas, arch, result->exitStatus,
-                                      result->output));
-  return readFile(output);
+  if (!result->ok())
+    return Status::failed(fmt::format(
+        "'{}' {} for {}: {}", ptxas, result->describe(), arch, result->output));
+  Result<std::string> cubin = output->read();
+  if (cubin.ok() && cubin->empty())
+    return Status::failed(
+        fmt::format("'{}' wrote no cubin: is it ptxas?", ptxas));
+  return cubin;
 }
 
 } // namespace
@@ -120,7 +119,7 @@ Result<std::string> ptxasVersion(const std::string &ptxas) {
   if (!result.ok())
     return result.status();
   size_t at = result->output.find("release ");
-  if (result->exitStatus != 0 || at == std::string::npos)
+  if (!result->ok() || at == std::string::npos)
     return Status::failed(
         fmt::format("'{}' does not behave like ptxas", ptxas));
   size_t begin = at + std::string_view("release ").size();

@@ -94,6 +94,20 @@ TEST_F(CompileCached, storedPlansCompileAgain) {
   EXPECT_TRUE(isCached());
 }
 
+TEST_F(CompileCached, warningsAreSaidAgain) {
+  request.source = std::string(copy) + "op wrong() extends copy_ { }\n";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(isCached(), i > 0);
+    CompileResult result = compileCached(request);
+    EXPECT_NE(result.diagnostics.find("copy.tile:4:20: warning"),
+              std::string::npos)
+        << result.diagnostics;
+  }
+  // They name the file.
+  request.fileName = "other.tile";
+  EXPECT_FALSE(isCached());
+}
+
 TEST_F(CompileCached, failuresAreNotKept) {
   request.source = "op copy(\n  x: f32[N]]\n";
   for (int i = 0; i < 2; ++i) {

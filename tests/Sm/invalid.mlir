@@ -282,7 +282,7 @@ sm.kernel @k args [] warps 2 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !t
   %2 = sm.alloc : <"r" x "t", 1 x 32 x f32, swizzle 0, stages 1>
-  // expected-error @below {{expects a buffer of one element per thread for each register of the result}}
+  // expected-error @below {{expects a buffer like '!sm.buffer<"register" x "thread", 1 x 64 x f32}}
   %3 = sm.reduce add %1 over "j" through %2 : !sm.buffer<"r" x "t", 1 x 32 x f32, swizzle 0, stages 1> : !t -> f32
   sm.return
 }
@@ -297,5 +297,30 @@ sm.kernel @k args [] warps 1 {
   %2 = sm.fold add %1 over "j" : !t -> !f
   // expected-error @below {{expects the result of an sm.fold that adds results of math.exp2}}
   sm.after %2 : !f
+  sm.return
+}
+
+// -----
+
+!t = tensor<32xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!u = tensor<32xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+sm.kernel @k args [] warps 1 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> !t
+  // expected-error @below {{expects a result with the source's axes, sizes and element type}}
+  %2 = sm.relayout %1 : !t -> !u
+  sm.return
+}
+
+// -----
+
+!t = tensor<32xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!u = tensor<32xf32, #sm.dist<<"i" regs[] by[] lanes[: 16, 8, 4, 2, 1] warps[]>>>
+sm.kernel @k args [] warps 1 {
+  %0 = arith.constant 0.0 : f32
+  %1 = sm.splat %0 : f32 -> !t
+  %2 = sm.alloc : <"r" x "t", 1 x 16 x f32, swizzle 0, stages 1>
+  // expected-error @below {{expects a buffer like '!sm.buffer<"tile" x "element", 1 x 32 x f32}}
+  %3 = sm.relayout %1 through %2 : !sm.buffer<"r" x "t", 1 x 16 x f32, swizzle 0, stages 1> : !t -> !u
   sm.return
 }

@@ -171,6 +171,33 @@ TEST_F(PtxasTest, RemarkIsAnError) {
   EXPECT_TRUE(result.cubin.empty());
 }
 
+// Whoever killed it, it was not the compiler's output.
+TEST_F(PtxasTest, KilledProgram) {
+  ptx::PtxasResult result = ptx::assemble("ptx", "sm_80", script("kill -9 $$"));
+  EXPECT_EQ(result.status, ptx::PtxasStatus::CannotRun);
+  EXPECT_NE(result.message.find("killed by signal 9"), std::string::npos)
+      << result.message;
+  result = ptx::assemble("ptx", "sm_80", script("kill -SEGV $$"));
+  EXPECT_EQ(result.status, ptx::PtxasStatus::Refused);
+  EXPECT_NE(result.message.find("crashed"), std::string::npos);
+}
+
+TEST_F(PtxasTest, OtherPrograms) {
+  for (const char *program : {"/bin/false", "/bin/cat"}) {
+    ptx::PtxasResult result = ptx::assemble("ptx", "sm_80", program);
+    EXPECT_EQ(result.status, ptx::PtxasStatus::CannotRun);
+    EXPECT_NE(result.message.find("is it ptxas?"), std::string::npos)
+        << result.message;
+  }
+}
+
+TEST_F(PtxasTest, NeedsNoTemporaryFolder) {
+  setenv("TMPDIR", "/nonexistent", 1);
+  ptx::PtxasResult result = ptx::assemble("ptx", "sm_80", script(writeCubin));
+  unsetenv("TMPDIR");
+  EXPECT_EQ(result.status, ptx::PtxasStatus::Ok) << result.message;
+}
+
 TEST_F(PtxasTest, MissingProgram) {
   EXPECT_EQ(ptx::assemble("ptx", "sm_80", "/nonexistent/ptxas").status,
             ptx::PtxasStatus::CannotRun);

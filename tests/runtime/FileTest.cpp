@@ -2,8 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/File.h"
 
+#include <atomic>
+#include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace selvedge;
 namespace fs = std::filesystem;
@@ -34,6 +41,53 @@ TEST_F(FileTest, replaces) {
   ASSERT_TRUE(writeFileAtomically(path, {"t", "wo"}).ok());
   EXPECT_EQ(*readFile(path), "two");
   EXPECT_EQ(countFiles(), 1u);
+}
+
+TEST_F(FileTest, newFilesHaveTheUsualMode) {
+  mode_t mask = ::umask(027);
+  ASSERT_TRUE(writeFileAtomically(folder + "/new", {"x"}).ok());
+  ::umask(mask);
+  EXPECT_EQ(fs::status(folder + "/new").permissions(), fs::perms(0640));
+  fs::permissions(folder + "/new", fs::perms(0600));
+  ASSERT_TRUE(writeFileAtomically(folder + "/new", {"y"}).ok());
+  EXPECT_EQ(fs::status(folder + "/new").permissions(), fs::perms(0600));
+}
+
+// The mask belongs to the process: other threads create files meanwhile.
+TEST_F(FileTest, leavesTheMaskAlone) {
+  mode_t mask = ::umask(077);
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    while (!stop)
+      EXPECT_TRUE(writeFileAtomically(folder + "/a", {"x"}).ok());
+  });
+  int open = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string path = folder + "/private";
+    int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
+    struct stat info = {};
+    ::fstat(file, &info);
+    open += (info.st_mode & 077) != 0;
+    ::close(file);
+    ::unlink(path.c_str());
+  }
+  stop = true;
+  writer.join();
+  ::umask(mask);
+  EXPECT_EQ(open, 0);
+}
+
+TEST_F(FileTest, killedWritersLeaveNothing) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    std::string content(10 << 20, 'x');
+    while (true)
+      (void)writeFileAtomically(folder + "/a", {content});
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_LE(countFiles(), 1u);
 }
 
 TEST_F(FileTest, keepsSymbolicLinks) {

@@ -3,18 +3,18 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/DLPack.h"
 #include "selvedge/Op.h"
-#include "tests/tools/FakeCuda.h"
+#include "tests/runtime/Fake.h"
 
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
 #include <thread>
 
 using namespace selvedge;
+using test::fakeFunction;
 using testing::HasSubstr;
 
 static std::atomic<int> allocations = 0;
@@ -105,12 +105,6 @@ void watch(const char *kernel, std::array<unsigned, 3> grid, void **params) {
       std::swap(one.params.back(), one.counter);
     ++params;
   }
-}
-
-template <typename Function>
-Function fakeFunction(const char *name) {
-  void *driver = ::dlopen("libcuda.so.1", RTLD_NOW);
-  return driver ? reinterpret_cast<Function>(::dlsym(driver, name)) : nullptr;
 }
 
 int descriptors() {
@@ -322,6 +316,10 @@ TEST_F(Launch, changedScalar) {
               std::bit_cast<uint32_t>(static_cast<float>(value)));
     EXPECT_EQ(all[1].params[1], uint32_t(-3));
   }
+  args.scalars["scale"] = 1e300;
+  launchChanged(args);
+  EXPECT_THAT(error, HasSubstr("scalar 'scale' is 1e+300, beyond"));
+  args.scalars["scale"] = 1;
   args.scalars["window"] = 1.5;
   launchChanged(args);
   EXPECT_THAT(error, HasSubstr("scalar 'window' is 1.5, expected an i32"));

@@ -119,7 +119,16 @@ INSTANTIATE_TEST_SUITE_P(
         Malformed{R"({"dim": "M"})", R"({"dim": "scale"})", "'scale'"},
         Malformed{R"({"dim": "M"})", R"({"dim": "M", "x": 1})", "args[5]"},
         Malformed{R"({"dim": "M"})", R"({"size": "M"})", "args[5]"},
-        Malformed{R"("op": "attention")", R"("op": "a", "op": "b")", "'op'"}));
+        Malformed{R"("op": "attention")", R"("op": "a", "op": "b")", "'op'"},
+        Malformed{R"("op": "attention")", R"("op": "a", "ops": 1)", "'ops'"},
+        Malformed{R"("block": 32)", R"("block": 32, "cluster": 2)",
+                  "launches[0]: unknown key 'cluster'"},
+        Malformed{R"("role": "in")", R"("role": "in", "strides": 1)",
+                  "'strides'"},
+        Malformed{R"("when": [],)", R"("when": [], "if": 1,)", "'if'"},
+        Malformed{R"("lo": 0)", R"("lo": 0, "step": 1)", "'step'"},
+        Malformed{R"("default": 0.125)", R"("default": 0.125, "lo": 1)",
+                  "'lo'"}));
 
 TEST(Manifest, deepExpressionsAreRefused) {
   std::string deep;
@@ -131,6 +140,16 @@ TEST(Manifest, deepExpressionsAreRefused) {
   auto manifest = parseManifest(edited(R"({"mul": ["G", "R"]})", deep));
   ASSERT_FALSE(manifest.ok());
   EXPECT_NE(manifest.status().message().find("deeply"), std::string::npos);
+}
+
+TEST(Manifest, deepDocumentsDoNotOverflowTheStack) {
+  std::string deep = std::string(500000, '[') + std::string(500000, ']');
+  for (const std::string &text :
+       {edited(R"("attention")", deep), edited(R"("D": 64)", R"("D": )" + deep),
+        std::string(500000, '['), deep}) {
+    auto manifest = parseManifest(text);
+    ASSERT_FALSE(manifest.ok());
+  }
 }
 
 } // namespace

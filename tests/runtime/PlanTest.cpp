@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace selvedge;
 
@@ -217,6 +218,17 @@ TEST(Plan, variantForBoxes) {
   EXPECT_EQ(variant(256, 1), 1u);
 }
 
+TEST(Plan, outputsMayRunBackwards) {
+  Manifest manifest = test::parsedAttention();
+  LaunchArgs args = goodArgs();
+  args.tensors["o"].strides[1] = -6 * 64;
+  auto plan = planLaunch(manifest, args);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  // What is infinite was meant.
+  args.scalars["scale"] = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(planLaunch(manifest, args).ok());
+}
+
 TEST(Plan, badArguments) {
   LaunchArgs args = goodArgs();
   args.tensors.erase("k");
@@ -245,6 +257,16 @@ TEST(Plan, badArguments) {
   args = goodArgs();
   args.tensors["o"].strides[1] = 0;
   expectContains(failure(args), {"'o'", "overlap"});
+  args.tensors["o"].strides[1] = -6 * 64 + 1;
+  expectContains(failure(args), {"'o'", "overlap"});
+  args.tensors["o"].strides[1] = std::numeric_limits<int64_t>::min();
+  expectContains(failure(args), {"'o'", "overlap"});
+
+  args = goodArgs();
+  args.scalars["scale"] = 1e300;
+  expectContains(failure(args), {"'scale'", "1e+300", "f32"});
+  args.scalars["scale"] = -1e39;
+  expectContains(failure(args), {"'scale'", "f32"});
 
   args = goodArgs();
   args.tensors["q"].strides.pop_back();

@@ -16,17 +16,58 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace selvedge;
 
 namespace {
 
-constexpr int errorIllegalAddress = 700;
+constexpr int errorIllegalAddress = 700, errorInvalidHandle = 400,
+              errorInvalidImage = 200;
+
+/// What a captured launch does again: values of up to 8 bytes.
+struct Node {
+  std::string kernel;
+  unsigned grid;
+  std::vector<uint64_t> params;
+};
+
+struct UserObject {
+  void *value;
+  void (*destroy)(void *);
+  int references = 0;
+};
+
+/// Graphs and their executables alike.
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<UserObject *> objects;
+};
+
+struct Stream {
+  CuHandle context = nullptr;
+  Graph *capture = nullptr;
+};
+
+struct Function {
+  std::string name;
+  CuHandle context;
+};
+
+/// The contexts of two GPUs, and one that is nobody's primary one.
+int contexts[3];
+thread_local std::vector<CuHandle> current;
+
+CuHandle currentContext() { return current.empty() ? nullptr : current.back(); }
 
 struct State {
-  /// Kernels ever asked for: a handle points to its name.
-  std::deque<std::string> names;
+  /// Kernels ever asked for: a handle points to one.
+  std::deque<Function> functions;
+  /// Of cuStreamCreate; tests use other addresses as well.
+  std::set<Stream *> streams;
   std::atomic<FakeCudaWatch> watch = nullptr;
   std::atomic<int> descriptors = 0;
   int launches = 0;
@@ -36,6 +77,18 @@ struct State {
   double milliseconds = 0;
 };
 State state;
+
+Stream *streamOf(CuHandle handle) {
+  auto *stream = static_cast<Stream *>(handle);
+  return state.streams.contains(stream) ? stream : nullptr;
+}
+
+void release(UserObject *object) {
+  if (--object->references > 0)
+    return;
+  object->destroy(object->value);
+  delete object;
+}
 
 bool fault(const char *name) {
   const char *wanted = std::getenv("FAKE_CUDA_FAULT");
@@ -106,6 +159,19 @@ void runMain(unsigned grid, void **params) {
   state.lost = fault("lost");
 }
 
+void execute(const std::string &name, unsigned grid, void **params) {
+  if (name.starts_with("axpy_init_y"))
+    runInit(grid, params);
+  else if (name.starts_with("axpy_main"))
+    runMain(grid, params);
+  state.milliseconds += launchCost();
+}
+
+/// Parameters of a kernel that this driver executes.
+size_t paramCount(const std::string &name) {
+  return name.starts_with("axpy_main") ? 10 : name.starts_with("axpy") ? 4 : 0;
+}
+
 } // namespace
 
 // Every function has the signature of CudaDriver.h and does nothing unless it
@@ -120,7 +186,9 @@ DEFINE(cuDriverGetVersion, (int *version), {
   return cuSuccess;
 })
 DEFINE(cuGetErrorName, (CuResult result, const char **name), {
-  *name = result == errorIllegalAddress ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "FAKE";
+  *name = result == errorIllegalAddress  ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : result == errorInvalidHandle ? "CUDA_ERROR_INVALID_HANDLE"
+                                         : "FAKE";
   return cuSuccess;
 })
 DEFINE(cuGetErrorString, (CuResult, const char **text), {
@@ -128,11 +196,11 @@ DEFINE(cuGetErrorString, (CuResult, const char **text), {
   return cuSuccess;
 })
 DEFINE(cuDeviceGetCount, (int *count), {
-  *count = 1;
+  *count = 2;
   return cuSuccess;
 })
-DEFINE(cuDeviceGet, (CuDevice * device, int), {
-  *device = 0;
+DEFINE(cuDeviceGet, (CuDevice * device, int ordinal), {
+  *device = ordinal;
   return cuSuccess;
 })
 DEFINE(cuDeviceGetName, (char *name, int size, CuDevice), {
@@ -150,47 +218,70 @@ DEFINE(cuDeviceTotalMem_v2, (size_t *bytes, CuDevice), {
   *bytes = size_t(1) << 30;
   return cuSuccess;
 })
-DEFINE(cuDevicePrimaryCtxRetain, (CuHandle * context, CuDevice), {
-  *context = &state;
+DEFINE(cuDevicePrimaryCtxRetain, (CuHandle * context, CuDevice device), {
+  *context = &contexts[device];
   return cuSuccess;
 })
 DEFINE(cuDevicePrimaryCtxRelease_v2, (CuDevice), { return cuSuccess; })
 DEFINE(cuCtxGetCurrent, (CuHandle * context), {
-  *context = nullptr;
+  *context = currentContext();
   return cuSuccess;
 })
-DEFINE(cuCtxPushCurrent_v2, (CuHandle), { return cuSuccess; })
-DEFINE(cuCtxPopCurrent_v2, (CuHandle *), { return cuSuccess; })
+DEFINE(cuCtxPushCurrent_v2, (CuHandle context), {
+  current.push_back(context);
+  return cuSuccess;
+})
+DEFINE(cuCtxPopCurrent_v2, (CuHandle * context), {
+  *context = currentContext();
+  current.pop_back();
+  return cuSuccess;
+})
+DEFINE(cuCtxGetDevice, (CuDevice * device), {
+  // The third context is on the second GPU.
+  *device = currentContext() == &contexts[0] ? 0 : 1;
+  return cuSuccess;
+})
 DEFINE(cuCtxSynchronize, (),
        { return state.lost ? errorIllegalAddress : cuSuccess; })
 DEFINE(cuModuleLoadDataEx,
-       (CuHandle * module, const void *, unsigned, int *, void **), {
-         *module = &state;
+       (CuHandle * module, const void *image, unsigned, int *, void **values), {
+         if (fault("image")) {
+           std::strcpy(static_cast<char *>(values[0]),
+                       std::memcmp(image, "\177ELF", 4) == 0 ? "bad cubin"
+                                                             : "bad PTX");
+           return errorInvalidImage;
+         }
+         *module = currentContext();
          ++state.modules;
          return cuSuccess;
        })
 DEFINE(cuModuleUnload, (CuHandle), { return cuSuccess; })
-DEFINE(cuModuleGetFunction, (CuHandle * function, CuHandle, const char *name), {
-  *function = &state.names.emplace_back(name);
-  return cuSuccess;
-})
+DEFINE(cuModuleGetFunction,
+       (CuHandle * function, CuHandle module, const char *name), {
+         *function = &state.functions.emplace_back(Function{name, module});
+         return cuSuccess;
+       })
 DEFINE(cuFuncSetAttribute, (CuHandle, int, int), { return cuSuccess; })
 DEFINE(cuLaunchKernel,
        (CuHandle function, unsigned grid, unsigned gridY, unsigned gridZ,
-        unsigned, unsigned, unsigned, unsigned, CuHandle, void **params,
+        unsigned, unsigned, unsigned, unsigned, CuHandle handle, void **params,
         void **),
        {
+         const auto &[name, context] = *static_cast<const Function *>(function);
          if (FakeCudaWatch watch = state.watch)
-           watch(static_cast<const std::string *>(function)->c_str(),
-                 {grid, gridY, gridZ}, params);
+           watch(name.c_str(), {grid, gridY, gridZ}, params);
          if (fault("refuse"))
            return errorIllegalAddress;
-         const auto &name = *static_cast<const std::string *>(function);
-         if (name.starts_with("axpy_init_y"))
-           runInit(grid, params);
-         else if (name.starts_with("axpy_main"))
-           runMain(grid, params);
-         state.milliseconds += launchCost();
+         Stream *stream = streamOf(handle);
+         if (stream && stream->context != context)
+           return errorInvalidHandle;
+         if (!stream || !stream->capture) {
+           execute(name, grid, params);
+           return cuSuccess;
+         }
+         Node &node = stream->capture->nodes.emplace_back(Node{name, grid, {}});
+         for (size_t i = 0; i < paramCount(name); ++i)
+           node.params.push_back(param<uint64_t>(params, static_cast<int>(i)));
          return cuSuccess;
        })
 DEFINE(cuMemAlloc_v2, (CuPointer * pointer, size_t bytes), {
@@ -225,16 +316,94 @@ DEFINE(cuTensorMapEncodeTiled,
          ++state.descriptors;
          return cuSuccess;
        })
-DEFINE(cuStreamCreate, (CuHandle *, unsigned), { return cuSuccess; })
-DEFINE(cuStreamDestroy_v2, (CuHandle), { return cuSuccess; })
+DEFINE(cuStreamCreate, (CuHandle * handle, unsigned), {
+  auto *stream = new Stream{currentContext(), nullptr};
+  state.streams.insert(stream);
+  *handle = stream;
+  return cuSuccess;
+})
+DEFINE(cuStreamDestroy_v2, (CuHandle handle), {
+  state.streams.erase(static_cast<Stream *>(handle));
+  delete static_cast<Stream *>(handle);
+  return cuSuccess;
+})
+DEFINE(cuStreamGetCtx, (CuHandle handle, CuHandle *context), {
+  Stream *stream = streamOf(handle);
+  *context = stream ? stream->context : &contexts[0];
+  return cuSuccess;
+})
 DEFINE(cuStreamGetId, (CuHandle stream, unsigned long long *id), {
   *id = reinterpret_cast<uintptr_t>(stream);
   return cuSuccess;
 })
-DEFINE(cuStreamIsCapturing, (CuHandle, int *status), {
-  *status = 0;
+DEFINE(cuStreamIsCapturing, (CuHandle handle, int *status), {
+  Stream *stream = streamOf(handle);
+  *status = stream && stream->capture ? 1 : 0;
   return cuSuccess;
 })
+DEFINE(cuStreamBeginCapture_v2, (CuHandle handle, int), {
+  streamOf(handle)->capture = new Graph;
+  return cuSuccess;
+})
+DEFINE(cuStreamEndCapture, (CuHandle handle, CuHandle *graph), {
+  *graph = std::exchange(streamOf(handle)->capture, nullptr);
+  return cuSuccess;
+})
+DEFINE(cuStreamGetCaptureInfo_v2,
+       (CuHandle handle, int *status, unsigned long long *id, CuHandle *graph,
+        const CuHandle **, size_t *),
+       {
+         Stream *stream = streamOf(handle);
+         *status = stream && stream->capture ? 1 : 0;
+         *id = 1;
+         *graph = stream ? stream->capture : nullptr;
+         return cuSuccess;
+       })
+DEFINE(cuUserObjectCreate,
+       (CuHandle * object, void *value, void (*destroy)(void *),
+        unsigned references, unsigned),
+       {
+         *object = new UserObject{value, destroy, static_cast<int>(references)};
+         return cuSuccess;
+       })
+DEFINE(cuUserObjectRelease, (CuHandle object, unsigned count), {
+  for (unsigned i = 0; i < count; ++i)
+    release(static_cast<UserObject *>(object));
+  return cuSuccess;
+})
+DEFINE(cuGraphRetainUserObject,
+       (CuHandle graph, CuHandle object, unsigned, unsigned), {
+         // The caller's reference moves to the graph.
+         static_cast<Graph *>(graph)->objects.push_back(
+             static_cast<UserObject *>(object));
+         return cuSuccess;
+       })
+DEFINE(cuGraphInstantiateWithFlags,
+       (CuHandle * executable, CuHandle graph, unsigned long long), {
+         auto *copy = new Graph(*static_cast<Graph *>(graph));
+         for (UserObject *object : copy->objects)
+           ++object->references;
+         *executable = copy;
+         return cuSuccess;
+       })
+DEFINE(cuGraphLaunch, (CuHandle executable, CuHandle), {
+  for (const Node &node : static_cast<Graph *>(executable)->nodes) {
+    std::vector<void *> params;
+    for (const uint64_t &value : node.params)
+      params.push_back(const_cast<uint64_t *>(&value));
+    execute(node.kernel, node.grid, params.data());
+  }
+  return cuSuccess;
+})
+DEFINE(cuGraphDestroy, (CuHandle handle), {
+  auto *graph = static_cast<Graph *>(handle);
+  for (UserObject *object : graph->objects)
+    release(object);
+  delete graph;
+  return cuSuccess;
+})
+DEFINE(cuGraphExecDestroy, (CuHandle executable),
+       { return cuGraphDestroy(executable); })
 DEFINE(cuStreamSynchronize, (CuHandle), { return cuSuccess; })
 DEFINE(cuEventCreate, (CuHandle * event, unsigned), {
   *event = new double(0);
@@ -258,6 +427,9 @@ DEFINE(cuEventElapsedTime, (float *ms, CuHandle start, CuHandle end), {
 extern "C" __attribute__((visibility("default"))) void
 fakeCudaWatch(FakeCudaWatch watch) {
   state.watch = watch;
+}
+extern "C" __attribute__((visibility("default"))) void *fakeCudaContext() {
+  return &contexts[2];
 }
 extern "C" __attribute__((visibility("default"))) int fakeCudaDescriptors() {
   return state.descriptors;

@@ -22,5 +22,7 @@ struct FakeCudaDescriptor {
 using FakeCudaSetWatch = void (*)(FakeCudaWatch);
 /// fakeCudaDescriptors: the number of tensor maps ever encoded.
 using FakeCudaCount = int (*)();
+/// fakeCudaContext: a context of GPU 1 that is not its primary one.
+using FakeCudaContext = void *(*)();
 
 #endif // SELVEDGE_TESTS_TOOLS_FAKECUDA_H

@@ -16,6 +16,7 @@ namespace {
 struct BenchOptions {
   SourceOptions source;
   ProblemOptions problem;
+  std::string device;
   bool json = false;
   bool tune = false;
   size_t top = 24;
@@ -112,7 +113,10 @@ int runTune(const Problem &problem, const Device &device,
 }
 
 int runBench(BenchOptions options) {
-  Result<Device> device = Device::open();
+  Result<int> ordinal = parseOrdinal(options.device);
+  if (!ordinal.ok())
+    return report(ordinal.status());
+  Result<Device> device = Device::open(*ordinal);
   if (!device.ok())
     return report(Status::unavailable(
         fmt::format("bench needs a GPU: {}", device.status().message())));
@@ -150,6 +154,7 @@ Action addBench(CLI::App &app) {
                       "leave an optional tensor out of random inputs");
   command->add_option("--fill", options->problem.fills,
                       "NAME=VALUE[,VALUE...], values of a random input");
+  command->add_option("--device", options->device, "gpu (default) or gpu:N");
   command->add_flag("--json", options->json, "as JSON on stdout");
   command->add_flag("--tune", options->tune,
                     "measure the candidates of the plan and store the fastest "

@@ -12,7 +12,29 @@ namespace selvedge::cli {
 
 namespace {
 
+/// The parser takes an open quote for one that is closed at the end, and leaves
+/// out what follows `--`.
+Status checkWords(std::string_view line) {
+  char quote = 0;
+  for (char c : line)
+    if (c == quote)
+      quote = 0;
+    else if (!quote && (c == '"' || c == '\'' || c == '`'))
+      quote = c;
+  if (quote)
+    return Status::badInput(fmt::format("the quote {} is not closed", quote));
+  for (size_t begin = 0; begin < line.size();) {
+    size_t end = std::min(line.find_first_of(" \t\r", begin), line.size());
+    if (line.substr(begin, end - begin) == "--")
+      return Status::badInput("expects options, but got '--'");
+    begin = end + 1;
+  }
+  return Status();
+}
+
 Result<Case> parseLine(const std::string &line, CaseOptions options) {
+  if (Status s = checkWords(line); !s.ok())
+    return s;
   CLI::App parser;
   parser.set_help_flag();
   addCaseFlags(parser, options);
@@ -84,6 +106,8 @@ Result<std::vector<Case>> readCases(const std::string &path,
           fmt::format("{}:{}: {}", path, number, parsed.status().message()));
     cases.push_back(std::move(*parsed));
   }
+  if (cases.empty())
+    return Status::badInput(fmt::format("'{}' has no case", path));
   return cases;
 }
 

@@ -7,6 +7,7 @@
 #include "tools/selvedge/SourceFlags.h"
 #include "tools/selvedge/Support.h"
 
+#include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
 #include <memory>
@@ -20,6 +21,8 @@ struct CompileOptions {
   SourceOptions source;
   std::string emit;
   std::string output;
+  /// Of the array, with --emit header; empty: made of op, arch and parameters.
+  std::string name;
   bool locations = false;
   bool isVerbose = false;
 };
@@ -43,16 +46,42 @@ std::optional<Emit> textStage(std::string_view name) {
   return std::nullopt;
 }
 
-/// A C++ header that carries the artefact as an array.
-std::string makeHeader(const CompileRequest &request, const Manifest &manifest,
-                       std::string_view artifact) {
+bool isIdentifier(const std::string &name) {
+  return !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) {
+           return std::isalnum(c) || c == '_';
+         });
+}
+
+/// A value as a part of a name: 0.5 is 0p5, -1 is m1.
+std::string nameOfValue(const std::string &value) {
+  std::string name;
+  for (unsigned char c : value)
+    name += std::isalnum(c) ? static_cast<char>(c)
+            : c == '-'      ? 'm'
+            : c == '.'      ? 'p'
+                            : '_';
+  return name;
+}
+
+/// Instantiations of one op have different names.
+std::string arrayName(const Manifest &manifest) {
   std::string name = fmt::format("{}_{}", manifest.op, manifest.arch);
+  for (const auto &[param, value] : manifest.params)
+    name += fmt::format("_{}_{}", param, nameOfValue(value));
+  return manifest.exactMasks ? name + "_exact" : name;
+}
+
+/// A C or C++ header that carries the artefact as an array.
+std::string makeHeader(const std::string &name, const Manifest &manifest,
+                       std::string_view artifact) {
   std::string guard = "SELVEDGE_GENERATED_";
   for (char c : name)
     guard += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::string text = fmt::format(
-      "// Op {} for {}, compiled by selvedge {}.\n"
-      "// Load with selvedge::decodeArtifact() and selvedge::Op::load().\n"
+      "/* Op {} for {}, compiled by selvedge {}. Load with\n"
+      " * selvedge::decodeArtifact() and selvedge::Op::load(), or with\n"
+      " * selvedge_load_memory(). */\n"
       "#ifndef {}_H\n#define {}_H\n\n"
       "static const unsigned char {}[{}] = {{",
       manifest.op, manifest.arch, compilerVersion(), guard, guard, name,
@@ -60,7 +89,7 @@ std::string makeHeader(const CompileRequest &request, const Manifest &manifest,
   for (size_t i = 0; i < artifact.size(); ++i)
     text += fmt::format("{}{},", i % 20 == 0 ? "\n" : "",
                         static_cast<unsigned char>(artifact[i]));
-  return text + fmt::format("\n}};\n\n#endif // {}_H\n", guard);
+  return text + fmt::format("\n}};\n\n#endif /* {}_H */\n", guard);
 }
 
 /// What --verbose says: remarks, the plans in effect, and where time went.
@@ -92,8 +121,9 @@ int emitBinary(const CompileOptions &options, const CompileRequest &request) {
   Result<Manifest> manifest = parseManifest(result.manifest);
   if (!manifest.ok())
     return report(Status::failed(manifest.status().message()));
+  std::string name = options.name.empty() ? arrayName(*manifest) : options.name;
   return report(
-      writeOutput(options.output, makeHeader(request, *manifest, artifact)));
+      writeOutput(options.output, makeHeader(name, *manifest, artifact)));
 }
 
 int runCompile(const CompileOptions &options) {
@@ -102,6 +132,11 @@ int runCompile(const CompileOptions &options) {
   if (!stage && !binary && options.emit != "header")
     return report(Status::badInput(fmt::format(
         "--emit '{}' is unknown: expected {}", options.emit, emitChoices)));
+  if (!options.name.empty() && options.emit != "header")
+    return report(Status::badInput("--name is for --emit header"));
+  if (!options.name.empty() && !isIdentifier(options.name))
+    return report(Status::badInput(
+        fmt::format("--name expects a name of C, but got '{}'", options.name)));
   if (binary && options.output == "-")
     return report(Status::badInput("-o - is for text, and this is binary"));
   if (options.source.arch.empty() && stage != Emit::Tile)
@@ -136,6 +171,9 @@ Action addCompile(CLI::App &app) {
   addSourceFlags(*command, options->source);
   command->add_option("--emit", options->emit,
                       fmt::format("instead of the artefact: {}", emitChoices));
+  command->add_option("--name", options->name,
+                      "with --emit header: name of the array (default: op, "
+                      "architecture and parameters)");
   command->add_flag("--locations", options->locations,
                     "with --emit tile or sm: show source places and safety "
                     "notes");

@@ -4,6 +4,9 @@
 #include "tools/selvedge/Support.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <iostream>
 #include <new>
@@ -38,6 +41,31 @@ int checkSubcommand(int argc, char **argv) {
   return exitBadInput;
 }
 
+/// No option has a meaning without a value: `--emit ''` is a mistake, often a
+/// variable of a script that is not set.
+void refuseEmptyValues(CLI::App &app) {
+  CLI::Validator given(
+      [](std::string &value) {
+        return value.empty() ? std::string("expects a value, but got ''")
+                             : std::string();
+      },
+      "", "given");
+  for (CLI::App *command : app.get_subcommands({}))
+    for (CLI::Option *option : command->get_options())
+      if (option->get_expected_min() > 0)
+        option->check(given);
+}
+
+/// Whether everything that was printed has arrived: 0, or an exit status.
+int flushOutput() {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.good())
+    return exitDone;
+  printError(fmt::format("cannot write to standard output: {}",
+                         errno ? std::strerror(errno) : "unknown error"));
+  return exitBadInput;
+}
+
 int runProgram(int argc, char **argv) {
   if (int status = checkSubcommand(argc, argv))
     return status;
@@ -51,6 +79,7 @@ int runProgram(int argc, char **argv) {
       {"list", addList(app)},       {"doctor", addDoctor(app)},
       {"version", addVersion(app)},
   };
+  refuseEmptyValues(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -69,7 +98,8 @@ int runProgram(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   try {
-    return runProgram(argc, argv);
+    int status = runProgram(argc, argv);
+    return status ? status : flushOutput();
   } catch (const std::bad_alloc &) {
     printError("out of memory: the shapes are too large for this machine");
     return exitBadInput;

@@ -29,9 +29,9 @@ Status checkChoices(const RunOptions &options) {
   if (device == "sim")
     return Status::badInput(
         "--device sim is not available yet: expected gpu or ref");
-  if (!device.empty() && device != "gpu" && device != "ref")
-    return Status::badInput(
-        fmt::format("--device '{}' is unknown: expected gpu or ref", device));
+  if (!device.empty() && device != "ref")
+    if (Result<int> ordinal = parseOrdinal(device); !ordinal.ok())
+      return ordinal.status();
   const PhysicalOptions &physical = options.physical;
   bool isSm = physical.form == "sm:seq" || physical.form == "sm:async";
   if (!physical.form.empty() && physical.form != "tile" && !isSm)
@@ -57,12 +57,15 @@ Result<std::optional<Device>> chooseDevice(const std::string &wanted,
   const std::optional<Device> reference;
   if (wanted == "ref")
     return reference;
-  Result<Device> device = Device::open();
+  Result<int> ordinal = parseOrdinal(wanted);
+  if (!ordinal.ok())
+    return ordinal.status();
+  Result<Device> device = Device::open(*ordinal);
   if (!device.ok() && wanted.empty())
     return reference;
   if (!device.ok())
     return Status::unavailable(
-        fmt::format("--device gpu: {}", device.status().message()));
+        fmt::format("--device {}: {}", wanted, device.status().message()));
   if (!arch.empty())
     return std::optional<Device>(*device);
   Result<std::string> best = bestArch(*device);
@@ -166,7 +169,7 @@ Action addRun(CLI::App &app) {
   addCaseFlags(*command, options->one);
   command->add_option("-o", options->output, "outputs (safetensors)");
   command->add_option("--device", options->device,
-                      "gpu or ref (default: gpu if there is one)");
+                      "gpu, gpu:N or ref (default: gpu if there is one)");
   command->add_option("--cases", options->cases,
                       "a file with the options of one case per line, from "
                       "--shape to --compare; compiles once");

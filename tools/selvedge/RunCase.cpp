@@ -194,7 +194,9 @@ Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
 
 Status CaseRunner::run(const Case &theCase, Outputs &outputs) {
   outputs.clear();
-  Result<Problem> problem = makeProblem(request, theCase.problem);
+  ProblemOptions options = theCase.problem;
+  options.onReference = !device || theCase.comparesRef;
+  Result<Problem> problem = makeProblem(request, options);
   if (!problem.ok())
     return problem.status();
   Execution execution;

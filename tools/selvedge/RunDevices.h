@@ -92,6 +92,9 @@ private:
   std::optional<Scrubber> scrubber;
 };
 
+/// The number in `gpu:N`, and 0 for `gpu` or nothing.
+Result<int> parseOrdinal(const std::string &device);
+
 /// The architecture whose code suits `device` best.
 Result<std::string> bestArch(const Device &device);
 

@@ -4,8 +4,8 @@
 #include "tools/selvedge/GuardedImage.h"
 #include "tools/selvedge/RunDevices.h"
 
+#include <charconv>
 #include <fmt/format.h>
-
 #include <memory>
 
 namespace selvedge::cli {
@@ -150,6 +150,23 @@ DType mainType(const Manifest &signature) {
 }
 
 } // namespace
+
+Result<int> parseOrdinal(const std::string &device) {
+  if (device.empty() || device == "gpu")
+    return 0;
+  constexpr std::string_view prefix = "gpu:";
+  int ordinal = -1;
+  const char *end = device.data() + device.size();
+  if (device.starts_with(prefix))
+    if (auto [stop, error] =
+            std::from_chars(device.data() + prefix.size(), end, ordinal);
+        error != std::errc() || stop != end)
+      ordinal = -1;
+  if (ordinal < 0)
+    return Status::badInput(fmt::format(
+        "--device '{}' is unknown: expected gpu, gpu:N or ref", device));
+  return ordinal;
+}
 
 Result<std::string> bestArch(const Device &device) {
   auto [major, minor] = device.capability();

@@ -46,7 +46,7 @@ Result<Outputs> runPhysical(const Problem &problem,
   bool done = physical::runText(text, problem.namedDims(), problem.scalars,
                                 referenceInputs(problem), results, diagnostics,
                                 physicalOptions);
-  std::fputs(diagnostics.c_str(), stderr);
+  std::fwrite(diagnostics.data(), 1, diagnostics.size(), stderr);
   if (!done)
     return Status::failed(
         fmt::format("form '{}' failed on device 'ref'", options.form));

@@ -36,6 +36,8 @@ struct ProblemOptions {
   /// Empty: random inputs.
   std::string inputFile;
   uint64_t seed = 0;
+  /// Whether `ref` executes it, which takes more memory and time.
+  bool onReference = false;
 };
 
 /// A complete, checked problem.

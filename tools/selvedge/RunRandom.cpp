@@ -76,23 +76,37 @@ void storeInteger(HostArray &array, int64_t index, int64_t value) {
   std::memcpy(array.data.data() + index * 8, &value, sizeof(value));
 }
 
-/// Refuses what this machine cannot hold before anything is allocated.
-Status checkMemory(const Problem &problem) {
-  double needed = 0;
+/// Elements that `ref` executes in minutes; it takes some 100 ns for each.
+constexpr double maxReferenceElements = 0x1p30;
+/// Value and error bound of an element, and whether it is read.
+constexpr double referenceBytes = 17;
+
+/// Refuses what this machine cannot hold, or not execute before everybody has
+/// lost patience, before anything is allocated.
+Status checkMemory(const Problem &problem, bool onReference) {
+  double needed = 0, elements = 0;
   for (const ManifestTensor &tensor : problem.signature.tensors) {
     Result<int64_t> bytes = byteCount(problem.signature, tensor, problem.dims);
     if (!bytes.ok())
       return bytes.status();
     needed += static_cast<double>(*bytes);
+    elements += static_cast<double>(*bytes / sizeOf(tensor.dtype));
   }
+  if (onReference)
+    needed += elements * referenceBytes;
   double available = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                      static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (needed < available)
-    return Status();
-  return Status::badInput(
-      fmt::format("--shape: the tensors need {:.1f} GiB, this machine has "
-                  "{:.1f} GiB",
-                  needed / 0x1p30, available / 0x1p30));
+  if (needed >= available)
+    return Status::badInput(
+        fmt::format("--shape: the tensors need {:.1f} GiB, this machine has "
+                    "{:.1f} GiB",
+                    needed / 0x1p30, available / 0x1p30));
+  if (onReference && elements > maxReferenceElements)
+    return Status::badInput(
+        fmt::format("--shape: the tensors have {:.3g} elements, device 'ref' "
+                    "executes up to {:.3g}",
+                    elements, maxReferenceElements));
+  return Status();
 }
 
 Status drawTensor(Problem &problem, size_t index, uint64_t seed) {
@@ -230,7 +244,7 @@ Status drawInputs(Problem &problem, const ProblemOptions &options) {
           fmt::format("--omit: op '{}' has no optional tensor '{}'",
                       problem.signature.op, name));
   }
-  if (Status s = checkMemory(problem); !s.ok())
+  if (Status s = checkMemory(problem, options.onReference); !s.ok())
     return s;
   for (size_t i = 0; i < problem.signature.tensors.size(); ++i) {
     const ManifestTensor &tensor = problem.signature.tensors[i];

@@ -30,7 +30,7 @@ Result<Reference> runOnReference(const Problem &problem) {
   bool done =
       runReference(problem.request, problem.namedDims(), problem.scalars,
                    referenceInputs(problem), outputs, diagnostics, options);
-  std::fputs(diagnostics.c_str(), stderr);
+  std::fwrite(diagnostics.data(), 1, diagnostics.size(), stderr);
   if (!done)
     return Status::failed("device 'ref' failed");
   for (HostTensor &output : outputs) {

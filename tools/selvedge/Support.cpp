@@ -25,7 +25,8 @@ int report(const Status &status) {
 }
 
 int report(const CompileResult &result) {
-  std::fputs(result.diagnostics.c_str(), stderr);
+  // Lines of the source may hold anything, zeros too.
+  std::fwrite(result.diagnostics.data(), 1, result.diagnostics.size(), stderr);
   if (result.status != CompileStatus::Ok && result.diagnostics.empty())
     printError("the compilation failed");
   return static_cast<int>(result.status);

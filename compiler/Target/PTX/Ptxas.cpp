@@ -2,20 +2,18 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Target/PTX/Ptxas.h"
 
-#include "llvm/ADT/SmallString.h"
+#include "runtime/src/Process.h"
+
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
 
 namespace selvedge::ptx {
 
 using namespace llvm;
 
 /// Longer runs mean that ptxas hangs.
-static constexpr unsigned kTimeoutSeconds = 600;
+static constexpr std::chrono::minutes timeLimit(10);
 
 /// The number that stands before `unit` in `line`; 0 when there is none.
 static int64_t numberBefore(StringRef line, StringRef unit) {
@@ -67,45 +65,6 @@ PtxasLog parsePtxasLog(StringRef text) {
   return log;
 }
 
-namespace {
-
-/// A file that disappears with its owner.
-class TemporaryFile {
-public:
-  /// False when the file could not be created.
-  bool create(StringRef suffix) {
-    if (sys::fs::createTemporaryFile("selvedge", suffix, path))
-      return false;
-    remover.setFile(path);
-    return true;
-  }
-  StringRef name() const { return path; }
-
-  bool write(StringRef text) {
-    std::error_code error;
-    raw_fd_ostream os(path, error);
-    if (error)
-      return false;
-    os << text;
-    os.close();
-    bool ok = !os.has_error();
-    os.clear_error();
-    return ok;
-  }
-
-  std::string read() const {
-    auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                        /*RequiresNullTerminator=*/false);
-    return buffer ? (*buffer)->getBuffer().str() : std::string();
-  }
-
-private:
-  SmallString<128> path;
-  FileRemover remover;
-};
-
-} // namespace
-
 static PtxasResult failure(PtxasStatus status, const Twine &message) {
   PtxasResult result;
   result.status = status;
@@ -113,42 +72,51 @@ static PtxasResult failure(PtxasStatus status, const Twine &message) {
   return result;
 }
 
+/// Whether a program that failed says so as ptxas does.
+static bool speaksAsPtxas(StringRef printed) {
+  return printed.contains("ptxas") || printed.contains("error");
+}
+
 /// Kernels side by side on the cores there are: the same code, and half the
 /// time where there are several.
-static constexpr StringLiteral splitFlag = "--split-compile=0";
+static constexpr const char *splitFlag = "--split-compile=0";
 
 static PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas,
                             bool splits) {
-  TemporaryFile input, output, log;
-  if (!input.create("ptx") || !output.create("cubin") || !log.create("log") ||
-      !input.write(ptx))
-    return failure(PtxasStatus::CannotRun,
-                   "cannot write temporary files for ptxas");
-  std::string archFlag = ("-arch=" + arch).str();
-  SmallVector<StringRef> args{ptxas,        archFlag, "-O3",        "-v",
-                              input.name(), "-o",     output.name()};
+  auto cannotRun = [](const Status &status) {
+    return failure(PtxasStatus::CannotRun, status.message());
+  };
+  Result<MemoryFile> input = MemoryFile::create(ptx);
+  Result<MemoryFile> output = MemoryFile::create();
+  if (!input.ok() || !output.ok())
+    return cannotRun(input.ok() ? output.status() : input.status());
+  std::vector<std::string> command{
+      ptxas.str(), ("-arch=" + arch).str(), "-O3", "-v", input->path(),
+      "-o",        output->path()};
   if (splits)
-    args.push_back(splitFlag);
-  std::optional<StringRef> redirects[] = {StringRef(""), log.name(),
-                                          log.name()};
-  std::string error;
-  bool notStarted = false;
-  int exitStatus =
-      sys::ExecuteAndWait(ptxas, args, std::nullopt, redirects, kTimeoutSeconds,
-                          /*MemoryLimit=*/0, &error, &notStarted);
-  std::string printed = log.read();
-  if (notStarted || exitStatus == -1)
-    return failure(PtxasStatus::CannotRun,
-                   "cannot run '" + ptxas + "': " + error);
+    command.push_back(splitFlag);
+  Result<ProcessResult> run = runProcess(command, timeLimit);
+  if (!run.ok())
+    return cannotRun(run.status());
   // An old one does not know how.
-  if (exitStatus != 0 && splits && StringRef(printed).contains("split-compile"))
+  if (!run->ok() && splits && StringRef(run->output).contains("split-compile"))
     return assemble(ptx, arch, ptxas, /*splits=*/false);
-  if (exitStatus != 0)
-    return failure(PtxasStatus::Refused, "'" + ptxas + "' failed for " + arch +
-                                             ": " + error + "\n" + printed);
+  if (!run->ok()) {
+    std::string message =
+        ("'" + ptxas + "' " + run->describe() + " for " + arch).str();
+    if (run->wasKilled())
+      return failure(PtxasStatus::CannotRun, message);
+    if (run->signal == 0 && !speaksAsPtxas(run->output))
+      return failure(PtxasStatus::CannotRun,
+                     message + " and says nothing of a reason: is it ptxas?");
+    return failure(PtxasStatus::Refused, message + ":\n" + run->output);
+  }
+  Result<std::string> cubin = output->read();
+  if (!cubin.ok())
+    return cannotRun(cubin.status());
   PtxasResult result;
-  result.log = parsePtxasLog(printed);
-  result.cubin = output.read();
+  result.log = parsePtxasLog(run->output);
+  result.cubin = std::move(*cubin);
   if (!result.log.remarks.empty()) {
     PtxasResult refused = failure(PtxasStatus::Refused,
                                   "ptxas serialised or changed the kernel:\n" +

@@ -35,7 +35,7 @@ PtxasLog parsePtxasLog(llvm::StringRef text);
 
 enum class PtxasStatus {
   Ok,
-  /// ptxas is missing, or its temporary files could not be written.
+  /// ptxas is missing, was killed, took too long, or is something else.
   CannotRun,
   /// ptxas ran and refused the PTX, or remarked a C75xx.
   Refused

@@ -352,6 +352,8 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
     emitNotFinite(test);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     return emitReduce(reduce);
+  else if (auto relayout = dyn_cast<RelayoutOp>(op))
+    return emitRelayout(relayout);
   else if (auto load = dyn_cast<LoadOp>(op))
     emitLoad(load);
   else if (auto store = dyn_cast<StoreOp>(op))

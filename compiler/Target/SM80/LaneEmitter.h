@@ -10,10 +10,7 @@
 
 namespace selvedge::sm80 {
 
-/// Bytes of an element in memory.
-inline int64_t bytesOf(mlir::Type element) {
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
+using tile::bytesOf;
 
 /// Walks an sm.kernel in form async and emits an llvm.func. A register tile
 /// maps to its thread's registers, in the order of its distribution; a scalar
@@ -237,6 +234,13 @@ protected:
   // Reductions (LaneReduce.cpp).
   mlir::LogicalResult emitReduce(sm::ReduceOp reduce);
   void emitAny(sm::AnyOp any);
+
+  // Layouts that meet (LaneRelayout.cpp).
+  mlir::LogicalResult emitRelayout(sm::RelayoutOp relayout);
+  void renameRegisters(sm::RelayoutOp relayout);
+  /// Address of each register's element in a flat buffer.
+  llvm::SmallVector<mlir::Value> flatAddresses(mlir::Type tile,
+                                               mlir::Value scratch);
   void emitNotFinite(sm::NotFiniteOp test);
   mlir::Value combine(tile::Combine kind, mlir::Value a, mlir::Value b);
   mlir::Value shuffleXor(mlir::Value v, int64_t mask);

@@ -286,10 +286,19 @@ LaneEmitter::Registers LaneEmitter::loadRaw(Value pointer, Value present,
 
 LaneEmitter::Registers LaneEmitter::unpack(ArrayRef<Value> words, int64_t bytes,
                                            Type element) {
+  if (element.isInteger(1)) {
+    // In memory a condition is a byte, true if any bit is set.
+    Registers bits = unpack(words, bytes, b.getI8Type());
+    for (Value &bit : bits)
+      bit = arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::ne, bit,
+                                  zero(bit.getType()));
+    return bits;
+  }
   Registers elements;
-  int64_t perWord = std::max<int64_t>(1, 4 / bytesOf(element));
+  int64_t perWord =
+      std::max<int64_t>(1, std::min<int64_t>(4, bytes) / bytesOf(element));
   for (Value word : words) {
-    if (bytes >= 4 && perWord > 1) {
+    if (perWord > 1) {
       Value pair = LLVM::BitcastOp::create(
           b, loc(), VectorType::get({perWord}, element), word);
       for (int64_t i = 0; i < perWord; ++i)
@@ -315,6 +324,12 @@ LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
 
 void LaneEmitter::storeWords(Value pointer, Value present,
                              ArrayRef<Value> values, StringRef cache) {
+  if (values.front().getType().isInteger(1)) {
+    SmallVector<Value> asBytes = llvm::map_to_vector(values, [&](Value v) {
+      return arith::ExtUIOp::create(b, loc(), b.getI8Type(), v).getResult();
+    });
+    return storeWords(pointer, present, asBytes, cache);
+  }
   Type element = values.front().getType();
   int64_t bytes = bytesOf(element) * values.size();
   Words words = wordsFor(b, bytes);

@@ -70,7 +70,7 @@ Value LaneEmitter::exchangeWarps(Combine kind, Value v,
 }
 
 LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
-  if (reduce.spansWarps() && !reduce.getScratch())
+  if (reduce.exchanges() && !reduce.getScratch())
     return reduce.emitOpError("expects a buffer for the parts of its warps");
   DistAttr from = distOf(reduce.getSource().getType()),
            to = distOf(reduce.getType());

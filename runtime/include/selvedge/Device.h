@@ -16,13 +16,23 @@ namespace selvedge::inline runtime {
 class DeviceBuffer;
 struct DeviceState;
 
-/// A GPU and its primary context, shared by copies of this object.
+/// A GPU and one context on it, shared by copies of this object. Streams and
+/// memory that ops on it take belong to that context.
 class Device {
 public:
   /// Number of GPUs; Unavailable, with the reason, where there is no driver.
   static Result<int> count();
-  /// Opens GPU `ordinal`.
+  /// Opens GPU `ordinal` with its primary context, which the CUDA runtime and
+  /// all that is made with it (PyTorch, cuBLAS) use.
   static Result<Device> open(int ordinal = 0);
+  /// The GPU of `context` (a CUcontext) with that context, which has to outlive
+  /// all copies.
+  static Result<Device> ofContext(void *context);
+
+  /// Its number, as the driver counts.
+  int ordinal() const;
+  /// The context (a CUcontext).
+  void *context() const;
 
   /// Marketing name.
   const std::string &name() const;

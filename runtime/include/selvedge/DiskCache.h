@@ -15,7 +15,8 @@ namespace selvedge::inline runtime {
 /// which means none, when neither variable is set.
 std::string cacheFolder();
 
-/// Which file it is, without reading it: path, size and time of change.
+/// Which file it is, without reading it: path, inode, size and times of
+/// change, of which the last one cannot be set.
 std::string identifyFile(const std::string &path);
 
 /// Files in cacheFolder(). Entries carry a checksum and are renamed into place,

@@ -1,0 +1,166 @@
+"""Runs the kernels of a program on arrays: statements, loops, outputs."""
+# SPDX-License-Identifier: MIT
+import numpy as np
+
+import memory
+from evaluate import Scope, Softmax, constant, evaluate, evaluate_extent
+from values import Ambiguous, Invalid, Pred, Val, arithmetic, as_float, spread, union
+
+
+class Output:
+    """What an output holds: values, how far another float64 evaluation may be off, and what was stored."""
+
+    def __init__(self, shape, init):
+        start = np.nan if init == "keep" else float(init)
+        self.data = np.full(shape, start, np.float64)
+        self.err = np.zeros(shape)
+        self.stored = np.zeros(shape, bool)
+
+
+def scalar_values(program, scope, given):
+    result = {}
+    for s in program.scalars:
+        value = given.get(s.name)
+        if value is None:
+            e = s.default
+            value = e.name if e.op in ("int", "float") else evaluate_extent(e, scope)
+        result[s.name] = constant(s.type, np.float32(value) if s.type == "f32" else value)
+        result[s.name].known = False
+    return result
+
+
+def run(program, dims, arrays, kept=None, scalars=None, block=None):
+    """Outputs by name. `arrays` has the inputs that are given, `kept` what outputs with init keep hold before. With
+    `block`, loops take that many steps at a time; results do not depend on it but for rounding."""
+    outputs = {}
+    for kernel in program.kernels:
+        scope = Scope(program, dims, {}, arrays, outputs, block)
+        scope.scalars = scalar_values(program, scope, scalars or {})
+        if not outputs:
+            for t in program.tensors:
+                if t.is_output:
+                    shape = tuple(evaluate_extent(d, scope) for d in t.dims)
+                    outputs[t.name] = Output(shape, t.init)
+                    if t.init == "keep" and kept and t.name in kept:
+                        outputs[t.name].data[...] = kept[t.name]
+        for output in outputs.values():
+            output.stored[...] = False
+        for r in kernel.ranges:
+            bind_kernel_range(r, scope)
+        if all(scope.sizes[a] for a in scope.iterations):
+            execute(kernel.body, scope)
+    return outputs
+
+
+def bind_axis(name, low, high, scope, iteration=False):
+    """An index tile for low..high, which may differ between iterations."""
+    lo, hi = np.maximum(np.asarray(low.data), 0), np.asarray(high.data)
+    first = int(lo.min()) if lo.size else 0
+    last = max(int(hi.max()), first) if hi.size else first
+    set_axis(name, first, last, low, high, scope)
+    if iteration:
+        scope.iterations.add(name)
+
+
+def set_axis(name, first, last, low, high, scope):
+    index = np.arange(first, last)
+    scope.sizes[name] = len(index)
+    axes = union((name,), low.axes, high.axes)
+    j = spread(index, (name,), axes)
+    mask = (j >= np.maximum(spread(low.data, low.axes, axes), 0)) & (j < spread(high.data, high.axes, axes))
+    scope.ends[name] = Pred(axes, np.broadcast_to(mask, tuple(scope.sizes[a] for a in axes)), name)
+    scope.starts[name] = Val("i32", low.axes, np.maximum(low.data, 0))
+    scope.frames[-1][name] = Val("i32", (name,), index, preds=(scope.ends[name],) + low.preds + high.preds)
+
+
+def bind_kernel_range(r, scope):
+    parts = [(r.name, r.hi)] + ([r.pair] if r.pair else [])
+    for name, hi in parts:
+        low = constant("i32", evaluate_extent(r.lo, scope) if r.lo is not None else 0)
+        bind_axis(name, low, constant("i32", evaluate_extent(hi, scope)), scope, iteration=not r.block)
+
+
+def execute(body, scope):
+    for stmt in body:
+        STATEMENTS[stmt.kind](stmt, scope)
+
+
+def bind(stmt, scope):
+    value = evaluate(stmt.value, scope)
+    if isinstance(value, Val) and stmt.kind == "var":
+        value = Val(value.type, value.axes, value.data, value.err, value.preds)
+    scope.frames[-1][stmt.name] = value
+
+
+def assign(stmt, scope):
+    frame = next((f for f in reversed(scope.frames) if stmt.name in f), None)
+    if frame is None:
+        raise Invalid("no variable " + stmt.name)
+    value = evaluate(stmt.value, scope)
+    old = frame[stmt.name]
+    if stmt.kind == "add":
+        value = arithmetic("+", old, value)
+    if old.type == "f32" and value.type == "i32" and stmt.value.op == "int":
+        value = as_float(value)
+    tiles = [a for a in value.axes if a not in scope.iterations]
+    if value.type != old.type or not set(tiles) <= set(old.axes):
+        raise Invalid("an assignment to " + stmt.name + " of another type")
+    axes = union(value.axes, old.axes)
+    shape = tuple(scope.sizes[a] for a in axes)
+    data = np.broadcast_to(spread(value.data, value.axes, axes), shape)
+    err = np.broadcast_to(np.asarray(spread(value.err, value.axes, axes)), shape)
+    frame[stmt.name] = Val(value.type, axes, data, err, value.preds)
+
+
+def loop(stmt, scope):
+    r = stmt.range
+    low = evaluate(r.lo, scope) if r.lo is not None else constant("i32", 0)
+    high = evaluate(r.hi, scope)
+    if not r.block:
+        if low.axes or high.axes:
+            raise Invalid("bounds that differ between iterations")
+        count = range(max(int(low.data), 0), int(high.data))
+        for i in count or (0,):
+            body(stmt, scope, {r.name: Val("i32", (), np.asarray(i))}, skip=not count)
+        return
+    lo, hi = np.maximum(np.asarray(low.data), 0), np.asarray(high.data)
+    first = int(lo.min()) if lo.size else 0
+    last = max(int(hi.max()), first) if hi.size else first
+    step = scope.block or max(1, last - first)
+    outer = {k: (scope.sizes.get(r.name), scope.ends.get(r.name), scope.starts.get(r.name)) for k in (r.name,)}
+    for start in range(first, last, step) or (first,):
+        scope.frames.append({})
+        set_axis(r.name, start, min(start + step, last), low, high, scope)
+        scope.frames.append({})
+        execute(stmt.body, scope)
+        del scope.frames[-2:]
+    scope.sizes[r.name], scope.ends[r.name], scope.starts[r.name] = outer[r.name]
+    if scope.sizes[r.name] is None:
+        del scope.sizes[r.name]
+
+
+def body(stmt, scope, names, skip):
+    """A step of a loop over a scalar; skipped, it only tells which predicates the loop would add."""
+    before = [dict(f) for f in scope.frames]
+    states = {id(v): (v, v.max, v.sum, getattr(v, "err", None)) for f in scope.frames for v in f.values() if isinstance(v, Softmax)}
+    scope.frames.append(dict(names))
+    execute([s for s in stmt.body if not (skip and s.kind == "store")], scope)
+    scope.frames.pop()
+    if not skip:
+        return
+    for frame, old in zip(scope.frames, before):
+        for key, value in old.items():
+            if isinstance(value, Val):
+                frame[key] = value.with_preds(value.preds + frame[key].preds)
+    for v, maximum, total, err in states.values():
+        v.max, v.sum, v.err = maximum, total, err
+
+
+def do(stmt, scope):
+    evaluate(stmt.value, scope)
+
+
+STATEMENTS = {"let": bind, "var": bind, "set": assign, "add": assign, "for": loop,
+              "store": lambda stmt, scope: memory.store(stmt, scope, evaluate), "do": do}
+
+__all__ = ["run", "Ambiguous", "Invalid"]

@@ -1,0 +1,242 @@
+"""Random programs against the compiler: `fuzz.py --help`."""
+# SPDX-License-Identifier: MIT
+import argparse
+import collections
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import time
+
+import compiler
+import execute
+import generate
+import gpu
+import judge
+import printer
+import reduce
+
+
+def one(seed, tool, options):
+    """What is recorded about the program of a seed."""
+    start = time.time()
+    program, cases = find(seed)
+    record = {"seed": seed, "lines": printer.show_program(program).count("\n")}
+    try:
+        prepared = judge.prepare(program, cases)
+    except execute.Ambiguous as why:
+        record["skipped"] = str(why)
+        return record
+    record["evaluate_ms"] = round(1000 * (time.time() - start))
+    steps = judge.steps_for(cases, seed, options.only)
+    failures, replies = judge.examine(program, None, tool, steps, prepared)
+    failures += judge.on_gpu(program, prepared, tool, options.selvedge, options.gpu, failures)
+    record["failures"] = [{"stage": f.stage, "arch": f.arch, "status": f.status, "message": f.message, "kind": f.kind} for f in failures]
+    record["ms"] = round(1000 * (time.time() - start))
+    times = record["times"] = collections.Counter()
+    for reply in replies:
+        step = steps[reply["step"]]
+        times[step.get("form") or step["do"]] += round(reply["ms"])
+    record["compiled"] = [steps[r["step"]]["arch"] for r in replies if steps[r["step"]]["do"] == "compile" and r["status"] == "ok"]
+    return record
+
+
+def work(options, seeds, results, stop):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(5)
+    tool = compiler.Compiler(options.binary, options.cpu)
+    while not stop.is_set():
+        with seeds.get_lock():
+            seed = seeds.value
+            seeds.value += 1
+        if options.count and seed >= options.seed + options.count:
+            break
+        try:
+            results.put(one(seed, tool, options))
+        except Exception as why:  # of the generator or the evaluator: a defect of these files
+            results.put({"seed": seed, "failures": [{"stage": "generator", "arch": "", "status": "broken", "message": repr(why),
+                                                     "kind": "broken | generator | " + judge.normalise(repr(why))}]})
+    tool.close()
+    results.put(None)
+
+
+def collect(options, on_record):
+    """Runs workers until enough is done; every record goes to `on_record`."""
+    context = multiprocessing.get_context("fork")
+    seeds, results, stop = context.Value("q", options.seed), context.Queue(), context.Event()
+    workers = [context.Process(target=work, args=(options, seeds, results, stop)) for _ in range(options.jobs)]
+    for w in workers:
+        w.start()
+    deadline = time.time() + options.seconds if options.seconds else None
+    running = len(workers)
+    while running:
+        try:
+            record = results.get(timeout=1)
+        except Exception:
+            record = {}
+        except KeyboardInterrupt:
+            stop.set()
+            continue
+        if record is None:
+            running -= 1
+        elif record:
+            on_record(record)
+        if deadline and time.time() > deadline:
+            stop.set()
+    for w in workers:
+        w.join()
+
+
+class Tally:
+    """What was found, by kind. The worst statuses first; `slow`: executing a form took longer than a step may."""
+    ORDER = ("wrong", "broken", "crash", "timeout", "internal", "declined", "slow")
+
+    def __init__(self):
+        self.programs = self.skipped = self.clean = 0
+        self.compiled = collections.Counter()
+        self.kinds = collections.defaultdict(list)
+        self.times = collections.Counter()
+        self.milliseconds = []
+
+    def add(self, record):
+        if "skipped" in record:
+            self.skipped += 1
+            return
+        self.programs += 1
+        self.compiled.update(record.get("compiled", ()))
+        self.clean += not record["failures"]
+        self.milliseconds.append(record.get("ms", 0))
+        self.times.update(record.get("times", {}))
+        self.times["evaluate"] += record.get("evaluate_ms", 0)
+        for f in record["failures"]:
+            self.kinds[f["kind"]].append((record["lines"] if "lines" in record else 0, record["seed"], f))
+
+    def ordered(self):
+        """Kinds with what was found, the worst first."""
+        return sorted(self.kinds.items(), key=lambda x: (self.ORDER.index(x[0].split(" ")[0]), -len({s for _, s, _ in x[1]})))
+
+    def unexpected(self, known, statuses):
+        """Kinds that fail."""
+        return [k for k in self.kinds if k.split(" ")[0] in statuses and not any(k.startswith(start) for start in known)]
+
+    def table(self):
+        lines = ["%d programs, %d without any failure, %d skipped (ambiguous)" % (self.programs, self.clean, self.skipped)]
+        lines += ["compiled: " + ", ".join("%s %d" % x for x in sorted(self.compiled.items()))]
+        if self.milliseconds:
+            ms = sorted(self.milliseconds)
+            lines += ["per program: mean %.0f ms, median %.0f, longest %.0f" % (sum(ms) / len(ms), ms[len(ms) // 2], ms[-1])]
+            lines += ["time: " + ", ".join("%s %.0f ms" % (k, v / self.programs) for k, v in self.times.most_common())]
+        lines += ["", "programs  targets         kind (smallest seed's program first)"]
+        for kind, found in self.ordered():
+            seeds = sorted({(n, s) for n, s, _ in found})
+            archs = sorted({f["arch"] for _, _, f in found if f["arch"]})
+            lines.append("%8d  %-14s  %s   [seeds %s]" % (len(seeds), ",".join(archs), kind, " ".join(str(s) for _, s in seeds[:3])))
+        return "\n".join(lines)
+
+
+def find(seed):
+    """The program of a seed and its cases, as one() takes them."""
+    program = generate.program(seed)
+    for attempt in range(5):
+        cases = generate.cases(program, seed + attempt * 1000003)
+        try:
+            judge.prepare(program, cases)
+            break
+        except execute.Ambiguous:
+            pass
+    return program, cases
+
+
+def reduce_all(tally, options):
+    """Prints a small program for each kind of failure."""
+    tool = compiler.Compiler(options.binary, options.cpu)
+    for kind, found in tally.ordered():
+        if kind.startswith("broken"):
+            continue
+        _, seed, record = min(found, key=lambda f: f[:2])
+        program, cases = find(seed)
+        failures, _ = judge.examine(program, cases, tool)
+        failure = next((f for f in failures if f.kind == kind and f.arch == record["arch"]), None)
+        print("\n// %s (%s, seed %d, %d programs)" % (kind, ", ".join(sorted({f["arch"] for _, _, f in found})), seed, len(found)))
+        if failure is None:
+            print("// did not happen again")
+            continue
+        program, cases = reduce.Reducer(tool, failure, options.reduce).run(program, cases)
+        for c in cases if failure.stage not in ("compile", "again", "renamed") else ():
+            print("// " + ", ".join("%s=%d" % d for d in c.dims) + (", without " + ", ".join(c.absent) if c.absent else ""))
+        print(printer.show_program(program), end="", flush=True)
+    tool.close()
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__)
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    parser.add_argument("--binary", default=os.path.join(root, "build", "bin", "selvedge-fuzz"))
+    parser.add_argument("--selvedge", default=os.path.join(root, "build", "bin", "selvedge"), help="for runs on a GPU")
+    parser.add_argument("--no-gpu", action="store_true", help="leave out the GPU that is here")
+    parser.add_argument("--known", help="file of kinds of failure (how they begin) that are counted and do not fail")
+    parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER), help="kinds that fail, of " + ",".join(Tally.ORDER))
+    parser.add_argument("--count", type=int, default=0, help="programs to run")
+    parser.add_argument("--seconds", type=float, default=0, help="time to run")
+    parser.add_argument("--seed", type=int, default=None, help="of the first program (default: a fresh one, which is printed)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--cpu", type=int, default=40, help="seconds that one step may take")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=judge.ALL, help="stages besides ref and compile: " + ",".join(judge.ALL[2:]))
+    parser.add_argument("--report", help="file for one line of JSON per program")
+    parser.add_argument("--show", type=int, help="print the program of this seed, and stop")
+    parser.add_argument("--reduce", type=float, default=0, metavar="SECONDS", help="shrink one program of each kind of failure, this long each")
+    parser.add_argument("--check", type=int, help="run the program of this seed, print what it fails at, and stop")
+    options = parser.parse_args(arguments)
+    options.gpu = [] if options.no_gpu else gpu.archs(options.selvedge)
+    if options.seed is None:
+        options.seed = random.SystemRandom().randrange(1 << 40)
+    if not options.count and not options.seconds:
+        options.count = 100
+    return options
+
+
+def read_known(path):
+    if not path:
+        return []
+    with open(path) as file:
+        return [line.strip() for line in file if line.strip() and not line.startswith("#")]
+
+
+def main(arguments):
+    options = parse(arguments)
+    if options.show is not None:
+        print(printer.show_program(generate.program(options.show)), end="")
+        return 0
+    if options.check is not None:
+        program = generate.program(options.check)
+        print(printer.show_program(program))
+        tool = compiler.Compiler(options.binary, options.cpu)
+        record = one(options.check, tool, options)
+        tool.close()
+        print(json.dumps({k: v for k, v in record.items() if k != "failures"}))
+        for f in record.get("failures", ()):
+            print(f["arch"] or "-", f["status"], f["stage"], f["message"])
+        return 1 if record.get("failures") else 0
+    print("programs from seed %d" % options.seed, flush=True)
+    tally = Tally()
+    report = open(options.report, "w") if options.report else None
+
+    def on_record(record):
+        tally.add(record)
+        if report:
+            report.write(json.dumps(record) + "\n")
+            report.flush()
+    collect(options, on_record)
+    print(tally.table(), flush=True)
+    if options.reduce:
+        reduce_all(tally, options)
+    unexpected = tally.unexpected(read_known(options.known), options.fail_on)
+    for kind in unexpected:
+        print("FAILED: " + kind)
+    return 1 if unexpected else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,68 @@
+"""Programs on a GPU, where there is one: `selvedge run`, every kind of poison, compared with `ref` and with a clean run."""
+# SPDX-License-Identifier: MIT
+import json
+import os
+import re
+import subprocess
+
+import numpy as np
+
+SAFETENSORS = {"f32": "F32", "bf16": "BF16", "f16": "F16", "i32": "I32", "bool": "BOOL"}
+
+
+def archs(selvedge):
+    """Targets whose code runs here."""
+    try:
+        text = subprocess.run([selvedge, "doctor"], capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [a for a in ("sm_80", "sm_90a") if re.search(r"\b" + a + ": runs", text)]
+
+
+def to_bytes(array, type_):
+    if type_ == "bf16":
+        return (np.asarray(array, np.float32).view(np.uint32) >> 16).astype("<u2").tobytes()
+    kind = {"f32": "<f4", "f16": "<f2", "i32": "<i4", "bool": "?"}[type_]
+    return np.ascontiguousarray(array, kind).tobytes()
+
+
+def write_safetensors(path, arrays, types):
+    header, parts, at = {}, [], 0
+    # Wide elements first, so that all are aligned.
+    for name in sorted(arrays, key=lambda n: -{"f32": 4, "i32": 4, "bool": 1}.get(types[n], 2)):
+        data = to_bytes(arrays[name], types[name])
+        header[name] = {"dtype": SAFETENSORS[types[name]], "shape": list(np.shape(arrays[name])), "data_offsets": [at, at + len(data)]}
+        parts.append(data)
+        at += len(data)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + b"".join(parts))
+
+
+def run(selvedge, program, text, prepared, arch, folder):
+    """None, or what `selvedge run` has to say about the first case that fails."""
+    source = os.path.join(folder, "program.tile")
+    with open(source, "w") as file:
+        file.write(text)
+    types = {t.name: t.type for t in program.tensors}
+    lines = []
+    for i, (case, arrays, _) in enumerate(prepared):
+        if case.special:
+            continue
+        path = os.path.join(folder, "in%d.safetensors" % i)
+        write_safetensors(path, arrays, types)
+        shape = ["--shape " + ",".join("%s=%d" % d for d in case.dims)] if case.dims else []
+        lines.append(" ".join(["-i " + path] + shape))
+    cases = os.path.join(folder, "cases")
+    with open(cases, "w") as file:
+        file.write("\n".join(lines) + "\n")
+    command = [selvedge, "run", source, "--arch", arch, "--device", "gpu", "--poison", "all", "--compare", "ref,clean", "--cases", cases]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "does not end within 300 s"
+    if done.returncode == 0:
+        return None
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "FAILED" in line or "error" in line]
+    return said[0] if said else "status %d" % done.returncode

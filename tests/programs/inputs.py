@@ -1,0 +1,57 @@
+"""Inputs of a case: exactly representable values of every kind that programs react to."""
+# SPDX-License-Identifier: MIT
+import zlib
+
+import numpy as np
+
+from evaluate import Scope, evaluate_extent
+
+
+def to_bf16(x):
+    """The nearest bf16, as float64."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def quantise(x, type_):
+    if type_ == "bf16":
+        return to_bf16(x)
+    return np.asarray(x, np.float16 if type_ == "f16" else np.float32).astype(np.float64)
+
+
+def draw(program, case):
+    """(arrays by name, contents of outputs that are kept)."""
+    scope = Scope(program, dict(case.dims), {}, {}, {})
+    arrays, kept = {}, {}
+    for t in program.tensors:
+        if t.name in case.absent or (t.is_output and t.init != "keep"):
+            continue
+        shape = tuple(evaluate_extent(d, scope) for d in t.dims)
+        rng = np.random.default_rng([case.seed, zlib.crc32(t.name.encode())])
+        array = draw_tensor(t, shape, scope, rng)
+        if case.special and t.type in ("f32", "bf16", "f16") and not t.is_output:
+            array = np.where(rng.random(shape) < 0.02, rng.choice((np.nan, np.inf, -np.inf), shape), array)
+        (kept if t.is_output else arrays)[t.name] = array
+    return arrays, kept
+
+
+def draw_tensor(t, shape, scope, rng):
+    if t.type == "bool":
+        return rng.random(shape) < rng.choice([0.1, 0.5, 0.9])
+    if t.type == "i32":
+        if t.promise:
+            low, high = (evaluate_extent(e, scope) for e in t.promise)
+            values = rng.integers(low, max(low, high) + 1, shape)
+            return np.where(rng.random(shape) < 0.2, high, np.where(rng.random(shape) < 0.2, low, values)).astype(np.int64)
+        if t.fill == "bound":  # of a loop or a dimension that nobody promised
+            extent = max(list(dict(scope.dims).values()) + [3])
+            return rng.integers(-2, extent + 4, shape)
+        return rng.integers(-3, 4, shape)
+    values = rng.standard_normal(shape)
+    if t.fill == "large":  # overflows f16
+        values = np.clip(values * 3e4, -6e4, 6e4)
+    elif t.fill == "sparse":
+        values = np.where(rng.random(shape) < 0.5, 0.0, values)
+    elif t.fill == "steps":  # ties
+        values = np.round(values)
+    return quantise(values, t.type)

@@ -1,0 +1,128 @@
+"""Trees as `.tile` text."""
+# SPDX-License-Identifier: MIT
+import math
+
+LEVEL = {"||": 1, "&&": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "!=": 3, "+": 4, "-": 4, "*": 5, "/": 5, "%": 5}
+
+
+def number(value):
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    text = repr(float(value))
+    return text
+
+
+def level(e):
+    """How tight an expression binds: 0 where and else, 6 cast, 7 unary, 8 the rest."""
+    if e.op in ("where", "else"):
+        return 0
+    if e.op == "bin":
+        return LEVEL[e.name]
+    if e.op == "cast":
+        return 6
+    if e.op in ("neg", "not") or (e.op in ("int", "float") and (e.name < 0 or str(e.name) == "-inf")):
+        return 7
+    return 8
+
+
+def show(e, at_least=0):
+    text = plain(e)
+    return "(" + text + ")" if level(e) < at_least else text
+
+
+def plain(e):
+    a = e.args
+    if e.op == "int":
+        return str(e.name)
+    if e.op == "float":
+        return number(e.name)
+    if e.op == "bool":
+        return "true" if e.name else "false"
+    if e.op == "name":
+        return e.name
+    if e.op == "full":
+        return ":"
+    if e.op == "pair":
+        return "(" + show(a[0]) + ", " + show(a[1]) + ")"
+    if e.op == "load":
+        return e.name + "[" + ", ".join(show(x) for x in a) + "]"
+    if e.op in ("neg", "not"):
+        return ("-" if e.op == "neg" else "!") + show(a[0], 8)
+    if e.op == "bin":
+        here = LEVEL[e.name]
+        left = here + 1 if here == 3 else here
+        return show(a[0], left) + " " + e.name + " " + show(a[1], here + 1)
+    if e.op == "call":
+        return e.name + "(" + ", ".join(show(x) for x in a) + ")"
+    if e.op == "reduce":
+        return e.name + "(" + ", ".join([show(a[0]), *e.axes]) + ")"
+    if e.op == "dot":
+        return "dot(" + show(a[0]) + ", " + show(a[1]) + ")"
+    if e.op in ("where", "else"):
+        return show(a[0], 0 if a[0].op in ("where", "else") else 1) + " " + e.op + " " + show(a[1], 1)
+    if e.op == "cast":
+        return show(a[0], 7) + " as " + e.name
+    if e.op == "zeros":
+        return "zeros " + e.name + "[" + ", ".join(e.axes) + "]"
+    if e.op == "method":
+        return a[0].name + "." + e.name + "(" + ", ".join(show(x) for x in a[1:]) + ")"
+    if e.op == "softmax":
+        return "online_softmax(" + ", ".join(e.axes) + ")"
+    raise ValueError(e.op)
+
+
+def show_range(r):
+    if r.pair:
+        return "(" + r.name + ", " + r.pair[0] + ") in (" + show(r.hi) + ", " + show(r.pair[1]) + ")"
+    low = show(r.lo, 4) + ".." if r.lo is not None else ""
+    return r.name + " in " + low + show(r.hi, 4) + (" by " + r.block if r.block else "")
+
+
+def show_stmt(stmt, indent):
+    pad = "  " * indent
+    if stmt.kind == "for":
+        inner = "".join(show_stmt(s, indent + 1) for s in stmt.body)
+        return pad + "for " + show_range(stmt.range) + " {\n" + inner + pad + "}\n"
+    if stmt.kind in ("let", "var"):
+        return pad + stmt.kind + " " + stmt.name + " = " + show(stmt.value) + ";\n"
+    if stmt.kind == "do":
+        return pad + show(stmt.value) + ";\n"
+    target = show(stmt.target) if stmt.kind == "store" else stmt.name
+    return pad + target + (" += " if stmt.kind == "add" else " = ") + show(stmt.value) + ";\n"
+
+
+def show_tensor(t):
+    dims = []
+    for i, dim in enumerate(t.dims):
+        binder = t.binders[i] if t.binders else None
+        dims.append((binder + " in " if binder else "") + show(dim, 4))
+    text = t.name + ": " + t.type + "[" + ", ".join(dims) + "]"
+    if t.optional:
+        text += "?"
+    if t.valid is not None:
+        text += " valid " + show(t.valid, 1)
+    if t.default is not None:
+        text += " = " + show(t.default)
+    if t.is_output:
+        text += " out_init(" + (t.init if isinstance(t.init, str) else number(t.init)) + ")"
+    if t.overflow:
+        text += " overflow(" + t.overflow + ")"
+    return text
+
+
+def show_program(p):
+    params = ", ".join(n + ": int = " + str(v) for n, v in p.params)
+    inputs = [show_tensor(t) for t in p.tensors if not t.is_output]
+    inputs += [s.name + ": " + s.type + " = " + show(s.default) for s in p.scalars]
+    outputs = [show_tensor(t) for t in p.tensors if t.is_output]
+    promises = [t.name + " in " + show(t.promise[0]) + ".." + show(t.promise[1]) for t in p.tensors if t.promise]
+    text = "op " + p.name + ("<" + params + ">" if params else "") + "(" + ",\n    ".join(inputs) + ")"
+    if promises:
+        text += " requires " + ", ".join(promises)
+    text += "\n-> (" + ",\n    ".join(outputs) + ")\n{\n"
+    for hook, parameters, body in p.hooks:
+        text += "  " + hook + "(" + ", ".join(parameters) + ") = " + show(body) + ";\n"
+    for k in p.kernels:
+        text += "  kernel " + k.name + "(" + ", ".join(show_range(r) for r in k.ranges) + ") {\n"
+        text += "".join(show_stmt(s, 2) for s in k.body) + "  }\n"
+    return text + "}\n"

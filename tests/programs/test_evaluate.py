@@ -1,0 +1,213 @@
+"""Programs computed by hand: what the evaluator has to find."""
+# SPDX-License-Identifier: MIT
+import unittest
+
+import numpy as np
+
+from execute import Ambiguous, Invalid, run
+from printer import show, show_program
+from tree import E, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number
+
+
+def load(tensor, *indices):
+    return E("load", tensor, tuple(name(i) if isinstance(i, str) else i for i in indices))
+
+
+def tensor(text, type_, *dims, **traits):
+    return Tensor(text, type_, tuple(name(d) if isinstance(d, str) else d for d in dims), **traits)
+
+
+def store(target, value):
+    return Stmt("store", value=value, target=target)
+
+
+def op(tensors, kernels, params=(), scalars=()):
+    return Program("f", tuple(params), tuple(tensors), tuple(scalars), tuple(kernels))
+
+
+def loop(axis, extent, *body):
+    return Stmt("for", range=Range(axis, name(extent), None, "B" + axis), body=tuple(body))
+
+
+ROWS = Range("i", name("M"), None, "BM")
+COLUMNS = Range("j", name("N"), None, "BN")
+Y = tensor("y", "f32", "M", init=7.0)
+X = tensor("x", "f32", "M", "N")
+
+
+class Evaluator(unittest.TestCase):
+    def rows(self, value, x, y_init=7.0, before=(), **arrays):
+        """y[i] = value, over the rows of x."""
+        x = np.array(x, float)
+        p = op([X, Y] + [tensor(k, "f32", "M" if len(v) == x.shape[0] else "N") for k, v in arrays.items()],
+               [Kernel("main", (ROWS,), (*before, store(load("y", "i"), value)))])
+        arrays = {k: np.array(v, float) for k, v in arrays.items()}
+        for block in (None, 1, 2):
+            out = run(p, {"M": x.shape[0], "N": x.shape[1]}, {"x": x, **arrays}, block=block)
+        return out["y"].data.tolist()
+
+    def summed(self, value, kind="sum"):
+        """Statements for v = kind of value over j."""
+        return (Stmt("var", "v", E("zeros", "f32", axes=("i",))), loop("j", "N", Stmt("add", "v", E("reduce", kind, (value,), ("j",)))))
+
+    def test_sum_of_where(self):
+        value = E("where", args=(load("x", "i", "j"), binary(">", load("x", "i", "j"), integer(0))))
+        self.assertEqual(self.rows(name("v"), [[1, -2, 3], [-1, -1, -1]], before=self.summed(value)), [4, 0])
+
+    def test_a_mask_of_rows_stays(self):
+        value = E("where", args=(load("x", "i", "j"), binary("<", name("i"), integer(1))))
+        self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [3, 7])
+
+    def test_a_conjunction_has_two_supports(self):
+        both = binary("&&", binary("<", name("i"), integer(1)), binary("<", name("j"), integer(1)))
+        value = E("where", args=(load("x", "i", "j"), both))
+        self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [1, 7])
+
+    def test_a_disjunction_has_one(self):
+        none = binary("||", binary(">=", name("i"), integer(1)), binary(">=", name("j"), integer(1)))
+        value = E("where", args=(load("x", "i", "j"), E("not", args=(none,))))
+        self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [1, 0])
+
+    def test_shifted_load(self):
+        value = E("load", "x", (name("i"), binary("+", name("j"), integer(1))))
+        self.assertEqual(self.rows(name("v"), [[1, 2, 4], [8, 16, 32]], before=self.summed(value)), [6, 48])
+
+    def test_shifted_row_is_absent(self):
+        shifted = E("load", "x", (binary("-", name("i"), integer(1)), integer(0)))
+        self.assertEqual(self.rows(shifted, [[1, 2], [3, 4]]), [7, 1])
+        filled = E("else", args=(shifted, number(9)))
+        self.assertEqual(self.rows(filled, [[1, 2], [3, 4]]), [9, 1])
+
+    def test_maximum_of_nothing(self):
+        value = E("where", args=(load("x", "i", "j"), binary(">", load("x", "i", "j"), integer(5))))
+        before = (Stmt("var", "v", binary("+", E("zeros", "f32", axes=("i",)), E("float", -np.inf))),
+                  loop("j", "N", Stmt("set", "v", call("max", name("v"), E("reduce", "max", (value,), ("j",))))))
+        self.assertEqual(self.rows(name("v"), [[1, 9], [3, 4]], before=before), [9, -np.inf])
+
+    def test_select_takes_presence_from_its_side(self):
+        shifted = E("load", "x", (binary("-", name("i"), integer(1)), integer(0)))
+        value = call("select", binary("<", name("i"), integer(1)), number(5), shifted)
+        self.assertEqual(self.rows(value, [[1, 2], [3, 4]]), [5, 1])
+        value = call("select", binary("<", name("i"), integer(1)), shifted, number(5))
+        self.assertEqual(self.rows(value, [[1, 2], [3, 4]]), [7, 5])
+
+    def test_one_predicate_of_both_sides(self):
+        mask = lambda: E("where", args=(load("x", "i", integer(0)), binary("<", name("i"), integer(1))))
+        choice = call("select", binary("<", name("j"), integer(1)), mask(), mask())
+        with self.assertRaises(Ambiguous):
+            self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(choice))
+
+    def test_softmax(self):
+        before = (Stmt("var", "sm", E("softmax", axes=("i",))), Stmt("var", "v", E("zeros", "f32", axes=("i",))),
+                  loop("j", "N",
+                       Stmt("let", "p", E("method", "update", (name("sm"), load("x", "i", "j"), name("v")))),
+                       Stmt("add", "v", E("reduce", "sum", (binary("*", name("p"), load("w", "j")),), ("j",)))))
+        x = [[0, np.log(3), -np.inf], [-np.inf] * 3]
+        got = self.rows(E("method", "normalize", (name("sm"), name("v"))), x, before=before, w=[1, 5, 99])
+        np.testing.assert_allclose(got, [4, 0], atol=1e-12)
+        got = self.rows(E("method", "lse", (name("sm"),)), x, before=before, w=[1, 5, 99])
+        np.testing.assert_allclose(got, [np.log(4), -np.inf])
+        sink = before + (Stmt("do", value=E("method", "include", (name("sm"), number(0), name("v")))),)
+        got = self.rows(E("method", "normalize", (name("sm"), name("v"))), x, before=sink, w=[1, 5, 99])
+        np.testing.assert_allclose(got, [16 / 5, 0], atol=1e-12)
+
+    def test_a_score_of_infinity_makes_its_row_nan(self):
+        before = (Stmt("var", "sm", E("softmax", axes=("i",))),
+                  loop("j", "N", Stmt("do", value=E("method", "update", (name("sm"), load("x", "i", "j"))))))
+        got = self.rows(E("method", "lse", (name("sm"),)), [[1, np.inf], [0, 0]], before=before)
+        self.assertFalse(np.isfinite(got[0]))
+        self.assertAlmostEqual(got[1], np.log(2))
+
+    def test_dot_leaves_out_absent_lanes(self):
+        a, b = tensor("a", "bf16", "M", "K"), tensor("b", "bf16", "K", "N")
+        masked = E("where", args=(load("a", "i", "k"), binary("!=", name("k"), integer(1))))
+        p = op([a, b, tensor("c", "f32", "M", "N", init=0.0)],
+               [Kernel("main", (ROWS, COLUMNS), (Stmt("var", "s", E("zeros", "f32", axes=("i", "j"))),
+                                                loop("k", "K", Stmt("add", "s", E("dot", args=(masked, load("b", "k", "j"))))),
+                                                store(load("c", "i", "j"), name("s"))))])
+        arrays = {"a": np.array([[1., np.nan, 2.]]), "b": np.array([[3., 4.], [np.inf, np.nan], [5., 6.]])}
+        out = run(p, {"M": 1, "N": 2, "K": 3}, arrays)
+        self.assertEqual(out["c"].data.tolist(), [[13, 16]])
+
+    def test_valid_and_lengths(self):
+        valid = binary("<", name("t"), E("load", "len", (name("s"),)))
+        p = op([tensor("x", "f32", "B", "N", binders=("s", "t"), valid=valid), tensor("len", "i32", "B"), tensor("y", "f32", "B", init=0.0)],
+               [Kernel("main", (Range("b", name("B")),),
+                       (Stmt("var", "v", number(0)), Stmt("var", "c", integer(0)),
+                        Stmt("for", range=Range("j", E("load", "len", (name("b"),)), None, "BN"), body=(
+                            Stmt("add", "v", E("reduce", "sum", (load("x", "b", "j"),), ("j",))),
+                            Stmt("add", "c", E("reduce", "count", (name("j"),), ("j",))))),
+                        store(load("y", "b"), binary("+", name("v"), binary("*", name("c"), integer(100))))))])
+        out = run(p, {"B": 3, "N": 3}, {"x": np.array([[1., 2, 4], [8, 16, 32], [64, 128, 256]]), "len": np.array([2, -1, 9])})
+        self.assertEqual(out["y"].data.tolist(), [203, 0, 448 + 900])
+
+    def test_division_and_modulo_floor(self):
+        p = op([tensor("x", "i32", "M"), tensor("y", "i32", "M", init=0.0), tensor("z", "i32", "M", init=0.0)],
+               [Kernel("main", (ROWS,), (store(load("y", "i"), binary("/", load("x", "i"), integer(2))),
+                                        store(load("z", "i"), binary("%", load("x", "i"), integer(3)))))])
+        out = run(p, {"M": 3}, {"x": np.array([-3, 3, -1])})
+        self.assertEqual((out["y"].data.tolist(), out["z"].data.tolist()), ([-2, 1, -1], [0, 0, 2]))
+
+    def test_pairs_full_dimensions_and_kept_outputs(self):
+        p = op([tensor("x", "f32", E("bin", "*", (name("G"), name("R"))), "D"), tensor("y", "f32", E("bin", "*", (name("G"), name("R"))), "D", init="keep")],
+               [Kernel("main", (Range("g", name("G"), pair=("u", name("R"))),),
+                       (store(load("y", E("pair", args=(name("g"), name("u"))), E("full")), binary("*", E("load", "x", (E("pair", args=(name("g"), name("u"))), E("full"))), integer(2))),))],
+               params=(("D", 2),))
+        x = np.arange(12.).reshape(6, 2)
+        out = run(p, {"G": 3, "R": 2}, {"x": x}, kept={"y": np.ones((6, 2))})
+        self.assertEqual(out["y"].data.tolist(), (2 * x).tolist())
+
+    def test_an_element_is_stored_once(self):
+        p = op([X, Y], [Kernel("main", (ROWS, COLUMNS), (store(load("y", "i"), load("x", "i", "j")),))])
+        with self.assertRaises(Invalid):
+            run(p, {"M": 2, "N": 2}, {"x": np.zeros((2, 2))})
+        p = op([X, Y], [Kernel("main", (ROWS, COLUMNS), (store(E("load", "y", (binary("/", name("i"), integer(2)),)), number(1)),))])
+        with self.assertRaises(Invalid):
+            run(p, {"M": 2, "N": 1}, {"x": np.zeros((2, 1))})
+
+    def test_narrowing(self):
+        wide = binary("*", load("x", "i", integer(0)), number(1e5))
+        p = op([X, tensor("a", "f16", "M", init=0.0), tensor("b", "f16", "M", init=0.0, overflow="sat"), tensor("c", "f32", "M", init=0.0)],
+               [Kernel("main", (ROWS,), (store(load("a", "i"), E("cast", "f16", (wide,))), store(load("b", "i"), E("cast", "f16", (wide,))),
+                                        store(load("c", "i"), E("cast", "f32", (E("cast", "f16", (wide,)),)))))])
+        out = run(p, {"M": 2, "N": 1}, {"x": np.array([[2.], [np.inf]])})
+        self.assertEqual([out[k].data.tolist() for k in "abc"], [[np.inf, np.inf], [65504, np.inf], [65504, np.inf]])
+
+    def test_optional(self):
+        p = op([tensor("w", "f32", "M", optional=True, default=number(3)), Y],
+               [Kernel("main", (ROWS,), (store(load("y", "i"), E("load", "w", (binary("+", name("i"), integer(1)),))),))])
+        self.assertEqual(run(p, {"M": 3}, {})["y"].data.tolist(), [3, 3, 7])
+        self.assertEqual(run(p, {"M": 3}, {"w": np.array([1., 2, 4])})["y"].data.tolist(), [2, 4, 7])
+
+    def test_rel_counts_from_the_start(self):
+        p = op([tensor("lo", "i32", "B"), tensor("y", "i32", "B", init=0.0)],
+               [Kernel("main", (Range("b", name("B")),),
+                       (Stmt("var", "v", integer(0)),
+                        Stmt("for", range=Range("j", integer(5), E("load", "lo", (name("b"),)), "BN"),
+                             body=(Stmt("add", "v", E("reduce", "sum", (call("rel", name("j")),), ("j",))),)),
+                        store(load("y", "b"), name("v"))))])
+        self.assertEqual(run(p, {"B": 3}, {"lo": np.array([3, 0, -4])})["y"].data.tolist(), [1, 10, 10])
+
+    def test_loops_over_scalars(self):
+        body = (Stmt("var", "t", E("zeros", "f32", axes=("i",))),
+                Stmt("for", range=Range("h", name("N")), body=(
+                    Stmt("set", "t", binary("+", binary("*", name("t"), number(0.5)), load("x", "i", "h"))),)))
+        self.assertEqual(self.rows(name("t"), [[1, 2, 4], [0, 0, 8]], before=body), [5.25, 8])
+
+
+class Printer(unittest.TestCase):
+    def test_precedence(self):
+        a, b, c = name("a"), name("b"), name("c")
+        self.assertEqual(show(binary("-", a, binary("-", b, c))), "a - (b - c)")
+        self.assertEqual(show(binary("*", binary("+", a, b), c)), "(a + b) * c")
+        self.assertEqual(show(E("cast", "bf16", (binary("*", a, b),))), "(a * b) as bf16")
+        self.assertEqual(show(E("where", args=(E("cast", "f16", (a,)), binary("||", b, c)))), "a as f16 where b || c")
+        self.assertEqual(show(E("neg", args=(E("neg", args=(a,)),))), "-(-a)")
+
+    def test_program(self):
+        p = op([X, Y], [Kernel("main", (ROWS,), (store(load("y", "i"), load("x", "i", integer(0))),))])
+        self.assertIn("kernel main(i in M by BM) {\n    y[i] = x[i, 0];", show_program(p))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,166 @@
+"""Programs as trees: what the generator makes, and everything else reads."""
+# SPDX-License-Identifier: MIT
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True)
+class E:
+    """An expression.
+
+    op       name            args               axes
+    int      value
+    float    value
+    bool     value
+    name     the name
+    load     tensor          indices
+    full                                        (index only) a whole dimension
+    pair                     two indices        (index only)
+    neg, not                 operand
+    bin      + - * / % < <= > >= == != && ||    operands
+    call     exp max select rel ...             operands
+    reduce   sum max min count                  operand, axes
+    dot                      two operands
+    where                    value, condition
+    else                     value, otherwise
+    cast     element type    operand
+    zeros    element type                       axes
+    method   update include normalize weight lse; args[0] names the softmax
+    softmax                                     axes: a new state for these rows
+    """
+    op: str
+    name: object = None
+    args: tuple = ()
+    axes: tuple = ()
+
+    def walk(self):
+        yield self
+        for arg in self.args:
+            yield from arg.walk()
+
+
+@dataclass(frozen=True)
+class Range:
+    """`name in lo..hi by block`; with `block` the name is an axis. A pair of
+    names ranges over a pair of extents."""
+    name: str
+    hi: E
+    lo: E = None
+    block: str = None
+    pair: tuple = None  # (name, extent) of the second part
+
+
+@dataclass(frozen=True)
+class Stmt:
+    """kind: let var set add store for do. `store` has a load as target."""
+    kind: str
+    name: str = None
+    value: E = None
+    target: E = None
+    range: Range = None
+    body: tuple = ()
+
+    def expressions(self):
+        for e in (self.value, self.target):
+            if e is not None:
+                yield e
+        if self.range:
+            yield from (e for e in (self.range.lo, self.range.hi) if e is not None)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    name: str
+    type: str
+    dims: tuple                 # expressions over dims and parameters
+    binders: tuple = ()         # a name or None per dim
+    valid: E = None
+    optional: bool = False
+    default: E = None
+    promise: tuple = None       # (lo, hi), expressions over dims
+    init: object = None         # outputs: a number or "keep"
+    overflow: str = None        # outputs: "sat", "inf" or None
+    fill: str = "normal"        # how inputs are drawn (inputs.py)
+
+    @property
+    def is_output(self):
+        return self.init is not None
+
+
+@dataclass(frozen=True)
+class Scalar:
+    name: str
+    type: str
+    default: E
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    ranges: tuple
+    body: tuple
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    params: tuple               # (name, integer)
+    tensors: tuple
+    scalars: tuple
+    kernels: tuple
+    hooks: tuple = ()           # (name, parameters, expression)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Values of a run: extents, tensors left out, and a seed for the rest."""
+    dims: tuple                 # (name, integer)
+    absent: tuple = ()
+    scalars: tuple = ()         # (name, value) where not the default
+    seed: int = 0
+    special: bool = False       # some inputs hold NaN and Inf
+
+
+def integer(value):
+    return E("int", int(value))
+
+
+def number(value):
+    return E("float", float(value))
+
+
+def name(text):
+    return E("name", text)
+
+
+def binary(op, a, b):
+    return E("bin", op, (a, b))
+
+
+def call(function, *args):
+    return E("call", function, tuple(args))
+
+
+def statements(body):
+    """All statements, those in loops included."""
+    for stmt in body:
+        yield stmt
+        yield from statements(stmt.body)
+
+
+def expressions(program):
+    """All expressions of kernels and signature."""
+    for kernel in program.kernels:
+        for r in kernel.ranges:
+            yield from r.hi.walk()
+            if r.lo is not None:
+                yield from r.lo.walk()
+        for stmt in statements(kernel.body):
+            for e in stmt.expressions():
+                yield from e.walk()
+    for tensor in program.tensors:
+        for e in tensor.dims + (tensor.promise or ()) + tuple(x for x in (tensor.valid, tensor.default) if x is not None):
+            yield from e.walk()
+
+
+__all__ = ["E", "Range", "Stmt", "Tensor", "Scalar", "Kernel", "Program", "Case", "integer", "number", "name", "binary",
+           "call", "statements", "expressions", "replace", "field"]

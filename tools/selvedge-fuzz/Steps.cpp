@@ -1,0 +1,320 @@
+// Compiles, executes and compares; prints nothing.
+// SPDX-License-Identifier: MIT
+#include "tools/selvedge-fuzz/Steps.h"
+
+#include "compiler/Driver/Session.h"
+#include "compiler/Physical/Physical.h"
+#include "dialect/Sm/Sm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+namespace selvedge::fuzz {
+
+namespace {
+
+CompileRequest requestFor(const Step &step, const std::string &source) {
+  CompileRequest request;
+  request.fileName = "program.tile";
+  request.source = source;
+  request.arch = step.arch;
+  request.plan = step.plan;
+  return request;
+}
+
+/// The line of a message that says what is wrong.
+std::string firstError(const std::string &diagnostics) {
+  size_t begin = diagnostics.find("error: ");
+  if (begin == std::string::npos)
+    begin = 0;
+  return diagnostics.substr(begin, diagnostics.find('\n', begin) - begin);
+}
+
+Reply replyFor(const CompileResult &result) {
+  Reply reply;
+  if (result.status == CompileStatus::Ok)
+    return reply;
+  bool isInternal = result.status == CompileStatus::InternalError;
+  reply.status = isInternal ? "internal" : "declined";
+  reply.message = firstError(result.diagnostics);
+  size_t mark = result.diagnostics.find("internal compiler error: ");
+  if (isInternal && mark != std::string::npos) {
+    std::string why = result.diagnostics.substr(
+        mark, result.diagnostics.find('\n', mark) - mark);
+    if (reply.message.find(why) == std::string::npos)
+      reply.message = why + ": " + reply.message;
+  }
+  return reply;
+}
+
+/// PTX with the names of the renamed program replaced, whole words and the
+/// parts that underscores divide.
+std::string
+replaceNames(const std::string &text,
+             const std::vector<std::pair<std::string, std::string>> &names) {
+  std::map<std::string, std::string> of(names.begin(), names.end());
+  std::string result, word;
+  auto flush = [&] {
+    auto it = of.find(word);
+    result += it == of.end() ? word : it->second;
+    word.clear();
+  };
+  for (char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c))) {
+      word += c;
+      continue;
+    }
+    flush();
+    result += c;
+  }
+  flush();
+  return result;
+}
+
+std::string differenceOf(const std::string &a, const std::string &b) {
+  size_t i = 0;
+  while (i < a.size() && i < b.size() && a[i] == b[i])
+    ++i;
+  auto lineOf = [&](const std::string &text) {
+    size_t begin = text.rfind('\n', i);
+    begin = begin == std::string::npos ? 0 : begin + 1;
+    return text.substr(begin, text.find('\n', i) - begin);
+  };
+  return "'" + lineOf(a) + "' and '" + lineOf(b) + "'";
+}
+
+bool sameValue(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+} // namespace
+
+struct Runner::Lowered {
+  Lowered(CompileRequest request)
+      : request(std::move(request)), session(this->request) {}
+
+  std::string key;
+  CompileRequest request;
+  driver::Session session;
+  bool done = false;
+};
+
+Runner::Runner(const Request &request) : request(request) {}
+Runner::~Runner() = default;
+
+CompileResult Runner::compileFor(const Step &step,
+                                 const std::string &source) const {
+  return compile(requestFor(step, source), /*withCubin=*/false);
+}
+
+const CompileResult &Runner::firstFor(const Step &step) {
+  auto [it, isNew] =
+      compiled.try_emplace(step.arch + " " + step.plan, CompileResult());
+  if (isNew)
+    it->second = compileFor(step, request.source);
+  return it->second;
+}
+
+Reply Runner::compileStep(const Step &step) { return replyFor(firstFor(step)); }
+
+Reply Runner::repeatStep(const Step &step, bool renamed) {
+  const CompileResult &first = firstFor(step);
+  CompileResult second =
+      compileFor(step, renamed ? request.renamed : request.source);
+  Reply reply;
+  std::string other =
+      renamed ? replaceNames(second.ptx, request.names) : second.ptx;
+  if (first.status != second.status) {
+    reply.status = "wrong";
+    reply.message = "another outcome: " + firstError(second.diagnostics);
+  } else if (first.ptx != other ||
+             (!renamed && first.manifest != second.manifest)) {
+    reply.status = "wrong";
+    reply.message = "other PTX: " + differenceOf(first.ptx, other);
+  }
+  return reply;
+}
+
+const Runner::RefResult &Runner::reference(size_t theCase) {
+  auto [it, isNew] = references.try_emplace(theCase);
+  RefResult &result = it->second;
+  if (!isNew)
+    return result;
+  const RunCase &one = request.cases[theCase];
+  ReferenceOptions options;
+  options.threads = 1;
+  options.reads = &result.reads;
+  result.done =
+      runReference(requestFor({}, request.source), one.dims, one.scalars,
+                   one.inputs, result.outputs, result.diagnostics, options);
+  for (HostTensor &output : result.outputs)
+    output.bounds.resize(output.values.size());
+  return result;
+}
+
+Reply Runner::referenceStep(const Step &step) {
+  const RefResult &result = reference(step.theCase);
+  Reply reply;
+  if (!result.done) {
+    reply.status = "declined";
+    reply.message = firstError(result.diagnostics);
+    return reply;
+  }
+  std::ofstream file(request.outPrefix + "." + std::to_string(step.theCase),
+                     std::ios::binary);
+  size_t count = 0, unbounded = 0;
+  for (const HostTensor &output : result.outputs) {
+    for (const std::vector<double> *part : {&output.values, &output.bounds})
+      file.write(reinterpret_cast<const char *>(part->data()),
+                 static_cast<std::streamsize>(part->size() * 8));
+    for (double bound : output.bounds)
+      unbounded += std::isinf(bound);
+    count += output.bounds.size();
+    reply.outputs.emplace_back(output.name, output.shape);
+  }
+  if (count > 0)
+    reply.unbounded =
+        static_cast<double>(unbounded) / static_cast<double>(count);
+  return reply;
+}
+
+void Runner::compare(const RefResult &expected,
+                     const std::vector<HostTensor> &outputs,
+                     const std::string &what, Reply &reply) const {
+  for (const HostTensor &wanted : expected.outputs) {
+    auto it = std::find_if(
+        outputs.begin(), outputs.end(),
+        [&](const HostTensor &output) { return output.name == wanted.name; });
+    if (it == outputs.end() || it->values.size() != wanted.values.size()) {
+      reply.status = "wrong";
+      reply.message = what + ": no output '" + wanted.name + "'";
+      return;
+    }
+    for (size_t i = 0; i < wanted.values.size(); ++i) {
+      double got = it->values[i], value = wanted.values[i],
+             bound = wanted.bounds[i];
+      if (std::isinf(bound))
+        continue;
+      bool fine = std::isfinite(value)
+                      ? std::isfinite(got) && std::abs(got - value) <= bound
+                      : !std::isfinite(got);
+      if (std::isfinite(got) && std::isfinite(value) && bound > 0)
+        reply.ratio = std::max(reply.ratio, std::abs(got - value) / bound);
+      if (fine || reply.status != "ok")
+        continue;
+      reply.status = "wrong";
+      reply.message = what + ": '" + wanted.name + "' at flat index " +
+                      std::to_string(i) + " is " + std::to_string(got) +
+                      ", expected " + std::to_string(value) + " +- " +
+                      std::to_string(bound);
+    }
+  }
+}
+
+bool Runner::runVariant(const Step &step, const std::string &variant,
+                        Reply &reply) {
+  const RefResult &expected = reference(step.theCase);
+  const RunCase &one = request.cases[step.theCase];
+  physical::Options options;
+  for (physical::Poison kind : physical::poisonKinds)
+    if (physical::nameOf(kind) == step.poison)
+      options.poison = kind;
+  options.variant = variant;
+  options.inside = &expected.reads;
+  std::vector<HostTensor> outputs;
+  std::string diagnostics;
+  std::string what = variant.empty() ? "program" : "variant " + variant;
+  bool done = physical::run(lowered->session.getModule(), one.dims, one.scalars,
+                            one.inputs, outputs, diagnostics, options);
+  if (!done) {
+    bool doesNotApply =
+        diagnostics.find("but that is for other dims") != std::string::npos ||
+        diagnostics.find("but contiguous tensors") != std::string::npos;
+    if (doesNotApply)
+      return false;
+    reply.status = "wrong";
+    reply.message = what + ": " + firstError(diagnostics);
+    return true;
+  }
+  compare(expected, outputs, what, reply);
+  std::string key = std::to_string(step.theCase) + " " + variant;
+  auto [it, isFirst] = clean.try_emplace(key, outputs);
+  if (isFirst || reply.status != "ok")
+    return true;
+  for (size_t t = 0; t < outputs.size(); ++t)
+    for (size_t i = 0; i < outputs[t].values.size(); ++i)
+      if (!sameValue(outputs[t].values[i], it->second[t].values[i])) {
+        reply.status = "wrong";
+        reply.message = what + ": '" + outputs[t].name + "' at flat index " +
+                        std::to_string(i) + " depends on poison: " +
+                        std::to_string(outputs[t].values[i]) + " or " +
+                        std::to_string(it->second[t].values[i]);
+        return true;
+      }
+  return true;
+}
+
+Reply Runner::formStep(const Step &step) {
+  std::string key = step.arch + " " + step.form + " " + step.plan;
+  if (!lowered || lowered->key != key) {
+    lowered = std::make_unique<Lowered>(requestFor(step, request.source));
+    lowered->key = key;
+    clean.clear();
+    driver::Session &session = lowered->session;
+    Emit stage = step.form == "tile:bound" ? Emit::TileBound
+                 : step.form == "sm:seq"   ? Emit::SmSeq
+                                           : Emit::SmAsync;
+    lowered->done = session.checkArch() && session.parse() &&
+                    session.choosePlans() && session.runPasses(stage);
+  }
+  if (!lowered->done)
+    return replyFor(lowered->session.result);
+  Reply reply;
+  if (!reference(step.theCase).done) {
+    reply.status = "declined";
+    reply.message = "'ref' failed";
+    return reply;
+  }
+  if (step.form == "tile:bound") {
+    runVariant(step, "", reply);
+    return reply;
+  }
+  std::vector<std::string> variants;
+  lowered->session.getModule().walk([&](sm::VariantOp variant) {
+    variants.push_back(variant.getName().str());
+  });
+  for (const std::string &variant : variants)
+    if (reply.status == "ok")
+      runVariant(step, variant, reply);
+  return reply;
+}
+
+Reply Runner::planStep(const Step &step) {
+  std::vector<PlanCandidate> candidates;
+  CompileResult listed =
+      listPlans(requestFor(step, request.source), candidates);
+  if (listed.status != CompileStatus::Ok)
+    return replyFor(listed);
+  if (candidates.size() < 2)
+    return Reply();
+  Step chosen = step;
+  chosen.plan = candidates[1 + step.choice % (candidates.size() - 1)].plan;
+  Reply reply = formStep(chosen);
+  if (reply.status != "ok")
+    reply.message += " [plan " + chosen.plan + "]";
+  return reply;
+}
+
+Reply Runner::run(const Step &step) {
+  if (step.action == "compile")
+    return compileStep(step);
+  if (step.action == "again" || step.action == "renamed")
+    return repeatStep(step, step.action == "renamed");
+  if (step.action == "ref")
+    return referenceStep(step);
+  return step.action == "plans" ? planStep(step) : formStep(step);
+}
+
+} // namespace selvedge::fuzz
