@@ -40,7 +40,9 @@ public:
     for (Value compare : compares)
       if (!classify(compare))
         return;
-    if (!edges.empty())
+    if (!edges.empty() && llvm::none_of(*loop.getBody(), [&](Operation &op) {
+          return sumsOverEdge(&op);
+        }))
       split();
   }
 
@@ -50,6 +52,18 @@ private:
     Value compare;
     LinearIndex form;
   };
+
+  /// Whether a reduction or product runs over an axis of an edge: it needs the
+  /// fills of loads, whose absent lanes it would add up.
+  bool sumsOverEdge(Operation *op) {
+    if (!isa<ReduceOp, DotOp>(op))
+      return false;
+    llvm::SetVector<Value> own;
+    for (Value p : presenceOf(op))
+      collectCompares(p, own);
+    return llvm::any_of(
+        edges, [&](const Edge &edge) { return own.contains(edge.compare); });
+  }
 
   /// False where `compare` makes these partial steps.
   bool classify(Value compare) {

@@ -8,8 +8,8 @@ import numpy as np
 
 import memory
 import reduction
-from values import (Ambiguous, Invalid, Pred, Val, arithmetic, as_float, compare, extremum, logic, math_call, narrow,
-                    spread, union)
+from values import (Ambiguous, Invalid, Pred, Val, arithmetic, as_float, compare, extremum, inverse, logic, math_call, narrow,
+                    negated_terms_of, spread, terms_of, union)
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -85,7 +85,9 @@ def negative(e, scope, _):
     if e.op == "not":
         if v.type != "bool":
             raise Invalid("! of " + v.type)
-        return Val("bool", v.axes, ~np.asarray(v.data, bool), v.err, v.preds)
+        result = inverse(v)
+        result.terms, result.negated = negated_terms_of(v), terms_of(v)
+        return result
     return arithmetic("-", constant("i32", 0), v) if v.type == "i32" else Val("f32", v.axes, -v.data, v.err, v.preds, known=v.known)
 
 
@@ -93,15 +95,13 @@ def binary(e, scope, _):
     a, b = (evaluate(x, scope) for x in e.args)
     if e.name in ("&&", "||"):
         result = logic(e.name, a, b)
+        # Negation goes inwards; what is joined by && on the outside are terms.
         if e.name == "&&":
-            # Each term of a conjunction removes lanes by itself.
-            result.conjuncts = (a.conjuncts or (plain(a),)) + (b.conjuncts or (plain(b),))
+            result.terms, result.negated = terms_of(a) + terms_of(b), (inverse(result.with_preds(())),)
+        else:
+            result.terms, result.negated = (result.with_preds(()),), negated_terms_of(a) + negated_terms_of(b)
         return result
     return compare(e.name, a, b) if e.name in COMPARISONS else arithmetic(e.name, a, b)
-
-
-def plain(v):
-    return Val(v.type, v.axes, v.data, v.err, v.preds)
 
 
 def function(e, scope, _):
@@ -181,7 +181,7 @@ def where(e, scope, overflow):
     c = evaluate(e.args[1], scope)
     if c.type != "bool":
         raise Invalid("where " + c.type)
-    terms = c.conjuncts or (c,)
+    terms = terms_of(c)
     axes = union(v.axes, *(t.axes for t in terms))
     shape = tuple(scope.sizes[a] for a in axes)
     data = np.broadcast_to(spread(v.data, v.axes, axes), shape)

@@ -65,6 +65,8 @@ class Writer:
         if kind == "unary":
             return self.unary(self.f32(depth - 1))
         if kind == "divide":
+            if self.b.raw and self.b.chance(0.3):
+                return binary("/", self.f32(depth - 1), self.f32(depth - 2))
             return binary("/", self.f32(depth - 1), binary("+", call("abs", self.f32(depth - 2)), number(1)))
         if kind == "select":
             return call("select", self.condition(1), self.f32(depth - 1), self.f32(depth - 2))
@@ -80,6 +82,8 @@ class Writer:
 
     def function(self, x):
         absolute = call("abs", x)
+        if self.b.raw and self.b.chance(0.12):  # overflows, and has no value for some arguments
+            return call(self.b.rng.choice(("exp", "exp2", "log", "log2", "sqrt", "rsqrt")), x)
         return self.b.pick((2, call("exp", E("neg", args=(absolute,)))), (2, call("tanh", x)),
                            (1, call("log", binary("+", absolute, number(1)))), (1, call("sqrt", absolute)),
                            (1, call("rsqrt", binary("+", absolute, number(0.5)))), (1, absolute), (1, E("neg", args=(x,))),

@@ -147,6 +147,7 @@ def kernel(b, index):
     w = Writer(b, axes, iterations)
     body, values = [], []
     if wanted == "elementwise":
+        b.raw = True
         body = elementwise(b, w)
     else:
         for kind in [wanted] + ([b.pick(*FEATURES[1:])] if b.chance(0.25) else []):
@@ -155,9 +156,12 @@ def kernel(b, index):
             values += phase.values
             if hasattr(phase, "softmax") and b.chance(0.25):
                 body.append(second_loop(b, w, phase))
-        body += projected(b, w, values) + epilogue(b, w, values)
+        body += projected(b, w, values)
+        b.raw = True
+        body += epilogue(b, w, values)
         if b.chance(0.12) or not any(s.kind == "store" for s in body):
             body.append(column_loop(b, w, values))
+    b.raw = False
     return Kernel("k" + str(index), tuple(ranges), tuple(body))
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 import numpy as np
 
-from values import Invalid, Pred, Val, spread, union
+from values import Invalid, Pred, Val, spread, terms_of, union
 
 # What an absent lane holds must not matter.
 GARBAGE = {"i32": 0x5A5A5A5A, "bool": True}
@@ -72,8 +72,7 @@ def validity(tensor, indices, scope, evaluate):
         c = evaluate(tensor.valid, scope)
     finally:
         scope.frames = frames
-    terms = c.conjuncts or (c,)
-    return c.preds + tuple(Pred(t.axes, np.asarray(t.data, bool)) for t in terms)
+    return c.preds + tuple(Pred(t.axes, np.asarray(t.data, bool)) for t in terms_of(c))
 
 
 def conjunction(preds, axes, scope):

@@ -35,7 +35,8 @@ class Builder:
         self.half = rng.choice(HALVES)
         self.dims = {}      # name -> kind: "tile", "scalar"
         self.count = 0
-        self.extents = {}   # of a loop's axis where it is not the whole dim: how to index past it
+        # Whether NaN and Inf may arise: not ahead of products, where data that a mask removes may reach its neighbours.
+        self.raw = False
 
     def fresh(self, prefix):
         self.count += 1

@@ -64,9 +64,17 @@ class Evaluator(unittest.TestCase):
         self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [1, 7])
 
     def test_a_disjunction_has_one(self):
+        some = binary("||", binary("<", name("i"), integer(1)), binary("<", name("j"), integer(1)))
+        value = E("where", args=(load("x", "i", "j"), some))
+        self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [3, 3])
+
+    def test_negation_goes_inwards(self):
         none = binary("||", binary(">=", name("i"), integer(1)), binary(">=", name("j"), integer(1)))
         value = E("where", args=(load("x", "i", "j"), E("not", args=(none,))))
-        self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [1, 0])
+        self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [1, 7])
+        both = binary("&&", binary(">=", name("i"), integer(1)), binary(">=", name("j"), integer(1)))
+        value = E("where", args=(load("x", "i", "j"), E("not", args=(both,))))
+        self.assertEqual(self.rows(name("v"), [[1, 2], [3, 4]], before=self.summed(value)), [3, 3])
 
     def test_shifted_load(self):
         value = E("load", "x", (name("i"), binary("+", name("j"), integer(1))))

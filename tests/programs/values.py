@@ -32,14 +32,27 @@ class Pred:
 class Val:
     """data, err: arrays over `axes` in this order; err is 0 or an array; +inf in err says that any value is right."""
 
-    def __init__(self, type_, axes, data, err=0.0, preds=(), conjuncts=None, known=False):
+    def __init__(self, type_, axes, data, err=0.0, preds=(), terms=None, negated=None, known=False):
         self.type, self.axes, self.data, self.err = type_, tuple(axes), data, err
         self.known = known  # to the compiler
         self.preds = unique(preds)
-        self.conjuncts = conjuncts
+        # Of a condition and of its negation: the terms that remove lanes, each by itself.
+        self.terms, self.negated = terms, negated
 
     def with_preds(self, preds):
         return Val(self.type, self.axes, self.data, self.err, preds)
+
+
+def inverse(v):
+    return Val("bool", v.axes, ~np.asarray(v.data, bool), v.err, v.preds)
+
+
+def terms_of(v):
+    return v.terms or (Val("bool", v.axes, v.data, v.err),)
+
+
+def negated_terms_of(v):
+    return v.negated or (Val("bool", v.axes, ~np.asarray(v.data, bool), v.err),)
 
 
 def unique(preds):

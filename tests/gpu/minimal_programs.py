@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Runs the programs of tests/programs/minimal on the GPU: poisoned in every way, compared with the reference and with a clean run.
+
+    minimal_programs.py SELVEDGE FOLDER [--arch sm_80 --arch sm_90a] [--csv FILE]
+
+Each file says its shapes in its RUN lines. Prints what fails and a count; the table has a row per program and target.
+"""
+# SPDX-License-Identifier: MIT
+import argparse
+import csv
+import pathlib
+import re
+import subprocess
+import sys
+
+LIMIT_S = 120
+
+
+def cases(folder):
+    """File, op, target and shape of every RUN line."""
+    for path in sorted(pathlib.Path(folder).glob("*.tile")):
+        for line in re.findall(r"^// RUN: .*selvedge run %s (.*)$", path.read_text(), re.M):
+            options = dict(re.findall(r"--(op|arch|shape) (\S+)", line))
+            yield path, options.get("op"), options["arch"], options["shape"]
+
+
+def run(selvedge, path, op, arch, shape):
+    """Exit status and last line of one program on the GPU."""
+    command = [selvedge, "run", str(path), "--arch", arch, "--device", "gpu", "--shape", shape, "--poison", "all", "--compare", "ref,clean"]
+    if op:
+        command += ["--op", op]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return "timeout", f"no end within {LIMIT_S} s"
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    told = [line for line in lines if "error" in line or "outside" in line] or lines[-1:] or [""]
+    return ("ok" if done.returncode == 0 else f"status {done.returncode}"), told[0][:160]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("selvedge")
+    parser.add_argument("folder")
+    parser.add_argument("--arch", action="append")
+    parser.add_argument("--csv")
+    options = parser.parse_args()
+    rows = []
+    for path, op, arch, shape in cases(options.folder):
+        if options.arch and arch not in options.arch:
+            continue
+        status, told = run(options.selvedge, path, op, arch, shape)
+        rows.append([path.stem, op or "", arch, shape, status])
+        if status != "ok":
+            print(f"{path.stem} {op or ''} {arch}: {status}: {told}", flush=True)
+    if options.csv:
+        with open(options.csv, "w", newline="") as file:
+            csv.writer(file).writerows([["program", "op", "arch", "shape", "status"]] + rows)
+    failed = sum(row[-1] != "ok" for row in rows)
+    print(f"{len(rows) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
