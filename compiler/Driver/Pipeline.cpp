@@ -22,18 +22,6 @@ void addCleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-/// The same for per-thread code. Upstream's search for equal loop-carried
-/// values compares all of them, hundreds here, whenever a loop is visited:
-/// three quarters of the time of all passes, and the lowering makes no such
-/// values. Nor does it make blocks to be merged.
-void addLaneCleanUp(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass(
-      GreedyRewriteConfig().setRegionSimplificationLevel(
-          GreedySimplifyRegionLevel::Disabled),
-      {"(anonymous namespace)::RemoveDuplicateSuccessorInputUses"}));
-  pm.addPass(createCSEPass());
-}
-
 /// Safety on tile: what every path inherits, whatever is scheduled later.
 void addSafety(OpPassManager &pm, MaskMode masks) {
   pm.addPass(createCSEPass());
@@ -144,7 +132,18 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
 void buildLanePipeline(OpPassManager &pm) {
   pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(sm80::createSmToLanes());
-  addLaneCleanUp(pm);
+}
+
+/// Upstream's search for equal loop-carried
+/// values compares all of them, hundreds here, whenever a loop is visited:
+/// three quarters of the time of all passes, and the lowering makes no such
+/// values. Nor does it make blocks to be merged.
+void addLaneCleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig().setRegionSimplificationLevel(
+          GreedySimplifyRegionLevel::Disabled),
+      {"(anonymous namespace)::RemoveDuplicateSuccessorInputUses"}));
+  pm.addPass(createCSEPass());
 }
 
 } // namespace selvedge::driver

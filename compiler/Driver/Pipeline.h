@@ -42,9 +42,11 @@ void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
                          llvm::StringRef arch, const ChosenPlans &plans = {},
                          MaskMode masks = MaskMode::Tile);
 
-/// Appends the passes from there to per-thread code, Emit::SmLanes, which all
-/// later stages need; the rest is not MLIR's.
+/// Appends the passes from there to per-thread code, which all later stages
+/// need, and those that clean it up, kernel by kernel: then it is
+/// Emit::SmLanes. The rest is not MLIR's.
 void buildLanePipeline(mlir::OpPassManager &pm);
+void addLaneCleanUp(mlir::OpPassManager &pm);
 
 } // namespace selvedge::driver
 

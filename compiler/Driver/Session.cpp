@@ -16,7 +16,9 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -34,7 +36,7 @@ static DialectRegistry makeRegistry() {
 
 Session::Session(const CompileRequest &request)
     : request(request),
-      context(makeRegistry(), MLIRContext::Threading::DISABLED) {
+      context(makeRegistry(), MLIRContext::Threading::ENABLED) {
   // A diagnostic points at the source; the IR means nothing to its author.
   context.printOpOnDiagnostic(false);
 }
@@ -140,7 +142,7 @@ void Session::restart(const schedule::PlanChoice &choice,
 }
 
 bool Session::compileToPtx() {
-  return runPasses(Emit::Ptx) && writeManifest() && lowerToLLVM() && emitPtx();
+  return runPasses(Emit::Ptx) && writeManifest() && emitPtx();
 }
 
 bool Session::lowerToLLVM() {
@@ -158,12 +160,44 @@ bool Session::lowerToLLVM() {
   return true;
 }
 
+/// PTX of a module of device code.
+static llvm::Expected<std::string> emitPart(ModuleOp part,
+                                            llvm::StringRef arch) {
+  llvm::LLVMContext context;
+  PassManager pm(part.getContext(), ModuleOp::getOperationName());
+  pm.enableVerifier(false);
+  addLaneCleanUp(pm);
+  if (failed(pm.run(part)))
+    return llvm::createStringError("cleaning up the code of a thread failed");
+  if (failed(ptx::lowerToLLVMDialect(part)))
+    return llvm::createStringError("lowering to the LLVM dialect failed");
+  std::unique_ptr<llvm::Module> module = ptx::translateToLLVM(part, context);
+  if (!module)
+    return llvm::createStringError("translation to LLVM IR failed");
+  if (llvm::Error error = ptx::lintFastMath(*module))
+    return error;
+  return ptx::emitPtx(*module, arch);
+}
+
 bool Session::emitPtx() {
   PhaseTimer timer(result, "ptx");
-  llvm::Expected<std::string> text = ptx::emitPtx(*llvmModule, request.arch);
-  if (!text)
-    return internalError(llvm::toString(text.takeError()));
-  result.ptx = std::move(*text);
+  SourceDiagnostics diagnostics(context, request.fileName, request.source,
+                                result.diagnostics);
+  std::vector<OwningOpRef<ModuleOp>> kernels = ptx::splitDeviceCode(*module);
+  std::vector<std::string> texts(kernels.size()), errors(kernels.size());
+  // No dialect may be loaded by several threads.
+  context.loadAllAvailableDialects();
+  parallelFor(&context, 0, kernels.size(), [&](size_t i) {
+    llvm::Expected<std::string> text = emitPart(*kernels[i], request.arch);
+    if (text)
+      texts[i] = std::move(*text);
+    else
+      errors[i] = llvm::toString(text.takeError());
+  });
+  for (const std::string &error : errors)
+    if (!error.empty())
+      return internalError(error);
+  result.ptx = ptx::joinPtx(texts);
   return true;
 }
 

@@ -21,7 +21,7 @@
 
 namespace selvedge::driver {
 
-struct PassFailure;
+struct PassOutcome;
 
 /// Runs the steps of a compilation on one context and collects diagnostics and
 /// times in a CompileResult. Each step returns false after it recorded why it
@@ -50,9 +50,9 @@ public:
   void restart(const schedule::PlanChoice &choice, const std::string &origin);
   /// Everything up to PTX and the manifest.
   bool compileToPtx();
-  /// Lowers kernels to LLVM IR and checks it.
+  /// Lowers kernels to LLVM IR, for printLLVM(), and checks it.
   bool lowerToLLVM();
-  /// LLVM IR to PTX.
+  /// Per-thread code to PTX, kernels side by side.
   bool emitPtx();
   /// PTX to cubin.
   bool assemble();
@@ -83,13 +83,15 @@ public:
 private:
   bool badInput(const llvm::Twine &message, const llvm::Twine &hint = "");
   bool internalError(const llvm::Twine &message);
-  bool runPipeline(llvm::function_ref<void(mlir::OpPassManager &)> build,
-                   const Observe &observe, PassFailure &failure,
-                   bool isVerified = true);
+  /// Runs passes on a copy of `source`, which becomes the module. On several
+  /// threads if they all succeed, else on one.
+  PassOutcome attempt(mlir::ModuleOp source,
+                      llvm::function_ref<void(mlir::OpPassManager &)> build,
+                      const Observe &observe, bool isVerified = true);
   bool runProgramPasses(Emit stage, const Observe &observe);
   bool runKernelPasses(Emit stage, const Observe &observe);
   /// Records a failure.
-  bool refuse(const PassFailure &failure, unsigned numErrors);
+  bool refuse(const PassOutcome &outcome);
   /// Has warps execute the kernel of that name; false where they already do.
   bool keepFromRoles(const std::string &name, const std::string &why);
   bool replanWithoutRoles();

@@ -42,12 +42,18 @@ std::map<std::string, sm::KernelOp> scheduledKernels(ModuleOp module) {
 
 } // namespace
 
-/// What went wrong in a pass: often the program's fault, but never where the
-/// output is invalid IR.
-struct PassFailure {
+/// What passes did to a module.
+struct PassOutcome {
+  bool isDone = false;
+  /// Ready to print.
+  std::string diagnostics;
+  unsigned numErrors = 0;
+  std::string firstError;
+  /// The pass that failed: often by the program's fault, but never where its
+  /// output is invalid IR.
   std::string pass;
   bool invalidIR = false;
-  /// Kernels of which it is, by name in a PlanChoice.
+  /// Kernels that it is about, by name in a PlanChoice.
   std::vector<std::string> kernels;
 
   bool isVerifier() const {
@@ -59,46 +65,61 @@ namespace {
 
 /// Fills a failure in.
 struct FailureWatch : PassInstrumentation {
-  FailureWatch(MLIRContext &context, PassFailure &failure)
-      : context(context), failure(failure) {}
+  FailureWatch(MLIRContext &context, PassOutcome &outcome)
+      : context(context), outcome(outcome) {}
 
   void runAfterPassFailed(Pass *pass, Operation *op) override {
-    if (!failure.pass.empty())
+    if (!outcome.pass.empty())
       return;
-    failure.pass = pass->getArgument().str();
+    outcome.pass = pass->getArgument().str();
+    // Others may work on other kernels: the passes run again, one by one.
+    if (context.isMultithreadingEnabled())
+      return;
     ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
-    failure.invalidIR = failed(verify(op));
+    outcome.invalidIR = failed(verify(op));
     auto module = dyn_cast<ModuleOp>(op);
     if (!module)
       module = op->getParentOfType<ModuleOp>();
     // A verifier of modules does not say which kernel it is about.
     for (auto [name, kernel] : scheduledKernels(module))
       if (isa<ModuleOp>(op) || kernel == op)
-        failure.kernels.push_back(name);
+        outcome.kernels.push_back(name);
   }
 
   MLIRContext &context;
-  PassFailure &failure;
+  PassOutcome &outcome;
 };
 
 } // namespace
 
-bool Session::runPipeline(llvm::function_ref<void(OpPassManager &)> build,
-                          const Observe &observe, PassFailure &failure,
-                          bool isVerified) {
-  PassManager pm(&context, ModuleOp::getOperationName());
-  pm.addInstrumentation(std::make_unique<FailureWatch>(context, failure));
-  if (observe)
-    pm.addInstrumentation(observe());
-  pm.enableVerifier(isVerified);
-  build(pm);
-  return succeeded(pm.run(*module));
+PassOutcome Session::attempt(ModuleOp source,
+                             llvm::function_ref<void(OpPassManager &)> build,
+                             const Observe &observe, bool isVerified) {
+  while (true) {
+    PassOutcome outcome;
+    SourceDiagnostics diagnostics(context, request.fileName, request.source,
+                                  outcome.diagnostics);
+    module = source.clone();
+    PassManager pm(&context, ModuleOp::getOperationName());
+    pm.addInstrumentation(std::make_unique<FailureWatch>(context, outcome));
+    if (observe)
+      pm.addInstrumentation(observe());
+    pm.enableVerifier(isVerified);
+    build(pm);
+    outcome.isDone = succeeded(pm.run(*module));
+    outcome.numErrors = diagnostics.getNumErrors();
+    outcome.firstError = diagnostics.getFirstError();
+    if (outcome.isDone || !context.isMultithreadingEnabled())
+      return outcome;
+    // Which of several failures comes first must not depend on threads.
+    context.disableMultithreading();
+  }
 }
 
-bool Session::refuse(const PassFailure &failure, unsigned numErrors) {
-  if (failure.invalidIR || failure.isVerifier() || numErrors == 0)
-    return internalError("pass '" + failure.pass +
-                         (failure.isVerifier()
+bool Session::refuse(const PassOutcome &outcome) {
+  if (outcome.invalidIR || outcome.isVerifier() || outcome.numErrors == 0)
+    return internalError("pass '" + outcome.pass +
+                         (outcome.isVerifier()
                               ? "' refused the compiler's own output"
                               : "' failed"));
   result.status = CompileStatus::BadInput;
@@ -108,18 +129,31 @@ bool Session::refuse(const PassFailure &failure, unsigned numErrors) {
 bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   if (unbound || stage == Emit::Tile)
     return true;
-  SourceDiagnostics diagnostics(context, request.fileName, request.source,
-                                result.diagnostics);
-  PassFailure failure;
+  OwningOpRef<ModuleOp> program = std::move(module);
   auto build = [&](OpPassManager &pm) {
     buildProgramPipeline(pm, stage, request.arch, request.masks);
   };
-  if (!runPipeline(build, observe, failure))
-    return refuse(failure, diagnostics.getNumErrors());
+  PassOutcome outcome = attempt(*program, build, observe);
+  result.diagnostics += outcome.diagnostics;
+  if (!outcome.isDone)
+    return refuse(outcome);
   unbound = std::move(module);
   programDiagnostics = result.diagnostics;
   for (const std::string &name : plans.choice.withoutRoles)
     keepFromRoles(name, plans.origin);
+  SmallVector<std::pair<std::string, std::string>> tooLarge;
+  TargetInfo target = *targetInfo(request.arch);
+  // Layouts are made of its attributes.
+  context.getOrLoadDialect<sm::SmDialect>();
+  unbound->walk([&](tile::KernelOp kernel) {
+    schedule::KernelLayouts layouts(kernel);
+    if (std::string excess =
+            schedule::excessForWarpgroups(kernel, layouts, target);
+        !excess.empty())
+      tooLarge.emplace_back(schedule::planName(kernel), excess);
+  });
+  for (const auto &[name, excess] : tooLarge)
+    keepFromRoles(name, "no plan fits: " + excess);
   return true;
 }
 
@@ -158,44 +192,48 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
     return true;
   bool hasRoles = targetInfo(request.arch)->hasWarpgroups;
   plans.isStrict = request.isStrict;
+  auto build = [&](OpPassManager &pm) {
+    buildKernelPipeline(pm, stage, request.arch, plans, request.masks);
+  };
   while (true) {
-    module = unbound->clone();
-    PassFailure failure;
-    std::string text;
-    SourceDiagnostics diagnostics(context, request.fileName, request.source,
-                                  text);
-    auto build = [&](OpPassManager &pm) {
-      buildKernelPipeline(pm, stage, request.arch, plans, request.masks);
-    };
-    bool isDone = runPipeline(build, observe, failure);
-    if (isDone && hasRoles && stage > Emit::SmSeq && replanWithoutRoles())
+    PassOutcome outcome = attempt(*unbound, build, observe);
+    if (outcome.isDone && hasRoles && stage > Emit::SmSeq &&
+        replanWithoutRoles())
       continue;
-    if (!isDone && hasRoles && !request.isStrict &&
-        (failure.isVerifier() || failure.invalidIR)) {
+    if (!outcome.isDone && hasRoles && !request.isStrict &&
+        (outcome.isVerifier() || outcome.invalidIR)) {
       bool isKept = false;
-      for (const std::string &name : failure.kernels)
-        isKept |= keepFromRoles(name, failure.pass + ": " +
-                                          diagnostics.getFirstError());
+      for (const std::string &name : outcome.kernels)
+        isKept |= keepFromRoles(name, outcome.pass + ": " + outcome.firstError);
       if (isKept)
         continue;
     }
-    result.diagnostics += text;
-    return isDone || refuse(failure, diagnostics.getNumErrors());
+    result.diagnostics += outcome.diagnostics;
+    return outcome.isDone || refuse(outcome);
   }
 }
 
 bool Session::runPasses(Emit stage, const Observe &observe) {
   PhaseTimer timer(result, "passes");
+  // Who watches may look at all of the program.
+  if (observe)
+    context.disableMultithreading();
   if (!runProgramPasses(stage, observe) || !runKernelPasses(stage, observe))
     return false;
   if (stage < Emit::SmLanes)
     return true;
-  SourceDiagnostics diagnostics(context, request.fileName, request.source,
-                                result.diagnostics);
-  PassFailure failure;
   // Of code this long once is enough: as text here, else for LLVM.
-  if (!runPipeline(buildLanePipeline, nullptr, failure, /*isVerified=*/false))
-    return refuse(failure, diagnostics.getNumErrors());
+  OwningOpRef<ModuleOp> kernels = std::move(module);
+  auto build = [&](OpPassManager &pm) {
+    buildLanePipeline(pm);
+    // Kernels are cleaned up side by side where they become PTX.
+    if (stage <= Emit::Llvm)
+      addLaneCleanUp(pm);
+  };
+  PassOutcome outcome = attempt(*kernels, build, nullptr, /*isVerified=*/false);
+  result.diagnostics += outcome.diagnostics;
+  if (!outcome.isDone)
+    return refuse(outcome);
   return stage != Emit::SmLanes || succeeded(verify(*module)) ||
          internalError("the passes made invalid code of a thread");
 }

@@ -60,6 +60,9 @@ constexpr Candidate smallElementwiseCandidates[] = {
 /// Words per thread of the largest tile of such a kernel: a few of them live at
 /// a time.
 constexpr int64_t elementwiseWords = 64;
+/// Registers per thread that no plan may exceed: what spills of more would be
+/// slower than memory, and long to compile.
+constexpr int64_t mostRegisters = 1024;
 /// Where no other fits: what registers do not hold goes to local memory.
 constexpr Candidate lastCandidates[] = {
     {64, 16, 16, 4}, {32, 16, 16, 2}, {16, 16, 16, 1}};
@@ -231,16 +234,27 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
   // Loops run one after the other and share registers and buffers; what is
   // outside of loops (null) lives as long as any of them.
   llvm::MapVector<Operation *, int64_t> registersOf, smemOf;
+  int64_t mostInSum = 0, mostInCopy = 0;
+  auto keepLargest = [](int64_t &most, Operation *&largest, int64_t size,
+                        Operation *op) {
+    if (size > most) {
+      most = size;
+      largest = op;
+    }
+  };
   kernel.walk([&](DotOp dot) {
     Operation *loop = dot->getParentOfType<scf::ForOp>();
     registersOf[loop] += elements(dot.getType(), plan) / threads;
+    keepLargest(mostInSum, plan.largestSum, elements(dot.getType(), plan), dot);
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
       if (!load || !isCopyableOperand(load)) {
         registersOf[loop] += elements(operand.getType(), plan) / (2 * threads);
       } else if (copied.insert(load).second) {
         Operation *place = load->getParentOfType<scf::ForOp>();
-        smemOf[place] += (place ? 2 : 1) * 2 * elements(load.getType(), plan);
+        int64_t bytes = (place ? 2 : 1) * 2 * elements(load.getType(), plan);
+        smemOf[place] += bytes;
+        keepLargest(mostInCopy, plan.largestCopy, bytes, load);
       }
     }
   });
@@ -410,12 +424,20 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
   return all;
 }
 
-FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
-                                 const TargetInfo &target) {
-  bool useWarpgroups = plansWarpgroups(kernel, layouts, target);
-  RankedPlans ranked;
-  std::optional<KernelPlan> smallest;
-  auto consider = [&](const Candidate &candidate) {
+namespace {
+
+/// Candidates as they are looked at.
+struct Ranking {
+  KernelOp kernel;
+  KernelLayouts &layouts;
+  const TargetInfo &target;
+  bool useWarpgroups;
+  RankedPlans ranked = {};
+  /// The one that needs the fewest registers, and the last one, of which the
+  /// blocks are the least.
+  std::optional<KernelPlan> smallest = {}, last = {};
+
+  void consider(const Candidate &candidate) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, layouts, candidate, useWarpgroups ? 64 : 16);
     estimate(kernel, plan, target, useWarpgroups);
@@ -432,6 +454,7 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
       plan.registers = largest + registerOverhead;
       excess = std::to_string(largest) + " registers per thread for a tile";
     }
+    last = plan;
     auto isSame = [&](const KernelPlan &other) {
       return planWords(kernel, other) == words;
     };
@@ -445,16 +468,77 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
       ranked.plans.push_back(std::move(plan));
     else if (!excess.empty() && ranked.plans.empty())
       ranked.refused.push_back(words + " would take " + excess);
-  };
-  llvm::for_each(candidatesFor(kernel, layouts, target, useWarpgroups),
-                 consider);
+  }
+};
+
+} // namespace
+
+std::string excessForWarpgroups(KernelOp kernel, KernelLayouts &layouts,
+                                const TargetInfo &target) {
+  if (!plansWarpgroups(kernel, layouts, target))
+    return "";
+  Ranking ranking{kernel, layouts, target, /*useWarpgroups=*/true};
+  for (const Candidate &candidate :
+       candidatesFor(kernel, layouts, target, /*useWarpgroups=*/true))
+    ranking.consider(candidate);
+  return ranking.ranked.plans.empty() ? ranking.ranked.refused.back() : "";
+}
+
+/// `64 x 512 (i x DV)`.
+static std::string tileWords(Type type, const KernelPlan &plan) {
+  std::string sizes, names;
+  for (StringAttr axis : axesOf(type)) {
+    StringRef by = sizes.empty() ? "" : " x ";
+    sizes += (by + Twine(plan.sizes.lookup(axis))).str();
+    names += (by + axis.getValue()).str();
+  }
+  return sizes + " (" + names + ")";
+}
+
+/// The least blocks do not fit: what is too large?
+static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
+                                const TargetInfo &target) {
+  bool isShared = least.smemBytes > target.smemBytesPerBlock;
+  if (isShared ? !least.largestCopy : !least.largestSum)
+    return kernel.emitOpError("has no plan: no candidate block sizes fit the "
+                              "registers and shared memory of the target");
+  if (isShared) {
+    auto load = cast<LoadOp>(least.largestCopy);
+    return load.emitOpError("has no plan: with the least blocks the tiles that "
+                            "products read take ")
+           << least.smemBytes << " of " << target.smemBytesPerBlock
+           << " bytes of shared memory, most of all '"
+           << kernel.getTensorArgOf(load.getTensor()).getName().getValue()
+           << "' with a tile of " << tileWords(load.getType(), least);
+  }
+  auto dot = cast<DotOp>(least.largestSum);
+  return dot.emitOpError("has no plan: with the least blocks results take ")
+         << least.registers << " registers per thread, of which even spilled "
+         << mostRegisters << " are too many, most of all a tile of "
+         << tileWords(dot.getType(), least);
+}
+
+FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
+                                 const TargetInfo &target) {
+  bool useWarpgroups = plansWarpgroups(kernel, layouts, target);
+  Ranking ranking{kernel, layouts, target, useWarpgroups};
+  for (const Candidate &candidate :
+       candidatesFor(kernel, layouts, target, useWarpgroups))
+    ranking.consider(candidate);
+  RankedPlans &ranked = ranking.ranked;
   if (ranked.plans.empty())
-    llvm::for_each(layouts.hasDot()
-                       ? ArrayRef<Candidate>(lastCandidates)
-                       : ArrayRef<Candidate>(smallElementwiseCandidates),
-                   consider);
-  if (ranked.plans.empty() && smallest)
-    ranked.plans.push_back(*smallest);
+    for (const Candidate &candidate :
+         layouts.hasDot() ? ArrayRef<Candidate>(lastCandidates)
+                          : ArrayRef<Candidate>(smallElementwiseCandidates))
+      ranking.consider(candidate);
+  if (ranked.plans.empty()) {
+    bool fits =
+        ranking.smallest &&
+        (!layouts.hasDot() || ranking.smallest->registers <= mostRegisters);
+    if (!fits)
+      return refusePlan(kernel, *ranking.last, target);
+    ranked.plans.push_back(*ranking.smallest);
+  }
   if (!useWarpgroups) {
     auto isTight = [](const KernelPlan &plan) {
       return plan.room() < registerReserve;
@@ -464,10 +548,7 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
     llvm::erase_if(ranked.plans, isTight);
     llvm::append_range(ranked.plans, lastResort);
   }
-  if (!ranked.plans.empty())
-    return ranked;
-  return kernel.emitOpError("has no plan: no candidate block sizes fit the "
-                            "registers and shared memory of the target");
+  return std::move(ranked);
 }
 
 } // namespace selvedge::schedule

@@ -17,6 +17,8 @@ struct KernelPlan {
   /// Estimates: 32-bit registers per thread, those that the schedule leaves to
   /// one, bytes of shared memory.
   int64_t registers = 0, registerLimit = 0, smemBytes = 0;
+  /// What takes most of them: a product's result, a tile in shared memory.
+  mlir::Operation *largestSum = nullptr, *largestCopy = nullptr;
 
   /// Registers that the estimate leaves free.
   int64_t room() const { return registerLimit - registers; }
@@ -68,11 +70,17 @@ bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,
 /// program is for rows of some length (`tile-row-classes`).
 std::optional<int64_t> rowThreads(tile::KernelOp kernel);
 
-/// Every candidate of a kernel that fits registers and shared memory; emits an
-/// error where none does.
+/// Every candidate of a kernel that fits registers and shared memory. Where
+/// none does, and warps execute it, the one that ptxas will spill least; emits
+/// an error where not even that fits.
 mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,
                                        KernelLayouts &layouts,
                                        const TargetInfo &target);
+
+/// Why no plan fits warpgroups that would execute the kernel; empty where one
+/// does, or none would.
+std::string excessForWarpgroups(tile::KernelOp kernel, KernelLayouts &layouts,
+                                const TargetInfo &target);
 
 } // namespace selvedge::schedule
 

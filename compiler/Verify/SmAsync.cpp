@@ -15,8 +15,11 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 /// Operations executed before no further path is begun, a tenth of a
-/// second; and those of one path, which only a huge constant loop exceeds.
-constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24;
+/// second; and those of one path, which only a huge constant loop exceeds. With
+/// roles each takes two kilobytes, and paths are 50000 long at most where sizes
+/// are chosen well.
+constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24,
+                   maxRolePathSteps = 1 << 18;
 
 class Checker {
 public:
@@ -101,11 +104,15 @@ private:
       trace = llvm::hash_combine(trace, &agent - agents.data(), code.op);
       return rules.apply(agent, code);
     };
-    uint64_t before = skeleton.numSteps();
+    uint64_t before = skeleton.numSteps(),
+             limit = kernel.getBody().getOps<RoleOp>().empty()
+                         ? maxPathSteps
+                         : maxRolePathSteps;
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
-      if (numStepsSince(before) > maxPathSteps) {
+      if (numStepsSince(before) > limit) {
         kernel.emitOpError("expects paths of at most ")
-            << maxPathSteps << " operations to verify, found a longer one";
+            << limit << " operations to verify, found a longer one with "
+            << trial.str(kernel);
         return Progress::Failed;
       }
       return skeleton.step(agents[agent], apply);

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace selvedge::verify {
 
@@ -20,10 +21,22 @@ static StringAttr dimOf(KernelOp kernel, Value argument) {
       .getDim();
 }
 
-/// The largest constant by which `value`, or a sum or bound made of it, is
-/// divided, or in steps of which a loop goes up to it.
-static int64_t blockOf(Value value) {
-  int64_t block = 1;
+namespace {
+
+/// A dimension, and the largest and the least constant, but 1, by which it, or
+/// a sum or bound made of it, is divided, or in steps of which a loop goes up
+/// to it.
+struct Dim {
+  Value value;
+  int64_t block = 1, step = 0;
+};
+
+} // namespace
+
+static Dim measure(Value value) {
+  Dim dim{value};
+  // What it is taken from counts no steps of it.
+  llvm::DenseSet<Value> less;
   SetVector<Value> made;
   made.insert(value);
   for (size_t i = 0; i < made.size(); ++i)
@@ -40,11 +53,19 @@ static int64_t blockOf(Value value) {
           divisor = getConstantIntValue(user->getOperand(1));
       } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
                      arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
-        made.insert(user->getResult(0));
+        Value result = user->getResult(0);
+        made.insert(result);
+        bool isTaken = isa<arith::SubIOp>(user) && use.getOperandNumber() == 1;
+        if (isTaken || less.contains(use.get()))
+          less.insert(result);
       }
-      block = std::max(block, divisor.value_or(1));
+      if (!divisor || *divisor <= 1)
+        continue;
+      if (!less.contains(use.get()))
+        dim.step = dim.step ? std::min(dim.step, *divisor) : *divisor;
+      dim.block = std::max(dim.block, *divisor);
     }
-  return block;
+  return dim;
 }
 
 /// Only plans are looked at: other kernels may be in the hands of other
@@ -203,11 +224,6 @@ static bool hasCallersIntegers(KernelOp kernel) {
 
 namespace {
 
-struct Dim {
-  Value value;
-  int64_t block;
-};
-
 /// The dimensions of a kernel: those that it cuts into blocks; others, first
 /// those along which lengths differ; last those that its launch depends on.
 struct Dims {
@@ -223,13 +239,18 @@ static Dims dimsOf(KernelOp kernel, LaunchOp launch) {
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (isa<DimArgAttr>(attr)) {
-      int64_t block = blockOf(argument);
+      Dim dim = measure(argument);
       if (isConditioned(launch, kernel, argument))
-        fixed.push_back({argument, 1});
+        fixed.push_back({argument, 1, 1});
       else
-        (block > 1 ? dims.all : uncut).push_back({argument, block});
+        (dim.block > 1 ? dims.all : uncut).push_back(dim);
     }
   dims.numCut = dims.all.size();
+  // Rows and keys of self-attention are tiles and steps of one dimension: what
+  // goes round the rings are steps.
+  for (Dim &dim : dims.all)
+    if (dim.step == 0)
+      dim.step = dim.block;
   dims.numUncut = uncut.size();
   for (bool differ : {true, false})
     llvm::copy_if(uncut, std::back_inserter(dims.all), [&](const Dim &dim) {
@@ -249,7 +270,7 @@ std::vector<Trial> makeFurtherTrials(KernelOp kernel) {
     return trials;
   constexpr int64_t off = 3; // less than a row of any product
   size_t last = dims.numCut - 1;
-  int64_t step = dims.all[last].block;
+  int64_t step = dims.all[last].step;
   for (int64_t steps : {2, 3})
     for (int64_t part : {4, 1}) {
       Trial trial;
@@ -278,6 +299,13 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   SmallVector<int64_t> choices{1, 2, 3, longCount};
   if (!nonempty)
     choices.push_back(0);
+  // Where tiles and steps are of one dimension a tile has several steps: so
+  // many fewer tiles go round the rings.
+  int64_t longTiles = longCount;
+  if (numCut == 1 && dims[0].step < dims[0].block)
+    longTiles = std::min<int64_t>(
+        longCount,
+        2 + llvm::divideCeil(longCount * dims[0].step, dims[0].block));
   // One of each dimension that is not cut, or `others` of the first such.
   auto sized = [&](ArrayRef<size_t> counts, int64_t others) {
     Trial trial;
@@ -286,7 +314,10 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
       int64_t count = i < varied ? choices[counts[i]] : isOther ? others : 1;
       // Two blocks, the second one not full.
       bool isPartial = dim.block > 1 && count == 2;
-      trial.dims.push_back({dim.value, dim.block * count - isPartial});
+      int64_t size = dim.block * count - isPartial;
+      if (i < varied && count == longCount)
+        size = i < numCut ? dim.step * count : longTiles;
+      trial.dims.push_back({dim.value, size});
     }
     return trial;
   };
@@ -305,8 +336,8 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     int64_t middle = largest / 2 + largest / 8;
     samples.insert(middle);
     // What is cut last is what steps take: one step, and that not whole.
-    if (numCut > 0 && dims[numCut - 1].block < largest)
-      samples.insert(dims[numCut - 1].block - 1);
+    if (numCut > 0 && dims[numCut - 1].step < largest)
+      samples.insert(dims[numCut - 1].step - 1);
     for (const auto &[dim, given] : llvm::zip(dims, trial.dims))
       if (dim.block > 1 && given.second > 0) {
         samples.insert(given.second - 1);
@@ -327,11 +358,11 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     for (size_t turn = 0; turn < trial.samples.size(); ++turn)
       addBlocks(list, trial, kernel, launch, turn);
     bool hasSteps =
-        numCut > 0 && trial.dims[numCut - 1].second > dims[numCut - 1].block;
+        numCut > 0 && trial.dims[numCut - 1].second > dims[numCut - 1].step;
     if (!trial.alternates || !hasSteps || !hasCallersIntegers(kernel))
       return;
     // Windows of several steps, and of less than one, where there are several.
-    int64_t part = dims[numCut - 1].block - 1;
+    int64_t part = dims[numCut - 1].step - 1;
     for (size_t turn = 0; turn < trial.samples.size(); ++turn) {
       trial.callers = turn % 2 == 0 && llvm::is_contained(trial.samples, part)
                           ? part

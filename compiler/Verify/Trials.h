@@ -36,7 +36,8 @@ mlir::AffineExpr extentOf(sm::LaunchOp launch, mlir::StringAttr tensor,
 /// their kernels are executed with concrete sizes. A dimension that the kernel
 /// cuts into blocks takes 1, 2 and 3 blocks in all combinations, and beside 1
 /// and 2 of the others none, or `longCount`, which is twice round the largest
-/// ring and one more; the second of two blocks is not full. One block of all
+/// ring and one more (steps, where a single dimension has tiles and steps); the
+/// second of two blocks is not full. One block of all
 /// but the last takes every integer first, at one of the last with two of a
 /// dimension that is not cut; so does a quarter of one, at two of the last.
 /// There, too, two tiles one after the other are as long as goes round the

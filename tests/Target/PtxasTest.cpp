@@ -152,6 +152,16 @@ TEST_F(PtxasTest, FailureShowsOutput) {
   EXPECT_NE(result.message.find("bad operand"), std::string::npos);
 }
 
+TEST_F(PtxasTest, AnOldOneTakesKernelsOneByOne) {
+  ptx::PtxasResult result = ptx::assemble(
+      "ptx", "sm_80",
+      script(std::string("case \"$*\" in *--split-compile*) echo \"Unknown "
+                         "option '--split-compile'\" >&2; exit 1;; esac\n") +
+             writeCubin));
+  EXPECT_EQ(result.status, ptx::PtxasStatus::Ok) << result.message;
+  EXPECT_EQ(result.cubin, "cubin\n");
+}
+
 TEST_F(PtxasTest, RemarkIsAnError) {
   ptx::PtxasResult result = ptx::assemble(
       "ptx", "sm_90a",

@@ -28,17 +28,17 @@ struct CompileOptions {
 };
 
 constexpr const char *emitChoices =
-    "cubin, ptx, llvm, sm[:seq|:async|:final|:lanes], tile[:bound], manifest, header";
+    "cubin, ptx, llvm, sm[:seq|:async|:final|:lanes], tile[:bound], manifest, "
+    "header";
 
 /// The stages whose product is text.
 std::optional<Emit> textStage(std::string_view name) {
   const std::pair<std::string_view, Emit> stages[] = {
-      {"tile", Emit::Tile},         {"tile:bound", Emit::TileBound},
-      {"sm", Emit::SmSeq},          {"sm:seq", Emit::SmSeq},
-      {"sm:async", Emit::SmAsync},  {"sm:final", Emit::SmFinal},
-      {"sm:lanes", Emit::SmLanes},
-      {"llvm", Emit::Llvm},         {"ptx", Emit::Ptx},
-      {"manifest", Emit::Manifest},
+      {"tile", Emit::Tile},        {"tile:bound", Emit::TileBound},
+      {"sm", Emit::SmSeq},         {"sm:seq", Emit::SmSeq},
+      {"sm:async", Emit::SmAsync}, {"sm:final", Emit::SmFinal},
+      {"sm:lanes", Emit::SmLanes}, {"llvm", Emit::Llvm},
+      {"ptx", Emit::Ptx},          {"manifest", Emit::Manifest},
   };
   for (const auto &[text, stage] : stages)
     if (text == name)
@@ -92,8 +92,10 @@ std::string makeHeader(const std::string &name, const Manifest &manifest,
   return text + fmt::format("\n}};\n\n#endif /* {}_H */\n", guard);
 }
 
-/// What --verbose says: remarks, and the plans in effect.
+/// What --verbose says: remarks, the plans in effect, and where time went.
 void tell(const CompileResult &result) {
+  for (const auto &[phase, milliseconds] : result.phases)
+    fmt::print(stderr, "time: {} {:.0f} ms\n", phase, milliseconds);
   for (const std::string &remark : result.remarks)
     fmt::print(stderr, "remark: {}\n", remark);
   for (const std::string &complaint : result.complaints)

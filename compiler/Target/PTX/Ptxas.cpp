@@ -77,7 +77,12 @@ static bool speaksAsPtxas(StringRef printed) {
   return printed.contains("ptxas") || printed.contains("error");
 }
 
-PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
+/// Kernels side by side on the cores there are: the same code, and half the
+/// time where there are several.
+static constexpr const char *splitFlag = "--split-compile=0";
+
+static PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas,
+                            bool splits) {
   auto cannotRun = [](const Status &status) {
     return failure(PtxasStatus::CannotRun, status.message());
   };
@@ -85,12 +90,17 @@ PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
   Result<MemoryFile> output = MemoryFile::create();
   if (!input.ok() || !output.ok())
     return cannotRun(input.ok() ? output.status() : input.status());
-  Result<ProcessResult> run =
-      runProcess({ptxas.str(), ("-arch=" + arch).str(), "-O3", "-v",
-                  input->path(), "-o", output->path()},
-                 timeLimit);
+  std::vector<std::string> command{
+      ptxas.str(), ("-arch=" + arch).str(), "-O3", "-v", input->path(),
+      "-o",        output->path()};
+  if (splits)
+    command.push_back(splitFlag);
+  Result<ProcessResult> run = runProcess(command, timeLimit);
   if (!run.ok())
     return cannotRun(run.status());
+  // An old one does not know how.
+  if (!run->ok() && splits && StringRef(run->output).contains("split-compile"))
+    return assemble(ptx, arch, ptxas, /*splits=*/false);
   if (!run->ok()) {
     std::string message =
         ("'" + ptxas + "' " + run->describe() + " for " + arch).str();
@@ -118,6 +128,10 @@ PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
     return failure(PtxasStatus::CannotRun,
                    "'" + ptxas + "' wrote no cubin: is it ptxas?");
   return result;
+}
+
+PtxasResult assemble(StringRef ptx, StringRef arch, StringRef ptxas) {
+  return assemble(ptx, arch, ptxas, /*splits=*/true);
 }
 
 } // namespace selvedge::ptx

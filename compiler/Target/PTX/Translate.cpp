@@ -9,8 +9,12 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
+
+#include <set>
 
 namespace selvedge::ptx {
 
@@ -29,6 +33,69 @@ OwningOpRef<ModuleOp> extractDeviceCode(ModuleOp module) {
     if (isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op))
       builder.clone(op);
   return device;
+}
+
+std::vector<OwningOpRef<ModuleOp>> splitDeviceCode(ModuleOp module) {
+  std::vector<OwningOpRef<ModuleOp>> parts;
+  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (kernel.isExternal())
+      continue;
+    ModuleOp part = *parts.emplace_back(ModuleOp::create(module.getLoc()));
+    OpBuilder builder = OpBuilder::atBlockEnd(part.getBody());
+    for (Operation &op : *module.getBody()) {
+      auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+      if (isa<LLVM::GlobalOp>(op) || function == kernel ||
+          (function && function.isExternal()))
+        builder.clone(op);
+    }
+  }
+  return parts;
+}
+
+/// Copies PTX with the number behind each `label` changed.
+static std::string renumbered(llvm::StringRef ptx, llvm::StringRef label,
+                              llvm::function_ref<int64_t(int64_t)> numberOf) {
+  std::string text;
+  for (size_t at; (at = ptx.find(label)) != llvm::StringRef::npos;) {
+    int64_t number = 0;
+    text += ptx.take_front(at + label.size());
+    ptx = ptx.drop_front(at + label.size());
+    if (!ptx.consumeInteger(10, number))
+      text += std::to_string(numberOf(number));
+  }
+  text += ptx;
+  return text;
+}
+
+std::string joinPtx(llvm::ArrayRef<std::string> parts) {
+  // What comes before kernels, and before each what it uses first.
+  constexpr llvm::StringLiteral mark = "\t// .globl", entry = ".visible .entry";
+  // Numbered through by LLVM: blocks by function, ours (`${:uid}`) one by one.
+  constexpr llvm::StringLiteral block = "$L__BB", wait = "WAIT_";
+  std::string text;
+  std::set<std::string> declared;
+  int64_t numWaits = 0;
+  for (auto [i, part] : llvm::enumerate(parts)) {
+    llvm::StringRef rest = part;
+    size_t first = rest.find(mark);
+    if (i == 0)
+      text = rest.take_front(first);
+    rest = rest.drop_front(first);
+    llvm::StringRef head = rest.take_front(rest.find('\n') + 1);
+    rest = rest.drop_front(head.size());
+    text += head;
+    llvm::StringRef shared = rest.take_front(rest.find(entry));
+    rest = rest.drop_front(shared.size());
+    if (declared.insert(shared.str()).second)
+      text += shared;
+    int64_t before = numWaits;
+    text += renumbered(renumbered(rest, block, [i = i](int64_t) { return i; }),
+                       wait, [&](int64_t number) {
+                         numWaits = std::max(numWaits, before + number + 1);
+                         return before + number;
+                       });
+  }
+  return text;
 }
 
 /// The LLVM dialect cannot say `convergent`. Without it LLVM may move an asm

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# Seconds from nothing compiled to the first result of attention: ours and the libraries that compile when they are called.
+# SPDX-License-Identifier: MIT
+"""Each candidate has a process of its own per run, with empty caches; imports and the CUDA context are not counted, loading the code is.
+
+    cold_start.py [--program build/bin/selvedge] [--peers FOLDER] [--runs 3] [--json FILE] [NAME...]
+
+Ours is the whole way: the compiler as a program, its artefact on disk, loaded and launched through libselvedge. Its phases are those of `compile --verbose`.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PEERS = ("fa4", "flex", "tilelang")
+CACHES = {"XDG_CACHE_HOME": "xdg", "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor", "CUTE_DSL_CACHE_DIR": "cute", "TILELANG_CACHE_DIR": "tilelang",
+          "CUDA_CACHE_PATH": "cuda", "FLASH_ATTENTION_CUTE_DSL_CACHE_DIR": "fa4"}
+
+
+def cell_of(arguments):
+    import attention
+
+    return attention.square("cold", arguments.length, 16, 16, arguments.head, arguments.head, arguments.causal, b=2)
+
+
+def cold_ours(arguments, cell, tensors, folder):
+    """Seconds of the compiler, and of loading and the first launch."""
+    import attention
+    import selvedge_op
+    import torch
+    from workload import Context
+
+    build = attention.build(cell, arguments.arch)
+    command = [arguments.program, "compile", os.path.join(ROOT, "templates", build.template), "--op", build.op, "--arch", build.arch, "--verbose",
+               "-o", os.path.join(folder, build.file())]
+    for key, value in build.params.items():
+        command += ["--set", f"{key}={value}"]
+    library = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(arguments.program))), "lib", "libselvedge.so")
+    os.symlink(library, os.path.join(folder, "libselvedge.so"))
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True)
+    compiled = time.perf_counter()
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    run, _ = attention.selvedge(False)(cell, tensors, Context(library=selvedge_op.Library(folder), arch=arguments.arch))
+    run()
+    torch.cuda.synchronize()
+    phases = {name: float(ms) / 1e3 for name, ms in re.findall(r"time: (\w+) ([0-9.]+) ms", done.stderr)}
+    return {"seconds": time.perf_counter() - start, "compiler": compiled - start, **phases}
+
+
+def cold_peer(name, cell, tensors):
+    """Seconds of the first call; the import is reported beside it."""
+    import attention_peers
+    import torch
+
+    candidate = next(c for c in attention_peers.CANDIDATES if c.name == name)
+    start = time.perf_counter()
+    for module in {"fa4": ["flash_attn.cute.interface"], "tilelang": ["tilelang"], "flex": ["torch._inductor.compile_fx"]}[name]:
+        attention_peers.package(module)
+    imported = time.perf_counter()
+    run, _ = candidate.make(cell, tensors, None)
+    run()
+    torch.cuda.synchronize()
+    return {"seconds": time.perf_counter() - imported, "import": imported - start}
+
+
+def child(arguments):
+    import attention
+    import attention_peers
+    import torch
+
+    if arguments.peers:
+        attention_peers.find_packages(arguments.peers)
+    cell = cell_of(arguments)
+    tensors = attention.data(cell)
+    (tensors["q"] + 1).sum().item()
+    name = arguments.child
+    result = cold_ours(arguments, cell, tensors, os.environ["COLD_FOLDER"]) if name == "selvedge" else cold_peer(name, cell, tensors)
+    print("COLD " + json.dumps(result))
+
+
+def measure(name, arguments):
+    """One run in a process of its own; what it said where it failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, COLD_FOLDER=folder, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=HERE + os.pathsep + os.environ.get("PYTHONPATH", ""))
+        for variable, place in CACHES.items():
+            environment[variable] = os.path.join(folder, place)
+            os.makedirs(environment[variable])
+        # Relative to the caller, not to this file.
+        command = [sys.executable, os.path.abspath(__file__), "--child", name, "--program", os.path.abspath(arguments.program), "--arch", arguments.arch,
+                   "--head", str(arguments.head), "--length", str(arguments.length)]
+        command += ["--causal"] * arguments.causal + (["--peers", os.path.abspath(arguments.peers)] if arguments.peers else [])
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+        except subprocess.TimeoutExpired:
+            return {"error": "600 s are over"}
+    for line in done.stdout.splitlines():
+        if line.startswith("COLD "):
+            return json.loads(line[5:])
+    last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+    return {"error": last[:300]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="selvedge " + " ".join(PEERS))
+    parser.add_argument("--program", default=os.path.join(ROOT, "build", "bin", "selvedge"))
+    parser.add_argument("--peers", help="what unpack_peers.sh unpacked")
+    parser.add_argument("--arch", default="sm_90a")
+    parser.add_argument("--head", type=int, default=128)
+    parser.add_argument("--length", type=int, default=1024)
+    parser.add_argument("--causal", action="store_true")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--json", help="file for all runs")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        return child(arguments)
+    results = {}
+    for name in arguments.names or ("selvedge",) + PEERS:
+        runs = results[name] = [measure(name, arguments) for _ in range(arguments.runs)]
+        good = [run for run in runs if "error" not in run]
+        if not good:
+            print(f"{name:10} {runs[-1]['error']}")
+            continue
+        middle = {key: statistics.median(run[key] for run in good) for key in good[0]}
+        rest = ", ".join(f"{key} {value:.2f}" for key, value in middle.items() if key != "seconds")
+        print(f"{name:10} {middle['seconds']:6.2f} s  ({rest}; median of {len(good)})", flush=True)
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(dict(cores=os.cpu_count(), head=arguments.head, causal=arguments.causal, results=results), file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
