@@ -28,17 +28,17 @@ struct CompileOptions {
 };
 
 constexpr const char *emitChoices =
-    "cubin, ptx, llvm, sm[:seq|:async|:final|:lanes], tile[:bound], manifest, header";
+    "cubin, ptx, llvm, sm[:seq|:async|:final|:lanes], tile[:bound], manifest, "
+    "header";
 
 /// The stages whose product is text.
 std::optional<Emit> textStage(std::string_view name) {
   const std::pair<std::string_view, Emit> stages[] = {
-      {"tile", Emit::Tile},         {"tile:bound", Emit::TileBound},
-      {"sm", Emit::SmSeq},          {"sm:seq", Emit::SmSeq},
-      {"sm:async", Emit::SmAsync},  {"sm:final", Emit::SmFinal},
-      {"sm:lanes", Emit::SmLanes},
-      {"llvm", Emit::Llvm},         {"ptx", Emit::Ptx},
-      {"manifest", Emit::Manifest},
+      {"tile", Emit::Tile},        {"tile:bound", Emit::TileBound},
+      {"sm", Emit::SmSeq},         {"sm:seq", Emit::SmSeq},
+      {"sm:async", Emit::SmAsync}, {"sm:final", Emit::SmFinal},
+      {"sm:lanes", Emit::SmLanes}, {"llvm", Emit::Llvm},
+      {"ptx", Emit::Ptx},          {"manifest", Emit::Manifest},
   };
   for (const auto &[text, stage] : stages)
     if (text == name)
