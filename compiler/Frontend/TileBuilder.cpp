@@ -59,7 +59,8 @@ Value TileBuilder::place(Operation *op) {
   // the program computes them: moving a large tile out of a loop is the
   // scheduler's decision.
   Type element = getElementTypeOrSelf(op->getResult(0).getType());
-  bool isVector = isa<LoadOp, SplatOp>(op) &&
+  // A select chooses between an optional tensor and its default.
+  bool isVector = isa<LoadOp, SplatOp, arith::SelectOp>(op) &&
                   axesOf(op->getResult(0).getType()).size() <= 1;
   bool isShared = element.isInteger() || isa<arith::ConstantOp>(op) || isVector;
   if (!isShared) {
