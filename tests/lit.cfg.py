@@ -1,4 +1,4 @@
-# The lit suite. Features: `ptxas`, `nvdisasm` and `gpu` where there is one.
+# The lit suite. Features: `ptxas`, `nvdisasm` and `gpu` where there is one, `plain` without sanitizers.
 import ctypes
 import os
 import shutil
@@ -44,6 +44,9 @@ for tool in ["ptxas", "nvdisasm"]:
         config.environment["SELVEDGE_" + tool.upper()] = found
         config.substitutions.append(("%" + tool, found))
         path.append(os.path.dirname(found))
+if "sanitize" not in config.cxx_flags:
+    # Programs of others can link our libraries.
+    config.available_features.add("plain")
 if has_gpu():
     config.available_features.add("gpu")
     config.excludes.remove("gpu")
@@ -61,4 +64,6 @@ for name in ["HOME", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"]:
 root = os.path.dirname(config.test_source_root)
 fake = os.path.join(config.selvedge_build, "tests/tools/fake-cuda")
 config.substitutions.append(("%fakecuda", fake))
+config.substitutions.append(("%build", config.selvedge_build))
+config.substitutions.append(("%examples", os.path.join(root, "examples")))
 config.substitutions.append(("%templates", os.path.join(root, "templates")))

@@ -5,32 +5,33 @@
 #include "compiler/Target/PTX/Ptxas.h"
 #include "selvedge/Artifact.h"
 #include "selvedge/DiskCache.h"
+#include "selvedge/File.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/ManagedStatic.h"
 
 #include <chrono>
-#include <dlfcn.h>
+#include <optional>
 
 namespace selvedge {
 
-/// This compiler: the program or library that holds it.
+/// This compiler: the program or library that holds it, and the libraries that
+/// it was linked with.
 static std::string identifyCompiler() {
-  Dl_info info = {};
-  if (!::dladdr(reinterpret_cast<const void *>(&compileCached), &info) ||
-      !info.dli_fname)
-    return compilerVersion();
-  // A program's name is as it was called.
-  std::string path = info.dli_fname;
-  return std::string(compilerVersion()) + ' ' +
-         identifyFile(path.find('/') == std::string::npos ? "/proc/self/exe"
-                                                          : path);
+  using Verify = llvm::LogicalResult (*)(mlir::Operation *, bool);
+  std::string text = compilerVersion();
+  for (const void *inside :
+       {reinterpret_cast<const void *>(&compileCached),
+        reinterpret_cast<const void *>(static_cast<Verify>(&mlir::verify)),
+        reinterpret_cast<const void *>(&llvm::llvm_shutdown)})
+    text += ' ' + identifyCode(inside);
+  return text;
 }
 
 static std::string keyOf(const CompileRequest &request,
                          const std::string &ptxas) {
   static const std::string compiler = identifyCompiler();
   std::string assembler = identifyFile(ptxas);
-  // Any plan that is stored changes the folder.
-  std::string plans =
-      request.planFolder.empty() ? "" : identifyFile(request.planFolder);
   std::vector<std::string_view> parts = {
       compiler,
       assembler,
@@ -38,28 +39,59 @@ static std::string keyOf(const CompileRequest &request,
       request.op,
       request.source,
       request.plan,
-      plans,
+      request.planFolder,
       request.device,
       request.masks == MaskMode::Exact ? "exact" : "tile",
       request.isStrict ? "strict" : ""};
+  std::vector<std::pair<std::string, std::string>> imported =
+      importedFiles(request);
+  for (const auto &[path, text] : imported)
+    parts.push_back(text);
+  // Where the files end and the bindings begin.
+  parts.push_back("");
   for (const auto &[name, value] : request.bindings)
     parts.insert(parts.end(), {name, value});
   return DiskCache::key(parts, request.arch + ".selv");
 }
 
-/// The key of a compilation that said something, which names the file.
+/// What a file of plans holds, in digits; "none" where there is no file.
+static std::string planState(const std::string &path) {
+  Result<std::string> text = path.empty() ? std::string() : readFile(path);
+  return text.ok() ? checksumOf(*text) : "none";
+}
+
+/// An entry of the cache: the file of plans that the compilation asked, its
+/// state then, and the artefact.
+static std::string makeEntry(const CompileResult &result) {
+  return result.planFile + '\n' + planState(result.planFile) + '\n' +
+         encodeArtifact({result.manifest, result.ptx, result.cubin});
+}
+
+/// The key of a compilation that said something, which names files.
 static std::string notedKey(const std::string &key,
                             const CompileRequest &request,
                             std::string_view suffix) {
-  return DiskCache::key({key, request.fileName}, suffix);
+  std::vector<std::string_view> parts = {key, request.fileName};
+  std::vector<std::pair<std::string, std::string>> imported =
+      importedFiles(request);
+  for (const auto &[path, text] : imported)
+    parts.push_back(path);
+  return DiskCache::key(parts, suffix);
 }
 
-static std::optional<CompileResult> readArtifact(const DiskCache &cache,
-                                                 const std::string &key) {
-  std::optional<std::string> entry = cache.read(key);
-  if (!entry)
+/// The artefact of an entry whose plans are still the same.
+static std::optional<CompileResult> readEntry(const DiskCache &cache,
+                                              const std::string &key) {
+  std::optional<std::string> content = cache.read(key);
+  if (!content)
     return std::nullopt;
-  Result<Artifact> artifact = decodeArtifact(*entry);
+  std::string_view entry = *content;
+  size_t path = entry.find('\n');
+  size_t state = path == entry.npos ? path : entry.find('\n', path + 1);
+  if (state == entry.npos || planState(std::string(entry.substr(0, path))) !=
+                                 entry.substr(path + 1, state - path - 1))
+    return std::nullopt;
+  Result<Artifact> artifact = decodeArtifact(entry.substr(state + 1));
   if (!artifact.ok())
     return std::nullopt;
   CompileResult result;
@@ -72,46 +104,53 @@ static std::optional<CompileResult> readArtifact(const DiskCache &cache,
 static std::optional<CompileResult> readCache(const DiskCache &cache,
                                               const std::string &key,
                                               const CompileRequest &request) {
-  if (std::optional<CompileResult> silent = readArtifact(cache, key))
+  if (std::optional<CompileResult> silent = readEntry(cache, key))
     return silent;
   std::optional<std::string> notes =
       cache.read(notedKey(key, request, ".notes"));
   if (!notes)
     return std::nullopt;
   std::optional<CompileResult> result =
-      readArtifact(cache, notedKey(key, request, ".selv"));
+      readEntry(cache, notedKey(key, request, ".selv"));
   if (result)
     result->diagnostics = std::move(*notes);
   return result;
 }
 
-CompileResult compileCached(const CompileRequest &request) {
+static CompileResult compileWith(const CompileRequest &request,
+                                 const std::string &ptxas) {
   auto start = std::chrono::steady_clock::now();
-  std::string ptxas = ptx::findPtxas(request.ptxas);
-  if (ptxas.empty() || request.arch.empty())
-    return compile(request);
   DiskCache cache;
-  if (std::optional<CompileResult> found =
-          readCache(cache, keyOf(request, ptxas), request)) {
+  std::string key = keyOf(request, ptxas);
+  if (std::optional<CompileResult> found = readCache(cache, key, request)) {
     std::chrono::duration<double, std::milli> time =
         std::chrono::steady_clock::now() - start;
     found->phases.emplace_back("cache", time.count());
     return std::move(*found);
   }
   CompileResult result = compile(request);
-  if (result.status != CompileStatus::Ok)
+  // An imported file may have changed meanwhile.
+  if (result.status != CompileStatus::Ok || keyOf(request, ptxas) != key)
     return result;
-  // The compilation may have stored its plans.
-  std::string key = keyOf(request, ptxas);
-  std::string content =
-      encodeArtifact({result.manifest, result.ptx, result.cubin});
   if (result.diagnostics.empty()) {
-    cache.write(key, content);
+    cache.write(key, makeEntry(result));
   } else {
-    cache.write(notedKey(key, request, ".selv"), content);
+    cache.write(notedKey(key, request, ".selv"), makeEntry(result));
     cache.write(notedKey(key, request, ".notes"), result.diagnostics);
   }
   return result;
+}
+
+CompileResult compileCached(const CompileRequest &request) {
+  std::string ptxas = ptx::findPtxas(request.ptxas);
+  if (!request.planFolder.empty() || request.ignoresStoredPlans ||
+      cacheFolder().empty())
+    return ptxas.empty() || request.arch.empty() ? compile(request)
+                                                 : compileWith(request, ptxas);
+  CompileRequest complete = request;
+  complete.planFolder = cacheFolder() + "/plans";
+  return ptxas.empty() || request.arch.empty() ? compile(complete)
+                                               : compileWith(complete, ptxas);
 }
 
 } // namespace selvedge

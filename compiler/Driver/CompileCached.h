@@ -9,8 +9,9 @@ namespace selvedge {
 
 /// compile() with cubin, or its result from the cache of the runtime
 /// (selvedge/DiskCache.h); then the only phase is "cache". The key covers
-/// source, op, bindings and arch, this compiler and the ptxas at hand. What
-/// failed or had something to say is compiled again.
+/// source, imported files, op, bindings and arch, the builds of this compiler
+/// and of the ptxas at hand, and the plans stored for the program. What failed
+/// or had something to say is compiled again. Thread safe.
 CompileResult compileCached(const CompileRequest &request);
 
 } // namespace selvedge

@@ -22,8 +22,12 @@ CompileResult compile(const CompileRequest &request, bool withCubin) {
   if (!ready || !session.compileToPtx() || !withCubin)
     return std::move(session.result);
   session.assemble();
-  if (session.isFree() && driver::needsSearch(session.getLog()))
-    return driver::searchPlans(request, session);
+  if (session.isFree() && driver::needsSearch(session.getLog())) {
+    std::string planFile = session.result.planFile;
+    CompileResult result = driver::searchPlans(request, session);
+    result.planFile = std::move(planFile);
+    return result;
+  }
   session.result.complaints = driver::complaintsOf(session.getLog());
   return std::move(session.result);
 }
@@ -123,7 +127,7 @@ CompileResult listOps(const CompileRequest &request,
   CompileResult result;
   std::vector<frontend::OpInfo> found;
   frontend::Input input{request.fileName, request.source, request.op,
-                        &request.bindings};
+                        &request.bindings, request.importFolders};
   if (!frontend::listOps(input, found, result.diagnostics))
     result.status = CompileStatus::BadInput;
   ops.clear();
@@ -131,6 +135,20 @@ CompileResult listOps(const CompileRequest &request,
     ops.push_back(
         {std::move(op.name), std::move(op.signature), std::move(op.comment)});
   return result;
+}
+
+std::vector<std::string> templateFolders() {
+  return frontend::shippedFolders();
+}
+
+std::vector<std::pair<std::string, std::string>>
+importedFiles(const CompileRequest &request) {
+  std::vector<std::pair<std::string, std::string>> files;
+  frontend::Input input{request.fileName, request.source, request.op,
+                        &request.bindings, request.importFolders};
+  for (frontend::SourceFile &file : frontend::importedFiles(input))
+    files.emplace_back(std::move(file.path), std::move(file.text));
+  return files;
 }
 
 std::string findPtxas() { return ptx::findPtxas(); }

@@ -32,6 +32,9 @@ struct CompileRequest {
   std::string fileName;
   /// The text of the `.tile` file.
   std::string source;
+  /// Where `import` looks, after the importing file's folder and before
+  /// templateFolders().
+  std::vector<std::string> importFolders;
   /// Op to compile; empty: the only op of the file, else the first one.
   std::string op;
   /// `--set NAME=VALUE` bindings of parameters.
@@ -46,8 +49,11 @@ struct CompileRequest {
   /// `planFolder` for the program, else the model's.
   std::string plan;
   /// Folder of plans that were measured, or found to assemble well, before.
-  /// Empty: none is read or written.
+  /// Empty: none is read or written by compile(); compileCached() takes that of
+  /// the cache, where `bench --tune` stores plans.
   std::string planFolder;
+  /// Whether compileCached() leaves plans alone where no folder is given.
+  bool ignoresStoredPlans = false;
   /// Name of the GPU whose measurements count; empty: the latest of any.
   std::string device;
   /// Whether it is an error that a verifier refuses the roles of a kernel,
@@ -93,6 +99,9 @@ struct CompileResult {
   std::string cubin;
   /// The choice of plans in effect; empty where the model's first ones are.
   std::string plan;
+  /// The file of the plan folder that was asked for plans, whether or not it
+  /// exists; empty where none was.
+  std::string planFile;
   /// What a program lost on its way, and why: kernels without warp roles.
   std::vector<std::string> remarks;
   /// Why the plans are not good: kernels that spill, or are serialised.
@@ -162,6 +171,16 @@ struct PlanMeasurement {
 /// says where.
 CompileResult keepPlan(const CompileRequest &request,
                        const PlanMeasurement &measurement, std::string &path);
+
+/// Folders that may hold the shipped templates, best first: the variable
+/// SELVEDGE_TEMPLATES, then places beside the program or library that holds the
+/// compiler.
+std::vector<std::string> templateFolders();
+
+/// The files that the source of `request` imports, directly or not: paths and
+/// texts.
+std::vector<std::pair<std::string, std::string>>
+importedFiles(const CompileRequest &request);
 
 /// Searches ptxas as CompileRequest::ptxas describes; empty when not found.
 std::string findPtxas();

@@ -25,6 +25,8 @@ static std::string fileName(const CompileRequest &request, ModuleOp module) {
   os << compilerVersion() << '\0' << request.arch << '\0'
      << program.getSymName() << '\0' << program.getParams() << '\0'
      << request.source;
+  for (const auto &[path, text] : importedFiles(request))
+    os << '\0' << text;
   // Masks that are exact take registers of their own.
   if (request.masks == MaskMode::Exact)
     os << '\0' << "exact";
@@ -44,9 +46,22 @@ PlanStore::PlanStore(const CompileRequest &request, ModuleOp module)
   file = path.str().str();
 }
 
+/// Whether brackets nest deeper than in any file of plans: the parser recurses.
+static bool isTooDeep(llvm::StringRef text) {
+  constexpr int limit = 16;
+  int depth = 0;
+  for (char c : text) {
+    depth += c == '[' || c == '{';
+    depth -= c == ']' || c == '}';
+    if (depth > limit)
+      return true;
+  }
+  return false;
+}
+
 json::Object PlanStore::read() const {
   auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
+  if (!buffer || isTooDeep((*buffer)->getBuffer()))
     return {};
   llvm::Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value) {

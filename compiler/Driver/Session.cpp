@@ -92,7 +92,7 @@ bool Session::parse() {
   SourceDiagnostics diagnostics(context, request.fileName, request.source,
                                 result.diagnostics);
   frontend::Input input{request.fileName, request.source, request.op,
-                        &request.bindings};
+                        &request.bindings, request.importFolders};
   module = frontend::buildModule(context, input, result.diagnostics);
   if (!module) {
     result.status = CompileStatus::BadInput;
@@ -114,6 +114,7 @@ bool Session::choosePlans() {
       text = stored->plan;
       plans.origin = stored->origin;
     }
+    result.planFile = store.path();
   }
   std::optional<schedule::PlanChoice> choice = schedule::parseChoice(text);
   if (!choice)

@@ -51,15 +51,26 @@ static llvm::StringRef nameOf(llvm::SourceMgr::DiagKind kind) {
   llvm_unreachable("all kinds are handled");
 }
 
+unsigned SourceDiagnostics::bufferOf(llvm::StringRef name) {
+  if (name == fileName)
+    return manager.getMainFileID();
+  auto [known, isNew] = imported.try_emplace(name.str(), 0);
+  if (isNew)
+    if (auto buffer = llvm::MemoryBuffer::getFile(name))
+      known->second =
+          manager.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  return known->second;
+}
+
 void SourceDiagnostics::print(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error && numErrors++ == 0)
     firstError = diagnostic.str();
   llvm::SourceMgr::DiagKind kind = kindOf(diagnostic.getSeverity());
   llvm::SMLoc place;
   if (auto loc = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
-    if (loc.getFilename().getValue() == fileName)
-      place = manager.FindLocForLineAndColumn(manager.getMainFileID(),
-                                              loc.getLine(), loc.getColumn());
+    if (unsigned buffer = bufferOf(loc.getFilename().getValue()))
+      place = manager.FindLocForLineAndColumn(buffer, loc.getLine(),
+                                              loc.getColumn());
   llvm::raw_string_ostream os(text);
   if (place.isValid())
     manager.GetMessage(place, kind, diagnostic.str())

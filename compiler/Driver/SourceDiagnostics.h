@@ -6,6 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <map>
 #include <string>
 
 namespace selvedge::driver {
@@ -25,7 +26,12 @@ public:
 private:
   void print(mlir::Diagnostic &diagnostic);
 
+  /// The text of a file, read when it is needed; 0 where that fails.
+  unsigned bufferOf(llvm::StringRef name);
+
   llvm::SourceMgr manager;
+  /// Buffers of imported files by name.
+  std::map<std::string, unsigned> imported;
   std::string fileName;
   std::string &text;
   std::string firstError;

@@ -25,7 +25,7 @@ namespace {
 class Collector {
 public:
   Collector(Trace &trace, ModuleOp module, const Source &source)
-      : trace(trace), module(module), source(source.text) {
+      : trace(trace), module(module), source(source.file, source.text) {
     result.file = source.file;
   }
 

@@ -13,8 +13,17 @@ namespace selvedge::explain {
 struct Place {
   unsigned line = 0;
   unsigned column = 0;
+  /// The imported file that it is in; empty: the file that is explained.
+  std::string file;
   /// The line's text without indentation.
   std::string text;
+
+  /// "line 22", "flash_fwd.tile:22" in an imported file.
+  std::string where() const {
+    std::string number = std::to_string(line);
+    return file.empty() ? "line " + number
+                        : file.substr(file.rfind('/') + 1) + ":" + number;
+  }
 };
 
 /// One condition under which a lane exists.
@@ -107,8 +116,9 @@ struct Schedule {
 /// A rectangle of a picture, in elements.
 struct Cell {
   int64_t x, y, width, height;
-  /// `present` (`init` where it is written by an initialisation), or the origin
-  /// of the first predicate that is false.
+  /// `present` (`init` where it is written by an initialisation); the origin of
+  /// the first predicate that is false, `untested` where no code evaluates
+  /// that; `unknown` where it depends on data.
   std::string state;
 };
 

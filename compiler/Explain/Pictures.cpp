@@ -17,6 +17,8 @@ namespace {
 struct Test {
   Value predicate;
   std::string origin;
+  /// Whether no code evaluates it.
+  bool untested = false;
 };
 
 /// Cells of one row of sample points, as runs of one state.
@@ -50,12 +52,15 @@ private:
     Sample::Point point{{picture.colAxis, col}};
     if (!picture.rowAxis.empty())
       point[picture.rowAxis] = row;
+    bool isUntested = false, isUnknown = false;
     for (const Test &test : tests) {
       std::optional<int64_t> value = sample.evaluate(test.predicate, point);
-      if (value && !*value)
+      if (value && !*value && !test.untested)
         return test.origin;
+      isUntested |= value && !*value;
+      isUnknown |= !value;
     }
-    return present;
+    return isUntested ? "untested" : isUnknown ? "unknown" : present;
   }
 
   Runs runsOf(int64_t row) {
@@ -83,11 +88,21 @@ private:
   Picture &picture;
 };
 
-/// What absent lanes of the record are, for the legend.
-std::string absentWords(const Record &record) {
-  bool isCleared = llvm::any_of(
-      record.instances, [](const Instance &in) { return in.op == "sm.clear"; });
-  if (isCleared)
+bool hasState(const Picture &picture, StringRef state) {
+  return llvm::any_of(picture.cells,
+                      [&](const Cell &cell) { return cell.state == state; });
+}
+
+/// Whether what a test leaves in the tile is cleared before use.
+bool isCleared(const Record &record) {
+  return llvm::any_of(record.instances, [](const Instance &instance) {
+    return instance.op == "sm.clear";
+  });
+}
+
+/// What lanes are that some code tests, and that are absent.
+std::string testedWords(const Record &record) {
+  if (isCleared(record))
     return "outside the shape memory is never touched; what is not valid may "
            "be "
            "read, but is cleared before use: the tile holds 0";
@@ -98,6 +113,22 @@ std::string absentWords(const Record &record) {
   if (record.kind == "mask")
     return "replaced by " + record.fill;
   return "never written";
+}
+
+/// What absent lanes of the record are, for the legend.
+std::string absentWords(const Record &record, const Picture &picture) {
+  bool anyTested =
+      llvm::any_of(record.predicates, [](const Predicate &predicate) {
+        return !predicate.proved && !predicate.untested;
+      });
+  std::string words = anyTested ? testedWords(record) : "";
+  if (hasState(picture, "untested"))
+    words += (words.empty() ? "" : "; what is untested is ") +
+             std::string("read as it is, and removed later");
+  if (hasState(picture, "unknown"))
+    words += (words.empty() ? "" : "; ") +
+             std::string("which lanes are absent depends on data");
+  return words.empty() ? "none" : words;
 }
 
 ValueRange presenceOf(Operation *op, SmallVectorImpl<Value> &parts) {
@@ -152,7 +183,6 @@ drawPictures(ProgramOp program,
     Picture picture;
     picture.id = record.id;
     picture.title = record.subject;
-    picture.absent = absentWords(record);
     picture.fill = record.fill == "unread" ? "" : record.fill;
     picture.colAxis = axes.back().str();
     picture.cols = sample.coverOf(axes.back());
@@ -166,9 +196,11 @@ drawPictures(ProgramOp program,
     SmallVector<Value> parts;
     for (auto [i, p] : llvm::enumerate(presenceOf(found->second, parts)))
       if (i < record.predicates.size())
-        tests.push_back({p, record.predicates[i].origin});
+        tests.push_back({p, record.predicates[i].origin,
+                         record.predicates[i].untested && !isCleared(record)});
     Painter(sample, tests, record.kind == "init" ? "init" : "present", picture)
         .run();
+    picture.absent = absentWords(record, picture);
     picture.sample = sample.takeUsed();
     pictures.push_back(picture);
   }

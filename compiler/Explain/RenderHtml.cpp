@@ -52,6 +52,9 @@ constexpr std::pair<const char *, const char *> states[] = {
     {"range", "outside the range of the loop"},
     {"valid", "inside the shape, but not valid"},
     {"where", "removed by a mask"},
+    {"optional", "of a tensor that is not given"},
+    {"untested", "absent, and not tested: removed later"},
+    {"unknown", "present or absent: depends on data"},
     {"init", "written by an initialisation"}};
 
 constexpr std::pair<const char *, const char *> fills[] = {
@@ -138,8 +141,8 @@ private:
 
   void place(const Place &place) {
     if (place.line)
-      os << "<br/><span class=\"dim\">line " << place.line << "</span> <code>"
-         << escapeXml(place.text) << "</code>";
+      os << "<br/><span class=\"dim\">" << escapeXml(place.where())
+         << "</span> <code>" << escapeXml(place.text) << "</code>";
   }
 
   static const char *nameOf(const std::string &kind) {

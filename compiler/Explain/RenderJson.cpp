@@ -24,6 +24,7 @@ public:
       list("products", e.proofs, [&](const Proof &p) { write(p); });
       list("outputs", e.outputs, [&](const Output &o) { write(o); });
       list("schedules", e.schedules, [&](const Schedule &s) { write(s); });
+      list("pictures", e.pictures, [&](const Picture &p) { write(p); });
     });
   }
 
@@ -48,6 +49,8 @@ private:
     if (!place.line)
       return;
     json.attributeObject(key, [&] {
+      if (!place.file.empty())
+        json.attribute("file", place.file);
       json.attribute("line", place.line);
       json.attribute("column", place.column);
       json.attribute("text", place.text);
@@ -106,6 +109,27 @@ private:
     json.attribute("init", o.init);
     json.attribute("by", o.by);
     json.attribute("why", o.why);
+  }
+
+  void write(const Picture &p) {
+    json.attribute("id", p.id);
+    json.attribute("title", p.title);
+    json.attribute("row_axis", p.rowAxis);
+    json.attribute("column_axis", p.colAxis);
+    json.attribute("rows", p.rows);
+    json.attribute("columns", p.cols);
+    json.attribute("tile_rows", p.tileRows);
+    json.attribute("tile_columns", p.tileCols);
+    json.attribute("fill", p.fill);
+    json.attribute("absent", p.absent);
+    json.attribute("sample", p.sample);
+    list("cells", p.cells, [&](const Cell &c) {
+      json.attribute("x", c.x);
+      json.attribute("y", c.y);
+      json.attribute("width", c.width);
+      json.attribute("height", c.height);
+      json.attribute("state", c.state);
+    });
   }
 
   void write(const Schedule &s) {

@@ -70,11 +70,13 @@ private:
   }
 
   void rectangle(const Cell &cell) {
-    if (!p.fill.empty() && cell.state != "present" && cell.state != "init")
+    bool isFilled = cell.state != "present" && cell.state != "init" &&
+                    cell.state != "untested" && cell.state != "unknown";
+    if (!p.fill.empty() && isFilled)
       fills.push_back(&cell);
     area(cell.state, cell);
-    os << "><title>" << cell.state << ": " << escapeXml(p.colAxis) << " "
-       << cell.x << ".." << cell.x + cell.width - 1;
+    os << "><title>" << escapeXml(cell.state) << ": " << escapeXml(p.colAxis)
+       << " " << cell.x << ".." << cell.x + cell.width - 1;
     if (!p.rowAxis.empty())
       os << ", " << escapeXml(p.rowAxis) << " " << cell.y << ".."
          << cell.y + cell.height - 1;
@@ -97,9 +99,9 @@ private:
   bool hasCell(int64_t x, int64_t y, bool isPresent) {
     return llvm::any_of(p.cells, [&](const Cell &cell) {
       bool present = cell.state == "present" || cell.state == "init";
-      return present == isPresent && cell.x < x + p.tileCols &&
-             x < cell.x + cell.width && cell.y < y + p.tileRows &&
-             y < cell.y + cell.height;
+      return cell.state != "unknown" && present == isPresent &&
+             cell.x < x + p.tileCols && x < cell.x + cell.width &&
+             cell.y < y + p.tileRows && y < cell.y + cell.height;
     });
   }
 

@@ -49,7 +49,7 @@ namespace {
 
 void printPlace(llvm::raw_ostream &os, const char *label, const Place &place) {
   if (place.line)
-    os << "      " << label << " line " << place.line << ": " << place.text
+    os << "      " << label << " " << place.where() << ": " << place.text
        << "\n";
 }
 
@@ -62,7 +62,7 @@ void printPredicate(llvm::raw_ostream &os, const Predicate &predicate) {
   if (predicate.proved)
     os << ": " << predicate.why;
   else if (predicate.place.line)
-    os << ", line " << predicate.place.line;
+    os << ", " << predicate.place.where();
   if (predicate.untested && !predicate.proved)
     os << "; what lies there is removed later";
   else if (predicate.partialOnly)
@@ -136,7 +136,7 @@ std::string renderText(const Explanation &e) {
   if (!e.proofs.empty())
     os << "\nPRODUCTS: lanes that must not contribute\n";
   for (const Proof &proof : e.proofs)
-    os << "  " << proof.subject << " (line " << proof.place.line << "), "
+    os << "  " << proof.subject << " (" << proof.place.where() << "), "
        << proof.claim << ": " << proof.why << "\n";
   for (const Schedule &schedule : e.schedules) {
     os << "\nSCHEDULE of variant " << schedule.variant << ": "

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Explain/Sample.h"
 
+#include "compiler/Explain/Words.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -61,7 +63,8 @@ int64_t Sample::dim(unsigned position) {
     if (auto splat = dyn_cast<SplatOp>(user))
       for (Operation *use : splat->getUsers())
         if (auto compare = dyn_cast<arith::CmpIOp>(use))
-          if (auto range = compare.getLhs().getDefiningOp<RangeOp>())
+          if (auto range =
+                  stripRepeats(compare.getLhs()).getDefiningOp<RangeOp>())
             return note(name, lengthOver(axesOf(range.getType()).front()));
   return note(name, 2);
 }
@@ -121,6 +124,17 @@ std::optional<int64_t> Sample::argument(BlockArgument argument) {
   return 0;
 }
 
+static bool isCondition(Value v) {
+  return getElementTypeOrSelf(v.getType()).isInteger(1);
+}
+
+/// An i32, or a tile of one.
+static bool isSingle(Value v) {
+  Type type = v.getType();
+  return type.isInteger(32) ||
+         (getElementTypeOrSelf(type).isInteger(32) && axesOf(type).empty());
+}
+
 std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
   Operation *def = v.getDefiningOp();
   if (!def)
@@ -140,18 +154,31 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
   }
   if (isa<IsPresentOp>(def))
     return 1;
+  // What differs from lane to lane is data.
   if (auto load = dyn_cast<LoadOp>(def))
-    return getElementTypeOrSelf(v.getType()).isInteger(32) ? loaded(load)
-                                                           : std::nullopt;
+    return isSingle(v) ? loaded(load) : std::nullopt;
   SmallVector<int64_t> in;
+  bool isConjunction = isa<arith::AndIOp>(def) && isCondition(v),
+       isDisjunction = isa<arith::OrIOp>(def) && isCondition(v);
+  bool isKnown = true;
   for (Value operand : def->getOperands()) {
     std::optional<int64_t> value = evaluate(operand, point);
-    if (!value)
-      return std::nullopt;
-    in.push_back(*value);
+    // One operand may decide.
+    if (value && ((isConjunction && !*value) || (isDisjunction && *value)))
+      return *value;
+    isKnown &= value.has_value();
+    in.push_back(value.value_or(0));
   }
+  if (!isKnown)
+    return std::nullopt;
   if (isa<arith::SelectOp>(def))
     return in[0] ? in[1] : in[2];
+  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp>(def))
+    return in[0];
+  if (isa<arith::TruncIOp>(def))
+    return llvm::SignExtend64(
+        static_cast<uint64_t>(in[0]),
+        getElementTypeOrSelf(v.getType()).getIntOrFloatBitWidth());
   if (in.size() != 2)
     return std::nullopt;
   if (auto compare = dyn_cast<arith::CmpIOp>(def))
@@ -176,6 +203,10 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
     return std::min(in[0], in[1]);
   if (isa<arith::FloorDivSIOp>(def) && in[1] > 0)
     return llvm::divideFloorSigned(in[0], in[1]);
+  if (isa<arith::CeilDivSIOp>(def) && in[1] > 0)
+    return llvm::divideCeilSigned(in[0], in[1]);
+  if (isa<arith::RemSIOp>(def) && in[1] > 0)
+    return in[0] % in[1];
   return std::nullopt;
 }
 

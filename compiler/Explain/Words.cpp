@@ -14,11 +14,25 @@ namespace selvedge::explain {
 using namespace mlir;
 using namespace selvedge::tile;
 
+SourceText::SourceText(StringRef file, StringRef source) : main(file.str()) {
+  source.split(files[main].lines, '\n');
+}
+
 Place SourceText::placeOf(Location loc) const {
   auto found = loc->findInstanceOf<FileLineColLoc>();
-  if (!found || found.getLine() == 0 || found.getLine() > lines.size())
+  if (!found || found.getLine() == 0)
     return {};
-  return {found.getLine(), found.getColumn(),
+  std::string name = found.getFilename().str();
+  auto [file, isNew] = files.try_emplace(name);
+  if (isNew)
+    if (auto buffer = llvm::MemoryBuffer::getFile(name)) {
+      file->second.buffer = std::move(*buffer);
+      file->second.buffer->getBuffer().split(file->second.lines, '\n');
+    }
+  ArrayRef<StringRef> lines = file->second.lines;
+  if (found.getLine() > lines.size())
+    return {};
+  return {found.getLine(), found.getColumn(), name == main ? "" : name,
           lines[found.getLine() - 1].trim().str()};
 }
 

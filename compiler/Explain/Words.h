@@ -6,19 +6,30 @@
 #include "compiler/Explain/Explanation.h"
 #include "dialect/Tile/Tile.h"
 
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <map>
+#include <memory>
+
 #include "mlir/IR/AffineExpr.h"
 
 namespace selvedge::explain {
 
-/// The text of a source file by lines.
+/// The texts of a source file and of what it imports, by lines.
 class SourceText {
 public:
-  explicit SourceText(llvm::StringRef source) { source.split(lines, '\n'); }
+  SourceText(llvm::StringRef file, llvm::StringRef source);
   /// The first place in the source that `loc` names.
   Place placeOf(mlir::Location loc) const;
 
 private:
-  llvm::SmallVector<llvm::StringRef> lines;
+  struct File {
+    std::unique_ptr<llvm::MemoryBuffer> buffer;
+    llvm::SmallVector<llvm::StringRef> lines;
+  };
+  std::string main;
+  /// Imported files are read when a place is in them.
+  mutable std::map<std::string, File> files;
 };
 
 /// `v` as an expression over axes, dims and tensors; `...` for what the

@@ -136,8 +136,17 @@ struct BindDecl {
   ExprPtr value;
 };
 
+/// `import "path";`
+struct ImportDecl {
+  /// Of the path.
+  llvm::SMLoc loc;
+  llvm::StringRef path;
+};
+
 struct OpDecl {
   llvm::SMLoc loc;
+  /// Whether it stands in a file that the compiled one imports.
+  bool isImported = false;
   llvm::StringRef name;
   /// From `op` to the brace of the body.
   llvm::StringRef signatureText;
@@ -152,6 +161,7 @@ struct OpDecl {
 };
 
 struct FileAst {
+  std::vector<ImportDecl> imports;
   std::vector<OpDecl> ops;
   std::vector<FnDecl> fns;
 };

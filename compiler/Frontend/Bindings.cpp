@@ -248,10 +248,13 @@ void Elaborator::collectFunctions() {
                                : hint);
     }
   }
-  std::set<StringRef> atFile;
+  std::map<StringRef, SMLoc> atFile;
   for (const FnDecl &fn : file.fns) {
-    if (!atFile.insert(fn.name).second)
+    auto [first, isNew] = atFile.try_emplace(fn.name, fn.loc);
+    if (!isNew) {
       diags.error(fn.loc, "function '" + fn.name + "' is defined twice");
+      diags.note(first->second, "the first one is here");
+    }
     if (auto &definitions = functions[fn.name]; definitions.empty())
       definitions.push_back(&fn);
   }

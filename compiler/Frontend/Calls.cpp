@@ -174,6 +174,9 @@ Val Elaborator::callMath(const Expr &e) {
 }
 
 Val Elaborator::callMinMax(const Expr &e) {
+  // Over several axes it can only reduce.
+  if (e.args.size() > 2)
+    return callReduce(e);
   if (!expectArgs(e, 2, "max(a, b) takes the larger one, max(t, axis) reduces"))
     return Val::error();
   Val a = eval(*e.args[0]);

@@ -10,9 +10,20 @@ namespace selvedge::frontend {
 
 Diagnostics::Diagnostics(StringRef fileName, StringRef text)
     : fileName(fileName.str()) {
-  auto buffer = MemoryBuffer::getMemBufferCopy(text, fileName);
-  source = buffer->getBuffer();
+  source = addFile(fileName, text);
+}
+
+StringRef Diagnostics::addFile(StringRef name, StringRef content) {
+  auto buffer = MemoryBuffer::getMemBufferCopy(content, name);
+  StringRef text = buffer->getBuffer();
   manager.AddNewSourceBuffer(std::move(buffer), SMLoc());
+  return text;
+}
+
+StringRef Diagnostics::file(SMLoc loc) const {
+  unsigned buffer = loc.isValid() ? manager.FindBufferContainingLoc(loc) : 0;
+  return buffer ? manager.getMemoryBuffer(buffer)->getBufferIdentifier()
+                : StringRef(fileName);
 }
 
 void Diagnostics::print(SMLoc loc, SourceMgr::DiagKind kind,

@@ -20,6 +20,11 @@ public:
   /// The text; locations point into it.
   llvm::StringRef text() const { return source; }
   llvm::StringRef file() const { return fileName; }
+  /// Adds the text of another file, in which locations may point, too; the
+  /// result is a copy that lives as long as this object.
+  llvm::StringRef addFile(llvm::StringRef name, llvm::StringRef content);
+  /// The name of the file in which a place is.
+  llvm::StringRef file(llvm::SMLoc loc) const;
 
   /// Reports an error, once per place and message. An invalid `loc` stands for
   /// the whole file. A hint is printed as a note below the error.

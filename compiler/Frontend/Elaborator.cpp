@@ -17,7 +17,7 @@ Elaborator::Elaborator(MLIRContext *ctx, Diagnostics &diags,
 
 Location Elaborator::at(SMLoc loc) const {
   auto [line, column] = diags.lineAndColumn(loc);
-  Location place = FileLineColLoc::get(ctx, diags.file(), line, column);
+  Location place = FileLineColLoc::get(ctx, diags.file(loc), line, column);
   return clause.empty() ? place
                         : NameLoc::get(StringAttr::get(ctx, clause), place);
 }

@@ -168,7 +168,6 @@ private:
   mlir::Value indexValue(llvm::SMLoc loc, const Val &index, PredSet &preds);
   void addValidity(Access &access);
   Val load(llvm::SMLoc loc, Access &access);
-  bool isGather(mlir::Value index);
 
   // Slips.cpp
   /// Warns of an index that is hardly meant.

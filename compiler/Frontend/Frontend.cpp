@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -18,19 +19,29 @@ namespace {
 
 const OpDecl *findOp(const FileAst &file, StringRef name, Diagnostics &diags) {
   SmallVector<StringRef> names;
-  std::set<StringRef> seen;
+  std::map<StringRef, const OpDecl *> seen;
   for (const OpDecl &op : file.ops) {
     names.push_back(op.name);
-    if (!seen.insert(op.name).second)
-      diags.error(op.loc, "op '" + op.name + "' is defined twice");
+    auto [first, isNew] = seen.try_emplace(op.name, &op);
+    if (isNew)
+      continue;
+    // What this file defines is easier to change than what it imports.
+    bool isClash = op.isImported && !first->second->isImported;
+    diags.error(isClash ? first->second->loc : op.loc,
+                "op '" + op.name + "' is defined twice");
+    diags.note(isClash ? op.loc : first->second->loc,
+               isClash ? "an imported one is here" : "the first one is here");
   }
   if (diags.hasErrors())
     return nullptr;
   for (const OpDecl &op : file.ops)
-    if (name.empty() || op.name == name)
+    if (name.empty() ? !op.isImported : op.name == name)
       return &op;
   if (file.ops.empty())
     diags.error({}, "the file has no op");
+  else if (name.empty())
+    diags.error({}, "the file has no op of its own",
+                "--op chooses one that it imports: " + llvm::join(names, ", "));
   else
     diags.error({}, "the file has no op '" + name + "'",
                 didYouMean(name, names));
@@ -77,7 +88,7 @@ OwningOpRef<ModuleOp> buildModule(MLIRContext &ctx, const Input &in,
                   scf::SCFDialect>();
   Diagnostics diags(in.fileName, in.source);
   llvm::scope_exit render([&] { diagnostics += diags.rendered(); });
-  FileAst file = parseFile(diags);
+  FileAst file = parseWithImports(diags, in.importFolders);
   if (diags.hasErrors())
     return {};
   const OpDecl *op = findOp(file, in.op, diags);
@@ -102,13 +113,24 @@ OwningOpRef<ModuleOp> buildModule(MLIRContext &ctx, const Input &in,
   return module;
 }
 
+std::vector<SourceFile> importedFiles(const Input &in) {
+  std::vector<SourceFile> read;
+  // Most files import nothing, and need not be parsed to tell.
+  if (!in.source.contains("import"))
+    return read;
+  Diagnostics diags(in.fileName, in.source);
+  parseWithImports(diags, in.importFolders, &read);
+  return read;
+}
+
 bool listOps(const Input &in, std::vector<OpInfo> &ops,
              std::string &diagnostics) {
   Diagnostics diags(in.fileName, in.source);
-  FileAst file = parseFile(diags);
+  FileAst file = parseWithImports(diags, in.importFolders);
   for (const OpDecl &op : file.ops)
-    ops.push_back({op.name.str(), oneLine(op.signatureText),
-                   commentAbove(diags.text(), op)});
+    if (!op.isImported)
+      ops.push_back({op.name.str(), oneLine(op.signatureText),
+                     commentAbove(diags.text(), op)});
   diagnostics += diags.rendered();
   return !diags.hasErrors();
 }

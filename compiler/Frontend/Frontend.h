@@ -3,6 +3,8 @@
 #ifndef SELVEDGE_COMPILER_FRONTEND_FRONTEND_H
 #define SELVEDGE_COMPILER_FRONTEND_FRONTEND_H
 
+#include "compiler/Frontend/Imports.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -22,12 +24,18 @@ struct Input {
   llvm::StringRef op;
   /// `--set NAME=VALUE` bindings of parameters; may be null.
   const std::map<std::string, std::string> *bindings = nullptr;
+  /// Where imported files are looked for, after the importing file's folder.
+  llvm::ArrayRef<std::string> importFolders = {};
 };
 
 /// Parses, checks and elaborates one op. Null on error; `diagnostics` gets the
 /// rendered text.
 mlir::OwningOpRef<mlir::ModuleOp>
 buildModule(mlir::MLIRContext &ctx, const Input &in, std::string &diagnostics);
+
+/// The files that a source imports, directly or not. What cannot be found or
+/// parsed is left out: buildModule() says so.
+std::vector<SourceFile> importedFiles(const Input &in);
 
 /// One op of a file.
 struct OpInfo {
@@ -38,8 +46,8 @@ struct OpInfo {
   std::string comment;
 };
 
-/// Lists the ops of a file in order. False on a syntax error; `diagnostics`
-/// gets the rendered text.
+/// Lists the ops of a file in order, without those that it imports. False on a
+/// syntax error; `diagnostics` gets the rendered text.
 bool listOps(const Input &in, std::vector<OpInfo> &ops,
              std::string &diagnostics);
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 
-#include "llvm/ADT/DenseSet.h"
-
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -120,10 +118,6 @@ Value Elaborator::indexValue(SMLoc loc, const Val &index, PredSet &preds) {
     return {};
   }
   Value value = materialise(loc, index);
-  if (value && isGather(value)) {
-    diags.unsupported(loc, "a gather, an index that is a loaded tile,");
-    return {};
-  }
   preds.add(index.preds);
   return value;
 }
@@ -191,21 +185,6 @@ bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
   access.values.push_back(value);
   access.axes = tb->unionOf(access.axes, axesOf(value.getType()));
   return true;
-}
-
-bool Elaborator::isGather(Value index) {
-  llvm::DenseSet<Value> visited;
-  SmallVector<Value> worklist{index};
-  while (!worklist.empty()) {
-    Value v = worklist.pop_back_val();
-    Operation *op = v.getDefiningOp();
-    if (!visited.insert(v).second || !op)
-      continue;
-    if (isTile(v.getType()) && isa<LoadOp, ReduceOp>(op))
-      return true;
-    worklist.append(op->operand_begin(), op->operand_end());
-  }
-  return false;
 }
 
 void Elaborator::addValidity(Access &access) {

@@ -53,9 +53,9 @@ std::string describeByte(char c) {
 
 } // namespace
 
-std::vector<Token> lex(Diagnostics &diags) {
+std::vector<Token> lex(Diagnostics &diags, StringRef text) {
   std::vector<Token> tokens;
-  StringRef rest = diags.text();
+  StringRef rest = text;
   auto take = [&](Token::Kind kind, size_t length) {
     tokens.push_back({kind, rest.take_front(length)});
     rest = rest.drop_front(length);
@@ -83,6 +83,16 @@ std::vector<Token> lex(Diagnostics &diags) {
                         "'");
       take(isFloat ? Token::Kind::Float : Token::Kind::Int, length);
       rest = rest.drop_front(tail);
+    } else if (rest[0] == '"') {
+      // The quotes are part of the token.
+      size_t length = rest.find_first_of("\"\n", 1);
+      if (length == StringRef::npos || rest[length] == '\n') {
+        diags.error(SMLoc::getFromPointer(rest.data()),
+                    "expects '\"' at the end of the text");
+        rest = rest.drop_front(std::min(length, rest.size()));
+      } else {
+        take(Token::Kind::String, length + 1);
+      }
     } else if (size_t length = lexPunct(rest)) {
       take(Token::Kind::Punct, length);
     } else {
@@ -90,12 +100,12 @@ std::vector<Token> lex(Diagnostics &diags) {
                   "unexpected " + describeByte(rest[0]));
       // One error per run of such bytes.
       rest = rest.drop_while([](char c) {
-        return !isSpace(c) && !continuesName(c) &&
+        return !isSpace(c) && !continuesName(c) && c != '"' &&
                lexPunct(StringRef(&c, 1)) == 0;
       });
     }
   }
-  const char *end = diags.text().end();
+  const char *end = text.end();
   tokens.push_back({Token::Kind::End, StringRef(end, 0)});
   return tokens;
 }

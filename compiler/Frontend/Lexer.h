@@ -11,7 +11,7 @@ namespace selvedge::frontend {
 
 /// A token is a slice of the source text.
 struct Token {
-  enum class Kind { End, Name, Int, Float, Punct };
+  enum class Kind { End, Name, Int, Float, String, Punct };
   Kind kind = Kind::End;
   llvm::StringRef text;
 
@@ -23,9 +23,13 @@ struct Token {
   }
 };
 
-/// Splits the text of `diags` into tokens; the last one is End. Characters
-/// that start no token are reported and skipped.
-std::vector<Token> lex(Diagnostics &diags);
+/// Splits a text that `diags` holds into tokens; the last one is End.
+/// Characters that start no token are reported and skipped.
+std::vector<Token> lex(Diagnostics &diags, llvm::StringRef text);
+/// The same of its first text.
+inline std::vector<Token> lex(Diagnostics &diags) {
+  return lex(diags, diags.text());
+}
 
 /// Words that cannot name anything.
 bool isReserved(llvm::StringRef word);

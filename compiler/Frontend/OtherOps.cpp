@@ -42,7 +42,7 @@ std::optional<Bindings> guessParameters(const FileAst &file,
 void checkOtherOps(mlir::MLIRContext *ctx, Diagnostics &diags,
                    const FileAst &file, const OpDecl &built) {
   for (const OpDecl &op : file.ops) {
-    if (&op == &built)
+    if (&op == &built || op.isImported)
       continue;
     if (std::optional<Bindings> bindings = guessParameters(file, op)) {
       Diagnostics::AsWarnings scope(diags);

@@ -7,8 +7,8 @@
 
 namespace selvedge::frontend {
 
-/// Checks the ops of a file but for the one that is built, with the defaults of
-/// their parameters.
+/// Checks the file's own ops but for the one that is built, with the defaults
+/// of their parameters.
 void checkOtherOps(mlir::MLIRContext *ctx, Diagnostics &diags,
                    const FileAst &file, const OpDecl &built);
 

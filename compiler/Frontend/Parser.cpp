@@ -6,9 +6,14 @@ using namespace llvm;
 
 namespace selvedge::frontend {
 
-FileAst parseFile(Diagnostics &diags) { return Parser(diags).parse(); }
+FileAst parseFile(Diagnostics &diags) { return parseText(diags, diags.text()); }
 
-Parser::Parser(Diagnostics &diags) : diags(diags), tokens(lex(diags)) {}
+FileAst parseText(Diagnostics &diags, StringRef text) {
+  return Parser(diags, text).parse();
+}
+
+Parser::Parser(Diagnostics &diags, StringRef text)
+    : diags(diags), tokens(lex(diags, text)) {}
 
 const Token &Parser::peek(unsigned ahead) const {
   return tokens[std::min(next + ahead, tokens.size() - 1)];
@@ -98,20 +103,46 @@ FileAst Parser::parse() {
       ok = parseOp(file);
     } else if (accept("fn")) {
       ok = parseFn(file.fns, /*isHook=*/false);
+    } else if (at("import")) {
+      ok = parseImport(file);
     } else if (!unsupportedItem()) {
-      errorHere("expects 'op' or 'fn'");
+      errorHere("expects 'op', 'fn' or 'import'");
     } else {
       ok = true;
     }
     if (ok)
       continue;
     // Resume at the next item; always make progress.
-    if (!at("op") && !at("fn"))
+    auto atItem = [&] {
+      return at("op") || at("fn") ||
+             (at("import") && peek(1).kind == Token::Kind::String);
+    };
+    if (!atItem())
       take();
-    while (peek().kind != Token::Kind::End && !at("op") && !at("fn"))
+    while (peek().kind != Token::Kind::End && !atItem())
       take();
   }
   return file;
+}
+
+bool Parser::parseImport(FileAst &file) {
+  take();
+  if (peek().kind != Token::Kind::String) {
+    errorHere("expects the name of a file in quotes",
+              "an example is import \"flash_fwd.tile\";");
+    return false;
+  }
+  ImportDecl import;
+  import.loc = peek().loc();
+  import.path = take().text.drop_front().drop_back();
+  if (import.path.empty()) {
+    diags.error(import.loc, "expects the name of a file, but got '\"\"'");
+    return false;
+  }
+  if (!expect(";", "after the import"))
+    return false;
+  file.imports.push_back(import);
+  return true;
 }
 
 bool Parser::unsupportedItem() {

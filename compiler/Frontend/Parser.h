@@ -10,14 +10,16 @@
 
 namespace selvedge::frontend {
 
-/// Parses the text of `diags`. What could be parsed is returned also when
-/// there are errors.
+/// Parses the text of `diags`, without what it imports. What could be parsed is
+/// returned also when there are errors.
 FileAst parseFile(Diagnostics &diags);
+/// The same of another text that `diags` holds.
+FileAst parseText(Diagnostics &diags, llvm::StringRef text);
 
 /// The parser's state; use parseFile().
 class Parser {
 public:
-  explicit Parser(Diagnostics &diags);
+  Parser(Diagnostics &diags, llvm::StringRef text);
   FileAst parse();
 
 private:
@@ -39,6 +41,7 @@ private:
   void skipBlock();
 
   // Parser.cpp: files and signatures.
+  bool parseImport(FileAst &file);
   bool parseOp(FileAst &file);
   bool parseParams(OpDecl &op);
   bool parseArgs(std::vector<ArgDecl> &args, bool outputs);

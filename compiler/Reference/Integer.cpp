@@ -3,6 +3,7 @@
 #include "compiler/Reference/Evaluate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -153,6 +154,15 @@ TileRef fromFloats(Operation *op, const TileRef &source,
   return result;
 }
 
+TileRef magnitude(Operation *op, const TileRef &source) {
+  auto result = std::make_shared<TileValue>(*source);
+  for (int64_t &lane : result->ints)
+    if (lane < 0)
+      lane = wrap(static_cast<int64_t>(-static_cast<uint64_t>(lane)),
+                  widthOf(op->getResult(0).getType()));
+  return result;
+}
+
 TileRef select(ArrayRef<TileRef> operands, const TileShape &shape) {
   const TileValue &condition = *operands[0];
   bool uniform = condition.shape.axes.empty();
@@ -234,6 +244,7 @@ TileRef evaluateInteger(Operation *op, ArrayRef<TileRef> operands,
       .Case([&](arith::CmpIOp compareOp) {
         return compare(compareOp, operands, shape);
       })
+      .Case([&](math::AbsIOp) { return magnitude(op, operands[0]); })
       .Case<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp,
             arith::IndexCastOp>(
           [&](Operation *cast) { return resize(cast, operands[0]); })

@@ -80,6 +80,7 @@ bool runReference(const CompileRequest &request,
                   const ReferenceOptions &options) {
   MLIRContext context;
   frontend::Input input;
+  input.importFolders = request.importFolders;
   input.fileName = request.fileName;
   input.source = request.source;
   input.op = request.op;

@@ -208,8 +208,11 @@ private:
   /// becomes of the lanes is removed later: scores of keys that are not valid.
   void leaveUntested(LoadOp load) {
     SmallVector<int64_t> untested;
+    llvm::DenseSet<Operation *> pointers;
+    for (Value index : load.getIndices())
+      loadsOf(index, pointers);
     for (auto [i, p] : llvm::enumerate(load.getPresence()))
-      if (isOfData(p) && !impliedInRows.contains(p) &&
+      if (isOfData(p) && !bounds(p, pointers) && !impliedInRows.contains(p) &&
           isRemovedLater(load, p) &&
           llvm::none_of(zeroWhere[load],
                         [&](Value wanted) { return implies(p, wanted); }))
@@ -219,10 +222,28 @@ private:
 
   /// Whether a predicate depends on memory. Others keep accesses inside of it.
   static bool isOfData(Value v) {
+    llvm::DenseSet<Operation *> loads;
+    loadsOf(v, loads);
+    return !loads.empty();
+  }
+
+  /// The loads that a value is computed from, and not what they in turn are.
+  static void loadsOf(Value v, llvm::DenseSet<Operation *> &loads) {
     Operation *def = v.getDefiningOp();
-    return def &&
-           (isa<LoadOp>(def) || (isMemoryEffectFree(def) &&
-                                 llvm::any_of(def->getOperands(), isOfData)));
+    if (def && isa<LoadOp>(def))
+      loads.insert(def);
+    else if (def && isMemoryEffectFree(def))
+      for (Value operand : def->getOperands())
+        loadsOf(operand, loads);
+  }
+
+  /// Whether a predicate may keep an index inside a tensor that comes from one
+  /// of `pointers`.
+  static bool bounds(Value p, const llvm::DenseSet<Operation *> &pointers) {
+    llvm::DenseSet<Operation *> loads;
+    loadsOf(p, loads);
+    return llvm::any_of(
+        loads, [&](Operation *load) { return pointers.contains(load); });
   }
 
   /// Whether every way of a value leads through products that add nothing along

@@ -51,6 +51,62 @@ FailureOr<SmallVector<Operation *>> slice(CopyOp copy) {
   return ordered;
 }
 
+/// The scalar that all lanes of a tile hold; null where they may differ.
+Value uniformOf(OpBuilder &b, Value tile) {
+  Operation *def = tile.getDefiningOp();
+  if (auto splat = dyn_cast_if_present<SplatOp>(def))
+    return splat.getValue();
+  auto constant = dyn_cast_if_present<arith::ConstantOp>(def);
+  auto dense = constant ? dyn_cast<SplatElementsAttr>(constant.getValue())
+                        : SplatElementsAttr();
+  return dense ? arith::ConstantOp::create(b, tile.getLoc(),
+                                           dense.getSplatValue<TypedAttr>())
+               : Value();
+}
+
+/// The index of a tile's first element, of an index that grows by one from
+/// element to element: a range, or one that is shifted by what all lanes share.
+/// Null for others, that are gathered, say.
+Value firstOf(OpBuilder &b, Value index) {
+  Operation *def = index.getDefiningOp();
+  if (auto range = dyn_cast_if_present<RangeOp>(def))
+    return range.getStart();
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(def))
+    return {};
+  bool isSum = isa<arith::AddIOp>(def);
+  Value base = def->getOperand(0), shift = def->getOperand(1);
+  Value first = firstOf(b, base), by = uniformOf(b, shift);
+  if (isSum && !first) {
+    first = firstOf(b, shift);
+    by = uniformOf(b, base);
+  }
+  if (!first || !by)
+    return {};
+  return isSum
+             ? arith::AddIOp::create(b, index.getLoc(), first, by).getResult()
+             : arith::SubIOp::create(b, index.getLoc(), first, by).getResult();
+}
+
+/// Shifted ranges become ranges of their own: who reads a tile says where it
+/// begins.
+void straighten(CopyOp copy) {
+  OpBuilder b(copy);
+  for (OpOperand &index : copy.getIndicesMutable()) {
+    Value tile = index.get();
+    if (tile.getType().isInteger() || tile.getDefiningOp<RangeOp>())
+      continue;
+    if (Value first = firstOf(b, tile))
+      index.set(RangeOp::create(b, tile.getLoc(), tile.getType(), first));
+  }
+}
+
+/// Whether a reader can say where the tile lies that a copy brings.
+bool hasPlace(CopyOp copy) {
+  return llvm::all_of(copy.getIndices(), [](Value index) {
+    return index.getType().isInteger() || index.getDefiningOp<RangeOp>();
+  });
+}
+
 /// A copy that can be issued at the beginning of its block, and what it needs
 /// of that.
 struct Ahead {
@@ -63,7 +119,8 @@ SmallVector<Ahead> copiesAhead(Block *block) {
   SmallVector<Ahead> copies;
   for (auto copy : block->getOps<CopyOp>()) {
     FailureOr<SmallVector<Operation *>> ops = slice(copy);
-    if (succeeded(ops) && copy.getBuffer().getDefiningOp<AllocOp>())
+    if (succeeded(ops) && copy.getBuffer().getDefiningOp<AllocOp>() &&
+        hasPlace(copy))
       copies.push_back({copy, *ops});
   }
   return copies;
@@ -125,9 +182,6 @@ public:
     }
     for (Value p : copy.getPresence())
       presence.push_back(mapping.lookupOrDefault(p));
-    // An index that is gathered says nothing of the tile as a whole.
-    if (llvm::any_of(indices, [](Value v) { return !v.getType().isInteger(); }))
-      indices.clear();
     return SlotOp::create(b, tile::withoutNote(copy.getLoc()),
                           copy.getBuffer().getType(), rings[copy.getBuffer()],
                           stage, indices, presence, copy.getGarbage());
@@ -384,6 +438,7 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   using SmAsyncCopiesBase::SmAsyncCopiesBase;
 
   void runOnOperation() override {
+    getOperation()->walk(straighten);
     SmallVector<Operation *> pipelines;
     getOperation()->walk([&](Operation *op) {
       if (isa<scf::ForOp, scf::IfOp>(op))

@@ -73,14 +73,15 @@ void KernelLowering::noteRelayouts() {
   auto count = [](int64_t n) {
     return std::to_string(n) + (n == 1 ? " tile moves" : " tiles move");
   };
-  noteDecision(target,
-               {"layouts",
-                std::to_string(contexts.size()) + ", " +
-                    count(renamed + exchanged) + " between them",
-                "products and reductions want the axes held in different ways; " +
-                    count(exchanged) + " through shared memory, which takes " +
-                    std::to_string(bytes) + " bytes and a barrier each, " +
-                    std::to_string(renamed) + " by renaming registers"});
+  noteDecision(
+      target,
+      {"layouts",
+       std::to_string(contexts.size()) + ", " + count(renamed + exchanged) +
+           " between them",
+       "products and reductions want the axes held in different ways; " +
+           count(exchanged) + " through shared memory, which takes " +
+           std::to_string(bytes) + " bytes and a barrier each, " +
+           std::to_string(renamed) + " by renaming registers"});
 }
 
 Value KernelLowering::emitAffine(AffineExpr expr, Location loc) {
@@ -208,6 +209,13 @@ Value KernelLowering::emitIn(Value v, Context &context, Type type) {
     Value holds = arith::ConstantIntOp::create(builder, loc, 1, 1);
     return sm::SplatOp::create(builder, loc, type, holds);
   }
+  // Folding may have made a constant of a whole tile.
+  if (auto constant = dyn_cast<arith::ConstantOp>(def))
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      return arith::ConstantOp::create(
+          builder, loc,
+          SplatElementsAttr::get(cast<ShapedType>(type),
+                                 splat.getSplatValue<Attribute>()));
   if (!isa<arith::ArithDialect, math::MathDialect>(def->getDialect()))
     return {};
   Operation *clone = cloneElementwise(*def, context);

@@ -84,8 +84,9 @@ private:
   mlir::Value loadIn(tile::LoadOp load, Context &context, mlir::Type type,
                      int64_t width, sm::CacheAttr cache);
   mlir::Operation *cloneElementwise(mlir::Operation &op, Context &context);
-  /// Elements per access for an access whose last index is `index`.
-  int64_t vectorWidth(tile::GlobalType tensor, mlir::Value lastIndex,
+  /// Elements per access, of those that a thread holds side by side along the
+  /// last index.
+  int64_t vectorWidth(tile::GlobalType tensor, mlir::ValueRange indices,
                       int64_t adjacent);
   void noteVector(mlir::Value tensor, int64_t width);
   /// The hint of a load or store; null where there is none.

@@ -50,8 +50,16 @@ bool isMultipleOf(Value value, int64_t factor) {
 
 } // namespace
 
-int64_t KernelLowering::vectorWidth(GlobalType tensor, Value lastIndex,
+int64_t KernelLowering::vectorWidth(GlobalType tensor, ValueRange indices,
                                     int64_t adjacent) {
+  if (indices.empty())
+    return 1;
+  Value lastIndex = indices.back();
+  // Adjacent elements differ in the last index alone.
+  for (Value other : indices.drop_back())
+    for (StringAttr axis : axesOf(other.getType()))
+      if (llvm::is_contained(axesOf(lastIndex.getType()), axis))
+        return 1;
   int64_t width =
       std::min(adjacent, variant.align / bytesOf(tensor.getElementType()));
   auto range = lastIndex.getDefiningOp<RangeOp>();
@@ -65,11 +73,12 @@ void KernelLowering::noteVector(Value tensor, int64_t width) {
     vectorTensors.insert(source.getTensorArgOf(tensor).getName());
 }
 
-/// Elements that one thread holds side by side along the axis of `index`.
-static int64_t adjacentElements(const AxisDists &axes, Value index) {
-  if (axesOf(index.getType()).size() != 1)
+/// Elements that one thread holds side by side along the axis of the last
+/// index.
+static int64_t adjacentElements(const AxisDists &axes, ValueRange indices) {
+  if (indices.empty() || axesOf(indices.back().getType()).size() != 1)
     return 1;
-  sm::AxisDistAttr axis = axes.lookup(axesOf(index.getType())[0]);
+  sm::AxisDistAttr axis = axes.lookup(axesOf(indices.back().getType())[0]);
   if (axis.getRegSizes().empty() || axis.getRegStrides()[0] != 1)
     return 1;
   // What registers, lanes and warps are apart is a multiple of a vector.
@@ -108,11 +117,8 @@ LogicalResult KernelLowering::lowerLoad(LoadOp load) {
     if (!type)
       return {};
     int64_t width =
-        load.getIndices().empty()
-            ? 1
-            : vectorWidth(
-                  load.getTensor().getType(), load.getIndices().back(),
-                  adjacentElements(context.axes, load.getIndices().back()));
+        vectorWidth(load.getTensor().getType(), load.getIndices(),
+                    adjacentElements(context.axes, load.getIndices()));
     noteVector(load.getTensor(), width);
     return loadIn(load, context, type, width, cacheAttr(load));
   };
@@ -154,11 +160,10 @@ LogicalResult KernelLowering::lowerStore(StoreOp store) {
                    variant.tensors->contains(
                        source.getTensorArgOf(store.getTensor()).getName());
   int64_t width =
-      store.getIndices().empty() || !isAligned
-          ? 1
-          : vectorWidth(
-                store.getTensor().getType(), store.getIndices().back(),
-                adjacentElements(context.axes, store.getIndices().back()));
+      isAligned
+          ? vectorWidth(store.getTensor().getType(), store.getIndices(),
+                        adjacentElements(context.axes, store.getIndices()))
+          : 1;
   noteVector(store.getTensor(), width);
   sm::StoreOp::create(builder, store.getLoc(), stored, value(store.getTensor()),
                       *indices, *presence, width, cacheAttr(store));
@@ -192,7 +197,7 @@ LogicalResult KernelLowering::lowerCopy(LoadOp load) {
       bufferType(axes[0], axes[1], getElementTypeOrSelf(load.getType()));
   bool lastIsColumn = axesOf(load.getIndices().back().getType()).size() == 1;
   int64_t width = lastIsColumn ? vectorWidth(load.getTensor().getType(),
-                                             load.getIndices().back(), 8)
+                                             load.getIndices(), 8)
                                : 1;
   // A narrower vector than 16 bytes gains nothing over single elements that are
   // combined in shared memory.

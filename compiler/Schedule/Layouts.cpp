@@ -151,12 +151,18 @@ AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
                   warps);
 }
 
-AxisDists distribute(const LayoutGroup &group, const AxisSizes &sizes,
-                     int64_t warps, int64_t vector) {
+AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
+                             int64_t warps) {
   AxisDists dists;
   for (auto [axis, role] : group.roles)
     if (role != AxisRole::Spread)
       dists[axis] = distributeProduct(group, axis, sizes.lookup(axis), warps);
+  return dists;
+}
+
+AxisDists distribute(const LayoutGroup &group, const AxisSizes &sizes,
+                     int64_t warps, int64_t vector) {
+  AxisDists dists = distributeProducts(group, sizes, warps);
   for (StringAttr axis : group.spreadOrder())
     dists[axis] = spread(group, axis, sizes.lookup(axis),
                          freeThreads(group, axis, dists, warps), warps, vector);

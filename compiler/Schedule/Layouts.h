@@ -35,6 +35,10 @@ struct FreeThreads {
 FreeThreads freeThreads(const LayoutGroup &group, mlir::StringAttr axis,
                         const AxisDists &known, int64_t warps);
 
+/// Distribution of a group's rows and columns of accumulators.
+AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
+                             int64_t warps);
+
 /// Distribution of all axes of a group. `vector` is the number of adjacent
 /// elements of a contiguous axis that a lane holds at most. No two axes of a
 /// tile use the same lane or warp bit: the threads hold all of its elements.

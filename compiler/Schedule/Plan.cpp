@@ -117,12 +117,8 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
   for (auto range : kernel.getRanges().getAsRange<IterAttr>())
     ofKernel.insert(range.getName());
   // All threads are free before the first axis; those of products are known.
-  AxisDists dists;
+  AxisDists dists = distributeProducts(group, plan.sizes, plan.warps);
   group.laneWarps = 1;
-  for (auto [axis, role] : group.roles)
-    if (role != AxisRole::Spread)
-      dists[axis] =
-          distribute(group, plan.sizes, plan.warps, /*vector=*/8).lookup(axis);
   DenseMap<StringAttr, AxisAttr> axes;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
     axes[axis.getName()] = axis;

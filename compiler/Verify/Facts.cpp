@@ -190,7 +190,18 @@ bool impliesTrue(Value condition, Value predicate) {
                   impliesTrue(both.getRhs(), predicate));
 }
 
+/// Whether two compares of the same numbers are opposite ones.
+static bool isOpposite(Value a, Value b) {
+  auto x = strip(a).getDefiningOp<arith::CmpIOp>(),
+       y = strip(b).getDefiningOp<arith::CmpIOp>();
+  return x && y &&
+         x.getPredicate() == arith::invertPredicate(y.getPredicate()) &&
+         isSame(x.getLhs(), y.getLhs()) && isSame(x.getRhs(), y.getRhs());
+}
+
 bool isNegation(Value value, Value condition) {
+  if (isOpposite(value, condition))
+    return true;
   auto negation = strip(value).getDefiningOp<arith::XOrIOp>();
   if (!negation)
     return false;
@@ -292,10 +303,20 @@ bool addFact(Facts &facts, Fact fact) {
   return true;
 }
 
-void addAbsent(Facts &facts, const Facts &more) {
-  for (const Fact &fact : more)
-    if (fact.origin == Origin::Absent)
-      addFact(facts, {fact.predicate, State::Garbage});
+void addAbsent(Facts &facts, const Facts &more, ArrayRef<StringAttr> over,
+               State state) {
+  auto isMixed = [&](const Arm &arm) {
+    return llvm::any_of(
+        over, [&](StringAttr axis) { return mentions(arm.condition, axis); });
+  };
+  for (const Fact &fact : more) {
+    if (fact.origin != Origin::Absent)
+      continue;
+    Fact absent{fact.predicate, join(fact.state, state), fact.origin,
+                fact.within};
+    llvm::erase_if(absent.within, isMixed);
+    addFact(facts, absent);
+  }
 }
 
 Fact carried(Fact fact, scf::ForOp loop) {

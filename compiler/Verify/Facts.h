@@ -122,9 +122,12 @@ std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
 /// Garbage. Returns whether anything changed.
 bool addFact(Facts &facts, Fact fact);
 
-/// Adds the lanes of `more` that do not exist, with unknown contents: of a
-/// value that mixes lanes, or operands, in any way.
-void addAbsent(Facts &facts, const Facts &more);
+/// Adds the lanes of `more` that do not exist, in `state` and what they held,
+/// joined: of a value that mixes operands, and lanes of the axes `over`, in any
+/// way. Arms that such a lane tells from another are not known of the result.
+void addAbsent(Facts &facts, const Facts &more,
+               llvm::ArrayRef<mlir::StringAttr> over = {},
+               State state = State::Garbage);
 
 /// The fact as the next iteration of `loop` sees it: without the arms of this
 /// one. The predicate must not vary.

@@ -79,8 +79,18 @@ private:
             note(product(axis), dot.getPresence());
         })
         .Case([&](tile::ReduceOp reduce) {
-          for (auto axis : reduce.getOver().getAsRange<StringAttr>())
-            note(reduction(reduce.getKind(), axis), reduce.getPresence());
+          // It becomes one per axis, in this order: a predicate belongs to the
+          // first of its axes, after which its lanes are gone.
+          SmallVector<Value> presence(reduce.getPresence());
+          for (auto axis : reduce.getOver().getAsRange<StringAttr>()) {
+            auto others = llvm::partition(presence, [&](Value predicate) {
+              return llvm::is_contained(tile::axesOf(predicate.getType()),
+                                        axis);
+            });
+            note(reduction(reduce.getKind(), axis),
+                 ValueRange(ArrayRef(presence.begin(), others)));
+            presence.erase(presence.begin(), others);
+          }
         })
         .Case<sm::MmaOp, sm::WgmmaOp, sm::ContributesOp>(
             [&](auto op) { note(product(op.getOverAttr()), op.getPresence()); })

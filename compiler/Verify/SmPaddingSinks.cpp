@@ -15,11 +15,10 @@ static State identityOf(tile::Combine kind) {
                                       : State::PosInf;
 }
 
-/// Adds the lanes of `more` that do not exist, mixed with others.
-static void addMixed(Facts &facts, const Facts &more) {
-  for (const Fact &fact : more)
-    if (fact.origin == Origin::Absent)
-      addFact(facts, {fact.predicate, join(fact.state, State::Determined)});
+/// Adds the lanes of `more` that do not exist, mixed with others along `over`.
+static void addMixed(Facts &facts, const Facts &more,
+                     ArrayRef<StringAttr> over = {}) {
+  addAbsent(facts, more, over, State::Determined);
 }
 
 /// Whether rows that do not exist may hold any bits where `predicate` is false,
@@ -51,7 +50,7 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
       // Identities alone give the identity.
       addFact(rest, fact);
     } else {
-      addMixed(rest, {fact});
+      addMixed(rest, {fact}, over);
     }
   }
   for (Value p : reduce.getPresence())
@@ -87,7 +86,7 @@ LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
   };
   for (const Fact &fact : source) {
     if (!mentions(fact.predicate, over)) {
-      addMixed(rest, {fact});
+      addMixed(rest, {fact}, over);
       continue;
     }
     if (fact.origin == Origin::Absent)
@@ -190,7 +189,7 @@ LogicalResult SmPadding::visitPair(Operation *op, Pair pair,
   for (const Facts &known : operands)
     for (const Fact &fact : known) {
       if (!mentions(fact.predicate, pair.over))
-        addMixed(rest, {fact});
+        addMixed(rest, {fact}, pair.over);
       else if (fact.origin == Origin::Absent)
         removed.push_back(fact.predicate);
     }

@@ -23,6 +23,10 @@ bool mentions(Value predicate, ArrayAttr axes) {
   });
 }
 
+SmallVector<StringAttr> axesIn(ArrayAttr over) {
+  return llvm::to_vector(over.getAsRange<StringAttr>());
+}
+
 class Verifier {
 public:
   LogicalResult run(KernelOp kernel) {
@@ -161,7 +165,7 @@ private:
     Facts rest, source = of(reduce.getSource());
     for (const Fact &fact : source)
       if (!mentions(fact.predicate, reduce.getOver()))
-        addAbsent(rest, {fact});
+        addAbsent(rest, {fact}, axesIn(reduce.getOver()));
     facts[reduce] = rest;
     if (!check)
       return success();
@@ -174,7 +178,7 @@ private:
     for (Value operand : {dot.getLhs(), dot.getRhs()})
       for (const Fact &fact : of(operand)) {
         if (!mentions(fact.predicate, dot.getOver())) {
-          addAbsent(rest, {fact});
+          addAbsent(rest, {fact}, axesIn(dot.getOver()));
           continue;
         }
         if (check && fact.origin == Origin::Absent &&
@@ -216,12 +220,12 @@ private:
       bool along = mentions(fact.predicate, over);
       // exp(-inf - reference) is exactly 0; any other constant gives some
       // weight.
-      if (along && fact.state == State::NegInf)
-        addFact(weights,
-                {fact.predicate, State::Zero, fact.origin, fact.within});
+      if (along && stateAt(scores, fact.predicate) == State::NegInf)
+        addFact(weights, {fact.predicate, State::Zero, fact.origin, fact.within,
+                          /*inAllArms=*/true});
       if (!along) {
         addAbsent(weights, {fact});
-        addAbsent(rows, {fact});
+        addAbsent(rows, {fact}, update.getOverAttr());
       }
     }
     for (Value state : {update.getMax(), update.getSum()})

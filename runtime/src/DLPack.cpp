@@ -35,6 +35,8 @@ Result<TensorRef> referToDLPack(std::string_view name,
   if (tensor.device.type == cudaDevice && tensor.device.id != ordinal)
     return Status::badInput(fmt::format("the tensor is on GPU {}, expected {}",
                                         tensor.device.id, ordinal));
+  if (tensor.byteOffset > 0 && !tensor.data)
+    return Status::badInput("the tensor has an offset but no address");
   if (tensor.ndim < 0 || tensor.ndim > maxRank ||
       (tensor.ndim > 0 && !tensor.shape))
     return Status::badInput(
@@ -61,6 +63,13 @@ Result<TensorRef> referToDLPack(std::string_view name,
       tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes));
 }
 
+dlpack::DataType toDLPack(DType type) {
+  for (const TypeCode &known : typeCodes)
+    if (known.type == type)
+      return {known.code, known.bits, 1};
+  return {};
+}
+
 Result<TensorView> fromDLPack(const dlpack::Tensor &tensor, int ordinal) {
   Result<TensorRef> ref = referToDLPack("", tensor, ordinal);
   if (!ref.ok())
@@ -73,9 +82,7 @@ dlpack::Tensor toDLPack(TensorView &view, int ordinal) {
   tensor.data = view.data;
   tensor.device = {cudaDevice, ordinal};
   tensor.ndim = static_cast<int32_t>(view.shape.size());
-  for (const TypeCode &known : typeCodes)
-    if (known.type == view.dtype)
-      tensor.dtype = {known.code, known.bits, 1};
+  tensor.dtype = toDLPack(view.dtype);
   tensor.shape = view.shape.data();
   tensor.strides = view.strides.data();
   return tensor;

@@ -23,13 +23,13 @@ std::string digits(const Checksum &sum) {
   return fmt::format("{:016x}{:016x}", sum.high(), sum.low());
 }
 
-std::string checksum(std::string_view text) {
+} // namespace
+
+std::string checksumOf(std::string_view text) {
   Checksum sum;
   sum.addWhole(text);
   return digits(sum);
 }
-
-} // namespace
 
 std::string cacheFolder() {
   for (const auto &[variable, below] :
@@ -68,7 +68,7 @@ std::optional<std::string> DiskCache::read(const std::string &key) const {
   if (!text.ok() || text->size() <= checksumDigits)
     return std::nullopt;
   std::string_view content = std::string_view(*text).substr(checksumDigits);
-  if (checksum(content) != text->substr(0, checksumDigits))
+  if (checksumOf(content) != text->substr(0, checksumDigits))
     return std::nullopt;
   // It was used: prune() goes by this time.
   std::error_code ignored;
@@ -81,7 +81,7 @@ void DiskCache::write(const std::string &key, std::string_view content) const {
     return;
   std::error_code ignored;
   fs::create_directories(folder, ignored);
-  if (writeFileAtomically(folder + '/' + key, {checksum(content), content})
+  if (writeFileAtomically(folder + '/' + key, {checksumOf(content), content})
           .ok())
     prune();
 }

@@ -94,6 +94,68 @@ TEST_F(CompileCached, storedPlansCompileAgain) {
   EXPECT_TRUE(isCached());
 }
 
+// A plan for one program says nothing about another.
+TEST_F(CompileCached, plansOfOthersDoNotMatter) {
+  EXPECT_FALSE(isCached());
+  CompileRequest other = request;
+  other.source = std::string("// other\n") + copy;
+  other.planFolder = std::string(folder) + "/selvedge/plans";
+  std::string path;
+  PlanMeasurement measurement{"device", "stages=3", "N=5", 0.5, 3};
+  ASSERT_EQ(keepPlan(other, measurement, path).status, CompileStatus::Ok);
+  EXPECT_TRUE(isCached());
+}
+
+// What `bench --tune` stored is there for everybody who asks for nothing else.
+TEST_F(CompileCached, takesTunedPlansByItself) {
+  CompileRequest tuned = request;
+  tuned.planFolder = std::string(folder) + "/selvedge/plans";
+  std::string path;
+  PlanMeasurement measurement{"device", "stages=3", "N=5", 0.5, 3};
+  ASSERT_EQ(keepPlan(tuned, measurement, path).status, CompileStatus::Ok);
+  CompileResult result = compileCached(request);
+  EXPECT_EQ(result.planFile, path);
+  EXPECT_EQ(result.plan, "stages=3");
+  request.ignoresStoredPlans = true;
+  result = compileCached(request);
+  EXPECT_EQ(result.planFile, "");
+  EXPECT_EQ(result.plan, "");
+}
+
+// A file of plans is as hostile as any other.
+TEST_F(CompileCached, damagedPlansAreNoPlans) {
+  EXPECT_FALSE(isCached());
+  CompileRequest tuned = request;
+  tuned.planFolder = std::string(folder) + "/selvedge/plans";
+  std::string path;
+  PlanMeasurement measurement{"device", "stages=3", "N=5", 0.5, 3};
+  ASSERT_EQ(keepPlan(tuned, measurement, path).status, CompileStatus::Ok);
+  std::error_code error;
+  llvm::raw_fd_ostream(path, error) << std::string(500000, '[');
+  EXPECT_FALSE(isCached());
+  EXPECT_EQ(compileCached(request).plan, "");
+}
+
+TEST_F(CompileCached, importedFilesMatter) {
+  std::string imported = std::string(folder) + "/imported.tile";
+  auto write = [&](const std::string &text) {
+    std::error_code error;
+    llvm::raw_fd_ostream(imported, error) << text;
+  };
+  write(copy);
+  request.fileName = std::string(folder) + "/variant.tile";
+  request.source = "import \"imported.tile\";\nop twice(b: f32 = 2) extends "
+                   "copy { }\n";
+  EXPECT_FALSE(isCached());
+  EXPECT_TRUE(isCached());
+  // A line of another length at the same place.
+  write(std::string("// changed\n") + copy);
+  EXPECT_FALSE(isCached());
+  EXPECT_TRUE(isCached());
+  request.importFolders = {"/nonexistent"};
+  EXPECT_TRUE(isCached());
+}
+
 TEST_F(CompileCached, warningsAreSaidAgain) {
   request.source = std::string(copy) + "op wrong() extends copy_ { }\n";
   for (int i = 0; i < 2; ++i) {

@@ -47,6 +47,13 @@ HostTensor compute(const std::string &body, const std::vector<double> &x,
   return rs;
 }
 
+TEST(Elementwise, MagnitudesOfIntegers) {
+  EXPECT_EQ(compute("%r = math.absi %x : !ni", {7, -7, 0, -2147483648.0},
+                    {0, 0, 0, 0}, "i32", "i32")
+                .values,
+            (std::vector<double>{7, 7, 0, -2147483648.0}));
+}
+
 HostTensor computeIntegers(const std::string &op, const std::vector<double> &x,
                            const std::vector<double> &y) {
   return compute("%r = arith." + op + " %x, %y : !ni", x, y, "i32", "i32");

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
 #include <unistd.h>
@@ -84,6 +85,26 @@ TEST_F(Cache, changedFilesAreOtherFiles) {
   EXPECT_EQ(before, identifyFile(path));
   ASSERT_TRUE(writeFileAtomically(path, {"three"}).ok());
   EXPECT_NE(before, identifyFile(path));
+}
+
+// Size and time can be made equal; the time of the change of them cannot.
+TEST_F(Cache, disguisedFilesAreOtherFiles) {
+  fs::create_directories(root);
+  std::string path = root / "program";
+  std::ofstream(path) << "one";
+  auto time = fs::last_write_time(path);
+  std::string before = identifyFile(path);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  std::ofstream(path) << "two";
+  fs::last_write_time(path, time);
+  EXPECT_NE(before, identifyFile(path));
+}
+
+TEST_F(Cache, codeIsKnownByItsBuild) {
+  std::string self =
+      identifyCode(reinterpret_cast<const void *>(&identifyFile));
+  EXPECT_TRUE(self.starts_with("build ")) << self;
+  EXPECT_NE(self, identifyCode(reinterpret_cast<const void *>(&::getpid)));
 }
 
 TEST_F(Cache, concurrentUse) {

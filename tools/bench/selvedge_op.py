@@ -58,7 +58,7 @@ class Named(ctypes.Structure):
 
 class Arguments(ctypes.Structure):
     _fields_ = [("tensors", ctypes.POINTER(Named)), ("tensor_count", ctypes.c_size_t), ("scalars", ctypes.c_void_p), ("scalar_count", ctypes.c_size_t),
-                ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_uint64)]
+                ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_uint64), ("dims", ctypes.c_void_p), ("dim_count", ctypes.c_size_t)]
 
 
 TYPES = {"bf16": (4, 16), "f16": (2, 16), "f32": (2, 32), "i32": (0, 32)}
@@ -96,7 +96,7 @@ class Call:
             tensor = DLTensor(layout.address, 2, layout.ordinal, rank, *TYPES[layout.dtype], 1, extents(*layout.shape), extents(*layout.strides), 0)
             self.tensors.append(tensor)
             self.names[index] = Named(name.encode(), ctypes.addressof(tensor))
-        self.arguments = Arguments(self.names, len(layouts), None, 0, None, 0)
+        self.arguments = Arguments(self.names, len(layouts), None, 0, None, 0, None, 0)
 
 
 class Library:

@@ -9,10 +9,13 @@ if(SELVEDGE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
       CCACHE_SLOPPINESS=pch_defines,time_macros ${SELVEDGE_CCACHE})
 endif()
 
+# Caches of compilations know the compiler by this.
+add_link_options(-Wl,--build-id=sha1)
+
 add_library(SelvedgeOptions INTERFACE)
 # -fPIC in programs too: a precompiled header serves only equal flags.
-target_compile_options(SelvedgeOptions INTERFACE -fPIC -Wall -Wextra -Werror
-                       -Wno-unused-parameter)
+target_compile_options(SelvedgeOptions INTERFACE -fPIC -Wall -Wextra
+  $<$<BOOL:${SELVEDGE_WERROR}>:-Werror> -Wno-unused-parameter)
 # Without times, equal headers give an equal file: ccache hashes it.
 target_compile_options(SelvedgeOptions INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
@@ -25,16 +28,12 @@ add_library(SelvedgeMLIR INTERFACE)
 target_include_directories(SelvedgeMLIR SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS}
                            ${MLIR_INCLUDE_DIRS})
 target_compile_definitions(SelvedgeMLIR INTERFACE ${LLVM_DEFINITIONS_LIST})
-if(NOT SELVEDGE_STATIC_LLVM)
+if(NOT SELVEDGE_STATIC_LLVM AND NOT SELVEDGE_RUNTIME_ONLY)
   target_link_libraries(SelvedgeMLIR INTERFACE MLIR LLVM)
 endif()
 
-# fmt compiled once; as headers where the result must stand alone.
-if(SELVEDGE_STATIC_LLVM)
-  set(SELVEDGE_FMT fmt::fmt-header-only)
-else()
-  set(SELVEDGE_FMT fmt::fmt)
-endif()
+# As headers: what is installed needs no fmt.
+set(SELVEDGE_FMT fmt::fmt-header-only)
 
 # selvedge_precompiled(NAME HEADER [LINK targets...] [OPTIONS flags...]): a
 # header compiled once, for the targets that name it after PRECOMPILED. Most of
@@ -53,11 +52,13 @@ endfunction()
 
 # selvedge_library(NAME SOURCES... [LINK targets...] [NO_MLIR]
 #                  [PRECOMPILED target]): with MLIR, SelvedgePrecompiled unless
-# another is given.
+# another is given. Our warnings are for our sources: no user of a library has
+# them.
 function(selvedge_library name)
   cmake_parse_arguments(ARG "NO_MLIR" "PRECOMPILED" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PUBLIC SelvedgeOptions ${ARG_LINK})
+  target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:SelvedgeOptions>
+                        PUBLIC ${ARG_LINK})
   if(NOT ARG_NO_MLIR)
     target_link_libraries(${name} PUBLIC SelvedgeMLIR)
     if(NOT ARG_PRECOMPILED)
@@ -69,11 +70,20 @@ function(selvedge_library name)
   endif()
 endfunction()
 
+# selvedge_standalone(NAME): a program or shared library that may run where the
+# C library is older than here.
+function(selvedge_standalone name)
+  if(TARGET SelvedgeOldGlibc)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:SelvedgeOldGlibc>)
+  endif()
+endfunction()
+
 # selvedge_program(NAME SOURCES... LINK targets... [PRECOMPILED target]): a
 # program in build/bin.
 function(selvedge_program name)
   cmake_parse_arguments(ARG "" "PRECOMPILED" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  selvedge_standalone(${name})
   target_link_libraries(${name} PRIVATE SelvedgeOptions ${ARG_LINK})
   if(ARG_PRECOMPILED)
     target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})

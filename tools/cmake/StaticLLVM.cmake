@@ -3,6 +3,10 @@
 
 add_link_options(-Wl,--as-needed -Wl,--gc-sections -static-libstdc++ -static-libgcc)
 
+# Linked into every program and library (selvedge_standalone()).
+add_library(SelvedgeOldGlibc OBJECT ${CMAKE_CURRENT_LIST_DIR}/OldGlibc.c)
+target_compile_options(SelvedgeOldGlibc PRIVATE -fPIC)
+
 # The archives name the shared zstd target; its static library keeps the bundle free of it.
 find_library(ZSTD_ARCHIVE NAMES libzstd.a REQUIRED)
 if(NOT TARGET zstd::libzstd_shared)

@@ -1,11 +1,11 @@
 // `selvedge list`.
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Commands.h"
+#include "tools/selvedge/SourceFlags.h"
 #include "tools/selvedge/Support.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
@@ -16,19 +16,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The templates that came with this program: beside a build folder, an
-/// unpacked archive or an installation.
+/// The templates that came with this program.
 Result<std::vector<std::string>> findTemplates() {
-  std::vector<fs::path> folders;
-  if (const char *chosen = std::getenv("SELVEDGE_TEMPLATES"))
-    folders.emplace_back(chosen);
-  std::error_code error;
-  fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char *way :
-       {"../templates", "../../templates", "../share/selvedge/templates"})
-    folders.push_back(program / way);
-  for (const fs::path &folder : folders) {
+  for (const std::string &folder : templateFolders()) {
     std::vector<std::string> files;
+    std::error_code error;
     fs::directory_iterator it(folder, error);
     for (; !error && it != fs::directory_iterator(); it.increment(error))
       if (it->path().extension() == ".tile")
@@ -41,8 +33,16 @@ Result<std::vector<std::string>> findTemplates() {
       "no templates found: name a file or set SELVEDGE_TEMPLATES");
 }
 
-int listFile(const std::string &file, std::string &text) {
-  Result<CompileRequest> request = makeRequest({file, "", "", {}, ""});
+struct ListOptions {
+  std::vector<std::string> files, importFolders;
+};
+
+int listFile(const std::string &file, const ListOptions &options,
+             std::string &text) {
+  SourceOptions source;
+  source.file = file;
+  source.importFolders = options.importFolders;
+  Result<CompileRequest> request = makeRequest(source);
   if (!request.ok())
     return report(request.status());
   std::vector<OpSummary> ops;
@@ -58,7 +58,8 @@ int listFile(const std::string &file, std::string &text) {
   return exitDone;
 }
 
-int listFiles(std::vector<std::string> files) {
+int listFiles(const ListOptions &options) {
+  std::vector<std::string> files = options.files;
   if (files.empty()) {
     Result<std::vector<std::string>> templates = findTemplates();
     if (!templates.ok())
@@ -68,18 +69,19 @@ int listFiles(std::vector<std::string> files) {
   int worst = exitDone;
   std::string text;
   for (const std::string &file : files)
-    worst = std::max(worst, listFile(file, text));
+    worst = std::max(worst, listFile(file, options, text));
   return std::max(worst, report(writeOutput("-", text)));
 }
 
 } // namespace
 
 Action addList(CLI::App &app) {
-  auto files = std::make_shared<std::vector<std::string>>();
+  auto options = std::make_shared<ListOptions>();
   CLI::App *command = app.add_subcommand(
       "list", "list the ops of files (default: the shipped templates)");
-  command->add_option("FILE", *files, ".tile files");
-  return [files] { return listFiles(*files); };
+  command->add_option("FILE", options->files, ".tile files");
+  addImportFlag(*command, options->importFolders);
+  return [options] { return listFiles(*options); };
 }
 
 } // namespace selvedge::cli

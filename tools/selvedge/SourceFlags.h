@@ -9,9 +9,22 @@
 
 namespace selvedge::cli {
 
-/// Adds FILE, --op, --arch, --mask, --plan, --strict and --set.
+/// Adds -I: every command that reads sources has it.
+inline void addImportFlag(CLI::App &command,
+                          std::vector<std::string> &folders) {
+  command
+      .add_option("-I", folders,
+                  "a folder in which imported files are looked for, before the "
+                  "shipped templates; may be repeated")
+      ->type_size(1)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// Adds FILE, -I, --op, --arch, --mask, --plan, --strict and --set.
 inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command.add_option("FILE", options.file, "the .tile file")->required();
+  addImportFlag(command, options.importFolders);
   command.add_option("--op", options.op, "the op (default: the first)");
   command.add_option("--arch", options.arch, "sm_80 or sm_90a");
   command.add_option("--mask", options.masks,

@@ -46,6 +46,7 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   CompileRequest request;
   request.fileName = options.file;
   request.source = std::move(*source);
+  request.importFolders = options.importFolders;
   request.op = options.op;
   request.arch = options.arch;
   request.plan = options.plan;

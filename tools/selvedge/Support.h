@@ -29,6 +29,8 @@ struct SourceOptions {
   std::string op;
   std::string arch;
   std::vector<std::string> sets;
+  /// CompileRequest::importFolders.
+  std::vector<std::string> importFolders;
   /// CompileRequest::plan.
   std::string plan;
   /// CompileRequest::isStrict; the variable SELVEDGE_STRICT sets it, too.

@@ -40,6 +40,9 @@ struct Tensor {
 
 } // namespace dlpack
 
+/// The type of elements.
+dlpack::DataType toDLPack(DType type);
+
 /// A view of the same memory, which has to be on GPU `ordinal`. Errors name
 /// what is not supported: other devices, vector types, other element types.
 Result<TensorView> fromDLPack(const dlpack::Tensor &tensor, int ordinal = 0);

@@ -19,6 +19,14 @@ std::string cacheFolder();
 /// change, of which the last one cannot be set.
 std::string identifyFile(const std::string &path);
 
+/// Which build of the program or library it is whose code or data is at
+/// `inside`: the build id that the linker wrote, whatever the file is called
+/// and whenever it was copied; without one identifyFile().
+std::string identifyCode(const void *inside);
+
+/// The checksum of a text, in digits.
+std::string checksumOf(std::string_view text);
+
 /// Files in cacheFolder(). Entries carry a checksum and are renamed into place,
 /// so that concurrent processes and torn files do no harm.
 class DiskCache {

@@ -1,0 +1,61 @@
+/* The compiler for C: a source to an artefact, in this process. Part of the
+ * library selvedge_jit, which has all of selvedge.h as well.
+ * SPDX-License-Identifier: MIT */
+#ifndef SELVEDGE_JIT_H
+#define SELVEDGE_JIT_H
+
+#include "selvedge/selvedge.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A parameter of an op and its value as text. */
+typedef struct {
+  const char *name;
+  const char *value;
+} selvedge_binding;
+
+/** What to compile. What is zero takes its default, but for source and arch. */
+typedef struct {
+  /** The text of a .tile file. */
+  const char *source;
+  /** Its name in messages; files that it imports are looked for beside it. */
+  const char *file_name;
+  /** Default: the first op of the file. */
+  const char *op;
+  /** "sm_80" or "sm_90a". */
+  const char *arch;
+  const selvedge_binding *bindings;
+  size_t binding_count;
+  /** Further folders of imported files. */
+  const char *const *import_folders;
+  size_t import_folder_count;
+  /** Not zero: what a mask removes has no influence even where it is NaN. */
+  int exact_masks;
+} selvedge_compile_request;
+
+/** The outcome of a compilation. */
+typedef struct selvedge_compiled selvedge_compiled;
+
+/** Compiles, or takes the result from the cache on disk. SELVEDGE_BAD_INPUT:
+ * the source or a binding is wrong, and selvedge_last_error() says where;
+ * SELVEDGE_FAILED: a defect of the compiler. `*compiled` is null then. Thread
+ * safe. */
+SELVEDGE_EXPORT selvedge_status selvedge_compile(
+    const selvedge_compile_request *request, selvedge_compiled **compiled);
+/** Null is fine. */
+SELVEDGE_EXPORT void selvedge_free_compiled(selvedge_compiled *compiled);
+
+/** The artefact, for selvedge_load_memory(); lives as long as `compiled`. */
+SELVEDGE_EXPORT const void *
+selvedge_compiled_bytes(const selvedge_compiled *compiled, size_t *size);
+/** Warnings, or nothing. */
+SELVEDGE_EXPORT const char *
+selvedge_compiled_warnings(const selvedge_compiled *compiled);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+# What docs/reference.md says of the environment is what the sources read, and the examples of docs/runtime.md are parts of programs that the tests run.
+# SPDX-License-Identifier: MIT
+"""Usage: check_reference.py ROOT"""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+page = (root / "docs/reference.md").read_text(encoding="utf-8")
+read = set()
+for folder in ("compiler", "runtime", "tools"):
+    for path in (root / folder).rglob("*"):
+        if path.suffix in (".cpp", ".h"):
+            text = path.read_text(encoding="utf-8")
+            read |= set(re.findall(r'(?:getenv|GetEnv|environment)\("([A-Z_]+)"\)', text))
+            read |= set(re.findall(r'std::pair\("([A-Z_]+)"', text))
+table = page[page.index("## Environment variables"):page.index("## Limits")]
+documented = set(re.findall(r"`([A-Z_]+)`", table)) - {"TMPDIR", "CUDA_VISIBLE_DEVICES"}
+assert read == documented, f"not documented: {read - documented}; not read: {documented - read}"
+for path in [root / "README.md", *(root / "docs").rglob("*.md")]:
+    for name in set(re.findall(r"\bSELVEDGE_[A-Z]+\b", path.read_text(encoding="utf-8"))):
+        known = name in read or any(name in (root / other).read_text(encoding="utf-8") for other in (
+            "CMakeLists.txt", "tests/lit.cfg.py", "runtime/include/selvedge/selvedge.h", "runtime/include/selvedge/Version.h")) or name == "SELVEDGE_NVDISASM"
+        assert known, f"{path}: {name} does not exist"
+print("variables agree")
+
+programs = [path.read_text(encoding="utf-8") for path in (root / "examples").glob("*.cpp")]
+blocks = re.findall(r"^```cpp\n(.*?)^```$", (root / "docs/runtime.md").read_text(encoding="utf-8"), re.M | re.S)
+for block in blocks:
+    assert any(block.rstrip("\n") in program for program in programs), "of no example:\n" + block
+print(len(blocks), "examples are parts of programs")
