@@ -117,8 +117,9 @@ def collect(options, on_record):
 
 
 class Tally:
-    """What was found, by kind. The worst statuses first; `slow`: executing a form took longer than a step may."""
-    ORDER = ("wrong", "broken", "crash", "timeout", "internal", "declined", "slow")
+    """What was found, by kind. The worst statuses first; `tight`: an error is up to twice its bound, which
+    may be the bound's fault; `slow`: executing a form took longer than a step may."""
+    ORDER = ("wrong", "broken", "crash", "timeout", "internal", "declined", "tight", "slow")
 
     def __init__(self):
         self.programs = self.skipped = self.clean = 0
@@ -210,7 +211,7 @@ def parse(arguments):
     parser.add_argument("--selvedge", default=os.path.join(programs, "selvedge"), help="for runs on a GPU")
     parser.add_argument("--no-gpu", action="store_true", help="leave out the GPU that is here")
     parser.add_argument("--known", help="file of kinds of failure (how they begin) that are counted and do not fail")
-    parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER), help="kinds that fail, of " + ",".join(Tally.ORDER))
+    parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER[:-2]), help="kinds that fail, of " + ",".join(Tally.ORDER))
     parser.add_argument("--negative", action="store_true", help="also programs that depend on block sizes, which must be refused")
     parser.add_argument("--count", type=int, default=0, help="programs to run")
     parser.add_argument("--seconds", type=float, default=0, help="time to run")

@@ -109,7 +109,7 @@ class Builder:
         shift = integer(self.rng.choice((1, 1, 2, 3, 64)))
         return self.pick((80, i), (6, binary("+", i, shift)), (6, binary("-", i, shift)), (1, binary("/", i, integer(2))),
                          (1, binary("*", i, integer(2))), (1, binary("-", binary("-", name(axis.of), integer(1)), i)),
-                         (1, binary("%", i, integer(5))))
+                         (1, binary("%", i, integer(5))), (3, None)) or E("load", self.lengths(axis.of, name(axis.of)), (i,))
 
     def load(self, axes, iterations, type_, plain=False):
         """An element of an input, new or known, with these axes."""

@@ -187,6 +187,12 @@ class Evaluator(unittest.TestCase):
         self.assertEqual(run(p, {"M": 3}, {})["y"].data.tolist(), [3, 3, 7])
         self.assertEqual(run(p, {"M": 3}, {"w": np.array([1., 2, 4])})["y"].data.tolist(), [2, 4, 7])
 
+    def test_gather(self):
+        p = op([X, tensor("id", "i32", "M"), Y],
+               [Kernel("main", (ROWS,), (store(load("y", "i"), E("load", "x", (load("id", "i"), integer(1)))),))])
+        out = run(p, {"M": 4, "N": 2}, {"x": np.arange(8.).reshape(4, 2), "id": np.array([2, -1, 4, 0])})
+        self.assertEqual(out["y"].data.tolist(), [5, 7, 7, 1])
+
     def test_rel_counts_from_the_start(self):
         p = op([tensor("lo", "i32", "B"), tensor("y", "i32", "B", init=0.0)],
                [Kernel("main", (Range("b", name("B")),),

@@ -59,7 +59,8 @@ Request parseRequest(const std::string &line);
 /// What became of one step.
 struct Reply {
   /// "ok"; "declined": a diagnostic says why not; "internal": the compiler
-  /// calls it its own defect; "wrong": a result is. Added by who watches the
+  /// calls it its own defect; "wrong": a result is; "tight": an error is up to
+  /// twice its bound. Added by who watches the
   /// step: "crash", "timeout", "skipped".
   std::string status = "ok";
   std::string message;
