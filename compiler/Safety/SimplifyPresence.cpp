@@ -251,11 +251,11 @@ struct TileSimplifyPresencePass
     // What is left stands inside other conditions; it has been proved.
     getOperation()->walk([](KnownOp known) {
       OpBuilder b(known);
-      auto type = cast<ShapedType>(known.getType());
+      TypedAttr holds = b.getBoolAttr(true);
+      if (auto tile = dyn_cast<ShapedType>(known.getType()))
+        holds = SplatElementsAttr::get(tile, true);
       known.replaceAllUsesWith(
-          arith::ConstantOp::create(b, known.getLoc(),
-                                    SplatElementsAttr::get(type, true))
-              .getResult());
+          arith::ConstantOp::create(b, known.getLoc(), holds).getResult());
       known.erase();
     });
   }

@@ -60,6 +60,30 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
   });
 }
 
+/// Axes that warps share are reduced last: what they exchange is least then.
+void orderReductions(KernelOp kernel, KernelLayouts &layouts,
+                     const KernelPlan &plan) {
+  shareContiguous(layouts, plan.sizes, plan.warps);
+  SmallVector<AxisDists> dists;
+  for (const LayoutGroup &group : layouts.getGroups())
+    dists.push_back(distribute(group, plan.sizes, plan.warps, /*vector=*/8));
+  kernel.walk([&](ReduceOp reduce) {
+    SmallVector<Attribute> axes(reduce.getOver().getValue());
+    auto isShared = [&](Attribute axis) {
+      const AxisDists &own = dists[layouts.placeOf(reduce)];
+      auto dist = own.find(cast<StringAttr>(axis));
+      return dist != own.end() &&
+             llvm::any_of(dist->second.getWarps(),
+                          [](int64_t stride) { return stride != 0; });
+    };
+    SmallVector<Attribute> ordered;
+    for (bool last : {false, true})
+      llvm::copy_if(axes, std::back_inserter(ordered),
+                    [&](Attribute axis) { return isShared(axis) == last; });
+    reduce.setOverAttr(ArrayAttr::get(kernel.getContext(), ordered));
+  });
+}
+
 /// Says why `plan` was chosen: by the model, or because `origin` says so.
 void noteTiles(KernelOp kernel, const RankedPlans &ranked,
                const KernelPlan &plan, StringRef origin) {
@@ -130,6 +154,7 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
         plan = &ranked->plans.front();
       noteTiles(kernel, *ranked, *plan,
                 isChosen ? StringRef(origin) : StringRef());
+      orderReductions(kernel, layouts, *plan);
       applyPlan(kernel, *plan);
     }
     warnOfUnused(getOperation(), *choice, fitting);

@@ -304,6 +304,13 @@ LogicalResult KernelLowering::lowerOp(Operation &op) {
 /// once, and moves it.
 LogicalResult KernelLowering::lowerPure(Operation &op) {
   for (Value result : op.getResults()) {
+    if (auto convert = dyn_cast<ConvertOp>(op);
+        convert && !isTile(result.getType())) {
+      scalars[result] = sm::ConvertOp::create(
+          builder, op.getLoc(), result.getType(), value(convert.getSource()),
+          convert.getOverflow());
+      continue;
+    }
     if (!isTile(result.getType())) {
       Operation *clone = cloneElementwise(op, contexts.front());
       if (!clone)

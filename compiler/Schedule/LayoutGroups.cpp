@@ -100,6 +100,15 @@ static bool hasOneElement(KernelOp kernel, StringAttr axis) {
   return size && size.getInt() == 1;
 }
 
+/// Whether columns of accumulators can hold an axis; a plan may have given it
+/// another size.
+static bool fitsColumns(KernelOp kernel, StringAttr axis) {
+  constexpr int64_t granule = 16;
+  auto size = kernel.getSizes() ? kernel.getSizes()->getAs<IntegerAttr>(axis)
+                                : IntegerAttr();
+  return !size || size.getInt() % granule == 0;
+}
+
 /// Finds the groups of a kernel. Base groups are what elementwise operations,
 /// reductions, accumulators and loops tie together; they become one where the
 /// products of all agree on who is rows and who is columns.
@@ -370,7 +379,7 @@ GroupBuilder::colour(ArrayRef<const Base *> parts, DotOp *culprit) {
     if (!axes.contains(axis) || colours.roles.contains(axis))
       continue;
     bool isCols = !dots.empty() && !hasNeighbour(axis, AxisRole::Cols) &&
-                  !hasOneElement(kernel, axis);
+                  !hasOneElement(kernel, axis) && fitsColumns(kernel, axis);
     colours.roles[axis] = isCols ? AxisRole::Cols : AxisRole::Spread;
     colours.hasSpread |= !isCols && !hasOneElement(kernel, axis);
   }
