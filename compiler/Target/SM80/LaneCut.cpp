@@ -26,6 +26,7 @@ LaneEmitter::cutsOf(DistAttr dist, ValueRange indices, ValueRange presence,
                     ArrayRef<Access> accesses, int64_t elementBytes) {
   constexpr int64_t wordBytes = 4;
   if (accesses.front().regs.size() == 1 || elementBytes > wordBytes ||
+      accesses.front().regs.size() * elementBytes % wordBytes != 0 ||
       llvm::all_of(accesses, [](const Access &a) { return a.isUniform(); }))
     return {};
   DistAttr last = distOf(indices.back().getType());
