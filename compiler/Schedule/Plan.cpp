@@ -226,6 +226,31 @@ int64_t largestTile(KernelOp kernel, KernelLayouts &layouts,
   return largest;
 }
 
+/// What warps exchange in reductions: a word per thread for each register of
+/// the result, in a buffer of its own. Axes that warps share come last.
+int64_t exchangedBytes(KernelOp kernel, KernelLayouts &layouts,
+                       const KernelPlan &plan) {
+  constexpr int64_t wordBytes = 4;
+  SmallVector<AxisDists> dists;
+  for (const LayoutGroup &group : layouts.getGroups())
+    dists.push_back(distribute(group, plan.sizes, plan.warps, /*vector=*/8));
+  int64_t bytes = 0;
+  kernel.walk([&](ReduceOp reduce) {
+    const AxisDists &own = dists[layouts.placeOf(reduce)];
+    int64_t registers = registersOf(reduce.getType(), own);
+    for (auto axis : reduce.getOver().getAsRange<StringAttr>()) {
+      auto dist = own.find(axis);
+      if (dist == own.end() ||
+          llvm::all_of(dist->second.getWarps(),
+                       [](int64_t stride) { return stride == 0; }))
+        continue;
+      bytes += registers * 32 * plan.warps * wordBytes;
+      registers *= dist->second.getNumRegs();
+    }
+  });
+  return bytes;
+}
+
 /// Fills the estimates of `plan`.
 void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
               bool useWarpgroups) {
@@ -453,6 +478,11 @@ struct Ranking {
     } else if (largest > elementwiseWords) {
       plan.registers = largest + registerOverhead;
       excess = std::to_string(largest) + " registers per thread for a tile";
+    }
+    if (int64_t bytes = plan.smemBytes + exchangedBytes(kernel, layouts, plan);
+        bytes > target.smemBytesPerBlock) {
+      plan.smemBytes = bytes;
+      excess = excessWords(plan, target);
     }
     last = plan;
     auto isSame = [&](const KernelPlan &other) {
