@@ -103,7 +103,7 @@ static bool hasOneElement(KernelOp kernel, StringAttr axis) {
 /// Whether columns of accumulators can hold an axis; a plan may have given it
 /// another size.
 static bool fitsColumns(KernelOp kernel, StringAttr axis) {
-  constexpr int64_t granule = 16;
+  constexpr int64_t granule = 8;
   auto size = kernel.getSizes() ? kernel.getSizes()->getAs<IntegerAttr>(axis)
                                 : IntegerAttr();
   return !size || size.getInt() % granule == 0;

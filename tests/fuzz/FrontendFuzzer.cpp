@@ -21,12 +21,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     std::string text;
     bool built = static_cast<bool>(
         buildModule(ctx, {"fuzz.tile", source, op.name, nullptr}, text));
-    // Either a module or a reason, and no module that the verifier refuses.
-    bool isDefect = false;
-    for (llvm::StringRef line : llvm::split(text, '\n'))
-      isDefect |= line.starts_with("fuzz.tile:") &&
+    // Either a module, beside which there may be warnings, or a reason, and no
+    // module that the verifier refuses. Lines of the source stand there, too.
+    bool isRefused = false, isDefect = false;
+    for (llvm::StringRef line : llvm::split(text, '\n')) {
+      bool isPlaced = line.starts_with("fuzz.tile:");
+      isRefused |= line.starts_with("error: ") ||
+                   (isPlaced && line.contains(": error: "));
+      isDefect |= isPlaced &&
                   line.contains(": error: internal error: the emitted module");
-    if (built != text.empty() || isDefect)
+    }
+    if (built == isRefused || isDefect)
       std::abort();
   }
   return 0;
