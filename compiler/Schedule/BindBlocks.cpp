@@ -64,9 +64,7 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
 void orderReductions(KernelOp kernel, KernelLayouts &layouts,
                      const KernelPlan &plan) {
   shareContiguous(layouts, plan.sizes, plan.warps);
-  SmallVector<AxisDists> dists;
-  for (const LayoutGroup &group : layouts.getGroups())
-    dists.push_back(distribute(group, plan.sizes, plan.warps, /*vector=*/8));
+  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
   kernel.walk([&](ReduceOp reduce) {
     SmallVector<Attribute> axes(reduce.getOver().getValue());
     auto isShared = [&](Attribute axis) {

@@ -169,6 +169,14 @@ AxisDists distribute(const LayoutGroup &group, const AxisSizes &sizes,
   return dists;
 }
 
+SmallVector<AxisDists> distributeAll(const KernelLayouts &layouts,
+                                     const AxisSizes &sizes, int64_t warps) {
+  SmallVector<AxisDists> dists;
+  for (const LayoutGroup &group : layouts.getGroups())
+    dists.push_back(distribute(group, sizes, warps, /*vector=*/8));
+  return dists;
+}
+
 DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis,
                         int64_t cols, int64_t warps, int64_t vector) {
   int64_t threads = 32 * warps, chunks = cols / vector;

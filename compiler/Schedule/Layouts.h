@@ -45,6 +45,11 @@ AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
 AxisDists distribute(const LayoutGroup &group, const AxisSizes &sizes,
                      int64_t warps, int64_t vector);
 
+/// Distributions of every group of a kernel, where rows are aligned.
+llvm::SmallVector<AxisDists> distributeAll(const KernelLayouts &layouts,
+                                           const AxisSizes &sizes,
+                                           int64_t warps);
+
 /// Distribution of one spread axis over the threads that it may use.
 sm::AxisDistAttr spread(const LayoutGroup &group, mlir::StringAttr axis,
                         int64_t size, const FreeThreads &threads, int64_t warps,

@@ -206,9 +206,7 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
 int64_t largestTile(KernelOp kernel, KernelLayouts &layouts,
                     const KernelPlan &plan, const Candidate &c) {
   shareContiguous(layouts, plan.sizes, c.laneWarps ? c.laneWarps : c.warps);
-  SmallVector<AxisDists> dists;
-  for (const LayoutGroup &group : layouts.getGroups())
-    dists.push_back(distribute(group, plan.sizes, plan.warps, /*vector=*/8));
+  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
   int64_t largest = 0;
   auto visit = [&](Value value) {
     for (unsigned g : layouts.neededIn(value)) {
@@ -231,9 +229,7 @@ int64_t largestTile(KernelOp kernel, KernelLayouts &layouts,
 int64_t exchangedBytes(KernelOp kernel, KernelLayouts &layouts,
                        const KernelPlan &plan) {
   constexpr int64_t wordBytes = 4;
-  SmallVector<AxisDists> dists;
-  for (const LayoutGroup &group : layouts.getGroups())
-    dists.push_back(distribute(group, plan.sizes, plan.warps, /*vector=*/8));
+  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
   int64_t bytes = 0;
   kernel.walk([&](ReduceOp reduce) {
     const AxisDists &own = dists[layouts.placeOf(reduce)];
