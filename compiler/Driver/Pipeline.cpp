@@ -4,8 +4,9 @@
 
 #include "compiler/Safety/Passes.h"
 #include "compiler/Schedule/Passes.h"
-#include "compiler/Target/SM80/Passes.h"
+#include "compiler/Target/Lanes/Passes.h"
 #include "compiler/Target/SM90/Passes.h"
+#include "compiler/Target/TargetInfo.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -75,7 +76,7 @@ void addSeq(OpPassManager &pm) {
 
 /// Copies that run ahead, and roles where the target has them.
 void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
-  if (arch == "sm_90a") {
+  if (targetInfo(arch)->hasWarpgroups) {
     schedule::SmWarpRolesOptions options;
     if (plans.choice.rings)
       options.slots = plans.choice.rings;
@@ -131,7 +132,7 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
 
 void buildLanePipeline(OpPassManager &pm) {
   pm.addPass(sm90::createSmRolesToLanes());
-  pm.addPass(sm80::createSmToLanes());
+  pm.addPass(lanes::createSmToLanes());
 }
 
 /// Upstream's search for equal loop-carried

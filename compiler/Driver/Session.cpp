@@ -6,7 +6,7 @@
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
-#include "compiler/Target/PTX/Arch.h"
+#include "compiler/Target/TargetInfo.h"
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "dialect/Sm/Sm.h"
@@ -68,9 +68,9 @@ bool Session::internalError(const llvm::Twine &message) {
 }
 
 bool Session::checkArch() {
-  if (ptx::isKnownArch(request.arch))
+  if (targetInfo(request.arch))
     return true;
-  std::string known = llvm::join(ptx::knownArchs(), " and ");
+  std::string known = targetNames("and");
   if (request.arch.empty())
     return badInput("no architecture given", "known are " + known);
   return badInput("unknown architecture '" + request.arch + "'",

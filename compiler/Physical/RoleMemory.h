@@ -4,7 +4,7 @@
 #define SELVEDGE_COMPILER_PHYSICAL_ROLEMEMORY_H
 
 #include "compiler/Physical/Poison.h"
-#include "compiler/Verify/VectorClock.h"
+#include "compiler/Verify/Async/VectorClock.h"
 #include "dialect/Sm/Sm.h"
 
 #include "llvm/ADT/DenseMap.h"

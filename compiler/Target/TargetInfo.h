@@ -1,17 +1,22 @@
-// What a target offers; passes ask here and never guess.
+// The architectures there are and what each offers; passes and tools ask here
+// and never guess.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_TARGET_TARGETINFO_H
 #define SELVEDGE_COMPILER_TARGET_TARGETINFO_H
 
-#include "llvm/ADT/StringRef.h"
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace selvedge {
 
 /// Limits of a GPU architecture (CUDA C++ Programming Guide, "Compute
 /// Capabilities").
 struct TargetInfo {
+  /// As `--arch` and ptxas take it.
+  std::string_view name;
   /// Shared memory that one thread block can use, in bytes.
   int64_t smemBytesPerBlock;
   /// Shared memory of a multiprocessor, in bytes.
@@ -20,17 +25,34 @@ struct TargetInfo {
   int64_t regsPerThread;
   /// 32-bit registers of a multiprocessor.
   int64_t regsPerSm;
-  /// Warpgroups multiply 64 rows at a time from shared memory (`wgmma`).
+  /// Warpgroups multiply 64 rows at a time from shared memory (`wgmma`), and
+  /// warps have roles.
   bool hasWarpgroups;
 };
 
-/// Limits of `arch` (`sm_80`, `sm_90a`); none for other names.
-inline std::optional<TargetInfo> targetInfo(llvm::StringRef arch) {
-  if (arch == "sm_80")
-    return TargetInfo{163 * 1024, 164 * 1024, 255, 65536, false};
-  if (arch == "sm_90a")
-    return TargetInfo{227 * 1024, 228 * 1024, 255, 65536, true};
+/// All of them, oldest first.
+inline constexpr std::array targets{
+    TargetInfo{"sm_80", 163 * 1024, 164 * 1024, 255, 65536, false},
+    TargetInfo{"sm_90a", 227 * 1024, 228 * 1024, 255, 65536, true},
+};
+
+/// Limits of `arch`; none for other names.
+inline std::optional<TargetInfo> targetInfo(std::string_view arch) {
+  for (const TargetInfo &target : targets)
+    if (target.name == arch)
+      return target;
   return std::nullopt;
+}
+
+/// Their names for a message, with `last` before the last one.
+inline std::string targetNames(std::string_view last) {
+  std::string text;
+  for (const TargetInfo &target : targets) {
+    if (!text.empty())
+      text += &target == &targets.back() ? " " + std::string(last) + " " : ", ";
+    text += target.name;
+  }
+  return text;
 }
 
 } // namespace selvedge

@@ -1,7 +1,7 @@
 // Slots, copies and tokens of the happens-before engine.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/HappensBefore.h"
-#include "compiler/Verify/Paths.h"
+#include "compiler/Verify/Async/HappensBefore.h"
+#include "compiler/Verify/Async/Paths.h"
 #include "tests/Verify/Scripts.h"
 
 #include "gmock/gmock.h"

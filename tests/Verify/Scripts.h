@@ -3,8 +3,8 @@
 #ifndef SELVEDGE_TESTS_VERIFY_SCRIPTS_H
 #define SELVEDGE_TESTS_VERIFY_SCRIPTS_H
 
-#include "compiler/Verify/HappensBefore.h"
-#include "compiler/Verify/RoundRobin.h"
+#include "compiler/Verify/Async/HappensBefore.h"
+#include "compiler/Verify/Async/RoundRobin.h"
 
 #include "gmock/gmock.h"
 #include <functional>

@@ -2,6 +2,7 @@
 // standard input, and answers one line per step. Each request runs in a
 // process of its own, which starts again behind a step that crashed.
 // SPDX-License-Identifier: MIT
+#include "compiler/Target/TargetInfo.h"
 #include "tools/selvedge-fuzz/Steps.h"
 
 #include <chrono>
@@ -169,8 +170,8 @@ void warmUp() {
   request.fileName = "warm.tile";
   request.source = "op f(x: f32[M]) -> (y: f32[M] out_init(0)) {\n"
                    "  kernel main(i in M by BM) { y[i] = x[i]; }\n}\n";
-  for (const char *arch : {"sm_80", "sm_90a"}) {
-    request.arch = arch;
+  for (const TargetInfo &target : targets) {
+    request.arch = target.name;
     compile(request, /*withCubin=*/false);
   }
 }

@@ -6,7 +6,7 @@
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Target/PTX/Passes.h"
 #include "compiler/Target/PTX/Translate.h"
-#include "compiler/Target/SM80/Passes.h"
+#include "compiler/Target/Lanes/Passes.h"
 #include "compiler/Target/SM90/Passes.h"
 #include "compiler/Verify/Passes.h"
 #include "dialect/Sm/Sm.h"
@@ -41,7 +41,7 @@ void registerPasses() {
   safety::registerSafetyPasses();
   verify::registerVerifyPasses();
   schedule::registerSchedulePasses();
-  sm80::registerSM80Passes();
+  lanes::registerLanesPasses();
   sm90::registerSM90Passes();
   ptx::registerPtxPasses();
   ptx::registerPipelines();

@@ -1,6 +1,7 @@
 // `selvedge compile`.
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/CompileCached.h"
+#include "compiler/Target/TargetInfo.h"
 #include "selvedge/Artifact.h"
 #include "selvedge/Manifest.h"
 #include "tools/selvedge/Commands.h"
@@ -140,7 +141,7 @@ int runCompile(const CompileOptions &options) {
   if (binary && options.output == "-")
     return report(Status::badInput("-o - is for text, and this is binary"));
   if (options.source.arch.empty() && stage != Emit::Tile)
-    return report(Status::badInput("--arch is missing: sm_80 or sm_90a"));
+    return report(Status::badInput("--arch is missing: " + targetNames("or")));
   Result<CompileRequest> request = makeRequest(options.source);
   if (!request.ok())
     return report(request.status());

@@ -1,6 +1,7 @@
 // `selvedge doctor`.
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Compiler.h"
+#include "compiler/Target/TargetInfo.h"
 #include "selvedge/Device.h"
 #include "selvedge/DiskCache.h"
 #include "selvedge/Op.h"
@@ -62,12 +63,13 @@ void inspectGpu(Report &report, int ordinal) {
                                  device->name(), major, minor,
                                  device->multiprocessors(),
                                  device->memoryBytes() >> 20));
-  for (const char *arch : {"sm_80", "sm_90a"}) {
-    Result<LoadPath> path = chooseLoadPath(arch, major, minor);
+  for (const TargetInfo &target : targets) {
+    Result<LoadPath> path =
+        chooseLoadPath(std::string(target.name), major, minor);
     std::string how = path.status().message();
     if (path.ok())
       how = *path == LoadPath::Cubin ? "runs" : "runs, PTX assembled for it";
-    report.line("", fmt::format("{}: {}", arch, how));
+    report.line("", fmt::format("{}: {}", target.name, how));
   }
 }
 

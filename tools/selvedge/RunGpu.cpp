@@ -1,12 +1,14 @@
 // Device `gpu`: execution between canaries.
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/CompileCached.h"
+#include "compiler/Target/TargetInfo.h"
 #include "tools/selvedge/GuardedImage.h"
 #include "tools/selvedge/RunDevices.h"
 
 #include <charconv>
 #include <fmt/format.h>
 #include <memory>
+#include <ranges>
 
 namespace selvedge::cli {
 
@@ -171,10 +173,11 @@ Result<int> parseOrdinal(const std::string &device) {
 Result<std::string> bestArch(const Device &device) {
   auto [major, minor] = device.capability();
   Status last;
-  for (const char *arch : {"sm_90a", "sm_80"}) {
-    Result<LoadPath> path = chooseLoadPath(arch, major, minor);
+  for (const TargetInfo &target : targets | std::views::reverse) {
+    Result<LoadPath> path =
+        chooseLoadPath(std::string(target.name), major, minor);
     if (path.ok())
-      return std::string(arch);
+      return std::string(target.name);
     last = path.status();
   }
   return last;

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_TOOLS_SELVEDGE_SOURCEFLAGS_H
 #define SELVEDGE_TOOLS_SELVEDGE_SOURCEFLAGS_H
 
+#include "compiler/Target/TargetInfo.h"
 #include "tools/selvedge/Support.h"
 
 #include <CLI/CLI.hpp>
@@ -26,7 +27,7 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command.add_option("FILE", options.file, "the .tile file")->required();
   addImportFlag(command, options.importFolders);
   command.add_option("--op", options.op, "the op (default: the first)");
-  command.add_option("--arch", options.arch, "sm_80 or sm_90a");
+  command.add_option("--arch", options.arch, targetNames("or"));
   command.add_option("--mask", options.masks,
                      "what NaN and Inf that a mask removes may do: tile "
                      "(default; make rows of their tile NaN) or exact "

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Support.h"
 
+#include "compiler/Target/TargetInfo.h"
 #include "selvedge/DiskCache.h"
 #include "selvedge/File.h"
 #include "selvedge/Manifest.h"
@@ -33,10 +34,10 @@ int report(const CompileResult &result) {
 }
 
 Result<CompileRequest> makeRequest(const SourceOptions &options) {
-  if (!options.arch.empty() && options.arch != "sm_80" &&
-      options.arch != "sm_90a")
+  if (!options.arch.empty() && !targetInfo(options.arch))
     return Status::badInput(fmt::format(
-        "unknown architecture '{}': expected sm_80 or sm_90a", options.arch));
+        "unknown architecture '{}': expected {}", options.arch,
+                    targetNames("or")));
   if (options.masks != "tile" && options.masks != "exact")
     return Status::badInput(fmt::format(
         "--mask '{}' is unknown: expected tile or exact", options.masks));

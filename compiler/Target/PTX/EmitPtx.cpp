@@ -1,6 +1,6 @@
 // LLVM IR -> PTX.
 // SPDX-License-Identifier: MIT
-#include "compiler/Target/PTX/Arch.h"
+#include "compiler/Target/TargetInfo.h"
 #include "compiler/Target/PTX/Translate.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -35,13 +35,6 @@ using namespace llvm;
 /// PTX 8.1 is the first with `cvt.satfinite` to bf16 and f16; a higher version
 /// would only shut out older drivers.
 static constexpr const char *kFeatures = "+ptx81";
-
-ArrayRef<StringRef> knownArchs() {
-  static const StringRef archs[] = {"sm_80", "sm_90a"};
-  return archs;
-}
-
-bool isKnownArch(StringRef arch) { return is_contained(knownArchs(), arch); }
 
 static void initializeBackEnd() {
   static std::once_flag once;
@@ -114,7 +107,7 @@ void hoistInvariants(Module &module) {
 } // namespace
 
 Expected<std::string> emitPtx(Module &module, StringRef arch) {
-  if (!isKnownArch(arch))
+  if (!targetInfo(arch))
     return createStringError("unknown architecture '" + arch + "'");
   initializeBackEnd();
   Triple triple("nvptx64-nvidia-cuda");

@@ -56,7 +56,7 @@ std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module,
 /// the offenders.
 llvm::Error lintFastMath(const llvm::Module &module);
 
-/// Emits PTX for `arch` (see Arch.h). Changes `module`.
+/// Emits PTX for `arch` (see TargetInfo.h). Changes `module`.
 llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef arch);
 
 } // namespace selvedge::ptx

@@ -3,13 +3,13 @@
 #ifndef SELVEDGE_COMPILER_TARGET_SM90_ROLEEMITTER_H
 #define SELVEDGE_COMPILER_TARGET_SM90_ROLEEMITTER_H
 
-#include "compiler/Target/SM80/LaneEmitter.h"
+#include "compiler/Target/Lanes/LaneEmitter.h"
 #include "dialect/Sm/SmScheduler.h"
 
 namespace selvedge::sm90 {
 
 /// Adds roles, mbarriers, bulk copies and warpgroup products to LaneEmitter.
-class RoleEmitter : public sm80::LaneEmitter {
+class RoleEmitter : public lanes::LaneEmitter {
 public:
   using LaneEmitter::LaneEmitter;
 

@@ -1,6 +1,6 @@
 // sm-roles-to-lanes: kernels with roles to the code of one thread.
 // SPDX-License-Identifier: MIT
-#include "compiler/Target/SM80/SharedMemory.h"
+#include "compiler/Target/Lanes/SharedMemory.h"
 #include "compiler/Target/SM90/Passes.h"
 #include "compiler/Target/SM90/RoleEmitter.h"
 
@@ -25,12 +25,12 @@ struct SmRolesToLanesPass : impl::SmRolesToLanesBase<SmRolesToLanesPass> {
       RoleEmitter emitter(kernel, b);
       if (failed(emitter.run()))
         return signalPassFailure();
-      sm80::setSharedBytes(module, kernel.getSymName(),
+      lanes::setSharedBytes(module, kernel.getSymName(),
                            emitter.getSharedBytes());
       kernel.erase();
     }
     if (!kernels.empty())
-      sm80::declareSharedMemory(module);
+      lanes::declareSharedMemory(module);
   }
 };
 

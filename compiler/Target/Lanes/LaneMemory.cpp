@@ -1,0 +1,604 @@
+// Emits the code of one thread of a kernel: global and shared memory.
+// SPDX-License-Identifier: MIT
+#include "compiler/Target/Lanes/LaneEmitter.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace selvedge::lanes {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+//===-- Addresses ---------------------------------------------------------===//
+
+Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
+                                 ArrayRef<Value> indices, bool isContiguous) {
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value size = arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64);
+  // The scaled stride is the same in every step, and for all accesses; where
+  // code is rarely executed it must not take registers of all other code.
+  bool isScaledLast = isRare(current);
+  Value offset;
+  for (auto [i, index, stride] :
+       llvm::enumerate(indices, globals[tensor].strides)) {
+    if (!index)
+      continue;
+    bool isAdjacent = isContiguous && i + 1 == indices.size();
+    Value part = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
+    if (isScaledLast)
+      part = isAdjacent ? part : mul(part, stride);
+    else
+      part = mul(part, isAdjacent ? size : mul(stride, size));
+    offset = offset ? add(offset, part) : part;
+  }
+  if (!offset)
+    return pointer;
+  return bytesAhead(pointer, isScaledLast ? mul(offset, size) : offset);
+}
+
+Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
+  return offsetPointer(globals[tensor].pointer, tensor, indices,
+                       /*isContiguous=*/false);
+}
+
+/// The constant that is added to a register's index, if any; `index` becomes
+/// the rest.
+static int64_t takeConstant(Value &index) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  auto constant =
+      sum ? sum.getRhs().getDefiningOp<arith::ConstantIntOp>() : nullptr;
+  if (!constant)
+    return 0;
+  index = sum.getLhs();
+  return constant.value();
+}
+
+Value LaneEmitter::vectorPointer(Value tensor, ArrayRef<Value> indices) {
+  // The index of an element that exists does not wrap, nor does it less what a
+  // register adds; where none exists the address is not used.
+  SmallVector<Value> first(indices);
+  int64_t ahead = takeConstant(first.back());
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value pointer = offsetPointer(globals[tensor].pointer, tensor, first,
+                                /*isContiguous=*/true);
+  return bytesAhead(pointer, static_cast<int32_t>(ahead * bytesOf(element)));
+}
+
+Value LaneEmitter::takeStep(Value &index) {
+  Value rest = index;
+  int64_t ahead = takeConstant(rest);
+  auto sum = rest.getDefiningOp<arith::AddIOp>();
+  auto loop =
+      dyn_cast<LoopLikeOpInterface>(b.getInsertionBlock()->getParentOp());
+  if (!sum || !loop || loop.isDefinedOutsideOfLoop(sum.getLhs()) ||
+      !llvm::is_contained(llvm::make_second_range(threadParts), sum.getRhs()))
+    return {};
+  index = add(sum.getRhs(), i32(ahead));
+  return sum.getLhs();
+}
+
+Value LaneEmitter::stepPointer(Value tensor, ArrayRef<Value> indices) {
+  // The elements of a range do not wrap: its start and the place in it may be
+  // multiplied one by one.
+  SmallVector<Value> places(indices), steps;
+  for (Value &place : places)
+    steps.push_back(takeStep(place));
+  Value pointer = offsetPointer(globals[tensor].pointer, tensor, places,
+                                /*isContiguous=*/true);
+  return offsetPointer(pointer, tensor, steps, /*isContiguous=*/true);
+}
+
+/// The address of an element, as a step from that of the one before where only
+/// the last index differs, by a constant: a multiplication for each could be
+/// computed ahead, in as many registers. The index of an element that exists
+/// does not wrap; where none exists the address is not used.
+struct LaneEmitter::Walk {
+  SmallVector<Value> place;
+  int64_t ahead = 0;
+  Value pointer;
+
+  Value to(LaneEmitter &emitter, Value tensor, ArrayRef<Value> indices) {
+    SmallVector<Value> next(indices);
+    int64_t nextAhead = next.empty() ? 0 : takeConstant(next.back());
+    pointer = pointer && next == place
+                  ? emitter.columnsAhead(tensor, pointer, nextAhead - ahead)
+                  : emitter.elementPointer(tensor, indices);
+    place = next;
+    ahead = nextAhead;
+    return pointer;
+  }
+};
+
+Value LaneEmitter::columnsAhead(Value tensor, Value pointer, int64_t columns) {
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value bytes =
+      arith::ConstantIntOp::create(b, loc(), columns * bytesOf(element), 64);
+  return bytesAhead(pointer, mul(globals[tensor].strides.back(), bytes));
+}
+
+SmallVector<LaneEmitter::Access>
+LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
+                      ValueRange presence, int64_t width, AddressOf addressOf) {
+  SmallVector<Access> all;
+  forEachAccess(dist, tensor, indices, presence, width, addressOf,
+                /*walks=*/false,
+                [&](Access &access) { all.push_back(access); });
+  return all;
+}
+
+void LaneEmitter::forEachAccess(DistAttr dist, Value tensor, ValueRange indices,
+                                ValueRange presence, int64_t width,
+                                AddressOf addressOf, bool walks,
+                                llvm::function_ref<void(Access &)> visit) {
+  int64_t count = dist ? dist.getNumRegs() : 1;
+  auto at = [&](Value v, int64_t reg) {
+    return dist ? laneOf(v, dist, reg) : lane1(v);
+  };
+  // Adjacent elements are consecutive digits of the first register mode of the
+  // last index's axis.
+  int64_t axis = -1;
+  if (width > 1)
+    axis =
+        dist.indexOf(distOf(indices.back().getType()).getAxes()[0].getName());
+  // Elements of several rows in a column share a part of their addresses.
+  int64_t rows = walks ? dist.getAxes()[0].getNumRegs() : 1;
+  SmallVector<Walk> walkOfRow(rows);
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t reg = n % rows * (count / rows) + n / rows;
+    Access access;
+    if (width > 1) {
+      SmallVector<int64_t> position = dist.unflatten(reg);
+      if (position[axis] % width != 0)
+        continue;
+      for (int64_t i = 0; i < width; ++i, ++position[axis])
+        access.regs.push_back(dist.flatten(position));
+    } else {
+      access.regs.push_back(reg);
+    }
+    auto place = llvm::map_to_vector(
+        indices, [&](Value index) { return at(index, reg); });
+    access.pointer = walks        ? walkOfRow[n % rows].to(*this, tensor, place)
+                     : width == 1 ? elementPointer(tensor, place)
+                                  : (this->*addressOf)(tensor, place);
+    for (int64_t r : access.regs) {
+      SmallVector<Value> conditions;
+      for (Value p : presence)
+        conditions.push_back(at(p, r));
+      access.present.push_back(conjunction(conditions));
+    }
+    visit(access);
+  }
+}
+
+Value LaneEmitter::isOwner(DistAttr dist) {
+  SmallVector<Value> conditions;
+  int64_t idleLanes = 31, idleWarps = numWarps - 1;
+  if (dist)
+    for (AxisDistAttr axis : dist.getAxes()) {
+      for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
+        idleLanes &= stride ? ~(int64_t(1) << bit) : ~int64_t(0);
+      for (auto [bit, stride] : llvm::enumerate(axis.getWarps()))
+        idleWarps &= stride ? ~(int64_t(1) << bit) : ~int64_t(0);
+    }
+  auto isZero = [&](Value id, int64_t mask) {
+    Value bits = arith::AndIOp::create(b, loc(), id, i32(mask));
+    return arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, bits,
+                                 i32(0))
+        .getResult();
+  };
+  if (idleLanes)
+    conditions.push_back(isZero(laneId, idleLanes));
+  if (idleWarps)
+    conditions.push_back(isZero(warpId, idleWarps));
+  return conjunction(conditions);
+}
+
+//===-- Global accesses ---------------------------------------------------===//
+
+namespace {
+
+/// How `bytes` travel: PTX suffix, register type, constraint letter, count.
+struct Words {
+  StringRef suffix;
+  Type type;
+  char constraint;
+  int64_t count;
+};
+
+Words wordsFor(OpBuilder &b, int64_t bytes) {
+  if (bytes == 1)
+    return {"b8", b.getI16Type(), 'h', 1};
+  if (bytes == 2)
+    return {"b16", b.getI16Type(), 'h', 1};
+  return {"b32", b.getI32Type(), 'r', bytes / 4};
+}
+
+/// How PTX says what an access asks of the first cache.
+StringRef suffixOf(std::optional<Cache> cache) {
+  if (!cache)
+    return "";
+  switch (*cache) {
+  case Cache::EvictLast:
+    return ".L1::evict_last";
+  case Cache::EvictFirst:
+    return ".L1::evict_first";
+  case Cache::Streaming:
+    return ".cs";
+  }
+  llvm_unreachable("a hint of no kind");
+}
+
+std::string braces(char first, int64_t from, int64_t count) {
+  std::string text;
+  for (int64_t i = 0; i < count; ++i)
+    text += llvm::formatv("{0}{1}{2}", i ? ", " : "", first, from + i);
+  return count == 1 ? text : "{" + text + "}";
+}
+
+} // namespace
+
+LaneEmitter::Registers LaneEmitter::loadRaw(Value pointer, Value present,
+                                            int64_t bytes, StringRef cache,
+                                            Value fill) {
+  Words words = wordsFor(b, bytes);
+  std::string vector =
+      words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
+  std::string outputs, clear;
+  for (int64_t i = 0; i < words.count; ++i) {
+    outputs += llvm::formatv("=&{0},", words.constraint);
+    clear += llvm::formatv("mov.{0} ${1}, {2}; ",
+                           words.constraint == 'h' ? "b16" : "b32", i,
+                           fill ? "$" + std::to_string(words.count + 2) : "0");
+  }
+  std::string targets = braces('$', 0, words.count);
+  SmallVector<Value> args{pointer};
+  std::string text, constraints = outputs + "l";
+  if (present) {
+    args.push_back(present);
+    constraints += ",b";
+    if (fill) {
+      bool isHalf = words.constraint == 'h';
+      args.push_back(
+          isHalf
+              ? arith::TruncIOp::create(b, loc(), words.type, fill).getResult()
+              : fill);
+      constraints += isHalf ? ",h" : ",r";
+    }
+    text = llvm::formatv("{0}@${3} ld.global{6}{1}.{2} {4}, [${5}];", clear,
+                         vector, words.suffix, words.count + 1, targets,
+                         words.count, cache);
+  } else {
+    text = llvm::formatv("ld.global{4}{0}.{1} {2}, [${3}];", vector,
+                         words.suffix, targets, words.count, cache);
+  }
+  Type result = words.type;
+  if (words.count > 1)
+    result = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), SmallVector<Type>(words.count, words.type));
+  Value loaded = inlineAsm(result, args, text, constraints);
+  if (words.count == 1)
+    return {loaded};
+  Registers raw;
+  for (int64_t w = 0; w < words.count; ++w)
+    raw.push_back(LLVM::ExtractValueOp::create(b, loc(), loaded, w));
+  return raw;
+}
+
+LaneEmitter::Registers LaneEmitter::unpack(ArrayRef<Value> words, int64_t bytes,
+                                           Type element) {
+  if (element.isInteger(1)) {
+    // In memory a condition is a byte, true if any bit is set.
+    Registers bits = unpack(words, bytes, b.getI8Type());
+    for (Value &bit : bits)
+      bit = arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::ne, bit,
+                                  zero(bit.getType()));
+    return bits;
+  }
+  Registers elements;
+  int64_t perWord =
+      std::max<int64_t>(1, std::min<int64_t>(4, bytes) / bytesOf(element));
+  for (Value word : words) {
+    if (perWord > 1) {
+      Value pair = LLVM::BitcastOp::create(
+          b, loc(), VectorType::get({perWord}, element), word);
+      for (int64_t i = 0; i < perWord; ++i)
+        elements.push_back(
+            LLVM::ExtractElementOp::create(b, loc(), pair, i32(i)));
+      continue;
+    }
+    if (bytes == 1)
+      word = arith::TruncIOp::create(b, loc(), element, word);
+    elements.push_back(
+        word.getType() == element
+            ? word
+            : LLVM::BitcastOp::create(b, loc(), element, word).getResult());
+  }
+  return elements;
+}
+
+LaneEmitter::Registers LaneEmitter::loadWords(Value pointer, Value present,
+                                              int64_t bytes, Type element,
+                                              StringRef cache) {
+  return unpack(loadRaw(pointer, present, bytes, cache), bytes, element);
+}
+
+void LaneEmitter::storeWords(Value pointer, Value present,
+                             ArrayRef<Value> values, StringRef cache) {
+  if (values.front().getType().isInteger(1)) {
+    SmallVector<Value> asBytes = llvm::map_to_vector(values, [&](Value v) {
+      return arith::ExtUIOp::create(b, loc(), b.getI8Type(), v).getResult();
+    });
+    return storeWords(pointer, present, asBytes, cache);
+  }
+  Type element = values.front().getType();
+  int64_t bytes = bytesOf(element) * values.size();
+  Words words = wordsFor(b, bytes);
+  int64_t perWord = values.size() / words.count;
+  SmallVector<Value> args;
+  std::string constraints;
+  for (int64_t w = 0; w < words.count; ++w) {
+    Value word = values[w * perWord];
+    if (perWord > 1) {
+      Type pairType = VectorType::get({perWord}, element);
+      Value pair = LLVM::PoisonOp::create(b, loc(), pairType);
+      for (int64_t i = 0; i < perWord; ++i)
+        pair = LLVM::InsertElementOp::create(b, loc(), pair,
+                                             values[w * perWord + i], i32(i));
+      word = pair;
+    }
+    if (bytes == 1)
+      word = arith::ExtUIOp::create(b, loc(), words.type, word);
+    args.push_back(
+        word.getType() == words.type
+            ? word
+            : LLVM::BitcastOp::create(b, loc(), words.type, word).getResult());
+    constraints += words.constraint;
+    constraints += ",";
+  }
+  args.push_back(pointer);
+  constraints += "l";
+  std::string guard;
+  if (present) {
+    args.push_back(present);
+    constraints += ",b";
+    guard = llvm::formatv("@${0} ", words.count + 1);
+  }
+  std::string vector =
+      words.count == 1 ? "" : llvm::formatv(".v{0}", words.count).str();
+  std::string text = llvm::formatv("{0}st.global{5}{1}.{2} [${3}], {4};", guard,
+                                   vector, words.suffix, words.count,
+                                   braces('$', 0, words.count), cache);
+  inlineAsm({}, args, text, constraints + ",~{memory}");
+}
+
+LaneEmitter::Registers LaneEmitter::loadAccess(const Access &access,
+                                               Type element, StringRef cache) {
+  int64_t width = access.regs.size();
+  if (access.isUniform())
+    return loadWords(access.pointer, access.present.front(),
+                     width * bytesOf(element), element, cache);
+  // Only where all lanes exist may one instruction read them together.
+  auto branch = scf::IfOp::create(b, loc(), SmallVector<Type>(width, element),
+                                  conjunction(access.present), true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(
+      b, loc(),
+      loadWords(access.pointer, {}, width * bytesOf(element), element, cache));
+  b.setInsertionPointToStart(branch.elseBlock());
+  Registers single;
+  for (int64_t i = 0; i < width; ++i) {
+    Value pointer =
+        bytesAhead(access.pointer, static_cast<int32_t>(i * bytesOf(element)));
+    llvm::append_range(single, loadWords(pointer, access.present[i],
+                                         bytesOf(element), element, cache));
+  }
+  scf::YieldOp::create(b, loc(), single);
+  return Registers(branch.getResults());
+}
+
+void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values,
+                              StringRef cache) {
+  if (access.isUniform()) {
+    storeWords(access.pointer, access.present.front(), values, cache);
+    return;
+  }
+  auto branch = scf::IfOp::create(b, loc(), TypeRange(),
+                                  conjunction(access.present), true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  storeWords(access.pointer, {}, values, cache);
+  b.setInsertionPointToStart(branch.elseBlock());
+  for (auto [i, v] : llvm::enumerate(values)) {
+    Value pointer = bytesAhead(access.pointer,
+                               static_cast<int32_t>(i * bytesOf(v.getType())));
+    storeWords(pointer, access.present[i], v, cache);
+  }
+}
+
+void LaneEmitter::emitLoad(LoadOp load) {
+  DistAttr dist = distOf(load.getType());
+  Type element = getElementTypeOrSelf(load.getType());
+  Registers result(dist ? dist.getNumRegs() : 1);
+  StringRef cache = suffixOf(load.getCache());
+  SmallVector<Access> all =
+      accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
+               load.getVector(),
+               isRare(load) || load.getCache() ? &LaneEmitter::vectorPointer
+                                               : &LaneEmitter::elementPointer);
+  auto keep = [&](const Access &access, ArrayRef<Value> values) {
+    for (auto [reg, v] : llvm::zip_equal(access.regs, values))
+      result[reg] = v;
+  };
+  SmallVector<Cut> cuts;
+  if (load.getCache())
+    cuts = cutsOf(dist, load.getIndices(), load.getPresence(), all,
+                  bytesOf(element));
+  if (cuts.empty()) {
+    for (const Access &access : all)
+      keep(access, loadAccess(access, element, cache));
+  } else {
+    APInt zero(8 * bytesOf(element), 0);
+    std::optional<RowFill> fill = fillOf(load);
+    if (fill)
+      doneByLoad.insert(fill->select);
+    Registers values =
+        loadCut(all, cuts, element, cache, fill ? fill->bits : zero);
+    for (auto [i, access] : llvm::enumerate(all))
+      keep(access,
+           ArrayRef(values).slice(i * load.getVector(), load.getVector()));
+  }
+  prefetchNext(load, all);
+  lanes(load) = result;
+}
+
+/// Distribution of the union of the axes of `values`; null without axes.
+static DistAttr unionDist(MLIRContext *ctx, ValueRange values) {
+  SmallVector<AxisDistAttr> axes;
+  for (Value v : values)
+    if (DistAttr dist = distOf(v.getType()))
+      for (AxisDistAttr axis : dist.getAxes())
+        if (!llvm::is_contained(axes, axis))
+          axes.push_back(axis);
+  return axes.empty() ? DistAttr() : DistAttr::get(ctx, axes);
+}
+
+/// Accesses whose addresses are computed ahead of all of them.
+static constexpr int64_t fewAddresses = 16;
+
+void LaneEmitter::emitStore(StoreOp store) {
+  DistAttr dist = unionDist(b.getContext(), store.getIndices());
+  Value owner = isOwner(dist);
+  StringRef cache = suffixOf(store.getCache());
+  auto valuesOf = [&](const Access &access) {
+    return llvm::map_to_vector(access.regs, [&](int64_t reg) {
+      return dist ? laneOf(store.getValue(), dist, reg)
+                  : lane1(store.getValue());
+    });
+  };
+  auto storeOne = [&](Access &access, ArrayRef<Value> values) {
+    bool uniform = access.isUniform();
+    Value first = conjunction({access.present.front(), owner});
+    for (Value &p : access.present)
+      p = uniform ? first : conjunction({p, owner});
+    storeAccess(access, values, cache);
+  };
+  // Until then two share a register.
+  auto takeFromWord = [&](Value element) {
+    auto extract = element.getDefiningOp<LLVM::ExtractElementOp>();
+    return extract && extract.getVector().getDefiningOp<LLVM::BitcastOp>()
+               ? b.clone(*extract)->getResult(0)
+               : element;
+  };
+  // Many addresses beside their accesses: together they would fill the
+  // registers. Few before all of them: ptxas takes what follows a predicated
+  // store for divergent.
+  AddressOf addressOf = store.getCache() ? &LaneEmitter::vectorPointer
+                                         : &LaneEmitter::elementPointer;
+  bool mayBeCut = !owner && store.getCache();
+  if (store.getVector() == 1 && dist && dist.getNumRegs() > fewAddresses &&
+      !mayBeCut)
+    return forEachAccess(
+        dist, store.getTensor(), store.getIndices(), store.getPresence(),
+        /*width=*/1, addressOf,
+        /*walks=*/true, [&](Access &access) {
+          storeOne(access, llvm::map_to_vector(valuesOf(access), takeFromWord));
+        });
+  SmallVector<Access> all =
+      accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
+               store.getVector(), addressOf);
+  SmallVector<Cut> cuts =
+      mayBeCut
+          ? cutsOf(dist, store.getIndices(), store.getPresence(), all,
+                   bytesOf(getElementTypeOrSelf(store.getValue().getType())))
+          : SmallVector<Cut>();
+  if (!cuts.empty())
+    return storeCut(all, cuts, valuesOf, cache);
+  for (Access &access : all)
+    storeOne(access, valuesOf(access));
+}
+
+//===-- Shared memory -----------------------------------------------------===//
+
+Value LaneEmitter::sharedPointer(Value byteOffset) {
+  Value base = LLVM::AddressOfOp::create(
+      b, loc(), LLVM::LLVMPointerType::get(b.getContext(), 3), "selvedge_smem");
+  return bytesAhead(base, byteOffset);
+}
+
+/// A sum of a pointer, what depends on the thread and a constant, in this
+/// order. A slot's offset and a thread's share no bit: their integer sum would
+/// become an `or`, of which no access to memory takes a part over.
+Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
+                                 SharedIndex col) {
+  int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes;
+  // Whole periods of the swizzle are a constant of the address.
+  auto split = [&](SharedIndex index, int64_t period) {
+    int64_t ahead = index.ahead / period * period;
+    return SharedIndex(add(index.part, i32(index.ahead - ahead)), ahead);
+  };
+  int64_t colPeriod = (type.getSwizzle() + 1) * perChunk;
+  row = split(row, type.getSwizzle() + 1);
+  col = split(col, type.getPanel() ? std::max(type.getPanel(), colPeriod)
+                                   : colPeriod);
+  int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
+  int64_t ahead = row.ahead * type.getPanelRowBytes() +
+                  (type.getPanel() ? col.ahead / type.getPanel() * panelBytes
+                                   : col.ahead * bytes);
+  Value within = col.part;
+  Value offset = mul(arith::AndIOp::create(b, loc(), within, i32(perChunk - 1)),
+                     i32(bytes));
+  if (type.getPanel()) {
+    Value panel = arith::ShRUIOp::create(b, loc(), within,
+                                         i32(llvm::Log2_64(type.getPanel())));
+    offset = add(offset, mul(panel, i32(panelBytes)));
+    within = arith::AndIOp::create(b, loc(), within, i32(type.getPanel() - 1));
+  }
+  Value chunk =
+      arith::ShRUIOp::create(b, loc(), within, i32(llvm::Log2_64(perChunk)));
+  Value swizzled = arith::XOrIOp::create(
+      b, loc(), chunk,
+      arith::AndIOp::create(b, loc(), row.part, i32(type.getSwizzle())));
+  offset = add(offset, add(mul(row.part, i32(type.getPanelRowBytes())),
+                           mul(swizzled, i32(16))));
+  return bytesAhead(bytesAhead(sharedPointer(base), offset),
+                    static_cast<int32_t>(ahead));
+}
+
+void LaneEmitter::emitAlloc(AllocOp alloc) {
+  // The swizzle of bulk copies counts rows from the address 0 modulo 1024.
+  if (alloc.getType().getPanel())
+    sharedBytes = llvm::alignTo(sharedBytes, 1024);
+  bufferBases[alloc] = i32(sharedBytes);
+  sharedBytes += llvm::alignTo(alloc.getType().getBytes(), 128);
+}
+
+void LaneEmitter::emitSlot(SlotOp slot) {
+  Value offset =
+      mul(lane1(slot.getStage()), i32(slot.getType().getStageBytes()));
+  bufferBases[slot] = add(bufferBases[slot.getRing()], offset);
+}
+
+void LaneEmitter::emitAwait(AwaitOp await) {
+  intrinsic("llvm.nvvm.cp.async.wait.group", {}, {i32(await.getPending())});
+}
+
+void LaneEmitter::emitStage(StageOp stage) {
+  BufferType type = stage.getBuffer().getType();
+  DistAttr dist = distOf(stage.getSource().getType());
+  int64_t rowAt = dist.indexOf(type.getRowAxis()),
+          colAt = dist.indexOf(type.getColAxis());
+  Value base = bufferBases[stage.getBuffer()];
+  for (int64_t reg = 0; reg < dist.getNumRegs(); ++reg) {
+    SmallVector<int64_t> position = dist.unflatten(reg);
+    AxisDistAttr rowAxis = dist.getAxes()[rowAt],
+                 colAxis = dist.getAxes()[colAt];
+    SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[rowAt])),
+        col(threadPart(colAxis), colAxis.regOffset(position[colAt]));
+    LLVM::StoreOp::create(b, loc(), lanes(stage.getSource())[reg],
+                          sharedAddress(type, base, row, col),
+                          bytesOf(type.getElementType()));
+  }
+}
+
+} // namespace selvedge::lanes

@@ -1,0 +1,80 @@
+// Proof that accesses stay inside their tensors.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/AccessBounds.h"
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
+#include "dialect/Tile/AffineWords.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+const AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
+  auto [it, isNew] = places.try_emplace(op->getBlock());
+  Place &place = it->second;
+  if (!isNew)
+    return place;
+  seedSignature(dims, tensors, place.values, place.dims);
+  seed(place.values, place.dims);
+  place.values.enterLoops(op);
+  for (Operation *inner = op; Operation *outer = inner->getParentOp();
+       inner = outer)
+    if (auto branch = dyn_cast<scf::IfOp>(outer);
+        branch && inner->getBlock() == branch.thenBlock())
+      place.values.collect(branch.getCondition(), place.conditions);
+  return place;
+}
+
+LogicalResult AccessBounds::check(const TensorAccess &access) {
+  auto [values, dimValues, conditions] = placeOf(access.op);
+  bool isThere = !access.tensor.getIsOptional();
+  for (Value p : access.presence) {
+    values.collect(p, conditions);
+    conjuncts(p, [&](Value part) {
+      Operation *def = part.getDefiningOp();
+      isThere |= isa_and_nonnull<tile::IsPresentOp, sm::IsPresentOp>(def) &&
+                 def->getOperand(0) == access.handle;
+    });
+  }
+  StringRef name = access.tensor.getName();
+  if (!isThere)
+    return access.op->emitOpError("expects a presence that tests whether the "
+                                  "optional tensor '")
+           << name << "' was passed";
+  for (auto [d, index, extent] :
+       llvm::enumerate(access.indices, access.tensor.getShape().getResults())) {
+    Polynomial p = values.of(index);
+    values.refine(conditions);
+    auto refuse = [&](const Twine &bound) {
+      InFlightDiagnostic diag =
+          access.op->emitOpError("expects index ")
+          << d << " of tensor '" << name << "' to be provably " << bound
+          << " wherever the access is present; that bound is missing";
+      diag.attachNote(index.getLoc()) << "the index is computed here";
+      return diag;
+    };
+    if (!values.isNonNegativeByCases(p, conditions))
+      return refuse("at least 0");
+    if (!values.isNonNegativeByCases(values.of(extent, dimValues) - p - 1,
+                                     conditions))
+      return refuse("below " + tile::wordsOf(extent, dims));
+  }
+  return success();
+}
+
+LogicalResult AccessBounds::check(scf::ForOp loop) {
+  auto [values, dimValues, conditions] = placeOf(loop);
+  if (loop.getUnsignedCmp())
+    return loop.emitOpError("expects a signed comparison of its bounds");
+  if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))
+    return loop.emitOpError("expects a step of at least 1");
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  if (!values.isNonNegativeByCases(lower, conditions) ||
+      !values.isNonNegativeByCases(maxExtent - upper, conditions))
+    return loop.emitOpError("expects a lower bound of at least 0 and an upper "
+                            "bound of at most ")
+           << maxExtent << ", so that the loop ends whatever memory holds";
+  return success();
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,54 @@
+// Proof that accesses stay inside their tensors.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_ACCESSBOUNDS_H
+#define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_ACCESSBOUNDS_H
+
+#include "compiler/Verify/Arithmetic/IndexValues.h"
+
+#include <map>
+
+namespace selvedge::verify {
+
+/// Says what a kernel's arguments and axes are, given the dims.
+using Seed =
+    llvm::function_ref<void(IndexValues &, llvm::ArrayRef<Polynomial> dims)>;
+
+/// An access to a tensor of the signature.
+struct TensorAccess {
+  mlir::Operation *op;
+  tile::TensorArgAttr tensor;
+  mlir::Value handle;
+  mlir::ValueRange indices, presence;
+};
+
+/// Checks the accesses of one kernel against the signature of its op.
+class AccessBounds {
+public:
+  AccessBounds(mlir::ArrayAttr dims, mlir::ArrayAttr tensors, Seed seed)
+      : dims(dims), tensors(tensors), seed(seed) {}
+
+  /// Wherever the presence is true each index is inside its dimension, and an
+  /// optional tensor is there.
+  llvm::LogicalResult check(const TensorAccess &access);
+  /// The number of iterations does not depend on unbounded data.
+  llvm::LogicalResult check(mlir::scf::ForOp loop);
+
+private:
+  /// What is known at a place: only of the loops and branches around it, since
+  /// a loop without iterations proves nothing for its surroundings.
+  struct Place {
+    IndexValues values;
+    llvm::SmallVector<Polynomial> dims, conditions;
+  };
+  /// That of the operations of one block, whose accesses know nothing of each
+  /// other: each takes a copy.
+  const Place &placeOf(mlir::Operation *op);
+
+  mlir::ArrayAttr dims, tensors;
+  Seed seed;
+  std::map<mlir::Block *, Place> places;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_ACCESSBOUNDS_H

@@ -1,0 +1,248 @@
+// Inequalities between values of which some are one of two others.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/CaseSystem.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <deque>
+#include <set>
+
+namespace selvedge::verify {
+
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+Polynomial CaseSystem::newResult() {
+  results.insert(symbols);
+  return newSymbol();
+}
+
+static std::set<unsigned> symbolsOf(const Polynomial &p) {
+  std::set<unsigned> symbols;
+  for (const auto &[monomial, coefficient] : p.getTerms())
+    symbols.insert(monomial.begin(), monomial.end());
+  return symbols;
+}
+
+void CaseSystem::define(const Polynomial &p) {
+  factsOf[*symbolsOf(p).rbegin()].push_back(facts.size());
+  facts.push_back(p);
+}
+
+void CaseSystem::assume(const Polynomial &p) {
+  std::set<unsigned> mentioned = symbolsOf(p);
+  // What is known of a result restricts what it is computed from.
+  if (llvm::any_of(mentioned, [&](unsigned s) { return results.contains(s); }))
+    return suppose(p);
+  for (unsigned symbol : mentioned)
+    factsOf[symbol].push_back(facts.size());
+  facts.push_back(p);
+}
+
+/// The monomial that `p` is.
+static const Monomial &monomialOf(const Polynomial &p) {
+  return p.getTerms().begin()->first;
+}
+
+std::optional<Choice> CaseSystem::choiceIn(const Polynomial &p) const {
+  for (const Choice &choice : llvm::reverse(choices))
+    if (p.coefficientOf(monomialOf(choice.p)))
+      return choice;
+  return std::nullopt;
+}
+
+namespace {
+
+/// What may take part in a contradiction. Fourier-Motzkin elimination tells: a
+/// row that adds a monomial takes one that subtracts it, an upper bound, and
+/// the other way round.
+class Reach {
+public:
+  /// A monomial, and whether its upper bound is wanted, or else its lower one.
+  using Need = std::pair<ArrayRef<unsigned>, unsigned>;
+  /// Calls for each fact that matters to a symbol.
+  using FactsOf = llvm::function_ref<void(
+      unsigned, llvm::function_ref<void(const Polynomial &)>)>;
+
+  /// From the negation of `goal` and lists of `constraints`; `taken` are
+  /// further facts.
+  Reach(const Polynomial &goal,
+        std::initializer_list<ArrayRef<Polynomial>> constraints,
+        ArrayRef<Polynomial> taken, FactsOf factsOf) {
+    want(own.emplace_back(Polynomial(-1) - goal));
+    for (ArrayRef<Polynomial> list : constraints)
+      for (const Polynomial &row : list) {
+        rows.insert(&row);
+        want(row);
+      }
+    for (size_t next = 0; next < front.size(); ++next) {
+      Need need = front[next];
+      for (const Polynomial &row : taken)
+        visit(row, need);
+      for (unsigned symbol : need.first) {
+        // Products are known through multiples of facts.
+        Monomial rest(need.first);
+        rest.erase(llvm::find(rest, symbol));
+        factsOf(symbol, [&](const Polynomial &row) {
+          visit(row, need);
+          if (!rest.empty() && row == Polynomial::symbol(symbol))
+            rows.insert(&row);
+        });
+        for (unsigned other : rest)
+          factsOf(other, [&](const Polynomial &row) {
+            visit(row, {rest, need.second}, symbol);
+          });
+      }
+    }
+  }
+
+  bool isWanted(const Monomial &monomial, bool upper) const {
+    return needs.contains({monomial, upper});
+  }
+  ArrayRef<const Polynomial *> getRows() const { return rows.getArrayRef(); }
+
+private:
+  /// `row` outlives all needs.
+  void want(const Polynomial &row) {
+    for (const auto &[monomial, coefficient] : row.getTerms())
+      if (!monomial.empty())
+        if (Need need(monomial, coefficient > 0); needs.insert(need).second)
+          front.push_back(need);
+  }
+
+  /// `row`, times `factor` if there is one, may give what is needed.
+  void visit(const Polynomial &row, const Need &need,
+             std::optional<unsigned> factor = {}) {
+    const llvm::DynamicAPInt *coefficient = row.coefficientOf(need.first);
+    if (!coefficient || (*coefficient < 0) != bool(need.second))
+      return;
+    rows.insert(&row);
+    if (!wanted.insert({&row, factor ? int64_t(*factor) : -1}).second)
+      return;
+    if (factor)
+      want(own.emplace_back(row * Polynomial::symbol(*factor)));
+    else
+      want(row);
+  }
+
+  std::deque<Polynomial> own;
+  llvm::SmallDenseSet<Need, 32> needs;
+  SmallVector<Need> front;
+  llvm::SetVector<const Polynomial *> rows;
+  /// Rows of which all has been wanted, and what they were multiplied by.
+  llvm::SmallDenseSet<std::pair<const Polynomial *, int64_t>, 32> wanted;
+};
+
+} // namespace
+
+/// A proof by cases that is under way.
+struct CaseSystem::Search {
+  const CaseSystem &system;
+  ArrayRef<Polynomial> constraints;
+  /// What the cases taken say.
+  SmallVector<Polynomial> taken = {};
+  llvm::DenseSet<const Choice *> decided = {};
+  unsigned attempts = 0;
+
+  /// Bounds of a search that fails.
+  static constexpr unsigned maxSplits = 4, maxAttempts = 300;
+
+  Reach reach(const Polynomial &goal) const {
+    return Reach(goal, {constraints, system.hypotheses}, taken,
+                 [&](unsigned symbol,
+                     llvm::function_ref<void(const Polynomial &)> visit) {
+                   if (auto of = system.factsOf.find(symbol);
+                       of != system.factsOf.end())
+                     for (unsigned fact : of->second)
+                       visit(system.facts[fact]);
+                 });
+  }
+
+  bool follows(const Polynomial &goal) {
+    ++attempts;
+    return verify::implies(reach(goal).getRows(), goal);
+  }
+
+  /// The choices that matter, latest first: they are defined by the others.
+  /// Facts bound the smaller of two values from above, so it is its lower bound
+  /// that takes cases.
+  SmallVector<const Choice *> relevant(const Polynomial &goal) const {
+    Reach reached = reach(goal);
+    SmallVector<const Choice *> found;
+    for (const Choice &choice : llvm::reverse(system.choices)) {
+      const Monomial &monomial = monomialOf(choice.p);
+      bool isWanted = (choice.kind != Choice::Kind::Larger &&
+                       reached.isWanted(monomial, false)) ||
+                      (choice.kind != Choice::Kind::Smaller &&
+                       reached.isWanted(monomial, true));
+      if (isWanted && !decided.contains(&choice))
+        found.push_back(&choice);
+    }
+    return found;
+  }
+
+  void take(const Choice &choice, const Polynomial &side) {
+    taken.push_back(side - choice.p);
+    taken.push_back(choice.p - side);
+  }
+
+  bool prove(const Polynomial &goal, unsigned splits) {
+    // Where one side proves the goal, or cannot be, only the other is left.
+    size_t given = taken.size();
+    SmallVector<const Choice *> settled, open;
+    bool isProved = false;
+    for (bool changed = true; changed && !isProved;) {
+      changed = false;
+      open = relevant(goal);
+      for (const Choice *choice : open) {
+        auto followsIf = [&](const Polynomial &side) {
+          take(*choice, side);
+          bool holds = follows(goal);
+          taken.pop_back_n(2);
+          return holds;
+        };
+        bool ofA = followsIf(choice->a), ofB = followsIf(choice->b);
+        isProved = ofA && ofB;
+        if (isProved || attempts > maxAttempts)
+          break;
+        if (!ofA && !ofB)
+          continue;
+        take(*choice, ofA ? choice->b : choice->a);
+        decided.insert(choice);
+        settled.push_back(choice);
+        changed = true;
+        break;
+      }
+    }
+    if (!isProved && !open.empty() && splits > 0 && attempts <= maxAttempts) {
+      const Choice *choice = open.front();
+      decided.insert(choice);
+      isProved = llvm::all_of(ArrayRef{&choice->a, &choice->b},
+                              [&](const Polynomial *side) {
+                                take(*choice, *side);
+                                bool isSideProved = prove(goal, splits - 1);
+                                taken.pop_back_n(2);
+                                return isSideProved;
+                              });
+      decided.erase(choice);
+    }
+    for (const Choice *choice : settled)
+      decided.erase(choice);
+    taken.truncate(given);
+    return isProved;
+  }
+};
+
+bool CaseSystem::implies(const Polynomial &p,
+                         ArrayRef<Polynomial> constraints) const {
+  return Search{*this, constraints}.follows(p);
+}
+
+bool CaseSystem::impliesByCases(const Polynomial &p,
+                                ArrayRef<Polynomial> constraints) const {
+  Search search{*this, constraints};
+  return search.follows(p) || search.prove(p, Search::maxSplits);
+}
+
+} // namespace selvedge::verify

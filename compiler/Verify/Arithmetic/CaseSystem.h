@@ -1,0 +1,62 @@
+// Inequalities between values of which some are one of two others.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_CASESYSTEM_H
+#define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_CASESYSTEM_H
+
+#include "compiler/Verify/Arithmetic/Inequalities.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <optional>
+
+namespace selvedge::verify {
+
+/// A monomial that is `a` or `b`: the smaller, the larger or either one.
+struct Choice {
+  enum class Kind { Smaller, Larger, Either };
+  Polynomial p, a, b;
+  Kind kind = Kind::Either;
+};
+
+/// What holds everywhere, and what follows from it.
+class CaseSystem {
+public:
+  Polynomial newSymbol() { return Polynomial::symbol(symbols++); }
+  /// A symbol for the result of a total operation.
+  Polynomial newResult();
+
+  /// `p` >= 0 everywhere: by the definition of its latest symbol, a result, so
+  /// that it says nothing about older ones.
+  void define(const Polynomial &p);
+  /// The same of what is known of symbols.
+  void assume(const Polynomial &p);
+  /// The same of what need not be possible at all: a loop around may not run.
+  void suppose(const Polynomial &p) { hypotheses.push_back(p); }
+  void assume(const Choice &choice) { choices.push_back(choice); }
+
+  /// The latest choice that `p` mentions; none if there is none.
+  std::optional<Choice> choiceIn(const Polynomial &p) const;
+
+  /// Whether `p` >= 0 wherever `constraints` hold, by linear reasoning.
+  bool implies(const Polynomial &p,
+               llvm::ArrayRef<Polynomial> constraints) const;
+  /// The same in every case of the choices.
+  bool impliesByCases(const Polynomial &p,
+                      llvm::ArrayRef<Polynomial> constraints) const;
+
+private:
+  /// A proof by cases that is under way.
+  struct Search;
+
+  unsigned symbols = 0;
+  llvm::SmallVector<Polynomial> facts, hypotheses;
+  llvm::SmallVector<Choice> choices;
+  llvm::DenseSet<unsigned> results;
+  /// The facts that matter to a symbol.
+  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> factsOf;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_CASESYSTEM_H

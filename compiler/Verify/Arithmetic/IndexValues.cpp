@@ -1,0 +1,361 @@
+// Integer values of a kernel as polynomials with known bounds.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/IndexValues.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+static constexpr int64_t minInt = std::numeric_limits<int32_t>::min();
+static constexpr int64_t maxInt = std::numeric_limits<int32_t>::max();
+
+Polynomial IndexValues::newSymbol(const Polynomial &lo, const Polynomial &hi) {
+  Polynomial result = newSymbol();
+  assume(result - lo);
+  assume(hi - result);
+  return result;
+}
+
+Polynomial IndexValues::anything() { return newSymbol(minInt, maxInt); }
+
+void IndexValues::defineAxis(StringAttr axis, const Polynomial &size) {
+  lanes[axis] = newSymbol(0, size - 1);
+}
+
+void IndexValues::defineBelowProduct(Value value,
+                                     ArrayRef<Polynomial> factors) {
+  // Division by 1 leaves no digit: it is folded.
+  auto counts = llvm::to_vector(
+      llvm::make_filter_range(factors, [](const Polynomial &factor) {
+        return !(factor == Polynomial(1));
+      }));
+  Polynomial p = newSymbol(0, counts.empty() ? 0 : maxInt);
+  if (counts.size() == 1)
+    assume(counts.front() - 1 - p);
+  known[value] = p;
+  products[value] = std::move(counts);
+}
+
+bool IndexValues::isInRange(const Polynomial &p, unsigned width,
+                            ArrayRef<Polynomial> constraints) const {
+  return isNonNegativeByCases(Polynomial(llvm::maxIntN(width)) - p,
+                              constraints) &&
+         isNonNegativeByCases(p - Polynomial(llvm::minIntN(width)),
+                              constraints);
+}
+
+/// Integer arithmetic is exact only where it does not wrap.
+Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
+  if (isInRange(p, width))
+    return p;
+  Polynomial result = newSymbol(llvm::minIntN(width), llvm::maxIntN(width));
+  wrapped.push_back({result, p, width});
+  return result;
+}
+
+Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b,
+                              Choice::Kind kind) {
+  Polynomial p = system.newResult();
+  // Bounds that both share, tightest first.
+  for (int64_t lo : {int64_t(0), minInt, std::numeric_limits<int64_t>::min()})
+    if (isNonNegative(a - lo) && isNonNegative(b - lo)) {
+      system.define(p - lo);
+      break;
+    }
+  for (int64_t hi : {int64_t(1), maxExtent, maxExtent + maxBlock / 4, maxInt,
+                     std::numeric_limits<int64_t>::max()})
+    if (isNonNegative(Polynomial(hi) - a) &&
+        isNonNegative(Polynomial(hi) - b)) {
+      system.define(Polynomial(hi) - p);
+      break;
+    }
+  if (kind != Choice::Kind::Either)
+    for (const Polynomial &side : {a, b})
+      system.define(kind == Choice::Kind::Smaller ? side - p : p - side);
+  system.assume(Choice{p, a, b, kind});
+  // A number that is 0 or 1 switches something on: linear reasoning would take
+  // it for a fraction.
+  if (isNonNegative(p) && isNonNegative(1 - p))
+    system.assume(Choice{p, 0, 1});
+  return p;
+}
+
+void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
+  SmallVector<Wrapped> open(wrapped);
+  for (bool changed = true; changed;) {
+    changed = false;
+    llvm::erase_if(open, [&](const Wrapped &w) {
+      if (!isInRange(w.exact, w.width, constraints))
+        return false;
+      constraints.push_back(w.result - w.exact);
+      constraints.push_back(w.exact - w.result);
+      return changed = true;
+    });
+  }
+}
+
+Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
+                                 Rounding mode) {
+  for (const Quotient &known : quotients)
+    if (known.a == a && known.b == b && known.mode == mode)
+      return known.q;
+  if (!isNonNegative(b - 1))
+    return anything();
+  Polynomial q = system.newResult();
+  Polynomial rest = mode == Rounding::Down ? a - b * q : b * q - a;
+  system.define(rest);
+  system.define(b - 1 - rest);
+  if (isNonNegative(a)) {
+    system.define(q);
+    if (mode == Rounding::Down)
+      system.define(a - q);
+  }
+  // Division by the same number keeps an order, which is no matter of linear
+  // reasoning.
+  for (const Quotient &known : quotients) {
+    if (known.b != b || known.mode != mode)
+      continue;
+    if (isNonNegative(a - known.a))
+      system.define(q - known.q);
+    if (isNonNegative(known.a - a))
+      system.define(known.q - q);
+  }
+  quotients.push_back({a, b, q, mode});
+  // Of a distance that is cut off at 0, either nothing or the distance itself
+  // is rounded: linear reasoning would round a distance of 0 up.
+  std::optional<Choice> cut = choiceIn(a);
+  if (!cut || mode == Rounding::Down)
+    return q;
+  for (const auto &[side, other] :
+       {std::pair(cut->a, cut->b), {cut->b, cut->a}})
+    if (a + side - cut->p == Polynomial(0))
+      system.assume(
+          Choice{b * q, 0, b * quotient(a + other - cut->p, b, mode)});
+  return q;
+}
+
+Polynomial IndexValues::remainder(const Polynomial &a, const Polynomial &b) {
+  return isNonNegative(a) && isNonNegative(b - 1) ? newSymbol(0, b - 1)
+                                                  : anything();
+}
+
+Polynomial IndexValues::of(Value value) {
+  value = strip(value);
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  for (const auto &[other, p] : known)
+    if (isSame(other, value))
+      return Polynomial(p);
+  Polynomial p = compute(value);
+  known[value] = p;
+  return p;
+}
+
+Polynomial IndexValues::modular(Value value) {
+  Polynomial p = of(value);
+  value = strip(value);
+  for (const auto &[other, exact] : unwrapped)
+    if (isSame(other, value))
+      return Polynomial(exact);
+  return p;
+}
+
+Polynomial IndexValues::of(AffineExpr expr, ArrayRef<Polynomial> dims) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return dims[symbol.getPosition()];
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return newSymbol();
+  Polynomial a = of(binary.getLHS(), dims), b = of(binary.getRHS(), dims);
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return a + b;
+  case AffineExprKind::Mul:
+    return a * b;
+  case AffineExprKind::FloorDiv:
+    return quotient(a, b, Rounding::Down);
+  case AffineExprKind::CeilDiv:
+    return quotient(a, b, Rounding::Up);
+  default:
+    return remainder(a, b);
+  }
+}
+
+/// lower <= i < upper, as long as the last step of a loop that runs does not
+/// wrap.
+Polynomial IndexValues::inductionVariable(scf::ForOp loop) {
+  Polynomial lower = of(loop.getLowerBound()), upper = of(loop.getUpperBound()),
+             step = of(loop.getStep());
+  bool isExact = isNonNegative(step - 1) &&
+                 isNonNegativeByCases(Polynomial(maxInt) - (upper - 1 + step),
+                                      {upper - 1 - lower});
+  // That there is such a number says that the loop runs.
+  Polynomial index = newSymbol();
+  system.suppose(index - (isExact ? lower : Polynomial(minInt)));
+  system.suppose(upper - 1 - index);
+  return index;
+}
+
+void IndexValues::enterLoops(Operation *op) {
+  while (auto loop = op->getParentOfType<scf::ForOp>()) {
+    of(loop.getInductionVar());
+    op = loop;
+  }
+}
+
+Polynomial IndexValues::compute(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (!def) {
+    auto loop = dyn_cast<scf::ForOp>(
+        cast<BlockArgument>(value).getOwner()->getParentOp());
+    return loop && value == loop.getInductionVar() ? inductionVariable(loop)
+                                                   : anything();
+  }
+  if (isa<tile::RangeOp, sm::RangeOp>(def)) {
+    auto lane = lanes.find(axisNames(value.getType()).front());
+    return lane == lanes.end()
+               ? anything()
+               : unlessWrapped(of(def->getOperand(0)) + lane->second);
+  }
+  if (isa<tile::BlockSizeOp>(def))
+    return newSymbol(1, maxBlock);
+  return computeArith(def);
+}
+
+Polynomial IndexValues::computeArith(Operation *op) {
+  using namespace arith;
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    Attribute attr = constant.getValue();
+    if (auto dense = dyn_cast<SplatElementsAttr>(attr))
+      attr = dense.getSplatValue<Attribute>();
+    auto integer = dyn_cast<IntegerAttr>(attr);
+    return integer ? Polynomial(integer.getInt()) : anything();
+  }
+  unsigned width = 32;
+  if (auto type = dyn_cast<IntegerType>(
+          getElementTypeOrSelf(op->getResult(0).getType())))
+    width = type.getWidth();
+  if (isa<ExtSIOp>(op))
+    return of(op->getOperand(0));
+  if (isa<TruncIOp>(op))
+    return unlessWrapped(of(op->getOperand(0)), width);
+  if (auto select = dyn_cast<SelectOp>(op))
+    return oneOf(of(select.getTrueValue()), of(select.getFalseValue()));
+  if (op->getNumOperands() != 2 ||
+      !isa<AddIOp, SubIOp, MulIOp, MinSIOp, MaxSIOp, FloorDivSIOp, CeilDivSIOp,
+           DivSIOp, DivUIOp, RemSIOp, RemUIOp>(op))
+    return anything();
+  Polynomial a = of(op->getOperand(0)), b = of(op->getOperand(1));
+  auto bothNonNegative = [&] { return isNonNegative(a) && isNonNegative(b); };
+  return llvm::TypeSwitch<Operation *, Polynomial>(op)
+      .Case<AddIOp, SubIOp, MulIOp>([&](Operation *) {
+        Polynomial x = modular(op->getOperand(0)),
+                   y = modular(op->getOperand(1));
+        Polynomial exact = isa<AddIOp>(op)   ? x + y
+                           : isa<SubIOp>(op) ? x - y
+                                             : x * y;
+        Polynomial result = unlessWrapped(exact, width);
+        if (width == 32 && !(result == exact))
+          unwrapped[op->getResult(0)] = exact;
+        return result;
+      })
+      .Case<MinSIOp>(
+          [&](Operation *) { return oneOf(a, b, Choice::Kind::Smaller); })
+      .Case<MaxSIOp>(
+          [&](Operation *) { return oneOf(a, b, Choice::Kind::Larger); })
+      .Case<FloorDivSIOp>(
+          [&](Operation *) { return quotient(a, b, Rounding::Down); })
+      .Case<CeilDivSIOp>(
+          [&](Operation *) { return quotient(a, b, Rounding::Up); })
+      .Case<DivSIOp>([&](Operation *) {
+        return bothNonNegative() ? quotient(a, b, Rounding::Down) : anything();
+      })
+      .Case<DivUIOp, RemUIOp>([&](Operation *) {
+        // A block number below a product of counts, last count first.
+        auto it = products.find(op->getOperand(0));
+        bool isDigit = it != products.end() && it->second.size() > 1 &&
+                       it->second.back() == b;
+        if (isDigit && isa<DivUIOp>(op)) {
+          SmallVector<Polynomial> rest(ArrayRef(it->second).drop_back());
+          defineBelowProduct(op->getResult(0), rest);
+          return known[op->getResult(0)];
+        }
+        if (!bothNonNegative())
+          return anything();
+        return isa<DivUIOp>(op) ? quotient(a, b, Rounding::Down)
+                                : remainder(a, b);
+      })
+      .Case<RemSIOp>([&](Operation *) { return remainder(a, b); })
+      .Default([&](Operation *) { return anything(); });
+}
+
+/// The predicates of a load, whose absent lanes are 0, that a compare with a
+/// constant implies: it is false for 0.
+static SmallVector<Value> presenceWhereTrue(Value condition) {
+  Operation *compare = condition.getDefiningOp();
+  if (!isa_and_nonnull<arith::CmpIOp, arith::CmpFOp>(compare))
+    return {};
+  std::optional<SmallVector<Value>> presence;
+  Attribute sides[2];
+  for (unsigned i : {0, 1}) {
+    Value side = strip(compare->getOperand(i));
+    sides[i] = constantOf(side);
+    if (sides[i])
+      continue;
+    // Two loaded numbers need not both be there.
+    if (presence)
+      return {};
+    Operation *def = side.getDefiningOp();
+    if (auto load = dyn_cast_or_null<sm::LoadOp>(def))
+      presence.emplace(load.getPresence());
+    else if (auto load = dyn_cast_or_null<tile::LoadOp>(def);
+             load && load.getFill() == tile::Fill::Zero)
+      presence = load.getTested();
+    else
+      return {};
+    sides[i] = zeroOf(side);
+  }
+  bool isFalseAtZero =
+      presence && compared(compare, sides[0], sides[1]) == false;
+  return isFalseAtZero ? *presence : SmallVector<Value>();
+}
+
+void IndexValues::collect(Value condition,
+                          SmallVectorImpl<Polynomial> &constraints) {
+  conjuncts(condition, [&](Value part) {
+    // What compares a loaded number so that 0 fails holds where it was loaded.
+    for (Value p : presenceWhereTrue(part))
+      collect(p, constraints);
+    auto compare = part.getDefiningOp<arith::CmpIOp>();
+    if (!compare ||
+        !getElementTypeOrSelf(compare.getLhs().getType()).isInteger(32))
+      return;
+    Polynomial a = of(compare.getLhs()), b = of(compare.getRhs());
+    using arith::CmpIPredicate;
+    switch (compare.getPredicate()) {
+    case CmpIPredicate::slt:
+      return constraints.push_back(b - a - 1);
+    case CmpIPredicate::sle:
+      return constraints.push_back(b - a);
+    case CmpIPredicate::sgt:
+      return constraints.push_back(a - b - 1);
+    case CmpIPredicate::sge:
+      return constraints.push_back(a - b);
+    case CmpIPredicate::eq:
+      constraints.push_back(a - b);
+      return constraints.push_back(b - a);
+    default:
+      return;
+    }
+  });
+}
+
+} // namespace selvedge::verify

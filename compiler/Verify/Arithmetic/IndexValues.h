@@ -1,0 +1,106 @@
+// Integer values of a kernel as polynomials with known bounds.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_INDEXVALUES_H
+#define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_INDEXVALUES_H
+
+#include "compiler/Verify/Arithmetic/CaseSystem.h"
+#include "compiler/Verify/Arithmetic/Facts.h"
+#include "dialect/Tile/Limits.h"
+
+namespace selvedge::verify {
+
+using tile::maxBlock;
+using tile::maxExtent;
+
+/// What is known of the i32 values of a kernel, lane by lane: tiles with an
+/// axis in common speak of the same lane. Values that may wrap, and values
+/// read from memory, may be any i32.
+class IndexValues {
+public:
+  /// A symbol of which nothing is known.
+  Polynomial newSymbol() { return system.newSymbol(); }
+  /// A symbol in lo..hi.
+  Polynomial newSymbol(const Polynomial &lo, const Polynomial &hi);
+
+  /// `value` is `p`, given by the caller.
+  void define(mlir::Value value, const Polynomial &p) { known[value] = p; }
+  /// Sizes of an axis: its lanes are 0..size-1.
+  void defineAxis(mlir::StringAttr axis, const Polynomial &size);
+  /// `p` >= 0 everywhere.
+  void assume(const Polynomial &p) { system.assume(p); }
+  /// `value` is at least 0 and below the product of `factors`, each positive.
+  void defineBelowProduct(mlir::Value value,
+                          llvm::ArrayRef<Polynomial> factors);
+
+  /// The loops around `op` are in a step of theirs.
+  void enterLoops(mlir::Operation *op);
+
+  /// Value of a scalar, or of a tile at a lane.
+  Polynomial of(mlir::Value value);
+  /// Value of an expression of the signature, its symbols given.
+  Polynomial of(mlir::AffineExpr expr, llvm::ArrayRef<Polynomial> dims);
+  /// Whether `p` >= 0 in every case of the minima, maxima and selects that it
+  /// may depend on.
+  bool isNonNegativeByCases(const Polynomial &p,
+                            llvm::ArrayRef<Polynomial> constraints = {}) const {
+    return system.impliesByCases(p, constraints);
+  }
+  /// What a true condition says.
+  void collect(mlir::Value condition,
+               llvm::SmallVectorImpl<Polynomial> &constraints);
+  /// Adds what sums are where `constraints` keep them from wrapping.
+  void refine(llvm::SmallVectorImpl<Polynomial> &constraints) const;
+  /// The latest minimum, maximum or select that `p` is computed from; none if
+  /// there is none.
+  std::optional<Choice> choiceIn(const Polynomial &p) const {
+    return system.choiceIn(p);
+  }
+  /// Whether `p` >= 0 wherever `constraints` hold.
+  bool isNonNegative(const Polynomial &p,
+                     llvm::ArrayRef<Polynomial> constraints = {}) const {
+    return system.implies(p, constraints);
+  }
+
+private:
+  enum class Rounding { Down, Up };
+
+  Polynomial compute(mlir::Value value);
+  Polynomial computeArith(mlir::Operation *op);
+  /// The value modulo 2^32.
+  Polynomial modular(mlir::Value value);
+  Polynomial inductionVariable(mlir::scf::ForOp loop);
+  /// Any i32.
+  Polynomial anything();
+  /// One of two values.
+  Polynomial oneOf(const Polynomial &a, const Polynomial &b,
+                   Choice::Kind kind = Choice::Kind::Either);
+  /// `p` as a signed integer of `width` bits; any of them if it may wrap.
+  Polynomial unlessWrapped(const Polynomial &p, unsigned width = 32);
+  bool isInRange(const Polynomial &p, unsigned width,
+                 llvm::ArrayRef<Polynomial> constraints = {}) const;
+  Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
+  Polynomial remainder(const Polynomial &a, const Polynomial &b);
+
+  CaseSystem system;
+  llvm::DenseMap<mlir::Value, Polynomial> known;
+  /// Sums and products that may wrap, as they would be without: equal modulo
+  /// 2^32, and a later sum may be in range again.
+  llvm::DenseMap<mlir::Value, Polynomial> unwrapped;
+  llvm::DenseMap<mlir::StringAttr, Polynomial> lanes;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Polynomial>> products;
+  /// The result of an operation, and its value if it does not wrap.
+  struct Wrapped {
+    Polynomial result, exact;
+    unsigned width;
+  };
+  llvm::SmallVector<Wrapped> wrapped;
+  struct Quotient {
+    Polynomial a, b, q;
+    Rounding mode;
+  };
+  llvm::SmallVector<Quotient> quotients;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_INDEXVALUES_H

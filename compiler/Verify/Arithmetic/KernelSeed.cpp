@@ -1,0 +1,55 @@
+// What the signature says about a kernel's integers.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+static std::optional<int64_t> sizeOf(KernelOp kernel, AxisAttr axis) {
+  if (!kernel.getSizes())
+    return std::nullopt;
+  return cast<IntegerAttr>(kernel.getSizes()->get(axis.getName())).getInt();
+}
+
+void seedSignature(ArrayAttr dims, ArrayAttr tensors, IndexValues &values,
+                   SmallVectorImpl<Polynomial> &dimValues) {
+  for (unsigned i = 0; i < dims.size(); ++i)
+    dimValues.push_back(values.newSymbol(0, maxExtent));
+  // The runtime refuses larger extents; of an absent tensor it sees none.
+  for (auto tensor : tensors.getAsRange<TensorArgAttr>())
+    if (!tensor.getIsOptional())
+      for (AffineExpr extent : tensor.getShape().getResults())
+        if (!isa<AffineSymbolExpr, AffineConstantExpr>(extent)) {
+          Polynomial p = values.of(extent, dimValues);
+          values.assume(p);
+          values.assume(maxExtent - p);
+        }
+}
+
+void seedConditions(AffineMap conditions, IndexValues &values,
+                    ArrayRef<Polynomial> dimValues) {
+  for (AffineExpr condition : conditions.getResults())
+    values.assume(values.of(condition, dimValues));
+}
+
+void seedKernel(KernelOp kernel, IndexValues &values,
+                ArrayRef<Polynomial> dims) {
+  if (std::optional<AffineMap> conditions = kernel.getProgram().getConditions())
+    seedConditions(*conditions, values, dims);
+  for (auto [i, dim] : llvm::enumerate(dims))
+    values.define(kernel.getDimArg(i), dim);
+  for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {
+    AffineExpr extent = cast<IterAttr>(attr).getExtent().getResult(0);
+    values.define(kernel.getCoord(i),
+                  values.newSymbol(0, values.of(extent, dims) - 1));
+  }
+  // The plan may pad an extent, by less than a block.
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    values.defineAxis(
+        axis.getName(),
+        sizeOf(kernel, axis).value_or(axis.getExtent() + maxBlock));
+}
+
+} // namespace selvedge::verify

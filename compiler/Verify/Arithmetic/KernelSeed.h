@@ -1,0 +1,26 @@
+// What the signature says about a kernel's integers.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_KERNELSEED_H
+#define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_KERNELSEED_H
+
+#include "compiler/Verify/Arithmetic/IndexValues.h"
+
+namespace selvedge::verify {
+
+/// Makes symbols for the dims, the first ones of `values`, and bounds extents.
+void seedSignature(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
+                   IndexValues &values,
+                   llvm::SmallVectorImpl<Polynomial> &dimValues);
+
+/// Assumes what a launch depends on: every result of a map of dims is at least
+/// 0.
+void seedConditions(mlir::AffineMap conditions, IndexValues &values,
+                    llvm::ArrayRef<Polynomial> dimValues);
+
+/// Defines dims, coordinates and lanes of a tile kernel.
+void seedKernel(tile::KernelOp kernel, IndexValues &values,
+                llvm::ArrayRef<Polynomial> dims);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_KERNELSEED_H

@@ -1,0 +1,100 @@
+// What a predicate says, as text that is the same before and after lowering.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+
+#include "dialect/Sm/Sm.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+/// What is not known from the signature alone.
+static constexpr const char *unnamed = "_";
+
+std::string tensorName(Value argument) {
+  Operation *parent = argument.getParentBlock()->getParentOp();
+  if (auto kernel = dyn_cast<tile::KernelOp>(parent))
+    return kernel.getTensorArgOf(argument).getName().str();
+  auto kernel = cast<sm::KernelOp>(parent);
+  Attribute attr =
+      kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()];
+  if (auto map = dyn_cast<sm::TensorMapArgAttr>(attr))
+    return map.getTensor().str();
+  return cast<sm::PointerArgAttr>(attr).getTensor().str();
+}
+
+std::string PredicateWords::of(Value value) {
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  std::string words = compute(value);
+  return known[value] = words;
+}
+
+std::string PredicateWords::compute(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return ofArgument(argument);
+  return ofOperation(value.getDefiningOp());
+}
+
+std::string PredicateWords::ofArgument(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  unsigned number = argument.getArgNumber();
+  if (auto kernel = dyn_cast<tile::KernelOp>(parent)) {
+    ArrayAttr dims = kernel.getProgram().getDims();
+    if (number < dims.size())
+      return cast<StringAttr>(dims[number]).str();
+  }
+  if (auto kernel = dyn_cast<sm::KernelOp>(parent))
+    if (auto dim = dyn_cast<sm::DimArgAttr>(kernel.getArgs()[number]))
+      return dim.getDim().str();
+  return unnamed;
+}
+
+std::string PredicateWords::ofOperation(Operation *op) {
+  APInt constant;
+  if (matchPattern(op, m_ConstantInt(&constant)))
+    return llvm::toString(constant, 10, constant.getBitWidth() > 1);
+  auto binary = [&](StringRef sign) {
+    std::string a = of(op->getOperand(0)), b = of(op->getOperand(1));
+    if (op->hasTrait<OpTrait::IsCommutative>() && b < a)
+      std::swap(a, b);
+    return "(" + a + " " + sign.str() + " " + b + ")";
+  };
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case<tile::RangeOp>([](auto range) {
+        return tile::axesOf(range.getType()).front().str();
+      })
+      .Case<sm::RangeOp>([](auto range) {
+        return sm::distOf(range.getType()).getAxes()[0].getName().str();
+      })
+      .Case<tile::SplatOp, tile::BroadcastOp, sm::SplatOp, sm::BroadcastOp,
+            sm::RelayoutOp, arith::ExtSIOp, arith::TruncIOp>(
+          [&](auto same) { return of(same->getOperand(0)); })
+      .Case<tile::LoadOp, sm::LoadOp>(
+          [](auto load) { return tensorName(load.getTensor()); })
+      .Case<tile::IsPresentOp, sm::IsPresentOp>([](auto present) {
+        return "present " + tensorName(present.getTensor());
+      })
+      .Case([&](arith::CmpIOp compare) {
+        return binary(arith::stringifyCmpIPredicate(compare.getPredicate()));
+      })
+      .Case<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp,
+            arith::FloorDivSIOp, arith::RemSIOp, arith::MinSIOp, arith::MaxSIOp,
+            arith::AndIOp, arith::OrIOp, arith::XOrIOp>(
+          [&](auto) { return binary(op->getName().stripDialect()); })
+      .Case([&](arith::SelectOp) {
+        return "select(" +
+               llvm::join(llvm::map_range(op->getOperands(),
+                                          [&](Value v) { return of(v); }),
+                          ", ") +
+               ")";
+      })
+      .Default([](Operation *) { return unnamed; });
+}
+
+} // namespace selvedge::verify

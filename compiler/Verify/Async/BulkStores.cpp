@@ -1,0 +1,110 @@
+// Which sizes bulk copies need.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Async/BulkStores.h"
+
+#include "compiler/Verify/Async/Trials.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Whether `op` is executed only where the dimension `name` is a multiple of
+/// `words`: a branch of the kernel compares the remainder with zero.
+static bool isGuarded(Operation *op, StringAttr name, int64_t words) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  for (Operation *inner = op, *outer = op->getParentOp(); outer;
+       inner = outer, outer = outer->getParentOp()) {
+    auto branch = dyn_cast<scf::IfOp>(outer);
+    if (!branch || inner->getParentRegion() != &branch.getThenRegion())
+      continue;
+    auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+        !matchPattern(compare.getRhs(), m_Zero()))
+      continue;
+    auto rest = compare.getLhs().getDefiningOp<arith::RemUIOp>();
+    APInt divisor;
+    auto argument =
+        rest ? dyn_cast<BlockArgument>(rest.getLhs()) : BlockArgument();
+    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
+        !matchPattern(rest.getRhs(), m_ConstantInt(&divisor)) ||
+        divisor.getSExtValue() <= 0 || divisor.getSExtValue() % words != 0)
+      continue;
+    auto dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+    if (dim && dim.getDim() == name)
+      return true;
+  }
+  return false;
+}
+
+/// Bulk stores clip rows to whole words of 16 bytes only (seen on hardware).
+static LogicalResult checkWords(TmaStoreOp op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  auto argument = dyn_cast<BlockArgument>(op.getMap());
+  auto map = argument && argument.getOwner() == &kernel.getBody().front()
+                 ? dyn_cast<TensorMapArgAttr>(
+                       kernel.getArgs()[argument.getArgNumber()])
+                 : TensorMapArgAttr();
+  if (!map)
+    return op.emitOpError("expects a tensor map among the kernel's arguments");
+  int64_t wordElements =
+      128 / op.getBuffer().getType().getElementType().getIntOrFloatBitWidth();
+  LaunchOp launch = launchOf(kernel);
+  if (!launch)
+    return success();
+  auto plan = launch->getParentOfType<PlanOp>();
+  for (auto tensor : plan.getTensors().getAsRange<tile::TensorArgAttr>()) {
+    AffineExpr extent = tensor.getShape().getResults().back();
+    if (tensor.getName() != map.getTensor() ||
+        extent.isMultipleOf(wordElements))
+      continue;
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+        symbol &&
+        isGuarded(op, cast<StringAttr>(plan.getDims()[symbol.getPosition()]),
+                  wordElements))
+      continue;
+    return op.emitOpError("expects rows of \"")
+           << tensor.getName().getValue() << "\" to be a multiple of "
+           << wordElements
+           << " elements: a bulk store writes whole words of 16 bytes";
+  }
+  return success();
+}
+
+/// A box of pairs has whole ones: the launch is conditional on that.
+static LogicalResult checkPairs(KernelOp kernel) {
+  LaunchOp launch = launchOf(kernel);
+  for (auto map : kernel.getArgs().getAsRange<Attribute>()) {
+    auto attr = dyn_cast<TensorMapArgAttr>(map);
+    if (!launch || !attr || !attr.getPairs())
+      continue;
+    ArrayAttr dims = launch->getParentOfType<PlanOp>().getDims();
+    StringAttr by = attr.getPairs().getBy();
+    unsigned position = llvm::find(dims, by) - dims.begin();
+    int64_t rows = attr.getBox()[attr.getPairs().getOuter()];
+    AffineExpr rest = getAffineConstantExpr(rows, kernel.getContext()) %
+                      getAffineSymbolExpr(position, kernel.getContext());
+    std::optional<AffineMap> conditions =
+        launch->getParentOfType<VariantOp>().getConditions();
+    if (!conditions || !llvm::is_contained(conditions->getResults(), -rest))
+      return launch.emitOpError("expects a condition that ")
+             << by << " divides the " << rows << " rows of a box of "
+             << attr.getTensor();
+  }
+  return success();
+}
+
+LogicalResult checkBulkStores(KernelOp kernel) {
+  if (failed(checkPairs(kernel)))
+    return failure();
+  return failure(
+      kernel
+          .walk([](TmaStoreOp store) { return WalkResult(checkWords(store)); })
+          .wasInterrupted());
+}
+
+} // namespace selvedge::verify

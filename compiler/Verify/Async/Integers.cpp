@@ -1,0 +1,168 @@
+// Scalar integers of a kernel on one control path.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Async/Integers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/IR/ConstantRange.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+Integers::Number Integers::add(Key key, Node node) {
+  auto [at, isNew] = numbers.try_emplace(std::move(key), nodes.size());
+  if (isNew)
+    nodes.push_back(std::move(node));
+  return at->second;
+}
+
+Integers::Number Integers::constant(Type type, int64_t value) {
+  Node node;
+  node.width = ConstantIntRanges::getStorageBitwidth(type);
+  node.isConstant = true;
+  APInt bits(node.width, value, /*isSigned=*/true, /*implicitTrunc=*/true);
+  node.cached = ConstantIntRanges::constant(bits);
+  return add(
+      {nullptr, nullptr, type.getAsOpaquePointer(), 0, {bits.getZExtValue()}},
+      std::move(node));
+}
+
+Integers::Number Integers::expression(Operation *op, unsigned result,
+                                      ArrayRef<Number> operands) {
+  Type type = op->getResult(result).getType();
+  auto [dictionary, isNew] = attributes.try_emplace(op);
+  if (isNew)
+    dictionary->second = op->getAttrDictionary();
+  Key key{op->getName().getAsOpaquePointer(),
+          dictionary->second.getAsOpaquePointer(), type.getAsOpaquePointer(),
+          result,
+          llvm::SmallVector<uint64_t, 2>(operands.begin(), operands.end())};
+  if (auto known = numbers.find(key); known != numbers.end())
+    return known->second;
+
+  Node node;
+  node.op = isa<InferIntRangeInterface>(op) ? op : nullptr;
+  node.result = result;
+  node.operands.assign(operands.begin(), operands.end());
+  node.width = ConstantIntRanges::getStorageBitwidth(type);
+  if (llvm::all_of(operands, [&](Number o) { return nodes[o].isConstant; }))
+    if (std::optional<APInt> value = infer(node).getConstantValue())
+      return numbers[key] = constant(type, value->getSExtValue());
+  return add(std::move(key), std::move(node));
+}
+
+Integers::Number Integers::unknown(Type type, const void *key,
+                                   ArrayRef<uint64_t> details) {
+  Node node;
+  node.width = ConstantIntRanges::getStorageBitwidth(type);
+  return add({key, nullptr, type.getAsOpaquePointer(), 0,
+              llvm::SmallVector<uint64_t, 2>(details)},
+             std::move(node));
+}
+
+ConstantIntRanges Integers::infer(const Node &node) {
+  ConstantIntRanges result = ConstantIntRanges::maxRange(node.width);
+  if (!node.op)
+    return result;
+  SmallVector<ConstantIntRanges> operands;
+  for (Number operand : node.operands)
+    operands.push_back(range(operand));
+  cast<InferIntRangeInterface>(node.op).inferResultRanges(
+      operands, [&](Value value, const ConstantIntRanges &inferred) {
+        if (value == node.op->getResult(node.result))
+          result = inferred;
+      });
+  return result;
+}
+
+ConstantIntRanges Integers::range(Number number) {
+  if (nodes[number].isConstant)
+    return *nodes[number].cached;
+  if (nodes[number].cachedIn == state)
+    return *nodes[number].cached;
+  ConstantIntRanges result = infer(nodes[number]);
+  Node &node = nodes[number];
+  if (node.assumedIn == path) {
+    ConstantIntRanges both = result.intersection(*node.assumed);
+    result = both.smin().sgt(both.smax()) ? *node.assumed : both;
+  }
+  node.cached = result;
+  node.cachedIn = state;
+  return result;
+}
+
+std::optional<int64_t> Integers::known(Number number) {
+  std::optional<APInt> value = range(number).getConstantValue();
+  return value ? std::optional(value->getSExtValue()) : std::nullopt;
+}
+
+void Integers::narrow(Number number, const ConstantIntRanges &to) {
+  Node &node = nodes[number];
+  if (node.isConstant)
+    return;
+  ConstantIntRanges both = range(number).intersection(to);
+  node.assumed = both.smin().sgt(both.smax()) ? to : both;
+  node.assumedIn = path;
+  ++state;
+}
+
+void Integers::assume(Number number, int64_t low, int64_t high) {
+  unsigned width = nodes[number].width;
+  auto bound = [&](int64_t value) {
+    return APInt(width,
+                 std::clamp(value, llvm::minIntN(width), llvm::maxIntN(width)),
+                 /*isSigned=*/true);
+  };
+  narrow(number, ConstantIntRanges::fromSigned(bound(low), bound(high)));
+}
+
+static std::optional<llvm::CmpInst::Predicate>
+signedPredicate(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return llvm::CmpInst::ICMP_EQ;
+  case arith::CmpIPredicate::slt:
+    return llvm::CmpInst::ICMP_SLT;
+  case arith::CmpIPredicate::sle:
+    return llvm::CmpInst::ICMP_SLE;
+  case arith::CmpIPredicate::sgt:
+    return llvm::CmpInst::ICMP_SGT;
+  case arith::CmpIPredicate::sge:
+    return llvm::CmpInst::ICMP_SGE;
+  default:
+    return {};
+  }
+}
+
+void Integers::assumeCondition(Number number, bool isTrue) {
+  assume(number, isTrue ? -1 : 0, isTrue ? -1 : 0);
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(nodes[number].op);
+  auto predicate =
+      compare ? signedPredicate(compare.getPredicate()) : std::nullopt;
+  if (!predicate)
+    return;
+  if (!isTrue)
+    predicate = llvm::CmpInst::getInversePredicate(*predicate);
+  auto narrowBy = [&](Number narrowed, llvm::CmpInst::Predicate relation,
+                      Number other) {
+    ConstantIntRanges known = range(other);
+    llvm::ConstantRange allowed = llvm::ConstantRange::makeAllowedICmpRegion(
+        relation,
+        llvm::ConstantRange::getNonEmpty(known.smin(), known.smax() + 1));
+    if (!allowed.isEmptySet())
+      narrow(narrowed, ConstantIntRanges::fromSigned(allowed.getSignedMin(),
+                                                     allowed.getSignedMax()));
+  };
+  Number lhs = nodes[number].operands[0], rhs = nodes[number].operands[1];
+  narrowBy(lhs, *predicate, rhs);
+  narrowBy(rhs, llvm::CmpInst::getSwappedPredicate(*predicate), lhs);
+}
+
+void Integers::startPath() {
+  ++path;
+  ++state;
+}
+
+} // namespace selvedge::verify

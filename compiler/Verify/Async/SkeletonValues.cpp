@@ -1,0 +1,142 @@
+// Scalar integers and trip counts of an executed kernel.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Async/Skeleton.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+/// Trips from `lower` until `upper`; bounds are cut so that nothing overflows.
+static int64_t tripsUntil(int64_t lower, int64_t upper, int64_t step) {
+  constexpr int64_t limit = int64_t(1) << 61;
+  int64_t length =
+      std::clamp(upper, -limit, limit) - std::clamp(lower, -limit, limit);
+  return length <= 0 ? 0 : static_cast<int64_t>(llvm::divideCeil(length, step));
+}
+
+int64_t Skeleton::maxTrips(scf::ForOp loop) const {
+  bool nests = loop.getBody()
+                   ->walk([](scf::ForOp inner) {
+                     return inner.getStaticTripCount()
+                                ? WalkResult::advance()
+                                : WalkResult::interrupt();
+                   })
+                   .wasInterrupted();
+  if (nests)
+    return 3;
+  return loop->getParentOfType<scf::ForOp>() ? stages + 1 : 2 * stages + 1;
+}
+
+int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
+  Integers::Number lower = numberOf(agent, loop.getLowerBound()),
+                   upper = numberOf(agent, loop.getUpperBound()),
+                   step = numberOf(agent, loop.getStep());
+  std::optional<int64_t> from = integers.known(lower),
+                         by = integers.known(step);
+  if (from && by && *by > 0) {
+    ConstantIntRanges to = integers.range(upper);
+    int64_t least = tripsUntil(*from, to.smin().getSExtValue(), *by),
+            most = tripsUntil(*from, to.smax().getSExtValue(), *by);
+    if (least == most)
+      return least;
+    most = std::max(least, std::min(most, maxTrips(loop)));
+    int64_t trips = least + paths.choose(most - least + 1);
+    if (trips == 0)
+      integers.assume(upper, INT64_MIN, *from);
+    else
+      integers.assume(upper, *from + (trips - 1) * *by + 1,
+                      *from + trips * *by);
+    return trips;
+  }
+  static const char tripsOf = 0;
+  Integers::Number count = integers.unknown(
+      IntegerType::get(loop.getContext(), 64), &tripsOf, {lower, upper, step});
+  if (std::optional<int64_t> trips = integers.known(count))
+    return *trips;
+  int64_t trips = paths.choose(maxTrips(loop) + 1);
+  integers.assume(count, trips, trips);
+  return trips;
+}
+
+void Skeleton::define(Tracked &tracked, Value value) {
+  tracked = {
+      Tracked::Kind::Integer,
+      sampled(integers.unknown(value.getType(), value.getAsOpaquePointer(), {}),
+              value.getType(), /*isLoaded=*/false)};
+}
+
+Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
+  Tracked &tracked = agent.values[value];
+  if (tracked.kind == Tracked::Kind::None)
+    define(tracked, value);
+  return tracked.id;
+}
+
+Integers::Number Skeleton::sampled(Integers::Number number, Type type,
+                                   bool isLoaded) {
+  if (samples.empty() || !type.isIntOrIndex() || integers.known(number))
+    return number;
+  bool isFlag = type.isInteger(1);
+  unsigned taken = paths.choose(isFlag ? 2 : samples.size());
+  // True first: what optional tensors hold matters more than their absence,
+  // and not all paths are tried.
+  if (!isFlag && isLoaded && alternates)
+    taken = (taken + firstSample++) % samples.size();
+  if (!isFlag && !isLoaded && callersFirst)
+    taken = (taken + (llvm::find(samples, *callersFirst) - samples.begin())) %
+            samples.size();
+  int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
+  integers.assume(number, value, value);
+  return number;
+}
+
+void Skeleton::evaluate(Agent &agent, Instruction &code) {
+  Operation &op = *code.op;
+  // Operands that are not scalar integers count by their place in the program,
+  // and make the result another one each time the operation is executed.
+  SmallVector<Integers::Number, 4> operands;
+  Spread spread = Spread::Uniform;
+  for (auto [i, number] : llvm::enumerate(code.operands)) {
+    Tracked &tracked = agent.values.at(number);
+    if (i < code.integerOperands) {
+      if (tracked.kind == Tracked::Kind::None)
+        define(tracked, op.getOperand(i));
+      operands.push_back(tracked.id);
+    }
+    spread = std::max(spread, tracked.spread);
+  }
+  // A conjunction with sm.leader is true in one thread too; of all else that
+  // depends on it nothing is known.
+  if (spread == Spread::OneThread && !isa<arith::AndIOp>(op))
+    spread = Spread::Divergent;
+  unsigned count = code.isExpression ? 0 : ++agent.counts[&op];
+  for (OpResult result : op.getResults()) {
+    Integers::Number number =
+        code.isExpression
+            ? expression(code, result.getResultNumber(), operands)
+            : integers.unknown(result.getType(), result.getAsOpaquePointer(),
+                               {count, agent.group});
+    agent.values.at(code.results[result.getResultNumber()]) = {
+        Tracked::Kind::Integer,
+        code.isSource ? sampled(number, result.getType(), isa<sm::LoadOp>(op))
+                      : number,
+        -1, spread};
+  }
+}
+
+Integers::Number Skeleton::expression(Instruction &code, unsigned result,
+                                      ArrayRef<Integers::Number> operands) {
+  // The agents of a group, one after the other, have the same operands.
+  if (code.isKnown && operands == ArrayRef(code.lastOperands))
+    return code.lastNumber;
+  Integers::Number number = integers.expression(code.op, result, operands);
+  code.isKnown = code.op->getNumResults() == 1;
+  code.lastOperands.assign(operands.begin(), operands.end());
+  code.lastNumber = number;
+  return number;
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,150 @@
+// verify-sm-async: barriers and tokens order shared memory (V3).
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Async/BulkStores.h"
+#include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Async/SmAsyncRules.h"
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYSMASYNC
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Operations executed before no further path is begun, a tenth of a
+/// second; and those of one path, which only a huge constant loop exceeds. With
+/// roles each takes two kilobytes, and paths are 50000 long at most where sizes
+/// are chosen well.
+constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24,
+                   maxRolePathSteps = 1 << 18;
+
+class Checker {
+public:
+  Checker(KernelOp kernel, bool nonempty)
+      : kernel(kernel), nonempty(nonempty),
+        skeleton(integers, paths, largestRing(kernel)) {}
+
+  LogicalResult run() {
+    int64_t longCount = 2 * largestRing(kernel) + 1;
+    std::vector<Trial> trials = makeTrials(kernel, longCount, nonempty);
+    if (trials.empty())
+      return kernel.emitOpError("expects conditions that dims of a few blocks "
+                                "meet, so that it can be executed");
+    for (const Trial &trial : trials)
+      if (failed(runTrial(trial, maxSteps / trials.size())))
+        return failure();
+    // What is left is never executed, or for other sizes.
+    if (hasReachedAll())
+      return success();
+    for (const Trial &trial : makeFurtherTrials(kernel)) {
+      if (failed(runTrial(trial, maxSteps / trials.size())))
+        return failure();
+      if (hasReachedAll())
+        break;
+    }
+    return success();
+  }
+
+private:
+  /// All paths of a trial, but none is begun after `budget` operations; the
+  /// first one alone where another trial's was the same, operation by
+  /// operation.
+  LogicalResult runTrial(const Trial &trial, uint64_t budget) {
+    uint64_t before = skeleton.numSteps();
+    bool isNew = true;
+    do {
+      integers.startPath();
+      skeleton.startPath(trial.samples, trial.alternates, trial.callers);
+      bool isFirst = numStepsSince(before) == 0;
+      if (failed(runPath(trial)))
+        return failure();
+      if (isFirst)
+        isNew = firstPaths.insert(trace).second;
+    } while (isNew && paths.advance() && numStepsSince(before) < budget);
+    paths = {};
+    return success();
+  }
+
+  /// Whether some agent has executed each operation on what agents share.
+  bool hasReachedAll() {
+    return !kernel
+                .walk([&](Operation *op) {
+                  bool isShared =
+                      isa<WaitOp, ArriveOp, NamedBarrierOp, ProxyFenceOp,
+                          TmaLoadOp, TmaStoreOp, ClearOp, StageOp, WgmmaOp>(op);
+                  return isShared && !skeleton.hasReached(op)
+                             ? WalkResult::interrupt()
+                             : WalkResult::advance();
+                })
+                .wasInterrupted();
+  }
+
+  static int64_t largestRing(KernelOp kernel) {
+    int64_t stages = 1;
+    kernel.walk([&](AllocOp alloc) {
+      stages = std::max(stages, alloc.getType().getStages());
+    });
+    return stages;
+  }
+
+  uint64_t numStepsSince(uint64_t before) const {
+    return skeleton.numSteps() - before;
+  }
+
+  LogicalResult runPath(const Trial &trial) {
+    SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial);
+    MutableArrayRef<Agent> agents = rules.getAgents();
+    for (Agent &agent : agents)
+      skeleton.start(agent, kernel.getBody().front());
+    trace = 0;
+    auto apply = [&](Agent &agent, const Instruction &code) {
+      trace = llvm::hash_combine(trace, &agent - agents.data(), code.op);
+      return rules.apply(agent, code);
+    };
+    uint64_t before = skeleton.numSteps(),
+             limit = kernel.getBody().getOps<RoleOp>().empty()
+                         ? maxPathSteps
+                         : maxRolePathSteps;
+    Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
+      if (numStepsSince(before) > limit) {
+        kernel.emitOpError("expects paths of at most ")
+            << limit << " operations to verify, found a longer one with "
+            << trial.str(kernel);
+        return Progress::Failed;
+      }
+      return skeleton.step(agents[agent], apply);
+    });
+    if (ending == Ending::Failed)
+      return failure();
+    if (ending == Ending::Deadlock)
+      return rules.reportDeadlock();
+    return rules.finish();
+  }
+
+  KernelOp kernel;
+  bool nonempty;
+  Integers integers;
+  Paths paths;
+  Skeleton skeleton;
+  /// What the agents have done on this path, and on the first one of each
+  /// trial.
+  size_t trace = 0;
+  llvm::DenseSet<size_t> firstPaths;
+};
+
+struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
+  using VerifySmAsyncBase::VerifySmAsyncBase;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (failed(checkBulkStores(getOperation())) ||
+        failed(Checker(getOperation(), nonempty).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace selvedge::verify

@@ -1,0 +1,134 @@
+// verify-sm-alignment: wide accesses are aligned where their variant is taken.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/Distribution.h"
+#include "compiler/Verify/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYSMALIGNMENT
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// What bulk copies and tensor maps move at once.
+constexpr int64_t bulkBytes = 16;
+
+/// Checks a kernel as one launch of a variant runs it. The variant's `when`
+/// makes the base and all strides but the last multiples of `align` bytes, and
+/// the last stride 1; so an element is aligned as its last index is. (Of a
+/// dimension of one element the only index is 0, whatever its stride.)
+class Verifier {
+public:
+  Verifier(VariantOp variant, LaunchOp launch, KernelOp kernel)
+      : variant(variant), launch(launch), kernel(kernel) {}
+
+  LogicalResult run() {
+    // Else an argument would be another tensor's pointer or stride.
+    if (launch.getArgs() != launchArgs(kernel))
+      return launch.emitOpError("expects the arguments of its kernel, ")
+             << launchArgs(kernel);
+    for (auto map : kernel.getArgs().getAsRange<Attribute>())
+      if (auto attr = dyn_cast<TensorMapArgAttr>(map))
+        if (failed(checkGuard(launch, attr.getTensor(), bulkBytes)))
+          return failure();
+    return failure(
+        kernel.walk([&](Operation *op) { return WalkResult(check(op)); })
+            .wasInterrupted());
+  }
+
+private:
+  LogicalResult check(Operation *op) {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<LoadOp, StoreOp, CopyOp, CopyAsyncOp>([&](auto access) {
+          int64_t vector = access.getVector();
+          if (vector == 1)
+            return success();
+          return success(
+              succeeded(checkVector(access, access.getIndices(), vector)) &&
+              succeeded(checkTensor(access, access.getTensor(),
+                                    vector * bytesOf(access.getTensor()))));
+        })
+        .Case<BulkLoadOp, BulkReduceOp>([&](auto access) -> LogicalResult {
+          int64_t elements = bulkBytes / bytesOf(access.getTensor());
+          if (!isMultipleOf(access.getIndices().back(), elements))
+            return access.emitOpError("expects a last index that is a "
+                                      "multiple of ")
+                   << elements << ": bulk copies begin at whole words of "
+                   << bulkBytes << " bytes";
+          return checkTensor(access, access.getTensor(), bulkBytes);
+        })
+        .Default([](Operation *) { return success(); });
+  }
+
+  static int64_t bytesOf(Value tensor) {
+    auto type = cast<tile::GlobalType>(tensor.getType());
+    return std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
+  }
+
+  LogicalResult checkTensor(Operation *op, Value handle, int64_t bytes) {
+    auto argument = dyn_cast<BlockArgument>(handle);
+    auto pointer = argument && argument.getOwner() == &kernel.getBody().front()
+                       ? dyn_cast<PointerArgAttr>(
+                             kernel.getArgs()[argument.getArgNumber()])
+                       : PointerArgAttr();
+    if (!pointer)
+      return op->emitOpError("expects a tensor of the kernel's arguments");
+    return checkGuard(op, pointer.getTensor(), bytes);
+  }
+
+  /// Accesses of `bytes` to `tensor` are aligned wherever the variant is taken.
+  LogicalResult checkGuard(Operation *op, StringAttr tensor, int64_t bytes) {
+    auto explain = [&](InFlightDiagnostic diag) -> LogicalResult {
+      diag.attachNote(variant.getLoc())
+          << "variant \"" << variant.getName() << "\" launches the kernel";
+      return diag;
+    };
+    if (!llvm::is_contained(variant.getWhen(), tensor))
+      return explain(op->emitOpError("accesses ")
+                     << tensor << " by " << bytes
+                     << " bytes, so it expects a variant with that tensor in "
+                        "'when', but found "
+                     << variant.getWhen());
+    if (static_cast<int64_t>(variant.getAlign()) % bytes != 0 ||
+        variant.getAlign() == 0)
+      return explain(op->emitOpError("accesses ")
+                     << tensor << " by " << bytes
+                     << " bytes, so it expects a variant whose 'align' is a "
+                        "multiple of that, but found "
+                     << variant.getAlign());
+    return success();
+  }
+
+  VariantOp variant;
+  LaunchOp launch;
+  KernelOp kernel;
+};
+
+struct VerifySmAlignmentPass
+    : impl::VerifySmAlignmentBase<VerifySmAlignmentPass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    SymbolTable symbols(getOperation());
+    WalkResult result = getOperation().walk([&](LaunchOp launch) {
+      auto variant = launch->getParentOfType<VariantOp>();
+      auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
+      if (!kernel) {
+        launch.emitOpError("expects a kernel of this module, but got '")
+            << launch.getKernel() << "'";
+        return WalkResult::interrupt();
+      }
+      return WalkResult(Verifier(variant, launch, kernel).run());
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace selvedge::verify

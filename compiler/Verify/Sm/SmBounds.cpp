@@ -1,0 +1,123 @@
+// verify-sm-bounds: form seq accesses memory inside tensors only.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/AccessBounds.h"
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
+#include "compiler/Verify/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYSMBOUNDS
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Checks a kernel as one launch of a plan runs it.
+class Verifier {
+public:
+  Verifier(PlanOp plan, LaunchOp launch, KernelOp kernel)
+      : plan(plan), launch(launch), kernel(kernel) {}
+
+  LogicalResult run() {
+    auto seed = [&](IndexValues &values, ArrayRef<Polynomial> dims) {
+      define(values, dims);
+    };
+    AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
+    WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      return failed(check(bounds, op)) ? WalkResult::interrupt()
+                                       : WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+private:
+  /// The kernel's arguments, the digits of its block number, and its axes.
+  void define(IndexValues &values, ArrayRef<Polynomial> dims) {
+    for (auto [attr, argument] :
+         llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
+      if (auto dim = dyn_cast<DimArgAttr>(attr))
+        if (const auto *it = llvm::find(plan.getDims(), dim.getDim());
+            it != plan.getDims().end())
+          values.define(argument, dims[it - plan.getDims().begin()]);
+    auto variant = launch->getParentOfType<VariantOp>();
+    if (std::optional<AffineMap> conditions = variant.getConditions())
+      seedConditions(*conditions, values, dims);
+    SmallVector<Polynomial> counts;
+    for (AffineExpr count : launch.getGrid().getResults()) {
+      counts.push_back(values.of(count, dims));
+      // A grid with a zero is not launched.
+      values.assume(counts.back() - 1);
+    }
+    llvm::MapVector<StringAttr, int64_t> sizes;
+    kernel.walk([&](Operation *op) {
+      if (isa<BlockIdOp>(op))
+        values.defineBelowProduct(op->getResult(0), counts);
+      if (auto range = dyn_cast<RangeOp>(op)) {
+        auto type = cast<RankedTensorType>(range.getType());
+        int64_t &size = sizes[axisNames(type).front()];
+        size = std::max(size, type.getDimSize(0));
+      }
+    });
+    for (auto [axis, size] : sizes)
+      values.defineAxis(axis, size);
+  }
+
+  LogicalResult check(AccessBounds &bounds, Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return check(bounds, op, load.getTensor(), load.getIndices(),
+                   load.getPresence());
+    if (auto store = dyn_cast<StoreOp>(op))
+      return check(bounds, op, store.getTensor(), store.getIndices(),
+                   store.getPresence());
+    if (auto copy = dyn_cast<CopyOp>(op))
+      return check(bounds, op, copy.getTensor(), copy.getIndices(),
+                   copy.getTested());
+    auto loop = dyn_cast<scf::ForOp>(op);
+    return loop ? bounds.check(loop) : success();
+  }
+
+  LogicalResult check(AccessBounds &bounds, Operation *op, Value handle,
+                      ValueRange indices, ValueRange presence) {
+    auto argument = dyn_cast<BlockArgument>(handle);
+    auto pointer = argument && argument.getOwner() == &kernel.getBody().front()
+                       ? dyn_cast<PointerArgAttr>(
+                             kernel.getArgs()[argument.getArgNumber()])
+                       : PointerArgAttr();
+    for (auto tensor : plan.getTensors().getAsRange<tile::TensorArgAttr>())
+      if (pointer && tensor.getName() == pointer.getTensor())
+        return bounds.check({op, tensor, handle, indices, presence});
+    return op->emitOpError("expects a tensor of op '") << plan.getOp() << "'";
+  }
+
+  PlanOp plan;
+  LaunchOp launch;
+  KernelOp kernel;
+};
+
+struct VerifySmBoundsPass : impl::VerifySmBoundsBase<VerifySmBoundsPass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    SymbolTable symbols(getOperation());
+    WalkResult result = getOperation().walk([&](LaunchOp launch) {
+      auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
+      if (!kernel) {
+        launch.emitOpError("expects a kernel of this module, but got '")
+            << launch.getKernel() << "'";
+        return WalkResult::interrupt();
+      }
+      auto plan = launch->getParentOfType<PlanOp>();
+      return failed(Verifier(plan, launch, kernel).run())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace selvedge::verify

@@ -1,0 +1,205 @@
+// verify-sm-demands: lowering hands on every demand.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/WrapsPasses.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYSMDEMANDS
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+
+/// A load or sink with the supports of its predicates, sorted.
+using Demand = std::pair<std::string, std::vector<std::string>>;
+
+/// How often a kernel demands something.
+using Demands = std::map<Demand, int64_t>;
+
+std::string nameOf(const Demand &demand) {
+  return demand.first + " where " + llvm::join(demand.second, ", ");
+}
+
+/// How many of `demands` are `wanted`; with `larger`, or that and more.
+int64_t countOf(const Demands &demands, const Demand &wanted, bool larger) {
+  int64_t sum = 0;
+  for (const auto &[demand, count] : demands)
+    if (demand.first == wanted.first &&
+        (demand.second == wanted.second ||
+         (larger && llvm::includes(demand.second, wanted.second))))
+      sum += count;
+  return sum;
+}
+
+/// The axes that a predicate mentions, in alphabetical order; none for scalars.
+std::string supportOf(Value predicate) {
+  SmallVector<StringRef> axes;
+  if (tile::isTile(predicate.getType()))
+    for (StringAttr axis : tile::axesOf(predicate.getType()))
+      axes.push_back(axis);
+  else if (sm::isRegisterTile(predicate.getType()))
+    for (sm::AxisDistAttr axis : sm::distOf(predicate.getType()).getAxes())
+      axes.push_back(axis.getName());
+  llvm::sort(axes);
+  return llvm::join(axes, " x ");
+}
+
+class Collector {
+public:
+  /// The demands of a kernel of either dialect.
+  static Demands of(Operation *kernel) {
+    Collector collector;
+    kernel->walk([&](Operation *op) { collector.visit(op); });
+    return collector.demands;
+  }
+
+private:
+  void visit(Operation *op) {
+    TypeSwitch<Operation *>(op)
+        .Case<tile::LoadOp, sm::LoadOp, sm::CopyOp, sm::CopyAsyncOp>(
+            [&](auto load) {
+              note("load of " + tensorName(load.getTensor()),
+                   load.getPresence());
+            })
+        .Case([&](sm::TmaLoadOp load) {
+          note("load of " + tensorName(load.getMap()), load.getPresence());
+        })
+        .Case([&](tile::DotOp dot) {
+          for (auto axis : dot.getOver().getAsRange<StringAttr>())
+            note(product(axis), dot.getPresence());
+        })
+        .Case([&](tile::ReduceOp reduce) {
+          // It becomes one per axis, in this order: a predicate belongs to the
+          // first of its axes, after which its lanes are gone.
+          SmallVector<Value> presence(reduce.getPresence());
+          for (auto axis : reduce.getOver().getAsRange<StringAttr>()) {
+            auto others = llvm::partition(presence, [&](Value predicate) {
+              return llvm::is_contained(tile::axesOf(predicate.getType()),
+                                        axis);
+            });
+            note(reduction(reduce.getKind(), axis),
+                 ValueRange(ArrayRef(presence.begin(), others)));
+            presence.erase(presence.begin(), others);
+          }
+        })
+        .Case<sm::MmaOp, sm::WgmmaOp, sm::ContributesOp>(
+            [&](auto op) { note(product(op.getOverAttr()), op.getPresence()); })
+        .Case<sm::ReduceOp, sm::FoldOp>([&](auto op) {
+          note(reduction(op.getKind(), op.getOverAttr()), op.getPresence());
+        });
+  }
+
+  static std::string product(StringAttr axis) {
+    return "product over " + axis.str();
+  }
+  static std::string reduction(tile::Combine kind, StringAttr axis) {
+    return (tile::stringifyCombine(kind) + " over " + axis.getValue()).str();
+  }
+
+  void note(const std::string &sink, ValueRange presence) {
+    std::vector<std::string> supports;
+    for (Value predicate : presence)
+      if (std::string support = supportOf(predicate); !support.empty())
+        supports.push_back(support + ": " + words.of(predicate));
+    if (supports.empty())
+      return;
+    llvm::sort(supports);
+    ++demands[{sink, std::move(supports)}];
+  }
+
+  PredicateWords words;
+  Demands demands;
+};
+
+/// Loops that multiply.
+int64_t numProductLoops(Operation *kernel) {
+  int64_t count = 0;
+  kernel->walk([&](scf::ForOp loop) {
+    count +=
+        llvm::any_of(*loop.getBody(), llvm::IsaPred<tile::DotOp, sm::WgmmaOp>);
+  });
+  return count;
+}
+
+/// The demands of the kernels of a program, by the beginning of the names of
+/// what they become; those of a version of its own, such as universal, apply
+/// to the variant of that name.
+struct Source {
+  std::string prefix;
+  std::string version;
+  Demands demands;
+  int64_t loops; // that multiply
+};
+
+struct VerifySmDemandsPass
+    : WrapsPasses<impl::VerifySmDemandsBase<VerifySmDemandsPass>> {
+  using WrapsPasses::WrapsPasses;
+
+  void runOnOperation() override {
+    SmallVector<Source> sources;
+    for (auto program : getOperation().getOps<tile::ProgramOp>()) {
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+        sources.push_back(
+            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
+             program.getVersion().str(), Collector::of(kernel),
+             numProductLoops(kernel)});
+    }
+    if (failed(runPipeline(pipeline, getOperation())))
+      return signalPassFailure();
+    for (auto kernel : getOperation().getOps<sm::KernelOp>())
+      for (const Source &source : sources) {
+        StringRef variant = kernel.getSymName();
+        if (!variant.consume_front(source.prefix) || variant.contains('_'))
+          continue;
+        // A variant is of the version that bears its name, if there is one.
+        bool isVersion = llvm::any_of(sources, [&](const Source &other) {
+          return other.version == variant && other.prefix == source.prefix;
+        });
+        if (isVersion != !source.version.empty() ||
+            (isVersion && source.version != variant))
+          continue;
+        if (failed(compare(source, kernel)))
+          return signalPassFailure();
+      }
+  }
+
+  static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
+    Demands found = Collector::of(kernel);
+    // Copies that lag treat full steps as the others, and a tile's further
+    // steps may be those of one loop.
+    bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
+    bool joins = hasRoles && numProductLoops(kernel) < source.loops;
+    constexpr int64_t firstAndFurther = 2;
+    for (const auto &[demand, count] : source.demands) {
+      int64_t least = joins ? std::min(count, firstAndFurther) : count;
+      if (int64_t left = countOf(found, demand, hasRoles); left < least)
+        return kernel.emitOpError("expects as many of '")
+               << nameOf(demand) << "' as the program has, " << count
+               << (least < count ? " in loops that have become one" : "")
+               << ", found " << left;
+    }
+    for (const auto &[demand, count] : found)
+      if (!source.demands.contains(demand))
+        return kernel.emitOpError("expects no '")
+               << nameOf(demand) << "', which the program does not have";
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createVerifySmDemands(OpPassManager pipeline) {
+  return std::make_unique<VerifySmDemandsPass>(std::move(pipeline));
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,248 @@
+// Proof that one store writes every element of its tensor.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Tile/StoreCoverage.h"
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+StoreCoverage::StoreCoverage(StoreOp store)
+    : store(store), kernel(store->getParentOfType<KernelOp>()),
+      shape(kernel.getTensorArgOf(store.getTensor()).getShape()) {
+  for (Operation *op = store->getParentOp(); op != kernel;
+       op = op->getParentOp()) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      loops.push_back(loop);
+    else
+      isConditional = true;
+  }
+  seedSignature(kernel.getProgram().getDims(), kernel.getProgram().getTensors(),
+                outside, dims);
+  for (auto [i, dim] : llvm::enumerate(dims))
+    outside.define(kernel.getDimArg(i), dim);
+  if (std::optional<AffineMap> conditions = kernel.getProgram().getConditions())
+    seedConditions(*conditions, outside, dims);
+  // Bounds of an index would say that its loop runs.
+  for (scf::ForOp loop : loops)
+    outside.define(loop.getInductionVar(), outside.newSymbol());
+  for (AffineExpr extent : shape.getResults())
+    outside.assume(outside.of(extent, dims) - 1);
+}
+
+std::optional<std::string> StoreCoverage::gap() {
+  if (isConditional)
+    return "stands under a condition";
+  for (auto [d, index, extent] :
+       llvm::enumerate(store.getIndices(), shape.getResults()))
+    if (!spans(index, extent))
+      return "does not provably run over all of dimension " + std::to_string(d);
+  // Of a number both digits run, or neither is known to.
+  for (const auto &[axis, part] : parts)
+    if (!part.hasQuotient || !part.hasRemainder)
+      return "uses one digit of axis '" + axis.str() + "' only";
+  if (std::string name = mayNotRun(); !name.empty())
+    return name + " may run zero times";
+  if (!holdsInside(store.getPresence()))
+    return "may leave out elements inside of the shape";
+  return std::nullopt;
+}
+
+std::optional<Polynomial> StoreCoverage::countOf(Value scalar,
+                                                 StringAttr block) {
+  auto argument = dyn_cast<BlockArgument>(scalar);
+  if (!argument)
+    return std::nullopt;
+  if (argument.getOwner()->getParentOp() == kernel) {
+    unsigned shared = kernel.getProgram().getNumSharedArgs();
+    if (argument.getArgNumber() < shared)
+      return std::nullopt;
+    auto range =
+        cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
+    if (range.getBlock() != block)
+      return std::nullopt;
+    return outside.of(range.getExtent().getResult(0), dims);
+  }
+  for (scf::ForOp loop : loops) {
+    if (loop.getInductionVar() != argument)
+      continue;
+    auto size = loop.getStep().getDefiningOp<BlockSizeOp>();
+    bool isStep = block ? size && size.getBlockAttr() == block
+                        : matchPattern(loop.getStep(), m_One());
+    if (isStep && matchPattern(loop.getLowerBound(), m_Zero()))
+      return outside.of(loop.getUpperBound());
+  }
+  return std::nullopt;
+}
+
+bool StoreCoverage::collectLanes(RangeOp range, const Polynomial &weight,
+                                 SmallVectorImpl<Digit> &digits) {
+  StringAttr name = axisNames(range.getType()).front();
+  if (!usedAxes.insert(name).second)
+    return false;
+  auto axes = kernel.getAxes().getAsRange<AxisAttr>();
+  auto axis =
+      llvm::find_if(axes, [&](AxisAttr a) { return a.getName() == name; });
+  Value start = range.getStart();
+  if (!(*axis).getBlock()) {
+    digits.push_back({weight, (*axis).getExtent()});
+    return matchPattern(start, m_Zero());
+  }
+  std::optional<Polynomial> count = countOf(start, (*axis).getBlock());
+  if (!count || !usedScalars.insert(start).second)
+    return false;
+  digits.push_back({weight, *count});
+  return true;
+}
+
+/// `p` over a symbol that is a factor of all of its terms; none for others.
+static std::optional<Polynomial> dividedBy(const Polynomial &p,
+                                           const Polynomial &divisor) {
+  const auto &terms = divisor.getTerms();
+  if (terms.size() != 1 || terms.begin()->first.size() != 1 ||
+      terms.begin()->second != 1)
+    return std::nullopt;
+  unsigned symbol = terms.begin()->first.front();
+  Polynomial result;
+  for (const auto &[monomial, coefficient] : p.getTerms()) {
+    const auto *at = llvm::find(monomial, symbol);
+    if (at == monomial.end())
+      return std::nullopt;
+    Polynomial term(static_cast<int64_t>(coefficient));
+    for (const unsigned *id = monomial.begin(); id != monomial.end(); ++id)
+      if (id != at)
+        term = term * Polynomial::symbol(*id);
+    result += term;
+  }
+  return result;
+}
+
+/// r / R and r mod R run over all pairs of digits while r runs over a multiple
+/// of R.
+bool StoreCoverage::collectPart(Operation *op, const Polynomial &weight,
+                                SmallVectorImpl<Digit> &digits) {
+  auto range = strip(op->getOperand(0)).getDefiningOp<RangeOp>();
+  if (!range)
+    return false;
+  StringAttr name = axisNames(range.getType()).front();
+  auto axes = kernel.getAxes().getAsRange<AxisAttr>();
+  auto axis =
+      llvm::find_if(axes, [&](AxisAttr a) { return a.getName() == name; });
+  Value start = range.getStart(), divisor = strip(op->getOperand(1));
+  std::optional<Polynomial> count = countOf(start, (*axis).getBlock());
+  Polynomial radix = outside.of(divisor);
+  std::optional<Polynomial> quotients =
+      count ? dividedBy(*count, radix) : std::nullopt;
+  if (!(*axis).getBlock() || !quotients || !outside.isNonNegative(radix - 1))
+    return false;
+  auto [known, isNew] = parts.insert({name, {start, divisor}});
+  Parts &part = known->second;
+  if (isNew ? !usedAxes.insert(name).second || !usedScalars.insert(start).second
+            : part.start != start || part.divisor != divisor)
+    return false;
+  bool isQuotient = isa<arith::DivUIOp>(op);
+  digits.push_back({weight, isQuotient ? *quotients : radix});
+  return !std::exchange(isQuotient ? part.hasQuotient : part.hasRemainder,
+                        true);
+}
+
+bool StoreCoverage::collect(Value index, const Polynomial &weight,
+                            SmallVectorImpl<Digit> &digits) {
+  index = strip(index);
+  if (auto range = index.getDefiningOp<RangeOp>())
+    return collectLanes(range, weight, digits);
+  if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(index.getDefiningOp()))
+    return collectPart(index.getDefiningOp(), weight, digits);
+  if (auto sum = index.getDefiningOp<arith::AddIOp>())
+    return collect(sum.getLhs(), weight, digits) &&
+           collect(sum.getRhs(), weight, digits);
+  if (auto product = index.getDefiningOp<arith::MulIOp>()) {
+    // The factor is a number that dims determine: a polynomial in them.
+    auto isFixed = [&](const Polynomial &p) {
+      return llvm::all_of(p.getTerms(), [&](const auto &term) {
+        return llvm::all_of(term.first,
+                            [&](unsigned id) { return id < dims.size(); });
+      });
+    };
+    Polynomial factor = outside.of(product.getRhs());
+    if (isFixed(factor))
+      return collect(product.getLhs(), weight * factor, digits);
+    factor = outside.of(product.getLhs());
+    return isFixed(factor) &&
+           collect(product.getRhs(), weight * factor, digits);
+  }
+  std::optional<Polynomial> count = countOf(index, StringAttr());
+  if (!count || !usedScalars.insert(index).second)
+    return matchPattern(index, m_Zero());
+  digits.push_back({weight, *count});
+  return true;
+}
+
+/// The lowest digit weighs 1, every other one as much as those below can say.
+bool StoreCoverage::spans(Value index, AffineExpr extent) {
+  SmallVector<Digit> digits;
+  if (!collect(index, 1, digits))
+    return false;
+  llvm::erase_if(digits, [](const Digit &d) { return d.count == 1; });
+  Polynomial covered = 1;
+  while (!digits.empty()) {
+    auto next = llvm::find_if(
+        digits, [&](const Digit &d) { return d.weight == covered; });
+    if (next == digits.end())
+      return false;
+    covered = covered * next->count;
+    digits.erase(next);
+  }
+  return outside.isNonNegativeByCases(covered - outside.of(extent, dims));
+}
+
+std::string StoreCoverage::mayNotRun() {
+  for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {
+    auto range = cast<IterAttr>(attr);
+    Polynomial extent = outside.of(range.getExtent().getResult(0), dims);
+    if (!usedScalars.contains(kernel.getCoord(i)) &&
+        !outside.isNonNegative(extent - 1))
+      return "stands in the range '" + range.getName().str() + "', which";
+  }
+  for (scf::ForOp loop : loops) {
+    Polynomial length =
+        outside.of(loop.getUpperBound()) - outside.of(loop.getLowerBound());
+    if (!usedScalars.contains(loop.getInductionVar()) &&
+        !outside.isNonNegativeByCases(length - 1))
+      return "stands in a loop that";
+  }
+  return "";
+}
+
+bool StoreCoverage::holdsInside(ValueRange presence) {
+  IndexValues values;
+  SmallVector<Polynomial> dims, inside;
+  seedSignature(kernel.getProgram().getDims(), kernel.getProgram().getTensors(),
+                values, dims);
+  seedKernel(kernel, values, dims);
+  for (auto [index, extent] :
+       llvm::zip_equal(store.getIndices(), shape.getResults())) {
+    Polynomial p = values.of(index);
+    inside.push_back(p);
+    inside.push_back(values.of(extent, dims) - p - 1);
+  }
+  bool holds = true;
+  for (Value predicate : presence)
+    conjuncts(predicate, [&](Value part) {
+      SmallVector<Polynomial> goals;
+      values.collect(part, goals);
+      SmallVector<Polynomial> known(inside);
+      values.refine(known);
+      bool isTrue = !goals.empty() || matchPattern(strip(part), m_One());
+      holds &= isTrue && llvm::all_of(goals, [&](const Polynomial &goal) {
+                 return values.isNonNegativeByCases(goal, known);
+               });
+    });
+  return holds;
+}
+
+} // namespace selvedge::verify

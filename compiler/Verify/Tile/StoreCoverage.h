@@ -1,0 +1,67 @@
+// Proof that one store writes every element of its tensor.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_TILE_STORECOVERAGE_H
+#define SELVEDGE_COMPILER_VERIFY_TILE_STORECOVERAGE_H
+
+#include "compiler/Verify/Arithmetic/IndexValues.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace selvedge::verify {
+
+/// Each dimension's index is a number whose digits are ranges, loops and lanes
+/// that run independently of each other, over at least the extent; the presence
+/// holds wherever the indices are inside the shape.
+class StoreCoverage {
+public:
+  explicit StoreCoverage(tile::StoreOp store);
+
+  /// Why elements may be left out; none if all are written.
+  std::optional<std::string> gap();
+
+private:
+  /// A part of an index that takes all values 0..count-1, times `weight`.
+  struct Digit {
+    Polynomial weight, count;
+  };
+
+  /// Adds the digits of `index`; false if it has other parts, or parts that
+  /// were met before.
+  bool collect(mlir::Value index, const Polynomial &weight,
+               llvm::SmallVectorImpl<Digit> &digits);
+  bool collectLanes(tile::RangeOp range, const Polynomial &weight,
+                    llvm::SmallVectorImpl<Digit> &digits);
+  /// The same of the quotient or the remainder of a range by a number.
+  bool collectPart(mlir::Operation *part, const Polynomial &weight,
+                   llvm::SmallVectorImpl<Digit> &digits);
+  /// How often a coordinate or loop runs by steps of `block`, or by 1.
+  std::optional<Polynomial> countOf(mlir::Value scalar, mlir::StringAttr block);
+  bool spans(mlir::Value index, mlir::AffineExpr extent);
+  /// A range, or a loop around the store, that no index depends on and that
+  /// may run zero times; empty for none.
+  std::string mayNotRun();
+  bool holdsInside(mlir::ValueRange presence);
+
+  tile::StoreOp store;
+  tile::KernelOp kernel;
+  mlir::AffineMap shape;
+  llvm::SmallVector<mlir::scf::ForOp> loops;
+  bool isConditional = false;
+  /// What is known where nothing is known to run: dims, and that the tensor has
+  /// elements.
+  IndexValues outside;
+  llvm::SmallVector<Polynomial> dims;
+  llvm::DenseSet<mlir::Value> usedScalars;
+  llvm::DenseSet<mlir::StringAttr> usedAxes;
+  /// A range that serves as two digits: what is divided by what.
+  struct Parts {
+    mlir::Value start, divisor;
+    bool hasQuotient = false, hasRemainder = false;
+  };
+  llvm::MapVector<mlir::StringAttr, Parts> parts;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_TILE_STORECOVERAGE_H

@@ -1,0 +1,108 @@
+// verify-tile-coverage: every element of an output is stored.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/StoreCoverage.h"
+
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+namespace selvedge::verify {
+
+#define GEN_PASS_DEF_VERIFYTILECOVERAGE
+#include "compiler/Verify/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// Whether all lanes of `value` are the constant `init`, rounded to its type.
+bool isInit(Value value, Attribute init) {
+  value = strip(value);
+  if (auto type = dyn_cast<FloatType>(value.getType())) {
+    APFloat found(0.0F);
+    auto wanted = dyn_cast_or_null<FloatAttr>(init);
+    if (!wanted || !matchPattern(value, m_ConstantFloat(&found)))
+      return false;
+    APFloat rounded = wanted.getValue();
+    bool losesInfo = false;
+    rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                    &losesInfo);
+    return found.bitwiseIsEqual(rounded);
+  }
+  APInt found;
+  if (!matchPattern(value, m_ConstantInt(&found)))
+    return false;
+  if (auto wanted = dyn_cast_or_null<IntegerAttr>(init))
+    return found.getSExtValue() == wanted.getInt();
+  auto wanted = dyn_cast_or_null<FloatAttr>(init);
+  return wanted && static_cast<double>(found.getSExtValue()) ==
+                       std::trunc(wanted.getValueAsDouble());
+}
+
+struct VerifyTileCoveragePass
+    : impl::VerifyTileCoverageBase<VerifyTileCoveragePass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    ProgramOp program = getOperation();
+    for (auto tensor : program.getTensors().getAsRange<TensorArgAttr>())
+      if (tensor.getRole() == Role::Out &&
+          !isa_and_nonnull<StringAttr>(tensor.getInit()) &&
+          failed(check(program, tensor)))
+        return signalPassFailure();
+  }
+
+  static LogicalResult check(ProgramOp program, TensorArgAttr tensor) {
+    SmallVector<std::pair<StoreOp, std::string>> gaps;
+    SmallVector<StoreOp> stores;
+    program.walk([&](StoreOp store) {
+      auto kernel = store->getParentOfType<KernelOp>();
+      if (kernel.getTensorArgOf(store.getTensor()) == tensor)
+        stores.push_back(store);
+    });
+    bool isCovered = false;
+    for (StoreOp store : stores) {
+      if (failed(checkInit(store, tensor, stores.front())))
+        return failure();
+      if (std::optional<std::string> gap = StoreCoverage(store).gap())
+        gaps.push_back({store, *gap});
+      else
+        isCovered = true;
+    }
+    if (isCovered)
+      return success();
+    InFlightDiagnostic diag = program.emitOpError("expects a store, or a "
+                                                  "kernel before all others, "
+                                                  "to write every element of "
+                                                  "output '")
+                              << tensor.getName().getValue() << "'; "
+                              << (gaps.empty() ? "found no store of it"
+                                               : "found none that provably "
+                                                 "does");
+    for (auto &[store, gap] : gaps)
+      diag.attachNote(store.getLoc()) << "this store " << gap;
+    return diag;
+  }
+
+  /// A kernel with the reserved name of an init kernel stores nothing else, and
+  /// overwrites nothing.
+  static LogicalResult checkInit(StoreOp store, TensorArgAttr tensor,
+                                 StoreOp first) {
+    auto kernel = store->getParentOfType<KernelOp>();
+    StringRef name = kernel.getSymName();
+    if (!name.consume_front("init_") || name != tensor.getName().getValue())
+      return success();
+    if (!isInit(store.getValue(), tensor.getInit()))
+      return store.emitOpError("expects the out_init of output '")
+             << name << "', which is " << tensor.getInit();
+    if (first->getParentOfType<KernelOp>() != kernel)
+      return kernel.emitOpError("expects to run before every other kernel that "
+                                "stores output '")
+             << name << "'";
+    return success();
+  }
+};
+
+} // namespace
+} // namespace selvedge::verify
