@@ -114,6 +114,39 @@ bool isTrue(Value v) {
   }
 }
 
+/// Whether `v` is false whatever the data: of no number is itself less.
+bool isFalse(Value v) {
+  Operation *def = analysis::source(v).getDefiningOp();
+  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(def))
+    return matchPattern(constant.getResult(), m_Zero());
+  if (auto both = dyn_cast_or_null<arith::AndIOp>(def))
+    return isFalse(both.getLhs()) || isFalse(both.getRhs());
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(def);
+  return compare &&
+         analysis::source(compare.getLhs()) ==
+             analysis::source(compare.getRhs()) &&
+         !arith::applyCmpPredicate(compare.getPredicate(), APInt(32, 0),
+                                   APInt(32, 0));
+}
+
+/// A product that no lane enters adds nothing.
+void dropUnreached(DotOp dot) {
+  if (llvm::none_of(dot.getPresence(), isFalse))
+    return;
+  OpBuilder b(dot);
+  Value sum = dot.getInit();
+  if (!sum) {
+    auto type = dyn_cast<RankedTensorType>(dot.getType());
+    sum = arith::ConstantOp::create(
+        b, dot.getLoc(),
+        cast<TypedAttr>(b.getZeroAttr(getElementTypeOrSelf(dot.getType()))));
+    if (type)
+      sum = SplatOp::create(b, dot.getLoc(), type, sum);
+  }
+  dot.replaceAllUsesWith(sum);
+  dot.erase();
+}
+
 /// Whether a loop's part, not a size, makes `v` true.
 bool isKnown(Value v) {
   while (Operation *def = v.getDefiningOp()) {
@@ -228,9 +261,10 @@ struct TileSimplifyPresencePass
         dropTrue(load, load.getPresenceMutable());
       else if (auto store = dyn_cast<StoreOp>(op))
         dropTrue(store, store.getPresenceMutable());
-      else if (auto dot = dyn_cast<DotOp>(op))
+      else if (auto dot = dyn_cast<DotOp>(op)) {
         dropTrue(dot, dot.getPresenceMutable());
-      else if (auto reduce = dyn_cast<ReduceOp>(op))
+        dropUnreached(dot);
+      } else if (auto reduce = dyn_cast<ReduceOp>(op))
         dropTrue(reduce, reduce.getPresenceMutable());
       else if (auto both = dyn_cast<arith::AndIOp>(op);
                both && both.getType() == both.getLhs().getType()) {

@@ -219,15 +219,32 @@ bool isTelling(State s) {
 
 } // namespace
 
+/// One side of `or` or `and` matters where the other does not decide: the arm
+/// in which it does.
+static std::optional<Arm> armOf(Operation *op, unsigned operand) {
+  bool isEither = isa<arith::OrIOp>(op);
+  if (!(isEither || isa<arith::AndIOp>(op)) ||
+      !getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1))
+    return std::nullopt;
+  return Arm{op->getOperand(1 - operand), !isEither};
+}
+
 Facts elementwiseFacts(Operation *op, FactsOf factsOf) {
   Facts result;
-  for (Value operand : op->getOperands())
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     for (const Fact &fact : factsOf(operand)) {
       // Of lanes that are data only what they hold is worth a fact.
       State state = Transfer(op, fact.predicate, factsOf).result();
-      if (fact.origin == Origin::Absent || isTelling(state))
-        addFact(result, {fact.predicate, state, fact.origin, fact.within,
-                         /*inAllArms=*/true});
+      if (fact.origin != Origin::Absent && !isTelling(state))
+        continue;
+      Fact next{fact.predicate, state, fact.origin, fact.within,
+                /*inAllArms=*/true};
+      if (std::optional<Arm> arm = armOf(op, i);
+          arm && !factAt(factsOf(arm->condition), fact.predicate)) {
+        next.within.push_back(*arm);
+        next.inAllArms = false;
+      }
+      addFact(result, next);
     }
   return result;
 }

@@ -303,19 +303,23 @@ bool addFact(Facts &facts, Fact fact) {
   return true;
 }
 
+Fact withoutArmsAlong(Fact fact, ArrayRef<StringAttr> over) {
+  llvm::erase_if(fact.within, [&](const Arm &arm) {
+    return llvm::any_of(over, [&](StringAttr axis) {
+      return mentions(strip(arm.condition), axis);
+    });
+  });
+  return fact;
+}
+
 void addAbsent(Facts &facts, const Facts &more, ArrayRef<StringAttr> over,
                State state) {
-  auto isMixed = [&](const Arm &arm) {
-    return llvm::any_of(
-        over, [&](StringAttr axis) { return mentions(arm.condition, axis); });
-  };
   for (const Fact &fact : more) {
     if (fact.origin != Origin::Absent)
       continue;
-    Fact absent{fact.predicate, join(fact.state, state), fact.origin,
-                fact.within};
-    llvm::erase_if(absent.within, isMixed);
-    addFact(facts, absent);
+    addFact(facts, withoutArmsAlong({fact.predicate, join(fact.state, state),
+                                     fact.origin, fact.within},
+                                    over));
   }
 }
 
@@ -351,8 +355,26 @@ Facts joinFacts(const Facts &a, State constantA, const Facts &b,
   return result;
 }
 
+State identityOf(tile::Combine kind) {
+  return kind == tile::Combine::Add   ? State::Zero
+         : kind == tile::Combine::Max ? State::NegInf
+                                      : State::PosInf;
+}
+
+/// Identities alone give the identity.
+template <typename Reduce> static State stateOfReduction(Reduce reduce) {
+  State identity = identityOf(reduce.getKind());
+  return stateOfConstant(reduce.getSource()) == identity ? identity
+                                                         : State::Garbage;
+}
+
 State stateOfConstant(Value value) {
-  Attribute attr = constantOf(strip(value));
+  value = strip(value);
+  if (auto reduce = value.getDefiningOp<tile::ReduceOp>())
+    return stateOfReduction(reduce);
+  if (auto reduce = value.getDefiningOp<sm::ReduceOp>())
+    return stateOfReduction(reduce);
+  Attribute attr = constantOf(value);
   if (auto integer = dyn_cast_or_null<IntegerAttr>(attr)) {
     APInt v = integer.getValue();
     return v.isZero()             ? State::Zero

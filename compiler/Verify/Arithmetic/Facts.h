@@ -122,6 +122,10 @@ std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
 /// Garbage. Returns whether anything changed.
 bool addFact(Facts &facts, Fact fact);
 
+/// The fact of what mixes the lanes of the axes `over`: arms that tell these
+/// from each other are not known of it.
+Fact withoutArmsAlong(Fact fact, llvm::ArrayRef<mlir::StringAttr> over);
+
 /// Adds the lanes of `more` that do not exist, in `state` and what they held,
 /// joined: of a value that mixes operands, and lanes of the axes `over`, in any
 /// way. Arms that such a lane tells from another are not known of the result.
@@ -138,7 +142,11 @@ Fact carried(Fact fact, mlir::scf::ForOp loop);
 Facts joinFacts(const Facts &a, State constantA, const Facts &b,
                 State constantB);
 
-/// State of a value that is one constant in all lanes; Garbage for others.
+/// What a reduction makes of no lanes.
+State identityOf(tile::Combine kind);
+
+/// State of a value that is one constant in all lanes, or reduced from what is
+/// the identity in all of them; Garbage for others.
 State stateOfConstant(mlir::Value value);
 
 } // namespace selvedge::verify

@@ -9,12 +9,6 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static State identityOf(tile::Combine kind) {
-  return kind == tile::Combine::Add   ? State::Zero
-         : kind == tile::Combine::Max ? State::NegInf
-                                      : State::PosInf;
-}
-
 /// Adds the lanes of `more` that do not exist, mixed with others along `over`.
 static void addMixed(Facts &facts, const Facts &more,
                      ArrayRef<StringAttr> over = {}) {
@@ -46,16 +40,17 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
           rows.stateOf(source, fact.predicate, over) != identity)
         wrong = fact.predicate;
       isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
-    } else if (fact.state == identity && fact.within.empty()) {
+    } else if (fact.state == identity && fact.isTotal()) {
       // Identities alone give the identity.
-      addFact(rest, fact);
+      addFact(rest, withoutArmsAlong(fact, over));
     } else {
       addMixed(rest, {fact}, over);
     }
   }
+  State everywhere = stateOfConstant(reduce.getSource());
   for (Value p : reduce.getPresence())
     conjuncts(p, [&](Value part) {
-      if (rows.stateOf(source, part, over) != identity)
+      if (rows.stateOf(source, part, over).value_or(everywhere) != identity)
         wrong = part;
     });
   if (isGarbage)

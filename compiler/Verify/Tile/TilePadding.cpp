@@ -159,9 +159,7 @@ private:
   }
 
   LogicalResult visitReduce(ReduceOp reduce, bool check) {
-    State identity = reduce.getKind() == Combine::Add   ? State::Zero
-                     : reduce.getKind() == Combine::Max ? State::NegInf
-                                                        : State::PosInf;
+    State identity = identityOf(reduce.getKind());
     Facts rest, source = of(reduce.getSource());
     for (const Fact &fact : source)
       if (!mentions(fact.predicate, reduce.getOver()))
