@@ -6,9 +6,9 @@
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
-#include "compiler/Target/TargetInfo.h"
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"
+#include "compiler/Target/TargetInfo.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
 

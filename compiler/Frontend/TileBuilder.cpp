@@ -54,7 +54,31 @@ TileBuilder::BlockScope &TileBuilder::scopeFor(Operation *op) {
   return scopes.front();
 }
 
+Value TileBuilder::outsideOfLoops(Value value,
+                                  llvm::DenseMap<Value, Value> &known) {
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getNumResults() != 1 || def->getNumRegions() != 0)
+    return value;
+  if (Value found = known.lookup(value))
+    return found;
+  Operation *copy = def->clone();
+  for (OpOperand &operand : copy->getOpOperands())
+    operand.set(outsideOfLoops(operand.get(), known));
+  BlockScope &scope = scopeFor(copy);
+  if (scope.block != def->getBlock())
+    return known[value] = share(copy, scope);
+  copy->destroy();
+  return known[value] = value;
+}
+
 Value TileBuilder::place(Operation *op) {
+  // A condition that does not depend on a loop removes the same lanes in each
+  // step: so it is one value.
+  if (isa<arith::CmpFOp>(op)) {
+    llvm::DenseMap<Value, Value> known;
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(outsideOfLoops(operand.get(), known));
+  }
   // Other values, but for vectors that are loaded or compared with, stay where
   // the program computes them: moving a large tile out of a loop is the
   // scheduler's decision.
@@ -67,7 +91,10 @@ Value TileBuilder::place(Operation *op) {
     insert(op, scopes.back());
     return op->getResult(0);
   }
-  BlockScope &scope = scopeFor(op);
+  return share(op, scopeFor(op));
+}
+
+Value TileBuilder::share(Operation *op, BlockScope &scope) {
   size_t hash = OperationEquivalence::computeHash(
       op, OperationEquivalence::directHashValue,
       OperationEquivalence::ignoreHashValue,

@@ -108,6 +108,12 @@ private:
   };
 
   mlir::Value place(mlir::Operation *op);
+  /// Inserts `op` at the end of `scope`, or gives the equal one that is there.
+  mlir::Value share(mlir::Operation *op, BlockScope &scope);
+  /// The value, computed again in the outermost block that has what it is made
+  /// of; itself if that is the current one.
+  mlir::Value outsideOfLoops(mlir::Value value,
+                             llvm::DenseMap<mlir::Value, mlir::Value> &known);
   void insert(mlir::Operation *op, BlockScope &scope);
   BlockScope &scopeFor(mlir::Operation *op);
   mlir::StringAttr uniqueAxisName(llvm::StringRef name) const;

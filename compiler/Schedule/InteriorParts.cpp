@@ -3,6 +3,7 @@
 #include "compiler/Schedule/LoopBounds.h"
 #include "compiler/Schedule/Passes.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -33,7 +34,7 @@ public:
     for (Operation &op : *loop.getBody()) {
       if (op.getNumRegions() != 0)
         return;
-      if (isa<LoadOp>(op))
+      if (auto load = dyn_cast<LoadOp>(op); load && !isGather(load))
         for (Value p : presenceOf(&op))
           collectCompares(p, compares);
     }
@@ -52,6 +53,17 @@ private:
     Value compare;
     LinearIndex form;
   };
+
+  /// Whether an index is loaded, too: it has absent lanes of its own, for which
+  /// the predicate is needed.
+  static bool isGather(LoadOp load) {
+    SetVector<Operation *> slice;
+    BackwardSliceOptions options;
+    options.inclusive = options.omitBlockArguments = true;
+    for (Value index : load.getIndices())
+      (void)getBackwardSlice(index, &slice, options);
+    return llvm::any_of(slice, llvm::IsaPred<LoadOp>);
+  }
 
   /// Whether a reduction or product runs over an axis of an edge: it needs the
   /// fills of loads, whose absent lanes it would add up.
@@ -119,7 +131,8 @@ private:
                   KnownOp::create(in, loc, edge.compare.getType(), edge.compare)
                       .getResult());
     for (Operation &op : *loop.getBody())
-      if (auto load = dyn_cast<LoadOp>(in.clone(op, mapping)))
+      if (auto load = dyn_cast<LoadOp>(in.clone(op, mapping));
+          load && !isGather(load))
         for (OpOperand &p : load.getPresenceMutable())
           p.set(known.lookupOrDefault(p.get()));
     return part.getResults();

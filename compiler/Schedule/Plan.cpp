@@ -62,10 +62,11 @@ constexpr Candidate smallElementwiseCandidates[] = {
 constexpr int64_t elementwiseWords = 64;
 /// Registers per thread that no plan may exceed: what spills of more would be
 /// slower than memory, and long to compile.
-constexpr int64_t mostRegisters = 1024;
+constexpr int64_t mostRegisters = 2048;
 /// Where no other fits: what registers do not hold goes to local memory.
 constexpr Candidate lastCandidates[] = {
-    {64, 16, 16, 4}, {32, 16, 16, 2}, {16, 16, 16, 1}};
+    {64, 16, 16, 4},       {32, 16, 16, 2},       {16, 16, 16, 1},
+    {64, 16, 16, 4, 0, 1}, {32, 16, 16, 2, 0, 1}, {16, 16, 16, 1, 0, 1}};
 
 /// Rows that are read more than once: vectors of 16 bytes that each thread has
 /// in flight, best first. Many hide latency with few threads, so that few rows

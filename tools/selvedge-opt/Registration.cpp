@@ -4,9 +4,9 @@
 
 #include "compiler/Safety/Passes.h"
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Target/Lanes/Passes.h"
 #include "compiler/Target/PTX/Passes.h"
 #include "compiler/Target/PTX/Translate.h"
-#include "compiler/Target/Lanes/Passes.h"
 #include "compiler/Target/SM90/Passes.h"
 #include "compiler/Verify/Passes.h"
 #include "dialect/Sm/Sm.h"

@@ -35,8 +35,8 @@ int report(const CompileResult &result) {
 
 Result<CompileRequest> makeRequest(const SourceOptions &options) {
   if (!options.arch.empty() && !targetInfo(options.arch))
-    return Status::badInput(fmt::format(
-        "unknown architecture '{}': expected {}", options.arch,
+    return Status::badInput(
+        fmt::format("unknown architecture '{}': expected {}", options.arch,
                     targetNames("or")));
   if (options.masks != "tile" && options.masks != "exact")
     return Status::badInput(fmt::format(

@@ -1,7 +1,7 @@
 // LLVM IR -> PTX.
 // SPDX-License-Identifier: MIT
-#include "compiler/Target/TargetInfo.h"
 #include "compiler/Target/PTX/Translate.h"
+#include "compiler/Target/TargetInfo.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/DiagnosticInfo.h"

@@ -362,7 +362,8 @@ State identityOf(tile::Combine kind) {
 }
 
 /// Identities alone give the identity.
-template <typename Reduce> static State stateOfReduction(Reduce reduce) {
+template <typename Reduce>
+static State stateOfReduction(Reduce reduce) {
   State identity = identityOf(reduce.getKind());
   return stateOfConstant(reduce.getSource()) == identity ? identity
                                                          : State::Garbage;

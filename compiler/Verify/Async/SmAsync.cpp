@@ -1,8 +1,8 @@
 // verify-sm-async: barriers and tokens order shared memory (V3).
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Async/BulkStores.h"
-#include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
+#include "compiler/Verify/Passes.h"
 
 namespace selvedge::verify {
 

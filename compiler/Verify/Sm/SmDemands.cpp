@@ -1,7 +1,7 @@
 // verify-sm-demands: lowering hands on every demand.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,7 +1,7 @@
 // verify-sm-order: roles take steps in another order where that is the same.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Sm/OrderFree.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Sm/OrderFree.h"
 #include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"

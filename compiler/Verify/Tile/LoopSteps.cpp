@@ -1,8 +1,8 @@
 // Proof that the parts of a loop run its steps, each once and in order.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/LoopSteps.h"
-#include "compiler/Verify/Tile/IdleSteps.h"
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
+#include "compiler/Verify/Tile/IdleSteps.h"
 
 #include <limits>
 #include <map>

@@ -1,7 +1,7 @@
 // verify-tile-parts: passes that split loops leave out no step of use.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Tile/LoopSteps.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/LoopSteps.h"
 #include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
