@@ -121,13 +121,16 @@ FreeThreads freeThreads(const LayoutGroup &group, StringAttr axis,
 
 AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
                     const FreeThreads &threads, int64_t warps, int64_t vector) {
-  bool isContiguous = group.contiguous.contains(axis);
-  int64_t adjacent = isContiguous ? adjacentOf(size) : 1;
+  // Few elements beside an axis with vectors of its own: threads that are left
+  // take one each.
+  bool isLeft = threads.lanes.size() < laneBits && size <= adjacentOf(size),
+       hasVectors = group.contiguous.contains(axis) && !isLeft;
+  int64_t adjacent = hasVectors ? adjacentOf(size) : 1;
   // How often an axis can be halved between threads.
   size_t halvings = llvm::countr_zero(static_cast<uint64_t>(size / adjacent));
   size_t onLanes = std::min(threads.lanes.size(), halvings), onWarps;
   ArrayRef<unsigned> warpBits = threads.warps;
-  if (isContiguous) {
+  if (hasVectors) {
     // Rows take the first warps, those that share a row are the last.
     onWarps = std::min({warpBits.size(), halvings - onLanes,
                         static_cast<size_t>(llvm::Log2_64(group.laneWarps))});

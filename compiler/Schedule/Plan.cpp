@@ -56,7 +56,8 @@ constexpr Candidate elementwiseCandidates[] = {
 /// completely.
 constexpr Candidate smallElementwiseCandidates[] = {
     {1, 1024, 1, 2, 0, 4}, {1, 512, 1, 2, 0, 4}, {1, 256, 1, 4, 0, 4},
-    {1, 256, 1, 4, 0, 2},  {1, 256, 1, 4, 0, 1}, {1, 64, 1, 4, 0, 1}};
+    {1, 256, 1, 4, 0, 2},  {1, 256, 1, 4, 0, 1}, {1, 64, 1, 4, 0, 1},
+    {1, 32, 1, 4, 0, 1}};
 /// Words per thread of the largest tile of such a kernel: a few of them live at
 /// a time.
 constexpr int64_t elementwiseWords = 64;
@@ -182,8 +183,15 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
     plan.sizes[name] =
         axis.getBlock() ? block : llvm::alignTo(axis.getExtent(), granule);
   }
-  for (LayoutGroup &group : layouts.getGroups())
-    bindSpread(kernel, group, c, plan);
+  // An axis has one size: the tiles of most axes choose it.
+  auto groups = llvm::map_to_vector(layouts.getGroups(),
+                                    [](LayoutGroup &group) { return &group; });
+  llvm::sort(groups, [](LayoutGroup *a, LayoutGroup *b) {
+    return std::pair(b->spreadOrder().size(), a) <
+           std::pair(a->spreadOrder().size(), b);
+  });
+  for (LayoutGroup *group : groups)
+    bindSpread(kernel, *group, c, plan);
   // An axis that no tile has.
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
     plan.sizes.insert(
@@ -494,7 +502,9 @@ struct Ranking {
     if (excess.empty() && llvm::none_of(ranked.plans, isSame))
       ranked.plans.push_back(std::move(plan));
     else if (!excess.empty() && ranked.plans.empty())
-      ranked.refused.push_back(words + " would take " + excess);
+      if (std::string why = words + " would take " + excess;
+          !llvm::is_contained(ranked.refused, why))
+        ranked.refused.push_back(why);
   }
 };
 
