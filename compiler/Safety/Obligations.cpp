@@ -211,8 +211,17 @@ private:
     llvm::DenseSet<Operation *> pointers;
     for (Value index : load.getIndices())
       loadsOf(index, pointers);
+    // Where an index was not loaded it may be any number.
+    auto isOfPointer = [&](Value p) {
+      return llvm::any_of(pointers, [&](Operation *pointer) {
+        return llvm::any_of(
+            cast<LoadOp>(pointer).getPresence(),
+            [&](Value of) { return implies(of, p) || implies(p, of); });
+      });
+    };
     for (auto [i, p] : llvm::enumerate(load.getPresence()))
-      if (isOfData(p) && !bounds(p, pointers) && !impliedInRows.contains(p) &&
+      if (isOfData(p) && !bounds(p, pointers) && !isOfPointer(p) &&
+          !impliedInRows.contains(p) &&
           isRemovedLater(load, p) &&
           llvm::none_of(zeroWhere[load],
                         [&](Value wanted) { return implies(p, wanted); }))
