@@ -334,8 +334,32 @@ Val Elaborator::callRel(const Expr &e) {
   return result;
 }
 
+/// Whether `e` names the precision of a product of f32; an error for others.
+static bool isPrecision(const Expr &e, Diagnostics &diags) {
+  if (e.kind == Expr::Kind::Name && e.name == "bf16x3")
+    return true;
+  diags.error(e.loc, "expects a precision as third argument of 'dot'",
+              "bf16x3: three products of bf16, which keep 16 bits of each "
+              "factor (tf32 keeps 11)");
+  return false;
+}
+
+std::pair<Value, Value> Elaborator::splitFactor(Location l, Value factor) {
+  Type narrow =
+           tile::withElementType(factor.getType(), Builder(ctx).getBF16Type()),
+       wide = factor.getType();
+  auto round = [&](Value v) {
+    return tb->create<ConvertOp>(l, narrow, v, Overflow::Sat);
+  };
+  Value high = round(factor);
+  Value back = tb->create<arith::ExtFOp>(l, wide, high);
+  return {high, round(tb->create<arith::SubFOp>(l, factor, back))};
+}
+
 Val Elaborator::callDot(const Expr &e, const Val *init) {
-  if (!expectArgs(e, 2, "dot(a, b)"))
+  bool isSplit = e.args.size() == 3;
+  if (isSplit ? !isPrecision(*e.args[2], diags)
+              : !expectArgs(e, 2, "dot(a, b)"))
     return Val::error();
   Val a = eval(*e.args[0]), b = eval(*e.args[1]);
   if (a.isError() || b.isError())
@@ -354,6 +378,13 @@ Val Elaborator::callDot(const Expr &e, const Val *init) {
                 "expects equal types in 'dot', but got " + describe(a) +
                     " and " + describe(b),
                 "convert one of them with 'as'");
+    return Val::error();
+  }
+  if (isSplit && !type.isF32()) {
+    diags.error(e.args[2]->loc,
+                "expects factors of f32 beside a precision, but got " +
+                    describe(a) + " and " + describe(b),
+                "products of bf16 and f16 are exact: leave it out");
     return Val::error();
   }
   SmallVector<StringAttr> over, rest;
@@ -380,9 +411,21 @@ Val Elaborator::callDot(const Expr &e, const Val *init) {
   // Accumulate only into a tile of the result's own type; otherwise add.
   Value accumulator =
       init && init->ssa.getType() == result ? init->ssa : Value();
-  Value value =
-      tb->create<DotOp>(l, result, a.ssa, b.ssa, accumulator,
-                        ArrayAttr::get(ctx, names), ValueRange(consumed));
+  auto multiply = [&](Value x, Value y, Value sum) {
+    return tb->create<DotOp>(l, result, x, y, sum, ArrayAttr::get(ctx, names),
+                             ValueRange(consumed));
+  };
+  Value value;
+  if (isSplit) {
+    // The product of both remainders is below what f32 keeps of the rest.
+    auto [highA, lowA] = splitFactor(l, a.ssa);
+    auto [highB, lowB] = splitFactor(l, b.ssa);
+    value = multiply(lowA, highB, accumulator);
+    value = multiply(highA, lowB, value);
+    value = multiply(highA, highB, value);
+  } else {
+    value = multiply(a.ssa, b.ssa, accumulator);
+  }
   Val v = Val::ofSsa(value, kept);
   if (!init)
     return v;

@@ -154,6 +154,10 @@ private:
   Val callReduce(const Expr &e);
   Val callRel(const Expr &e);
   Val callDot(const Expr &e, const Val *init);
+  /// The two numbers of bf16 that a number of f32 is the sum of, but for its
+  /// last 8 bits.
+  std::pair<mlir::Value, mlir::Value> splitFactor(mlir::Location l,
+                                                  mlir::Value factor);
   bool isDot(const Expr &e) const;
   bool expectArgs(const Expr &e, size_t count, llvm::StringRef what);
 

@@ -214,15 +214,14 @@ private:
     // Where an index was not loaded it may be any number.
     auto isOfPointer = [&](Value p) {
       return llvm::any_of(pointers, [&](Operation *pointer) {
-        return llvm::any_of(
-            cast<LoadOp>(pointer).getPresence(),
-            [&](Value of) { return implies(of, p) || implies(p, of); });
+        return llvm::any_of(cast<LoadOp>(pointer).getPresence(), [&](Value of) {
+          return implies(of, p) || implies(p, of);
+        });
       });
     };
     for (auto [i, p] : llvm::enumerate(load.getPresence()))
       if (isOfData(p) && !bounds(p, pointers) && !isOfPointer(p) &&
-          !impliedInRows.contains(p) &&
-          isRemovedLater(load, p) &&
+          !impliedInRows.contains(p) && isRemovedLater(load, p) &&
           llvm::none_of(zeroWhere[load],
                         [&](Value wanted) { return implies(p, wanted); }))
         untested.push_back(static_cast<int64_t>(i));

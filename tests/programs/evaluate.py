@@ -236,7 +236,7 @@ RULES = {
     "bin": binary,
     "call": function,
     "reduce": lambda e, s, o: reduction.reduce(e.name, evaluate(e.args[0], s), e.axes, s),
-    "dot": lambda e, s, o: reduction.dot(evaluate(e.args[0], s), evaluate(e.args[1], s), s),
+    "dot": lambda e, s, o: reduction.dot(evaluate(e.args[0], s), evaluate(e.args[1], s), s, e.name),
     "where": where,
     "else": otherwise,
     "cast": cast,

@@ -193,9 +193,10 @@ def product(writer):
                 right = [Axis(d, d, True)]
         if b.chance(0.08):
             right = []
-        value = E("dot", args=(operand(writer, left + [axis], type_), operand(writer, right + [axis], type_)))
+        precision = "bf16x3" if type_ == "f32" and b.chance(0.5) else None
+        value = E("dot", precision, (operand(writer, left + [axis], type_), operand(writer, right + [axis], type_)))
         if b.chance(0.3):
-            value = E("dot", args=tuple(reversed(value.args)))
+            value = E("dot", precision, tuple(reversed(value.args)))
         kept = left + right
         if axis.full:
             v = b.fresh("t")

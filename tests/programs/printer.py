@@ -57,7 +57,7 @@ def plain(e):
     if e.op == "reduce":
         return e.name + "(" + ", ".join([show(a[0]), *e.axes]) + ")"
     if e.op == "dot":
-        return "dot(" + show(a[0]) + ", " + show(a[1]) + ")"
+        return "dot(" + ", ".join([show(a[0]), show(a[1]), *([e.name] if e.name else [])]) + ")"
     if e.op in ("where", "else"):
         return show(a[0], 0 if a[0].op in ("where", "else") else 1) + " " + e.op + " " + show(a[1], 1)
     if e.op == "cast":

@@ -67,9 +67,16 @@ def contract(a, axes_a, b, axes_b, rest):
     return np.einsum(text(axes_a) + "," + text(axes_b) + "->" + text(rest), a, b, optimize=True)
 
 
-def dot(a, b, scope):
+# What three products of bf16 lose of a product of f32: twice half of the last of 16 bits, and the product of what is left.
+SPLIT_UNIT = 3 * 2.0 ** -17
+
+
+def dot(a, b, scope, precision=None):
     if a.type != b.type or a.type not in ("bf16", "f16", "f32"):
         raise Invalid("dot of " + a.type + " and " + b.type)
+    if precision and a.type != "f32":
+        raise Invalid("precision beside " + a.type)
+    unit = SPLIT_UNIT if precision else 0.0
     over = [x for x in a.axes if x in b.axes and x not in scope.iterations]
     if not over:
         raise Invalid("a dot without a common axis")
@@ -87,17 +94,17 @@ def dot(a, b, scope):
     (axes_a, x, ex, present_a), (axes_b, y, ey, present_b) = parts
     rest = tuple(z for z in union(axes_a, axes_b) if z not in over)
     if not (np.isfinite(x).all() and np.isfinite(y).all() and np.isfinite(ex).all() and np.isfinite(ey).all()):
-        return lanes_dot(parts, over, rest, kept, depth)
+        return lanes_dot(parts, over, rest, kept, depth, unit)
     data = contract(x, axes_a, y, axes_b, rest)
     size = contract(np.abs(x), axes_a, np.abs(y), axes_b, rest)
-    err = size * UNIT * (depth + 2)
+    err = size * (UNIT * (depth + 2) + unit)
     for s, t in ((np.abs(x) + ex, ey), (ex, np.abs(y))):
         if np.any(t) and np.any(s):
             err = err + contract(s, axes_a, t, axes_b, rest)
     return checked("f32", rest, data, err, kept)
 
 
-def lanes_dot(parts, over, rest, kept, depth):
+def lanes_dot(parts, over, rest, kept, depth, unit):
     """The same where NaN or Inf take part: lane by lane, so that absent ones are removed whatever meets them."""
     (axes_a, x, ex, present_a), (axes_b, y, ey, present_b) = parts
     axes = rest + tuple(over)
@@ -108,7 +115,10 @@ def lanes_dot(parts, over, rest, kept, depth):
         at = tuple(range(len(rest), len(axes)))
         data = lanes.sum(axis=at)
         sizes = np.abs(np.where(np.isfinite(lanes), lanes, 0.0)).sum(axis=at)
-        err = sizes * UNIT * (depth + 2)
+        err = sizes * (UNIT * (depth + 2) + unit)
+        if unit:
+            # Beside Inf the parts of a factor may have either sign.
+            err = err + np.where(np.isinf(lanes).any(axis=at), np.inf, 0.0)
         doubt = ((wide(ex, axes_a) > 0) * (wide(y, axes_b) != 0) * wide(ex, axes_a) * np.abs(wide(y, axes_b))
                  + (wide(ey, axes_b) > 0) * (np.abs(wide(x, axes_a)) + wide(ex, axes_a)) * wide(ey, axes_b))
         doubt = np.where(np.isnan(doubt), np.inf, doubt).sum(axis=at)

@@ -19,7 +19,7 @@ class E:
     bin      + - * / % < <= > >= == != && ||    operands
     call     exp max select rel ...             operands
     reduce   sum max min count                  operand, axes
-    dot                      two operands
+    dot      precision       two operands
     where                    value, condition
     else                     value, otherwise
     cast     element type    operand
