@@ -103,7 +103,7 @@ struct DimDecl {
   ExprPtr extent;
 };
 
-/// A tensor or scalar of a signature.
+/// A tensor or scalar of a signature, or a tensor between kernels.
 struct ArgDecl {
   llvm::SMLoc loc;
   llvm::StringRef name;
@@ -111,6 +111,8 @@ struct ArgDecl {
   llvm::StringRef elementType;
   bool isTensor = false;
   bool isOutput = false;
+  /// `temp NAME: ...;`
+  bool isTemp = false;
   bool isOptional = false;
   std::vector<DimDecl> dims;
   ExprPtr valid;
@@ -120,6 +122,11 @@ struct ArgDecl {
   bool initKeep = false;
   /// "sat", "inf" or empty.
   llvm::StringRef overflow;
+
+  /// Whether kernels store it.
+  bool isStored() const { return isOutput || isTemp; }
+  /// `output` or `temp`, for messages.
+  llvm::StringRef storedWord() const { return isTemp ? "temp" : "output"; }
 };
 
 /// `tensor in lo..hi`, both inclusive.
@@ -151,7 +158,7 @@ struct OpDecl {
   /// From `op` to the brace of the body.
   llvm::StringRef signatureText;
   std::vector<ParamDecl> params;
-  std::vector<ArgDecl> inputs, outputs;
+  std::vector<ArgDecl> inputs, outputs, temps;
   std::vector<RequireDecl> requirements;
   llvm::StringRef base;
   llvm::SMLoc baseLoc;

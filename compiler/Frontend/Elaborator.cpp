@@ -269,6 +269,10 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   kernelBlock = block.get();
   tb = std::make_unique<TileBuilder>(ctx, kernelBlock);
   stores = std::make_unique<StoreCheck>(diags);
+  for (TensorInfo &tensor : tensors) {
+    tensor.isStoredBefore |= tensor.isStoredHere;
+    tensor.isStoredHere = tensor.isLoadedHere = false;
+  }
   folds = std::make_unique<FoldCheck>(diags);
   frames.clear();
   frames.emplace_back().scopes.emplace_back();

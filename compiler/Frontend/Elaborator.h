@@ -44,6 +44,8 @@ private:
     mlir::Attribute init;
     tile::Overflow overflow = tile::Overflow::Sat;
     tile::RequireAttr promise;
+    /// Of a temp: what earlier kernels and the current one do with it.
+    bool isStoredBefore = false, isStoredHere = false, isLoadedHere = false;
   };
   struct ScalarInfo {
     const ArgDecl *decl;
@@ -163,6 +165,8 @@ private:
 
   // Indexing.cpp
   Val evalIndex(const Expr &e);
+  /// Kernels run one after the other, the iterations of one in any order.
+  bool checkTempLoad(llvm::SMLoc loc, TensorInfo &temp);
   bool resolveAccess(const Expr &e, Access &access);
   Val evalFull(llvm::SMLoc loc, const DimInfo &dim);
   bool addIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim, Val index);

@@ -18,8 +18,25 @@ Val Elaborator::evalIndex(const Expr &e) {
                       "iterations has no defined value");
     return Val::error();
   }
+  if (info.decl->isTemp && !checkTempLoad(e.loc, tensors[access.tensor]))
+    return Val::error();
   addValidity(access);
   return load(e.loc, access);
+}
+
+bool Elaborator::checkTempLoad(SMLoc loc, TensorInfo &temp) {
+  StringRef name = temp.decl->name;
+  if (temp.isStoredHere)
+    diags.error(loc,
+                "temp '" + name + "' is stored and loaded by the same kernel",
+                "iterations of a kernel run in any order: load it in a later "
+                "kernel");
+  else if (!temp.isStoredBefore)
+    diags.error(loc, "temp '" + name +
+                         "' is loaded, but no kernel before "
+                         "this one stores it");
+  temp.isLoadedHere = true;
+  return !temp.isStoredHere && temp.isStoredBefore;
 }
 
 bool Elaborator::resolveAccess(const Expr &e, Access &access) {

@@ -146,7 +146,7 @@ bool Parser::parseImport(FileAst &file) {
 }
 
 bool Parser::unsupportedItem() {
-  for (StringRef word : {"temp", "view", "schedule", "launch"}) {
+  for (StringRef word : {"view", "schedule", "launch"}) {
     if (!at(word))
       continue;
     diags.unsupported(peek().loc(), "'" + word + "'");
@@ -304,7 +304,7 @@ bool Parser::parseDims(ArgDecl &arg) {
 bool Parser::parseOutputAttributes(ArgDecl &arg) {
   while (at("out_init") || at("overflow")) {
     Token word = take();
-    if (!arg.isOutput) {
+    if (!arg.isStored()) {
       diags.error(word.loc(), "'" + word.text + "' belongs to outputs, but '" +
                                   arg.name + "' is an input");
       return false;
@@ -371,6 +371,8 @@ bool Parser::parseOpBody(OpDecl &op) {
     bool ok = false;
     if (accept("kernel")) {
       ok = parseKernel(op);
+    } else if (accept("temp")) {
+      ok = parseTemp(op);
     } else if (accept("fn")) {
       ok = parseFn(op.fns, /*isHook=*/false);
     } else if (peek().kind == Token::Kind::Name && !isReserved(peek().text) &&
@@ -379,7 +381,7 @@ bool Parser::parseOpBody(OpDecl &op) {
     } else if (unsupportedItem()) {
       ok = true;
     } else {
-      errorHere("expects 'kernel', 'fn' or a function");
+      errorHere("expects 'kernel', 'temp', 'fn' or a function");
       take();
     }
     if (!ok) {
@@ -388,6 +390,20 @@ bool Parser::parseOpBody(OpDecl &op) {
     }
   }
   return expect("}", "after the body of the op");
+}
+
+bool Parser::parseTemp(OpDecl &op) {
+  ArgDecl arg;
+  arg.isTemp = true;
+  if (!parseArg(arg) || !expect(";", "after the temp"))
+    return false;
+  if (!arg.isTensor) {
+    diags.error(arg.typeLoc,
+                "expects a tensor type for temp '" + arg.name + "'");
+    return true;
+  }
+  op.temps.push_back(std::move(arg));
+  return true;
 }
 
 bool Parser::parseFn(std::vector<FnDecl> &fns, bool isHook) {

@@ -46,6 +46,7 @@ private:
   bool parseParams(OpDecl &op);
   bool parseArgs(std::vector<ArgDecl> &args, bool outputs);
   bool parseArg(ArgDecl &arg);
+  bool parseTemp(OpDecl &op);
   bool parseDims(ArgDecl &arg);
   bool parseOutputAttributes(ArgDecl &arg);
   bool parseExtends(OpDecl &op);

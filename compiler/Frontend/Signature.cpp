@@ -14,6 +14,8 @@ bool Elaborator::buildSignature() {
       args.push_back(&arg);
   for (const ArgDecl &arg : chain.back()->outputs)
     args.push_back(&arg);
+  for (const ArgDecl &arg : chain.back()->temps)
+    args.push_back(&arg);
 
   std::set<StringRef> names;
   for (const ArgDecl *arg : args) {
@@ -99,7 +101,7 @@ void Elaborator::addTensor(const ArgDecl &arg) {
     diags.error(arg.typeLoc,
                 "expects a dimension in the type of '" + arg.name + "'",
                 "a scalar has a type without brackets");
-  if (arg.isOutput && !addOutputTraits(arg, info))
+  if (arg.isStored() && !addOutputTraits(arg, info))
     return;
   if (arg.defaultValue && !arg.isOptional)
     diags.error(arg.defaultValue->loc, "a default needs an optional tensor",
@@ -110,17 +112,24 @@ void Elaborator::addTensor(const ArgDecl &arg) {
 
 bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
   if (arg.isOptional || arg.valid || arg.defaultValue) {
-    diags.unsupported(arg.loc, "an output that is optional, has a default or "
-                               "is valid in parts");
+    diags.unsupported(arg.loc, "an output or temp that is optional, has a "
+                               "default or is valid in parts");
     return false;
   }
   Builder b(ctx);
   if (info.element && info.element.isInteger(1)) {
-    diags.unsupported(arg.typeLoc, "an output of type bool");
+    diags.unsupported(arg.typeLoc, "a " + arg.storedWord() + " of type bool");
+    return false;
+  }
+  if (arg.isTemp && arg.initKeep) {
+    diags.error(arg.loc, "temp '" + arg.name + "' has nothing to keep",
+                "it exists during the op alone: write 'out_init(0)'");
     return false;
   }
   if (arg.initKeep) {
     info.init = b.getStringAttr("keep");
+  } else if (!arg.init && arg.isTemp) {
+    // Stores have to cover it, which tile-output-init proves.
   } else if (!arg.init) {
     diags.error(arg.loc,
                 "output '" + arg.name +
@@ -195,7 +204,8 @@ void Elaborator::addPromise(const RequireDecl &require) {
   auto it = llvm::find_if(tensors, [&](const TensorInfo &t) {
     return t.decl->name == require.tensor;
   });
-  if (it == tensors.end() || !it->element.isInteger(32) || it->decl->isOutput) {
+  if (it == tensors.end() || !it->element.isInteger(32) ||
+      it->decl->isStored()) {
     SmallVector<StringRef> names;
     for (const TensorInfo &t : tensors)
       names.push_back(t.decl->name);
@@ -230,7 +240,9 @@ ArrayAttr Elaborator::tensorAttrs() const {
     for (const DimInfo &dim : t.dims)
       shape.push_back(dim.extent);
     attrs.push_back(TensorArgAttr::get(ctx, StringAttr::get(ctx, t.decl->name),
-                                       t.decl->isOutput ? Role::Out : Role::In,
+                                       t.decl->isOutput ? Role::Out
+                                       : t.decl->isTemp ? Role::Temp
+                                                        : Role::In,
                                        t.element, mapOf(shape),
                                        t.decl->isOptional, t.init, t.overflow));
   }

@@ -47,7 +47,7 @@ void Elaborator::warnIfOutside(SMLoc loc, const TensorInfo &info,
     return;
   diags.warning(
       loc, "this index is outside of the dimension wherever it is used",
-      info.decl->isOutput ? "nothing is stored" : "all lanes are absent");
+      info.decl->isStored() ? "nothing is stored" : "all lanes are absent");
 }
 
 } // namespace selvedge::frontend

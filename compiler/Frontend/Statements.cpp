@@ -226,12 +226,20 @@ void Elaborator::store(const Stmt &stmt) {
     eval(*stmt.value);
     return;
   }
-  const TensorInfo &info = tensors[access.tensor];
+  TensorInfo &info = tensors[access.tensor];
   StringRef name = info.decl->name;
   Val v = evalStored(*stmt.value, info);
   if (v.isError())
     return;
-  if (!info.decl->isOutput) {
+  info.isStoredHere = true;
+  if (info.decl->isTemp && info.isLoadedHere) {
+    diags.error(stmt.target->loc,
+                "temp '" + name + "' is loaded and stored by the same kernel",
+                "iterations of a kernel run in any order: store it in another "
+                "kernel");
+    return;
+  }
+  if (!info.decl->isStored()) {
     diags.error(stmt.target->loc, "cannot store to the input '" + name + "'");
     diags.note(info.decl->loc, "the tensor is declared here");
     return;
@@ -243,8 +251,9 @@ void Elaborator::store(const Stmt &stmt) {
     return;
   if (elementOf(s) != info.element) {
     diags.error(stmt.value->loc,
-                "expects a value of type " + info.decl->elementType +
-                    " for output '" + name + "', but got " + describe(s),
+                "expects a value of type " + info.decl->elementType + " for " +
+                    info.decl->storedWord() + " '" + name + "', but got " +
+                    describe(s),
                 "convert it explicitly: 'x as " + info.decl->elementType + "'");
     return;
   }

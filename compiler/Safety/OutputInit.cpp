@@ -323,13 +323,17 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
     });
     for (unsigned i = 0; i < program.getTensors().size(); ++i) {
       TensorArgAttr arg = program.getTensorArg(i);
-      if (arg.getRole() != Role::Out || covered.contains(arg.getName()) ||
+      bool isStored = arg.getRole() == Role::Out || arg.getRole() == Role::Temp;
+      if (!isStored || covered.contains(arg.getName()) ||
           isa_and_nonnull<StringAttr>(arg.getInit()))
         continue;
       if (!arg.getInit()) {
-        program.emitOpError("expects output ")
+        auto gap = gaps.find(arg.getName());
+        program.emitOpError("expects ")
+            << (arg.getRole() == Role::Temp ? "temp " : "output ")
             << arg.getName()
-            << " to have an out_init: its stores do not provably cover it";
+            << " to have an out_init: its stores do not provably cover it ("
+            << (gap == gaps.end() ? "no kernel stores it" : gap->second) << ")";
         return signalPassFailure();
       }
       auto gap = gaps.find(arg.getName());

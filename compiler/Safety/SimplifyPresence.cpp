@@ -90,6 +90,8 @@ bool isTrue(Value v) {
     return constant.getValue() == BoolAttr::get(v.getContext(), true);
   if (auto both = v.getDefiningOp<arith::AndIOp>())
     return isTrue(both.getLhs()) && isTrue(both.getRhs());
+  if (auto either = v.getDefiningOp<arith::OrIOp>())
+    return isTrue(either.getLhs()) || isTrue(either.getRhs());
   auto compare = v.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;

@@ -233,6 +233,30 @@ int64_t largestTile(KernelOp kernel, KernelLayouts &layouts,
   return largest;
 }
 
+/// Elements per thread of the largest store of a value that lacks axes of its
+/// indices, in words: each has code of its own.
+int64_t largestRepeatedStore(KernelOp kernel, KernelLayouts &layouts,
+                             const KernelPlan &plan) {
+  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
+  int64_t largest = 0;
+  kernel.walk([&](StoreOp store) {
+    llvm::SmallSetVector<StringAttr, 4> axes;
+    for (Value index : store.getIndices())
+      axes.insert_range(axesOf(index.getType()));
+    if (axes.size() == axesOf(store.getValue().getType()).size())
+      return;
+    const AxisDists &own = dists[layouts.placeOf(store)];
+    int64_t count = 1;
+    for (StringAttr axis : axes)
+      if (auto dist = own.find(axis); dist != own.end())
+        count *= dist->second.getNumRegs();
+    int64_t width = getElementTypeOrSelf(store.getValue().getType())
+                        .getIntOrFloatBitWidth();
+    largest = std::max(largest, count * std::max<int64_t>(width, 16) / 32);
+  });
+  return largest;
+}
+
 /// What warps exchange in reductions: a word per thread for each register of
 /// the result, in a buffer of its own. Axes that warps share come last.
 int64_t exchangedBytes(KernelOp kernel, KernelLayouts &layouts,
@@ -476,6 +500,7 @@ struct Ranking {
     int64_t largest = layouts.hasDot() && layouts.isSimple()
                           ? 0
                           : largestTile(kernel, layouts, plan, candidate);
+    largest = std::max(largest, largestRepeatedStore(kernel, layouts, plan));
     if (layouts.hasDot()) {
       plan.registers += largest;
       plan.smemBytes += movedBytes(kernel, layouts, plan);

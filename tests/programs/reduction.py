@@ -69,6 +69,7 @@ def contract(a, axes_a, b, axes_b, rest):
 
 # What three products of bf16 lose of a product of f32: twice half of the last of 16 bits, and the product of what is left.
 SPLIT_UNIT = 3 * 2.0 ** -17
+SPLIT_MAX = 1e38
 
 
 def dot(a, b, scope, precision=None):
@@ -98,6 +99,9 @@ def dot(a, b, scope, precision=None):
     data = contract(x, axes_a, y, axes_b, rest)
     size = contract(np.abs(x), axes_a, np.abs(y), axes_b, rest)
     err = size * (UNIT * (depth + 2) + unit)
+    if unit:
+        # Of products that overflow the parts may have either sign.
+        err = np.where(size > SPLIT_MAX, np.inf, err)
     for s, t in ((np.abs(x) + ex, ey), (ex, np.abs(y))):
         if np.any(t) and np.any(s):
             err = err + contract(s, axes_a, t, axes_b, rest)
@@ -118,7 +122,7 @@ def lanes_dot(parts, over, rest, kept, depth, unit):
         err = sizes * (UNIT * (depth + 2) + unit)
         if unit:
             # Beside Inf the parts of a factor may have either sign.
-            err = err + np.where(np.isinf(lanes).any(axis=at), np.inf, 0.0)
+            err = err + np.where(np.isinf(lanes).any(axis=at) | (sizes > SPLIT_MAX), np.inf, 0.0)
         doubt = ((wide(ex, axes_a) > 0) * (wide(y, axes_b) != 0) * wide(ex, axes_a) * np.abs(wide(y, axes_b))
                  + (wide(ey, axes_b) > 0) * (np.abs(wide(x, axes_a)) + wide(ex, axes_a)) * wide(ey, axes_b))
         doubt = np.where(np.isnan(doubt), np.inf, doubt).sum(axis=at)

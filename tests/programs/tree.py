@@ -137,6 +137,9 @@ def binary(op, a, b):
 
 
 def call(function, *args):
+    if function in ("max", "min") and args[1].op == "name":
+        # `max(t, j)` with an axis j is a reduction.
+        args = (args[0], E("bin", "+", (args[1], E("int", 0))))
     return E("call", function, tuple(args))
 
 

@@ -225,7 +225,7 @@ def math_of(name, v):
             room = x - e
             err = np.where(e > 0, np.where(room > 0, 1.5 * e / np.where(room > 0, room, 1), np.inf), 0.0) + UNIT
         elif name == "tanh":
-            data, err = np.tanh(x), np.minimum(e, 2.0)
+            data, err = np.tanh(x), np.where(np.isinf(e), np.inf, np.minimum(e, 2.0))
         elif name == "sqrt":
             data = np.sqrt(x)
             err = np.where(e > 0, np.where(x > e, e / np.where(x > 0, np.sqrt(np.abs(x)), 1), np.inf), 0.0)

@@ -101,8 +101,9 @@ bool isPositive(Value v) {
 
 class Transfer {
 public:
-  Transfer(Operation *op, Value predicate, FactsOf factsOf)
-      : op(op), predicate(predicate), factsOf(factsOf) {}
+  /// With `depth`, operands of which there are no facts are looked into.
+  Transfer(Operation *op, Value predicate, FactsOf factsOf, unsigned depth = 0)
+      : op(op), predicate(predicate), factsOf(factsOf), depth(depth) {}
 
   /// What the operation makes of its operands' states; where nothing special
   /// is known, a value made of determined ones is determined.
@@ -110,6 +111,9 @@ public:
     State known = special();
     return known == State::Garbage ? mixed() : known;
   }
+
+  /// The same where nothing but special rules counts: there may be data.
+  State known() { return special(); }
 
 private:
   State special() {
@@ -204,12 +208,19 @@ private:
   State in(unsigned i) {
     Value operand = op->getOperand(i);
     std::optional<State> state = stateAt(factsOf(operand), predicate);
-    return state ? *state : stateOfConstant(operand);
+    if (state)
+      return *state;
+    State constant = stateOfConstant(operand);
+    Operation *def = operand.getDefiningOp();
+    if (constant != State::Garbage || depth == 0 || !def)
+      return constant;
+    return Transfer(def, predicate, factsOf, depth - 1).special();
   }
 
   Operation *op;
   Value predicate;
   FactsOf factsOf;
+  unsigned depth;
 };
 
 /// Whether a state says more than that there is something.
@@ -247,6 +258,19 @@ Facts elementwiseFacts(Operation *op, FactsOf factsOf) {
       addFact(result, next);
     }
   return result;
+}
+
+std::optional<State> derivedState(Value value, Value predicate,
+                                  FactsOf factsOf) {
+  // A weight of a softmax is four operations from its score.
+  constexpr unsigned maxDepth = 6;
+  if (std::optional<State> state = stateAt(factsOf(value), predicate))
+    return state;
+  State state = stateOfConstant(value);
+  Operation *def = value.getDefiningOp();
+  if (state == State::Garbage && def && factsOf(value).empty())
+    state = Transfer(def, predicate, factsOf, maxDepth).known();
+  return state == State::Garbage ? std::nullopt : std::optional(state);
 }
 
 Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {

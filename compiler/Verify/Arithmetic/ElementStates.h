@@ -20,6 +20,12 @@ Facts elementwiseFacts(mlir::Operation *op, FactsOf factsOf);
 Facts selectFacts(mlir::Value condition, mlir::Value a, mlir::Value b,
                   FactsOf factsOf);
 
+/// What `value` holds where `predicate` is false, as far as its operands tell;
+/// none where nothing is known of it: data, or a value of which there are no
+/// facts because constants made it.
+std::optional<State> derivedState(mlir::Value value, mlir::Value predicate,
+                                  FactsOf factsOf);
+
 } // namespace selvedge::verify
 
 #endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_ELEMENTSTATES_H

@@ -199,9 +199,8 @@ static bool isOpposite(Value a, Value b) {
          isSame(x.getLhs(), y.getLhs()) && isSame(x.getRhs(), y.getRhs());
 }
 
-bool isNegation(Value value, Value condition) {
-  if (isOpposite(value, condition))
-    return true;
+/// Whether `value` is `condition` with its bit flipped.
+static bool isFlipped(Value value, Value condition) {
   auto negation = strip(value).getDefiningOp<arith::XOrIOp>();
   if (!negation)
     return false;
@@ -213,15 +212,42 @@ bool isNegation(Value value, Value condition) {
          (isTrue(negation.getLhs()) && isSame(negation.getRhs(), condition));
 }
 
+bool isNegation(Value value, Value condition) {
+  return isOpposite(value, condition) || isFlipped(value, condition) ||
+         isFlipped(condition, value);
+}
+
+/// Whether two parts of a conjunction exclude the fact together: `a or p` and
+/// `not a or p` are p.
+static bool excludeTogether(ArrayRef<Value> parts, const Fact &fact) {
+  SmallVector<Value> otherwise;
+  for (Value part : parts)
+    if (auto either = strip(part).getDefiningOp<arith::OrIOp>()) {
+      if (excludes(either.getLhs(), fact))
+        otherwise.push_back(either.getRhs());
+      if (excludes(either.getRhs(), fact))
+        otherwise.push_back(either.getLhs());
+    }
+  for (size_t i = 0; i < otherwise.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (isNegation(otherwise[i], otherwise[j]))
+        return true;
+  return false;
+}
+
 bool excludes(Value condition, const Fact &fact) {
   condition = strip(condition);
   if (auto either = condition.getDefiningOp<arith::OrIOp>();
       either && excludes(either.getLhs(), fact) &&
       excludes(either.getRhs(), fact))
     return true;
-  if (auto both = condition.getDefiningOp<arith::AndIOp>();
-      both && (excludes(both.getLhs(), fact) || excludes(both.getRhs(), fact)))
-    return true;
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    if (excludes(both.getLhs(), fact) || excludes(both.getRhs(), fact))
+      return true;
+    SmallVector<Value> parts;
+    conjuncts(condition, [&](Value part) { parts.push_back(part); });
+    return excludeTogether(parts, fact);
+  }
   return isSame(condition, fact.predicate) ||
          impliesLimit(condition, fact.predicate) ||
          llvm::any_of(fact.within, [&](const Arm &arm) {
@@ -242,7 +268,8 @@ State join(State a, State b) {
 }
 
 bool excludes(ValueRange presence, const Fact &fact) {
-  return llvm::any_of(presence, [&](Value p) { return excludes(p, fact); });
+  return llvm::any_of(presence, [&](Value p) { return excludes(p, fact); }) ||
+         excludeTogether(llvm::to_vector(presence), fact);
 }
 
 void conjuncts(Value condition, llvm::function_ref<void(Value)> visit) {

@@ -86,7 +86,9 @@ ConstantIntRanges Integers::range(Number number) {
   Node &node = nodes[number];
   if (node.assumedIn == path) {
     ConstantIntRanges both = result.intersection(*node.assumed);
-    result = both.smin().sgt(both.smax()) ? *node.assumed : both;
+    bool isEmpty = both.smin().sgt(both.smax());
+    contradictory |= isEmpty;
+    result = isEmpty ? *node.assumed : both;
   }
   node.cached = result;
   node.cachedIn = state;
@@ -103,7 +105,9 @@ void Integers::narrow(Number number, const ConstantIntRanges &to) {
   if (node.isConstant)
     return;
   ConstantIntRanges both = range(number).intersection(to);
-  node.assumed = both.smin().sgt(both.smax()) ? to : both;
+  bool isEmpty = both.smin().sgt(both.smax());
+  contradictory |= isEmpty;
+  node.assumed = isEmpty ? to : both;
   node.assumedIn = path;
   ++state;
 }
@@ -163,6 +167,7 @@ void Integers::assumeCondition(Number number, bool isTrue) {
 void Integers::startPath() {
   ++path;
   ++state;
+  contradictory = false;
 }
 
 } // namespace selvedge::verify

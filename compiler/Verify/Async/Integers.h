@@ -35,6 +35,9 @@ public:
   void assumeCondition(Number number, bool isTrue);
   /// Forgets all that was assumed.
   void startPath();
+  /// What was assumed cannot all be true: no launch takes this path.
+  bool isContradictory() const { return contradictory; }
+  void contradict() { contradictory = true; }
 
 private:
   struct Node {
@@ -65,6 +68,7 @@ private:
   std::unordered_map<Key, Number, KeyHash> numbers;
   llvm::DenseMap<mlir::Operation *, mlir::DictionaryAttr> attributes;
   unsigned state = 1, path = 1;
+  bool contradictory = false;
 };
 
 } // namespace selvedge::verify

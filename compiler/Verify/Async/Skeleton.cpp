@@ -94,6 +94,8 @@ static Operation *nextIndex(scf::ForOp loop) {
 void Skeleton::startTrip(Agent &agent, scf::ForOp loop, ValueRange carried) {
   assign(agent, loop.getRegionIterArgs(), carried);
   Agent::Frame &frame = agent.frames.back();
+  if (!onlyComputes(loop))
+    checkTrips(agent, loop, frame.trips);
   frame.next = instructions.of(frame.block);
   Value index = loop.getInductionVar();
   Integers::Number lower = numberOf(agent, loop.getLowerBound()),

@@ -135,6 +135,16 @@ public:
 
 private:
   int64_t maxTrips(mlir::scf::ForOp loop) const;
+  /// How often a loop may run by what is known of its bounds.
+  struct Trips {
+    int64_t least = 0, most = INT64_MAX;
+    bool areKnown = false;
+  };
+  Trips possibleTrips(Integers::Number lower, Integers::Number upper,
+                      Integers::Number step);
+  /// Gives up a path on which a loop runs another number of times than what
+  /// was learned since allows.
+  void checkTrips(Agent &agent, mlir::scf::ForOp loop, int64_t decided);
   int64_t tripCount(Agent &agent, mlir::scf::ForOp loop);
   Progress enterLoop(Agent &agent, mlir::scf::ForOp loop);
   Progress enterBranch(Agent &agent, mlir::scf::IfOp branch);

@@ -30,32 +30,51 @@ int64_t Skeleton::maxTrips(scf::ForOp loop) const {
   return loop->getParentOfType<scf::ForOp>() ? stages + 1 : 2 * stages + 1;
 }
 
+Skeleton::Trips Skeleton::possibleTrips(Integers::Number lower,
+                                        Integers::Number upper,
+                                        Integers::Number step) {
+  std::optional<int64_t> from = integers.known(lower),
+                         by = integers.known(step);
+  if (!from || !by || *by <= 0)
+    return {};
+  ConstantIntRanges to = integers.range(upper);
+  return {tripsUntil(*from, to.smin().getSExtValue(), *by),
+          tripsUntil(*from, to.smax().getSExtValue(), *by), true};
+}
+
+void Skeleton::checkTrips(Agent &agent, scf::ForOp loop, int64_t decided) {
+  Trips trips = possibleTrips(numberOf(agent, loop.getLowerBound()),
+                              numberOf(agent, loop.getUpperBound()),
+                              numberOf(agent, loop.getStep()));
+  if (decided < trips.least || decided > trips.most)
+    integers.contradict();
+}
+
 int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
   Integers::Number lower = numberOf(agent, loop.getLowerBound()),
                    upper = numberOf(agent, loop.getUpperBound()),
                    step = numberOf(agent, loop.getStep());
-  std::optional<int64_t> from = integers.known(lower),
-                         by = integers.known(step);
-  if (from && by && *by > 0) {
-    ConstantIntRanges to = integers.range(upper);
-    int64_t least = tripsUntil(*from, to.smin().getSExtValue(), *by),
-            most = tripsUntil(*from, to.smax().getSExtValue(), *by);
+  // What one agent has decided holds for all.
+  static const char tripsOf = 0;
+  Integers::Number count = integers.unknown(
+      IntegerType::get(loop.getContext(), 64), &tripsOf, {lower, upper, step});
+  if (std::optional<int64_t> trips = integers.known(count)) {
+    checkTrips(agent, loop, *trips);
+    return *trips;
+  }
+  if (auto [least, most, areKnown] = possibleTrips(lower, upper, step);
+      areKnown) {
+    int64_t from = *integers.known(lower), by = *integers.known(step);
     if (least == most)
       return least;
     most = std::max(least, std::min(most, maxTrips(loop)));
     int64_t trips = least + paths.choose(most - least + 1);
     if (trips == 0)
-      integers.assume(upper, INT64_MIN, *from);
+      integers.assume(upper, INT64_MIN, from);
     else
-      integers.assume(upper, *from + (trips - 1) * *by + 1,
-                      *from + trips * *by);
+      integers.assume(upper, from + (trips - 1) * by + 1, from + trips * by);
     return trips;
   }
-  static const char tripsOf = 0;
-  Integers::Number count = integers.unknown(
-      IntegerType::get(loop.getContext(), 64), &tripsOf, {lower, upper, step});
-  if (std::optional<int64_t> trips = integers.known(count))
-    return *trips;
   int64_t trips = paths.choose(maxTrips(loop) + 1);
   integers.assume(count, trips, trips);
   return trips;

@@ -3,6 +3,7 @@
 #include "compiler/Verify/Sm/SmPadding.h"
 
 #include "compiler/Verify/Arithmetic/Distribution.h"
+#include "compiler/Verify/Arithmetic/ElementStates.h"
 
 namespace selvedge::verify {
 
@@ -47,10 +48,16 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
       addMixed(rest, {fact}, over);
     }
   }
-  State everywhere = stateOfConstant(reduce.getSource());
+  auto stateWhere = [&](Value part) {
+    std::optional<State> state = rows.stateOf(source, part, over);
+    return state
+               ? state
+               : derivedState(reduce.getSource(), part,
+                              [&](Value v) -> const Facts & { return of(v); });
+  };
   for (Value p : reduce.getPresence())
     conjuncts(p, [&](Value part) {
-      if (rows.stateOf(source, part, over).value_or(everywhere) != identity)
+      if (stateWhere(part) != identity)
         wrong = part;
     });
   if (isGarbage)

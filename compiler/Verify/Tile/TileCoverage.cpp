@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Tile/StoreCoverage.h"
+#include "compiler/Verify/Tile/TempUses.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -46,40 +47,42 @@ struct VerifyTileCoveragePass
   void runOnOperation() override {
     markAllAnalysesPreserved();
     ProgramOp program = getOperation();
+    auto isWritten = [](TensorArgAttr tensor) {
+      return tensor.getRole() == Role::Out || tensor.getRole() == Role::Temp;
+    };
     for (auto tensor : program.getTensors().getAsRange<TensorArgAttr>())
-      if (tensor.getRole() == Role::Out &&
-          !isa_and_nonnull<StringAttr>(tensor.getInit()) &&
+      if (isWritten(tensor) && !isa_and_nonnull<StringAttr>(tensor.getInit()) &&
           failed(check(program, tensor)))
         return signalPassFailure();
   }
 
   static LogicalResult check(ProgramOp program, TensorArgAttr tensor) {
     SmallVector<std::pair<StoreOp, std::string>> gaps;
-    SmallVector<StoreOp> stores;
+    SmallVector<StoreOp> stores, covering;
     program.walk([&](StoreOp store) {
       auto kernel = store->getParentOfType<KernelOp>();
       if (kernel.getTensorArgOf(store.getTensor()) == tensor)
         stores.push_back(store);
     });
-    bool isCovered = false;
     for (StoreOp store : stores) {
       if (failed(checkInit(store, tensor, stores.front())))
         return failure();
       if (std::optional<std::string> gap = StoreCoverage(store).gap())
         gaps.push_back({store, *gap});
       else
-        isCovered = true;
+        covering.push_back(store);
     }
-    if (isCovered)
-      return success();
-    InFlightDiagnostic diag = program.emitOpError("expects a store, or a "
-                                                  "kernel before all others, "
-                                                  "to write every element of "
-                                                  "output '")
-                              << tensor.getName().getValue() << "'; "
-                              << (gaps.empty() ? "found no store of it"
-                                               : "found none that provably "
-                                                 "does");
+    bool isTemp = tensor.getRole() == Role::Temp;
+    if (!covering.empty())
+      return isTemp ? checkTempUses(program, tensor, covering) : success();
+    InFlightDiagnostic diag =
+        program.emitOpError("expects a store, or a kernel before all others, "
+                            "to write every element of ")
+        << (isTemp ? "temp '" : "output '") << tensor.getName().getValue()
+        << "'; "
+        << (gaps.empty() ? "found no store of it"
+                         : "found none that provably "
+                           "does");
     for (auto &[store, gap] : gaps)
       diag.attachNote(store.getLoc()) << "this store " << gap;
     return diag;

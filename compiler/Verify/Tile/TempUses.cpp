@@ -1,0 +1,43 @@
+// What a temp is to the kernels of a program.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Tile/TempUses.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
+                            ArrayRef<StoreOp> covering) {
+  bool isDefined = false;
+  for (auto kernel : program.getBody().getOps<KernelOp>()) {
+    LoadOp load;
+    StoreOp store;
+    kernel.walk([&](Operation *op) {
+      if (auto access = dyn_cast<LoadOp>(op);
+          access && kernel.getTensorArgOf(access.getTensor()) == temp)
+        load = access;
+      if (auto access = dyn_cast<StoreOp>(op);
+          access && kernel.getTensorArgOf(access.getTensor()) == temp)
+        store = access;
+    });
+    if (load && store) {
+      InFlightDiagnostic diag = load.emitOpError("expects temp '")
+                                << temp.getName().getValue()
+                                << "' to be loaded by other kernels than those "
+                                   "that store it: iterations run in any order";
+      diag.attachNote(store.getLoc()) << "it is stored here";
+      return diag;
+    }
+    if (load && !isDefined)
+      return load.emitOpError("expects a kernel before this one to write every "
+                              "element of temp '")
+             << temp.getName().getValue() << "'";
+    isDefined |= llvm::any_of(covering, [&](StoreOp all) {
+      return all->getParentOfType<KernelOp>() == kernel;
+    });
+  }
+  return success();
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,20 @@
+// What a temp is to the kernels of a program.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_TILE_TEMPUSES_H
+#define SELVEDGE_COMPILER_VERIFY_TILE_TEMPUSES_H
+
+#include "dialect/Tile/Tile.h"
+
+namespace selvedge::verify {
+
+/// Proves that every element of `temp` is defined where it is loaded: the first
+/// of `covering`, the stores that write all of it, stands in a kernel before
+/// each that loads the temp, and no kernel both loads and stores it, as its
+/// iterations run in any order.
+mlir::LogicalResult checkTempUses(tile::ProgramOp program,
+                                  tile::TensorArgAttr temp,
+                                  llvm::ArrayRef<tile::StoreOp> covering);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_TILE_TEMPUSES_H
