@@ -131,7 +131,8 @@ Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {
   Actor operation = order.launch(agent.actor, Engine::Copy, site);
   agent.values[op.getToken()] = {Tracked::Kind::Token, operation};
   memberOf(agent).copies.push_back(operation);
-  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(), {}, op);
+  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(),
+       op.getGarbage(), op);
   return write(agent, operation, memberOf(agent).parts, op, op.getBuffer(),
                site);
 }
