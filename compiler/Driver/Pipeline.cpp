@@ -66,12 +66,15 @@ void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
   addCleanUp(pm);
 }
 
-void addSeq(OpPassManager &pm) {
+/// With `bounds` accesses to memory are checked: of kernels without roles that
+/// is done once more in form async.
+void addSeq(OpPassManager &pm, bool bounds) {
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
   pm.addPass(verify::createStripAttributes());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
-  pm.addPass(verify::createVerifySmBounds());
+  if (bounds)
+    pm.addPass(verify::createVerifySmBounds());
 }
 
 /// Copies that run ahead, and roles where the target has them.
@@ -96,6 +99,8 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
+  pm.addPass(verify::createVerifySmBounds());
+  pm.addPass(verify::createVerifySmOutputs());
   pm.addPass(verify::createVerifySmAlignment());
 }
 
@@ -119,7 +124,8 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   if (stage == Emit::TileBound)
     return;
   OpPassManager lowering(ModuleOp::getOperationName());
-  addSeq(lowering);
+  bool hasRoles = targetInfo(arch)->hasWarpgroups;
+  addSeq(lowering, stage == Emit::SmSeq || hasRoles);
   if (stage != Emit::SmSeq)
     addAsync(lowering, arch, plans);
   pm.addPass(verify::createVerifySmDemands(std::move(lowering)));

@@ -126,12 +126,14 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
 }
 
 def VerifySmBounds : Pass<"verify-sm-bounds", "::mlir::ModuleOp"> {
-  let summary = "Prove on form seq that every access stays inside its tensor";
+  let summary = "Prove on forms seq and async that every access stays inside its tensor";
   let description = [{
-    `verify-tile-bounds` for `sm.load`, `sm.store` and `sm.copy`, after predicates were simplified, sizes bound and the coordinates decoded from the block number. Shapes come from the `sm.plan` that
+    `verify-tile-bounds` for `sm.load`, `sm.store`, `sm.copy` and `sm.copy_async`, after predicates were simplified, sizes bound and the coordinates decoded from the block number. Shapes come from the `sm.plan` that
     launches the kernel, the range of the block number from the launch's grid: `(id / C) % R < R`, and what is left after all other counts are divided out is below the first count.
 
-    Refused: `sm.copy` of a block of 64 rows on an extent N without `%j < N` in its presence.
+    Kernels with roles are left out: their roles tell each other indices, and `verify-sm-outputs` executes them.
+
+    Refused: `sm.copy` of a block of 64 rows on an extent N without `%j < N` in its presence; `sm.copy_async` one step ahead without `%next < N`.
   }];
 }
 
@@ -222,6 +224,23 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
     Shares nothing with the passes that insert; reads no attribute that one of them leaves.
   }];
   let options = [Option<"nonempty", "nonempty", "bool", "false", "Do not try dimensions of 0: for kernels by hand that need at least one element">];
+}
+
+def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
+  let summary = "Execute the launches of each variant with small sizes: every access is inside its tensor, every output element written once";
+  let description = [{
+    What the other verifiers prove they prove of `tile` and of form seq; this one looks at what is emitted, forms async and roles, kernel by kernel in the order of their launches. All thread blocks of
+    each launch are executed as `verify-sm-async` does it, with all of its demands, for a few sizes of the dims: two blocks of what is cut into blocks, the last one not full, and two or three of all else (heads,
+    batches); a part of a block; nothing of what is cut last. Predicates and indices are computed lane by lane; integers in memory are some that make tiles with many, no and few steps follow each other. Demanded, else
+    an error:
+
+    - every lane of a load, copy or store whose presence is true is inside of its tensor;
+    - outputs alone are stored to, each element once by all thread blocks together. A launch that stores nothing but constants may come before and initialise it;
+    - after the last launch every element of every output that is not kept has been written.
+
+    Accepted: `sm.launch @init_y`, `sm.launch @main`, where @main stores a part of `y`.
+    Refused: the same in the other order, without the first launch, or with a grid of one thread block less.
+  }];
 }
 
 #endif

@@ -8,6 +8,8 @@
 #include "compiler/Verify/Async/Paths.h"
 #include "compiler/Verify/Async/RoundRobin.h"
 
+#include "dialect/Sm/Sm.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace selvedge::verify {
@@ -121,6 +123,10 @@ public:
     callersFirst = callers;
     firstSample = 0;
   }
+  /// An integer that a load reads; none where memory is not known.
+  using Memory = std::function<std::optional<int64_t>(Agent &, sm::LoadOp)>;
+  /// Integers from memory are what `memory` says, and no choice.
+  void readFrom(Memory memory) { readMemory = std::move(memory); }
   void start(Agent &agent, mlir::Block &body);
   /// Executes one operation, and those before it that are idle.
   Progress step(Agent &agent, Rule rule);
@@ -168,6 +174,7 @@ private:
   bool alternates = false;
   std::optional<int64_t> callersFirst;
   size_t firstSample = 0;
+  Memory readMemory;
   llvm::DenseMap<mlir::Operation *, bool> computing;
   Instructions instructions;
   uint64_t steps = 0;

@@ -10,9 +10,10 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
-                           KernelOp kernel, const Trial &trial)
+                           KernelOp kernel, const Trial &trial,
+                           GlobalMemory *memory)
     : integers(integers), numbers(numbers), kernel(kernel), trial(trial),
-      expressions(integers) {
+      memory(memory), expressions(integers) {
   addAgents(kernel);
   unsigned threads = 0;
   for (Member &member : members)
@@ -28,6 +29,16 @@ SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
 }
 
 Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
+  Progress progress = applyShared(agent, code);
+  if (!memory || progress == Progress::Failed || progress == Progress::Blocked)
+    return progress;
+  std::optional<LogicalResult> access = accessTensors(agent, code.op);
+  if (!access)
+    return progress;
+  return failed(*access) ? Progress::Failed : Progress::Advanced;
+}
+
+Progress SmAsyncRules::applyShared(Agent &agent, const Instruction &code) {
   Operation &op = *code.op;
   if (code.readsInFlight && areInFlight(agent, op))
     return Progress::Failed;

@@ -7,6 +7,7 @@
 #include "compiler/Verify/Async/HappensBefore.h"
 #include "compiler/Verify/Async/Skeleton.h"
 #include "compiler/Verify/Async/Trials.h"
+#include "compiler/Verify/Memory/GlobalMemory.h"
 #include "dialect/Sm/SmScheduler.h"
 
 #include <deque>
@@ -20,8 +21,9 @@ class SmAsyncRules {
 public:
   /// Without roles, two warps: they show what is missing between any two. With
   /// roles all four warps of each warpgroup, and the thread of a `single` role.
+  /// Accesses to tensors go to `memory`, if it is given.
   SmAsyncRules(Integers &integers, ValueNumbers &numbers, sm::KernelOp kernel,
-               const Trial &trial);
+               const Trial &trial, GlobalMemory *memory = nullptr);
 
   llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
@@ -88,6 +90,12 @@ private:
     return agent.isOneThread() ? 1 : memberOf(agent).threads;
   }
 
+  /// What an operation does to tensors, in SmGlobalAccesses.cpp; none where it
+  /// does nothing.
+  std::optional<mlir::LogicalResult> accessTensors(Agent &agent,
+                                                   mlir::Operation *op);
+  mlir::LogicalResult storeBox(Agent &agent, sm::TmaStoreOp op);
+  Progress applyShared(Agent &agent, const Instruction &code);
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
@@ -210,6 +218,7 @@ private:
   ValueNumbers &numbers;
   sm::KernelOp kernel;
   const Trial &trial;
+  GlobalMemory *memory;
   sm::LaunchOp launch; // of the kernel, once it was looked for
   std::vector<Agent> agents;
   std::vector<Member> members; // by actor

@@ -1,7 +1,7 @@
 // verify-sm-demands: lowering hands on every demand.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,7 +27,9 @@ using Demand = std::pair<std::string, std::vector<std::string>>;
 using Demands = std::map<Demand, int64_t>;
 
 std::string nameOf(const Demand &demand) {
-  return demand.first + " where " + llvm::join(demand.second, ", ");
+  return demand.second.empty()
+             ? demand.first
+             : demand.first + " where " + llvm::join(demand.second, ", ");
 }
 
 /// How many of `demands` are `wanted`; with `larger`, or that and more.
@@ -71,6 +73,10 @@ private:
               note("load of " + tensorName(load.getTensor()),
                    load.getPresence());
             })
+        // Where they store is executed: verify-sm-outputs.
+        .Case<tile::StoreOp, sm::StoreOp>(
+            [&](auto store) { noteStore(store.getTensor()); })
+        .Case([&](sm::TmaStoreOp store) { noteStore(store.getMap()); })
         .Case([&](sm::TmaLoadOp load) {
           note("load of " + tensorName(load.getMap()), load.getPresence());
         })
@@ -115,6 +121,10 @@ private:
       return;
     llvm::sort(supports);
     ++demands[{sink, std::move(supports)}];
+  }
+
+  void noteStore(Value tensor) {
+    ++demands[{"store to " + tensorName(tensor), {}}];
   }
 
   PredicateWords words;
