@@ -126,6 +126,46 @@ struct ReboundDemand : PassWrapper<ReboundDemand, OperationPass<ModuleOp>> {
   bool &isDone;
 };
 
+/// Reads integers of a tensor with one index at its first element instead, or
+/// exchanges the first two integers of the caller.
+enum class Edit { FirstElement, Exchanged };
+struct EditIntegers : PassWrapper<EditIntegers, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EditIntegers)
+  EditIntegers(Edit edit, bool &isDone) : edit(edit), isDone(isDone) {}
+
+  void runOnOperation() override {
+    isDone = false;
+    getOperation()->walk([&](sm::KernelOp kernel) {
+      if (edit == Edit::Exchanged)
+        return exchange(kernel);
+      kernel.walk([&](sm::LoadOp load) {
+        if (!load.getType().isInteger() || load.getIndices().size() != 1)
+          return;
+        OpBuilder b(load);
+        load.getIndicesMutable()[0].set(
+            arith::ConstantIntOp::create(b, load.getLoc(), 0, 32));
+        isDone = true;
+      });
+    });
+  }
+
+  void exchange(sm::KernelOp kernel) {
+    SmallVector<Value> scalars;
+    for (auto [attr, argument] :
+         llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
+      if (isa<sm::ScalarArgAttr>(attr) && argument.getType().isInteger())
+        scalars.push_back(argument);
+    if (scalars.size() < 2)
+      return;
+    for (OpOperand &use : llvm::make_early_inc_range(scalars[0].getUses()))
+      use.set(scalars[1]);
+    isDone = true;
+  }
+
+  Edit edit;
+  bool &isDone;
+};
+
 class Demands : public ::testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
@@ -182,6 +222,38 @@ TEST_P(Demands, OtherBoundsAreMissed) {
       EXPECT_EQ(isAccepted, !isDone) << "bound " << number;
       EXPECT_TRUE(number > 0 || isDone || fault == Bound::Extent);
     }
+  }
+}
+
+/// A length of the first batch in the place of each one's own.
+TEST_P(Demands, OtherElementsAreMissed) {
+  bool isDone = true;
+  bool isAccepted =
+      accepts(std::make_unique<EditIntegers>(Edit::FirstElement, isDone));
+  EXPECT_EQ(isAccepted, !isDone);
+}
+
+/// Scalars of the caller are not taken for each other.
+TEST(ScalarDemands, OthersAreMissed) {
+  MLIRContext context;
+  prepare(context);
+  Case test{"window", SELVEDGE_INPUTS "/window.tile", "window", {}, {}, {}};
+  OwningOpRef<ModuleOp> module = build(context, test);
+  ASSERT_TRUE(module);
+  ASSERT_TRUE(transform(
+      *module,
+      (exactPipeline + "," + claimsPipeline + "," + simplifyPipeline).str()));
+  for (bool isEdited : {false, true}) {
+    OwningOpRef<ModuleOp> copy(module->clone());
+    OpPassManager lowering(ModuleOp::getOperationName());
+    ASSERT_TRUE(succeeded(parsePassPipeline(seqPipeline, lowering)));
+    bool isDone = false;
+    if (isEdited)
+      lowering.addPass(std::make_unique<EditIntegers>(Edit::Exchanged, isDone));
+    PassManager pm(&context);
+    pm.addPass(verify::createVerifySmDemands(std::move(lowering)));
+    EXPECT_EQ(succeeded(pm.run(*copy)), !isEdited);
+    EXPECT_EQ(isDone, isEdited);
   }
 }
 

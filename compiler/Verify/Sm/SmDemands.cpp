@@ -59,13 +59,15 @@ std::string supportOf(Value predicate) {
 class Collector {
 public:
   /// The demands of a kernel of either dialect.
-  static Demands of(Operation *kernel) {
-    Collector collector;
+  static Demands of(Operation *kernel, const IndexNames &names) {
+    Collector collector(names);
     kernel->walk([&](Operation *op) { collector.visit(op); });
     return collector.demands;
   }
 
 private:
+  explicit Collector(const IndexNames &names) : words(names) {}
+
   void visit(Operation *op) {
     TypeSwitch<Operation *>(op)
         .Case<tile::LoadOp, sm::LoadOp, sm::CopyOp, sm::CopyAsyncOp>(
@@ -147,6 +149,7 @@ int64_t numProductLoops(Operation *kernel) {
 struct Source {
   std::string prefix;
   std::string version;
+  IndexNames names;
   Demands demands;
   int64_t loops; // that multiply
 };
@@ -158,11 +161,13 @@ struct VerifySmDemandsPass
   void runOnOperation() override {
     SmallVector<Source> sources;
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
-      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>()) {
+        IndexNames names(kernel);
         sources.push_back(
             {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
-             program.getVersion().str(), Collector::of(kernel),
+             program.getVersion().str(), names, Collector::of(kernel, names),
              numProductLoops(kernel)});
+      }
     }
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
@@ -184,7 +189,7 @@ struct VerifySmDemandsPass
   }
 
   static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
-    Demands found = Collector::of(kernel);
+    Demands found = Collector::of(kernel, IndexNames(kernel, source.names));
     // Copies that lag treat full steps as the others, and a tile's further
     // steps may be those of one loop.
     bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
