@@ -166,6 +166,16 @@ struct EditIntegers : PassWrapper<EditIntegers, OperationPass<ModuleOp>> {
   bool &isDone;
 };
 
+/// Gives a kernel a name that it cannot have.
+struct RenameKernel : PassWrapper<RenameKernel, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RenameKernel)
+
+  void runOnOperation() override {
+    auto kernel = *getOperation().getOps<sm::KernelOp>().begin();
+    kernel.setSymName("other_main_universal");
+  }
+};
+
 class Demands : public ::testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
@@ -223,6 +233,11 @@ TEST_P(Demands, OtherBoundsAreMissed) {
       EXPECT_TRUE(number > 0 || isDone || fault == Bound::Extent);
     }
   }
+}
+
+/// Where nothing is compared nothing is missed.
+TEST_P(Demands, UnknownKernelsAreRefused) {
+  EXPECT_FALSE(accepts(std::make_unique<RenameKernel>()));
 }
 
 /// A length of the first batch in the place of each one's own.

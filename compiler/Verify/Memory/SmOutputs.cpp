@@ -94,6 +94,17 @@ struct VerifySmOutputsPass : impl::VerifySmOutputsBase<VerifySmOutputsPass> {
       signalPassFailure();
   }
 
+  /// A launch has the threads of its kernel.
+  static LogicalResult checkThreads(LaunchOp launch, KernelOp kernel) {
+    constexpr uint64_t warpThreads = 32;
+    if (launch.getBlock() != kernel.getWarps() * warpThreads)
+      return launch.emitOpError("expects ")
+             << kernel.getWarps() * warpThreads
+             << " threads, as its kernel has warps, found "
+             << launch.getBlock();
+    return success();
+  }
+
   static LogicalResult check(VariantOp variant, const SymbolTable &symbols) {
     auto plan = variant->getParentOfType<PlanOp>();
     SmallVector<std::pair<LaunchOp, KernelOp>> launches;
@@ -102,6 +113,8 @@ struct VerifySmOutputsPass : impl::VerifySmOutputsBase<VerifySmOutputsPass> {
       if (!kernel)
         return launch.emitOpError("expects a kernel of this module, but got '")
                << launch.getKernel() << "'";
+      if (failed(checkThreads(launch, kernel)))
+        return failure();
       launches.push_back({launch, kernel});
     }
     std::deque<Blocks> blocks;

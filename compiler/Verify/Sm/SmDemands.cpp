@@ -10,6 +10,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <map>
+#include <set>
 
 namespace selvedge::verify {
 
@@ -62,6 +63,8 @@ public:
   static Demands of(Operation *kernel, const IndexNames &names) {
     Collector collector(names);
     kernel->walk([&](Operation *op) { collector.visit(op); });
+    for (const std::string &place : collector.places)
+      collector.demands[{place, {}}] = 1;
     return collector.demands;
   }
 
@@ -72,15 +75,15 @@ private:
     TypeSwitch<Operation *>(op)
         .Case<tile::LoadOp, sm::LoadOp, sm::CopyOp, sm::CopyAsyncOp>(
             [&](auto load) {
-              note("load of " + tensorName(load.getTensor()),
-                   load.getPresence());
+              noteLoad(load.getTensor(), axesOf(load.getIndices()),
+                       load.getPresence());
             })
         // Where they store is executed: verify-sm-outputs.
         .Case<tile::StoreOp, sm::StoreOp>(
             [&](auto store) { noteStore(store.getTensor()); })
         .Case([&](sm::TmaStoreOp store) { noteStore(store.getMap()); })
         .Case([&](sm::TmaLoadOp load) {
-          note("load of " + tensorName(load.getMap()), load.getPresence());
+          noteLoad(load.getMap(), axesOf(load), load.getPresence());
         })
         .Case([&](tile::DotOp dot) {
           for (auto axis : dot.getOver().getAsRange<StringAttr>())
@@ -125,12 +128,44 @@ private:
     ++demands[{sink, std::move(supports)}];
   }
 
+  /// The axes along which each dimension is accessed.
+  static std::vector<std::string> axesOf(ValueRange indices) {
+    std::vector<std::string> axes;
+    for (Value index : indices)
+      axes.push_back(supportOf(index));
+    return axes;
+  }
+  static std::vector<std::string> axesOf(sm::TmaLoadOp load) {
+    auto kernel = load->getParentOfType<sm::KernelOp>();
+    auto map = cast<sm::TensorMapArgAttr>(
+        kernel.getArgs()[cast<BlockArgument>(load.getMap()).getArgNumber()]);
+    sm::BufferType type = load.getBuffer().getType();
+    std::vector<std::string> axes(map.getBox().size());
+    for (auto [axis, extent] : llvm::zip_equal(axes, map.getBox()))
+      if (extent == type.getRows())
+        axis = type.getRowAxis().str();
+    if (sm::PairsAttr pairs = map.getPairs())
+      axes[pairs.getInner()] = axes[pairs.getOuter()] = type.getRowAxis().str();
+    axes.back() = type.getColAxis().str();
+    return axes;
+  }
+
+  void noteLoad(Value tensor, std::vector<std::string> axes,
+                ValueRange presence) {
+    std::string sink =
+        "load of " + tensorName(tensor) + "[" + llvm::join(axes, ", ") + "]";
+    note(sink, presence);
+    // Of what nobody tests it is enough that it is there.
+    places.insert(sink);
+  }
+
   void noteStore(Value tensor) {
     ++demands[{"store to " + tensorName(tensor), {}}];
   }
 
   PredicateWords words;
   Demands demands;
+  std::set<std::string> places;
 };
 
 /// Loops that multiply.
@@ -171,7 +206,8 @@ struct VerifySmDemandsPass
     }
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
-    for (auto kernel : getOperation().getOps<sm::KernelOp>())
+    for (auto kernel : getOperation().getOps<sm::KernelOp>()) {
+      bool isKnown = false;
       for (const Source &source : sources) {
         StringRef variant = kernel.getSymName();
         if (!variant.consume_front(source.prefix) || variant.contains('_'))
@@ -183,9 +219,16 @@ struct VerifySmDemandsPass
         if (isVersion != !source.version.empty() ||
             (isVersion && source.version != variant))
           continue;
+        isKnown = true;
         if (failed(compare(source, kernel)))
           return signalPassFailure();
       }
+      if (!isKnown) {
+        kernel.emitOpError("expects the name of a kernel of the program and of "
+                           "a variant, found none that it could be made of");
+        return signalPassFailure();
+      }
+    }
   }
 
   static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
