@@ -45,7 +45,9 @@ void addSafety(OpPassManager &pm, MaskMode masks) {
 void addVersions(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileSplitVariants({arch.str()}));
   pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
-  pm.addPass(schedule::createTileExpandSoftmax());
+  OpPassManager softmax(ModuleOp::getOperationName());
+  softmax.addPass(schedule::createTileExpandSoftmax());
+  pm.addPass(verify::createVerifyTileGuards(std::move(softmax)));
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileRowClasses({arch.str()}));
   pm.addPass(
@@ -120,7 +122,9 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                          const ChosenPlans &plans, MaskMode masks) {
   if (stage == Emit::Tile)
     return;
-  addBound(pm, arch, plans, masks);
+  OpPassManager bound(ModuleOp::getOperationName());
+  addBound(bound, arch, plans, masks);
+  pm.addPass(verify::createVerifyTileGuards(std::move(bound)));
   if (stage == Emit::TileBound)
     return;
   OpPassManager lowering(ModuleOp::getOperationName());

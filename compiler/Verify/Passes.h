@@ -13,6 +13,10 @@ namespace selvedge::verify {
 std::unique_ptr<mlir::Pass>
 createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
 
+/// `verify-tile-guards` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTileGuards(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 /// `verify-sm-demands` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());

@@ -68,6 +68,20 @@ def VerifyTileParts : Pass<"verify-tile-parts", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifyTileGuards : Pass<"verify-tile-guards", "::mlir::ModuleOp"> {
+  let summary = "Demand guards for rows that nothing contributes to";
+  let description = [{
+    Runs the passes `of`, which expand softmax operations or schedule what they have become. A maximum of no term is -inf, and an exponential against it may be exp(-inf - -inf); a sum of no term is 0,
+    and a quotient by it 0 / 0. Neither may be left without its guard, in any part of a loop, if the program had none such before the passes: what it writes itself gives what it gives.
+    `verify-sm-demands` demands the same of kernels.
+
+    Accepted: `exp2((s - (m == -inf ? 0 : m)) * c)`, `l == 0 ? 0 : acc * (1 / l)`.
+    Refused: the same with `m`, with `m <= -inf`, with `acc * (1 / l)`, or with the arms swapped.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileGuards()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> {
   let summary = "Prove that every access stays inside its tensor wherever its presence is true";
   let description = [{

@@ -78,6 +78,31 @@ struct DropDemand : PassWrapper<DropDemand, OperationPass<ModuleOp>> {
   StringRef variant;
 };
 
+/// Takes guard `number` away: a select on equal floats.
+struct DropGuard : PassWrapper<DropGuard, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropGuard)
+  DropGuard(int number, bool &isDone) : number(number), isDone(isDone) {}
+
+  void runOnOperation() override {
+    int count = 0;
+    isDone = false;
+    getOperation()->walk([&](arith::SelectOp select) {
+      auto compare =
+          source(select.getCondition()).getDefiningOp<arith::CmpFOp>();
+      bool isGuard =
+          compare && compare.getPredicate() == arith::CmpFPredicate::OEQ;
+      if (!isGuard || count++ != number)
+        return;
+      select.replaceAllUsesWith(select.getFalseValue());
+      select.erase();
+      isDone = true;
+    });
+  }
+
+  int number;
+  bool &isDone;
+};
+
 /// A fault in the bound of a predicate.
 enum class Bound { OneMore, OneLess, Extent };
 
@@ -232,6 +257,32 @@ TEST_P(Demands, OtherBoundsAreMissed) {
       EXPECT_EQ(isAccepted, !isDone) << "bound " << number;
       EXPECT_TRUE(number > 0 || isDone || fault == Bound::Extent);
     }
+  }
+}
+
+TEST_P(Demands, DroppedGuardsAreMissed) {
+  bool isDone = true;
+  for (int number = 0; isDone; ++number) {
+    bool isAccepted = accepts(std::make_unique<DropGuard>(number, isDone));
+    EXPECT_EQ(isAccepted, !isDone) << "guard " << number;
+  }
+}
+
+/// The same of guards in the program, once they are there.
+TEST_P(Demands, DroppedGuardsAreMissedOnTile) {
+  OwningOpRef<ModuleOp> safe = build(context, makeCase(GetParam()));
+  ASSERT_TRUE(safe && transform(*safe, exactPipeline));
+  bool isDone = true;
+  for (int number = -1; isDone; ++number) {
+    OwningOpRef<ModuleOp> copy(safe->clone());
+    OpPassManager split(ModuleOp::getOperationName());
+    ASSERT_TRUE(succeeded(parsePassPipeline(claimsPipeline, split)));
+    split.addPass(std::make_unique<DropGuard>(number, isDone));
+    PassManager pm(&context);
+    pm.addPass(verify::createVerifyTileGuards(std::move(split)));
+    bool isAccepted = succeeded(pm.run(*copy));
+    EXPECT_EQ(isAccepted, !isDone) << "guard " << number;
+    isDone |= number < 0;
   }
 }
 

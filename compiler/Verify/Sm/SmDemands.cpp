@@ -1,5 +1,6 @@
 // verify-sm-demands: lowering hands on every demand.
 // SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/Guards.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
@@ -187,6 +188,7 @@ struct Source {
   IndexNames names;
   Demands demands;
   int64_t loops; // that multiply
+  std::set<Unguarded> unguarded = {};
 };
 
 struct VerifySmDemandsPass
@@ -194,7 +196,7 @@ struct VerifySmDemandsPass
   using WrapsPasses::WrapsPasses;
 
   void runOnOperation() override {
-    SmallVector<Source> sources;
+    std::vector<Source> sources;
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
       for (auto kernel : program.getBody().getOps<tile::KernelOp>()) {
         IndexNames names(kernel);
@@ -202,6 +204,9 @@ struct VerifySmDemandsPass
             {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
              program.getVersion().str(), names, Collector::of(kernel, names),
              numProductLoops(kernel)});
+        visitUnguarded(kernel, [&](Operation *, Unguarded kind) {
+          sources.back().unguarded.insert(kind);
+        });
       }
     }
     if (failed(runPipeline(pipeline, getOperation())))
@@ -250,7 +255,16 @@ struct VerifySmDemandsPass
       if (!source.demands.contains(demand))
         return kernel.emitOpError("expects no '")
                << nameOf(demand) << "', which the program does not have";
-    return success();
+    bool isRefused = false;
+    visitUnguarded(kernel, [&](Operation *op, Unguarded kind) {
+      if (isRefused || source.unguarded.contains(kind))
+        return;
+      isRefused = true;
+      op->emitOpError("expects a guard for rows that nothing contributes to, "
+                      "as the program has, found an ")
+          << nameOf(kind);
+    });
+    return failure(isRefused);
   }
 };
 
