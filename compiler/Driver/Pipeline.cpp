@@ -102,7 +102,6 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
   pm.addPass(verify::createVerifySmBounds());
-  pm.addPass(verify::createVerifySmOutputs());
   pm.addPass(verify::createVerifySmAlignment());
 }
 
@@ -132,9 +131,12 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   addSeq(lowering, stage == Emit::SmSeq || hasRoles);
   if (stage != Emit::SmSeq)
     addAsync(lowering, arch, plans);
-  pm.addPass(verify::createVerifySmDemands(std::move(lowering)));
+  auto demands = verify::createVerifySmDemands(std::move(lowering));
   if (stage == Emit::SmSeq)
-    return;
+    return pm.addPass(std::move(demands));
+  OpPassManager emitted(ModuleOp::getOperationName());
+  emitted.addPass(std::move(demands));
+  pm.addPass(verify::createVerifySmOutputs(std::move(emitted)));
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage != Emit::SmAsync)
     pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());

@@ -21,6 +21,10 @@ createVerifyTileGuards(mlir::OpPassManager pipeline = mlir::OpPassManager());
 std::unique_ptr<mlir::Pass>
 createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
+/// `verify-sm-outputs` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifySmOutputs(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 /// `verify-sm-order` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifySmOrder(mlir::OpPassManager pipeline = mlir::OpPassManager());

@@ -191,6 +191,80 @@ struct EditIntegers : PassWrapper<EditIntegers, OperationPass<ModuleOp>> {
   bool &isDone;
 };
 
+/// Lets predicates of products and reductions, and what is masked by them,
+/// speak of a place: index tile number `number` of those that compares use
+/// begins `by` later wherever predicates use it.
+struct MoveMask : PassWrapper<MoveMask, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MoveMask)
+  MoveMask(int number, int64_t by, bool &isDone)
+      : number(number), by(by), isDone(isDone) {}
+
+  void runOnOperation() override {
+    int count = 0;
+    isDone = false;
+    getOperation()->walk([&](sm::RangeOp range) {
+      SmallVector<OpOperand *> uses;
+      for (OpOperand &use : range->getUses())
+        if (isa<arith::SubIOp, arith::CmpIOp, sm::BroadcastOp>(use.getOwner()))
+          uses.push_back(&use);
+      // Rows: the steps that a block takes follow from where its rows are.
+      bool isRows = sm::distOf(range.getType()).getAxes()[0].getName() == "i" &&
+                    llvm::any_of(uses, [](OpOperand *use) {
+                      return isa<sm::BroadcastOp>(use->getOwner());
+                    });
+      if (!isRows || count++ != number)
+        return;
+      OpBuilder b(range);
+      Value shift = arith::ConstantIntOp::create(b, range.getLoc(), by, 32);
+      Value start =
+          arith::AddIOp::create(b, range.getLoc(), range.getStart(), shift);
+      Value moved =
+          sm::RangeOp::create(b, range.getLoc(), range.getType(), start);
+      for (OpOperand *use : uses)
+        if (isa<sm::BroadcastOp>(use->getOwner()))
+          use->set(moved);
+      isDone = true;
+    });
+  }
+
+  int number;
+  int64_t by;
+  bool &isDone;
+};
+
+/// Drops all predicates of the sinks of one step, and what is masked by them:
+/// of step `number` of those with some.
+struct DropStepMasks : PassWrapper<DropStepMasks, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DropStepMasks)
+  DropStepMasks(int number, bool &isDone) : number(number), isDone(isDone) {}
+
+  void runOnOperation() override {
+    int count = 0;
+    isDone = false;
+    getOperation()->walk([&](Block *block) {
+      SmallVector<Operation *> sinks;
+      for (Operation &op : *block)
+        if (isa<sm::ReduceOp, sm::MmaOp>(op) && !presenceOf(&op)->empty())
+          sinks.push_back(&op);
+      if (sinks.empty() || count++ != number)
+        return;
+      for (Operation *sink : sinks)
+        presenceOf(sink)->clear();
+      for (Operation &op : llvm::make_early_inc_range(*block))
+        if (auto select = dyn_cast<arith::SelectOp>(op);
+            select && sm::isRegisterTile(select.getType()) &&
+            !source(select.getCondition()).getDefiningOp<arith::CmpFOp>()) {
+          select.replaceAllUsesWith(select.getTrueValue());
+          select.erase();
+        }
+      isDone = true;
+    });
+  }
+
+  int number;
+  bool &isDone;
+};
+
 /// Gives a kernel a name that it cannot have.
 struct RenameKernel : PassWrapper<RenameKernel, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RenameKernel)
@@ -230,9 +304,24 @@ protected:
     return succeeded(pm.run(*module));
   }
 
+  /// The same of execution with small sizes.
+  bool executes(std::unique_ptr<Pass> edit) {
+    OwningOpRef<ModuleOp> module = program->clone();
+    OpPassManager lowering(ModuleOp::getOperationName());
+    EXPECT_TRUE(succeeded(parsePassPipeline(seqPipeline, lowering)));
+    if (edit)
+      lowering.addPass(std::move(edit));
+    EXPECT_TRUE(succeeded(parsePassPipeline(asyncPipeline, lowering)));
+    PassManager pm(&context);
+    pm.addPass(verify::createVerifySmOutputs(std::move(lowering)));
+    return succeeded(pm.run(*module));
+  }
+
   MLIRContext context;
   OwningOpRef<ModuleOp> program;
 };
+
+TEST_P(Demands, AreExecuted) { EXPECT_TRUE(executes(nullptr)); }
 
 TEST_P(Demands, AreHandedOn) { EXPECT_TRUE(accepts(nullptr)); }
 
@@ -283,6 +372,29 @@ TEST_P(Demands, DroppedGuardsAreMissedOnTile) {
     bool isAccepted = succeeded(pm.run(*copy));
     EXPECT_EQ(isAccepted, !isDone) << "guard " << number;
     isDone |= number < 0;
+  }
+}
+
+/// Rows of a mask that begin later than those of the scores, by one or by a
+/// warpgroup's.
+TEST_P(Demands, MovedMasksAreMissed) {
+  for (int64_t by : {1, 64}) {
+    bool isDone = true;
+    for (int number = 0; isDone; ++number) {
+      bool isAccepted =
+          executes(std::make_unique<MoveMask>(number, by, isDone));
+      EXPECT_EQ(isAccepted, !isDone) << "rows " << number << " by " << by;
+    }
+  }
+}
+
+/// A step whose masks are all gone, so that nothing in the kernel speaks of
+/// them.
+TEST_P(Demands, UnmaskedStepsAreMissed) {
+  bool isDone = true;
+  for (int number = 0; isDone; ++number) {
+    bool isAccepted = executes(std::make_unique<DropStepMasks>(number, isDone));
+    EXPECT_EQ(isAccepted, !isDone) << "step " << number;
   }
 }
 

@@ -105,6 +105,11 @@ bool IndexNames::isNamed(StringRef tensor, size_t dim) const {
   return at != named.end() && at->second;
 }
 
+std::string IndexNames::ofPlace(StringRef tensor, size_t dim) const {
+  auto place = places.find({tensor.str(), dim});
+  return place == places.end() ? "" : place->second;
+}
+
 std::string IndexNames::of(Value index) const {
   if (auto it = names.find(index); it != names.end())
     return it->second;

@@ -25,6 +25,9 @@ public:
   /// Whether the program names all numbers by which it indexes a dimension of a
   /// tensor of integers.
   bool isNamed(llvm::StringRef tensor, size_t dim) const;
+  /// The name of all numbers by which data are indexed in a dimension; empty
+  /// where they are not one.
+  std::string ofPlace(llvm::StringRef tensor, size_t dim) const;
   /// "b", or "2"; "_" where nothing tells.
   std::string of(mlir::Value index) const;
 

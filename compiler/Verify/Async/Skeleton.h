@@ -27,6 +27,8 @@ struct Tracked {
   unsigned id = 0;    // of the number, ring or operation
   int64_t stage = -1; // of a buffer; -1: the whole ring
   Spread spread = Spread::Uniform;
+  /// Where the lanes of a tile lie (Places); 0: not known.
+  unsigned place = 0;
 };
 
 /// What an agent knows of values.
@@ -46,7 +48,8 @@ public:
   }
   /// Nothing is written where nothing is known.
   void set(mlir::Value value, Tracked known) {
-    if (known.kind != Tracked::Kind::None || numbers->find(value))
+    bool isKnown = known.kind != Tracked::Kind::None || known.place != 0;
+    if (isKnown || numbers->find(value))
       (*this)[value] = known;
   }
 

@@ -11,10 +11,12 @@ using namespace selvedge::sm;
 
 SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
                            KernelOp kernel, const Trial &trial,
-                           GlobalMemory *memory)
+                           GlobalMemory *memory, const ProgramSinks *program)
     : integers(integers), numbers(numbers), kernel(kernel), trial(trial),
-      memory(memory), expressions(integers) {
+      memory(memory), program(program), expressions(integers) {
   addAgents(kernel);
+  if (memory)
+    findHeldTensors();
   unsigned threads = 0;
   for (Member &member : members)
     threads += member.threads;
@@ -32,10 +34,18 @@ Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
   Progress progress = applyShared(agent, code);
   if (!memory || progress == Progress::Failed || progress == Progress::Blocked)
     return progress;
-  std::optional<LogicalResult> access = accessTensors(agent, code.op);
-  if (!access)
-    return progress;
-  return failed(*access) ? Progress::Failed : Progress::Advanced;
+  // The warps of a group do the same, each for its lanes.
+  Member &member = memberOf(agent);
+  bool isAlone = member.role && member.role.getSingle();
+  if (isAlone || member.warp == 0) {
+    memory->startAccess([&](InFlightDiagnostic &error) {
+      error << " (" << agent.where().str() << ")";
+      error.attachNote(kernel.getLoc()) << "with " << trial.str(kernel);
+    });
+    if (failed(accessTensors(agent, code.op)) || failed(follow(agent, code.op)))
+      return Progress::Failed;
+  }
+  return Progress::Advanced;
 }
 
 Progress SmAsyncRules::applyShared(Agent &agent, const Instruction &code) {

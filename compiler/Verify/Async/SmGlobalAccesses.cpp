@@ -10,26 +10,12 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-std::optional<LogicalResult> SmAsyncRules::accessTensors(Agent &agent,
-                                                         Operation *op) {
+LogicalResult SmAsyncRules::accessTensors(Agent &agent, Operation *op) {
   if (!isa<LoadOp, StoreOp, CopyOp, CopyAsyncOp, TmaStoreOp>(op))
-    return std::nullopt;
-  // The warps of a group do the same, each for its lanes.
-  Member &member = memberOf(agent);
-  bool isAlone = member.role && member.role.getSingle();
-  if (!isAlone && member.warp != 0)
     return success();
-  memory->startAccess([&](InFlightDiagnostic &error) {
-    error << " (" << agent.where().str() << ")";
-    error.attachNote(kernel.getLoc()) << "with " << trial.str(kernel);
-  });
   if (auto store = dyn_cast<TmaStoreOp>(op))
     return storeBox(agent, store);
-  auto scalar = [&](Value value) -> std::optional<int64_t> {
-    Tracked tracked = agent.values.lookup(value);
-    return tracked.kind == Tracked::Kind::Integer ? integers.known(tracked.id)
-                                                  : std::nullopt;
-  };
+  auto scalar = [&](Value value) { return scalarOf(agent, value); };
   auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
     return memory->elementOf(tensorName(tensor), indices);
   };
@@ -55,10 +41,7 @@ LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
   auto map = cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
   SmallVector<int64_t> start, box(map.getBox());
   for (Value index : op.getIndices()) {
-    Tracked tracked = agent.values.lookup(index);
-    std::optional<int64_t> known = tracked.kind == Tracked::Kind::Integer
-                                       ? integers.known(tracked.id)
-                                       : std::nullopt;
+    std::optional<int64_t> known = scalarOf(agent, index);
     if (!known)
       return op.emitOpError("expects indices that follow from loop counters, "
                             "found ")
@@ -72,7 +55,7 @@ LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
          llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
       if (auto dim = dyn_cast<DimArgAttr>(attr);
           dim && dim.getDim() == pairs.getBy())
-        by = integers.known(agent.values.lookup(argument).id).value_or(0);
+        by = scalarOf(agent, argument).value_or(0);
     if (by <= 0 || box[pairs.getOuter()] % by != 0)
       return op.emitOpError("expects a box of whole pairs");
     start[pairs.getOuter()] /= by;

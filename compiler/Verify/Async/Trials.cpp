@@ -447,6 +447,7 @@ Trial LaunchTrial::of(LaunchOp launch, KernelOp kernel, int64_t block) const {
   trial.blocks = numBlocks(launch);
   trial.tiles = numTiles(launch);
   trial.samples.assign(samples.begin(), samples.end());
+  trial.samples.push_back(callers);
   trial.callers = callers;
   return trial;
 }
@@ -497,9 +498,15 @@ makeLaunchTrials(VariantOp variant,
                  ArrayRef<std::pair<LaunchOp, KernelOp>> launches) {
   auto plan = variant->getParentOfType<PlanOp>();
   SmallVector<Dim> dims(plan.getDims().size());
+  // The least block into which a grid cuts each.
+  SmallVector<int64_t> least(dims.size(), INT64_MAX);
   for (auto [launch, kernel] : launches) {
-    for (auto [symbol, dim] : llvm::enumerate(dims))
-      dim.block = std::max(dim.block, blockOf(launch.getGrid(), symbol));
+    for (auto [symbol, dim] : llvm::enumerate(dims)) {
+      int64_t block = blockOf(launch.getGrid(), symbol);
+      dim.block = std::max(dim.block, block);
+      if (launch.getGrid().isFunctionOfSymbol(symbol))
+        least[symbol] = std::min(least[symbol], block);
+    }
     for (auto [attr, argument] :
          llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
       if (auto name = dyn_cast<DimArgAttr>(attr)) {
@@ -510,6 +517,12 @@ makeLaunchTrials(VariantOp variant,
         dim.step = std::max(dim.step, measured.step);
       }
   }
+  // Launches of few thread blocks: what one takes a row at a time another, that
+  // initialises, takes in long pieces.
+  constexpr int64_t mostBlocks = 32;
+  for (auto [dim, block] : llvm::zip_equal(dims, least))
+    if (block < dim.block / mostBlocks)
+      dim.block = block;
   // What differs along a dim, such as lengths, takes three values.
   auto hasIntegers = [&](unsigned symbol) {
     return llvm::any_of(plan.getTensors().getAsRange<tile::TensorArgAttr>(),
@@ -528,7 +541,8 @@ makeLaunchTrials(VariantOp variant,
       largest = std::max(largest, 2 * dim.block - off);
     }
   std::vector<LaunchTrial> trials;
-  auto add = [&](auto sizeOf, int64_t blocks, ArrayRef<int64_t> samples) {
+  auto add = [&](auto sizeOf, int64_t blocks, ArrayRef<int64_t> samples,
+                 int64_t callers) {
     LaunchTrial trial;
     int64_t others = 2;
     for (auto [symbol, dim] : llvm::enumerate(dims))
@@ -539,24 +553,31 @@ makeLaunchTrials(VariantOp variant,
                                 : std::exchange(others, 5 - others));
     trial.blocks = blocks;
     trial.samples.assign(samples.begin(), samples.end());
-    trial.callers = samples[1];
+    trial.callers = callers;
     if (findTaken(variant, trial, 0))
       trials.push_back(std::move(trial));
   };
   // Steps of all kinds: as many as two blocks of rows have, and another one.
   int64_t step = last ? (last->step ? last->step : last->block) : 1,
           all = std::max<int64_t>(2, largest + step);
-  add([&](const Dim &dim) { return &dim == last ? all : 2 * dim.block - off; },
-      1, {all, 0, step + 1});
+  auto twoBlocks = [&](const Dim &dim) {
+    return &dim == last ? all : 2 * dim.block - off;
+  };
+  // A window as long as the rows has steps that are all in it, and others.
+  add(twoBlocks, 1, {all, 0, step + 1}, largest);
+  if (llvm::any_of(launches, [](const auto &launched) {
+        return hasCallersIntegers(launched.second);
+      }))
+    add(twoBlocks, 1, {all, 0, step + 1}, step - 1);
   add(
       [&](const Dim &dim) {
         return &dim == last ? 2 * dim.block
                             : std::max<int64_t>(1, dim.block / 4);
       },
-      2, {step - 1, 2 * step - 1, step});
+      2, {step - 1, 2 * step - 1, step}, step + 1);
   if (last)
-    add([&](const Dim &dim) { return &dim == last ? 0 : dim.block; }, 2,
-        {0, 0});
+    add([&](const Dim &dim) { return &dim == last ? 0 : dim.block; }, 2, {0, 0},
+        1);
   return trials;
 }
 

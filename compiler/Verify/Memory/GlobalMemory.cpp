@@ -16,7 +16,7 @@ using namespace selvedge::tile;
 
 GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
                            ArrayRef<int64_t> sizes, ArrayRef<int64_t> samples)
-    : samples(samples) {
+    : sizes(sizes), samples(samples) {
   Builder b(dims.getContext());
   SmallVector<Attribute> symbols = llvm::map_to_vector(
       sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
@@ -33,6 +33,16 @@ GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
     if (arg.getRole() != Role::In)
       contents.written.assign(count, Never);
   }
+}
+
+std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
+  Builder b(extent.getContext());
+  SmallVector<Attribute> symbols = llvm::map_to_vector(
+      sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
+  SmallVector<Attribute> result;
+  if (failed(extent.constantFold(symbols, result)))
+    return std::nullopt;
+  return cast<IntegerAttr>(result.front()).getInt();
 }
 
 void GlobalMemory::startLaunch(Operation *kernel) {

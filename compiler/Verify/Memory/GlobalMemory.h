@@ -32,6 +32,10 @@ public:
   std::optional<int64_t> elementOf(llvm::StringRef tensor,
                                    llvm::ArrayRef<int64_t> indices) const;
 
+  /// The size of a dim of the signature, and what is made of sizes.
+  int64_t sizeOf(unsigned dim) const { return sizes[dim]; }
+  std::optional<int64_t> extentOf(mlir::AffineMap extent) const;
+
   /// An access of lanes where all of `presence` is true.
   mlir::LogicalResult load(mlir::Operation *op, llvm::StringRef tensor,
                            mlir::ValueRange indices, mlir::ValueRange presence,
@@ -43,6 +47,15 @@ public:
   mlir::LogicalResult storeBox(mlir::Operation *op, llvm::StringRef tensor,
                                llvm::ArrayRef<int64_t> start,
                                llvm::ArrayRef<int64_t> box);
+
+  /// An error, with what describes the access.
+  mlir::LogicalResult refuse(mlir::InFlightDiagnostic &error) const {
+    describeAccess(error);
+    return mlir::failure();
+  }
+  mlir::LogicalResult refuse(mlir::InFlightDiagnostic &&error) const {
+    return refuse(error);
+  }
 
   /// Whether every element of every output was written.
   mlir::LogicalResult finish(mlir::Operation *plan) const;
@@ -74,17 +87,9 @@ private:
                             int64_t element, bool isCertain);
   static std::string nameOf(const Contents &contents, int64_t element);
 
-  mlir::LogicalResult refuse(mlir::InFlightDiagnostic &error) const {
-    describeAccess(error);
-    return mlir::failure();
-  }
-  mlir::LogicalResult refuse(mlir::InFlightDiagnostic &&error) const {
-    return refuse(error);
-  }
-
   llvm::StringMap<Contents> tensors;
   std::function<void(mlir::InFlightDiagnostic &)> describeAccess;
-  llvm::SmallVector<int64_t, 8> samples;
+  llvm::SmallVector<int64_t, 8> sizes, samples;
   /// Whether the launch initialises: all that it stores are values of elements
   /// that no kernel stores.
   bool initialises = false;

@@ -81,28 +81,38 @@ LaneTile LaneTiles::compute(Value value) {
   if (auto number = dyn_cast_or_null<IntegerAttr>(constantOf(value)))
     return scalarTile(isTruth(value) ? !number.getValue().isZero()
                                      : number.getValue().getSExtValue());
-  if (!type) {
-    std::optional<int64_t> scalar = scalars(value);
-    return scalarTile(scalar && isTruth(value) ? *scalar & 1 : scalar);
-  }
+  if (!type)
+    if (std::optional<int64_t> scalar = scalars(value))
+      return scalarTile(isTruth(value) ? *scalar & 1 : *scalar);
   Operation *def = value.getDefiningOp();
-  if (!def)
-    return {};
-  auto range = [&](Value start) {
-    LaneTile tile;
-    std::optional<int64_t> first = scalars(start);
-    if (!first || type.isDynamicDim(0))
-      return tile;
-    tile.axes = {axisNames(type).front()};
-    tile.extents = {type.getDimSize(0)};
-    tile.values.resize(type.getDimSize(0));
-    for (auto [lane, index] : llvm::enumerate(tile.values))
-      index = *first + static_cast<int64_t>(lane);
+  return def ? computeOp(def) : LaneTile();
+}
+
+LaneTile LaneTiles::computeRange(RankedTensorType type, Value start) {
+  StringAttr axis = axisNames(type).front();
+  std::optional<int64_t> first =
+      selectedStarts ? selectedStarts(axis) : scalars(start);
+  std::optional<SmallVector<int64_t>> lanes =
+      selectedLanes ? selectedLanes(axis) : std::nullopt;
+  if (!lanes && !type.isDynamicDim(0))
+    lanes = llvm::to_vector(llvm::seq<int64_t>(0, type.getDimSize(0)));
+  LaneTile tile;
+  if (!first || !lanes)
     return tile;
-  };
+  tile.axes = {axis};
+  tile.extents = {static_cast<int64_t>(lanes->size())};
+  tile.values.clear();
+  for (int64_t lane : *lanes)
+    tile.values.push_back(*first + lane);
+  return tile;
+}
+
+LaneTile LaneTiles::computeOp(Operation *def) {
   return llvm::TypeSwitch<Operation *, LaneTile>(def)
-      .Case<sm::RangeOp, tile::RangeOp>(
-          [&](auto op) { return range(op.getStart()); })
+      .Case<sm::RangeOp, tile::RangeOp>([&](auto op) {
+        return computeRange(cast<RankedTensorType>(op.getType()),
+                            op.getStart());
+      })
       .Case<sm::SplatOp, tile::SplatOp, sm::BroadcastOp, tile::BroadcastOp,
             sm::RelayoutOp, tile::KnownOp>(
           [&](auto op) { return of(op->getOperand(0)); })

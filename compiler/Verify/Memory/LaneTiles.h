@@ -72,9 +72,21 @@ public:
   LaneTiles(Scalars scalars, Elements elements)
       : scalars(scalars), elements(elements) {}
 
+  /// Of each axis only some lanes, and where its ranges start, wherever the
+  /// kernel has them start.
+  using SelectedLanes = std::function<std::optional<llvm::SmallVector<int64_t>>(
+      mlir::StringAttr)>;
+  using Starts = std::function<std::optional<int64_t>(mlir::StringAttr)>;
+  void select(SelectedLanes lanes, Starts starts) {
+    selectedLanes = std::move(lanes);
+    selectedStarts = std::move(starts);
+  }
+
   const LaneTile &of(mlir::Value value);
 
 private:
+  LaneTile computeRange(mlir::RankedTensorType type, mlir::Value start);
+  LaneTile computeOp(mlir::Operation *op);
   LaneTile compute(mlir::Value value);
   LaneTile computeLoad(mlir::Operation *load, mlir::Value tensor,
                        mlir::ValueRange indices, mlir::ValueRange presence);
@@ -82,6 +94,8 @@ private:
 
   Scalars scalars;
   Elements elements;
+  SelectedLanes selectedLanes;
+  Starts selectedStarts;
   llvm::DenseMap<mlir::Value, std::unique_ptr<LaneTile>> known;
 };
 

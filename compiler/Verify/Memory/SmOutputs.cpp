@@ -3,6 +3,7 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Threading.h"
@@ -24,8 +25,9 @@ constexpr uint64_t maxSteps = 1 << 21;
 /// the ways.
 class Blocks {
 public:
-  explicit Blocks(KernelOp kernel)
-      : kernel(kernel), skeleton(integers, paths, /*stages=*/1) {}
+  Blocks(KernelOp kernel, const ProgramSinks *program)
+      : kernel(kernel), program(program),
+        skeleton(integers, paths, /*stages=*/1) {}
 
   LogicalResult run(const Trial &trial, GlobalMemory &memory) {
     skeleton.readFrom(
@@ -33,7 +35,8 @@ public:
     integers.startPath();
     skeleton.startPath(trial.samples, /*alternate=*/false, trial.callers);
     paths = {};
-    SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial, &memory);
+    SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial, &memory,
+                       program);
     MutableArrayRef<Agent> agents = rules.getAgents();
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());
@@ -76,21 +79,64 @@ private:
   }
 
   KernelOp kernel;
+  const ProgramSinks *program;
   Integers integers;
   Paths paths;
   Skeleton skeleton;
 };
 
-struct VerifySmOutputsPass : impl::VerifySmOutputsBase<VerifySmOutputsPass> {
+/// What kernels are made of, by name: the kernels of programs.
+class Programs {
+public:
+  explicit Programs(ModuleOp module) {
+    for (auto program : module.getOps<tile::ProgramOp>())
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+        known.push_back(
+            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
+             program.getVersion().str(), ProgramSinks(kernel)});
+  }
+
+  /// Null where there is none.
+  const ProgramSinks *of(KernelOp kernel) const {
+    const ProgramSinks *general = nullptr;
+    for (const Source &source : known) {
+      StringRef variant = kernel.getSymName();
+      if (!variant.consume_front(source.prefix) || variant.contains('_'))
+        continue;
+      if (source.version == variant)
+        return &source.sinks;
+      if (source.version.empty())
+        general = &source.sinks;
+    }
+    return general;
+  }
+
+private:
+  struct Source {
+    std::string prefix, version;
+    ProgramSinks sinks;
+  };
+  std::vector<Source> known;
+};
+
+struct VerifySmOutputsPass
+    : WrapsPasses<impl::VerifySmOutputsBase<VerifySmOutputsPass>> {
+  using WrapsPasses::WrapsPasses;
+
   void runOnOperation() override {
-    markAllAnalysesPreserved();
+    // A copy that the passes do not see.
+    OwningOpRef<ModuleOp> copy(getOperation().clone());
+    if (failed(runPipeline(pipeline, getOperation())))
+      return signalPassFailure();
+    Programs programs(*copy);
     SymbolTable symbols(getOperation());
     SmallVector<VariantOp> variants;
     getOperation().walk(
         [&](VariantOp variant) { variants.push_back(variant); });
     if (failed(failableParallelForEach(
-            &getContext(), variants,
-            [&](VariantOp variant) { return check(variant, symbols); })))
+            &getContext(), variants, [&](VariantOp variant) {
+              return check(variant, symbols, programs);
+            })))
       signalPassFailure();
   }
 
@@ -105,7 +151,8 @@ struct VerifySmOutputsPass : impl::VerifySmOutputsBase<VerifySmOutputsPass> {
     return success();
   }
 
-  static LogicalResult check(VariantOp variant, const SymbolTable &symbols) {
+  static LogicalResult check(VariantOp variant, const SymbolTable &symbols,
+                             const Programs &programs) {
     auto plan = variant->getParentOfType<PlanOp>();
     SmallVector<std::pair<LaunchOp, KernelOp>> launches;
     for (auto launch : variant.getBody().getOps<LaunchOp>()) {
@@ -119,7 +166,7 @@ struct VerifySmOutputsPass : impl::VerifySmOutputsBase<VerifySmOutputsPass> {
     }
     std::deque<Blocks> blocks;
     for (auto [launch, kernel] : launches)
-      blocks.emplace_back(kernel);
+      blocks.emplace_back(kernel, programs.of(kernel));
     for (const LaunchTrial &trial : makeLaunchTrials(variant, launches)) {
       GlobalMemory memory(plan.getDims(), plan.getTensors(), trial.sizes,
                           trial.samples);
@@ -138,4 +185,9 @@ struct VerifySmOutputsPass : impl::VerifySmOutputsBase<VerifySmOutputsPass> {
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createVerifySmOutputs(OpPassManager pipeline) {
+  return std::make_unique<VerifySmOutputsPass>(std::move(pipeline));
+}
+
 } // namespace selvedge::verify
