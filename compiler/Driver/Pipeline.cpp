@@ -118,7 +118,8 @@ void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
 }
 
 void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                         const ChosenPlans &plans, MaskMode masks) {
+                         const ChosenPlans &plans, MaskMode masks,
+                         ModuleOp written) {
   if (stage == Emit::Tile)
     return;
   OpPassManager bound(ModuleOp::getOperationName());
@@ -136,7 +137,7 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
     return pm.addPass(std::move(demands));
   OpPassManager emitted(ModuleOp::getOperationName());
   emitted.addPass(std::move(demands));
-  pm.addPass(verify::createVerifySmOutputs(std::move(emitted)));
+  pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written));
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage != Emit::SmAsync)
     pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());

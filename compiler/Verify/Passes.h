@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_PASSES_H
 
 #include "dialect/Sm/Sm.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -21,9 +22,12 @@ createVerifyTileGuards(mlir::OpPassManager pipeline = mlir::OpPassManager());
 std::unique_ptr<mlir::Pass>
 createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
-/// `verify-sm-outputs` of the passes in `pipeline`.
+/// `verify-sm-outputs` of the passes in `pipeline`; `written` has the programs
+/// that kernels are compared with, as they were before all passes. None: those
+/// before `pipeline`.
 std::unique_ptr<mlir::Pass>
-createVerifySmOutputs(mlir::OpPassManager pipeline = mlir::OpPassManager());
+createVerifySmOutputs(mlir::OpPassManager pipeline = mlir::OpPassManager(),
+                      mlir::ModuleOp written = {});
 
 /// `verify-sm-order` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>

@@ -256,8 +256,8 @@ def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
     Refused: the same in the other order, without the first launch, or with a grid of one thread block less.
 
     Runs the passes `of` first, which lower `tile` to `sm`, if there are any. Then each tile of registers is followed from where its elements were loaded to where they are stored: by axis the
-    index of the first lane, and the coordinates that data are indexed with. What an operation joins must lie at one place, and wherever a product or reduction is executed its lanes must be those
-    that the program has there: its presence, computed for that place.
+    index of the first lane, and the coordinates that data are indexed with. What an operation joins must lie at one place, and wherever a product, reduction or load is executed its lanes must
+    be those that the program has there: its presence, computed for that place. The program is the one before all passes, if the driver has kept it.
 
     Refused: a causal mask made of rows that begin one later than those of the scores; a step without predicates where the program has absent lanes.
   }];

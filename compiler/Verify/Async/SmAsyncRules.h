@@ -110,6 +110,10 @@ private:
                                 mlir::ValueRange operands,
                                 mlir::ValueRange presence,
                                 Places::Number place);
+  mlir::LogicalResult checkLoad(Agent &agent, mlir::Operation *op,
+                                const std::string &tensor, mlir::Value loaded,
+                                mlir::ValueRange presence,
+                                Places::Number place);
   /// Of what a dimension of a tensor is indexed with, and all of them.
   Places::Number placeOfIndex(Agent &agent, llvm::StringRef tensor, size_t dim,
                               mlir::Value index);

@@ -139,6 +139,18 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
                         << places.str(place));
 }
 
+LogicalResult SmAsyncRules::checkLoad(Agent &agent, Operation *op,
+                                      const std::string &tensor, Value loaded,
+                                      ValueRange presence, Number place) {
+  // A tile that does not exist as a whole is loaded ahead of what needs it.
+  for (Value p : presence)
+    if (p.getType().isInteger() && scalarOf(agent, p).value_or(0) == 0)
+      return success();
+  return checkSink(agent, op, nameOfLoad(tensor),
+                   axisNames(loaded.getType()).front(), loaded, presence,
+                   place);
+}
+
 LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
   auto set = [&](Value value, Number place) {
     if (place != 0 || agent.values.lookup(value).place != 0)
@@ -174,14 +186,18 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
           return success();
         if (failed(joinIndices(agent, op, tensorName(load.getTensor()),
                                load.getIndices(), place)) ||
-            failed(joinPlaces(agent, op, load.getPresence(), place)))
+            failed(joinPlaces(agent, op, load.getPresence(), place)) ||
+            failed(checkLoad(agent, op, tensorName(load.getTensor()), load,
+                             load.getPresence(), place)))
           return LogicalResult(failure());
         return set(load, place);
       })
       .Case<CopyOp, CopyAsyncOp>([&](auto copy) {
         if (failed(joinIndices(agent, op, tensorName(copy.getTensor()),
                                copy.getIndices(), place)) ||
-            failed(joinPlaces(agent, op, copy.getPresence(), place)))
+            failed(joinPlaces(agent, op, copy.getPresence(), place)) ||
+            failed(checkLoad(agent, op, tensorName(copy.getTensor()),
+                             copy.getBuffer(), copy.getPresence(), place)))
           return LogicalResult(failure());
         return set(copy.getBuffer(), place);
       })
@@ -197,7 +213,9 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
         if (slot.getIndices().empty() || tensor == held.end())
           return success();
         if (failed(joinBox(agent, op, tensor->second.tensor, slot.getIndices(),
-                           slot.getType(), tensor->second.rowDim, place)))
+                           slot.getType(), tensor->second.rowDim, place)) ||
+            failed(checkLoad(agent, op, tensor->second.tensor, slot,
+                             slot.getPresence(), place)))
           return LogicalResult(failure());
         return set(slot, place);
       })

@@ -23,6 +23,8 @@ std::string nameOfProduct(StringAttr axis) {
   return "product over " + axis.str();
 }
 
+std::string nameOfLoad(StringRef tensor) { return ("load of " + tensor).str(); }
+
 ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
   kernel.walk([&](Operation *op) {
     if (auto dot = dyn_cast<DotOp>(op)) {
@@ -30,6 +32,12 @@ ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
       if (dot.getOver().size() == 1)
         add(nameOfProduct(cast<StringAttr>(dot.getOver()[0])),
             dot.getPresence());
+    } else if (auto step = dyn_cast<SoftmaxUpdateOp>(op)) {
+      for (Combine kind : {Combine::Max, Combine::Add})
+        add(nameOfReduction(kind, step.getOverAttr()), step.getPresence());
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
+      if (isTile(load.getType()))
+        add(nameOfLoad(tensorName(load.getTensor())), load.getPresence());
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       if (reduce.getOver().size() == 1)
         add(nameOfReduction(reduce.getKind(),

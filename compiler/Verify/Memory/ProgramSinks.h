@@ -10,7 +10,7 @@
 namespace selvedge::verify {
 
 /// Which lanes contribute to the products and reductions of a kernel of `tile`,
-/// as functions of where they lie.
+/// and which it loads, as functions of where they lie.
 class ProgramSinks {
 public:
   explicit ProgramSinks(tile::KernelOp kernel);
@@ -24,8 +24,9 @@ public:
 
   /// Lanes of a sink where it is executed.
   struct Lanes {
-    /// "product over j", "max over j"
+    /// "product over j", "max over j", "load of k"
     std::string sink;
+    /// The axis of which all lanes are compared.
     mlir::StringAttr over;
     /// Axes with their extents.
     llvm::SmallVector<std::pair<mlir::StringAttr, int64_t>, 2> axes;
@@ -56,9 +57,11 @@ private:
   std::map<std::string, std::vector<Presence>> sinks;
 };
 
-/// "max over j", "product over j"
+/// "max over j", "product over j".
 std::string nameOfReduction(tile::Combine kind, mlir::StringAttr axis);
 std::string nameOfProduct(mlir::StringAttr axis);
+/// "load of k"
+std::string nameOfLoad(llvm::StringRef tensor);
 
 } // namespace selvedge::verify
 

@@ -88,24 +88,26 @@ private:
 /// What kernels are made of, by name: the kernels of programs.
 class Programs {
 public:
-  explicit Programs(ModuleOp module) {
-    for (auto program : module.getOps<tile::ProgramOp>())
-      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
-        known.push_back(
-            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
-             program.getVersion().str(), ProgramSinks(kernel)});
+  /// The programs as the front end has written them, if they are given, and as
+  /// they were before they were lowered.
+  Programs(ModuleOp written, ModuleOp bound) {
+    if (written)
+      add(written);
+    numWritten = known.size();
+    add(bound);
   }
 
   /// Null where there is none.
   const ProgramSinks *of(KernelOp kernel) const {
     const ProgramSinks *general = nullptr;
-    for (const Source &source : known) {
+    for (auto [i, source] : llvm::enumerate(known)) {
       StringRef variant = kernel.getSymName();
       if (!variant.consume_front(source.prefix) || variant.contains('_'))
         continue;
-      if (source.version == variant)
+      // Packed rows are axes that nobody has written.
+      if (source.version == variant && (source.isPacked || numWritten == 0))
         return &source.sinks;
-      if (source.version.empty())
+      if (source.version.empty() && !general)
         general = &source.sinks;
     }
     return general;
@@ -114,21 +116,33 @@ public:
 private:
   struct Source {
     std::string prefix, version;
+    bool isPacked;
     ProgramSinks sinks;
   };
+  void add(ModuleOp module) {
+    for (auto program : module.getOps<tile::ProgramOp>())
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+        known.push_back(
+            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
+             program.getVersion().str(), program.getPackedOf().has_value(),
+             ProgramSinks(kernel)});
+  }
+
   std::vector<Source> known;
+  size_t numWritten = 0;
 };
 
 struct VerifySmOutputsPass
     : WrapsPasses<impl::VerifySmOutputsBase<VerifySmOutputsPass>> {
-  using WrapsPasses::WrapsPasses;
+  VerifySmOutputsPass(OpPassManager pipeline, ModuleOp written)
+      : WrapsPasses(std::move(pipeline)), written(written) {}
 
   void runOnOperation() override {
     // A copy that the passes do not see.
     OwningOpRef<ModuleOp> copy(getOperation().clone());
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
-    Programs programs(*copy);
+    Programs programs(written, *copy);
     SymbolTable symbols(getOperation());
     SmallVector<VariantOp> variants;
     getOperation().walk(
@@ -182,12 +196,15 @@ struct VerifySmOutputsPass
     }
     return success();
   }
+
+  ModuleOp written;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createVerifySmOutputs(OpPassManager pipeline) {
-  return std::make_unique<VerifySmOutputsPass>(std::move(pipeline));
+std::unique_ptr<Pass> createVerifySmOutputs(OpPassManager pipeline,
+                                            ModuleOp written) {
+  return std::make_unique<VerifySmOutputsPass>(std::move(pipeline), written);
 }
 
 } // namespace selvedge::verify
