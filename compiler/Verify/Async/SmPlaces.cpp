@@ -111,7 +111,8 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
                                       Number place) {
   if (!program)
     return success();
-  ProgramSinks::Lanes lanes{sink, over, {}, place, presence};
+  bool isLoad = isa<LoadOp, CopyOp, CopyAsyncOp, SlotOp>(op);
+  ProgramSinks::Lanes lanes{sink, over, {}, place, presence, isLoad};
   auto add = [&](StringAttr axis, int64_t extent) {
     if (llvm::none_of(lanes.axes,
                       [&](const auto &known) { return known.first == axis; }))

@@ -32,6 +32,9 @@ public:
     llvm::SmallVector<std::pair<mlir::StringAttr, int64_t>, 2> axes;
     Places::Number place;
     mlir::ValueRange presence;
+    /// Whether there may be fewer than in the program: a load may leave out
+    /// what nobody will see.
+    bool mayBeFewer = false;
   };
   /// Compares the presence of a sink of `sm` with that of the program for some
   /// of its rows; returns what is wrong, empty for nothing.
