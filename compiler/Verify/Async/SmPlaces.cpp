@@ -105,6 +105,13 @@ LogicalResult SmAsyncRules::joinBox(Agent &agent, Operation *op,
   return success();
 }
 
+static bool isMaximum(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<ReduceOp, FoldOp>(
+          [](auto reduce) { return reduce.getKind() == tile::Combine::Max; })
+      .Default([](Operation *) { return false; });
+}
+
 LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
                                       const std::string &sink, StringAttr over,
                                       ValueRange operands, ValueRange presence,
@@ -112,7 +119,11 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
   if (!program)
     return success();
   bool isLoad = isa<LoadOp, CopyOp, CopyAsyncOp, SlotOp>(op);
-  ProgramSinks::Lanes lanes{sink, over, {}, place, presence, isLoad};
+  ProgramSinks::Lanes lanes{sink,  over, {}, place, llvm::to_vector(presence),
+                            isLoad};
+  // What a mask removes is no less than what the presence says, and no more.
+  if (isMaximum(op))
+    collectMasks(op->getOperand(0), lanes.presence);
   auto add = [&](StringAttr axis, int64_t extent) {
     if (llvm::none_of(lanes.axes,
                       [&](const auto &known) { return known.first == axis; }))

@@ -35,6 +35,12 @@ public:
   /// The size of a dim of the signature, and what is made of sizes.
   int64_t sizeOf(unsigned dim) const { return sizes[dim]; }
   std::optional<int64_t> extentOf(mlir::AffineMap extent) const;
+  /// Sizes, and integers in memory: where something may end.
+  llvm::SmallVector<int64_t, 16> getEnds() const {
+    llvm::SmallVector<int64_t, 16> ends(sizes.begin(), sizes.end());
+    llvm::append_range(ends, samples);
+    return ends;
+  }
 
   /// An access of lanes where all of `presence` is true.
   mlir::LogicalResult load(mlir::Operation *op, llvm::StringRef tensor,

@@ -23,6 +23,24 @@ std::string nameOfProduct(StringAttr axis) {
   return "product over " + axis.str();
 }
 
+void collectMasks(Value value, SmallVectorImpl<Value> &conditions) {
+  value = strip(value);
+  Operation *def = value.getDefiningOp();
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(def)) {
+    auto absent =
+        dyn_cast_or_null<FloatAttr>(constantOf(strip(select.getFalseValue())));
+    bool isMask = absent && absent.getValue().isInfinity() &&
+                  absent.getValue().isNegative();
+    if (!isMask)
+      return;
+    conditions.push_back(select.getCondition());
+    collectMasks(select.getTrueValue(), conditions);
+  } else if (isa_and_nonnull<arith::MulFOp>(def)) {
+    for (Value factor : def->getOperands())
+      collectMasks(factor, conditions);
+  }
+}
+
 std::string nameOfLoad(StringRef tensor) { return ("load of " + tensor).str(); }
 
 ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
@@ -34,7 +52,8 @@ ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
             dot.getPresence());
     } else if (auto step = dyn_cast<SoftmaxUpdateOp>(op)) {
       for (Combine kind : {Combine::Max, Combine::Add})
-        add(nameOfReduction(kind, step.getOverAttr()), step.getPresence());
+        add(nameOfReduction(kind, step.getOverAttr()), step.getPresence(),
+            kind == Combine::Max ? step.getScores() : Value());
     } else if (auto load = dyn_cast<LoadOp>(op)) {
       if (isTile(load.getType()))
         add(nameOfLoad(tensorName(load.getTensor())), load.getPresence());
@@ -42,7 +61,8 @@ ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
       if (reduce.getOver().size() == 1)
         add(nameOfReduction(reduce.getKind(),
                             cast<StringAttr>(reduce.getOver()[0])),
-            reduce.getPresence());
+            reduce.getPresence(),
+            reduce.getKind() == Combine::Max ? reduce.getSource() : Value());
       else
         // Which of them a predicate belongs to lowering decides.
         for (auto axis : reduce.getOver().getAsRange<StringAttr>())
@@ -90,8 +110,11 @@ ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
   }
 }
 
-void ProgramSinks::add(const std::string &sink, ValueRange presence) {
-  sinks[sink].push_back(Presence(presence));
+void ProgramSinks::add(const std::string &sink, ValueRange presence,
+                       Value maximised) {
+  Presence &conditions = sinks[sink].emplace_back(presence);
+  if (maximised)
+    collectMasks(maximised, conditions);
 }
 
 std::optional<int64_t> ProgramSinks::scalarOf(Value value, Places::Number place,
@@ -126,6 +149,18 @@ std::string ProgramSinks::check(const Lanes &found, const Places &places,
   auto known = sinks.find(found.sink);
   if (known == sinks.end() || known->second.empty())
     return "";
+  auto startOf = [&](StringAttr axis) {
+    return places.find(found.place, axis);
+  };
+  // How many lanes along an axis of the kernel's exist.
+  auto countOf = [&](StringAttr axis) -> std::optional<int64_t> {
+    for (auto range : kernel.getRanges().getAsRange<IterAttr>())
+      if (std::optional<int64_t> start = startOf(axis);
+          start && range.getName() == axis)
+        if (std::optional<int64_t> extent = memory.extentOf(range.getExtent()))
+          return *extent - *start;
+    return std::nullopt;
+  };
   // All that a row sees is compared, of the first, middle and last row; of
   // long ones a part.
   constexpr int64_t longest = 256;
@@ -133,19 +168,23 @@ std::string ProgramSinks::check(const Lanes &found, const Places &places,
     for (auto [name, extent] : found.axes) {
       if (name != axis)
         continue;
-      if (axis != found.over)
-        return SmallVector<int64_t>{0, extent / 2, extent - 1};
-      SmallVector<int64_t> lanes;
+      if (axis != found.over) {
+        int64_t last = std::min(countOf(axis).value_or(extent), extent) - 1;
+        return SmallVector<int64_t>{0, extent / 2, std::max<int64_t>(0, last)};
+      }
       int64_t step = extent > longest ? extent / (longest / 2) : 1;
-      for (int64_t lane = 0; lane < extent - 1; lane += step)
-        lanes.push_back(lane);
-      lanes.push_back(extent - 1);
-      return lanes;
+      std::set<int64_t> lanes{extent - 1};
+      for (int64_t lane = 0; lane < extent; lane += step)
+        lanes.insert(lane);
+      // Where a dim or a length ends.
+      for (int64_t end : memory.getEnds())
+        for (int64_t index : {end - 1, end})
+          if (int64_t lane = index - startOf(axis).value_or(0);
+              lane >= 0 && lane < extent)
+            lanes.insert(lane);
+      return SmallVector<int64_t>(lanes.begin(), lanes.end());
     }
     return std::nullopt;
-  };
-  auto startOf = [&](StringAttr axis) {
-    return places.find(found.place, axis);
   };
   auto programScalar = [&](Value value) {
     return scalarOf(value, found.place, places, memory, callers);
@@ -158,17 +197,15 @@ std::string ProgramSinks::check(const Lanes &found, const Places &places,
   program.select(lanesOf, startOf);
   // Rows past the end contribute to nothing that is stored.
   std::vector<LaneTile> existing;
-  for (auto attr : kernel.getRanges().getAsRange<IterAttr>())
-    if (std::optional<int64_t> start = startOf(attr.getName()),
-        extent = memory.extentOf(attr.getExtent());
-        start && extent && lanesOf(attr.getName())) {
+  for (auto [axis, extent] : found.axes)
+    if (std::optional<int64_t> count = countOf(axis)) {
+      SmallVector<int64_t> lanes = *lanesOf(axis);
       LaneTile &tile = existing.emplace_back();
-      SmallVector<int64_t> lanes = *lanesOf(attr.getName());
-      tile.axes = {attr.getName()};
+      tile.axes = {axis};
       tile.extents = {static_cast<int64_t>(lanes.size())};
       tile.values.clear();
       for (int64_t lane : lanes)
-        tile.values.push_back(*start + lane < *extent);
+        tile.values.push_back(lane < *count);
     }
   std::string wrong;
   for (const Presence &presence : known->second) {

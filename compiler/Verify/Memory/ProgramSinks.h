@@ -31,7 +31,7 @@ public:
     /// Axes with their extents.
     llvm::SmallVector<std::pair<mlir::StringAttr, int64_t>, 2> axes;
     Places::Number place;
-    mlir::ValueRange presence;
+    llvm::SmallVector<mlir::Value> presence;
     /// Whether there may be fewer than in the program: a load may leave out
     /// what nobody will see.
     bool mayBeFewer = false;
@@ -46,7 +46,8 @@ public:
 private:
   using Presence = llvm::SmallVector<mlir::Value, 4>;
 
-  void add(const std::string &sink, mlir::ValueRange presence);
+  void add(const std::string &sink, mlir::ValueRange presence,
+           mlir::Value maximised = {});
   std::optional<int64_t> scalarOf(mlir::Value value, Places::Number place,
                                   const Places &places,
                                   const GlobalMemory &memory,
@@ -63,6 +64,10 @@ private:
 /// "max over j", "product over j".
 std::string nameOfReduction(tile::Combine kind, mlir::StringAttr axis);
 std::string nameOfProduct(mlir::StringAttr axis);
+/// The conditions of selects to -inf by which lanes of a tile of scores are
+/// removed.
+void collectMasks(mlir::Value value,
+                  llvm::SmallVectorImpl<mlir::Value> &conditions);
 /// "load of k"
 std::string nameOfLoad(llvm::StringRef tensor);
 

@@ -1,6 +1,7 @@
 // verify-sm-outputs: what is emitted writes every output element once.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/LaunchTrials.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
