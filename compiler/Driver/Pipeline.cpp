@@ -45,7 +45,9 @@ void addSafety(OpPassManager &pm, MaskMode masks) {
 void addVersions(OpPassManager &pm, StringRef arch) {
   pm.addPass(schedule::createTileSplitVariants({arch.str()}));
   pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
-  pm.addPass(schedule::createTileExpandSoftmax());
+  OpPassManager softmax(ModuleOp::getOperationName());
+  softmax.addPass(schedule::createTileExpandSoftmax());
+  pm.addPass(verify::createVerifyTileGuards(std::move(softmax)));
   pm.addPass(createCSEPass());
   pm.addPass(schedule::createTileRowClasses({arch.str()}));
   pm.addPass(
@@ -66,12 +68,15 @@ void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
   addCleanUp(pm);
 }
 
-void addSeq(OpPassManager &pm) {
+/// With `bounds` accesses to memory are checked: of kernels without roles that
+/// is done once more in form async.
+void addSeq(OpPassManager &pm, bool bounds) {
   pm.addPass(schedule::createTileToSm());
   addCleanUp(pm);
   pm.addPass(verify::createStripAttributes());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
-  pm.addPass(verify::createVerifySmBounds());
+  if (bounds)
+    pm.addPass(verify::createVerifySmBounds());
 }
 
 /// Copies that run ahead, and roles where the target has them.
@@ -96,6 +101,7 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
   pm.addPass(createCSEPass());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
   pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
+  pm.addPass(verify::createVerifySmBounds());
   pm.addPass(verify::createVerifySmAlignment());
 }
 
@@ -112,19 +118,26 @@ void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
 }
 
 void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                         const ChosenPlans &plans, MaskMode masks) {
+                         const ChosenPlans &plans, MaskMode masks,
+                         ModuleOp written) {
   if (stage == Emit::Tile)
     return;
-  addBound(pm, arch, plans, masks);
+  OpPassManager bound(ModuleOp::getOperationName());
+  addBound(bound, arch, plans, masks);
+  pm.addPass(verify::createVerifyTileGuards(std::move(bound)));
   if (stage == Emit::TileBound)
     return;
   OpPassManager lowering(ModuleOp::getOperationName());
-  addSeq(lowering);
+  bool hasRoles = targetInfo(arch)->hasWarpgroups;
+  addSeq(lowering, stage == Emit::SmSeq || hasRoles);
   if (stage != Emit::SmSeq)
     addAsync(lowering, arch, plans);
-  pm.addPass(verify::createVerifySmDemands(std::move(lowering)));
+  auto demands = verify::createVerifySmDemands(std::move(lowering));
   if (stage == Emit::SmSeq)
-    return;
+    return pm.addPass(std::move(demands));
+  OpPassManager emitted(ModuleOp::getOperationName());
+  emitted.addPass(std::move(demands));
+  pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written));
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage != Emit::SmAsync)
     pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());

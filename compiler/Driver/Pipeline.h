@@ -37,10 +37,11 @@ void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
 
 /// Appends the passes from there to `stage`, at most to Emit::SmFinal. Behind
 /// Emit::SmAsync, which is what is verified of any kernel, no pass changes
-/// values.
+/// values. Kernels are compared with `written`, the programs before all passes.
 void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
                          llvm::StringRef arch, const ChosenPlans &plans = {},
-                         MaskMode masks = MaskMode::Tile);
+                         MaskMode masks = MaskMode::Tile,
+                         mlir::ModuleOp written = {});
 
 /// Appends the passes from there to per-thread code, which all later stages
 /// need, and those that clean it up, kernel by kernel: then it is

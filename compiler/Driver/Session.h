@@ -100,7 +100,7 @@ private:
 
   const CompileRequest &request;
   mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module, unbound;
+  mlir::OwningOpRef<mlir::ModuleOp> module, unbound, written;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   std::string ptxas, opName, programDiagnostics;

@@ -130,6 +130,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   if (unbound || stage == Emit::Tile)
     return true;
   OwningOpRef<ModuleOp> program = std::move(module);
+  written = program->clone();
   auto build = [&](OpPassManager &pm) {
     buildProgramPipeline(pm, stage, request.arch, request.masks);
   };
@@ -193,7 +194,8 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
   bool hasRoles = targetInfo(request.arch)->hasWarpgroups;
   plans.isStrict = request.isStrict;
   auto build = [&](OpPassManager &pm) {
-    buildKernelPipeline(pm, stage, request.arch, plans, request.masks);
+    buildKernelPipeline(pm, stage, request.arch, plans, request.masks,
+                        *written);
   };
   while (true) {
     PassOutcome outcome = attempt(*unbound, build, observe);

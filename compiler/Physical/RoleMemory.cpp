@@ -93,8 +93,11 @@ RoleMemory::Problem RoleMemory::copy(Warps warps, StageId stage, TileRef data,
 }
 
 void RoleMemory::fence(Warps warps) {
-  for (Warp &warp : warps)
+  for (Warp &warp : warps) {
     warp.view.fenced.join(warp.view.seen);
+    // What it writes from now on is not fenced.
+    warp.view.seen.set(warp.index, warp.view.seen.at(warp.index) + 1);
+  }
 }
 
 } // namespace selvedge::physical

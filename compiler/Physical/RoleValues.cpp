@@ -16,18 +16,28 @@ using reference::TileValue;
 namespace {
 
 /// How a buffer lies in a tensor: its columns along the last dimension, its
-/// rows along the one in which the box is as high.
+/// rows along the one in which the box is as high, or along that and another,
+/// if rows are pairs.
 struct Box {
   reference::Tensor &tensor;
   size_t rowDim;
   ArrayRef<int64_t> at;
+  /// The second dimension of pairs, and how many there are to an index of the
+  /// first; none: rows are indices.
+  std::optional<size_t> inner;
+  int64_t by = 1;
 
   /// The element in a row and column; -1 outside of the tensor.
   int64_t element(int64_t row, int64_t col) const {
     int64_t position = 0;
     for (auto [d, extent] : llvm::enumerate(tensor.shape)) {
-      int64_t index = at[d] + (d == rowDim ? row : 0) +
-                      (d + 1 == tensor.shape.size() ? col : 0);
+      int64_t index = at[d];
+      if (d == rowDim)
+        index = (index + row) / by;
+      else if (d == inner)
+        index += (at[rowDim] + row) % by;
+      if (d + 1 == tensor.shape.size())
+        index += col;
       if (index < 0 || index >= extent)
         return -1;
       position = position * extent + index;
@@ -36,15 +46,28 @@ struct Box {
   }
 };
 
-size_t rowDimOf(Operation *op, Value map, int64_t rows) {
+} // namespace
+
+static Box boxOf(Operation *op, Value map, reference::Tensor &tensor,
+                 int64_t rows, ArrayRef<int64_t> at,
+                 llvm::function_ref<int64_t(Value)> integer) {
   auto kernel = op->getParentOfType<sm::KernelOp>();
   auto arg = cast<sm::TensorMapArgAttr>(
       kernel.getArgs()[cast<BlockArgument>(map).getArgNumber()]);
-  ArrayRef<int64_t> box = arg.getBox().drop_back();
-  return std::distance(box.begin(), llvm::find(box, rows));
+  ArrayRef<int64_t> extents = arg.getBox().drop_back();
+  Box box{tensor,
+          static_cast<size_t>(
+              std::distance(extents.begin(), llvm::find(extents, rows))),
+          at, std::nullopt};
+  if (sm::PairsAttr pairs = arg.getPairs()) {
+    box.inner = pairs.getInner();
+    const auto *by = llvm::find(
+        kernel.getArgs(), sm::DimArgAttr::get(op->getContext(), pairs.getBy()));
+    box.by =
+        integer(kernel.getBody().getArgument(by - kernel.getArgs().begin()));
+  }
+  return box;
 }
-
-} // namespace
 
 llvm::Error RoleAgent::runTmaLoad(sm::TmaLoadOp op) {
   llvm::Expected<StageId> barrier = stageOf(op, op.getBarrier(), op.getStage());
@@ -55,7 +78,8 @@ llvm::Error RoleAgent::runTmaLoad(sm::TmaLoadOp op) {
   for (Value index : op.getIndices())
     at.push_back(integer(index));
   reference::Tensor &tensor = *tensors.lookup(op.getMap());
-  Box box{tensor, rowDimOf(op, op.getMap(), type.getRows()), at};
+  Box box = boxOf(op, op.getMap(), tensor, type.getRows(), at,
+                  [&](Value v) { return integer(v); });
   auto data =
       PoisonSource(Poison::None, 0).tile(shapeOf(type), type.getElementType());
   for (int64_t row = 0; row < type.getRows(); ++row)
@@ -90,7 +114,8 @@ llvm::Error RoleAgent::storeBulk(const BulkStore &store) {
   sm::TmaStoreOp op = store.op;
   sm::BufferType type = op.getBuffer().getType();
   reference::Tensor &tensor = *tensors.lookup(op.getMap());
-  Box box{tensor, rowDimOf(op, op.getMap(), type.getRows()), store.at};
+  Box box = boxOf(op, op.getMap(), tensor, type.getRows(), store.at,
+                  [&](Value v) { return integer(v); });
   memory.finishRead(store.readers, store.reading.stage, store.reading.id);
   for (int64_t row = 0; row < type.getRows(); ++row)
     for (int64_t col = 0; col < type.getCols(); ++col) {

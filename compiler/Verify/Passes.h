@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_PASSES_H
 
 #include "dialect/Sm/Sm.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -13,9 +14,20 @@ namespace selvedge::verify {
 std::unique_ptr<mlir::Pass>
 createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
 
+/// `verify-tile-guards` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTileGuards(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 /// `verify-sm-demands` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
+/// `verify-sm-outputs` of the passes in `pipeline`; `written` has the programs
+/// that kernels are compared with, as they were before all passes. None: those
+/// before `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifySmOutputs(mlir::OpPassManager pipeline = mlir::OpPassManager(),
+                      mlir::ModuleOp written = {});
 
 /// `verify-sm-order` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>

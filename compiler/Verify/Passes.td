@@ -68,6 +68,20 @@ def VerifyTileParts : Pass<"verify-tile-parts", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifyTileGuards : Pass<"verify-tile-guards", "::mlir::ModuleOp"> {
+  let summary = "Demand guards for rows that nothing contributes to";
+  let description = [{
+    Runs the passes `of`, which expand softmax operations or schedule what they have become. A maximum of no term is -inf, and an exponential against it may be exp(-inf - -inf); a sum of no term is 0,
+    and a quotient by it 0 / 0. Neither may be left without its guard, in any part of a loop, if the program had none such before the passes: what it writes itself gives what it gives.
+    `verify-sm-demands` demands the same of kernels.
+
+    Accepted: `exp2((s - (m == -inf ? 0 : m)) * c)`, `l == 0 ? 0 : acc * (1 / l)`.
+    Refused: the same with `m`, with `m <= -inf`, with `acc * (1 / l)`, or with the arms swapped.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileGuards()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> {
   let summary = "Prove that every access stays inside its tensor wherever its presence is true";
   let description = [{
@@ -126,12 +140,14 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
 }
 
 def VerifySmBounds : Pass<"verify-sm-bounds", "::mlir::ModuleOp"> {
-  let summary = "Prove on form seq that every access stays inside its tensor";
+  let summary = "Prove on forms seq and async that every access stays inside its tensor";
   let description = [{
-    `verify-tile-bounds` for `sm.load`, `sm.store` and `sm.copy`, after predicates were simplified, sizes bound and the coordinates decoded from the block number. Shapes come from the `sm.plan` that
+    `verify-tile-bounds` for `sm.load`, `sm.store`, `sm.copy` and `sm.copy_async`, after predicates were simplified, sizes bound and the coordinates decoded from the block number. Shapes come from the `sm.plan` that
     launches the kernel, the range of the block number from the launch's grid: `(id / C) % R < R`, and what is left after all other counts are divided out is below the first count.
 
-    Refused: `sm.copy` of a block of 64 rows on an extent N without `%j < N` in its presence.
+    Kernels with roles are left out: their roles tell each other indices, and `verify-sm-outputs` executes them.
+
+    Refused: `sm.copy` of a block of 64 rows on an extent N without `%j < N` in its presence; `sm.copy_async` one step ahead without `%next < N`.
   }];
 }
 
@@ -151,7 +167,7 @@ def VerifySmDemands : Pass<"verify-sm-demands", "::mlir::ModuleOp"> {
   let summary = "Compare the demands of scheduled kernels with those of the program that they come from";
   let description = [{
     Runs the passes `of`, which lower `tile` to `sm`, and compares each kernel with the one of the program, whose demands were noted before. A demand is a load of a tensor, a product or a reduction
-    over an axis, with what each predicate of its presence says of axes, dims and tensors: `(j slt select(present kv_len, kv_len, N))`. The kernel must have each at least as often (with roles, alone or in a larger one, and where loops have become one twice, be they more: in a tile's first step and in the further ones), and none that the
+    over an axis, with what each predicate of its presence says of axes, dims, scalars and tensors: `(j slt select(present kv_len, kv_len[b], N))`. The kernel must have each at least as often (with roles, alone or in a larger one, and where loops have become one twice, be they more: in a tile's first step and in the further ones), and none that the
     program does not have: passes may repeat a step, for its first and last round, and with roles may treat full steps as others, but a predicate that they drop, be it from a copy and its reader at once, is missed here. What `verify-sm-padding` proves then rests on predicates that scheduling has handed on.
 
     Before: `tile.reduce max %s over ["j"] where(%p, %q : tensor<64xi1, #tile.axes<"j">>, tensor<128x64xi1, #tile.axes<"i", "j">>)`
@@ -222,6 +238,31 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
     Shares nothing with the passes that insert; reads no attribute that one of them leaves.
   }];
   let options = [Option<"nonempty", "nonempty", "bool", "false", "Do not try dimensions of 0: for kernels by hand that need at least one element">];
+}
+
+def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
+  let summary = "Execute the launches of each variant with small sizes: every access is inside its tensor, every output element written once";
+  let description = [{
+    What the other verifiers prove they prove of `tile` and of form seq; this one looks at what is emitted, forms async and roles, kernel by kernel in the order of their launches. All thread blocks of
+    each launch are executed as `verify-sm-async` does it, with all of its demands, for a few sizes of the dims: two blocks of what is cut into blocks, the last one not full, and two or three of all else (heads,
+    batches); a part of a block; nothing of what is cut last. Predicates and indices are computed lane by lane; integers in memory are some that make tiles with many, no and few steps follow each other. Demanded, else
+    an error:
+
+    - every lane of a load, copy or store whose presence is true is inside of its tensor;
+    - outputs alone are stored to, each element once by all thread blocks together. A launch that stores nothing but constants may come before and initialise it;
+    - after the last launch every element of every output that is not kept has been written.
+
+    Accepted: `sm.launch @init_y`, `sm.launch @main`, where @main stores a part of `y`.
+    Refused: the same in the other order, without the first launch, or with a grid of one thread block less.
+
+    Runs the passes `of` first, which lower `tile` to `sm`, if there are any. Then each tile of registers is followed from where its elements were loaded to where they are stored: by axis the
+    index of the first lane, and the coordinates that data are indexed with. What an operation joins must lie at one place, and wherever a product, reduction or load is executed its lanes must
+    be those that the program has there: its presence, computed for that place. The program is the one before all passes, if the driver has kept it.
+
+    Refused: a causal mask made of rows that begin one later than those of the scores; a step without predicates where the program has absent lanes.
+  }];
+  let constructor = "::selvedge::verify::createVerifySmOutputs()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
 #endif

@@ -304,7 +304,12 @@ Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
     if (!extent.ok())
       return Status::badInput(fmt::format(
           "grid of kernel '{}': {}", launch.kernel, extent.status().message()));
-    int64_t limit = i == 0 ? (int64_t(1) << 31) - 1 : 65535;
+    // A persistent thread block counts in 32 bits to the tile after its last
+    // one, as many further as there are thread blocks.
+    constexpr int64_t mostBlocks = 65535;
+    int64_t limit =
+        i != 0 ? mostBlocks
+               : (int64_t(1) << 31) - 1 - (launch.persistent ? mostBlocks : 0);
     if (*extent < 0 || *extent > limit)
       return Status::badInput(fmt::format(
           "grid {} of kernel '{}' is {}, outside 0..{}: the shapes are too "

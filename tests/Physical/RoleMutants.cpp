@@ -23,9 +23,9 @@ public:
   void run() {
     module.walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case<sm::WaitOp, sm::NamedBarrierOp, sm::ProxyFenceOp,
-                sm::TmaDrainOp, sm::ClearOp>(
+          .Case<sm::WaitOp, sm::NamedBarrierOp, sm::TmaDrainOp, sm::ClearOp>(
               [&](auto op) { addDeleted(op, describe(op)); })
+          .Case([&](sm::ProxyFenceOp fence) { addFence(fence); })
           .Case([&](sm::ArriveOp arrive) { addArrive(arrive); })
           .Case([&](sm::ExpectOp expect) {
             std::string name = describe(expect);
@@ -82,6 +82,21 @@ private:
           before = before->getPrevNode();
         copy->moveBefore(before);
       });
+  }
+
+  void addFence(sm::ProxyFenceOp fence) {
+    std::string name = describe(fence);
+    addDeleted(fence, name);
+    // Before all writes of its block, of which it orders the last ones.
+    auto firstWrite = [](Operation *fence) {
+      auto writes = llvm::make_filter_range(
+          llvm::make_range(fence->getBlock()->begin(), fence->getIterator()),
+          llvm::IsaPred<sm::StageOp, sm::StageFragmentOp, sm::ClearOp>);
+      return writes.empty() ? nullptr : &*writes.begin();
+    };
+    if (firstWrite(fence))
+      add(fence, name + ": early", true,
+          [&](Operation *copy) { copy->moveBefore(firstWrite(copy)); });
   }
 
   template <typename Op>

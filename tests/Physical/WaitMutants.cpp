@@ -28,6 +28,8 @@ public:
         addBarrier(barrier);
       else if (auto slot = dyn_cast<sm::SlotOp>(op))
         addSlot(slot);
+      else if (auto copy = dyn_cast<sm::CopyAsyncOp>(op))
+        addCopy(copy);
     });
   }
 
@@ -83,6 +85,22 @@ private:
           [&](Operation *copy, OpBuilder &) {
             copy->moveAfter(nextCopy(copy));
           });
+  }
+
+  /// Rows that exist nowhere arrive as they lie in memory.
+  void addCopy(sm::CopyAsyncOp copy) {
+    if (!copy.getBuffer().getDefiningOp<sm::SlotOp>() ||
+        copy.getPresence().empty() || !copy.getGarbage().empty())
+      return;
+    add(copy, describe(copy, "copy") + ": fills nothing", true,
+        [](Operation *op, OpBuilder &) {
+          auto copy = cast<sm::CopyAsyncOp>(op);
+          SmallVector<int64_t> tiles;
+          for (auto [i, p] : llvm::enumerate(copy.getPresence()))
+            if (sm::isRegisterTile(p.getType()))
+              tiles.push_back(static_cast<int64_t>(i));
+          copy.setGarbage(tiles);
+        });
   }
 
   void addSlot(sm::SlotOp slot) {

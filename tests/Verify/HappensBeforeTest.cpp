@@ -158,6 +158,14 @@ TEST_F(TwoWarps, AsyncProxyNeedsAFence) {
   EXPECT_THAT(order.read(late, slot, 12), isFine());
 }
 
+TEST_F(TwoWarps, AFenceOrdersNoLaterWrite) {
+  order.fenceAsync(warps[0]);
+  EXPECT_THAT(order.write(warps[0], slot, {1}, 10), isFine());
+  synchronize();
+  Actor mma = order.launch(warps[1], Engine::Mma, 11);
+  EXPECT_THAT(order.read(mma, slot, 11), is(Fault::Unfenced, 10));
+}
+
 TEST(Paths, AllCombinationsOnce) {
   Paths paths;
   std::vector<std::pair<unsigned, unsigned>> seen;

@@ -138,6 +138,23 @@ TEST(Plan, variantSelection) {
             1u);
 }
 
+/// Thread blocks that take one tile after another count past the last one.
+TEST(Plan, persistentGridLimit) {
+  std::string text(test::attentionManifest);
+  std::string grid = R"("grid": ["N"], )";
+  text.replace(text.find(grid), grid.size(),
+               R"("grid": [{"mul": ["N", 65537]}], "persistent": true, )");
+  Manifest manifest = *parseManifest(text);
+  for (int64_t n : {32766, 32767}) {
+    LaunchArgs args = goodArgs();
+    args.tensors["k"] =
+        contiguousView(address(0x2000), DType::BF16, {2, n, 2, 64});
+    args.workspaceBytes = 4096;
+    auto plan = planLaunch(manifest, args);
+    EXPECT_EQ(plan.ok(), n == 32766) << n;
+  }
+}
+
 /// A variant for a few rows of several heads, whose boxes are of the dims.
 TEST(Plan, variantForDims) {
   std::string text(test::attentionManifest);

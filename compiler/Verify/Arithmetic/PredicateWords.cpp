@@ -45,14 +45,35 @@ std::string PredicateWords::ofArgument(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   unsigned number = argument.getArgNumber();
   if (auto kernel = dyn_cast<tile::KernelOp>(parent)) {
-    ArrayAttr dims = kernel.getProgram().getDims();
+    tile::ProgramOp program = kernel.getProgram();
+    ArrayAttr dims = program.getDims();
     if (number < dims.size())
       return cast<StringAttr>(dims[number]).str();
+    unsigned scalar = number - dims.size() - program.getTensors().size();
+    if (number < program.getNumSharedArgs() &&
+        scalar < program.getScalars().size())
+      return program.getScalarArg(scalar).getName().str();
   }
-  if (auto kernel = dyn_cast<sm::KernelOp>(parent))
+  if (auto kernel = dyn_cast<sm::KernelOp>(parent)) {
     if (auto dim = dyn_cast<sm::DimArgAttr>(kernel.getArgs()[number]))
       return dim.getDim().str();
+    if (auto scalar = dyn_cast<sm::ScalarArgAttr>(kernel.getArgs()[number]))
+      return scalar.getScalar().str();
+  }
   return unnamed;
+}
+
+std::string PredicateWords::ofLoad(Value tensor, ValueRange indices) {
+  std::string name = tensorName(tensor);
+  auto words = [&](size_t dim, Value index) -> std::string {
+    if (!index.getType().isInteger())
+      return of(index);
+    return names.isNamed(name, dim) ? names.of(index) : unnamed;
+  };
+  SmallVector<std::string> list;
+  for (auto [dim, index] : llvm::enumerate(indices))
+    list.push_back(words(dim, index));
+  return name + "[" + llvm::join(list, ", ") + "]";
 }
 
 std::string PredicateWords::ofOperation(Operation *op) {
@@ -75,8 +96,9 @@ std::string PredicateWords::ofOperation(Operation *op) {
       .Case<tile::SplatOp, tile::BroadcastOp, sm::SplatOp, sm::BroadcastOp,
             sm::RelayoutOp, arith::ExtSIOp, arith::TruncIOp>(
           [&](auto same) { return of(same->getOperand(0)); })
-      .Case<tile::LoadOp, sm::LoadOp>(
-          [](auto load) { return tensorName(load.getTensor()); })
+      .Case<tile::LoadOp, sm::LoadOp>([&](auto load) {
+        return ofLoad(load.getTensor(), load.getIndices());
+      })
       .Case<tile::IsPresentOp, sm::IsPresentOp>([](auto present) {
         return "present " + tensorName(present.getTensor());
       })

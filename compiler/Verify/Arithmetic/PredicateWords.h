@@ -3,26 +3,27 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_PREDICATEWORDS_H
 #define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_PREDICATEWORDS_H
 
-#include "mlir/IR/Value.h"
-#include "llvm/ADT/DenseMap.h"
-
-#include <string>
+#include "compiler/Verify/Arithmetic/IndexNames.h"
 
 namespace selvedge::verify {
 
 /// Writes values of a kernel of either dialect: "(j slt select(present kv_len,
-/// kv_len, N))". Ranges are their axes, dims and tensors have their names. What
-/// scheduling gives to a block or a step, such as the number of a batch, is
-/// "_"; so are the indices of a load.
+/// kv_len[b], N))". Ranges are their axes, dims, tensors and scalars have their
+/// names, and the indices of a load as far as data are accessed with them
+/// (IndexNames). What else scheduling gives to a block or a step is "_".
 class PredicateWords {
 public:
+  explicit PredicateWords(const IndexNames &names) : names(names) {}
+
   std::string of(mlir::Value value);
 
 private:
   std::string compute(mlir::Value value);
   std::string ofArgument(mlir::BlockArgument argument);
   std::string ofOperation(mlir::Operation *op);
+  std::string ofLoad(mlir::Value tensor, mlir::ValueRange indices);
 
+  const IndexNames &names;
   llvm::DenseMap<mlir::Value, std::string> known;
 };
 

@@ -100,8 +100,8 @@ public:
   Finding tryWait(Actor agent, unsigned mbarrier, unsigned parity,
                   bool &passed);
 
-  /// fence.proxy.async: what `agent` has seen is ordered before its later
-  /// operations of the async proxy.
+  /// fence.proxy.async: what `agent` has seen, and done so far, is ordered
+  /// before its later operations of the async proxy.
   void fenceAsync(Actor agent);
 
   /// No operation may be left that no agent has waited for.

@@ -8,6 +8,8 @@
 #include "compiler/Verify/Async/Paths.h"
 #include "compiler/Verify/Async/RoundRobin.h"
 
+#include "dialect/Sm/Sm.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace selvedge::verify {
@@ -25,6 +27,8 @@ struct Tracked {
   unsigned id = 0;    // of the number, ring or operation
   int64_t stage = -1; // of a buffer; -1: the whole ring
   Spread spread = Spread::Uniform;
+  /// Where the lanes of a tile lie (Places); 0: not known.
+  unsigned place = 0;
 };
 
 /// What an agent knows of values.
@@ -44,7 +48,8 @@ public:
   }
   /// Nothing is written where nothing is known.
   void set(mlir::Value value, Tracked known) {
-    if (known.kind != Tracked::Kind::None || numbers->find(value))
+    bool isKnown = known.kind != Tracked::Kind::None || known.place != 0;
+    if (isKnown || numbers->find(value))
       (*this)[value] = known;
   }
 
@@ -121,6 +126,10 @@ public:
     callersFirst = callers;
     firstSample = 0;
   }
+  /// An integer that a load reads; none where memory is not known.
+  using Memory = std::function<std::optional<int64_t>(Agent &, sm::LoadOp)>;
+  /// Integers from memory are what `memory` says, and no choice.
+  void readFrom(Memory memory) { readMemory = std::move(memory); }
   void start(Agent &agent, mlir::Block &body);
   /// Executes one operation, and those before it that are idle.
   Progress step(Agent &agent, Rule rule);
@@ -178,6 +187,7 @@ private:
   bool alternates = false;
   std::optional<int64_t> callersFirst;
   size_t firstSample = 0;
+  Memory readMemory;
   llvm::DenseMap<mlir::Operation *, bool> computing;
   Instructions instructions;
   uint64_t steps = 0;

@@ -114,6 +114,12 @@ Integers::Number Skeleton::sampled(Integers::Number number, Type type,
 
 void Skeleton::evaluate(Agent &agent, Instruction &code) {
   Operation &op = *code.op;
+  if (auto load = dyn_cast<sm::LoadOp>(op); load && readMemory)
+    if (std::optional<int64_t> value = readMemory(agent, load)) {
+      agent.values.at(code.results.front()) = {
+          Tracked::Kind::Integer, integers.constant(load.getType(), *value)};
+      return;
+    }
   // Operands that are not scalar integers count by their place in the program,
   // and make the result another one each time the operation is executed.
   SmallVector<Integers::Number, 4> operands;

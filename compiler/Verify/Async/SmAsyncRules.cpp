@@ -10,10 +10,13 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
-                           KernelOp kernel, const Trial &trial)
+                           KernelOp kernel, const Trial &trial,
+                           GlobalMemory *memory, const ProgramSinks *program)
     : integers(integers), numbers(numbers), kernel(kernel), trial(trial),
-      expressions(integers) {
+      memory(memory), program(program), expressions(integers) {
   addAgents(kernel);
+  if (memory)
+    findHeldTensors();
   unsigned threads = 0;
   for (Member &member : members)
     threads += member.threads;
@@ -28,6 +31,24 @@ SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
 }
 
 Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
+  Progress progress = applyShared(agent, code);
+  if (!memory || progress == Progress::Failed || progress == Progress::Blocked)
+    return progress;
+  // The warps of a group do the same, each for its lanes.
+  Member &member = memberOf(agent);
+  bool isAlone = member.role && member.role.getSingle();
+  if (isAlone || member.warp == 0) {
+    memory->startAccess([&](InFlightDiagnostic &error) {
+      error << " (" << agent.where().str() << ")";
+      error.attachNote(kernel.getLoc()) << "with " << trial.str(kernel);
+    });
+    if (failed(accessTensors(agent, code.op)) || failed(follow(agent, code.op)))
+      return Progress::Failed;
+  }
+  return Progress::Advanced;
+}
+
+Progress SmAsyncRules::applyShared(Agent &agent, const Instruction &code) {
   Operation &op = *code.op;
   if (code.readsInFlight && areInFlight(agent, op))
     return Progress::Failed;
@@ -131,7 +152,8 @@ Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {
   Actor operation = order.launch(agent.actor, Engine::Copy, site);
   agent.values[op.getToken()] = {Tracked::Kind::Token, operation};
   memberOf(agent).copies.push_back(operation);
-  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(), {}, op);
+  fill(agent, op.getBuffer(), op.getIndices(), op.getPresence(),
+       op.getGarbage(), op);
   return write(agent, operation, memberOf(agent).parts, op, op.getBuffer(),
                site);
 }

@@ -7,6 +7,7 @@
 #include "compiler/Verify/Async/HappensBefore.h"
 #include "compiler/Verify/Async/Skeleton.h"
 #include "compiler/Verify/Async/Trials.h"
+#include "compiler/Verify/Memory/ProgramSinks.h"
 #include "dialect/Sm/SmScheduler.h"
 
 #include <deque>
@@ -20,8 +21,12 @@ class SmAsyncRules {
 public:
   /// Without roles, two warps: they show what is missing between any two. With
   /// roles all four warps of each warpgroup, and the thread of a `single` role.
+  /// Accesses to tensors go to `memory`, if it is given; then tiles are
+  /// followed, and products and reductions compared with those of `program`, if
+  /// that is given.
   SmAsyncRules(Integers &integers, ValueNumbers &numbers, sm::KernelOp kernel,
-               const Trial &trial);
+               const Trial &trial, GlobalMemory *memory = nullptr,
+               const ProgramSinks *program = nullptr);
 
   llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
@@ -88,6 +93,48 @@ private:
     return agent.isOneThread() ? 1 : memberOf(agent).threads;
   }
 
+  /// What an operation does to tensors, in SmGlobalAccesses.cpp.
+  mlir::LogicalResult accessTensors(Agent &agent, mlir::Operation *op);
+  mlir::LogicalResult storeBox(Agent &agent, sm::TmaStoreOp op);
+  Progress applyShared(Agent &agent, const Instruction &code);
+  /// Where the tiles of an operation lie, in SmPlaces.cpp: those that it takes
+  /// must agree.
+  mlir::LogicalResult follow(Agent &agent, mlir::Operation *op);
+  mlir::LogicalResult joinPlaces(Agent &agent, mlir::Operation *op,
+                                 mlir::ValueRange values,
+                                 Places::Number &joined);
+  mlir::LogicalResult joinPlace(mlir::Operation *op, Places::Number place,
+                                Places::Number &joined);
+  mlir::LogicalResult checkSink(Agent &agent, mlir::Operation *op,
+                                const std::string &sink, mlir::StringAttr over,
+                                mlir::ValueRange operands,
+                                mlir::ValueRange presence,
+                                Places::Number place);
+  mlir::LogicalResult checkLoad(Agent &agent, mlir::Operation *op,
+                                const std::string &tensor, mlir::Value loaded,
+                                mlir::ValueRange presence,
+                                Places::Number place);
+  /// Of what a dimension of a tensor is indexed with, and all of them.
+  Places::Number placeOfIndex(Agent &agent, llvm::StringRef tensor, size_t dim,
+                              mlir::Value index);
+  mlir::LogicalResult joinIndices(Agent &agent, mlir::Operation *op,
+                                  llvm::StringRef tensor,
+                                  mlir::ValueRange indices,
+                                  Places::Number &joined);
+  /// Of a buffer's rows and columns.
+  mlir::LogicalResult joinBox(Agent &agent, mlir::Operation *op,
+                              llvm::StringRef tensor, mlir::ValueRange indices,
+                              sm::BufferType type, size_t rowDim,
+                              Places::Number &joined);
+  void findHeldTensors();
+  Places::Number placeAlong(mlir::StringAttr axis, int64_t start) {
+    return program && program->isShifted(axis) ? 0 : places.of(axis, start);
+  }
+  std::optional<int64_t> scalarOf(Agent &agent, mlir::Value value) const {
+    Tracked tracked = agent.values.lookup(value);
+    return tracked.kind == Tracked::Kind::Integer ? integers.known(tracked.id)
+                                                  : std::nullopt;
+  }
   Progress slot(Agent &agent, sm::SlotOp op);
   Progress copyAsync(Agent &agent, sm::CopyAsyncOp op);
   Progress await(Agent &agent, sm::AwaitOp op);
@@ -210,6 +257,16 @@ private:
   ValueNumbers &numbers;
   sm::KernelOp kernel;
   const Trial &trial;
+  GlobalMemory *memory;
+  const ProgramSinks *program;
+  Places places;
+  /// The tensor whose elements the slots of a ring hold, and the dimension of
+  /// their rows.
+  struct Held {
+    std::string tensor;
+    size_t rowDim;
+  };
+  llvm::DenseMap<mlir::Value, Held> held;
   sm::LaunchOp launch; // of the kernel, once it was looked for
   std::vector<Agent> agents;
   std::vector<Member> members; // by actor

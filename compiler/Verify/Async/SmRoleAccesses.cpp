@@ -164,13 +164,25 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
     op->emitOpError("expects a tensor map among the kernel's arguments");
     return false;
   }
-  int64_t elements = 1, panel = type.getRows() * type.getPanelCols();
-  for (int64_t extent : attr.getBox())
-    elements *= extent;
-  if (elements == panel)
+  // The hardware swizzles rows of 128 bytes.
+  constexpr int64_t rowBytes = 128, swizzle = 7;
+  if (type.getPanelRowBytes() != rowBytes || type.getSwizzle() != swizzle) {
+    op->emitOpError("expects a buffer with panels of ")
+        << rowBytes << " bytes per row and swizzle " << swizzle << ", found "
+        << type;
+    return false;
+  }
+  ArrayRef<int64_t> box = attr.getBox();
+  bool isPanel =
+      box.back() == type.getPanelCols() &&
+      llvm::count(box.drop_back(), type.getRows()) == 1 &&
+      llvm::count(box.drop_back(), 1) == static_cast<int64_t>(box.size()) - 2;
+  if (isPanel)
     return true;
-  op->emitOpError("expects a box of ")
-      << panel << " elements, as a panel of the buffer, found " << elements;
+  InFlightDiagnostic error = op->emitOpError("expects a box of ")
+                             << type.getRows() << " x " << type.getPanelCols()
+                             << " elements, as a panel of the buffer, found ";
+  llvm::interleave(box, error, " x ");
   return false;
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Async/Trials.h"
 
+#include "compiler/Verify/Async/KernelDims.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -19,53 +21,6 @@ static StringAttr dimOf(KernelOp kernel, Value argument) {
   return cast<DimArgAttr>(
              kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()])
       .getDim();
-}
-
-namespace {
-
-/// A dimension, and the largest and the least constant, but 1, by which it, or
-/// a sum or bound made of it, is divided, or in steps of which a loop goes up
-/// to it.
-struct Dim {
-  Value value;
-  int64_t block = 1, step = 0;
-};
-
-} // namespace
-
-static Dim measure(Value value) {
-  Dim dim{value};
-  // What it is taken from counts no steps of it.
-  llvm::DenseSet<Value> less;
-  SetVector<Value> made;
-  made.insert(value);
-  for (size_t i = 0; i < made.size(); ++i)
-    for (OpOperand &use : made[i].getUses()) {
-      Operation *user = use.getOwner();
-      std::optional<int64_t> divisor;
-      if (auto loop = dyn_cast<scf::ForOp>(user)) {
-        if (use.get() == loop.getUpperBound())
-          divisor = getConstantIntValue(loop.getStep());
-      } else if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp,
-                     arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(
-                     user)) {
-        if (use.getOperandNumber() == 0)
-          divisor = getConstantIntValue(user->getOperand(1));
-      } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
-                     arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
-        Value result = user->getResult(0);
-        made.insert(result);
-        bool isTaken = isa<arith::SubIOp>(user) && use.getOperandNumber() == 1;
-        if (isTaken || less.contains(use.get()))
-          less.insert(result);
-      }
-      if (!divisor || *divisor <= 1)
-        continue;
-      if (!less.contains(use.get()))
-        dim.step = dim.step ? std::min(dim.step, *divisor) : *divisor;
-      dim.block = std::max(dim.block, *divisor);
-    }
-  return dim;
 }
 
 /// Only plans are looked at: other kernels may be in the hands of other
@@ -210,16 +165,6 @@ static bool hasIntegersAlong(LaunchOp launch, KernelOp kernel, Value dim) {
                         return tensor.getElementType().isInteger() &&
                                tensor.getShape().isFunctionOfSymbol(symbol);
                       });
-}
-
-/// Whether the caller gives integers, such as the length of a window.
-static bool hasCallersIntegers(KernelOp kernel) {
-  return llvm::any_of(
-      llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()),
-      [](auto pair) {
-        auto [attr, argument] = pair;
-        return isa<ScalarArgAttr>(attr) && argument.getType().isInteger();
-      });
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // verify-sm-demands: lowering hands on every demand.
 // SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/Guards.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
@@ -10,6 +11,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <map>
+#include <set>
 
 namespace selvedge::verify {
 
@@ -27,7 +29,9 @@ using Demand = std::pair<std::string, std::vector<std::string>>;
 using Demands = std::map<Demand, int64_t>;
 
 std::string nameOf(const Demand &demand) {
-  return demand.first + " where " + llvm::join(demand.second, ", ");
+  return demand.second.empty()
+             ? demand.first
+             : demand.first + " where " + llvm::join(demand.second, ", ");
 }
 
 /// How many of `demands` are `wanted`; with `larger`, or that and more.
@@ -57,22 +61,30 @@ std::string supportOf(Value predicate) {
 class Collector {
 public:
   /// The demands of a kernel of either dialect.
-  static Demands of(Operation *kernel) {
-    Collector collector;
+  static Demands of(Operation *kernel, const IndexNames &names) {
+    Collector collector(names);
     kernel->walk([&](Operation *op) { collector.visit(op); });
+    for (const std::string &place : collector.places)
+      collector.demands[{place, {}}] = 1;
     return collector.demands;
   }
 
 private:
+  explicit Collector(const IndexNames &names) : words(names) {}
+
   void visit(Operation *op) {
     TypeSwitch<Operation *>(op)
         .Case<tile::LoadOp, sm::LoadOp, sm::CopyOp, sm::CopyAsyncOp>(
             [&](auto load) {
-              note("load of " + tensorName(load.getTensor()),
-                   load.getPresence());
+              noteLoad(load.getTensor(), axesOf(load.getIndices()),
+                       load.getPresence());
             })
+        // Where they store is executed: verify-sm-outputs.
+        .Case<tile::StoreOp, sm::StoreOp>(
+            [&](auto store) { noteStore(store.getTensor()); })
+        .Case([&](sm::TmaStoreOp store) { noteStore(store.getMap()); })
         .Case([&](sm::TmaLoadOp load) {
-          note("load of " + tensorName(load.getMap()), load.getPresence());
+          noteLoad(load.getMap(), axesOf(load), load.getPresence());
         })
         .Case([&](tile::DotOp dot) {
           for (auto axis : dot.getOver().getAsRange<StringAttr>())
@@ -117,8 +129,44 @@ private:
     ++demands[{sink, std::move(supports)}];
   }
 
+  /// The axes along which each dimension is accessed.
+  static std::vector<std::string> axesOf(ValueRange indices) {
+    std::vector<std::string> axes;
+    for (Value index : indices)
+      axes.push_back(supportOf(index));
+    return axes;
+  }
+  static std::vector<std::string> axesOf(sm::TmaLoadOp load) {
+    auto kernel = load->getParentOfType<sm::KernelOp>();
+    auto map = cast<sm::TensorMapArgAttr>(
+        kernel.getArgs()[cast<BlockArgument>(load.getMap()).getArgNumber()]);
+    sm::BufferType type = load.getBuffer().getType();
+    std::vector<std::string> axes(map.getBox().size());
+    for (auto [axis, extent] : llvm::zip_equal(axes, map.getBox()))
+      if (extent == type.getRows())
+        axis = type.getRowAxis().str();
+    if (sm::PairsAttr pairs = map.getPairs())
+      axes[pairs.getInner()] = axes[pairs.getOuter()] = type.getRowAxis().str();
+    axes.back() = type.getColAxis().str();
+    return axes;
+  }
+
+  void noteLoad(Value tensor, std::vector<std::string> axes,
+                ValueRange presence) {
+    std::string sink =
+        "load of " + tensorName(tensor) + "[" + llvm::join(axes, ", ") + "]";
+    note(sink, presence);
+    // Of what nobody tests it is enough that it is there.
+    places.insert(sink);
+  }
+
+  void noteStore(Value tensor) {
+    ++demands[{"store to " + tensorName(tensor), {}}];
+  }
+
   PredicateWords words;
   Demands demands;
+  std::set<std::string> places;
 };
 
 /// Loops that multiply.
@@ -137,8 +185,10 @@ int64_t numProductLoops(Operation *kernel) {
 struct Source {
   std::string prefix;
   std::string version;
+  IndexNames names;
   Demands demands;
   int64_t loops; // that multiply
+  std::set<Unguarded> unguarded = {};
 };
 
 struct VerifySmDemandsPass
@@ -146,17 +196,23 @@ struct VerifySmDemandsPass
   using WrapsPasses::WrapsPasses;
 
   void runOnOperation() override {
-    SmallVector<Source> sources;
+    std::vector<Source> sources;
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
-      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>()) {
+        IndexNames names(kernel);
         sources.push_back(
             {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
-             program.getVersion().str(), Collector::of(kernel),
+             program.getVersion().str(), names, Collector::of(kernel, names),
              numProductLoops(kernel)});
+        visitUnguarded(kernel, [&](Operation *, Unguarded kind) {
+          sources.back().unguarded.insert(kind);
+        });
+      }
     }
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
-    for (auto kernel : getOperation().getOps<sm::KernelOp>())
+    for (auto kernel : getOperation().getOps<sm::KernelOp>()) {
+      bool isKnown = false;
       for (const Source &source : sources) {
         StringRef variant = kernel.getSymName();
         if (!variant.consume_front(source.prefix) || variant.contains('_'))
@@ -168,13 +224,20 @@ struct VerifySmDemandsPass
         if (isVersion != !source.version.empty() ||
             (isVersion && source.version != variant))
           continue;
+        isKnown = true;
         if (failed(compare(source, kernel)))
           return signalPassFailure();
       }
+      if (!isKnown) {
+        kernel.emitOpError("expects the name of a kernel of the program and of "
+                           "a variant, found none that it could be made of");
+        return signalPassFailure();
+      }
+    }
   }
 
   static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
-    Demands found = Collector::of(kernel);
+    Demands found = Collector::of(kernel, IndexNames(kernel, source.names));
     // Copies that lag treat full steps as the others, and a tile's further
     // steps may be those of one loop.
     bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
@@ -192,7 +255,16 @@ struct VerifySmDemandsPass
       if (!source.demands.contains(demand))
         return kernel.emitOpError("expects no '")
                << nameOf(demand) << "', which the program does not have";
-    return success();
+    bool isRefused = false;
+    visitUnguarded(kernel, [&](Operation *op, Unguarded kind) {
+      if (isRefused || source.unguarded.contains(kind))
+        return;
+      isRefused = true;
+      op->emitOpError("expects a guard for rows that nothing contributes to, "
+                      "as the program has, found an ")
+          << nameOf(kind);
+    });
+    return failure(isRefused);
   }
 };
 

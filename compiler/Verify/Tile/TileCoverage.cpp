@@ -1,12 +1,9 @@
 // verify-tile-coverage: every element of an output is stored.
 // SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/InitValues.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Tile/StoreCoverage.h"
 #include "compiler/Verify/Tile/TempUses.h"
-
-#include "mlir/IR/Matchers.h"
-
-#include <cmath>
 
 namespace selvedge::verify {
 
@@ -17,30 +14,6 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
-
-/// Whether all lanes of `value` are the constant `init`, rounded to its type.
-bool isInit(Value value, Attribute init) {
-  value = strip(value);
-  if (auto type = dyn_cast<FloatType>(value.getType())) {
-    APFloat found(0.0F);
-    auto wanted = dyn_cast_or_null<FloatAttr>(init);
-    if (!wanted || !matchPattern(value, m_ConstantFloat(&found)))
-      return false;
-    APFloat rounded = wanted.getValue();
-    bool losesInfo = false;
-    rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                    &losesInfo);
-    return found.bitwiseIsEqual(rounded);
-  }
-  APInt found;
-  if (!matchPattern(value, m_ConstantInt(&found)))
-    return false;
-  if (auto wanted = dyn_cast_or_null<IntegerAttr>(init))
-    return found.getSExtValue() == wanted.getInt();
-  auto wanted = dyn_cast_or_null<FloatAttr>(init);
-  return wanted && static_cast<double>(found.getSExtValue()) ==
-                       std::trunc(wanted.getValueAsDouble());
-}
 
 struct VerifyTileCoveragePass
     : impl::VerifyTileCoverageBase<VerifyTileCoveragePass> {

@@ -1,0 +1,120 @@
+// What the numbers by which a kernel indexes tensors are called.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/IndexNames.h"
+
+#include "compiler/Verify/Arithmetic/Facts.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+/// Calls `visit` with tensor, dimension and number of each scalar index by
+/// which `op` accesses a tensor.
+static void
+visitIndices(Operation *op,
+             llvm::function_ref<void(Value tensor, size_t dim, Value)> visit) {
+  auto all = [&](Value tensor, ValueRange indices) {
+    for (auto [dim, index] : llvm::enumerate(indices))
+      if (index.getType().isInteger())
+        visit(tensor, dim, index);
+  };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<tile::LoadOp, tile::StoreOp, sm::LoadOp, sm::StoreOp, sm::CopyOp,
+            sm::CopyAsyncOp>(
+          [&](auto access) { all(access.getTensor(), access.getIndices()); })
+      .Case<sm::TmaLoadOp, sm::TmaStoreOp>(
+          [&](auto access) { all(access.getMap(), access.getIndices()); });
+}
+
+/// Integers that are loaded.
+static bool loadsIntegers(Operation *op) {
+  return isa<tile::LoadOp, sm::LoadOp>(op) &&
+         getElementTypeOrSelf(op->getResult(0).getType()).isInteger();
+}
+
+IndexNames::IndexNames(tile::KernelOp kernel) {
+  for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {
+    auto range = cast<tile::IterAttr>(attr);
+    // What has one value only may become a constant.
+    auto one = dyn_cast<AffineConstantExpr>(range.getExtent().getResult(0));
+    if (!range.getBlock() && (!one || one.getValue() != 1))
+      names[kernel.getCoord(i)] = range.getName().str();
+  }
+  kernel.walk([&](Operation *op) {
+    if (!loadsIntegers(op))
+      visitIndices(op, [&](Value tensor, size_t dim, Value index) {
+        std::string name = names.lookup(index);
+        auto [place, isNew] =
+            places.try_emplace({tensorName(tensor), dim}, name);
+        if (!isNew && place->second != name)
+          place->second.clear();
+      });
+  });
+  kernel.walk([&](Operation *op) {
+    if (loadsIntegers(op))
+      visitIndices(op, [&](Value tensor, size_t dim, Value index) {
+        std::string name = names.lookup(index);
+        bool isKnown =
+            !name.empty() && llvm::any_of(places, [&](const auto &place) {
+              return place.second == name;
+            });
+        auto [at, isNew] =
+            named.try_emplace({tensorName(tensor), dim}, isKnown);
+        at->second &= isKnown;
+      });
+  });
+}
+
+IndexNames::IndexNames(sm::KernelOp kernel, const IndexNames &source)
+    : places(source.places), named(source.named) {
+  // What slots hold, by the ring that they are of.
+  llvm::DenseMap<Value, Value> held;
+  kernel.walk([&](Operation *op) {
+    auto fill = [&](Value buffer, Value tensor) {
+      if (auto slot = buffer.getDefiningOp<sm::SlotOp>())
+        held[slot.getRing()] = tensor;
+    };
+    if (auto copy = dyn_cast<sm::CopyAsyncOp>(op))
+      fill(copy.getBuffer(), copy.getTensor());
+    if (auto load = dyn_cast<sm::TmaLoadOp>(op))
+      fill(load.getBuffer(), load.getMap());
+    if (!loadsIntegers(op))
+      visitIndices(op, [&](Value tensor, size_t dim, Value index) {
+        noteUse(tensorName(tensor), dim, index);
+      });
+  });
+  kernel.walk([&](sm::SlotOp slot) {
+    if (Value tensor = held.lookup(slot.getRing()))
+      for (auto [dim, index] : llvm::enumerate(slot.getIndices()))
+        if (index.getType().isInteger())
+          noteUse(tensorName(tensor), dim, index);
+  });
+}
+
+void IndexNames::noteUse(StringRef tensor, size_t dim, Value index) {
+  auto place = places.find({tensor.str(), dim});
+  if (place != places.end() && !place->second.empty())
+    names.try_emplace(index, place->second);
+}
+
+bool IndexNames::isNamed(StringRef tensor, size_t dim) const {
+  auto at = named.find({tensor.str(), dim});
+  return at != named.end() && at->second;
+}
+
+std::string IndexNames::ofPlace(StringRef tensor, size_t dim) const {
+  auto place = places.find({tensor.str(), dim});
+  return place == places.end() ? "" : place->second;
+}
+
+std::string IndexNames::of(Value index) const {
+  if (auto it = names.find(index); it != names.end())
+    return it->second;
+  auto number = dyn_cast_or_null<IntegerAttr>(constantOf(index));
+  return number ? std::to_string(number.getInt()) : "_";
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,59 @@
+// How a kernel cuts its dimensions into blocks.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Async/KernelDims.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+Dim measure(Value value) {
+  Dim dim{value};
+  // What it is taken from counts no steps of it.
+  llvm::DenseSet<Value> less;
+  SetVector<Value> made;
+  made.insert(value);
+  for (size_t i = 0; i < made.size(); ++i)
+    for (OpOperand &use : made[i].getUses()) {
+      Operation *user = use.getOwner();
+      std::optional<int64_t> divisor;
+      if (auto loop = dyn_cast<scf::ForOp>(user)) {
+        if (use.get() == loop.getUpperBound())
+          divisor = getConstantIntValue(loop.getStep());
+      } else if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp,
+                     arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>(
+                     user)) {
+        if (use.getOperandNumber() == 0)
+          divisor = getConstantIntValue(user->getOperand(1));
+      } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
+                     arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
+        Value result = user->getResult(0);
+        made.insert(result);
+        bool isTaken = isa<arith::SubIOp>(user) && use.getOperandNumber() == 1;
+        if (isTaken || less.contains(use.get()))
+          less.insert(result);
+      }
+      if (!divisor || *divisor <= 1)
+        continue;
+      if (!less.contains(use.get()))
+        dim.step = dim.step ? std::min(dim.step, *divisor) : *divisor;
+      dim.block = std::max(dim.block, *divisor);
+    }
+  return dim;
+}
+
+bool hasCallersIntegers(KernelOp kernel) {
+  return llvm::any_of(
+      llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()),
+      [](auto pair) {
+        auto [attr, argument] = pair;
+        return isa<ScalarArgAttr>(attr) && argument.getType().isInteger();
+      });
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,25 @@
+// How a kernel cuts its dimensions into blocks.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_ASYNC_KERNELDIMS_H
+#define SELVEDGE_COMPILER_VERIFY_ASYNC_KERNELDIMS_H
+
+#include "dialect/Sm/Sm.h"
+
+namespace selvedge::verify {
+
+/// A dimension, and the largest and the least constant, but 1, by which it, or
+/// a sum or bound made of it, is divided, or in steps of which a loop goes up
+/// to it.
+struct Dim {
+  mlir::Value value;
+  int64_t block = 1, step = 0;
+};
+
+Dim measure(mlir::Value value);
+
+/// Whether the caller gives integers, such as the length of a window.
+bool hasCallersIntegers(sm::KernelOp kernel);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_ASYNC_KERNELDIMS_H

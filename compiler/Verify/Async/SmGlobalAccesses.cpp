@@ -1,0 +1,68 @@
+// What each operation of sm, forms async and roles, does to tensors.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/SmAsyncRules.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+LogicalResult SmAsyncRules::accessTensors(Agent &agent, Operation *op) {
+  if (!isa<LoadOp, StoreOp, CopyOp, CopyAsyncOp, TmaStoreOp>(op))
+    return success();
+  if (auto store = dyn_cast<TmaStoreOp>(op))
+    return storeBox(agent, store);
+  auto scalar = [&](Value value) { return scalarOf(agent, value); };
+  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
+    return memory->elementOf(tensorName(tensor), indices);
+  };
+  LaneTiles lanes(scalar, element);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](StoreOp store) {
+        return memory->store(store, tensorName(store.getTensor()),
+                             store.getIndices(), store.getPresence(), lanes);
+      })
+      .Case([&](LoadOp load) {
+        return memory->load(load, tensorName(load.getTensor()),
+                            load.getIndices(), load.getPresence(), lanes);
+      })
+      .Case<CopyOp, CopyAsyncOp>([&](auto copy) {
+        return memory->load(copy, tensorName(copy.getTensor()),
+                            copy.getIndices(), copy.getTested(), lanes);
+      });
+}
+
+/// A box of pairs begins with the first of some.
+LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
+  auto argument = cast<BlockArgument>(op.getMap());
+  auto map = cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+  SmallVector<int64_t> start, box(map.getBox());
+  for (Value index : op.getIndices()) {
+    std::optional<int64_t> known = scalarOf(agent, index);
+    if (!known)
+      return op.emitOpError("expects indices that follow from loop counters, "
+                            "found ")
+             << index;
+    start.push_back(*known);
+  }
+  box.back() = op.getBuffer().getType().getCols();
+  if (PairsAttr pairs = map.getPairs()) {
+    int64_t by = 0;
+    for (auto [attr, argument] :
+         llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
+      if (auto dim = dyn_cast<DimArgAttr>(attr);
+          dim && dim.getDim() == pairs.getBy())
+        by = scalarOf(agent, argument).value_or(0);
+    if (by <= 0 || box[pairs.getOuter()] % by != 0)
+      return op.emitOpError("expects a box of whole pairs");
+    start[pairs.getOuter()] /= by;
+    box[pairs.getOuter()] /= by;
+    box[pairs.getInner()] = by;
+  }
+  return memory->storeBox(op, map.getTensor(), start, box);
+}
+
+} // namespace selvedge::verify

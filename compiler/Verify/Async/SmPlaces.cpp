@@ -1,0 +1,297 @@
+// Where the tiles of sm, forms async and roles, lie in the program's tensors.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/Facts.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/SmAsyncRules.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+using Number = Places::Number;
+
+/// The dimension of a tensor along which a box has a buffer's rows.
+static size_t rowDimOf(TensorMapArgAttr map, BufferType type) {
+  return std::distance(map.getBox().begin(),
+                       llvm::find(map.getBox(), type.getRows()));
+}
+
+void SmAsyncRules::findHeldTensors() {
+  auto add = [&](Value buffer, std::string tensor, size_t rowDim) {
+    if (auto slot = buffer.getDefiningOp<SlotOp>())
+      held[slot.getRing()] = {std::move(tensor), rowDim};
+  };
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<TmaLoadOp>(op)) {
+      auto argument = cast<BlockArgument>(load.getMap());
+      auto map =
+          cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+      add(load.getBuffer(), map.getTensor().str(),
+          rowDimOf(map, load.getBuffer().getType()));
+    }
+    if (auto copy = dyn_cast<CopyAsyncOp>(op)) {
+      StringAttr rows = copy.getBuffer().getType().getRowAxis();
+      for (auto [dim, index] : llvm::enumerate(copy.getIndices()))
+        if (llvm::is_contained(axisNames(index.getType()), rows))
+          add(copy.getBuffer(), tensorName(copy.getTensor()), dim);
+    }
+  });
+}
+
+LogicalResult SmAsyncRules::joinPlace(Operation *op, Number place,
+                                      Number &joined) {
+  StringAttr conflict;
+  if (std::optional<Number> both = places.join(joined, place, conflict)) {
+    joined = *both;
+    return success();
+  }
+  return memory->refuse(op->emitOpError("expects lanes at one place of '")
+                        << conflict.getValue() << "', found "
+                        << *places.find(joined, conflict) << " and "
+                        << *places.find(place, conflict));
+}
+
+LogicalResult SmAsyncRules::joinPlaces(Agent &agent, Operation *op,
+                                       ValueRange values, Number &joined) {
+  for (Value value : values)
+    if (Number place = agent.values.lookup(value).place)
+      if (failed(joinPlace(op, place, joined)))
+        return failure();
+  return success();
+}
+
+Number SmAsyncRules::placeOfIndex(Agent &agent, StringRef tensor, size_t dim,
+                                  Value index) {
+  if (!index.getType().isInteger())
+    return agent.values.lookup(index).place;
+  std::string name = program ? program->getNames().ofPlace(tensor, dim) : "";
+  std::optional<int64_t> at = scalarOf(agent, index);
+  return name.empty() || !at
+             ? 0
+             : places.of(StringAttr::get(index.getContext(), "@" + name), *at);
+}
+
+LogicalResult SmAsyncRules::joinIndices(Agent &agent, Operation *op,
+                                        StringRef tensor, ValueRange indices,
+                                        Number &joined) {
+  for (auto [dim, index] : llvm::enumerate(indices))
+    if (failed(joinPlace(op, placeOfIndex(agent, tensor, dim, index), joined)))
+      return failure();
+  return success();
+}
+
+LogicalResult SmAsyncRules::joinBox(Agent &agent, Operation *op,
+                                    StringRef tensor, ValueRange indices,
+                                    BufferType type, size_t rowDim,
+                                    Number &joined) {
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value start = index;
+    if (auto range = index.getDefiningOp<RangeOp>())
+      start = range.getStart();
+    StringAttr axis = dim == rowDim               ? type.getRowAxis()
+                      : dim + 1 == indices.size() ? type.getColAxis()
+                                                  : StringAttr();
+    std::optional<int64_t> at =
+        start.getType().isInteger() ? scalarOf(agent, start) : std::nullopt;
+    Number place = !axis ? placeOfIndex(agent, tensor, dim, index)
+                   : at  ? placeAlong(axis, *at)
+                         : 0;
+    if (failed(joinPlace(op, place, joined)))
+      return failure();
+  }
+  return success();
+}
+
+static bool isMaximum(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<ReduceOp, FoldOp>(
+          [](auto reduce) { return reduce.getKind() == tile::Combine::Max; })
+      .Default([](Operation *) { return false; });
+}
+
+LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
+                                      const std::string &sink, StringAttr over,
+                                      ValueRange operands, ValueRange presence,
+                                      Number place) {
+  if (!program)
+    return success();
+  bool isLoad = isa<LoadOp, CopyOp, CopyAsyncOp, SlotOp>(op);
+  ProgramSinks::Lanes lanes{sink,  over, {}, place, llvm::to_vector(presence),
+                            isLoad};
+  // What a mask removes is no less than what the presence says, and no more.
+  if (isMaximum(op))
+    collectMasks(op->getOperand(0), lanes.presence);
+  auto add = [&](StringAttr axis, int64_t extent) {
+    if (llvm::none_of(lanes.axes,
+                      [&](const auto &known) { return known.first == axis; }))
+      lanes.axes.push_back({axis, extent});
+  };
+  for (Value operand : operands)
+    if (auto buffer = dyn_cast<BufferType>(operand.getType())) {
+      add(buffer.getRowAxis(), buffer.getRows());
+      add(buffer.getColAxis(), buffer.getCols());
+    } else if (auto tile = dyn_cast<RankedTensorType>(operand.getType())) {
+      for (auto [axis, extent] :
+           llvm::zip_equal(axisNames(tile), tile.getShape()))
+        add(axis, extent);
+    }
+  std::string wrong = program->check(
+      lanes, places, *memory, trial.callers.value_or(0),
+      [&](Value value) { return scalarOf(agent, value); },
+      [&](Value tensor, ArrayRef<int64_t> indices) {
+        return memory->elementOf(tensorName(tensor), indices);
+      });
+  if (wrong.empty())
+    return success();
+  return memory->refuse(op->emitOpError("expects the lanes of the program's ")
+                        << sink << ", found " << wrong << " at "
+                        << places.str(place));
+}
+
+LogicalResult SmAsyncRules::checkLoad(Agent &agent, Operation *op,
+                                      const std::string &tensor, Value loaded,
+                                      ValueRange presence, Number place) {
+  // A tile that does not exist as a whole is loaded ahead of what needs it.
+  for (Value p : presence)
+    if (p.getType().isInteger() && scalarOf(agent, p).value_or(0) == 0)
+      return success();
+  return checkSink(agent, op, nameOfLoad(tensor),
+                   axisNames(loaded.getType()).front(), loaded, presence,
+                   place);
+}
+
+LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
+  auto set = [&](Value value, Number place) {
+    if (place != 0 || agent.values.lookup(value).place != 0)
+      agent.values[value].place = place;
+    return success();
+  };
+  Number place = 0;
+  /// A product or reduction: its operands agree, and what is left of them is
+  /// the result's.
+  auto sink = [&](const std::string &name, StringAttr over, ValueRange operands,
+                  ValueRange presence, bool isChecked) -> LogicalResult {
+    if (failed(joinPlaces(agent, op, operands, place)) ||
+        (isChecked &&
+         failed(checkSink(agent, op, name, over, operands, presence, place))) ||
+        failed(joinPlaces(agent, op, presence, place)))
+      return failure();
+    place = places.without(place, over);
+    return success();
+  };
+  auto isTile = [](Value value) { return distOf(value.getType()) != nullptr; };
+  // A product that lags has its demand where its operand is made.
+  auto isDemanded = [&](ValueRange presence) {
+    return !memberOf(agent).role || !presence.empty();
+  };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](RangeOp range) {
+        std::optional<int64_t> start = scalarOf(agent, range.getStart());
+        StringAttr axis = axisNames(range.getType()).front();
+        return set(range, start ? placeAlong(axis, *start) : 0);
+      })
+      .Case([&](LoadOp load) {
+        if (!isTile(load))
+          return success();
+        if (failed(joinIndices(agent, op, tensorName(load.getTensor()),
+                               load.getIndices(), place)) ||
+            failed(joinPlaces(agent, op, load.getPresence(), place)) ||
+            failed(checkLoad(agent, op, tensorName(load.getTensor()), load,
+                             load.getPresence(), place)))
+          return LogicalResult(failure());
+        return set(load, place);
+      })
+      .Case<CopyOp, CopyAsyncOp>([&](auto copy) {
+        if (failed(joinIndices(agent, op, tensorName(copy.getTensor()),
+                               copy.getIndices(), place)) ||
+            failed(joinPlaces(agent, op, copy.getPresence(), place)) ||
+            failed(checkLoad(agent, op, tensorName(copy.getTensor()),
+                             copy.getBuffer(), copy.getPresence(), place)))
+          return LogicalResult(failure());
+        return set(copy.getBuffer(), place);
+      })
+      .Case([&](StoreOp store) {
+        return failed(joinIndices(agent, op, tensorName(store.getTensor()),
+                                  store.getIndices(), place)) ||
+                       failed(joinPlaces(agent, op, store.getPresence(), place))
+                   ? failure()
+                   : joinPlaces(agent, op, store.getValue(), place);
+      })
+      .Case([&](SlotOp slot) {
+        auto tensor = held.find(slot.getRing());
+        if (slot.getIndices().empty() || tensor == held.end())
+          return success();
+        if (failed(joinBox(agent, op, tensor->second.tensor, slot.getIndices(),
+                           slot.getType(), tensor->second.rowDim, place)) ||
+            failed(checkLoad(agent, op, tensor->second.tensor, slot,
+                             slot.getPresence(), place)))
+          return LogicalResult(failure());
+        return set(slot, place);
+      })
+      .Case([&](TmaStoreOp store) {
+        auto argument = cast<BlockArgument>(store.getMap());
+        auto map =
+            cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+        BufferType type = store.getBuffer().getType();
+        return failed(joinBox(agent, op, map.getTensor(), store.getIndices(),
+                              type, rowDimOf(map, type), place))
+                   ? failure()
+                   : joinPlaces(agent, op, store.getBuffer(), place);
+      })
+      .Case<StageOp, StageFragmentOp>([&](auto stage) {
+        return set(stage.getBuffer(),
+                   agent.values.lookup(stage.getSource()).place);
+      })
+      .Case([&](ColumnsOp columns) {
+        return set(columns, places.shifted(
+                                agent.values.lookup(columns.getSource()).place,
+                                columns.getOverAttr(),
+                                static_cast<int64_t>(columns.getFrom())));
+      })
+      .Case<ReduceOp, FoldOp>([&](auto reduce) -> LogicalResult {
+        if (failed(sink(nameOfReduction(reduce.getKind(), reduce.getOverAttr()),
+                        reduce.getOverAttr(), reduce.getSource(),
+                        reduce.getPresence(), true)))
+          return failure();
+        return set(reduce, place);
+      })
+      .Case([&](ContributesOp part) {
+        return sink(nameOfProduct(part.getOverAttr()), part.getOverAttr(),
+                    part.getSource(), part.getPresence(), true);
+      })
+      .Case([&](MmaOp mma) -> LogicalResult {
+        if (failed(sink(nameOfProduct(mma.getOverAttr()), mma.getOverAttr(),
+                        {mma.getLhs(), mma.getRhs()}, mma.getPresence(),
+                        isDemanded(mma.getPresence()))) ||
+            failed(joinPlaces(agent, op, mma.getInit(), place)))
+          return failure();
+        return set(mma, place);
+      })
+      .Case([&](WgmmaOp product) -> LogicalResult {
+        for (auto [i, pair] : llvm::enumerate(product.getPairs())) {
+          ValueRange presence = i == 0 ? product.getPresence() : ValueRange();
+          if (failed(sink(nameOfProduct(pair.over), pair.over,
+                          {pair.lhs, pair.rhs}, presence,
+                          isDemanded(presence))))
+            return failure();
+        }
+        if (product.getInit() &&
+            failed(joinPlaces(agent, op, product.getInit(), place)))
+          return failure();
+        return set(product.getResult(), place);
+      })
+      .Default([&](Operation *) -> LogicalResult {
+        if (op->getNumResults() == 0 || llvm::none_of(op->getResults(), isTile))
+          return success();
+        if (failed(joinPlaces(agent, op, op->getOperands(), place)))
+          return failure();
+        for (Value result : op->getResults())
+          (void)set(result, place);
+        return success();
+      });
+}
+
+} // namespace selvedge::verify

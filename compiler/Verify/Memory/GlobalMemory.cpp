@@ -1,0 +1,327 @@
+// The tensors of a plan while its launches are executed with concrete sizes.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Memory/GlobalMemory.h"
+
+#include "compiler/Verify/Arithmetic/InitValues.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
+                           ArrayRef<int64_t> sizes, ArrayRef<int64_t> samples)
+    : sizes(sizes), samples(samples) {
+  Builder b(dims.getContext());
+  SmallVector<Attribute> symbols = llvm::map_to_vector(
+      sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
+  for (auto arg : signature.getAsRange<TensorArgAttr>()) {
+    Contents &contents = tensors[arg.getName()];
+    contents.arg = arg;
+    SmallVector<Attribute> extents;
+    int64_t count = 1;
+    (void)arg.getShape().constantFold(symbols, extents);
+    for (Attribute extent : extents) {
+      contents.extents.push_back(cast<IntegerAttr>(extent).getInt());
+      count *= contents.extents.back();
+    }
+    if (arg.getRole() != Role::In)
+      contents.written.assign(count, Never);
+  }
+}
+
+std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
+  Builder b(extent.getContext());
+  SmallVector<Attribute> symbols = llvm::map_to_vector(
+      sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
+  SmallVector<Attribute> result;
+  if (failed(extent.constantFold(symbols, result)))
+    return std::nullopt;
+  return cast<IntegerAttr>(result.front()).getInt();
+}
+
+void GlobalMemory::startLaunch(Operation *kernel) {
+  bool hasStores = false;
+  initialises = true;
+  kernel->walk([&](Operation *op) {
+    if (auto store = dyn_cast<sm::StoreOp>(op)) {
+      hasStores = true;
+      auto it = tensors.find(tensorName(store.getTensor()));
+      initialises &= it != tensors.end() &&
+                     isInit(store.getValue(), it->second.arg.getInit());
+    }
+    initialises &= !isa<sm::TmaStoreOp, sm::BulkReduceOp>(op);
+  });
+  initialises &= hasStores;
+}
+
+std::optional<int64_t>
+GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
+  auto it = tensors.find(name);
+  if (it == tensors.end() || it->second.arg.getRole() != Role::In ||
+      !it->second.arg.getElementType().isInteger() || samples.empty())
+    return std::nullopt;
+  int64_t element = 0;
+  for (auto [index, extent] : llvm::zip_equal(indices, it->second.extents)) {
+    if (index < 0 || index >= extent)
+      return std::nullopt;
+    element = element * extent + index;
+  }
+  int64_t sample = samples[element % static_cast<int64_t>(samples.size())];
+  return it->second.arg.getElementType().isInteger(1) ? sample & 1 : sample;
+}
+
+LogicalResult GlobalMemory::load(Operation *op, StringRef tensor,
+                                 ValueRange indices, ValueRange presence,
+                                 LaneTiles &lanes) {
+  return access(op, tensor, indices, presence, lanes, /*isStore=*/false);
+}
+
+LogicalResult GlobalMemory::store(Operation *op, StringRef tensor,
+                                  ValueRange indices, ValueRange presence,
+                                  LaneTiles &lanes) {
+  return access(op, tensor, indices, presence, lanes, /*isStore=*/true);
+}
+
+LogicalResult GlobalMemory::checkOutput(Operation *op,
+                                        const Contents &contents) {
+  if (contents.arg.getRole() != Role::In)
+    return success();
+  return refuse(op->emitOpError("expects an output to store to, found input '")
+                << contents.arg.getName().getValue() << "'");
+}
+
+namespace {
+
+/// Indices and predicates that share axes, and no axis with others.
+struct Component {
+  LaneSpace space = {};
+  SmallVector<const LaneTile *> presence = {};
+  /// By dimension of the tensor.
+  SmallVector<std::pair<size_t, const LaneTile *>> indices = {};
+
+  bool sharesAxis(const LaneTile &tile) const {
+    return llvm::any_of(tile.axes, [&](StringAttr axis) {
+      return llvm::is_contained(space.axes, axis);
+    });
+  }
+  void join(const Component &other) {
+    for (auto [axis, extent] :
+         llvm::zip_equal(other.space.axes, other.space.extents)) {
+      space.axes.push_back(axis);
+      space.extents.push_back(extent);
+    }
+    llvm::append_range(presence, other.presence);
+    llvm::append_range(indices, other.indices);
+  }
+};
+
+/// Which elements of a tensor lanes that are present access: their number, and
+/// whether that and the presence are known.
+struct Offset {
+  int64_t element = 0;
+  bool isCertain = true, isKnown = true;
+
+  friend Offset operator+(const Offset &a, const Offset &b) {
+    return {a.element + b.element, a.isCertain && b.isCertain,
+            a.isKnown && b.isKnown};
+  }
+};
+
+/// An index outside of its dimension.
+struct Outside {
+  size_t dim;
+  int64_t index;
+};
+
+} // namespace
+
+/// What the lanes of a component contribute to the number of an element.
+static SmallVector<Offset, 0> offsetsOf(const Component &component,
+                                        ArrayRef<int64_t> extents,
+                                        ArrayRef<int64_t> strides,
+                                        std::optional<Outside> &outside) {
+  SmallVector<const LaneTile *> tiles(component.presence);
+  for (auto [d, tile] : component.indices)
+    tiles.push_back(tile);
+  SmallVector<Offset, 0> offsets;
+  for (LaneWalk lane(component.space, tiles); lane.isInside(); lane.next()) {
+    bool isPresent = true;
+    Offset offset;
+    for (size_t i = 0; i < component.presence.size(); ++i) {
+      isPresent &= lane.at(i) != 0;
+      offset.isCertain &= lane.at(i) != LaneTile::unknown;
+    }
+    if (!isPresent)
+      continue;
+    for (auto [i, index] : llvm::enumerate(component.indices)) {
+      size_t d = index.first;
+      int64_t number = lane.at(component.presence.size() + i);
+      offset.isKnown &= number != LaneTile::unknown;
+      bool isInside = number >= 0 && number < extents[d];
+      if (offset.isKnown && offset.isCertain && !isInside && !outside)
+        outside = {d, number};
+      // Where that is not known the proofs of bounds tell.
+      offset.isKnown &= isInside;
+      offset.element += number * strides[d];
+    }
+    offsets.push_back(offset);
+  }
+  return offsets;
+}
+
+LogicalResult GlobalMemory::access(Operation *op, StringRef name,
+                                   ValueRange indices, ValueRange presence,
+                                   LaneTiles &lanes, bool isStore) {
+  auto it = tensors.find(name);
+  if (it == tensors.end())
+    return success();
+  Contents &contents = it->second;
+  if (isStore && failed(checkOutput(op, contents)))
+    return failure();
+  // An axis of one of several indices and predicates multiplies what others
+  // access.
+  SmallVector<Component> components;
+  auto add = [&](Component part, const LaneTile &tile) {
+    part.space.add(tile);
+    llvm::erase_if(components, [&](const Component &other) {
+      bool isJoined = other.sharesAxis(tile);
+      if (isJoined) {
+        LaneSpace own = std::exchange(part.space, LaneSpace());
+        part.join(other);
+        for (auto [axis, extent] : llvm::zip_equal(own.axes, own.extents))
+          if (!llvm::is_contained(part.space.axes, axis)) {
+            part.space.axes.push_back(axis);
+            part.space.extents.push_back(extent);
+          }
+      }
+      return isJoined;
+    });
+    components.push_back(std::move(part));
+  };
+  for (Value predicate : presence) {
+    const LaneTile &tile = lanes.of(predicate);
+    add({.presence = {&tile}}, tile);
+  }
+  for (auto [d, index] : llvm::enumerate(indices)) {
+    const LaneTile &tile = lanes.of(index);
+    add({.indices = {{d, &tile}}}, tile);
+  }
+  SmallVector<int64_t> strides(contents.extents.size(), 1);
+  for (size_t d = strides.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * contents.extents[d];
+  std::optional<Outside> outside;
+  // The longest list goes through elements side by side.
+  SmallVector<Offset, 0> elements{Offset()}, inner{Offset()};
+  for (const Component &component : components) {
+    SmallVector<Offset, 0> more =
+        offsetsOf(component, contents.extents, strides, outside);
+    if (more.empty())
+      return success();
+    if (!isStore)
+      continue;
+    if (more.size() > inner.size())
+      std::swap(more, inner);
+    SmallVector<Offset, 0> product;
+    product.reserve(elements.size() * more.size());
+    for (const Offset &a : elements)
+      for (const Offset &b : more)
+        product.push_back(a + b);
+    elements = std::move(product);
+  }
+  if (outside)
+    return refuse(op->emitOpError("expects index ")
+                  << outside->dim << " of tensor '" << name
+                  << "' to be inside, found " << outside->index << " of "
+                  << contents.extents[outside->dim]);
+  if (!isStore)
+    return success();
+  for (const Offset &a : elements)
+    for (const Offset &b : inner) {
+      Offset offset = a + b;
+      if (!offset.isKnown)
+        contents.isUnknown = true;
+      else if (failed(write(op, contents, offset.element, offset.isCertain)))
+        return failure();
+    }
+  return success();
+}
+
+LogicalResult GlobalMemory::storeBox(Operation *op, StringRef name,
+                                     ArrayRef<int64_t> start,
+                                     ArrayRef<int64_t> box) {
+  auto it = tensors.find(name);
+  if (it == tensors.end())
+    return success();
+  Contents &contents = it->second;
+  if (failed(checkOutput(op, contents)))
+    return failure();
+  SmallVector<int64_t> from, to;
+  for (auto [first, size, extent] :
+       llvm::zip_equal(start, box, contents.extents)) {
+    from.push_back(std::max<int64_t>(0, first));
+    to.push_back(std::min(first + size, extent));
+    if (from.back() >= to.back())
+      return success();
+  }
+  SmallVector<int64_t> index(from);
+  while (true) {
+    int64_t element = 0;
+    for (auto [i, extent] : llvm::zip_equal(index, contents.extents))
+      element = element * extent + i;
+    for (int64_t last = from.back(); last < to.back(); ++last)
+      if (failed(write(op, contents, element++, /*isCertain=*/true)))
+        return failure();
+    size_t d = index.size() - 1;
+    while (d > 0 && ++index[d - 1] == to[d - 1]) {
+      --d;
+      index[d] = from[d];
+    }
+    if (d == 0)
+      return success();
+  }
+}
+
+std::string GlobalMemory::nameOf(const Contents &contents, int64_t element) {
+  SmallVector<std::string> indices;
+  for (int64_t extent : llvm::reverse(contents.extents)) {
+    indices.push_back(std::to_string(element % extent));
+    element /= extent;
+  }
+  return (contents.arg.getName().getValue() + "[" +
+          llvm::join(llvm::reverse(indices), ", ") + "]")
+      .str();
+}
+
+LogicalResult GlobalMemory::write(Operation *op, Contents &contents,
+                                  int64_t element, bool isCertain) {
+  uint8_t &written = contents.written[element];
+  // What is initialised later is lost.
+  if (LLVM_UNLIKELY(written & Stored || (initialises && written != Never)))
+    return refuse(op->emitOpError("expects to store each element once, found ")
+                  << nameOf(contents, element) << " a second time");
+  written |= !isCertain ? Perhaps : initialises ? Initialised : Stored;
+  return success();
+}
+
+LogicalResult GlobalMemory::finish(Operation *plan) const {
+  for (const auto &entry : tensors) {
+    const Contents &contents = entry.second;
+    bool isKept = isa_and_nonnull<StringAttr>(contents.arg.getInit());
+    if (contents.arg.getRole() != Role::Out || isKept || contents.isUnknown)
+      continue;
+    for (auto [element, written] : llvm::enumerate(contents.written))
+      if (!(written & (Initialised | Stored)))
+        return plan->emitOpError("expects launches that write every element of "
+                                 "every output, found none that writes ")
+               << nameOf(contents, static_cast<int64_t>(element));
+  }
+  return success();
+}
+
+} // namespace selvedge::verify

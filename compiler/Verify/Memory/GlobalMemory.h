@@ -1,0 +1,106 @@
+// The tensors of a plan while its launches are executed with concrete sizes.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_GLOBALMEMORY_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_GLOBALMEMORY_H
+
+#include "compiler/Verify/Memory/LaneTiles.h"
+#include "dialect/Sm/Sm.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace selvedge::verify {
+
+/// Which elements of each output have been written, and by whom: every access
+/// lies inside its tensor, and an element is stored once, after it was
+/// initialised or instead.
+class GlobalMemory {
+public:
+  /// The tensors of a signature, for given dims. What integers in memory are is
+  /// one of `samples`, the element's number telling which.
+  GlobalMemory(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
+               llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> samples);
+
+  /// What follows belongs to this kernel.
+  void startLaunch(mlir::Operation *kernel);
+
+  /// What follows is an access of which `describe` tells in errors.
+  void startAccess(std::function<void(mlir::InFlightDiagnostic &)> describe) {
+    describeAccess = std::move(describe);
+  }
+
+  /// An integer that memory holds; none for what the caller may not have set.
+  std::optional<int64_t> elementOf(llvm::StringRef tensor,
+                                   llvm::ArrayRef<int64_t> indices) const;
+
+  /// The size of a dim of the signature, and what is made of sizes.
+  int64_t sizeOf(unsigned dim) const { return sizes[dim]; }
+  std::optional<int64_t> extentOf(mlir::AffineMap extent) const;
+  /// Sizes, and integers in memory: where something may end.
+  llvm::SmallVector<int64_t, 16> getEnds() const {
+    llvm::SmallVector<int64_t, 16> ends(sizes.begin(), sizes.end());
+    llvm::append_range(ends, samples);
+    return ends;
+  }
+
+  /// An access of lanes where all of `presence` is true.
+  mlir::LogicalResult load(mlir::Operation *op, llvm::StringRef tensor,
+                           mlir::ValueRange indices, mlir::ValueRange presence,
+                           LaneTiles &lanes);
+  mlir::LogicalResult store(mlir::Operation *op, llvm::StringRef tensor,
+                            mlir::ValueRange indices, mlir::ValueRange presence,
+                            LaneTiles &lanes);
+  /// A bulk store of a box, clipped to the tensor.
+  mlir::LogicalResult storeBox(mlir::Operation *op, llvm::StringRef tensor,
+                               llvm::ArrayRef<int64_t> start,
+                               llvm::ArrayRef<int64_t> box);
+
+  /// An error, with what describes the access.
+  mlir::LogicalResult refuse(mlir::InFlightDiagnostic &error) const {
+    describeAccess(error);
+    return mlir::failure();
+  }
+  mlir::LogicalResult refuse(mlir::InFlightDiagnostic &&error) const {
+    return refuse(error);
+  }
+
+  /// Whether every element of every output was written.
+  mlir::LogicalResult finish(mlir::Operation *plan) const;
+
+private:
+  /// What has become of an element.
+  enum Written : uint8_t {
+    Never = 0,
+    Initialised = 1,
+    Stored = 2,
+    /// By lanes whose presence is not known.
+    Perhaps = 4,
+  };
+  struct Contents {
+    tile::TensorArgAttr arg;
+    llvm::SmallVector<int64_t, 4> extents;
+    std::vector<uint8_t> written; // of outputs
+    /// Whether some store went to elements that are not known.
+    bool isUnknown = false;
+  };
+
+  mlir::LogicalResult access(mlir::Operation *op, llvm::StringRef tensor,
+                             mlir::ValueRange indices,
+                             mlir::ValueRange presence, LaneTiles &lanes,
+                             bool isStore);
+  mlir::LogicalResult checkOutput(mlir::Operation *op,
+                                  const Contents &contents);
+  mlir::LogicalResult write(mlir::Operation *op, Contents &contents,
+                            int64_t element, bool isCertain);
+  static std::string nameOf(const Contents &contents, int64_t element);
+
+  llvm::StringMap<Contents> tensors;
+  std::function<void(mlir::InFlightDiagnostic &)> describeAccess;
+  llvm::SmallVector<int64_t, 8> sizes, samples;
+  /// Whether the launch initialises: all that it stores are values of elements
+  /// that no kernel stores.
+  bool initialises = false;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_GLOBALMEMORY_H

@@ -1,0 +1,275 @@
+// Integer tiles of an executed kernel, lane by lane.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Memory/LaneTiles.h"
+
+#include "compiler/Verify/Arithmetic/Facts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+int64_t LaneTile::strideOf(StringAttr axis) const {
+  int64_t stride = 1;
+  for (size_t i = axes.size(); i-- > 0; stride *= extents[i])
+    if (axes[i] == axis)
+      return stride;
+  return 0;
+}
+
+void LaneSpace::add(const LaneTile &tile) {
+  for (auto [axis, extent] : llvm::zip_equal(tile.axes, tile.extents))
+    if (!llvm::is_contained(axes, axis)) {
+      axes.push_back(axis);
+      extents.push_back(extent);
+    }
+}
+
+int64_t LaneSpace::size() const {
+  int64_t size = 1;
+  for (int64_t extent : extents)
+    size *= extent;
+  return size;
+}
+
+LaneWalk::LaneWalk(const LaneSpace &space, ArrayRef<const LaneTile *> tiles)
+    : tiles(tiles), extents(space.extents), index(space.extents.size(), 0),
+      offsets(tiles.size(), 0), count(space.size()) {
+  for (StringAttr axis : space.axes)
+    strides.push_back(llvm::map_to_vector<8>(
+        tiles, [&](const LaneTile *tile) { return tile->strideOf(axis); }));
+}
+
+void LaneWalk::next() {
+  ++lane;
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    bool isOver = ++index[axis] == extents[axis];
+    int64_t steps = isOver ? 1 - extents[axis] : 1;
+    for (auto [offset, stride] : llvm::zip_equal(offsets, strides[axis]))
+      offset += steps * stride;
+    if (!isOver)
+      return;
+    index[axis] = 0;
+  }
+}
+
+const LaneTile &LaneTiles::of(Value value) {
+  if (auto it = known.find(value); it != known.end())
+    return *it->second;
+  auto tile = std::make_unique<LaneTile>(compute(value));
+  return *(known[value] = std::move(tile));
+}
+
+/// The tile of a scalar.
+static LaneTile scalarTile(std::optional<int64_t> value) {
+  LaneTile tile;
+  if (value)
+    tile.values.front() = *value;
+  return tile;
+}
+
+static bool isTruth(Value value) {
+  return getElementTypeOrSelf(value.getType()).isInteger(1);
+}
+
+LaneTile LaneTiles::compute(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (auto number = dyn_cast_or_null<IntegerAttr>(constantOf(value)))
+    return scalarTile(isTruth(value) ? !number.getValue().isZero()
+                                     : number.getValue().getSExtValue());
+  if (!type)
+    if (std::optional<int64_t> scalar = scalars(value))
+      return scalarTile(isTruth(value) ? *scalar & 1 : *scalar);
+  Operation *def = value.getDefiningOp();
+  return def ? computeOp(def) : LaneTile();
+}
+
+LaneTile LaneTiles::computeRange(RankedTensorType type, Value start) {
+  StringAttr axis = axisNames(type).front();
+  std::optional<int64_t> first =
+      selectedStarts ? selectedStarts(axis) : scalars(start);
+  std::optional<SmallVector<int64_t>> lanes =
+      selectedLanes ? selectedLanes(axis) : std::nullopt;
+  if (!lanes && !type.isDynamicDim(0))
+    lanes = llvm::to_vector(llvm::seq<int64_t>(0, type.getDimSize(0)));
+  LaneTile tile;
+  if (!first || !lanes)
+    return tile;
+  tile.axes = {axis};
+  tile.extents = {static_cast<int64_t>(lanes->size())};
+  tile.values.clear();
+  for (int64_t lane : *lanes)
+    tile.values.push_back(*first + lane);
+  return tile;
+}
+
+LaneTile LaneTiles::computeOp(Operation *def) {
+  return llvm::TypeSwitch<Operation *, LaneTile>(def)
+      .Case<sm::RangeOp, tile::RangeOp>([&](auto op) {
+        return computeRange(cast<RankedTensorType>(op.getType()),
+                            op.getStart());
+      })
+      .Case<sm::SplatOp, tile::SplatOp, sm::BroadcastOp, tile::BroadcastOp,
+            sm::RelayoutOp, tile::KnownOp>(
+          [&](auto op) { return of(op->getOperand(0)); })
+      .Case<sm::LoadOp, tile::LoadOp>([&](auto load) {
+        return computeLoad(load, load.getTensor(), load.getIndices(),
+                           load.getPresence());
+      })
+      .Default([&](Operation *op) { return computeArith(op); });
+}
+
+LaneTile LaneTiles::computeLoad(Operation *load, Value tensor,
+                                ValueRange indices, ValueRange presence) {
+  SmallVector<const LaneTile *> tiles;
+  LaneSpace space;
+  for (ValueRange operands : {indices, presence})
+    for (Value operand : operands) {
+      tiles.push_back(&of(operand));
+      space.add(*tiles.back());
+    }
+  LaneTile result{
+      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
+  SmallVector<int64_t> index(indices.size());
+  for (LaneWalk lane(space, tiles); lane.isInside(); lane.next()) {
+    bool isKnown = true, isAbsent = false;
+    for (auto [i, number] : llvm::enumerate(index)) {
+      number = lane.at(i);
+      isKnown &= number != LaneTile::unknown;
+    }
+    for (size_t i = indices.size(); i < tiles.size(); ++i) {
+      isAbsent |= lane.at(i) == 0;
+      isKnown &= lane.at(i) != LaneTile::unknown;
+    }
+    std::optional<int64_t> element = isAbsent  ? 0
+                                     : isKnown ? elements(tensor, index)
+                                               : std::nullopt;
+    result.values.push_back(element.value_or(LaneTile::unknown));
+  }
+  return result;
+}
+
+namespace {
+
+/// An operation on integers of a width, in 64 bits.
+struct Arithmetic {
+  Operation *op;
+  unsigned width;
+  std::optional<arith::CmpIPredicate> predicate;
+
+  int64_t wrapped(int64_t value) const {
+    return width == 1 ? value & 1 : llvm::SignExtend64(value, width);
+  }
+  uint64_t bits(int64_t value) const {
+    return value & llvm::maskTrailingOnes<uint64_t>(width);
+  }
+  /// Of known operands.
+  std::optional<int64_t> operator()(int64_t a, int64_t b) const;
+  /// Of operands one of which may be unknown.
+  int64_t partly(int64_t a, int64_t b) const;
+};
+
+} // namespace
+
+std::optional<int64_t> Arithmetic::operator()(int64_t a, int64_t b) const {
+  using Result = std::optional<int64_t>;
+  if (predicate)
+    return arith::applyCmpPredicate(*predicate, APInt(width, bits(a)),
+                                    APInt(width, bits(b)));
+  auto divided = [&](auto compute) {
+    return b == 0 ? Result() : Result(wrapped(compute()));
+  };
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](arith::AddIOp) { return wrapped(a + b); })
+      .Case([&](arith::SubIOp) { return wrapped(a - b); })
+      .Case([&](arith::MulIOp) { return wrapped(a * b); })
+      .Case([&](arith::AndIOp) { return a & b; })
+      .Case([&](arith::OrIOp) { return a | b; })
+      .Case([&](arith::XOrIOp) { return a ^ b; })
+      .Case([&](arith::MinSIOp) { return std::min(a, b); })
+      .Case([&](arith::MaxSIOp) { return std::max(a, b); })
+      .Case([&](arith::MinUIOp) { return bits(a) < bits(b) ? a : b; })
+      .Case([&](arith::MaxUIOp) { return bits(a) < bits(b) ? b : a; })
+      .Case([&](arith::DivSIOp) { return divided([&] { return a / b; }); })
+      .Case([&](arith::RemSIOp) { return divided([&] { return a % b; }); })
+      .Case([&](arith::FloorDivSIOp) {
+        return divided([&] { return llvm::divideFloorSigned(a, b); });
+      })
+      .Case([&](arith::CeilDivSIOp) {
+        return divided([&] { return llvm::divideCeilSigned(a, b); });
+      })
+      .Case([&](arith::DivUIOp) {
+        return divided([&] { return bits(a) / bits(b); });
+      })
+      .Case([&](arith::RemUIOp) {
+        return divided([&] { return bits(a) % bits(b); });
+      })
+      .Case([&](arith::CeilDivUIOp) {
+        return divided([&] { return llvm::divideCeil(bits(a), bits(b)); });
+      })
+      .Default([](Operation *) { return Result(); });
+}
+
+int64_t Arithmetic::partly(int64_t a, int64_t b) const {
+  bool isKnown = a != LaneTile::unknown && b != LaneTile::unknown;
+  if (isKnown)
+    return (*this)(a, b).value_or(LaneTile::unknown);
+  if (isa<arith::AndIOp>(op) && (a == 0 || b == 0))
+    return 0;
+  if (isa<arith::OrIOp>(op) && width == 1 && (a == 1 || b == 1))
+    return 1;
+  return LaneTile::unknown;
+}
+
+LaneTile LaneTiles::computeArith(Operation *op) {
+  bool isOther = op->getNumResults() != 1 || op->getNumOperands() == 0 ||
+                 op->getNumRegions() != 0 ||
+                 !isa<arith::ArithDialect>(op->getDialect());
+  if (isOther || llvm::any_of(op->getOperandTypes(), [](Type type) {
+        return !getElementTypeOrSelf(type).isInteger();
+      }))
+    return {};
+  SmallVector<const LaneTile *> tiles;
+  LaneSpace space;
+  for (Value operand : op->getOperands()) {
+    tiles.push_back(&of(operand));
+    space.add(*tiles.back());
+  }
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  unsigned width =
+      getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth();
+  Arithmetic arithmetic{op, width,
+                        compare ? std::optional(compare.getPredicate())
+                                : std::nullopt};
+  unsigned resultWidth =
+      getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth();
+  LaneTile result{
+      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
+  result.values.reserve(space.size());
+  for (LaneWalk lane(space, tiles); lane.isInside(); lane.next()) {
+    int64_t a = lane.at(0), value = LaneTile::unknown;
+    if (isa<arith::SelectOp>(op)) {
+      if (a != LaneTile::unknown)
+        value = a != 0 ? lane.at(1) : lane.at(2);
+      else if (lane.at(1) == lane.at(2))
+        value = lane.at(1);
+    } else if (tiles.size() == 2) {
+      value = arithmetic.partly(a, lane.at(1));
+    } else if (a != LaneTile::unknown) {
+      if (isa<arith::ExtSIOp>(op))
+        value = width == 1 ? -a : a;
+      else if (isa<arith::ExtUIOp>(op))
+        value = static_cast<int64_t>(arithmetic.bits(a));
+      else if (isa<arith::TruncIOp>(op))
+        value = resultWidth == 1 ? a & 1 : llvm::SignExtend64(a, resultWidth);
+    }
+    result.values.push_back(value);
+  }
+  return result;
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,104 @@
+// Integer tiles of an executed kernel, lane by lane.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_LANETILES_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_LANETILES_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+#include <vector>
+
+namespace selvedge::verify {
+
+/// Integers over the lanes of some axes, the last one fastest; a truth value is
+/// 0 or 1. A tile is the same along axes that it lacks.
+struct LaneTile {
+  /// A lane of which nothing is known.
+  static constexpr int64_t unknown = INT64_MIN;
+
+  llvm::SmallVector<mlir::StringAttr, 2> axes = {};
+  llvm::SmallVector<int64_t, 2> extents = {};
+  std::vector<int64_t> values = {unknown};
+
+  /// How far apart neighbours along an axis are; 0 for one that it lacks.
+  int64_t strideOf(mlir::StringAttr axis) const;
+};
+
+/// The lanes of several tiles together.
+struct LaneSpace {
+  llvm::SmallVector<mlir::StringAttr, 4> axes = {};
+  llvm::SmallVector<int64_t, 4> extents = {};
+
+  void add(const LaneTile &tile);
+  int64_t size() const;
+};
+
+/// Goes through the lanes of a space and knows where each of some tiles has
+/// them.
+class LaneWalk {
+public:
+  LaneWalk(const LaneSpace &space, llvm::ArrayRef<const LaneTile *> tiles);
+
+  /// Whether there is a lane.
+  bool isInside() const { return lane < count; }
+  void next();
+  /// What tile `number` holds there.
+  int64_t at(unsigned number) const {
+    return tiles[number]->values[offsets[number]];
+  }
+
+private:
+  llvm::ArrayRef<const LaneTile *> tiles;
+  llvm::SmallVector<int64_t, 4> extents, index;
+  /// By axis, then by tile.
+  llvm::SmallVector<llvm::SmallVector<int64_t, 8>, 4> strides;
+  llvm::SmallVector<int64_t, 8> offsets;
+  int64_t lane = 0, count = 1;
+};
+
+/// Values of integer tiles of `tile` and `sm` at one moment of an execution,
+/// made of its scalars and of what memory holds.
+class LaneTiles {
+public:
+  /// A scalar integer, if it is known.
+  using Scalars = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
+  /// An element of a tensor, if it is known.
+  using Elements = llvm::function_ref<std::optional<int64_t>(
+      mlir::Value tensor, llvm::ArrayRef<int64_t> indices)>;
+
+  LaneTiles(Scalars scalars, Elements elements)
+      : scalars(scalars), elements(elements) {}
+
+  /// Of each axis only some lanes, and where its ranges start, wherever the
+  /// kernel has them start.
+  using SelectedLanes = std::function<std::optional<llvm::SmallVector<int64_t>>(
+      mlir::StringAttr)>;
+  using Starts = std::function<std::optional<int64_t>(mlir::StringAttr)>;
+  void select(SelectedLanes lanes, Starts starts) {
+    selectedLanes = std::move(lanes);
+    selectedStarts = std::move(starts);
+  }
+
+  const LaneTile &of(mlir::Value value);
+
+private:
+  LaneTile computeRange(mlir::RankedTensorType type, mlir::Value start);
+  LaneTile computeOp(mlir::Operation *op);
+  LaneTile compute(mlir::Value value);
+  LaneTile computeLoad(mlir::Operation *load, mlir::Value tensor,
+                       mlir::ValueRange indices, mlir::ValueRange presence);
+  LaneTile computeArith(mlir::Operation *op);
+
+  Scalars scalars;
+  Elements elements;
+  SelectedLanes selectedLanes;
+  Starts selectedStarts;
+  llvm::DenseMap<mlir::Value, std::unique_ptr<LaneTile>> known;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_LANETILES_H
