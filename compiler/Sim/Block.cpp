@@ -499,10 +499,13 @@ std::string Block::nameOf(Worker who) const {
 }
 
 void Block::failRace(const Warp &w, unsigned lane, const Instr &in,
-                     const Race &race, bool isWrite, uint32_t offset) {
+                     const Accessor &by, const Race &race, bool isWrite,
+                     uint32_t offset) {
+  std::string verb = isWrite ? "writes" : "reads";
+  if (by.who >= launch.threads)
+    verb = "has " + nameOf(by.who) + (isWrite ? " write" : " read");
   fail(w, lane, in,
-       std::string(isWrite ? "writes" : "reads") + " byte " +
-           std::to_string(offset) + " of shared memory, which " +
+       verb + " byte " + std::to_string(offset) + " of shared memory, which " +
            nameOf(race.who) + (race.wasWrite ? " writes" : " reads") +
            (race.lacksFence ? ": there is no proxy fence between them"
                             : ": nothing orders the two"));
@@ -516,16 +519,17 @@ std::string Block::describe(const Warp &w, const Fragment &f) const {
   std::string text = "thread " + std::to_string(first);
   if (count > 1)
     text += " and " + std::to_string(count - 1) + " more";
+  std::string waits = count > 1 ? " wait" : " waits";
   const Instr &in = program.code[f.pc];
   switch (f.wait) {
   case Fragment::Wait::Nothing:
     return text + " can go on";
   case Fragment::Wait::Lanes:
-    text += " wait for the other lanes of warp " + std::to_string(w.number);
+    text += waits + " for the other lanes of warp " + std::to_string(w.number);
     break;
   case Fragment::Wait::Barrier: {
     const NamedBarrier &barrier = named[f.number];
-    text += " wait at barrier " + std::to_string(f.number) + ", where " +
+    text += waits + " at barrier " + std::to_string(f.number) + ", where " +
             std::to_string(barrier.arrived) + " of " +
             std::to_string(barrier.expected) + " threads have arrived";
     break;
@@ -533,7 +537,7 @@ std::string Block::describe(const Warp &w, const Fragment &f) const {
   case Fragment::Wait::Phase: {
     uint64_t address = w.word(in.a)[__builtin_ctz(f.lanes)];
     auto it = mbarriers.find(static_cast<uint32_t>(address) - sharedStart);
-    text += " wait for parity " +
+    text += waits + " for parity " +
             std::to_string(w.word(in.b)[__builtin_ctz(f.lanes)]) +
             " of the mbarrier at byte " + std::to_string(address - sharedStart);
     if (it != mbarriers.end())
@@ -541,8 +545,8 @@ std::string Block::describe(const Warp &w, const Fragment &f) const {
     break;
   }
   case Fragment::Wait::Registers:
-    text += " wait for registers, of which " + std::to_string(freeRegisters) +
-            " are free";
+    text += waits + " for registers, of which " +
+            std::to_string(freeRegisters) + " are free";
     break;
   }
   return text + "\n  " + program.origins[in.origin];

@@ -49,8 +49,9 @@ private:
 
   // Faults (Block.cpp).
   void fail(const Warp &w, unsigned lane, const Instr &in, std::string what);
-  void failRace(const Warp &w, unsigned lane, const Instr &in, const Race &race,
-                bool isWrite, uint32_t offset);
+  void failRace(const Warp &w, unsigned lane, const Instr &in,
+                const Accessor &by, const Race &race, bool isWrite,
+                uint32_t offset);
   std::string nameOf(Worker who) const;
 
   // States of registers (Registers.cpp).

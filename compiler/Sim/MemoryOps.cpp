@@ -181,7 +181,7 @@ Accessor Block::engineAccess(const Warp &w, unsigned lane, const Instr &in,
 bool Block::noteRead(const Accessor &by, Warp &w, unsigned lane,
                      const Instr &in, uint32_t offset, uint32_t size) {
   if (auto race = shared.read(by, offset, size)) {
-    failRace(w, lane, in, *race, /*isWrite=*/false, offset);
+    failRace(w, lane, in, by, *race, /*isWrite=*/false, offset);
     return false;
   }
   return true;
@@ -191,7 +191,7 @@ bool Block::noteWrite(const Accessor &by, Warp &w, unsigned lane,
                       const Instr &in, uint32_t offset, uint32_t size,
                       const uint8_t *data) {
   if (auto race = shared.write(by, offset, size, data)) {
-    failRace(w, lane, in, *race, /*isWrite=*/true, offset);
+    failRace(w, lane, in, by, *race, /*isWrite=*/true, offset);
     return false;
   }
   return true;
