@@ -4,6 +4,9 @@
 
 namespace selvedge::sim {
 
+/// Nobody who waits is further behind.
+static constexpr size_t keptPhases = 16;
+
 std::string MBarrier::describe() const {
   return "which is in phase " + std::to_string(phase) + " and lacks " +
          std::to_string(pending) + " of " + std::to_string(expected) +
@@ -18,9 +21,15 @@ void MBarrier::settle(Worker self) {
   ++phase;
   pending = expected;
   Knowledge::raise(arriving.all, self, phase);
-  completed = std::move(arriving);
   // What was known stays known.
-  arriving = completed;
+  completed.push_back(arriving);
+  if (completed.size() > keptPhases)
+    completed.pop_front();
+}
+
+const Knowledge &MBarrier::knownAfter(Time ended) const {
+  Time first = phase - static_cast<Time>(completed.size());
+  return completed[ended < first ? 0 : ended - first];
 }
 
 } // namespace selvedge::sim

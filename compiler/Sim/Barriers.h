@@ -6,6 +6,7 @@
 #include "compiler/Sim/Clocks.h"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 
@@ -27,8 +28,9 @@ struct MBarrier {
   int64_t bytes = 0;
   /// Phases that are over.
   Time phase = 0;
-  /// What is known at the end of this phase, and was at the end of the last.
-  Knowledge arriving = {}, completed = {};
+  /// What is known at the end of this phase, and was at the ends of the last.
+  Knowledge arriving = {};
+  std::deque<Knowledge> completed = {};
   /// Who made it, when, and who has fenced that for the engines.
   Worker madeBy = 0, fencedBy = 0;
   Time madeAt = 0, fencedAt = 0;
@@ -37,6 +39,8 @@ struct MBarrier {
   std::string describe() const;
   /// Ends the phase if nothing is missing.
   void settle(Worker self);
+  /// What was known at the end of a phase.
+  const Knowledge &knownAfter(Time ended) const;
 };
 
 } // namespace selvedge::sim

@@ -144,6 +144,7 @@ void Block::runFragment(Warp &w, size_t index, uint64_t budget) {
     const Instr &in = program.code[f.pc];
     uint32_t lanes = in.guard == noSlot ? f.lanes : guarded(w, f, in);
     ++w.executed;
+    program.isReached[f.pc] = true;
     switch (execute(w, f, in, lanes)) {
     case Flow::Next:
       ++f.pc;

@@ -191,8 +191,12 @@ struct Program {
   std::vector<bool> isMap;
   /// Smallest access to shared memory, in bytes.
   uint32_t granule = 16;
-  /// Texts that say where instructions come from.
+  /// Texts that say where instructions come from, and lines of the module's
+  /// text; 0: none.
   std::vector<std::string> origins;
+  std::vector<uint32_t> lines;
+  /// By instruction whether any warp has executed it.
+  mutable std::vector<uint8_t> isReached;
 
   const Slot *list(const Instr &in) const { return lists.data() + in.first; }
 };

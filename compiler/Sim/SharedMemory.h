@@ -51,12 +51,14 @@ public:
                             const uint8_t *data = nullptr);
 
 private:
+  static constexpr uint32_t none = ~uint32_t(0);
+
   struct Write {
     Worker who = 0;
     Time time = 0;
     uint32_t origin = 0;
-    /// Whether `others` has more of them.
-    bool hasOthers = false;
+    /// More of them, in a list; all wrote the same bytes.
+    uint32_t others = none;
   };
   /// Reads by lanes of a warp, or by an engine.
   struct Read {
@@ -66,23 +68,39 @@ private:
     uint32_t origin;
     uint32_t next;
   };
+  /// Who is at some bytes: the last write, and the reads since then in a list.
+  struct Record {
+    Write write = {};
+    uint32_t reads = none;
+  };
 
   bool isAfter(const Accessor &by, const Write &write, bool &lacksFence) const;
-  /// A write of a granule that is not ordered before an access.
-  std::optional<Race> findWrite(const Accessor &by, uint32_t granule) const;
   bool isAfter(const Accessor &by, const Read &read) const;
+  std::optional<Race> findWrite(const Accessor &by, const Record &record) const;
+  std::optional<Race> noteRead(const Accessor &by, Record &record);
+  std::optional<Race> noteWrite(const Accessor &by, Record &record,
+                                bool isSame);
+  /// Calls visit(record) for the records of some bytes; stops at a race.
+  template <typename F>
+  std::optional<Race> visit(uint32_t offset, uint32_t size, F f);
+  /// Gives the parts of a cell records of their own.
+  void split(uint32_t cell);
+  uint32_t addRead(const Read &read);
+  void dropReads(Record &record);
 
   uint32_t granule;
   uint32_t threads;
   std::vector<uint8_t> bytes;
   std::vector<State> state;
-  /// By granule: the last write, and the first of the reads since then in a
-  /// list.
-  std::vector<Write> writes;
-  std::map<uint32_t, std::vector<Write>> others;
-  std::vector<uint32_t> firstRead;
+  /// Cells of 16 bytes have one record, or, where smaller accesses have been,
+  /// one per granule: those of `parts` from `firstPart` on.
+  std::vector<Record> cells;
+  std::vector<uint32_t> firstPart;
+  std::vector<Record> parts;
+  std::vector<uint32_t> freeParts;
   std::vector<Read> reads;
-  uint32_t freeRead;
+  std::vector<Write> otherWrites;
+  uint32_t freeRead = none;
 };
 
 } // namespace selvedge::sim

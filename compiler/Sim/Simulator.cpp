@@ -47,6 +47,16 @@ Simulator::loadText(const std::string &text, std::string &problem,
   return module ? load(*module, problem) : nullptr;
 }
 
+std::set<uint32_t> Simulator::reachedLines() const {
+  std::set<uint32_t> lines;
+  for (const auto &[name, program] : programs)
+    for (size_t i = 0; i < program->code.size(); ++i)
+      if (program->isReached[i])
+        lines.insert(program->lines[program->code[i].origin]);
+  lines.erase(0);
+  return lines;
+}
+
 std::string Simulator::run(const Launch &launch, GlobalMemory &memory,
                            const Schedule &schedule) const {
   auto it = programs.find(launch.kernel);

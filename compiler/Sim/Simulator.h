@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 namespace mlir {
 class ModuleOp;
@@ -70,6 +71,8 @@ public:
 
   /// Instructions of warps executed so far.
   uint64_t executed() const { return numExecuted; }
+  /// Lines of the text whose operations have been executed.
+  std::set<uint32_t> reachedLines() const;
 
 private:
   std::map<std::string, std::unique_ptr<Program>> programs;

@@ -178,20 +178,39 @@ void Block::arrive(Warp &w, const Instr &in, uint32_t lanes) {
   });
 }
 
-/// True where the phase of this parity is over. Where none of the lanes sees
-/// that they wait; late schedules let a first look end in vain.
+/// True where the phase of this parity is over. Who waits may look as soon as
+/// the first phase of this parity ends that it does not know to be over: that
+/// is all that it knows behind the wait, whatever has happened meanwhile; and
+/// where the next phase may end before it looks it may wait for ever. Where no
+/// lane sees its phase they wait; late schedules let a first look end in vain.
 Block::Flow Block::tryWait(Warp &w, Fragment &f, const Instr &in,
                            uint32_t lanes) {
   if (!needs(w, in.a, lanes, in, "an address") ||
       !needs(w, in.b, lanes, in, "a barrier"))
     return Flow::Stop;
   uint32_t over = 0;
+  // By lane the end of a phase that it learns of; 0: it knew it.
+  Time ends[warpLanes] = {};
   forLanes(lanes, [&](unsigned lane) {
-    MBarrier *barrier = findMBarrier(w, lane, in, addressOf(w, in, lane));
+    uint64_t address = addressOf(w, in, lane);
+    MBarrier *barrier = findMBarrier(w, lane, in, address);
     uint32_t parity = w.word(in.b)[lane];
-    if (barrier && parity > 1)
-      fail(w, lane, in, "waits for parity " + std::to_string(parity));
-    if (barrier && (barrier->phase & 1) != parity)
+    if (!barrier)
+      return;
+    if (parity > 1)
+      return fail(w, lane, in, "waits for parity " + std::to_string(parity));
+    auto offset = static_cast<uint32_t>(address - sharedStart);
+    Time known = Knowledge::at(knowledge[w.number * warpLanes + lane].all,
+                               workers.of(Engine::Barrier, offset));
+    Time needed = (known & 1) != parity ? known : known + 1;
+    ends[lane] = needed == known ? 0 : needed;
+    if (barrier->phase > needed)
+      return fail(w, lane, in,
+                  "waits for the end of phase " + std::to_string(needed) +
+                      " of the mbarrier at byte " + std::to_string(offset) +
+                      ", of which phase " + std::to_string(barrier->phase) +
+                      " may be over before it looks");
+    if (barrier->phase == needed)
       over |= 1U << lane;
   });
   if (!fault.empty())
@@ -207,9 +226,10 @@ Block::Flow Block::tryWait(Warp &w, Fragment &f, const Instr &in,
   forLanes(lanes, [&](unsigned lane) {
     w.word(in.dst)[lane] = over >> lane & 1;
     setShadow(w, in.dst, lane, 0);
-    if (over >> lane & 1)
+    if ((over >> lane & 1) && ends[lane])
       knowledge[w.number * warpLanes + lane].join(
-          findMBarrier(w, lane, in, addressOf(w, in, lane))->completed);
+          findMBarrier(w, lane, in, addressOf(w, in, lane))
+              ->knownAfter(ends[lane] - 1));
   });
   return Flow::Next;
 }

@@ -220,6 +220,8 @@ static std::string originOf(Operation *op) {
 llvm::Error Translator::operation(Operation *op) {
   origin = static_cast<uint32_t>(program.origins.size());
   program.origins.push_back(originOf(op));
+  auto loc = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  program.lines.push_back(loc ? loc.getLine() : 0);
   for (Value result : op->getResults())
     if (countOf(result.getType()) < 0)
       return unknown(op);
@@ -405,6 +407,7 @@ llvm::Error Translator::run(LLVM::LLVMFuncOp function) {
   if (auto threads = function->getAttrOfType<DenseI32ArrayAttr>("nvvm.maxntid"))
     program.maxThreads = static_cast<uint32_t>(threads[0]);
   program.origins.push_back("kernel '" + program.name + "'");
+  program.lines.push_back(0);
   findLastUses(function);
   for (BlockArgument argument : function.getArguments()) {
     if (countOf(argument.getType()) != 1)
@@ -420,7 +423,9 @@ llvm::Error Translator::run(LLVM::LLVMFuncOp function) {
     program.isMap.push_back(
         function.getArgAttr(argument.getArgNumber(), "llvm.byval") != nullptr);
   }
-  return block(function.getBody().front());
+  llvm::Error failure = block(function.getBody().front());
+  program.isReached.resize(program.code.size());
+  return failure;
 }
 
 } // namespace selvedge::sim

@@ -45,6 +45,8 @@ Status checkChoices(const RunOptions &options) {
                             "for --device sim: nothing else has variants");
   if (!options.sim.text.empty() && !isSim)
     return Status::badInput("--lanes is for --device sim");
+  if (!options.sim.coverage.empty() && options.sim.text.empty())
+    return Status::badInput("--coverage is for the text of --lanes");
   if (options.sim.schedules < 1)
     return Status::badInput("--schedules expects a number above 0");
   if (options.output == "-")
@@ -197,6 +199,9 @@ Action addRun(CLI::App &app) {
   command->add_option("--lanes", options->sim.text,
                       "with --device sim: execute this file of form sm:lanes "
                       "instead of what the compiler emits");
+  command->add_option("--coverage", options->sim.coverage,
+                      "with --lanes: a file for the numbers of the lines that "
+                      "were executed");
   return [options] { return runRun(*options); };
 }
 

@@ -182,6 +182,9 @@ Status CaseRunner::runSimCase(const Problem &problem, const Case &theCase,
         return s;
       }
     }
+  if (!sim->coverage.empty())
+    if (Status s = simOp->writeCoverage(sim->coverage); !s.ok())
+      return s;
   if (theCase.comparesRef && !compareOutputs(problem, outputs, **reference))
     return Status::failed("the outputs differ from those of 'ref'");
   return Status();

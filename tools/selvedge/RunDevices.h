@@ -101,6 +101,8 @@ struct SimOptions {
   std::string text;
   /// How many schedules are tried; all have to give the same bits.
   int64_t schedules = 4;
+  /// Where the numbers of the lines that were executed go; empty: nowhere.
+  std::string coverage;
 };
 
 /// An op compiled for the simulated device.
@@ -113,6 +115,9 @@ public:
   /// Executes with one schedule.
   Result<GpuOutcome> run(const Problem &problem, const Execution &execution,
                          uint64_t schedule);
+
+  /// Writes the numbers of the lines of form `lanes` that were executed.
+  Status writeCoverage(const std::string &path) const;
 
 private:
   struct Impl;

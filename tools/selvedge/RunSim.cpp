@@ -169,6 +169,8 @@ Result<sim::Launch> makeLaunch(const PlannedLaunch &planned, uint64_t counter) {
 struct Compiled {
   std::unique_ptr<sim::Simulator> simulator;
   Manifest manifest;
+  /// The one that is asked for; empty: any.
+  std::string variant;
 };
 
 /// The text of form `lanes`, of the compiler or of a file.
@@ -211,14 +213,19 @@ Result<Compiled> compileLanes(const Problem &problem,
   if (!parsed.ok())
     return parsed.status();
   result.manifest = std::move(*parsed);
-  if (!options.variant.empty()) {
-    std::erase_if(result.manifest.variants, [&](const ManifestVariant &v) {
-      return v.name != options.variant;
-    });
-    if (result.manifest.variants.empty())
-      return Status::badInput(fmt::format(
-          "--variant '{}': the op has no such variant", options.variant));
-  }
+  result.variant = options.variant;
+  if (options.variant.empty())
+    return result;
+  // The last one is for whatever the named one does not take.
+  std::vector<ManifestVariant> &variants = result.manifest.variants;
+  auto named =
+      std::ranges::find(variants, options.variant, &ManifestVariant::name);
+  if (named == variants.end())
+    return Status::badInput(fmt::format(
+        "--variant '{}': the op has no such variant", options.variant));
+  variants.erase(variants.begin(), named);
+  if (variants.size() > 1)
+    variants.erase(variants.begin() + 1, variants.end() - 1);
   return result;
 }
 
@@ -235,6 +242,13 @@ Result<SimOp> SimOp::load(const Problem &problem, const SimOptions &options) {
   if (!compiled.ok())
     return compiled.status();
   return SimOp(std::make_unique<Impl>(std::move(*compiled)));
+}
+
+Status SimOp::writeCoverage(const std::string &path) const {
+  std::string text;
+  for (uint32_t line : impl->simulator->reachedLines())
+    text += fmt::format("{}\n", line);
+  return writeFileAtomically(path, {text});
 }
 
 Result<GpuOutcome> SimOp::run(const Problem &problem,
@@ -294,6 +308,11 @@ Result<GpuOutcome> SimOp::run(const Problem &problem,
     return plan.status();
   GpuOutcome outcome;
   outcome.variant = manifest.variants[plan->variant].name;
+  if (!impl->variant.empty() && outcome.variant != impl->variant)
+    return Status::badInput(
+        fmt::format("--variant '{}' is not for tensors of these dims and "
+                    "layouts",
+                    impl->variant));
   for (const PlannedLaunch &planned : plan->launches) {
     Result<sim::Launch> launch = makeLaunch(planned, counter);
     if (!launch.ok())
