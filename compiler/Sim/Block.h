@@ -85,7 +85,7 @@ private:
   void storeShared(Warp &w, const Instr &in, uint32_t lanes);
   void copyAsync(Warp &w, const Instr &in, uint32_t lanes);
   void finishCopy(Warp &w, unsigned lane, const Instr &in,
-                  const CopyQueue::Copy &copy);
+                  CopyQueue::Copy &copy);
   void awaitCopies(Warp &w, const Instr &in, uint32_t lanes);
   std::optional<GlobalMemory::Place> findGlobal(Warp &w, unsigned lane,
                                                 const Instr &in,

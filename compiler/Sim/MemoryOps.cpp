@@ -3,6 +3,7 @@
 #include "compiler/Sim/Block.h"
 
 #include <cstring>
+#include <utility>
 
 namespace selvedge::sim {
 
@@ -273,21 +274,21 @@ void Block::copyAsync(Warp &w, const Instr &in, uint32_t lanes) {
     if (!noteWrite(by, w, lane, in, *to, bytes))
       return;
     // The address of a copy that reads nothing is not used.
-    CopyQueue::Copy copy{*to, w.wide(in.b)[lane], read};
+    CopyQueue::Copy copy{*to, w.wide(in.b)[lane], read, false};
     if (read &&
         !findGlobal(w, lane, in, copy.from, read, bytes, /*isWrite=*/false))
       return;
-    bool isNow = schedule.isRandom ? random() % 2 == 0 : !schedule.isLate;
-    if (isNow)
+    if (schedule.isRandom ? random() % 2 == 0 : !schedule.isLate)
       finishCopy(w, lane, in, copy);
-    else
-      queue.open.push_back(copy);
+    queue.open.push_back(copy);
   });
 }
 
 void Block::finishCopy(Warp &w, unsigned lane, const Instr &in,
-                       const CopyQueue::Copy &copy) {
+                       CopyQueue::Copy &copy) {
   constexpr uint32_t size = 16;
+  if (std::exchange(copy.isDone, true))
+    return;
   std::memset(shared.data(copy.to), 0, size);
   std::fill_n(shared.states(copy.to), size, State::Defined);
   if (!copy.bytes)
@@ -308,7 +309,7 @@ void Block::awaitCopies(Warp &w, const Instr &in, uint32_t lanes) {
     Time done = queue.committed -
                 std::min<Time>(queue.committed, static_cast<Time>(in.imm));
     for (; queue.done < done; ++queue.done) {
-      for (const CopyQueue::Copy &copy : queue.groups[queue.done])
+      for (CopyQueue::Copy &copy : queue.groups[queue.done])
         finishCopy(w, lane, in, copy);
       queue.groups[queue.done].clear();
     }

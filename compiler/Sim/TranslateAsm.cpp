@@ -214,7 +214,7 @@ llvm::Error Translator::assembly(LLVM::InlineAsmOp op) {
   }
   size_t next = 0, input = 0;
   for (StringRef constraint : constraints) {
-    if (constraint.starts_with("~"))
+    if (constraint.empty() || constraint.starts_with("~"))
       continue;
     if (constraint.starts_with("=")) {
       if (next >= results.size())

@@ -48,6 +48,7 @@ struct CopyQueue {
     uint32_t to;
     uint64_t from;
     uint32_t bytes;
+    bool isDone;
   };
   std::vector<std::vector<Copy>> groups;
   std::vector<Copy> open;
