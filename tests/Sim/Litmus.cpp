@@ -21,6 +21,10 @@ Litmus Litmus::read(const std::string &path) {
         if (equals == std::string::npos)
           continue;
         std::string key = word.substr(0, equals);
+        if (key == "type") {
+          result.type = word.substr(equals + 1);
+          continue;
+        }
         size_t value = std::stoul(word.substr(equals + 1));
         if (key == "threads")
           result.threads = static_cast<uint32_t>(value);
@@ -53,34 +57,24 @@ std::string Litmus::apply(const Mutant &mutant) const {
   return result;
 }
 
-std::string execute(const Litmus &litmus, const std::string &text,
-                    uint64_t schedule) {
+LitmusRun runKernel(const Litmus &litmus, const std::string &text,
+                    uint64_t schedule, std::vector<uint8_t> given,
+                    bool isOutDefined, sim::TensorMap map, bool mapsOutput) {
+  LitmusRun result;
   std::string problem;
   auto simulator = sim::Simulator::loadText(text, problem);
-  if (!simulator)
-    return "does not load: " + problem;
-  sim::GlobalMemory memory;
-  // As many elements as the output has; halves where the input is as long as
-  // half of it.
-  bool isHalf = litmus.inBytes * 2 == litmus.outBytes;
-  sim::Region in{"in", std::vector<uint8_t>(litmus.inBytes),
-                 std::vector<sim::State>(litmus.inBytes, sim::State::Defined)};
-  std::vector<uint8_t> expected(litmus.outBytes);
-  for (size_t i = 0; i < litmus.outBytes / 4; ++i) {
-    auto value = static_cast<float>(i % 251 + 1);
-    std::memcpy(expected.data() + 4 * i, &value, 4);
-    if (isHalf)
-      std::memcpy(in.bytes.data() + 2 * i, expected.data() + 4 * i + 2, 2);
-    else
-      std::memcpy(in.bytes.data() + 4 * i, &value, 4);
+  if (!simulator) {
+    result.fault = "does not load: " + problem;
+    return result;
   }
-  sim::Region out{
-      "out", std::vector<uint8_t>(litmus.outBytes),
-      std::vector<sim::State>(litmus.outBytes, sim::State::Undefined)};
+  sim::GlobalMemory memory;
+  sim::Region in{"in", std::move(given),
+                 std::vector<sim::State>(litmus.inBytes, sim::State::Defined)};
+  sim::Region out{"out", std::vector<uint8_t>(litmus.outBytes),
+                  std::vector<sim::State>(
+                      litmus.outBytes, isOutDefined ? sim::State::Defined
+                                                    : sim::State::Undefined)};
   out.isWritable = true;
-  // What is added to has to be there.
-  if (text.find("cp.reduce") != std::string::npos)
-    out.state.assign(litmus.outBytes, sim::State::Defined);
   sim::Launch launch;
   launch.kernel = "kernel";
   launch.threads = litmus.threads;
@@ -89,26 +83,48 @@ std::string execute(const Litmus &litmus, const std::string &text,
            outAddress = memory.add(std::move(out));
   launch.arguments = {{inAddress}, {outAddress}};
   if (text.find("%map: ") != std::string::npos) {
-    // 64 rows of 64 elements of bf16, in boxes of all of them.
-    sim::TensorMap map = {};
-    map.type = 9;
-    map.rank = 2;
-    map.address = inAddress;
-    map.extents = {64, 64};
-    map.strides = {128};
-    map.box = {64, 64};
-    map.steps = {1, 1};
-    map.swizzle = 3;
+    map.address = mapsOutput ? outAddress : inAddress;
     launch.arguments.push_back({0, map});
   }
-  std::string fault = simulator->run(launch, memory, sim::Schedule(schedule));
-  if (!fault.empty())
-    return fault;
-  const sim::Region &result = memory.at(outAddress);
+  result.fault = simulator->run(launch, memory, sim::Schedule(schedule));
+  result.bytes = memory.at(outAddress).bytes;
+  result.state = memory.at(outAddress).state;
+  return result;
+}
+
+std::string execute(const Litmus &litmus, const std::string &text,
+                    uint64_t schedule) {
+  // As many elements as the output has; halves where the input is as long as
+  // half of it.
+  bool isHalf = litmus.inBytes * 2 == litmus.outBytes;
+  std::vector<uint8_t> in(litmus.inBytes), expected(litmus.outBytes);
+  for (size_t i = 0; i < litmus.outBytes / 4; ++i) {
+    auto value = static_cast<float>(i % 251 + 1);
+    std::memcpy(expected.data() + 4 * i, &value, 4);
+    if (isHalf)
+      std::memcpy(in.data() + 2 * i, expected.data() + 4 * i + 2, 2);
+    else
+      std::memcpy(in.data() + 4 * i, &value, 4);
+  }
+  // 64 rows of 64 elements of bf16, in boxes of all of them.
+  sim::TensorMap map = {};
+  map.type = 9;
+  map.rank = 2;
+  map.extents = {64, 64};
+  map.strides = {128};
+  map.box = {64, 64};
+  map.steps = {1, 1};
+  map.swizzle = 3;
+  // What is added to has to be there.
+  bool isOutDefined = text.find("cp.reduce") != std::string::npos;
+  LitmusRun run = runKernel(litmus, text, schedule, std::move(in), isOutDefined,
+                            map, /*mapsOutput=*/false);
+  if (!run.fault.empty())
+    return run.fault;
   for (size_t i = 0; i < litmus.outBytes; ++i) {
-    if (result.state[i] != sim::State::Defined)
+    if (run.state[i] != sim::State::Defined)
       return "byte " + std::to_string(i) + " is never written";
-    if (result.bytes[i] != expected[i])
+    if (run.bytes[i] != expected[i])
       return "byte " + std::to_string(i) + " is wrong";
   }
   return "";
