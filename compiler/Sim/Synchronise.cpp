@@ -155,7 +155,8 @@ void Block::settle(uint32_t offset, MBarrier &barrier) {
   changes += barrier.phase != before;
 }
 
-/// One arrival; with an operand `b` bytes are expected, too.
+/// One arrival; with an operand `b` bytes are expected, too. Who does not know
+/// that the phase before is over may come too early, and count for it.
 void Block::arrive(Warp &w, const Instr &in, uint32_t lanes) {
   if (lanes == 0 || !needs(w, in.a, lanes, in, "an address") ||
       (in.b != noSlot && !needs(w, in.b, lanes, in, "a barrier")))
@@ -170,11 +171,20 @@ void Block::arrive(Warp &w, const Instr &in, uint32_t lanes) {
       return fail(w, lane, in,
                   "is one arrival more than the mbarrier at byte " +
                       std::to_string(address - sharedStart) + " takes");
+    auto offset = static_cast<uint32_t>(address - sharedStart);
+    uint32_t thread = w.number * warpLanes + lane;
+    Time known = Knowledge::at(knowledge[thread].all,
+                               workers.of(Engine::Barrier, offset));
+    if (known < barrier->phase)
+      return fail(w, lane, in,
+                  "arrives for phase " + std::to_string(barrier->phase) +
+                      " of the mbarrier at byte " + std::to_string(offset) +
+                      ", and may come in phase " + std::to_string(known));
     if (in.b != noSlot)
       barrier->bytes += w.word(in.b)[lane];
     --barrier->pending;
-    barrier->arriving.join(knowledge[w.number * warpLanes + lane]);
-    settle(static_cast<uint32_t>(address - sharedStart), *barrier);
+    barrier->arriving.join(knowledge[thread]);
+    settle(offset, *barrier);
   });
 }
 
