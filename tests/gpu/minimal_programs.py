@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the programs of tests/programs/minimal on the GPU: poisoned in every way, compared with the reference and with a clean run.
+"""Runs the programs of tests/programs/minimal on the GPU, or on device sim: poisoned in every way, compared with the reference and with a clean run.
 
-    minimal_programs.py SELVEDGE FOLDER [--arch sm_80 --arch sm_90a] [--csv FILE]
+    minimal_programs.py SELVEDGE FOLDER [--device sim] [--arch sm_80 --arch sm_90a] [--csv FILE]
 
 Each file says its shapes in its RUN lines. Prints what fails and a count; the table has a row per program and target.
 """
@@ -24,9 +24,9 @@ def cases(folder):
             yield path, options.get("op"), options["arch"], options["shape"]
 
 
-def run(selvedge, path, op, arch, shape):
-    """Exit status and last line of one program on the GPU."""
-    command = [selvedge, "run", str(path), "--arch", arch, "--device", "gpu", "--shape", shape, "--poison", "all", "--compare", "ref,clean"]
+def run(selvedge, device, path, op, arch, shape):
+    """Exit status and last line of one program on a device."""
+    command = [selvedge, "run", str(path), "--arch", arch, "--device", device, "--shape", shape, "--poison", "all", "--compare", "ref,clean"]
     if op:
         command += ["--op", op]
     try:
@@ -42,6 +42,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("selvedge")
     parser.add_argument("folder")
+    parser.add_argument("--device", default="gpu")
     parser.add_argument("--arch", action="append")
     parser.add_argument("--csv")
     options = parser.parse_args()
@@ -49,7 +50,7 @@ def main():
     for path, op, arch, shape in cases(options.folder):
         if options.arch and arch not in options.arch:
             continue
-        status, told = run(options.selvedge, path, op, arch, shape)
+        status, told = run(options.selvedge, options.device, path, op, arch, shape)
         rows.append([path.stem, op or "", arch, shape, status])
         if status != "ok":
             print(f"{path.stem} {op or ''} {arch}: {status}: {told}", flush=True)

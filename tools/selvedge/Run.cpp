@@ -22,14 +22,13 @@ struct RunOptions {
   std::string device;
   std::string cases;
   PhysicalOptions physical;
+  SimOptions sim;
 };
 
 Status checkChoices(const RunOptions &options) {
   const std::string &device = options.device;
-  if (device == "sim")
-    return Status::badInput(
-        "--device sim is not available yet: expected gpu or ref");
-  if (!device.empty() && device != "ref")
+  bool isSim = device == "sim";
+  if (!device.empty() && device != "ref" && !isSim)
     if (Result<int> ordinal = parseOrdinal(device); !ordinal.ok())
       return ordinal.status();
   const PhysicalOptions &physical = options.physical;
@@ -41,9 +40,15 @@ Status checkChoices(const RunOptions &options) {
   if (!physical.form.empty() && device != "ref")
     return Status::badInput("--form is for --device ref: a GPU executes the "
                             "cubin");
-  if (!physical.variant.empty() && !isSm)
-    return Status::badInput("--variant is for --form sm:seq or sm:async: other "
-                            "forms have no variants");
+  if (!physical.variant.empty() && !isSm && !isSim)
+    return Status::badInput("--variant is for --form sm:seq or sm:async and "
+                            "for --device sim: nothing else has variants");
+  if (!options.sim.text.empty() && !isSim)
+    return Status::badInput("--lanes is for --device sim");
+  if (!options.sim.coverage.empty() && options.sim.text.empty())
+    return Status::badInput("--coverage is for the text of --lanes");
+  if (options.sim.schedules < 1)
+    return Status::badInput("--schedules expects a number above 0");
   if (options.output == "-")
     return Status::badInput("-o - is for text, and run writes safetensors");
   if (!options.output.empty() && !options.cases.empty())
@@ -55,7 +60,7 @@ Status checkChoices(const RunOptions &options) {
 Result<std::optional<Device>> chooseDevice(const std::string &wanted,
                                            std::string &arch) {
   const std::optional<Device> reference;
-  if (wanted == "ref")
+  if (wanted == "ref" || wanted == "sim")
     return reference;
   Result<int> ordinal = parseOrdinal(wanted);
   if (!ordinal.ok())
@@ -155,7 +160,14 @@ int runRun(RunOptions options) {
     return report(device.status());
   if (*device)
     request->device = (*device)->name();
-  CaseRunner runner(std::move(*request), *device, options.physical);
+  std::optional<SimOptions> sim;
+  if (options.device == "sim") {
+    sim = options.sim;
+    sim->variant = options.physical.variant;
+    if (request->arch.empty())
+      request->arch = "sm_80";
+  }
+  CaseRunner runner(std::move(*request), *device, options.physical, sim);
   return options.cases.empty() ? runOne(runner, *one, options.output)
                                : runAll(runner, *cases, *device);
 }
@@ -169,7 +181,7 @@ Action addRun(CLI::App &app) {
   addCaseFlags(*command, options->one);
   command->add_option("-o", options->output, "outputs (safetensors)");
   command->add_option("--device", options->device,
-                      "gpu, gpu:N or ref (default: gpu if there is one)");
+                      "gpu, gpu:N, ref or sim (default: gpu if there is one)");
   command->add_option("--cases", options->cases,
                       "a file with the options of one case per line, from "
                       "--shape to --compare; compiles once");
@@ -179,7 +191,17 @@ Action addRun(CLI::App &app) {
       "absent lanes poisoned, instead of the program itself");
   command->add_option(
       "--variant", options->physical.variant,
-      "of --form sm:seq or sm:async (default: the first that applies)");
+      "of --form sm:seq or sm:async, or with --device sim (default: the first "
+      "that applies)");
+  command->add_option("--schedules", options->sim.schedules,
+                      "with --device sim: execute in so many orders, which "
+                      "must give the same bits (default 4: the extremes)");
+  command->add_option("--lanes", options->sim.text,
+                      "with --device sim: execute this file of form sm:lanes "
+                      "instead of what the compiler emits");
+  command->add_option("--coverage", options->sim.coverage,
+                      "with --lanes: a file for the numbers of the lines that "
+                      "were executed");
   return [options] { return runRun(*options); };
 }
 

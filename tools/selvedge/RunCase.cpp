@@ -144,6 +144,52 @@ Status CaseRunner::runPhysicalCase(const Problem &problem, const Case &theCase,
               : Status::failed("the outputs differ from those of 'ref'");
 }
 
+Status CaseRunner::runSimCase(const Problem &problem, const Case &theCase,
+                              Execution execution, Outputs &outputs) {
+  if (execution.launches > 1)
+    return Status::badInput("--repeat needs --device gpu");
+  Result<const Reference *> reference = referenceOf(problem);
+  if (!reference.ok())
+    return reference.status();
+  execution.reference = *reference;
+  if (!simOp) {
+    Result<SimOp> loaded = SimOp::load(problem, *sim);
+    if (!loaded.ok())
+      return loaded.status();
+    simOp.emplace(std::move(*loaded));
+  }
+  std::vector<Poison> poisons = theCase.poisons;
+  if (theCase.comparesClean)
+    poisons.insert(poisons.begin(), Poison::None);
+  for (Poison poison : poisons)
+    for (int64_t schedule = 0; schedule < sim->schedules; ++schedule) {
+      execution.poison = poison;
+      Result<GpuOutcome> outcome =
+          simOp->run(problem, execution, static_cast<uint64_t>(schedule));
+      std::string name = fmt::format("the run with poison {} and schedule {}",
+                                     poisonName(poison), schedule);
+      if (!outcome.ok())
+        return Status(outcome.status().code(),
+                      fmt::format("{}: {}", name, outcome.status().message()));
+      if (outputs.empty()) {
+        outputs = outcome->outputs;
+        fmt::print("{} on sim ({}, {})\n", problem.signature.op,
+                   problem.request.arch, outcome->variant);
+        summarise(problem, outputs);
+      } else if (Status s =
+                     compareBits(outcome->outputs, name, outputs, "the first");
+                 !s.ok()) {
+        return s;
+      }
+    }
+  if (!sim->coverage.empty())
+    if (Status s = simOp->writeCoverage(sim->coverage); !s.ok())
+      return s;
+  if (theCase.comparesRef && !compareOutputs(problem, outputs, **reference))
+    return Status::failed("the outputs differ from those of 'ref'");
+  return Status();
+}
+
 Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
                               Execution execution, Outputs &outputs) {
   if (!op) {
@@ -209,6 +255,8 @@ Status CaseRunner::run(const Case &theCase, Outputs &outputs) {
                                  !theCase.problem.inputFile.empty());
       !s.ok())
     return s;
+  if (sim)
+    return runSimCase(*problem, theCase, std::move(execution), outputs);
   if (!device)
     return runReferenceCase(*problem, theCase, outputs);
   if (theCase.comparesRef) {

@@ -36,11 +36,11 @@ Result<Case> parseCase(const CaseOptions &options);
 /// Executes cases of one op on one device.
 class CaseRunner {
 public:
-  /// Without a device on `ref`.
+  /// Without a device on `ref`, or on `sim`.
   CaseRunner(CompileRequest request, std::optional<Device> device,
-             PhysicalOptions physical)
+             PhysicalOptions physical, std::optional<SimOptions> sim)
       : request(std::move(request)), device(std::move(device)),
-        physical(std::move(physical)) {}
+        physical(std::move(physical)), sim(std::move(sim)) {}
 
   /// Executes a case and prints what it gave. The outputs are there, too, when
   /// they differ from what they are compared with.
@@ -51,6 +51,8 @@ private:
                           Outputs &outputs);
   Status runPhysicalCase(const Problem &problem, const Case &theCase,
                          const Reference &reference, Outputs &outputs);
+  Status runSimCase(const Problem &problem, const Case &theCase,
+                    Execution execution, Outputs &outputs);
   Status runGpuCase(const Problem &problem, const Case &theCase,
                     Execution execution, Outputs &outputs);
   /// The reference's results; those of the last case if its data were equal.
@@ -59,8 +61,10 @@ private:
   CompileRequest request;
   std::optional<Device> device;
   PhysicalOptions physical;
+  std::optional<SimOptions> sim;
   /// Loaded by the first case.
   std::optional<GpuOp> op;
+  std::optional<SimOp> simOp;
   std::optional<Problem> lastProblem;
   Reference lastReference;
 };

@@ -9,6 +9,7 @@
 #include "tools/selvedge/RunProblem.h"
 #include "tools/selvedge/Scrub.h"
 
+#include <memory>
 #include <optional>
 
 namespace selvedge::cli {
@@ -90,6 +91,39 @@ private:
   Device device;
   Op op;
   std::optional<Scrubber> scrubber;
+};
+
+/// How `--device sim` executes form `lanes`.
+struct SimOptions {
+  /// Empty: the first that applies.
+  std::string variant;
+  /// A file to execute instead of what the compiler emits.
+  std::string text;
+  /// How many schedules are tried; all have to give the same bits.
+  int64_t schedules = 4;
+  /// Where the numbers of the lines that were executed go; empty: nowhere.
+  std::string coverage;
+};
+
+/// An op compiled for the simulated device.
+class SimOp {
+public:
+  static Result<SimOp> load(const Problem &problem, const SimOptions &options);
+  SimOp(SimOp &&);
+  ~SimOp();
+
+  /// Executes with one schedule.
+  Result<GpuOutcome> run(const Problem &problem, const Execution &execution,
+                         uint64_t schedule);
+
+  /// Writes the numbers of the lines of form `lanes` that were executed.
+  Status writeCoverage(const std::string &path) const;
+
+private:
+  struct Impl;
+  explicit SimOp(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl;
 };
 
 /// The number in `gpu:N`, and 0 for `gpu` or nothing.

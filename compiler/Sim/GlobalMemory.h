@@ -1,0 +1,59 @@
+// Global memory of the simulated device: tensors with the state of each byte.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_SIM_GLOBALMEMORY_H
+#define SELVEDGE_COMPILER_SIM_GLOBALMEMORY_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace selvedge::sim {
+
+/// What a byte is.
+enum class State : uint8_t {
+  Defined,
+  /// Nobody has written it: what is computed from it is undefined.
+  Undefined,
+  /// Between the rows of a tensor: nobody may touch it.
+  Outside
+};
+
+/// A tensor in memory.
+struct Region {
+  std::string name;
+  std::vector<uint8_t> bytes;
+  std::vector<State> state;
+  bool isWritable = false;
+  /// Words that threads of different blocks share, by atomic operations alone.
+  bool isAtomic = false;
+  /// Per byte who has written it in this launch: 0 nobody.
+  std::vector<uint64_t> writer = {};
+};
+
+/// All tensors, each alone in a part of the address space.
+class GlobalMemory {
+public:
+  /// A place in a region.
+  struct Place {
+    Region *region;
+    uint64_t offset;
+  };
+
+  /// Adds a region and gives the address of its first byte.
+  uint64_t add(Region region);
+  Region &at(uint64_t address);
+  /// The bytes at an address; none, and `problem` says why, where they do not
+  /// all lie inside of one tensor, or are not aligned to `align`.
+  std::optional<Place> find(uint64_t address, uint64_t size, uint64_t align,
+                            std::string &problem);
+  /// Forgets who wrote what: kernels follow each other.
+  void startLaunch();
+
+private:
+  std::vector<Region> regions;
+};
+
+} // namespace selvedge::sim
+
+#endif // SELVEDGE_COMPILER_SIM_GLOBALMEMORY_H
