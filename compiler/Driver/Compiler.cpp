@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Compiler.h"
 
+#include "compiler/Driver/EarlyCode.h"
 #include "compiler/Driver/PlanCandidates.h"
 #include "compiler/Driver/PlanSearch.h"
 #include "compiler/Driver/PlanStore.h"
@@ -13,15 +14,31 @@
 
 namespace selvedge {
 
+using driver::EarlyCode;
 using driver::Session;
+
+/// From a program that was parsed to PTX, and to a cubin if `withCubin`; what
+/// ptxas says of it is in the session.
+static bool compileParsed(const CompileRequest &request, Session &session,
+                          bool withCubin) {
+  std::optional<EarlyCode> early;
+  if (withCubin && EarlyCode::isWorthwhile())
+    early.emplace(request, session);
+  if (!session.runPasses(Emit::SmFinal))
+    return false;
+  if (early && early->handOver(session))
+    return true;
+  return session.emitPtx() && (!withCubin || session.assemble());
+}
 
 CompileResult compile(const CompileRequest &request, bool withCubin) {
   Session session(request);
   bool ready = session.checkArch() && session.parse() &&
                session.choosePlans() && (!withCubin || session.locatePtxas());
-  if (!ready || !session.compileToPtx() || !withCubin)
+  if (!ready)
     return std::move(session.result);
-  session.assemble();
+  compileParsed(request, session, withCubin);
+  // Empty where ptxas has not run.
   if (session.isFree() && driver::needsSearch(session.getLog())) {
     std::string planFile = session.result.planFile;
     CompileResult result = driver::searchPlans(request, session);

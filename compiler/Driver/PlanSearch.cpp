@@ -229,7 +229,7 @@ private:
     session.restart(choice, choice.withoutRoles.empty()
                                 ? "found to assemble well"
                                 : serialised);
-    if (session.compileToPtx())
+    if (session.runPasses(Emit::SmFinal) && session.emitPtx())
       session.assemble();
     keep();
   }

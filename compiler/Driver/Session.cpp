@@ -6,9 +6,9 @@
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
-#include "compiler/Target/TargetInfo.h"
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"
+#include "compiler/Target/TargetInfo.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
 
@@ -34,8 +34,8 @@ static DialectRegistry makeRegistry() {
   return registry;
 }
 
-Session::Session(const CompileRequest &request)
-    : request(request),
+Session::Session(const CompileRequest &request, Proofs proofs)
+    : request(request), proofs(proofs),
       context(makeRegistry(), MLIRContext::Threading::ENABLED) {
   // A diagnostic points at the source; the IR means nothing to its author.
   context.printOpOnDiagnostic(false);
@@ -141,8 +141,25 @@ void Session::restart(const schedule::PlanChoice &choice,
     keepFromRoles(name, origin);
 }
 
-bool Session::compileToPtx() {
-  return runPasses(Emit::Ptx) && writeManifest() && emitPtx();
+void Session::follow(const Session &other) {
+  plans = other.plans;
+  ptxas = other.ptxas;
+}
+
+void Session::takeCode(Session &other) {
+  result.status = other.result.status;
+  result.diagnostics += other.result.diagnostics;
+  result.manifest = std::move(other.result.manifest);
+  result.ptx = std::move(other.result.ptx);
+  result.cubin = std::move(other.result.cubin);
+  log = std::move(other.log);
+  // The proofs were made beside the rest.
+  for (auto &[name, milliseconds] : result.phases)
+    if (name == "passes")
+      name = "proofs";
+  for (auto &phase : other.result.phases)
+    if (phase.first != "frontend")
+      result.phases.push_back(std::move(phase));
 }
 
 bool Session::lowerToLLVM() {
@@ -181,6 +198,10 @@ static llvm::Expected<std::string> emitPart(ModuleOp part,
 
 bool Session::emitPtx() {
   PhaseTimer timer(result, "ptx");
+  return lowerToLanes(Emit::Ptx) && writeManifest() && translateKernels();
+}
+
+bool Session::translateKernels() {
   SourceDiagnostics diagnostics(context, request.fileName, request.source,
                                 result.diagnostics);
   std::vector<OwningOpRef<ModuleOp>> kernels = ptx::splitDeviceCode(*module);
@@ -249,6 +270,14 @@ std::string Session::printModule() {
     flags.enableDebugInfo();
   module->print(os, flags);
   return text + "\n";
+}
+
+std::string Session::printWhole() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  // What a custom form leaves out counts, too.
+  module->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm());
+  return text;
 }
 
 std::string Session::printLLVM() {

@@ -28,7 +28,7 @@ struct PassOutcome;
 /// failed; no later step may follow.
 class Session {
 public:
-  explicit Session(const CompileRequest &request);
+  explicit Session(const CompileRequest &request, Proofs proofs = Proofs::Made);
 
   /// Refuses an unknown `arch`.
   bool checkArch();
@@ -48,16 +48,23 @@ public:
   /// Prepares passes with other plans; what is the same for all plans is not
   /// done again.
   void restart(const schedule::PlanChoice &choice, const std::string &origin);
-  /// Everything up to PTX and the manifest.
-  bool compileToPtx();
+  /// Before parse(): takes the plans, and the ptxas, of another session.
+  void follow(const Session &other);
+  /// The program with all there is to say about it: equal where everything that
+  /// comes next is.
+  std::string printWhole();
+  /// Whether verifiers have run: code of a session that they did not see must
+  /// not leave the compiler.
+  bool isProved() const { return proofs == Proofs::Made; }
   /// Lowers kernels to LLVM IR, for printLLVM(), and checks it.
   bool lowerToLLVM();
-  /// Per-thread code to PTX, kernels side by side.
+  /// From Emit::SmFinal to PTX and the manifest, kernels side by side.
   bool emitPtx();
   /// PTX to cubin.
   bool assemble();
-  /// Host program to JSON.
-  bool writeManifest();
+  /// Takes what emitPtx() and assemble() gave another session with the same
+  /// program.
+  void takeCode(Session &other);
   /// Signature to JSON.
   bool writeSignature();
 
@@ -95,10 +102,17 @@ private:
   /// Has warps execute the kernel of that name; false where they already do.
   bool keepFromRoles(const std::string &name, const std::string &why);
   bool replanWithoutRoles();
+  /// From Emit::SmFinal to the code of a thread.
+  bool lowerToLanes(Emit stage);
+  /// Per-thread code to PTX.
+  bool translateKernels();
+  /// Host program to JSON.
+  bool writeManifest();
   /// Stores a manifest, or the error that stands for it.
   bool keepManifest(llvm::Expected<std::string> text);
 
   const CompileRequest &request;
+  const Proofs proofs;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module, unbound;
   llvm::LLVMContext llvmContext;

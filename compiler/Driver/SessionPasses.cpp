@@ -131,7 +131,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     return true;
   OwningOpRef<ModuleOp> program = std::move(module);
   auto build = [&](OpPassManager &pm) {
-    buildProgramPipeline(pm, stage, request.arch, request.masks);
+    buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
   };
   PassOutcome outcome = attempt(*program, build, observe);
   result.diagnostics += outcome.diagnostics;
@@ -193,7 +193,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
   bool hasRoles = targetInfo(request.arch)->hasWarpgroups;
   plans.isStrict = request.isStrict;
   auto build = [&](OpPassManager &pm) {
-    buildKernelPipeline(pm, stage, request.arch, plans, request.masks);
+    buildKernelPipeline(pm, stage, request.arch, plans, request.masks, proofs);
   };
   while (true) {
     PassOutcome outcome = attempt(*unbound, build, observe);
@@ -218,10 +218,11 @@ bool Session::runPasses(Emit stage, const Observe &observe) {
   // Who watches may look at all of the program.
   if (observe)
     context.disableMultithreading();
-  if (!runProgramPasses(stage, observe) || !runKernelPasses(stage, observe))
-    return false;
-  if (stage < Emit::SmLanes)
-    return true;
+  return runProgramPasses(stage, observe) && runKernelPasses(stage, observe) &&
+         (stage < Emit::SmLanes || lowerToLanes(stage));
+}
+
+bool Session::lowerToLanes(Emit stage) {
   // Of code this long once is enough: as text here, else for LLVM.
   OwningOpRef<ModuleOp> kernels = std::move(module);
   auto build = [&](OpPassManager &pm) {
