@@ -5,6 +5,8 @@
 
 #include "compiler/Driver/Pipeline.h"
 #include "compiler/Target/PTX/Ptxas.h"
+#include "dialect/Sm/Sm.h"
+#include "dialect/Tile/Tile.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -68,6 +70,10 @@ public:
   /// Signature to JSON.
   bool writeSignature();
 
+  /// After runPasses() to Emit::SmAsync: plans whose kernels take more than
+  /// `limit` bytes of shared memory are taken no longer. False where none is.
+  bool dropTooLarge(int64_t limit);
+
   /// Name of the op that parse() found.
   const std::string &getOpName() const { return opName; }
   /// The program in its present form.
@@ -102,6 +108,9 @@ private:
   /// Has warps execute the kernel of that name; false where they already do.
   bool keepFromRoles(const std::string &name, const std::string &why);
   bool replanWithoutRoles();
+  /// The kernel for which plans are to be bound that became `kernel`.
+  tile::KernelOp sourceOf(sm::PlanOp plan, sm::VariantOp variant,
+                          sm::KernelOp kernel);
   /// From Emit::SmFinal to the code of a thread.
   bool lowerToLanes(Emit stage);
   /// Per-thread code to PTX.

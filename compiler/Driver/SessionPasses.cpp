@@ -4,12 +4,14 @@
 #include "compiler/Driver/Session.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Schedule/Plan.h"
+#include "compiler/Target/Lanes/SharedMemory.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Decisions.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace selvedge::driver {
 
@@ -187,6 +189,84 @@ bool Session::replanWithoutRoles() {
   return isAny;
 }
 
+tile::KernelOp Session::sourceOf(sm::PlanOp plan, sm::VariantOp variant,
+                                 sm::KernelOp kernel) {
+  StringRef name = kernel.getSymName();
+  name.consume_front(plan.getOp());
+  name.consume_front("_");
+  name = name.rsplit('_').first;
+  tile::KernelOp found, version;
+  unbound->walk([&](tile::KernelOp other) {
+    std::string otherName = schedule::planName(other);
+    if (otherName == name)
+      found = other;
+    if (otherName == (variant.getName() + "." + name).str())
+      version = other;
+  });
+  return version ? version : found;
+}
+
+/// `a tile of 64 x 512 (i x DV)`.
+static std::string wordsOf(sm::AllocOp alloc) {
+  sm::BufferType type = alloc.getType();
+  return ("a tile of " + Twine(type.getRows()) + " x " + Twine(type.getCols()) +
+          " (" + type.getRowAxis().getValue() + " x " +
+          type.getColAxis().getValue() + ")")
+      .str();
+}
+
+/// The key of the plan that tile-bind-blocks takes; empty where there is none.
+static std::string boundKey(tile::KernelOp kernel,
+                            const schedule::PlanChoice &choice,
+                            const TargetInfo &target) {
+  schedule::KernelLayouts layouts(kernel);
+  FailureOr<schedule::RankedPlans> ranked =
+      schedule::rankPlans(kernel, layouts, target);
+  if (failed(ranked))
+    return "";
+  auto chosen = choice.tiles.find(schedule::planName(kernel));
+  for (const schedule::KernelPlan &plan : ranked->plans)
+    if (chosen != choice.tiles.end() &&
+        schedule::planKey(kernel, plan) == chosen->second)
+      return chosen->second;
+  return schedule::planKey(kernel, ranked->plans.front());
+}
+
+bool Session::dropTooLarge(int64_t limit) {
+  // Variants may be made of one kernel: first what all take, then the rest.
+  llvm::MapVector<tile::KernelOp, std::string> reasons;
+  auto visit = [&](sm::PlanOp plan, sm::VariantOp variant,
+                   sm::LaunchOp launch) {
+    auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
+    lanes::SharedLayout layout(kernel);
+    tile::KernelOp source = sourceOf(plan, variant, kernel);
+    if (layout.getBytes() <= limit || !source)
+      return;
+    std::string why = std::to_string(layout.getBytes()) + " of " +
+                      std::to_string(limit) +
+                      " bytes of shared memory once lowered";
+    if (sm::AllocOp largest = layout.getLargest())
+      why += ", most of all " + wordsOf(largest);
+    reasons.insert({source, why});
+  };
+  for (auto plan : module->getOps<sm::PlanOp>())
+    for (auto variant : plan.getBody().getOps<sm::VariantOp>())
+      for (auto launch : variant.getBody().getOps<sm::LaunchOp>())
+        visit(plan, variant, launch);
+  bool isAny = false;
+  for (auto &[kernel, why] : reasons) {
+    std::string key = boundKey(kernel, plans.choice, *targetInfo(request.arch));
+    if (key.empty())
+      continue;
+    schedule::dropPlan(kernel, key, why);
+    result.remarks.push_back("kernel '" + schedule::planName(kernel) +
+                             "' does not take plan " + key +
+                             ": it would take " + why);
+    isAny = true;
+  }
+  return isAny;
+}
+
 bool Session::runKernelPasses(Emit stage, const Observe &observe) {
   if (stage == Emit::Tile)
     return true;
@@ -199,6 +279,9 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
     PassOutcome outcome = attempt(*unbound, build, observe);
     if (outcome.isDone && hasRoles && stage > Emit::SmSeq &&
         replanWithoutRoles())
+      continue;
+    if (outcome.isDone && stage > Emit::SmSeq &&
+        dropTooLarge(targetInfo(request.arch)->smemBytesPerBlock))
       continue;
     if (!outcome.isDone && hasRoles && !request.isStrict &&
         (outcome.isVerifier() || outcome.invalidIR)) {
@@ -235,6 +318,16 @@ bool Session::lowerToLanes(Emit stage) {
   result.diagnostics += outcome.diagnostics;
   if (!outcome.isDone)
     return refuse(outcome);
+  int64_t limit = targetInfo(request.arch)->smemBytesPerBlock;
+  bool fits = !module
+                   ->walk([&](sm::LaunchOp launch) {
+                     return launch.getSmem() <= static_cast<uint64_t>(limit)
+                                ? WalkResult::advance()
+                                : WalkResult::interrupt();
+                   })
+                   .wasInterrupted();
+  if (!fits)
+    return internalError("a kernel takes more shared memory than there is");
   return stage != Emit::SmLanes || succeeded(verify(*module)) ||
          internalError("the passes made invalid code of a thread");
 }

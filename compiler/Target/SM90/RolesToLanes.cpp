@@ -26,7 +26,7 @@ struct SmRolesToLanesPass : impl::SmRolesToLanesBase<SmRolesToLanesPass> {
       if (failed(emitter.run()))
         return signalPassFailure();
       lanes::setSharedBytes(module, kernel.getSymName(),
-                           emitter.getSharedBytes());
+                            emitter.getSharedBytes());
       kernel.erase();
     }
     if (!kernels.empty())
