@@ -5,10 +5,7 @@
 namespace selvedge::driver {
 
 EarlyCode::EarlyCode(const CompileRequest &request, const Session &session)
-    : guess(request, Proofs::Elsewhere) {
-  guess.follow(session);
-  worker = std::thread([this] { run(); });
-}
+    : guess(request, session), worker([this] { run(); }) {}
 
 EarlyCode::~EarlyCode() {
   isUnwanted = true;
@@ -25,25 +22,19 @@ bool EarlyCode::isWorthwhile() {
 }
 
 void EarlyCode::run() {
-  if (!guess.parse() || !guess.runPasses(Emit::SmFinal) || isUnwanted)
-    return;
-  program = guess.printWhole();
-  // What the passes had to say the other session says, too.
-  guess.result.diagnostics.clear();
-  // A failure from here on is the program's.
-  if (guess.emitPtx() && !isUnwanted)
-    guess.assemble();
+  if (guess.run() && !isUnwanted)
+    code = guess.compile(std::nullopt);
 }
 
-bool EarlyCode::handOver(Session &proved) {
-  if (!proved.isProved())
-    return false;
-  std::string text = proved.printWhole();
+bool EarlyCode::handOver(Session &session) {
+  std::optional<Proof> proof = session.getProof();
   join();
-  if (program.empty() || program != text)
+  if (!proof || !code)
     return false;
-  proved.takeCode(guess);
-  return true;
+  std::optional<Code> proved = std::move(*code).claim(*proof);
+  if (proved)
+    session.takeCode(std::move(*proved));
+  return proved.has_value();
 }
 
 } // namespace selvedge::driver

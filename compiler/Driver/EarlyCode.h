@@ -3,31 +3,28 @@
 #ifndef SELVEDGE_COMPILER_DRIVER_EARLYCODE_H
 #define SELVEDGE_COMPILER_DRIVER_EARLYCODE_H
 
-#include "compiler/Driver/Session.h"
+#include "compiler/Driver/Guess.h"
 
 #include <atomic>
 #include <thread>
 
 namespace selvedge::driver {
 
-/// A guess: while verifiers work on a program, a second session on a thread of
-/// its own runs the passes without them, and goes on to PTX and ptxas. What it
-/// makes cannot be read but by handOver(), to a session that has run all
-/// verifiers and whose program is the same, letter by letter. So the code is
-/// always that of a program that was proved: where the guess is wrong (a
-/// verifier refused, a kernel was planned again) it is thrown away.
+/// While verifiers work on a program, a guess at it becomes PTX and cubin on a
+/// thread of its own. Where the guess was wrong (a verifier refused, a kernel
+/// was planned again) the code is thrown away.
 class EarlyCode {
 public:
-  /// Begins with the plans of `session`, which has parsed.
+  /// Begins, with the plans of `session`.
   EarlyCode(const CompileRequest &request, const Session &session);
   /// Waits.
   ~EarlyCode();
   EarlyCode(const EarlyCode &) = delete;
   EarlyCode &operator=(const EarlyCode &) = delete;
 
-  /// Waits, and gives `proved`, which has run its passes to Emit::SmFinal, the
-  /// outcome of what follows these; false where it was made of another program.
-  bool handOver(Session &proved);
+  /// Waits, and gives `session`, which has run its passes to Emit::SmFinal, the
+  /// outcome of what follows these; false where that is of another program.
+  bool handOver(Session &session);
 
   /// Whether there is a second core for it.
   static bool isWorthwhile();
@@ -36,9 +33,8 @@ private:
   void run();
   void join();
 
-  Session guess;
-  /// The program that the code is made of; empty: none is.
-  std::string program;
+  Guess guess;
+  std::optional<Unproved<Code>> code;
   std::atomic<bool> isUnwanted = false;
   std::thread worker;
 };

@@ -22,6 +22,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <set>
+
 namespace selvedge::driver {
 
 using namespace mlir;
@@ -146,18 +148,25 @@ void Session::follow(const Session &other) {
   ptxas = other.ptxas;
 }
 
-void Session::takeCode(Session &other) {
-  result.status = other.result.status;
-  result.diagnostics += other.result.diagnostics;
-  result.manifest = std::move(other.result.manifest);
-  result.ptx = std::move(other.result.ptx);
-  result.cubin = std::move(other.result.cubin);
-  log = std::move(other.log);
+std::optional<Proof> Session::getProof() {
+  if (proofs != Proofs::Made)
+    return std::nullopt;
+  return Proof(printWhole());
+}
+
+void Session::takeCode(Code code) {
+  CompileResult &other = code.result;
+  result.status = other.status;
+  result.diagnostics += other.diagnostics;
+  result.manifest = std::move(other.manifest);
+  result.ptx = std::move(other.ptx);
+  result.cubin = std::move(other.cubin);
+  log = std::move(code.log);
   // The proofs were made beside the rest.
   for (auto &[name, milliseconds] : result.phases)
     if (name == "passes")
       name = "proofs";
-  for (auto &phase : other.result.phases)
+  for (auto &phase : other.phases)
     if (phase.first != "frontend")
       result.phases.push_back(std::move(phase));
 }
@@ -196,15 +205,33 @@ static llvm::Expected<std::string> emitPart(ModuleOp part,
   return ptx::emitPtx(*module, arch);
 }
 
-bool Session::emitPtx() {
+bool Session::lowerKernels() {
   PhaseTimer timer(result, "ptx");
-  return lowerToLanes(Emit::Ptx) && writeManifest() && translateKernels();
+  return lowerToLanes(Emit::Ptx) && writeManifest();
 }
 
-bool Session::translateKernels() {
+/// The names of the kernels that a variant launches.
+static std::set<std::string> kernelsOf(ModuleOp module, size_t variant) {
+  std::set<std::string> names;
+  for (auto plan : module.getOps<sm::PlanOp>())
+    for (auto [i, op] : llvm::enumerate(plan.getBody().getOps<sm::VariantOp>()))
+      if (i == variant)
+        for (auto launch : op.getBody().getOps<sm::LaunchOp>())
+          names.insert(launch.getKernel().str());
+  return names;
+}
+
+bool Session::translateKernels(std::optional<size_t> variant) {
+  PhaseTimer timer(result, "ptx");
   SourceDiagnostics diagnostics(context, request.fileName, request.source,
                                 result.diagnostics);
-  std::vector<OwningOpRef<ModuleOp>> kernels = ptx::splitDeviceCode(*module);
+  std::set<std::string> wanted;
+  if (variant)
+    wanted = kernelsOf(*module, *variant);
+  std::vector<OwningOpRef<ModuleOp>> kernels =
+      ptx::splitDeviceCode(*module, [&](llvm::StringRef name) {
+        return !variant || wanted.contains(name.str());
+      });
   std::vector<std::string> texts(kernels.size()), errors(kernels.size());
   // No dialect may be loaded by several threads.
   context.loadAllAvailableDialects();

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_DRIVER_SESSION_H
 
 #include "compiler/Driver/Pipeline.h"
+#include "compiler/Driver/Proof.h"
 #include "compiler/Target/PTX/Ptxas.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
@@ -24,6 +25,13 @@
 namespace selvedge::driver {
 
 struct PassOutcome;
+
+/// What comes of a program behind Emit::SmFinal, also where that fails.
+struct Code {
+  /// Manifest, PTX, cubin, status, diagnostics and phases.
+  CompileResult result;
+  ptx::PtxasLog log;
+};
 
 /// Runs the steps of a compilation on one context and collects diagnostics and
 /// times in a CompileResult. Each step returns false after it recorded why it
@@ -55,18 +63,23 @@ public:
   /// The program with all there is to say about it: equal where everything that
   /// comes next is.
   std::string printWhole();
-  /// Whether verifiers have run: code of a session that they did not see must
-  /// not leave the compiler.
-  bool isProved() const { return proofs == Proofs::Made; }
+  /// After runPasses() to Emit::SmFinal: the proof of the program, if this
+  /// session runs verifiers.
+  std::optional<Proof> getProof();
   /// Lowers kernels to LLVM IR, for printLLVM(), and checks it.
   bool lowerToLLVM();
-  /// From Emit::SmFinal to PTX and the manifest, kernels side by side.
-  bool emitPtx();
+  /// From Emit::SmFinal to the code of a thread and the manifest.
+  bool lowerKernels();
+  /// That to PTX, kernels side by side: those of a variant, or all.
+  bool translateKernels(std::optional<size_t> variant = std::nullopt);
+  /// Both.
+  bool emitPtx() { return lowerKernels() && translateKernels(); }
   /// PTX to cubin.
   bool assemble();
-  /// Takes what emitPtx() and assemble() gave another session with the same
-  /// program.
-  void takeCode(Session &other);
+  /// What emitPtx() and assemble() gave.
+  Code getCode() const { return {result, log}; }
+  /// Takes that of another session with the same program.
+  void takeCode(Code code);
   /// Signature to JSON.
   bool writeSignature();
 
@@ -113,8 +126,6 @@ private:
                           sm::KernelOp kernel);
   /// From Emit::SmFinal to the code of a thread.
   bool lowerToLanes(Emit stage);
-  /// Per-thread code to PTX.
-  bool translateKernels();
   /// Host program to JSON.
   bool writeManifest();
   /// Stores a manifest, or the error that stands for it.
