@@ -14,22 +14,7 @@
 
 namespace selvedge {
 
-using driver::EarlyCode;
 using driver::Session;
-
-/// From a program that was parsed to PTX, and to a cubin if `withCubin`; what
-/// ptxas says of it is in the session.
-static bool compileParsed(const CompileRequest &request, Session &session,
-                          bool withCubin) {
-  std::optional<EarlyCode> early;
-  if (withCubin && EarlyCode::isWorthwhile())
-    early.emplace(request, session);
-  if (!session.runPasses(Emit::SmFinal))
-    return false;
-  if (early && early->handOver(session))
-    return true;
-  return session.emitPtx() && (!withCubin || session.assemble());
-}
 
 CompileResult compile(const CompileRequest &request, bool withCubin) {
   Session session(request);
@@ -37,7 +22,12 @@ CompileResult compile(const CompileRequest &request, bool withCubin) {
                session.choosePlans() && (!withCubin || session.locatePtxas());
   if (!ready)
     return std::move(session.result);
-  compileParsed(request, session, withCubin);
+  if (!withCubin) {
+    if (session.runPasses(Emit::SmFinal))
+      session.emitPtx();
+    return std::move(session.result);
+  }
+  driver::compileAll(request, session);
   // Empty where ptxas has not run.
   if (session.isFree() && driver::needsSearch(session.getLog())) {
     std::string planFile = session.result.planFile;

@@ -37,4 +37,17 @@ bool EarlyCode::handOver(Session &session) {
   return proved.has_value();
 }
 
+bool compileAll(const CompileRequest &request, Session &session) {
+  std::optional<EarlyCode> early;
+  if (EarlyCode::isWorthwhile()) {
+    session.expectGuess();
+    early.emplace(request, session);
+  }
+  if (!session.runPasses(Emit::SmFinal))
+    return false;
+  if (early && early->handOver(session))
+    return session.result.status == CompileStatus::Ok;
+  return session.emitPtx() && session.assemble();
+}
+
 } // namespace selvedge::driver

@@ -39,6 +39,10 @@ private:
   std::thread worker;
 };
 
+/// From plans that are chosen to cubin, by all verifiers; EarlyCode beside them
+/// where it is worthwhile. False where that fails.
+bool compileAll(const CompileRequest &request, Session &session);
+
 } // namespace selvedge::driver
 
 #endif // SELVEDGE_COMPILER_DRIVER_EARLYCODE_H

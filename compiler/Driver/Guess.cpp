@@ -19,7 +19,10 @@ bool Guess::run() {
 Unproved<Code> Guess::compile(std::optional<size_t> variant) {
   // What the passes had to say the session with verifiers says, too.
   session.result.diagnostics.clear();
-  if (session.translateKernels(variant))
+  std::optional<Session::Names> names;
+  if (variant)
+    names = session.kernelsOf(*variant);
+  if (session.translateKernels(names))
     session.assemble();
   return {program, session.getCode()};
 }

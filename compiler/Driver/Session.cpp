@@ -6,6 +6,7 @@
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
+#include "compiler/Schedule/Plan.h"
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "compiler/Target/TargetInfo.h"
@@ -21,8 +22,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <set>
 
 namespace selvedge::driver {
 
@@ -145,6 +144,7 @@ void Session::restart(const schedule::PlanChoice &choice,
 
 void Session::follow(const Session &other) {
   plans = other.plans;
+  reasons = other.reasons;
   ptxas = other.ptxas;
 }
 
@@ -162,13 +162,9 @@ void Session::takeCode(Code code) {
   result.ptx = std::move(other.ptx);
   result.cubin = std::move(other.cubin);
   log = std::move(code.log);
-  // The proofs were made beside the rest.
-  for (auto &[name, milliseconds] : result.phases)
-    if (name == "passes")
-      name = "proofs";
-  for (auto &phase : other.phases)
-    if (phase.first != "frontend")
-      result.phases.push_back(std::move(phase));
+  for (const auto &[name, milliseconds] : other.phases)
+    if (name != "frontend")
+      addPhase(result, name, milliseconds);
 }
 
 bool Session::lowerToLLVM() {
@@ -210,27 +206,22 @@ bool Session::lowerKernels() {
   return lowerToLanes(Emit::Ptx) && writeManifest();
 }
 
-/// The names of the kernels that a variant launches.
-static std::set<std::string> kernelsOf(ModuleOp module, size_t variant) {
-  std::set<std::string> names;
-  for (auto plan : module.getOps<sm::PlanOp>())
-    for (auto [i, op] : llvm::enumerate(plan.getBody().getOps<sm::VariantOp>()))
-      if (i == variant)
-        for (auto launch : op.getBody().getOps<sm::LaunchOp>())
-          names.insert(launch.getKernel().str());
+Session::Names Session::kernelsOf(size_t variant) {
+  Names names;
+  visitLaunches([&](size_t of, sm::LaunchOp launch, tile::KernelOp) {
+    if (of == variant)
+      names.insert(launch.getKernel().str());
+  });
   return names;
 }
 
-bool Session::translateKernels(std::optional<size_t> variant) {
+bool Session::translateKernels(const std::optional<Names> &names) {
   PhaseTimer timer(result, "ptx");
   SourceDiagnostics diagnostics(context, request.fileName, request.source,
                                 result.diagnostics);
-  std::set<std::string> wanted;
-  if (variant)
-    wanted = kernelsOf(*module, *variant);
   std::vector<OwningOpRef<ModuleOp>> kernels =
       ptx::splitDeviceCode(*module, [&](llvm::StringRef name) {
-        return !variant || wanted.contains(name.str());
+        return !names || names->contains(name.str());
       });
   std::vector<std::string> texts(kernels.size()), errors(kernels.size());
   // No dialect may be loaded by several threads.

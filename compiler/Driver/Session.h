@@ -20,6 +20,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace selvedge::driver {
@@ -60,6 +61,8 @@ public:
   void restart(const schedule::PlanChoice &choice, const std::string &origin);
   /// Before parse(): takes the plans, and the ptxas, of another session.
   void follow(const Session &other);
+  /// Time of passes is that of proofs: somebody guesses what they give.
+  void expectGuess() { hasGuess = true; }
   /// The program with all there is to say about it: equal where everything that
   /// comes next is.
   std::string printWhole();
@@ -70,8 +73,12 @@ public:
   bool lowerToLLVM();
   /// From Emit::SmFinal to the code of a thread and the manifest.
   bool lowerKernels();
-  /// That to PTX, kernels side by side: those of a variant, or all.
-  bool translateKernels(std::optional<size_t> variant = std::nullopt);
+  /// Names of kernels.
+  using Names = std::set<std::string>;
+  /// Those that a variant launches.
+  Names kernelsOf(size_t variant);
+  /// The code of a thread to PTX, kernels side by side: these, or all.
+  bool translateKernels(const std::optional<Names> &names = std::nullopt);
   /// Both.
   bool emitPtx() { return lowerKernels() && translateKernels(); }
   /// PTX to cubin.
@@ -121,9 +128,11 @@ private:
   /// Has warps execute the kernel of that name; false where they already do.
   bool keepFromRoles(const std::string &name, const std::string &why);
   bool replanWithoutRoles();
-  /// The kernel for which plans are to be bound that became `kernel`.
-  tile::KernelOp sourceOf(sm::PlanOp plan, sm::VariantOp variant,
-                          sm::KernelOp kernel);
+  /// Calls `visit` for all launches of the host program, with the kernel for
+  /// which plans are to be bound; null where that is not known.
+  void visitLaunches(
+      llvm::function_ref<void(size_t variant, sm::LaunchOp, tile::KernelOp)>
+          visit);
   /// From Emit::SmFinal to the code of a thread.
   bool lowerToLanes(Emit stage);
   /// Host program to JSON.
@@ -133,12 +142,15 @@ private:
 
   const CompileRequest &request;
   const Proofs proofs;
+  bool hasGuess = false;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module, unbound;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   std::string ptxas, opName, programDiagnostics;
   ChosenPlans plans;
+  /// Why kernels are kept from roles, in the order of plans.withoutRoles.
+  std::vector<std::string> reasons;
   ptx::PtxasLog log;
 };
 

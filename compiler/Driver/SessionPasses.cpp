@@ -12,6 +12,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace selvedge::driver {
 
@@ -141,6 +142,11 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     return refuse(outcome);
   unbound = std::move(module);
   programDiagnostics = result.diagnostics;
+  // Of another session that this one follows.
+  std::vector<std::string> before = std::exchange(reasons, {});
+  for (auto [name, why] :
+       llvm::zip_equal(std::exchange(plans.withoutRoles, {}), before))
+    keepFromRoles(name, why);
   for (const std::string &name : plans.choice.withoutRoles)
     keepFromRoles(name, plans.origin);
   SmallVector<std::pair<std::string, std::string>> tooLarge;
@@ -170,6 +176,7 @@ bool Session::keepFromRoles(const std::string &name, const std::string &why) {
   if (!isKept)
     return false;
   plans.withoutRoles.push_back(name);
+  reasons.push_back(why);
   result.remarks.push_back("kernel '" + name +
                            "' runs without warp roles: " + why);
   return true;
@@ -189,21 +196,26 @@ bool Session::replanWithoutRoles() {
   return isAny;
 }
 
-tile::KernelOp Session::sourceOf(sm::PlanOp plan, sm::VariantOp variant,
-                                 sm::KernelOp kernel) {
-  StringRef name = kernel.getSymName();
-  name.consume_front(plan.getOp());
-  name.consume_front("_");
-  name = name.rsplit('_').first;
-  tile::KernelOp found, version;
-  unbound->walk([&](tile::KernelOp other) {
-    std::string otherName = schedule::planName(other);
-    if (otherName == name)
-      found = other;
-    if (otherName == (variant.getName() + "." + name).str())
-      version = other;
+void Session::visitLaunches(
+    llvm::function_ref<void(size_t, sm::LaunchOp, tile::KernelOp)> visit) {
+  llvm::StringMap<tile::KernelOp> sources;
+  unbound->walk([&](tile::KernelOp kernel) {
+    sources[schedule::planName(kernel)] = kernel;
   });
-  return version ? version : found;
+  for (auto plan : module->getOps<sm::PlanOp>())
+    for (auto [i, variant] :
+         llvm::enumerate(plan.getBody().getOps<sm::VariantOp>()))
+      for (auto launch : variant.getBody().getOps<sm::LaunchOp>()) {
+        // Kernels are called OP_KERNEL_VARIANT. A version is the variant of its
+        // name, the rest are the program's.
+        StringRef name = launch.getKernel();
+        name.consume_front(plan.getOp());
+        name.consume_front("_");
+        name = name.rsplit('_').first;
+        tile::KernelOp version =
+            sources.lookup((variant.getName() + "." + name).str());
+        visit(i, launch, version ? version : sources.lookup(name));
+      }
 }
 
 /// `a tile of 64 x 512 (i x DV)`.
@@ -235,11 +247,9 @@ static std::string boundKey(tile::KernelOp kernel,
 bool Session::dropTooLarge(int64_t limit) {
   // Variants may be made of one kernel: first what all take, then the rest.
   llvm::MapVector<tile::KernelOp, std::string> reasons;
-  auto visit = [&](sm::PlanOp plan, sm::VariantOp variant,
-                   sm::LaunchOp launch) {
+  visitLaunches([&](size_t, sm::LaunchOp launch, tile::KernelOp source) {
     auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
     lanes::SharedLayout layout(kernel);
-    tile::KernelOp source = sourceOf(plan, variant, kernel);
     if (layout.getBytes() <= limit || !source)
       return;
     std::string why = std::to_string(layout.getBytes()) + " of " +
@@ -248,11 +258,7 @@ bool Session::dropTooLarge(int64_t limit) {
     if (sm::AllocOp largest = layout.getLargest())
       why += ", most of all " + wordsOf(largest);
     reasons.insert({source, why});
-  };
-  for (auto plan : module->getOps<sm::PlanOp>())
-    for (auto variant : plan.getBody().getOps<sm::VariantOp>())
-      for (auto launch : variant.getBody().getOps<sm::LaunchOp>())
-        visit(plan, variant, launch);
+  });
   bool isAny = false;
   for (auto &[kernel, why] : reasons) {
     std::string key = boundKey(kernel, plans.choice, *targetInfo(request.arch));
@@ -297,7 +303,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
 }
 
 bool Session::runPasses(Emit stage, const Observe &observe) {
-  PhaseTimer timer(result, "passes");
+  PhaseTimer timer(result, hasGuess ? "proofs" : "passes");
   // Who watches may look at all of the program.
   if (observe)
     context.disableMultithreading();
