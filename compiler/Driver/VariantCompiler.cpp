@@ -4,6 +4,9 @@
 
 #include "compiler/Driver/PlanSearch.h"
 
+#include <condition_variable>
+#include <mutex>
+
 namespace selvedge::driver {
 
 /// The part of the cache that holds the manifest alone, and that of a variant.
@@ -17,6 +20,39 @@ static Status statusOf(const CompileResult &result) {
                                                          : ErrorCode::Failed,
                 result.diagnostics);
 }
+
+namespace {
+
+/// Verifiers under way. A program may end without giving its ops back: what
+/// they use must not be destroyed before they are done.
+class Pending {
+public:
+  static Pending &get() {
+    static Pending pending;
+    return pending;
+  }
+  void begin() {
+    std::lock_guard lock(mutex);
+    ++count;
+  }
+  void end() {
+    std::lock_guard lock(mutex);
+    --count;
+    ended.notify_all();
+  }
+
+private:
+  ~Pending() {
+    std::unique_lock lock(mutex);
+    ended.wait(lock, [&] { return count == 0; });
+  }
+
+  std::mutex mutex;
+  std::condition_variable ended;
+  size_t count = 0;
+};
+
+} // namespace
 
 VariantCompiler::VariantCompiler(const CompileRequest &request)
     : request(request) {
@@ -54,9 +90,11 @@ bool VariantCompiler::start(CompileResult &result) {
     return false;
   }
   guess = std::make_unique<Guess>(request, *proving);
+  Pending::get().begin();
   verifiers = std::thread([this] {
     if (proving->runPasses(Emit::SmFinal))
       proof = proving->getProof();
+    Pending::get().end();
   });
   if (guess->run()) {
     hostProgram = guess->getManifest();
