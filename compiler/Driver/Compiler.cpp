@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Compiler.h"
 
+#include "compiler/Driver/EarlyCode.h"
 #include "compiler/Driver/PlanCandidates.h"
 #include "compiler/Driver/PlanSearch.h"
 #include "compiler/Driver/PlanStore.h"
@@ -19,9 +20,15 @@ CompileResult compile(const CompileRequest &request, bool withCubin) {
   Session session(request);
   bool ready = session.checkArch() && session.parse() &&
                session.choosePlans() && (!withCubin || session.locatePtxas());
-  if (!ready || !session.compileToPtx() || !withCubin)
+  if (!ready)
     return std::move(session.result);
-  session.assemble();
+  if (!withCubin) {
+    if (session.runPasses(Emit::SmFinal))
+      session.emitPtx();
+    return std::move(session.result);
+  }
+  driver::compileAll(request, session);
+  // Empty where ptxas has not run.
   if (session.isFree() && driver::needsSearch(session.getLog())) {
     std::string planFile = session.result.planFile;
     CompileResult result = driver::searchPlans(request, session);

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_DRIVER_COMPILER_H
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -59,6 +60,9 @@ struct CompileRequest {
   /// Whether it is an error that a verifier refuses the roles of a kernel,
   /// which then runs without.
   bool isStrict = false;
+  /// Is told, in a line of words, what takes long: a search for plans. Empty:
+  /// nobody. Called by the thread that compiles.
+  std::function<void(const std::string &)> progress;
   /// Whether MLIR text shows the source places and safety notes of operations.
   bool printLocations = false;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/CompileCached.h"
 #include "runtime/src/CApiGuard.h"
+#include "runtime/src/CApiOp.h"
 #include "selvedge/Artifact.h"
 #include "selvedge/jit.h"
 
@@ -71,6 +72,28 @@ selvedge_status selvedge_compile(const selvedge_compile_request *request,
         encodeArtifact({result.manifest, result.ptx, result.cubin}),
         std::move(result.diagnostics)};
     return SELVEDGE_OK;
+  });
+}
+
+selvedge_op *selvedge_jit(const selvedge_compile_request *request,
+                          int ordinal) {
+  if (!request)
+    return failNull("the request is null"), nullptr;
+  if (const char *null = findNull(*request))
+    return failNull(null), nullptr;
+  return guarded<selvedge_op *>(nullptr, [&]() -> selvedge_op * {
+    LaunchCode compiled = compileForLaunches(readRequest(*request));
+    if (!compiled.code) {
+      fail(compiled.result.status == CompileStatus::BadInput
+               ? SELVEDGE_BAD_INPUT
+               : SELVEDGE_FAILED,
+           compiled.result.diagnostics.c_str());
+      return nullptr;
+    }
+    Result<Device> device = Device::open(ordinal);
+    return capi::makeOp(device.ok() ? Op::load(compiled.code, *device)
+                                    : device.status(),
+                        device);
   });
 }
 

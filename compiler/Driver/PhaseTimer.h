@@ -9,6 +9,17 @@
 
 namespace selvedge::driver {
 
+/// Adds time to one phase of a result.
+inline void addPhase(CompileResult &result, const std::string &phase,
+                     double milliseconds) {
+  for (auto &[name, total] : result.phases)
+    if (name == phase) {
+      total += milliseconds;
+      return;
+    }
+  result.phases.emplace_back(phase, milliseconds);
+}
+
 /// Adds the time until its end to one phase of a result.
 class PhaseTimer {
 public:
@@ -17,12 +28,7 @@ public:
   ~PhaseTimer() {
     double ms =
         std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    for (auto &[name, total] : result.phases)
-      if (name == phase) {
-        total += ms;
-        return;
-      }
-    result.phases.emplace_back(phase, ms);
+    addPhase(result, phase, ms);
   }
   PhaseTimer(const PhaseTimer &) = delete;
   PhaseTimer &operator=(const PhaseTimer &) = delete;

@@ -18,70 +18,108 @@ using namespace mlir;
 
 namespace {
 
-void addCleanUp(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-}
+/// Appends the passes; where proofs are made elsewhere, without verifiers.
+class Builder {
+public:
+  Builder(StringRef arch, MaskMode masks, Proofs proofs)
+      : arch(arch), masks(masks), isProved(proofs == Proofs::Made) {}
 
-/// Safety on tile: what every path inherits, whatever is scheduled later.
-void addSafety(OpPassManager &pm, MaskMode masks) {
-  pm.addPass(createCSEPass());
-  pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
-  pm.addPass(createCSEPass());
-  pm.addNestedPass<tile::ProgramOp>(safety::createTileClampWeights());
-  pm.addNestedPass<tile::ProgramOp>(
-      safety::createTileObligations({masks == MaskMode::Exact}));
-  pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
-  pm.addPass(createCSEPass());
-  pm.addPass(verify::createStripAttributes());
-  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-      verify::createVerifyTilePadding());
-  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-      verify::createVerifyTileBounds());
-  pm.addNestedPass<tile::ProgramOp>(verify::createVerifyTileCoverage());
-}
-
-/// Parts of loops, softmax steps and versions: what does not depend on plans.
-void addVersions(OpPassManager &pm, StringRef arch) {
-  pm.addPass(schedule::createTileSplitVariants({arch.str()}));
-  pm.addPass(verify::createVerifyTileParts(schedule::createTileLoopParts()));
-  OpPassManager softmax(ModuleOp::getOperationName());
-  softmax.addPass(schedule::createTileExpandSoftmax());
-  pm.addPass(verify::createVerifyTileGuards(std::move(softmax)));
-  pm.addPass(createCSEPass());
-  pm.addPass(schedule::createTileRowClasses({arch.str()}));
-  pm.addPass(
-      verify::createVerifyTileParts(schedule::createTileInteriorParts()));
-}
-
-/// Sizes, still on tile.
-void addBound(OpPassManager &pm, StringRef arch, const ChosenPlans &plans,
-              MaskMode masks) {
-  pm.addPass(schedule::createTileBindBlocks(
-      {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
-  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-      verify::createVerifyTileKnown());
-  if (masks == MaskMode::Exact)
+  /// Safety on tile: what every path inherits, whatever is scheduled later.
+  void addSafety(OpPassManager &pm) {
+    pm.addPass(createCSEPass());
+    pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
+    pm.addPass(createCSEPass());
+    pm.addNestedPass<tile::ProgramOp>(safety::createTileClampWeights());
+    pm.addNestedPass<tile::ProgramOp>(
+        safety::createTileObligations({masks == MaskMode::Exact}));
+    pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
+    pm.addPass(createCSEPass());
+    pm.addPass(verify::createStripAttributes());
+    if (!isProved)
+      return;
     pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-        safety::createTileExactMasks());
-  pm.addPass(safety::createTileSimplifyPresence());
-  addCleanUp(pm);
-}
+        verify::createVerifyTilePadding());
+    pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+        verify::createVerifyTileBounds());
+    pm.addNestedPass<tile::ProgramOp>(verify::createVerifyTileCoverage());
+  }
 
-/// With `bounds` accesses to memory are checked: of kernels without roles that
-/// is done once more in form async.
-void addSeq(OpPassManager &pm, bool bounds) {
-  pm.addPass(schedule::createTileToSm());
-  addCleanUp(pm);
-  pm.addPass(verify::createStripAttributes());
-  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
-  if (bounds)
-    pm.addPass(verify::createVerifySmBounds());
-}
+  /// Parts of loops, softmax steps and versions: what does not depend on plans.
+  void addVersions(OpPassManager &pm) {
+    pm.addPass(schedule::createTileSplitVariants({arch.str()}));
+    addSplit(pm, schedule::createTileLoopParts());
+    OpPassManager softmax(ModuleOp::getOperationName());
+    (isProved ? softmax : pm).addPass(schedule::createTileExpandSoftmax());
+    if (isProved)
+      pm.addPass(verify::createVerifyTileGuards(std::move(softmax)));
+    pm.addPass(createCSEPass());
+    pm.addPass(schedule::createTileRowClasses({arch.str()}));
+    addSplit(pm, schedule::createTileInteriorParts());
+  }
 
-/// Copies that run ahead, and roles where the target has them.
-void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
-  if (targetInfo(arch)->hasWarpgroups) {
+  /// Sizes, still on tile.
+  void addBound(OpPassManager &guarded, const ChosenPlans &plans) {
+    OpPassManager bound(ModuleOp::getOperationName());
+    OpPassManager &pm = isProved ? bound : guarded;
+    pm.addPass(schedule::createTileBindBlocks(
+        {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
+    if (isProved)
+      pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+          verify::createVerifyTileKnown());
+    if (masks == MaskMode::Exact)
+      pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+          safety::createTileExactMasks());
+    pm.addPass(safety::createTileSimplifyPresence());
+    addCleanUp(pm);
+    if (isProved)
+      guarded.addPass(verify::createVerifyTileGuards(std::move(bound)));
+  }
+
+  /// From there at most to form async.
+  /// Kernels are compared with `written`, the programs before all passes.
+  void addLowering(OpPassManager &pm, Emit stage, const ChosenPlans &plans,
+                   ModuleOp written) {
+    OpPassManager lowering(ModuleOp::getOperationName());
+    OpPassManager &passes = isProved ? lowering : pm;
+    bool hasRoles = targetInfo(arch)->hasWarpgroups;
+    addSeq(passes, stage == Emit::SmSeq || hasRoles);
+    if (stage != Emit::SmSeq)
+      addAsync(passes, plans);
+    if (!isProved)
+      return;
+    auto demands = verify::createVerifySmDemands(std::move(lowering));
+    if (stage == Emit::SmSeq)
+      return pm.addPass(std::move(demands));
+    OpPassManager emitted(ModuleOp::getOperationName());
+    emitted.addPass(std::move(demands));
+    pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written));
+  }
+
+private:
+  static void addCleanUp(OpPassManager &pm) {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+  }
+
+  void addSplit(OpPassManager &pm, std::unique_ptr<Pass> pass) {
+    pm.addPass(isProved ? verify::createVerifyTileParts(std::move(pass))
+                        : std::move(pass));
+  }
+
+  /// With `bounds` accesses to memory are checked: of kernels without roles
+  /// that is done once more in form async.
+  void addSeq(OpPassManager &pm, bool bounds) {
+    pm.addPass(schedule::createTileToSm());
+    addCleanUp(pm);
+    pm.addPass(verify::createStripAttributes());
+    if (!isProved)
+      return;
+    pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
+    if (bounds)
+      pm.addPass(verify::createVerifySmBounds());
+  }
+
+  void addRoles(OpPassManager &pm, const ChosenPlans &plans) {
     schedule::SmWarpRolesOptions options;
     if (plans.choice.rings)
       options.slots = plans.choice.rings;
@@ -89,55 +127,60 @@ void addAsync(OpPassManager &pm, StringRef arch, const ChosenPlans &plans) {
     llvm::append_range(options.without, plans.withoutRoles);
     options.strict = plans.isStrict;
     OpPassManager roles(ModuleOp::getOperationName());
-    roles.addPass(schedule::createSmWarpRoles(options));
-    pm.addPass(verify::createVerifySmOrder(std::move(roles)));
+    (isProved ? roles : pm).addPass(schedule::createSmWarpRoles(options));
+    if (isProved)
+      pm.addPass(verify::createVerifySmOrder(std::move(roles)));
   }
-  pm.addNestedPass<sm::KernelOp>(schedule::createSmSingleSteps());
-  schedule::SmAsyncCopiesOptions options;
-  if (plans.choice.stages)
-    options.stages = plans.choice.stages;
-  pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
-  pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
-  pm.addPass(createCSEPass());
-  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
-  pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
-  pm.addPass(verify::createVerifySmBounds());
-  pm.addPass(verify::createVerifySmAlignment());
-}
+
+  /// Copies that run ahead, and roles where the target has them.
+  void addAsync(OpPassManager &pm, const ChosenPlans &plans) {
+    if (targetInfo(arch)->hasWarpgroups)
+      addRoles(pm, plans);
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmSingleSteps());
+    schedule::SmAsyncCopiesOptions options;
+    if (plans.choice.stages)
+      options.stages = plans.choice.stages;
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
+    pm.addPass(createCSEPass());
+    if (!isProved)
+      return;
+    pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
+    pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
+    pm.addPass(verify::createVerifySmBounds());
+    pm.addPass(verify::createVerifySmAlignment());
+  }
+
+  StringRef arch;
+  MaskMode masks;
+  bool isProved;
+};
 
 } // namespace
 
 void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                          MaskMode masks) {
+                          MaskMode masks, Proofs proofs) {
   if (stage == Emit::Tile)
     return;
+  Builder builder(arch, masks, proofs);
   pm.addPass(schedule::createTileExpandProducts());
   pm.addPass(schedule::createTilePackRows());
-  addSafety(pm, masks);
-  addVersions(pm, arch);
+  builder.addSafety(pm);
+  builder.addVersions(pm);
 }
 
 void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                          const ChosenPlans &plans, MaskMode masks,
-                         ModuleOp written) {
+                         Proofs proofs, ModuleOp written) {
   if (stage == Emit::Tile)
     return;
-  OpPassManager bound(ModuleOp::getOperationName());
-  addBound(bound, arch, plans, masks);
-  pm.addPass(verify::createVerifyTileGuards(std::move(bound)));
+  Builder builder(arch, masks, proofs);
+  builder.addBound(pm, plans);
   if (stage == Emit::TileBound)
     return;
-  OpPassManager lowering(ModuleOp::getOperationName());
-  bool hasRoles = targetInfo(arch)->hasWarpgroups;
-  addSeq(lowering, stage == Emit::SmSeq || hasRoles);
-  if (stage != Emit::SmSeq)
-    addAsync(lowering, arch, plans);
-  auto demands = verify::createVerifySmDemands(std::move(lowering));
+  builder.addLowering(pm, stage, plans, written);
   if (stage == Emit::SmSeq)
-    return pm.addPass(std::move(demands));
-  OpPassManager emitted(ModuleOp::getOperationName());
-  emitted.addPass(std::move(demands));
-  pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written));
+    return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
   if (stage != Emit::SmAsync)
     pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());

@@ -17,6 +17,14 @@ class OpPassManager;
 
 namespace selvedge::driver {
 
+/// Whether verifiers run between the passes.
+enum class Proofs {
+  Made,
+  /// Of the same program by somebody else, side by side: what these passes make
+  /// is a guess until then (EarlyCode.h).
+  Elsewhere
+};
+
 /// Plans that the pipeline binds instead of the first ones.
 struct ChosenPlans {
   schedule::PlanChoice choice;
@@ -32,8 +40,8 @@ struct ChosenPlans {
 /// most to where plans are bound: what is the same for all plans. Without
 /// `arch` only Emit::Tile is possible.
 void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
-                          llvm::StringRef arch,
-                          MaskMode masks = MaskMode::Tile);
+                          llvm::StringRef arch, MaskMode masks = MaskMode::Tile,
+                          Proofs proofs = Proofs::Made);
 
 /// Appends the passes from there to `stage`, at most to Emit::SmFinal. Behind
 /// Emit::SmAsync, which is what is verified of any kernel, no pass changes
@@ -41,6 +49,7 @@ void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
 void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
                          llvm::StringRef arch, const ChosenPlans &plans = {},
                          MaskMode masks = MaskMode::Tile,
+                         Proofs proofs = Proofs::Made,
                          mlir::ModuleOp written = {});
 
 /// Appends the passes from there to per-thread code, which all later stages

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/PlanSearch.h"
 
+#include "compiler/Driver/EarlyCode.h"
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Schedule/Plan.h"
 #include "dialect/Tile/Tile.h"
@@ -140,6 +141,8 @@ public:
         last.withoutRoles.insert(kernel.name);
         last.tiles.erase(kernel.name);
       }
+    if (last != PlanChoice())
+      tell("takes " + schedule::printChoice(last));
     if (last != compiled)
       compile(last);
     remember(last);
@@ -185,10 +188,26 @@ private:
     bool moved = false;
     for (const KernelPlans &kernel : kernels) {
       size_t next = nextPlan(kernel);
-      moved |= next != position[kernel.name];
+      if (next == position[kernel.name])
+        continue;
+      tell("kernel '" + kernel.name + "' " + wordsOf(verdictOf(kernel)) +
+           " with " + kernel.plans[position[kernel.name]].words + "; trying " +
+           kernel.plans[next].words);
+      moved = true;
       position[kernel.name] = next;
     }
     return moved;
+  }
+
+  void tell(const std::string &words) {
+    if (request.progress)
+      request.progress("plans: " + words);
+  }
+
+  static std::string wordsOf(const Verdict &verdict) {
+    return verdict.isSerialised
+               ? "is serialised"
+               : "spills " + std::to_string(verdict.spillBytes) + " bytes";
   }
 
   PlanChoice choiceAt() {
@@ -210,11 +229,7 @@ private:
       text += "of " + std::to_string(verdicts.size()) + " plans of " +
               kernel.name + " that were assembled the one that spills least";
       for (const auto &[at, verdict] : verdicts)
-        text +=
-            ", " + kernel.plans[at].words +
-            (verdict.isSerialised
-                 ? " is serialised"
-                 : " spills " + std::to_string(verdict.spillBytes) + " bytes");
+        text += ", " + kernel.plans[at].words + " " + wordsOf(verdict);
     }
     return text;
   }
@@ -229,8 +244,7 @@ private:
     session.restart(choice, choice.withoutRoles.empty()
                                 ? "found to assemble well"
                                 : serialised);
-    if (session.compileToPtx())
-      session.assemble();
+    compileAll(request, session);
     keep();
   }
 

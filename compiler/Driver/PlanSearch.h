@@ -56,9 +56,10 @@ std::vector<std::string> complaintsOf(const ptx::PtxasLog &log);
 
 /// Compiles with the next plans of kernels that spill or are serialised, a few
 /// times; plans that leave fewer registers free than one that spills are passed
-/// over. `session` has made the attempt with the first ones. Takes the plans
-/// that spill least; kernels of which ptxas serialises every one that was tried
-/// run without warp roles.
+/// over. `session` has made the attempt with the first ones, and what is the
+/// same for all plans is not done again. Takes the plans that spill least;
+/// kernels of which ptxas serialises every one that was tried run without warp
+/// roles. Says what it does to `request.progress`.
 CompileResult searchPlans(const CompileRequest &request, Session &session);
 
 } // namespace selvedge::driver

@@ -6,6 +6,7 @@
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
+#include "compiler/Schedule/Plan.h"
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "compiler/Target/TargetInfo.h"
@@ -34,8 +35,8 @@ static DialectRegistry makeRegistry() {
   return registry;
 }
 
-Session::Session(const CompileRequest &request)
-    : request(request),
+Session::Session(const CompileRequest &request, Proofs proofs)
+    : request(request), proofs(proofs),
       context(makeRegistry(), MLIRContext::Threading::ENABLED) {
   // A diagnostic points at the source; the IR means nothing to its author.
   context.printOpOnDiagnostic(false);
@@ -141,8 +142,29 @@ void Session::restart(const schedule::PlanChoice &choice,
     keepFromRoles(name, origin);
 }
 
-bool Session::compileToPtx() {
-  return runPasses(Emit::Ptx) && writeManifest() && emitPtx();
+void Session::follow(const Session &other) {
+  plans = other.plans;
+  reasons = other.reasons;
+  ptxas = other.ptxas;
+}
+
+std::optional<Proof> Session::getProof() {
+  if (proofs != Proofs::Made)
+    return std::nullopt;
+  return Proof(printWhole());
+}
+
+void Session::takeCode(Code code) {
+  CompileResult &other = code.result;
+  result.status = other.status;
+  result.diagnostics += other.diagnostics;
+  result.manifest = std::move(other.manifest);
+  result.ptx = std::move(other.ptx);
+  result.cubin = std::move(other.cubin);
+  log = std::move(code.log);
+  for (const auto &[name, milliseconds] : other.phases)
+    if (name != "frontend")
+      addPhase(result, name, milliseconds);
 }
 
 bool Session::lowerToLLVM() {
@@ -179,11 +201,28 @@ static llvm::Expected<std::string> emitPart(ModuleOp part,
   return ptx::emitPtx(*module, arch);
 }
 
-bool Session::emitPtx() {
+bool Session::lowerKernels() {
+  PhaseTimer timer(result, "ptx");
+  return lowerToLanes(Emit::Ptx) && writeManifest();
+}
+
+Session::Names Session::kernelsOf(size_t variant) {
+  Names names;
+  visitLaunches([&](size_t of, sm::LaunchOp launch, tile::KernelOp) {
+    if (of == variant)
+      names.insert(launch.getKernel().str());
+  });
+  return names;
+}
+
+bool Session::translateKernels(const std::optional<Names> &names) {
   PhaseTimer timer(result, "ptx");
   SourceDiagnostics diagnostics(context, request.fileName, request.source,
                                 result.diagnostics);
-  std::vector<OwningOpRef<ModuleOp>> kernels = ptx::splitDeviceCode(*module);
+  std::vector<OwningOpRef<ModuleOp>> kernels =
+      ptx::splitDeviceCode(*module, [&](llvm::StringRef name) {
+        return !names || names->contains(name.str());
+      });
   std::vector<std::string> texts(kernels.size()), errors(kernels.size());
   // No dialect may be loaded by several threads.
   context.loadAllAvailableDialects();
@@ -249,6 +288,14 @@ std::string Session::printModule() {
     flags.enableDebugInfo();
   module->print(os, flags);
   return text + "\n";
+}
+
+std::string Session::printWhole() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  // What a custom form leaves out counts, too.
+  module->print(os, OpPrintingFlags().enableDebugInfo().printGenericOpForm());
+  return text;
 }
 
 std::string Session::printLLVM() {

@@ -4,7 +4,10 @@
 #define SELVEDGE_COMPILER_DRIVER_SESSION_H
 
 #include "compiler/Driver/Pipeline.h"
+#include "compiler/Driver/Proof.h"
 #include "compiler/Target/PTX/Ptxas.h"
+#include "dialect/Sm/Sm.h"
+#include "dialect/Tile/Tile.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -17,18 +20,26 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace selvedge::driver {
 
 struct PassOutcome;
 
+/// What comes of a program behind Emit::SmFinal, also where that fails.
+struct Code {
+  /// Manifest, PTX, cubin, status, diagnostics and phases.
+  CompileResult result;
+  ptx::PtxasLog log;
+};
+
 /// Runs the steps of a compilation on one context and collects diagnostics and
 /// times in a CompileResult. Each step returns false after it recorded why it
 /// failed; no later step may follow.
 class Session {
 public:
-  explicit Session(const CompileRequest &request);
+  explicit Session(const CompileRequest &request, Proofs proofs = Proofs::Made);
 
   /// Refuses an unknown `arch`.
   bool checkArch();
@@ -48,18 +59,40 @@ public:
   /// Prepares passes with other plans; what is the same for all plans is not
   /// done again.
   void restart(const schedule::PlanChoice &choice, const std::string &origin);
-  /// Everything up to PTX and the manifest.
-  bool compileToPtx();
+  /// Before parse(): takes the plans, and the ptxas, of another session.
+  void follow(const Session &other);
+  /// Time of passes is that of proofs: somebody guesses what they give.
+  void expectGuess() { hasGuess = true; }
+  /// The program with all there is to say about it: equal where everything that
+  /// comes next is.
+  std::string printWhole();
+  /// After runPasses() to Emit::SmFinal: the proof of the program, if this
+  /// session runs verifiers.
+  std::optional<Proof> getProof();
   /// Lowers kernels to LLVM IR, for printLLVM(), and checks it.
   bool lowerToLLVM();
-  /// Per-thread code to PTX, kernels side by side.
-  bool emitPtx();
+  /// From Emit::SmFinal to the code of a thread and the manifest.
+  bool lowerKernels();
+  /// Names of kernels.
+  using Names = std::set<std::string>;
+  /// Those that a variant launches.
+  Names kernelsOf(size_t variant);
+  /// The code of a thread to PTX, kernels side by side: these, or all.
+  bool translateKernels(const std::optional<Names> &names = std::nullopt);
+  /// Both.
+  bool emitPtx() { return lowerKernels() && translateKernels(); }
   /// PTX to cubin.
   bool assemble();
-  /// Host program to JSON.
-  bool writeManifest();
+  /// What emitPtx() and assemble() gave.
+  Code getCode() const { return {result, log}; }
+  /// Takes that of another session with the same program.
+  void takeCode(Code code);
   /// Signature to JSON.
   bool writeSignature();
+
+  /// After runPasses() to Emit::SmAsync: plans whose kernels take more than
+  /// `limit` bytes of shared memory are taken no longer. False where none is.
+  bool dropTooLarge(int64_t limit);
 
   /// Name of the op that parse() found.
   const std::string &getOpName() const { return opName; }
@@ -95,16 +128,29 @@ private:
   /// Has warps execute the kernel of that name; false where they already do.
   bool keepFromRoles(const std::string &name, const std::string &why);
   bool replanWithoutRoles();
+  /// Calls `visit` for all launches of the host program, with the kernel for
+  /// which plans are to be bound; null where that is not known.
+  void visitLaunches(
+      llvm::function_ref<void(size_t variant, sm::LaunchOp, tile::KernelOp)>
+          visit);
+  /// From Emit::SmFinal to the code of a thread.
+  bool lowerToLanes(Emit stage);
+  /// Host program to JSON.
+  bool writeManifest();
   /// Stores a manifest, or the error that stands for it.
   bool keepManifest(llvm::Expected<std::string> text);
 
   const CompileRequest &request;
+  const Proofs proofs;
+  bool hasGuess = false;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module, unbound, written;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   std::string ptxas, opName, programDiagnostics;
   ChosenPlans plans;
+  /// Why kernels are kept from roles, in the order of plans.withoutRoles.
+  std::vector<std::string> reasons;
   ptx::PtxasLog log;
 };
 

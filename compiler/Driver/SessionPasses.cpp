@@ -4,12 +4,15 @@
 #include "compiler/Driver/Session.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Schedule/Plan.h"
+#include "compiler/Target/Lanes/SharedMemory.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Decisions.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace selvedge::driver {
 
@@ -132,7 +135,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   OwningOpRef<ModuleOp> program = std::move(module);
   written = program->clone();
   auto build = [&](OpPassManager &pm) {
-    buildProgramPipeline(pm, stage, request.arch, request.masks);
+    buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
   };
   PassOutcome outcome = attempt(*program, build, observe);
   result.diagnostics += outcome.diagnostics;
@@ -140,6 +143,11 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     return refuse(outcome);
   unbound = std::move(module);
   programDiagnostics = result.diagnostics;
+  // Of another session that this one follows.
+  std::vector<std::string> before = std::exchange(reasons, {});
+  for (auto [name, why] :
+       llvm::zip_equal(std::exchange(plans.withoutRoles, {}), before))
+    keepFromRoles(name, why);
   for (const std::string &name : plans.choice.withoutRoles)
     keepFromRoles(name, plans.origin);
   SmallVector<std::pair<std::string, std::string>> tooLarge;
@@ -169,6 +177,7 @@ bool Session::keepFromRoles(const std::string &name, const std::string &why) {
   if (!isKept)
     return false;
   plans.withoutRoles.push_back(name);
+  reasons.push_back(why);
   result.remarks.push_back("kernel '" + name +
                            "' runs without warp roles: " + why);
   return true;
@@ -188,19 +197,99 @@ bool Session::replanWithoutRoles() {
   return isAny;
 }
 
+void Session::visitLaunches(
+    llvm::function_ref<void(size_t, sm::LaunchOp, tile::KernelOp)> visit) {
+  llvm::StringMap<tile::KernelOp> sources;
+  unbound->walk([&](tile::KernelOp kernel) {
+    sources[schedule::planName(kernel)] = kernel;
+  });
+  for (auto plan : module->getOps<sm::PlanOp>())
+    for (auto [i, variant] :
+         llvm::enumerate(plan.getBody().getOps<sm::VariantOp>()))
+      for (auto launch : variant.getBody().getOps<sm::LaunchOp>()) {
+        // Kernels are called OP_KERNEL_VARIANT. A version is the variant of its
+        // name, the rest are the program's.
+        StringRef name = launch.getKernel();
+        name.consume_front(plan.getOp());
+        name.consume_front("_");
+        name = name.rsplit('_').first;
+        tile::KernelOp version =
+            sources.lookup((variant.getName() + "." + name).str());
+        visit(i, launch, version ? version : sources.lookup(name));
+      }
+}
+
+/// `a tile of 64 x 512 (i x DV)`.
+static std::string wordsOf(sm::AllocOp alloc) {
+  sm::BufferType type = alloc.getType();
+  return ("a tile of " + Twine(type.getRows()) + " x " + Twine(type.getCols()) +
+          " (" + type.getRowAxis().getValue() + " x " +
+          type.getColAxis().getValue() + ")")
+      .str();
+}
+
+/// The key of the plan that tile-bind-blocks takes; empty where there is none.
+static std::string boundKey(tile::KernelOp kernel,
+                            const schedule::PlanChoice &choice,
+                            const TargetInfo &target) {
+  schedule::KernelLayouts layouts(kernel);
+  FailureOr<schedule::RankedPlans> ranked =
+      schedule::rankPlans(kernel, layouts, target);
+  if (failed(ranked))
+    return "";
+  auto chosen = choice.tiles.find(schedule::planName(kernel));
+  for (const schedule::KernelPlan &plan : ranked->plans)
+    if (chosen != choice.tiles.end() &&
+        schedule::planKey(kernel, plan) == chosen->second)
+      return chosen->second;
+  return schedule::planKey(kernel, ranked->plans.front());
+}
+
+bool Session::dropTooLarge(int64_t limit) {
+  // Variants may be made of one kernel: first what all take, then the rest.
+  llvm::MapVector<tile::KernelOp, std::string> reasons;
+  visitLaunches([&](size_t, sm::LaunchOp launch, tile::KernelOp source) {
+    auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
+    lanes::SharedLayout layout(kernel);
+    if (layout.getBytes() <= limit || !source)
+      return;
+    std::string why = std::to_string(layout.getBytes()) + " of " +
+                      std::to_string(limit) +
+                      " bytes of shared memory once lowered";
+    if (sm::AllocOp largest = layout.getLargest())
+      why += ", most of all " + wordsOf(largest);
+    reasons.insert({source, why});
+  });
+  bool isAny = false;
+  for (auto &[kernel, why] : reasons) {
+    std::string key = boundKey(kernel, plans.choice, *targetInfo(request.arch));
+    if (key.empty())
+      continue;
+    schedule::dropPlan(kernel, key, why);
+    result.remarks.push_back("kernel '" + schedule::planName(kernel) +
+                             "' does not take plan " + key +
+                             ": it would take " + why);
+    isAny = true;
+  }
+  return isAny;
+}
+
 bool Session::runKernelPasses(Emit stage, const Observe &observe) {
   if (stage == Emit::Tile)
     return true;
   bool hasRoles = targetInfo(request.arch)->hasWarpgroups;
   plans.isStrict = request.isStrict;
   auto build = [&](OpPassManager &pm) {
-    buildKernelPipeline(pm, stage, request.arch, plans, request.masks,
+    buildKernelPipeline(pm, stage, request.arch, plans, request.masks, proofs,
                         *written);
   };
   while (true) {
     PassOutcome outcome = attempt(*unbound, build, observe);
     if (outcome.isDone && hasRoles && stage > Emit::SmSeq &&
         replanWithoutRoles())
+      continue;
+    if (outcome.isDone && stage > Emit::SmSeq &&
+        dropTooLarge(targetInfo(request.arch)->smemBytesPerBlock))
       continue;
     if (!outcome.isDone && hasRoles && !request.isStrict &&
         (outcome.isVerifier() || outcome.invalidIR)) {
@@ -216,14 +305,15 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
 }
 
 bool Session::runPasses(Emit stage, const Observe &observe) {
-  PhaseTimer timer(result, "passes");
+  PhaseTimer timer(result, hasGuess ? "proofs" : "passes");
   // Who watches may look at all of the program.
   if (observe)
     context.disableMultithreading();
-  if (!runProgramPasses(stage, observe) || !runKernelPasses(stage, observe))
-    return false;
-  if (stage < Emit::SmLanes)
-    return true;
+  return runProgramPasses(stage, observe) && runKernelPasses(stage, observe) &&
+         (stage < Emit::SmLanes || lowerToLanes(stage));
+}
+
+bool Session::lowerToLanes(Emit stage) {
   // Of code this long once is enough: as text here, else for LLVM.
   OwningOpRef<ModuleOp> kernels = std::move(module);
   auto build = [&](OpPassManager &pm) {
@@ -236,6 +326,16 @@ bool Session::runPasses(Emit stage, const Observe &observe) {
   result.diagnostics += outcome.diagnostics;
   if (!outcome.isDone)
     return refuse(outcome);
+  int64_t limit = targetInfo(request.arch)->smemBytesPerBlock;
+  bool fits = !module
+                   ->walk([&](sm::LaunchOp launch) {
+                     return launch.getSmem() <= static_cast<uint64_t>(limit)
+                                ? WalkResult::advance()
+                                : WalkResult::interrupt();
+                   })
+                   .wasInterrupted();
+  if (!fits)
+    return internalError("a kernel takes more shared memory than there is");
   return stage != Emit::SmLanes || succeeded(verify(*module)) ||
          internalError("the passes made invalid code of a thread");
 }

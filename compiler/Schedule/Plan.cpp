@@ -401,10 +401,30 @@ std::string planName(sm::PlanOp plan, sm::VariantOp variant,
   return (isProgram ? name : version + "." + name).str();
 }
 
-constexpr StringLiteral withoutRoles = "without_roles";
+constexpr StringLiteral withoutRoles = "without_roles",
+                        droppedPlans = "dropped_plans";
+
+void dropPlan(KernelOp kernel, StringRef key, StringRef why) {
+  NamedAttrList dropped;
+  if (auto before = kernel->getAttrOfType<DictionaryAttr>(droppedPlans))
+    dropped.append(before.begin(), before.end());
+  dropped.set(key, StringAttr::get(kernel.getContext(), why));
+  kernel->setDiscardableAttr(droppedPlans,
+                             dropped.getDictionary(kernel.getContext()));
+}
+
+/// Why a plan was dropped; empty where it was not.
+static StringRef whyDropped(KernelOp kernel, const KernelPlan &plan) {
+  auto dropped = kernel->getAttrOfType<DictionaryAttr>(droppedPlans);
+  auto why =
+      dropped ? dropped.getAs<StringAttr>(planKey(kernel, plan)) : StringAttr();
+  return why ? why.getValue() : StringRef();
+}
 
 void keepFromRoles(KernelOp kernel, StringRef why) {
   kernel->setDiscardableAttr(withoutRoles, UnitAttr::get(kernel.getContext()));
+  // Of plans for warpgroups.
+  kernel->removeDiscardableAttr(droppedPlans);
   noteDecision(kernel,
                {"roles", "none: every warp copies and computes", why.str()});
 }
@@ -490,6 +510,8 @@ struct Ranking {
   /// The one that needs the fewest registers, and the last one, of which the
   /// blocks are the least.
   std::optional<KernelPlan> smallest = {}, last = {};
+  /// Why the last one that was dropped was.
+  std::string lastDropped = {};
 
   void consider(const Candidate &candidate) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
@@ -515,13 +537,16 @@ struct Ranking {
       excess = excessWords(plan, target);
     }
     last = plan;
+    StringRef dropped = whyDropped(kernel, plan);
+    if (!dropped.empty())
+      excess = lastDropped = dropped;
     auto isSame = [&](const KernelPlan &other) {
       return planWords(kernel, other) == words;
     };
     auto need = [](const KernelPlan &plan) {
       return std::max(plan.registers, plan.registerLimit);
     };
-    if (plan.smemBytes <= target.smemBytesPerBlock &&
+    if (plan.smemBytes <= target.smemBytesPerBlock && dropped.empty() &&
         (!smallest || need(plan) < need(*smallest)))
       smallest = plan;
     if (excess.empty() && llvm::none_of(ranked.plans, isSame))
@@ -597,6 +622,9 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
     bool fits =
         ranking.smallest &&
         (!layouts.hasDot() || ranking.smallest->registers <= mostRegisters);
+    if (!fits && !ranking.lastDropped.empty())
+      return kernel.emitOpError("has no plan: the least blocks take ")
+             << ranking.lastDropped;
     if (!fits)
       return refusePlan(kernel, *ranking.last, target);
     ranked.plans.push_back(*ranking.smallest);

@@ -61,6 +61,10 @@ bool usesWarpgroups(const KernelLayouts &layouts, const TargetInfo &target);
 void keepFromRoles(tile::KernelOp kernel, llvm::StringRef why);
 bool isKeptFromRoles(tile::KernelOp kernel);
 
+/// Has the plan of that key (planKey()) fit no longer: once lowered it takes
+/// more than the target has, which is what `why` says.
+void dropPlan(tile::KernelOp kernel, llvm::StringRef key, llvm::StringRef why);
+
 /// Whether warpgroups execute the kernel: as usesWarpgroups(), but never in the
 /// version for any strides, nor where they are kept from it.
 bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,

@@ -1,7 +1,7 @@
 // The functions of selvedge.h.
 // SPDX-License-Identifier: MIT
 #include "runtime/src/CApiGuard.h"
-#include "runtime/src/CApiSignature.h"
+#include "runtime/src/CApiOp.h"
 #include "selvedge/DLPack.h"
 #include "selvedge/Op.h"
 
@@ -14,13 +14,6 @@ using namespace selvedge;
 using capi::fail;
 using capi::failNull;
 using capi::guarded;
-
-/// The op, and the GPU whose tensors it takes.
-struct selvedge_op {
-  Op op;
-  int ordinal = 0;
-  selvedge_signature signature;
-};
 
 namespace {
 
@@ -102,16 +95,10 @@ std::string describe(const Manifest &manifest, const Plan &plan) {
 
 selvedge_op *load(const Result<Artifact> &artifact,
                   const Result<Device> &device) {
-  Result<Op> op = !artifact.ok() ? artifact.status()
-                  : !device.ok() ? device.status()
-                                 : Op::load(*artifact, *device);
-  if (!op.ok()) {
-    fail(op.status());
-    return nullptr;
-  }
-  selvedge_signature signature(op->manifest());
-  return new selvedge_op{std::move(*op), device->ordinal(),
-                         std::move(signature)};
+  return capi::makeOp(!artifact.ok() ? artifact.status()
+                      : !device.ok() ? device.status()
+                                     : Op::load(*artifact, *device),
+                      device);
 }
 
 selvedge_op *loadBytes(const void *bytes, size_t size,
@@ -161,6 +148,16 @@ selvedge_status describeTo(const char *path,
 }
 
 } // namespace
+
+selvedge_op *capi::makeOp(Result<Op> op, const Result<Device> &device) {
+  if (!op.ok()) {
+    fail(op.status());
+    return nullptr;
+  }
+  selvedge_signature signature(op->manifest());
+  return new selvedge_op{std::move(*op), device->ordinal(),
+                         std::move(signature)};
+}
 
 selvedge_status capi::fail(selvedge_status status,
                            const char *message) noexcept {
@@ -232,6 +229,19 @@ selvedge_status selvedge_workspace_size(const selvedge_op *op,
       return fail(size.status());
     *bytes = *size;
     return SELVEDGE_OK;
+  });
+}
+
+selvedge_status selvedge_prepare(const selvedge_op *op,
+                                 const selvedge_arguments *arguments) {
+  if (!op || !arguments)
+    return failNull(op ? "the arguments are null" : "the op is null");
+  return guarded(SELVEDGE_FAILED, [&] {
+    Arguments read;
+    if (Status s = read.read(*arguments, op->ordinal); !s.ok())
+      return fail(s);
+    Status status = op->op.prepare(read.view());
+    return status.ok() ? SELVEDGE_OK : fail(status);
   });
 }
 

@@ -7,32 +7,33 @@
 #include "runtime/src/PreparedLaunch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <fmt/format.h>
+#include <mutex>
 
 namespace selvedge::inline runtime {
 
-/// Functions are resolved at load time, and what launches have in common is
-/// remembered.
-struct Op::Impl {
-  Manifest manifest;
-  std::string origin;
-  std::shared_ptr<DeviceState> device;
-  /// Per variant and launch, as in the manifest.
-  std::vector<std::vector<Kernel>> kernels;
-  mutable LaunchCache launches;
-  /// Null where no launch takes one.
-  std::unique_ptr<LaunchCounters> counters;
+namespace {
 
-  Status resolveKernels(const Module &module);
+/// A host program and the kernels there are for it.
+struct Program {
+  Manifest manifest;
+  std::string origin = "made when a launch needs it";
+  /// Per variant and launch, as in the manifest; of a variant without code
+  /// none.
+  std::vector<std::optional<std::vector<Kernel>>> kernels;
+
+  /// Finds the kernels of a variant.
+  Status resolve(const Module &module, size_t variant);
   bool takesCounters() const;
 };
 
-static bool isCounter(const ManifestArg &arg) {
+bool isCounter(const ManifestArg &arg) {
   return arg.kind == ManifestArg::Kind::Counter;
 }
 
-bool Op::Impl::takesCounters() const {
+bool Program::takesCounters() const {
   for (const ManifestVariant &variant : manifest.variants)
     for (const ManifestLaunch &launch : variant.launches)
       if (std::any_of(launch.args.begin(), launch.args.end(), isCounter))
@@ -40,18 +41,66 @@ bool Op::Impl::takesCounters() const {
   return false;
 }
 
-Status Op::Impl::resolveKernels(const Module &module) {
-  for (const ManifestVariant &variant : manifest.variants) {
-    std::vector<Kernel> &row = kernels.emplace_back();
-    for (const ManifestLaunch &launch : variant.launches) {
-      Result<Kernel> kernel = module.kernel(launch.kernel, launch.smemBytes);
-      if (!kernel.ok())
-        return kernel.status();
-      row.push_back(std::move(*kernel));
-    }
+Status Program::resolve(const Module &module, size_t variant) {
+  std::vector<Kernel> row;
+  for (const ManifestLaunch &launch : manifest.variants[variant].launches) {
+    Result<Kernel> kernel = module.kernel(launch.kernel, launch.smemBytes);
+    if (!kernel.ok())
+      return kernel.status();
+    row.push_back(std::move(*kernel));
   }
+  kernels[variant] = std::move(row);
   return Status();
 }
+
+Result<std::unique_ptr<Program>> readProgram(const std::string &text) {
+  Result<Manifest> manifest = parseManifest(text);
+  if (!manifest.ok())
+    return manifest.status();
+  auto program = std::make_unique<Program>();
+  program->manifest = std::move(*manifest);
+  program->kernels.resize(program->manifest.variants.size());
+  return program;
+}
+
+/// The architecture for which PTX of `arch` is assembled on a device.
+std::string archOn(const Device &device, const std::string &arch,
+                   LoadPath path) {
+  auto [major, minor] = device.capability();
+  // On its own target an artefact without cubin keeps the target's name: the
+  // instructions of sm_90a do not exist on sm_90.
+  return path == LoadPath::Cubin ? arch : fmt::format("sm_{}{}", major, minor);
+}
+
+} // namespace
+
+LazyCode::~LazyCode() = default;
+
+/// Functions are resolved when code is loaded, and what launches have in common
+/// is remembered.
+struct Op::Impl {
+  explicit Impl(const Device &device) : device(device) {}
+
+  Device device;
+  /// Null where all code is there.
+  std::shared_ptr<LazyCode> lazy;
+  /// Guards what `lazy` adds.
+  std::mutex mutex;
+  /// The last one counts; launches that were prepared refer to earlier ones.
+  std::vector<std::unique_ptr<Program>> programs;
+  /// The last one, once it can be launched.
+  std::atomic<const Program *> current = nullptr;
+  LaunchCache launches;
+  /// Null where no launch takes one.
+  std::unique_ptr<LaunchCounters> counters;
+
+  Status add(const std::string &manifest);
+  Result<Module> loadModule(const Artifact &artifact) const;
+  /// Loads the code of one variant, or of all.
+  Status loadCode(const Artifact &artifact, std::optional<size_t> variant);
+  Status compile(size_t variant);
+  Result<std::shared_ptr<const PreparedLaunch>> prepare(const LaunchView &view);
+};
 
 Result<LoadPath> chooseLoadPath(const std::string &arch, int major, int minor) {
   bool specific = arch.ends_with('a');
@@ -79,64 +128,142 @@ Result<LoadPath> chooseLoadPath(const std::string &arch, int major, int minor) {
                   arch, archMajor, archMinor, major, minor));
 }
 
-Result<Op> Op::load(const Artifact &artifact, const Device &device) {
-  auto impl = std::make_shared<Impl>();
-  Result<Manifest> manifest = parseManifest(artifact.manifest);
-  if (!manifest.ok())
-    return manifest.status();
-  impl->manifest = std::move(*manifest);
+Status Op::Impl::add(const std::string &text) {
+  Result<std::unique_ptr<Program>> program = readProgram(text);
+  if (!program.ok())
+    return program.status();
   auto [major, minor] = device.capability();
-  Result<LoadPath> path = chooseLoadPath(impl->manifest.arch, major, minor);
+  if (Result<LoadPath> path =
+          chooseLoadPath((*program)->manifest.arch, major, minor);
+      !path.ok())
+    return path.status();
+  if (!counters && (*program)->takesCounters()) {
+    Result<std::unique_ptr<LaunchCounters>> pool =
+        LaunchCounters::create(device);
+    if (!pool.ok())
+      return pool.status();
+    counters = std::move(*pool);
+  }
+  programs.push_back(std::move(*program));
+  return Status();
+}
+
+Result<Module> Op::Impl::loadModule(const Artifact &artifact) const {
+  const std::string &arch = programs.back()->manifest.arch;
+  auto [major, minor] = device.capability();
+  Result<LoadPath> path = chooseLoadPath(arch, major, minor);
   if (!path.ok())
     return path.status();
-  // On its own target an artefact without cubin keeps the target's name: the
-  // instructions of sm_90a do not exist on sm_90.
-  std::string arch = *path == LoadPath::Cubin
-                         ? impl->manifest.arch
-                         : fmt::format("sm_{}{}", major, minor);
-  Result<Module> module = *path == LoadPath::Cubin && !artifact.cubin.empty()
-                              ? Module::load(device, artifact.cubin)
-                              : Module::loadPtx(device, artifact.ptx, arch);
+  return *path == LoadPath::Cubin && !artifact.cubin.empty()
+             ? Module::load(device, artifact.cubin)
+             : Module::loadPtx(device, artifact.ptx,
+                               archOn(device, arch, *path));
+}
+
+Status Op::Impl::loadCode(const Artifact &artifact,
+                          std::optional<size_t> variant) {
+  Result<Module> module = loadModule(artifact);
   if (!module.ok())
     return module.status();
-  impl->device = device.state();
-  impl->origin = module->origin();
-  if (impl->takesCounters()) {
-    Result<std::unique_ptr<LaunchCounters>> counters =
-        LaunchCounters::create(device);
-    if (!counters.ok())
-      return counters.status();
-    impl->counters = std::move(*counters);
-  }
-  if (Status s = impl->resolveKernels(*module); !s.ok())
+  Program &program = *programs.back();
+  size_t first = variant.value_or(0),
+         end = variant ? *variant + 1 : program.kernels.size();
+  for (size_t i = first; i < end; ++i)
+    if (Status s = program.resolve(*module, i); !s.ok())
+      return s;
+  if (!variant)
+    program.origin = module->origin();
+  return Status();
+}
+
+Status Op::Impl::compile(size_t variant) {
+  Result<VariantCode> code = lazy->compile(variant);
+  if (!code.ok())
+    return code.status();
+  if (!code->isWhole)
+    return loadCode(code->artifact, variant);
+  if (Status s = add(code->artifact.manifest); !s.ok())
     return s;
+  Status s = loadCode(code->artifact, std::nullopt);
+  if (s.ok())
+    current = programs.back().get();
+  else
+    programs.pop_back();
+  return s;
+}
+
+Result<std::shared_ptr<const PreparedLaunch>>
+Op::Impl::prepare(const LaunchView &view) {
+  std::lock_guard lock(mutex);
+  while (true) {
+    const Program &program = *programs.back();
+    Result<Plan> plan = planLaunch(program.manifest, view);
+    if (!plan.ok())
+      return plan.status();
+    const std::optional<std::vector<Kernel>> &kernels =
+        program.kernels[plan->variant];
+    if (!kernels) {
+      // Another program may select another variant.
+      if (Status s = compile(plan->variant); !s.ok())
+        return s;
+      continue;
+    }
+    std::shared_ptr<const PreparedLaunch> prepared =
+        std::make_shared<PreparedLaunch>(program.manifest, view,
+                                         std::move(*plan), *kernels,
+                                         device.state()->multiprocessors);
+    launches.insert(prepared);
+    return prepared;
+  }
+}
+
+Result<Op> Op::load(const Artifact &artifact, const Device &device) {
+  auto impl = std::make_shared<Impl>(device);
+  if (Status s = impl->add(artifact.manifest); !s.ok())
+    return s;
+  if (Status s = impl->loadCode(artifact, std::nullopt); !s.ok())
+    return s;
+  impl->current = impl->programs.back().get();
   return Op(std::move(impl));
 }
 
-const Manifest &Op::manifest() const { return impl->manifest; }
-const std::string &Op::origin() const { return impl->origin; }
+Result<Op> Op::load(std::shared_ptr<LazyCode> code, const Device &device) {
+  auto impl = std::make_shared<Impl>(device);
+  if (Status s = impl->add(code->manifest()); !s.ok())
+    return s;
+  impl->current = impl->programs.back().get();
+  impl->lazy = std::move(code);
+  return Op(std::move(impl));
+}
+
+const Manifest &Op::manifest() const { return impl->current.load()->manifest; }
+const std::string &Op::origin() const { return impl->current.load()->origin; }
 
 Result<uint64_t> Op::workspaceSize(const LaunchArgs &args) const {
-  return runtime::workspaceSize(impl->manifest, args);
+  return runtime::workspaceSize(manifest(), args);
 }
 
 Result<uint64_t> Op::workspaceSize(const LaunchView &view) const {
-  return runtime::workspaceSize(impl->manifest, view);
+  return runtime::workspaceSize(manifest(), view);
+}
+
+Status Op::prepare(const LaunchView &view) const {
+  return impl->launches.find(view) ? Status() : impl->prepare(view).status();
+}
+
+Status Op::prepare(const LaunchArgs &args) const {
+  return prepare(ArgsView(args).get());
 }
 
 Status Op::launch(const LaunchView &view, void *stream) const {
-  const DeviceState &device = *impl->device;
   std::shared_ptr<const PreparedLaunch> prepared = impl->launches.find(view);
   if (!prepared) {
-    Result<Plan> plan = planLaunch(impl->manifest, view);
-    if (!plan.ok())
-      return plan.status();
-    const std::vector<Kernel> &kernels = impl->kernels[plan->variant];
-    prepared =
-        std::make_shared<PreparedLaunch>(impl->manifest, view, std::move(*plan),
-                                         kernels, device.multiprocessors);
-    impl->launches.insert(prepared);
+    Result<std::shared_ptr<const PreparedLaunch>> made = impl->prepare(view);
+    if (!made.ok())
+      return made.status();
+    prepared = std::move(*made);
   }
+  const DeviceState &device = *impl->device.state();
   // Descriptors are encoded in the device's context.
   ContextScope scope(*device.driver, device.context);
   if (Status s = scope.status(); !s.ok())

@@ -109,6 +109,15 @@ def tilelang(cell, data, context):
     return lambda: kernel(data["q"], data["k"], data["v"]), unchanged
 
 
+def triton(cell, data, context):
+    """A kernel as in its tutorial, for its cold start: nothing is tuned."""
+    if cell.D != cell.DV or cell.H != cell.G or cell.M != cell.N:
+        raise Unsupported("the kernel takes equal head sizes, heads and lengths")
+    package("triton")
+    forward = importlib.import_module("triton_attention").forward
+    return lambda: forward(data["q"], data["k"], data["v"], cell.causal), unchanged
+
+
 # Compiling takes these seconds for every shape, and they are never the fastest.
 CANDIDATES = [
     Candidate("cudnn", sdpa("CUDNN_ATTENTION", False)),
@@ -117,5 +126,6 @@ CANDIDATES = [
     Candidate("fa3", fa3),
     Candidate("fa4", fa4),
     Candidate("flex", flex, sampled=lambda cell: cell.M == 4096),
+    Candidate("triton", triton, sampled=lambda cell: False),
     Candidate("tilelang", tilelang, sampled=lambda cell: cell.M in (1024, 4096, 16384)),
 ]

@@ -5,7 +5,9 @@
 
     cold_start.py [--program build/bin/selvedge] [--peers FOLDER] [--runs 3] [--json FILE] [NAME...]
 
-Ours is the whole way: the compiler as a program, its artefact on disk, loaded and launched through libselvedge. Its phases are those of `compile --verbose`.
+`selvedge` is the compiler as a library: the host program, then the variant that the launch takes. `selvedge-again` is a second process, with the first one's cache.
+`selvedge-all` is the whole way ahead of time: the compiler as a program, all variants, its artefact on disk, loaded and launched through libselvedge. Its phases are those
+of `compile --verbose`; proofs are made beside the others. `triton` is a kernel as in Triton's tutorial, with one schedule and nothing tuned; `flex` is Triton by way of PyTorch.
 """
 import argparse
 import json
@@ -19,7 +21,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-PEERS = ("fa4", "flex", "tilelang")
+OURS = ("selvedge", "selvedge-again", "selvedge-all")
+PEERS = ("fa4", "triton", "flex", "tilelang")
 CACHES = {"XDG_CACHE_HOME": "xdg", "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor", "CUTE_DSL_CACHE_DIR": "cute", "TILELANG_CACHE_DIR": "tilelang",
           "CUDA_CACHE_PATH": "cuda", "FLASH_ATTENTION_CUTE_DSL_CACHE_DIR": "fa4"}
 
@@ -30,7 +33,28 @@ def cell_of(arguments):
     return attention.square("cold", arguments.length, 16, 16, arguments.head, arguments.head, arguments.causal, b=2)
 
 
-def cold_ours(arguments, cell, tensors, folder):
+def cold_jit(arguments, cell, tensors):
+    """Seconds of the host program, of what the launch takes, and of the launch itself."""
+    import attention
+    import selvedge_op
+    import torch
+    from workload import Context
+
+    start = time.perf_counter()
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(arguments.program))), "lib")
+    library = selvedge_op.Jit(folder, os.path.join(ROOT, "templates"))
+    imported = time.perf_counter()
+    context = Context(library=library, arch=arguments.arch)
+    library.load(attention.build(cell, arguments.arch))
+    begun = time.perf_counter()
+    run, _ = attention.selvedge(False)(cell, tensors, context)
+    run()
+    torch.cuda.synchronize()
+    end = time.perf_counter()
+    return {"seconds": end - imported, "host program": begun - imported, "first launch": end - begun, "import": imported - start}
+
+
+def cold_all(arguments, cell, tensors, folder):
     """Seconds of the compiler, and of loading and the first launch."""
     import attention
     import selvedge_op
@@ -63,7 +87,7 @@ def cold_peer(name, cell, tensors):
 
     candidate = next(c for c in attention_peers.CANDIDATES if c.name == name)
     start = time.perf_counter()
-    for module in {"fa4": ["flash_attn.cute.interface"], "tilelang": ["tilelang"], "flex": ["torch._inductor.compile_fx"]}[name]:
+    for module in {"fa4": ["flash_attn.cute.interface"], "triton": ["triton"], "tilelang": ["tilelang"], "flex": ["torch._inductor.compile_fx"]}[name]:
         attention_peers.package(module)
     imported = time.perf_counter()
     run, _ = candidate.make(cell, tensors, None)
@@ -83,7 +107,12 @@ def child(arguments):
     tensors = attention.data(cell)
     (tensors["q"] + 1).sum().item()
     name = arguments.child
-    result = cold_ours(arguments, cell, tensors, os.environ["COLD_FOLDER"]) if name == "selvedge" else cold_peer(name, cell, tensors)
+    if name == "selvedge-all":
+        result = cold_all(arguments, cell, tensors, os.environ["COLD_FOLDER"])
+    elif name in OURS:
+        result = cold_jit(arguments, cell, tensors)
+    else:
+        result = cold_peer(name, cell, tensors)
     print("COLD " + json.dumps(result))
 
 
@@ -99,6 +128,8 @@ def measure(name, arguments):
                    "--head", str(arguments.head), "--length", str(arguments.length)]
         command += ["--causal"] * arguments.causal + (["--peers", os.path.abspath(arguments.peers)] if arguments.peers else [])
         try:
+            if name == "selvedge-again":
+                subprocess.run(command, capture_output=True, env=environment, timeout=600)
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
         except subprocess.TimeoutExpired:
             return {"error": "600 s are over"}
@@ -111,7 +142,7 @@ def measure(name, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help="selvedge " + " ".join(PEERS))
+    parser.add_argument("names", nargs="*", help=" ".join(OURS + PEERS))
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "bin", "selvedge"))
     parser.add_argument("--peers", help="what unpack_peers.sh unpacked")
     parser.add_argument("--arch", default="sm_90a")
@@ -125,15 +156,15 @@ def main():
     if arguments.child:
         return child(arguments)
     results = {}
-    for name in arguments.names or ("selvedge",) + PEERS:
+    for name in arguments.names or OURS + PEERS:
         runs = results[name] = [measure(name, arguments) for _ in range(arguments.runs)]
         good = [run for run in runs if "error" not in run]
         if not good:
-            print(f"{name:10} {runs[-1]['error']}")
+            print(f"{name:14} {runs[-1]['error']}")
             continue
         middle = {key: statistics.median(run[key] for run in good) for key in good[0]}
         rest = ", ".join(f"{key} {value:.2f}" for key, value in middle.items() if key != "seconds")
-        print(f"{name:10} {middle['seconds']:6.2f} s  ({rest}; median of {len(good)})", flush=True)
+        print(f"{name:14} {middle['seconds']:6.2f} s  ({rest}; median of {len(good)})", flush=True)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(dict(cores=os.cpu_count(), head=arguments.head, causal=arguments.causal, results=results), file, indent=1)

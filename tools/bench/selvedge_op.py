@@ -99,10 +99,21 @@ class Call:
         self.arguments = Arguments(self.names, len(layouts), None, 0, None, 0, None, 0)
 
 
+class Binding(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
+
+
+class CompileRequest(ctypes.Structure):
+    _fields_ = [("source", ctypes.c_char_p), ("file_name", ctypes.c_char_p), ("op", ctypes.c_char_p), ("arch", ctypes.c_char_p), ("bindings", ctypes.POINTER(Binding)),
+                ("binding_count", ctypes.c_size_t), ("import_folders", ctypes.POINTER(ctypes.c_char_p)), ("import_folder_count", ctypes.c_size_t), ("exact_masks", ctypes.c_int)]
+
+
 class Library:
+    file = "libselvedge.so"
+
     def __init__(self, folder):
         self.folder = os.path.abspath(folder)
-        self.c = ctypes.CDLL(os.path.join(self.folder, "libselvedge.so"))
+        self.c = ctypes.CDLL(os.path.join(self.folder, self.file))
         for name, result in (("last_error", ctypes.c_char_p), ("load", ctypes.c_void_p), ("origin", ctypes.c_char_p)):
             getattr(self.c, "selvedge_" + name).restype = result
         self.loaded = {}
@@ -142,3 +153,27 @@ class Library:
             self.check(self.c.selvedge_launch(op, pointer, ctypes.c_void_p(stream().cuda_stream)))
 
         return launch
+
+
+class Jit(Library):
+    """Ops of templates, compiled when they are launched. `folder` is that of the library."""
+
+    file = "libselvedge_jit.so"
+
+    def __init__(self, folder, templates):
+        super().__init__(folder)
+        self.templates = templates
+        self.c.selvedge_jit.restype = ctypes.c_void_p
+
+    def load(self, build):
+        if build.file() not in self.loaded:
+            path = os.path.join(self.templates, build.template)
+            with open(path, "rb") as file:
+                source = file.read()
+            bindings = (Binding * len(build.params))(*((name.encode(), value.encode()) for name, value in build.params.items()))
+            request = CompileRequest(source, path.encode(), build.op.encode(), build.arch.encode(), bindings, len(bindings))
+            handle = self.c.selvedge_jit(ctypes.byref(request), 0)
+            if not handle:
+                raise RuntimeError(self.c.selvedge_last_error().decode())
+            self.loaded[build.file()] = ctypes.c_void_p(handle)
+        return self.loaded[build.file()]

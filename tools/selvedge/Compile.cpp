@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -105,10 +106,19 @@ void tell(const CompileResult &result) {
     fmt::print(stderr, "plan: {}\n", result.plan);
 }
 
-int emitBinary(const CompileOptions &options, const CompileRequest &request) {
+int emitBinary(const CompileOptions &options, CompileRequest &request) {
+  if (options.isVerbose)
+    request.progress = [](const std::string &words) {
+      fmt::print(stderr, "{}\n", words);
+    };
+  auto start = std::chrono::steady_clock::now();
   // What is cached has nothing to say.
   CompileResult result =
       options.isVerbose ? compile(request) : compileCached(request);
+  // Phases overlap.
+  std::chrono::duration<double, std::milli> all =
+      std::chrono::steady_clock::now() - start;
+  result.phases.emplace_back("all", all.count());
   if (int status = report(result))
     return status;
   if (options.isVerbose)

@@ -8,9 +8,11 @@
 #include "selvedge/Manifest.h"
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace selvedge::cli {
 
@@ -31,6 +33,17 @@ int report(const CompileResult &result) {
   if (result.status != CompileStatus::Ok && result.diagnostics.empty())
     printError("the compilation failed");
   return static_cast<int>(result.status);
+}
+
+/// Says what takes long to who waits for it.
+static void tellTerminal(CompileRequest &request) {
+  if (!::isatty(STDERR_FILENO))
+    return;
+  auto start = std::chrono::steady_clock::now();
+  request.progress = [start](const std::string &words) {
+    if (std::chrono::steady_clock::now() - start > std::chrono::seconds(1))
+      fmt::print(stderr, "{}\n", words);
+  };
 }
 
 Result<CompileRequest> makeRequest(const SourceOptions &options) {
@@ -57,6 +70,7 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
     request.masks = MaskMode::Exact;
   if (std::string cache = cacheFolder(); !cache.empty())
     request.planFolder = cache + "/plans";
+  tellTerminal(request);
   return request;
 }
 

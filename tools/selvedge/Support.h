@@ -49,7 +49,7 @@ int report(const Status &status);
 int report(const CompileResult &result);
 
 /// Reads the source and checks `arch`; `--set` is not looked at. Plans are kept
-/// in the cache folder.
+/// in the cache folder. What takes more than a second says so on a terminal.
 Result<CompileRequest> makeRequest(const SourceOptions &options);
 
 /// Splits NAME=VALUE strings of option `option`; names must not repeat.

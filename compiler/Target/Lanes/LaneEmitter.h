@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_TARGET_LANES_LANEEMITTER_H
 #define SELVEDGE_COMPILER_TARGET_LANES_LANEEMITTER_H
 
+#include "compiler/Target/Lanes/SharedMemory.h"
 #include "dialect/Sm/Sm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,14 +19,15 @@ using tile::bytesOf;
 class LaneEmitter {
 public:
   LaneEmitter(sm::KernelOp kernel, mlir::OpBuilder builder)
-      : kernel(kernel), b(builder), numWarps(kernel.getWarps()) {}
+      : kernel(kernel), b(builder), shared(kernel),
+        numWarps(kernel.getWarps()) {}
   virtual ~LaneEmitter() = default;
 
   /// Emits the function at the builder's insertion point.
   mlir::LogicalResult run();
 
   /// Dynamic shared memory that the kernel needs, in bytes.
-  int64_t getSharedBytes() const { return sharedBytes; }
+  int64_t getSharedBytes() const { return shared.getBytes(); }
 
 protected:
   using Registers = llvm::SmallVector<mlir::Value>;
@@ -295,7 +297,7 @@ protected:
   llvm::SmallPtrSet<mlir::Operation *, 4> doneByLoad;
   /// Memory is fast enough for instructions to count: rows are read again.
   bool isBoundByIssue = false;
-  int64_t sharedBytes = 0;
+  SharedLayout shared;
   /// Warps that a distribution spans: those of the kernel, or of a warpgroup.
   int64_t numWarps;
 };

@@ -566,11 +566,7 @@ Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
 }
 
 void LaneEmitter::emitAlloc(AllocOp alloc) {
-  // The swizzle of bulk copies counts rows from the address 0 modulo 1024.
-  if (alloc.getType().getPanel())
-    sharedBytes = llvm::alignTo(sharedBytes, 1024);
-  bufferBases[alloc] = i32(sharedBytes);
-  sharedBytes += llvm::alignTo(alloc.getType().getBytes(), 128);
+  bufferBases[alloc] = i32(shared.offsetOf(alloc));
 }
 
 void LaneEmitter::emitSlot(SlotOp slot) {

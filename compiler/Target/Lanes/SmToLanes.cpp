@@ -11,24 +11,6 @@ namespace selvedge::lanes {
 
 using namespace mlir;
 
-void declareSharedMemory(ModuleOp module) {
-  static constexpr StringLiteral name = "selvedge_smem";
-  if (module.lookupSymbol(name))
-    return;
-  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
-  Type bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 0);
-  LLVM::GlobalOp::create(b, module.getLoc(), bytes, /*isConstant=*/false,
-                         LLVM::Linkage::External, name, Attribute(),
-                         /*alignment=*/1024, /*addrSpace=*/3);
-}
-
-void setSharedBytes(ModuleOp module, StringRef kernel, int64_t bytes) {
-  module.walk([&](sm::LaunchOp launch) {
-    if (launch.getKernel() == kernel)
-      launch.setSmem(bytes);
-  });
-}
-
 namespace {
 
 struct SmToLanesPass : impl::SmToLanesBase<SmToLanesPass> {

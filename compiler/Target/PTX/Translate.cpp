@@ -35,10 +35,12 @@ OwningOpRef<ModuleOp> extractDeviceCode(ModuleOp module) {
   return device;
 }
 
-std::vector<OwningOpRef<ModuleOp>> splitDeviceCode(ModuleOp module) {
+std::vector<OwningOpRef<ModuleOp>>
+splitDeviceCode(ModuleOp module,
+                llvm::function_ref<bool(llvm::StringRef)> isWanted) {
   std::vector<OwningOpRef<ModuleOp>> parts;
   for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (kernel.isExternal())
+    if (kernel.isExternal() || !isWanted(kernel.getSymName()))
       continue;
     ModuleOp part = *parts.emplace_back(ModuleOp::create(module.getLoc()));
     OpBuilder builder = OpBuilder::atBlockEnd(part.getBody());

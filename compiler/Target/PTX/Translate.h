@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_TARGET_PTX_TRANSLATE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -34,9 +35,10 @@ void registerTranslations(mlir::DialectRegistry &registry);
 /// what belongs to the host or to an earlier form stays behind.
 mlir::OwningOpRef<mlir::ModuleOp> extractDeviceCode(mlir::ModuleOp module);
 
-/// The same, a module per kernel with what all kernels share.
+/// The same, a module per kernel that is wanted with what all kernels share.
 std::vector<mlir::OwningOpRef<mlir::ModuleOp>>
-splitDeviceCode(mlir::ModuleOp module);
+splitDeviceCode(mlir::ModuleOp module,
+                llvm::function_ref<bool(llvm::StringRef)> isWanted);
 
 /// PTX of one module from that of several, each with one kernel. The same text
 /// as if one module had held them.

@@ -93,7 +93,6 @@ private:
   /// First byte of the block's shared memory, i32; computed once.
   mlir::Value sharedBase();
 
-  llvm::DenseMap<mlir::Value, int64_t> words;
   llvm::DenseMap<mlir::Value, Slot> slots;
   /// By ring, one map per orientation (MN-major, K-major).
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors[2];

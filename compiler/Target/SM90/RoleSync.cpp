@@ -10,10 +10,12 @@ namespace selvedge::sm90 {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static constexpr int64_t mbarrierBytes = 8, mailBytes = 4;
+using lanes::mailBytes;
+using lanes::mbarrierBytes;
 
 Value RoleEmitter::wordAddress(Value array, Value stage, int64_t bytes) {
-  return add(add(sharedBase(), mul(stage, i32(bytes))), i32(words[array]));
+  return add(add(sharedBase(), mul(stage, i32(bytes))),
+             i32(shared.offsetOf(array)));
 }
 
 void RoleEmitter::emitInit(InitMBarriersOp init) {
@@ -37,18 +39,7 @@ void RoleEmitter::emitInit(InitMBarriersOp init) {
 }
 
 LogicalResult RoleEmitter::emitSync(Operation &op) {
-  auto reserve = [&](Value array, int64_t stages, int64_t bytes) {
-    sharedBytes = llvm::alignTo(sharedBytes, bytes);
-    words[array] = sharedBytes;
-    sharedBytes += stages * bytes;
-  };
   llvm::TypeSwitch<Operation *>(&op)
-      .Case([&](MBarrierOp alloc) {
-        reserve(alloc, alloc.getType().getStages(), mbarrierBytes);
-      })
-      .Case([&](MailboxOp alloc) {
-        reserve(alloc, alloc.getType().getStages(), mailBytes);
-      })
       .Case([&](InitMBarriersOp init) { emitInit(init); })
       .Case([&](WaitOp wait) {
         // One asm holds the loop: as LLVM blocks it would attract code sunk

@@ -25,7 +25,8 @@ Polynomial IndexValues::newSymbol(const Polynomial &lo, const Polynomial &hi) {
 Polynomial IndexValues::anything() { return newSymbol(minInt, maxInt); }
 
 void IndexValues::defineAxis(StringAttr axis, const Polynomial &size) {
-  lanes[axis] = newSymbol(0, size - 1);
+  sizes[axis] = size;
+  lanes.erase(axis);
 }
 
 void IndexValues::defineBelowProduct(Value value,
@@ -220,10 +221,15 @@ Polynomial IndexValues::compute(Value value) {
                                                    : anything();
   }
   if (isa<tile::RangeOp, sm::RangeOp>(def)) {
-    auto lane = lanes.find(axisNames(value.getType()).front());
-    return lane == lanes.end()
-               ? anything()
-               : unlessWrapped(of(def->getOperand(0)) + lane->second);
+    StringAttr axis = axisNames(value.getType()).front();
+    auto size = sizes.find(axis);
+    if (size == sizes.end())
+      return anything();
+    auto [lane, isNew] = lanes.try_emplace(axis);
+    if (isNew)
+      lane->second = newSymbol(0, size->second - 1);
+    Polynomial index = lane->second;
+    return unlessWrapped(of(def->getOperand(0)) + index);
   }
   if (isa<tile::BlockSizeOp>(def))
     return newSymbol(1, maxBlock);

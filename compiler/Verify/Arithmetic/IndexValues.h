@@ -86,7 +86,9 @@ private:
   /// Sums and products that may wrap, as they would be without: equal modulo
   /// 2^32, and a later sum may be in range again.
   llvm::DenseMap<mlir::Value, Polynomial> unwrapped;
-  llvm::DenseMap<mlir::StringAttr, Polynomial> lanes;
+  /// A lane has a symbol once something speaks of it: what is known of others
+  /// takes part in no proof.
+  llvm::DenseMap<mlir::StringAttr, Polynomial> sizes, lanes;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Polynomial>> products;
   /// The result of an operation, and its value if it does not wrap.
   struct Wrapped {

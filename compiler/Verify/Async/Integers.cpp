@@ -67,8 +67,10 @@ ConstantIntRanges Integers::infer(const Node &node) {
   if (!node.op)
     return result;
   SmallVector<ConstantIntRanges> operands;
-  for (Number operand : node.operands)
+  for (Number operand : node.operands) {
     operands.push_back(range(operand));
+    nodes[operand].usedIn = state;
+  }
   cast<InferIntRangeInterface>(node.op).inferResultRanges(
       operands, [&](Value value, const ConstantIntRanges &inferred) {
         if (value == node.op->getResult(node.result))
@@ -109,7 +111,11 @@ void Integers::narrow(Number number, const ConstantIntRanges &to) {
   contradictory |= isEmpty;
   node.assumed = isEmpty ? to : both;
   node.assumedIn = path;
-  ++state;
+  // Other ranges stay unless they were found from this one.
+  if (node.usedIn == state)
+    ++state;
+  else
+    node.cached = node.assumed;
 }
 
 void Integers::assume(Number number, int64_t low, int64_t high) {

@@ -47,6 +47,7 @@ private:
     unsigned width = 0;
     std::optional<mlir::ConstantIntRanges> cached, assumed;
     unsigned cachedIn = 0, assumedIn = 0; // which state of the assumptions
+    unsigned usedIn = 0; // the state in which other ranges were found from it
     bool isConstant = false;
   };
   using Key = std::tuple<const void *, const void *, const void *, unsigned,

@@ -6,6 +6,7 @@
 #include "selvedge/Artifact.h"
 #include "selvedge/Device.h"
 #include "selvedge/LaunchView.h"
+#include "selvedge/LazyCode.h"
 
 #include <memory>
 #include <optional>
@@ -31,14 +32,26 @@ public:
   /// used if present, otherwise the driver's compiler.
   static Result<Op> load(const Artifact &artifact, const Device &device);
 
-  /// The op's signature and program.
+  /// The same of code that is made when a launch needs it: each variant by the
+  /// first launch that takes it, which waits.
+  static Result<Op> load(std::shared_ptr<LazyCode> code, const Device &device);
+
+  /// The op's signature and program; of LazyCode its present one. Lives as long
+  /// as the op.
   const Manifest &manifest() const;
-  /// "cubin", "ptx assembled by ptxas" or "ptx assembled by the driver".
+  /// "cubin", "ptx assembled by ptxas" or "ptx assembled by the driver"; of
+  /// LazyCode "made when a launch needs it".
   const std::string &origin() const;
 
   /// Bytes of workspace that launch() needs for these shapes.
   Result<uint64_t> workspaceSize(const LaunchArgs &args) const;
   Result<uint64_t> workspaceSize(const LaunchView &view) const;
+
+  /// Does all that the first launch with such arguments would do before it
+  /// launches: checks them, compiles where the op has LazyCode, and loads. Not
+  /// while a stream of the context is captured.
+  Status prepare(const LaunchArgs &args) const;
+  Status prepare(const LaunchView &view) const;
 
   /// Checks the arguments and launches on `stream` (a CUstream; null: the
   /// default stream). Allocates no device memory and does not wait. What was
@@ -51,8 +64,8 @@ public:
 
 private:
   struct Impl;
-  explicit Op(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
-  std::shared_ptr<const Impl> impl;
+  explicit Op(std::shared_ptr<Impl> impl) : impl(std::move(impl)) {}
+  std::shared_ptr<Impl> impl;
 };
 
 } // namespace selvedge::inline runtime

@@ -54,6 +54,16 @@ selvedge_compiled_bytes(const selvedge_compiled *compiled, size_t *size);
 SELVEDGE_EXPORT const char *
 selvedge_compiled_warnings(const selvedge_compiled *compiled);
 
+/** Compiles for launches on GPU `ordinal`: at once the host program, the code
+ * of a class of strides and alignments with the first launch that takes it,
+ * which waits, or with selvedge_prepare(). What no verifier has agreed to is
+ * never launched. Parts come from the cache on disk where it has them. Null
+ * where it fails, as selvedge_compile() does; what is wrong with a class alone
+ * its first launch says. The op belongs to the caller, and is unloaded as any
+ * other. Thread safe. */
+SELVEDGE_EXPORT selvedge_op *
+selvedge_jit(const selvedge_compile_request *request, int ordinal);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,30 @@
+// The passes without verifiers, whose result waits for a proof.
+// SPDX-License-Identifier: MIT
+#include "compiler/Driver/Guess.h"
+
+namespace selvedge::driver {
+
+Guess::Guess(const CompileRequest &request, const Session &from)
+    : session(request, Proofs::Elsewhere) {
+  session.follow(from);
+}
+
+bool Guess::run() {
+  if (!session.parse() || !session.runPasses(Emit::SmFinal))
+    return false;
+  program = session.printWhole();
+  return session.lowerKernels();
+}
+
+Unproved<Code> Guess::compile(std::optional<size_t> variant) {
+  // What the passes had to say the session with verifiers says, too.
+  session.result.diagnostics.clear();
+  std::optional<Session::Names> names;
+  if (variant)
+    names = session.kernelsOf(*variant);
+  if (session.translateKernels(names))
+    session.assemble();
+  return {program, session.getCode()};
+}
+
+} // namespace selvedge::driver
