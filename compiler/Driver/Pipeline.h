@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_DRIVER_PIPELINE_H
 #define SELVEDGE_COMPILER_DRIVER_PIPELINE_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "compiler/Driver/Compiler.h"
 #include "compiler/Schedule/PlanChoice.h"
 

@@ -212,6 +212,7 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
     const LaneTile &tile = lanes.of(index);
     add({.indices = {{d, &tile}}}, tile);
   }
+  bool countsElements = isStore || contents.arg.getRole() == Role::Temp;
   SmallVector<int64_t> strides(contents.extents.size(), 1);
   for (size_t d = strides.size(); d-- > 1;)
     strides[d - 1] = strides[d] * contents.extents[d];
@@ -223,7 +224,7 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
         offsetsOf(component, contents.extents, strides, outside);
     if (more.empty())
       return success();
-    if (!isStore)
+    if (!countsElements)
       continue;
     if (more.size() > inner.size())
       std::swap(more, inner);
@@ -239,11 +240,17 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
                   << outside->dim << " of tensor '" << name
                   << "' to be inside, found " << outside->index << " of "
                   << contents.extents[outside->dim]);
-  if (!isStore)
+  if (!countsElements)
     return success();
   for (const Offset &a : elements)
     for (const Offset &b : inner) {
       Offset offset = a + b;
+      if (!isStore) {
+        if (offset.isKnown && offset.isCertain &&
+            failed(read(op, contents, offset.element)))
+          return failure();
+        continue;
+      }
       if (!offset.isKnown)
         contents.isUnknown = true;
       else if (failed(write(op, contents, offset.element, offset.isCertain)))
@@ -307,6 +314,16 @@ LogicalResult GlobalMemory::write(Operation *op, Contents &contents,
                   << nameOf(contents, element) << " a second time");
   written |= !isCertain ? Perhaps : initialises ? Initialised : Stored;
   return success();
+}
+
+LogicalResult GlobalMemory::read(Operation *op, const Contents &contents,
+                                 int64_t element) {
+  if (contents.isUnknown || contents.written[element] != Never)
+    return success();
+  return refuse(op->emitOpError("expects launches before this one "
+                                "to write what it reads, found none that "
+                                "writes ")
+                << nameOf(contents, element));
 }
 
 LogicalResult GlobalMemory::finish(Operation *plan) const {

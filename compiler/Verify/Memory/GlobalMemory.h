@@ -10,9 +10,9 @@
 
 namespace selvedge::verify {
 
-/// Which elements of each output have been written, and by whom: every access
-/// lies inside its tensor, and an element is stored once, after it was
-/// initialised or instead.
+/// Which elements of each output and temp have been written, and by whom: every
+/// access lies inside its tensor, an element is stored once, after it was
+/// initialised or instead, and one of a temp is written before it is read.
 class GlobalMemory {
 public:
   /// The tensors of a signature, for given dims. What integers in memory are is
@@ -91,6 +91,9 @@ private:
                                   const Contents &contents);
   mlir::LogicalResult write(mlir::Operation *op, Contents &contents,
                             int64_t element, bool isCertain);
+  /// Of a temp.
+  mlir::LogicalResult read(mlir::Operation *op, const Contents &contents,
+                           int64_t element);
   static std::string nameOf(const Contents &contents, int64_t element);
 
   llvm::StringMap<Contents> tensors;
