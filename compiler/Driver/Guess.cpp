@@ -9,6 +9,12 @@ Guess::Guess(const CompileRequest &request, const Session &from)
   session.follow(from);
 }
 
+Guess::Guess(const CompileRequest &request, const Session &from,
+             const schedule::PlanChoice &choice, const std::string &origin)
+    : Guess(request, from) {
+  session.choose(choice, origin);
+}
+
 bool Guess::run() {
   if (!session.parse() || !session.runPasses(Emit::SmFinal))
     return false;

@@ -13,6 +13,9 @@ class Guess {
 public:
   /// With the plans of `session`, which has chosen them.
   Guess(const CompileRequest &request, const Session &session);
+  /// With others.
+  Guess(const CompileRequest &request, const Session &session,
+        const schedule::PlanChoice &choice, const std::string &origin);
 
   /// All passes, and the host program; false where one fails. Then a session
   /// with verifiers will say why.
@@ -24,6 +27,9 @@ public:
 
   /// PTX and cubin of the kernels of a variant; of all kernels without one.
   Unproved<Code> compile(std::optional<size_t> variant);
+  /// What ptxas said of the kernels that were compiled last: how well they run,
+  /// not what they do.
+  const ptx::PtxasLog &getLog() const { return session.getLog(); }
 
 private:
   Session session;

@@ -110,24 +110,29 @@ std::vector<std::string> complaintsOf(const ptx::PtxasLog &log) {
   return complaints;
 }
 
+static constexpr const char *serialised =
+    "ptxas serialises the products of warpgroups";
+
+const char *originOf(const PlanChoice &found) {
+  return found.withoutRoles.empty() ? "found to assemble well" : serialised;
+}
+
 namespace {
 
 class Search {
 public:
-  Search(const CompileRequest &request, Session &session)
-      : request(request), session(session) {
-    keep();
-  }
+  Search(const CompileRequest &request, Session &session, TryPlans tryPlans)
+      : request(request), session(session), tryPlans(tryPlans),
+        kernels(listKernelPlans(session.getUnbound(), request.arch)) {}
 
-  CompileResult run() {
-    kernels = listKernelPlans(session.getUnbound(), request.arch);
+  PlanChoice run(ptx::PtxasLog log) {
     for (size_t attempt = 1;; ++attempt) {
       for (const auto &[name, verdict] :
-           judge(session.getLog(), session.getOpName(), kernels))
+           judge(log, session.getOpName(), kernels))
         seen[name].emplace(position[name], verdict);
       if (attempt == maxAttempts || !advance())
         break;
-      compile(choiceAt());
+      log = tryPlans(choiceAt());
     }
     for (auto &[name, verdicts] : seen)
       position[name] =
@@ -143,10 +148,7 @@ public:
       }
     if (last != PlanChoice())
       tell("takes " + schedule::printChoice(last));
-    if (last != compiled)
-      compile(last);
-    remember(last);
-    return std::move(best);
+    return last;
   }
 
 private:
@@ -218,6 +220,7 @@ private:
     return choice;
   }
 
+public:
   /// Why the plans are not the first ones.
   std::string reason(const PlanChoice &choice) {
     std::string text = choice.withoutRoles.empty() ? "" : serialised;
@@ -234,54 +237,55 @@ private:
     return text;
   }
 
-  void compile(const PlanChoice &choice) {
-    compiled = choice;
-    if (auto known = assembled.find(schedule::printChoice(choice));
-        known != assembled.end()) {
-      best = known->second;
-      return;
-    }
-    session.restart(choice, choice.withoutRoles.empty()
-                                ? "found to assemble well"
-                                : serialised);
-    compileAll(request, session);
-    keep();
-  }
-
-  void keep() {
-    best = session.result;
-    best.complaints = complaintsOf(session.getLog());
-    assembled[schedule::printChoice(compiled)] = best;
-  }
-
-  /// A folder that cannot be written costs time, nothing else.
-  void remember(const PlanChoice &choice) {
-    if (request.planFolder.empty() || best.status != CompileStatus::Ok)
-      return;
-    llvm::consumeError(
-        PlanStore(request, session.getUnbound())
-            .keepVerdict({schedule::printChoice(choice), reason(choice)}));
-  }
-
-  static constexpr const char *serialised =
-      "ptxas serialises the products of warpgroups";
-
+private:
   const CompileRequest &request;
   Session &session;
+  TryPlans tryPlans;
   std::vector<KernelPlans> kernels;
   std::map<std::string, size_t> position;
   /// By kernel and position.
   std::map<std::string, std::map<size_t, Verdict>> seen;
-  /// What every choice so far has become.
-  std::map<std::string, CompileResult> assembled;
-  PlanChoice compiled;
-  CompileResult best;
 };
 
 } // namespace
 
+PlanChoice searchChoice(const CompileRequest &request, Session &session,
+                        const ptx::PtxasLog &first, TryPlans tryPlans,
+                        std::string &why) {
+  Search search(request, session, tryPlans);
+  PlanChoice found = search.run(first);
+  why = search.reason(found);
+  return found;
+}
+
 CompileResult searchPlans(const CompileRequest &request, Session &session) {
-  return Search(request, session).run();
+  // What every choice so far has become.
+  std::map<std::string, CompileResult> assembled;
+  PlanChoice compiled;
+  auto keep = [&] {
+    CompileResult &kept = assembled[schedule::printChoice(compiled)];
+    kept = session.result;
+    kept.complaints = complaintsOf(session.getLog());
+  };
+  auto compile = [&](const PlanChoice &choice) {
+    compiled = choice;
+    session.restart(choice, originOf(choice));
+    compileAll(request, session);
+    keep();
+    return session.getLog();
+  };
+  keep();
+  std::string why;
+  PlanChoice found =
+      searchChoice(request, session, session.getLog(), compile, why);
+  if (!assembled.contains(schedule::printChoice(found)))
+    compile(found);
+  CompileResult &best = assembled[schedule::printChoice(found)];
+  // A folder that cannot be written costs time, nothing else.
+  if (!request.planFolder.empty() && best.status == CompileStatus::Ok)
+    llvm::consumeError(PlanStore(request, session.getUnbound())
+                           .keepVerdict({schedule::printChoice(found), why}));
+  return std::move(best);
 }
 
 } // namespace selvedge::driver

@@ -54,12 +54,25 @@ bool needsSearch(const ptx::PtxasLog &log);
 /// What is wrong with the kernels of `log`, a line each.
 std::vector<std::string> complaintsOf(const ptx::PtxasLog &log);
 
-/// Compiles with the next plans of kernels that spill or are serialised, a few
-/// times; plans that leave fewer registers free than one that spills are passed
-/// over. `session` has made the attempt with the first ones, and what is the
-/// same for all plans is not done again. Takes the plans that spill least;
-/// kernels of which ptxas serialises every one that was tried run without warp
-/// roles. Says what it does to `request.progress`.
+/// Compiles with other plans, and says what ptxas made of the kernels.
+using TryPlans =
+    llvm::function_ref<ptx::PtxasLog(const schedule::PlanChoice &choice)>;
+
+/// Tries the next plans of kernels that spill or are serialised, a few times;
+/// plans that leave fewer registers free than one that spills are passed over.
+/// `first` is about the first plans of a program. Gives the plans that spill
+/// least; kernels of which ptxas serialises every one that was tried run
+/// without warp roles. Says what it does to `request.progress`; `why` tells the
+/// reason.
+schedule::PlanChoice searchChoice(const CompileRequest &request,
+                                  Session &session, const ptx::PtxasLog &first,
+                                  TryPlans tryPlans, std::string &why);
+
+/// Why plans are taken that a search found.
+const char *originOf(const schedule::PlanChoice &found);
+
+/// The same for the whole program of `session`, which has made the attempt with
+/// the first plans; what is the same for all plans is not done again.
 CompileResult searchPlans(const CompileRequest &request, Session &session);
 
 } // namespace selvedge::driver

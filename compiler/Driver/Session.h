@@ -61,6 +61,11 @@ public:
   void restart(const schedule::PlanChoice &choice, const std::string &origin);
   /// Before parse(): takes the plans, and the ptxas, of another session.
   void follow(const Session &other);
+  /// After follow(): the same program with other plans.
+  void choose(const schedule::PlanChoice &choice, const std::string &origin) {
+    plans.choice = choice;
+    plans.origin = origin;
+  }
   /// Time of passes is that of proofs: somebody guesses what they give.
   void expectGuess() { hasGuess = true; }
   /// The program with all there is to say about it: equal where everything that

@@ -3,6 +3,7 @@
 #include "compiler/Driver/VariantCompiler.h"
 
 #include "compiler/Driver/PlanSearch.h"
+#include "selvedge/Manifest.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -54,6 +55,16 @@ private:
 
 } // namespace
 
+/// Whether two manifests have variants of the same names, in this order.
+static bool haveSameVariants(const std::string &a, const std::string &b) {
+  Result<Manifest> x = parseManifest(a), y = parseManifest(b);
+  return x.ok() && y.ok() &&
+         llvm::equal(x->variants, y->variants,
+                     [](const ManifestVariant &v, const ManifestVariant &w) {
+                       return v.name == w.name;
+                     });
+}
+
 VariantCompiler::VariantCompiler(const CompileRequest &request)
     : request(request) {
   std::string ptxas = ptx::findPtxas(request.ptxas);
@@ -90,12 +101,7 @@ bool VariantCompiler::start(CompileResult &result) {
     return false;
   }
   guess = std::make_unique<Guess>(request, *proving);
-  Pending::get().begin();
-  verifiers = std::thread([this] {
-    if (proving->runPasses(Emit::SmFinal))
-      proof = proving->getProof();
-    Pending::get().end();
-  });
+  prove();
   if (guess->run()) {
     hostProgram = guess->getManifest();
     return true;
@@ -115,6 +121,16 @@ bool VariantCompiler::start(CompileResult &result) {
   hostProgram = code->artifact.manifest;
   whole = std::move(code->artifact);
   return true;
+}
+
+void VariantCompiler::prove() {
+  proof.reset();
+  Pending::get().begin();
+  verifiers = std::thread([this] {
+    if (proving->runPasses(Emit::SmFinal))
+      proof = proving->getProof();
+    Pending::get().end();
+  });
 }
 
 const std::optional<Proof> &VariantCompiler::waitForProof() {
@@ -150,19 +166,66 @@ Result<VariantCode> VariantCompiler::compile(size_t variant) {
   if (!waitForProof())
     return statusOf(proving->result);
   std::optional<Code> code = std::move(unproved).claim(*proof);
-  if (!code || code->result.status != CompileStatus::Ok ||
-      (proving->isFree() && needsSearch(code->log)))
+  // What ptxas serialises it refuses.
+  if (code && (proving->isFree() || hasFound) && needsSearch(code->log))
+    return hasFound ? compileWhole() : compileBetter(variant, std::move(*code));
+  if (!code || code->result.status != CompileStatus::Ok)
     return compileWhole();
-  CompileResult &result = code->result;
+  return deliver(variant, code->result);
+}
+
+Result<VariantCode> VariantCompiler::compileBetter(size_t variant, Code first) {
+  struct Attempt {
+    std::unique_ptr<Guess> guess;
+    Unproved<Code> code;
+  };
+  std::map<std::string, Attempt> attempts;
+  auto tryPlans = [&](const schedule::PlanChoice &choice) {
+    auto other =
+        std::make_unique<Guess>(request, *proving, choice, originOf(choice));
+    if (!other->run())
+      return ptx::PtxasLog();
+    Unproved<Code> code = other->compile(variant);
+    ptx::PtxasLog log = other->getLog();
+    attempts.emplace(schedule::printChoice(choice),
+                     Attempt{std::move(other), std::move(code)});
+    return log;
+  };
+  std::string why;
+  schedule::PlanChoice found =
+      searchChoice(request, *proving, first.log, tryPlans, why);
+  if (found == schedule::PlanChoice() &&
+      first.result.status == CompileStatus::Ok)
+    return deliver(variant, first.result);
+  auto attempt = attempts.find(schedule::printChoice(found));
+  if (attempt == attempts.end())
+    return compileWhole();
+  proving->restart(found, originOf(found));
+  prove();
+  if (!waitForProof())
+    return statusOf(proving->result);
+  std::optional<Code> code = std::move(attempt->second.code).claim(*proof);
+  if (!code || code->result.status != CompileStatus::Ok ||
+      !haveSameVariants(hostProgram, code->result.manifest))
+    return compileWhole();
+  guess = std::move(attempt->second.guess);
+  hostProgram = guess->getManifest();
+  hasFound = true;
+  return deliver(variant, code->result);
+}
+
+VariantCode VariantCompiler::deliver(size_t variant, CompileResult &result) {
   if (cache && proving->result.diagnostics.empty()) {
     result.planFile = proving->result.planFile;
     CompileResult host;
     host.manifest = result.manifest;
+    // An artefact has some.
+    host.ptx = "\n";
     host.planFile = result.planFile;
     cache->write(result, partOf(variant));
     cache->write(host, hostPart);
   }
-  return VariantCode{{result.manifest, result.ptx, result.cubin}};
+  return {{result.manifest, result.ptx, result.cubin}};
 }
 
 } // namespace selvedge::driver

@@ -7,6 +7,7 @@
 #include "compiler/Driver/CompileCached.h"
 #include "compiler/Driver/Guess.h"
 
+#include <map>
 #include <thread>
 
 namespace selvedge::driver {
@@ -30,6 +31,14 @@ private:
   bool start(CompileResult &result);
   /// The proof of the guess, or nothing; waits.
   const std::optional<Proof> &waitForProof();
+  /// Runs the verifiers on a thread of their own.
+  void prove();
+  /// Code of a variant with plans that ptxas takes better than the ones of
+  /// `first`, which it gave; all variants where that is more than other block
+  /// sizes.
+  Result<VariantCode> compileBetter(size_t variant, Code first);
+  /// Keeps code that was proved in the cache, and gives it.
+  VariantCode deliver(size_t variant, CompileResult &result);
   /// All variants, as compileCached() compiles them.
   Result<VariantCode> compileWhole();
 
@@ -38,6 +47,8 @@ private:
   /// An artefact that was there all along.
   std::optional<Artifact> whole;
   std::string hostProgram;
+  /// Whether its plans are those that compileBetter() found.
+  bool hasFound = false;
   /// Null until something has to be compiled.
   std::unique_ptr<Session> proving;
   std::unique_ptr<Guess> guess;

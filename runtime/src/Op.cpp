@@ -18,6 +18,8 @@ namespace {
 
 /// A host program and the kernels there are for it.
 struct Program {
+  /// The manifest as it was given.
+  std::string text;
   Manifest manifest;
   std::string origin = "made when a launch needs it";
   /// Per variant and launch, as in the manifest; of a variant without code
@@ -58,6 +60,7 @@ Result<std::unique_ptr<Program>> readProgram(const std::string &text) {
   if (!manifest.ok())
     return manifest.status();
   auto program = std::make_unique<Program>();
+  program->text = text;
   program->manifest = std::move(*manifest);
   program->kernels.resize(program->manifest.variants.size());
   return program;
@@ -180,14 +183,19 @@ Status Op::Impl::compile(size_t variant) {
   Result<VariantCode> code = lazy->compile(variant);
   if (!code.ok())
     return code.status();
-  if (!code->isWhole)
-    return loadCode(code->artifact, variant);
-  if (Status s = add(code->artifact.manifest); !s.ok())
-    return s;
-  Status s = loadCode(code->artifact, std::nullopt);
+  const Artifact &artifact = code->artifact;
+  bool isOther = code->isWhole || artifact.manifest != programs.back()->text;
+  if (isOther)
+    if (Status s = add(artifact.manifest); !s.ok())
+      return s;
+  Status s =
+      code->isWhole ? loadCode(artifact, std::nullopt)
+      : variant < programs.back()->kernels.size()
+          ? loadCode(artifact, variant)
+          : Status::failed("the compiler gave a program without the variant");
   if (s.ok())
     current = programs.back().get();
-  else
+  else if (isOther)
     programs.pop_back();
   return s;
 }

@@ -68,17 +68,17 @@ struct LazyOp : testing::Test {
     fakeFunction<FakeCudaSetWatch>("fakeCudaWatch")(nullptr);
   }
 
-  static LaunchArgs at(uintptr_t address) {
+  static LaunchArgs at(uintptr_t address, int64_t n = 4) {
     LaunchArgs args;
     args.tensors["y"] =
-        contiguousView(reinterpret_cast<void *>(address), DType::F32, {4});
+        contiguousView(reinterpret_cast<void *>(address), DType::F32, {n});
     return args;
   }
   /// The kernel that is launched, or the error.
-  std::string launch(uintptr_t address) {
+  std::string launch(uintptr_t address, int64_t n = 4) {
     std::vector<std::string> kernels;
     launched = &kernels;
-    Status status = op->launch(at(address));
+    Status status = op->launch(at(address, n));
     launched = nullptr;
     return status.ok() ? kernels.at(0) : status.message();
   }
@@ -132,6 +132,19 @@ TEST_F(LazyOp, aWholeTakesThePlaceOfTheRest) {
   EXPECT_EQ(before.variants[0].when[0].align, 16) << "it lives on";
   EXPECT_EQ(launch(0x20020), "f_aligned");
   EXPECT_THAT(code->asked, ElementsAre(0, 1));
+}
+
+// Other block sizes of one variant, say.
+TEST_F(LazyOp, anotherProgramTakesThePlaceOfTheFirst) {
+  EXPECT_EQ(launch(0x10010), "f_aligned");
+  code->program = hostProgram("32");
+  EXPECT_EQ(launch(0x10004), "f_universal");
+  EXPECT_EQ(op->manifest().variants[0].when[0].align, 32);
+  EXPECT_THAT(code->asked, ElementsAre(0, 1));
+  EXPECT_EQ(launch(0x10010), "f_aligned") << "what is prepared stays";
+  EXPECT_THAT(code->asked, ElementsAre(0, 1));
+  EXPECT_EQ(launch(0x20020, 8), "f_aligned");
+  EXPECT_THAT(code->asked, ElementsAre(0, 1, 0));
 }
 
 TEST_F(LazyOp, aWholeThatCannotBeReadChangesNothing) {

@@ -11,9 +11,11 @@ namespace selvedge::inline runtime {
 
 /// What LazyCode::compile() gives.
 struct VariantCode {
+  /// Its manifest may say something else than the one so far, whose place it
+  /// takes; what had been compiled by that one is asked for again.
   Artifact artifact;
-  /// Whether it holds the code of all variants. Then its manifest, which may
-  /// say something else than the one so far, takes its place.
+  /// Whether it holds the code of all variants. Else it has the same ones as
+  /// the manifest so far.
   bool isWhole = false;
 };
 

@@ -103,8 +103,8 @@ selvedge_workspace_size(const selvedge_op *op,
 /** Does all that the first launch with such arguments would do before it
  * launches: checks them, compiles where the op comes from selvedge_jit(), and
  * loads the code. Not while a stream of the context is captured. */
-SELVEDGE_EXPORT selvedge_status selvedge_prepare(
-    const selvedge_op *op, const selvedge_arguments *arguments);
+SELVEDGE_EXPORT selvedge_status
+selvedge_prepare(const selvedge_op *op, const selvedge_arguments *arguments);
 
 /** Launches on `stream` (a CUstream) and does not wait. */
 SELVEDGE_EXPORT selvedge_status selvedge_launch(
