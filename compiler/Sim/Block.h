@@ -39,15 +39,17 @@ private:
   Flow branch(Warp &w, Fragment &f, const Instr &in);
   Flow join(Warp &w, Fragment &f);
   Flow exit(Warp &w, Fragment &f, uint32_t lanes);
-  void finish();
   /// Lanes for which a guard holds.
   uint32_t guarded(Warp &w, const Fragment &f, const Instr &in);
   /// Whether all lanes of the warp are here; they are one fragment then.
   bool gather(Warp &w, Fragment &f);
+
+  // Faults (Faults.cpp).
+  /// Finds what must not be on its way when a block ends.
+  void finish();
+  /// Who waits for whom.
   std::string describeWaits() const;
   std::string describe(const Warp &w, const Fragment &f) const;
-
-  // Faults (Block.cpp).
   void fail(const Warp &w, unsigned lane, const Instr &in, std::string what);
   void failRace(const Warp &w, unsigned lane, const Instr &in,
                 const Accessor &by, const Race &race, bool isWrite,

@@ -3,6 +3,7 @@
 #include "compiler/Driver/Compiler.h"
 #include "compiler/Sim/Simulator.h"
 #include "compiler/Target/PTX/Manifest.h"
+#include "compiler/Target/TargetInfo.h"
 #include "dialect/Sm/Sm.h"
 #include "runtime/src/TensorMap.h"
 #include "selvedge/File.h"
@@ -136,12 +137,18 @@ const CudaDriver &mapDriver() {
   return driver;
 }
 
-Result<sim::Launch> makeLaunch(const PlannedLaunch &planned, uint64_t counter) {
+Result<sim::Launch> makeLaunch(const Manifest &manifest,
+                               const PlannedLaunch &planned, uint64_t counter) {
   const ManifestLaunch &from = *planned.launch;
   sim::Launch launch;
   launch.kernel = from.kernel;
   launch.threads = static_cast<uint32_t>(from.block);
   launch.sharedBytes = static_cast<uint32_t>(from.smemBytes);
+  std::optional<TargetInfo> target = targetInfo(manifest.arch);
+  if (target && from.smemBytes > target->smemBytesPerBlock)
+    return Status::failed(fmt::format(
+        "kernel '{}' needs {} bytes of shared memory, and a block of {} has {}",
+        from.kernel, from.smemBytes, manifest.arch, target->smemBytesPerBlock));
   launch.isPersistent = from.persistent;
   launch.blocks = planned.grid[0];
   if (from.persistent)
@@ -314,7 +321,7 @@ Result<GpuOutcome> SimOp::run(const Problem &problem,
                     "layouts",
                     impl->variant));
   for (const PlannedLaunch &planned : plan->launches) {
-    Result<sim::Launch> launch = makeLaunch(planned, counter);
+    Result<sim::Launch> launch = makeLaunch(manifest, planned, counter);
     if (!launch.ok())
       return launch.status();
     std::string fault =
