@@ -124,7 +124,7 @@ private:
   /// Of a buffer's rows and columns.
   mlir::LogicalResult joinBox(Agent &agent, mlir::Operation *op,
                               llvm::StringRef tensor, mlir::ValueRange indices,
-                              sm::BufferType type, size_t rowDim,
+                              sm::BufferType type, size_t rowDim, size_t colDim,
                               Places::Number &joined);
   void findHeldTensors();
   Places::Number placeAlong(mlir::StringAttr axis, int64_t start) {
@@ -264,7 +264,8 @@ private:
   /// their rows.
   struct Held {
     std::string tensor;
-    size_t rowDim;
+    /// Dimensions that its rows and columns run along.
+    size_t rowDim, colDim;
   };
   llvm::DenseMap<mlir::Value, Held> held;
   sm::LaunchOp launch; // of the kernel, once it was looked for

@@ -20,9 +20,10 @@ static size_t rowDimOf(TensorMapArgAttr map, BufferType type) {
 }
 
 void SmAsyncRules::findHeldTensors() {
-  auto add = [&](Value buffer, std::string tensor, size_t rowDim) {
+  auto add = [&](Value buffer, std::string tensor, size_t rowDim,
+                 size_t colDim) {
     if (auto slot = buffer.getDefiningOp<SlotOp>())
-      held[slot.getRing()] = {std::move(tensor), rowDim};
+      held[slot.getRing()] = {std::move(tensor), rowDim, colDim};
   };
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<TmaLoadOp>(op)) {
@@ -30,13 +31,21 @@ void SmAsyncRules::findHeldTensors() {
       auto map =
           cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
       add(load.getBuffer(), map.getTensor().str(),
-          rowDimOf(map, load.getBuffer().getType()));
+          rowDimOf(map, load.getBuffer().getType()),
+          load.getIndices().size() - 1);
     }
     if (auto copy = dyn_cast<CopyAsyncOp>(op)) {
-      StringAttr rows = copy.getBuffer().getType().getRowAxis();
-      for (auto [dim, index] : llvm::enumerate(copy.getIndices()))
-        if (llvm::is_contained(axisNames(index.getType()), rows))
-          add(copy.getBuffer(), tensorName(copy.getTensor()), dim);
+      auto dimOf = [&](StringAttr axis) -> size_t {
+        return llvm::find_if(copy.getIndices(),
+                             [&](Value index) {
+                               return llvm::is_contained(
+                                   axisNames(index.getType()), axis);
+                             }) -
+               copy.getIndices().begin();
+      };
+      BufferType type = copy.getBuffer().getType();
+      add(copy.getBuffer(), tensorName(copy.getTensor()),
+          dimOf(type.getRowAxis()), dimOf(type.getColAxis()));
     }
   });
 }
@@ -86,14 +95,14 @@ LogicalResult SmAsyncRules::joinIndices(Agent &agent, Operation *op,
 LogicalResult SmAsyncRules::joinBox(Agent &agent, Operation *op,
                                     StringRef tensor, ValueRange indices,
                                     BufferType type, size_t rowDim,
-                                    Number &joined) {
+                                    size_t colDim, Number &joined) {
   for (auto [dim, index] : llvm::enumerate(indices)) {
     Value start = index;
     if (auto range = index.getDefiningOp<RangeOp>())
       start = range.getStart();
-    StringAttr axis = dim == rowDim               ? type.getRowAxis()
-                      : dim + 1 == indices.size() ? type.getColAxis()
-                                                  : StringAttr();
+    StringAttr axis = dim == rowDim   ? type.getRowAxis()
+                      : dim == colDim ? type.getColAxis()
+                                      : StringAttr();
     std::optional<int64_t> at =
         start.getType().isInteger() ? scalarOf(agent, start) : std::nullopt;
     Number place = !axis ? placeOfIndex(agent, tensor, dim, index)
@@ -225,7 +234,8 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
         if (slot.getIndices().empty() || tensor == held.end())
           return success();
         if (failed(joinBox(agent, op, tensor->second.tensor, slot.getIndices(),
-                           slot.getType(), tensor->second.rowDim, place)) ||
+                           slot.getType(), tensor->second.rowDim,
+                           tensor->second.colDim, place)) ||
             failed(checkLoad(agent, op, tensor->second.tensor, slot,
                              slot.getPresence(), place)))
           return LogicalResult(failure());
@@ -237,7 +247,8 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
             cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
         BufferType type = store.getBuffer().getType();
         return failed(joinBox(agent, op, map.getTensor(), store.getIndices(),
-                              type, rowDimOf(map, type), place))
+                              type, rowDimOf(map, type),
+                              store.getIndices().size() - 1, place))
                    ? failure()
                    : joinPlaces(agent, op, store.getBuffer(), place);
       })
