@@ -3,9 +3,9 @@
 #ifndef SELVEDGE_COMPILER_DRIVER_PIPELINE_H
 #define SELVEDGE_COMPILER_DRIVER_PIPELINE_H
 
-#include "mlir/IR/BuiltinOps.h"
 #include "compiler/Driver/Compiler.h"
 #include "compiler/Schedule/PlanChoice.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #include "llvm/ADT/StringRef.h"
 
