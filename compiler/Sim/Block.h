@@ -70,6 +70,9 @@ private:
   // Arithmetic (IntOps.cpp, FloatOps.cpp).
   void spreadBitwise(Warp &w, const Instr &in, uint32_t lanes);
   void spreadShift(Warp &w, const Instr &in, uint32_t lanes);
+  /// Whether a divisor is defined and not zero; the fault is told.
+  template <typename Word>
+  bool checkDivisor(Warp &w, const Instr &in, const Word *by, uint32_t lanes);
   void executeInt(Warp &w, const Instr &in, uint32_t lanes);
   void executeIntWide(Warp &w, const Instr &in, uint32_t lanes);
   void executeCompare(Warp &w, const Instr &in, uint32_t lanes);

@@ -203,20 +203,24 @@ void Block::spreadShift(Warp &w, const Instr &in, uint32_t lanes) {
   });
 }
 
+template <typename Word>
+bool Block::checkDivisor(Warp &w, const Instr &in, const Word *by,
+                         uint32_t lanes) {
+  if (!needs(w, in.b, lanes, in, "a division"))
+    return false;
+  forLanes(lanes, [&](unsigned lane) {
+    if (by[lane] == 0)
+      fail(w, lane, in, "divides by zero");
+  });
+  return fault.empty();
+}
+
 void Block::executeInt(Warp &w, const Instr &in, uint32_t lanes) {
   auto kind = static_cast<Int>(in.kind);
   const uint32_t *a = w.word(in.a), *b = w.word(in.b);
   uint32_t *dst = w.word(in.dst);
-  if (dividesBy(kind)) {
-    if (!needs(w, in.b, lanes, in, "a division"))
-      return;
-    forLanes(lanes, [&](unsigned lane) {
-      if (b[lane] == 0)
-        fail(w, lane, in, "divides by zero");
-    });
-    if (!fault.empty())
-      return;
-  }
+  if (dividesBy(kind) && !checkDivisor(w, in, b, lanes))
+    return;
   if (in.width == 32) {
     binary(kind, dst, a, b, lanes);
   } else {
@@ -250,16 +254,8 @@ void Block::executeInt(Warp &w, const Instr &in, uint32_t lanes) {
 void Block::executeIntWide(Warp &w, const Instr &in, uint32_t lanes) {
   auto kind = static_cast<Int>(in.kind);
   const uint64_t *a = w.wide(in.a), *b = w.wide(in.b);
-  if (dividesBy(kind)) {
-    if (!needs(w, in.b, lanes, in, "a division"))
-      return;
-    forLanes(lanes, [&](unsigned lane) {
-      if (b[lane] == 0)
-        fail(w, lane, in, "divides by zero");
-    });
-    if (!fault.empty())
-      return;
-  }
+  if (dividesBy(kind) && !checkDivisor(w, in, b, lanes))
+    return;
   binary(kind, w.wide(in.dst), a, b, lanes);
   spread(w, in, lanes, 2);
 }

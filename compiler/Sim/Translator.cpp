@@ -270,13 +270,8 @@ llvm::Error Translator::loop(scf::ForOp op) {
     bind(argument, slots);
   Block &body = *op.getBody();
   Operation *yield = body.getTerminator();
-  for (Operation &inner : body) {
-    if (&inner == yield)
-      break;
-    if (llvm::Error failure = operation(&inner))
-      return failure;
-    release(&inner);
-  }
+  if (llvm::Error failure = operationsOf(body))
+    return failure;
   origin = self;
   moveAll(op.getResultTypes(), slotsOf(yield->getOperands()), carried);
   release(yield);
@@ -293,6 +288,15 @@ llvm::Error Translator::loop(scf::ForOp op) {
   }
   drop(index);
   drop(isInside);
+  return llvm::Error::success();
+}
+
+llvm::Error Translator::operationsOf(Block &block) {
+  for (Operation &inner : block.without_terminator()) {
+    if (llvm::Error failure = operation(&inner))
+      return failure;
+    release(&inner);
+  }
   return llvm::Error::success();
 }
 
@@ -313,13 +317,8 @@ llvm::Error Translator::whileLoop(scf::WhileOp op) {
     bind(argument, slots);
   Block &first = *op.getBeforeBody();
   scf::ConditionOp condition = op.getConditionOp();
-  for (Operation &inner : first) {
-    if (&inner == condition)
-      break;
-    if (llvm::Error failure = operation(&inner))
-      return failure;
-    release(&inner);
-  }
+  if (llvm::Error failure = operationsOf(first))
+    return failure;
   origin = self;
   // The results and what the body sees are the same.
   moveAll(op.getResultTypes(), slotsOf(condition.getArgs()), after);
@@ -330,13 +329,8 @@ llvm::Error Translator::whileLoop(scf::WhileOp op) {
     bind(argument, slots);
   Block &body = *op.getAfterBody();
   Operation *yield = body.getTerminator();
-  for (Operation &inner : body) {
-    if (&inner == yield)
-      break;
-    if (llvm::Error failure = operation(&inner))
-      return failure;
-    release(&inner);
-  }
+  if (llvm::Error failure = operationsOf(body))
+    return failure;
   origin = self;
   moveAll(op.getInits().getTypes(), slotsOf(yield->getOperands()), before);
   release(yield);

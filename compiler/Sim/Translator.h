@@ -62,6 +62,8 @@ private:
   llvm::Error block(mlir::Block &block);
   llvm::Error operation(mlir::Operation *op);
   llvm::Error loop(mlir::scf::ForOp op);
+  /// All operations of a block but its terminator.
+  llvm::Error operationsOf(mlir::Block &block);
   llvm::Error whileLoop(mlir::scf::WhileOp op);
   llvm::Error branch(mlir::scf::IfOp op);
   llvm::SmallVector<Slots> slotsOf(mlir::ValueRange range);

@@ -112,10 +112,7 @@ public:
     return known == State::Garbage ? mixed() : known;
   }
 
-  /// The same where nothing but special rules counts: there may be data.
-  State known() { return special(); }
-
-private:
+  /// The same where operands without facts may be data.
   State special() {
     using namespace arith;
     return llvm::TypeSwitch<Operation *, State>(op)
@@ -189,6 +186,7 @@ private:
         .Default([](Operation *) { return State::Garbage; });
   }
 
+private:
   /// The number that operand `i` is where the predicate is false, if it is
   /// known.
   Attribute numberIn(unsigned i) {
@@ -269,7 +267,7 @@ std::optional<State> derivedState(Value value, Value predicate,
   State state = stateOfConstant(value);
   Operation *def = value.getDefiningOp();
   if (state == State::Garbage && def && factsOf(value).empty())
-    state = Transfer(def, predicate, factsOf, maxDepth).known();
+    state = Transfer(def, predicate, factsOf, maxDepth).special();
   return state == State::Garbage ? std::nullopt : std::optional(state);
 }
 
