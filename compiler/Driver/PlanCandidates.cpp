@@ -12,7 +12,7 @@ std::vector<PlanCandidate> listCandidates(mlir::ModuleOp unbound,
                                           llvm::StringRef arch) {
   std::vector<KernelPlans> kernels = listKernelPlans(unbound, arch);
   auto isUniversal = [](const KernelPlans &kernel) {
-    return llvm::StringRef(kernel.name).starts_with("universal.");
+    return kernel.isUniversal;
   };
   bool hasRings = llvm::any_of(kernels, isUniversal);
   llvm::erase_if(kernels, isUniversal);

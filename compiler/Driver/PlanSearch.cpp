@@ -38,6 +38,8 @@ std::vector<KernelPlans> listKernelPlans(ModuleOp unbound, StringRef arch) {
       return;
     KernelPlans &plans = result.emplace_back();
     plans.name = schedule::planName(kernel);
+    plans.isUniversal =
+        kernel.getProgram().getKind() == tile::VersionKind::Universal;
     for (const schedule::KernelPlan &plan : ranked->plans)
       plans.plans.push_back({schedule::planKey(kernel, plan),
                              schedule::planWords(kernel, plan), plan.warps,
@@ -62,8 +64,8 @@ static bool isSerialised(const ptx::PtxasLog &log,
 /// those values, and a value that roles seldom need has many.
 static Verdict judge(const ptx::PtxasLog &log,
                      const ptx::KernelResources &kernel) {
-  bool isUniversal = StringRef(kernel.name).ends_with("_universal");
-  return {isUniversal ? 0 : kernel.spillStoreBytes, isSerialised(log, kernel)};
+  return {kernel.isUniversal ? 0 : kernel.spillStoreBytes,
+          isSerialised(log, kernel)};
 }
 
 bool needsSearch(const ptx::PtxasLog &log) {
@@ -72,29 +74,12 @@ bool needsSearch(const ptx::PtxasLog &log) {
   });
 }
 
-std::map<std::string, Verdict> judge(const ptx::PtxasLog &log, StringRef op,
-                                     const std::vector<KernelPlans> &kernels) {
+std::map<std::string, Verdict> judge(const ptx::PtxasLog &log) {
   std::map<std::string, Verdict> verdicts;
-  for (const ptx::KernelResources &kernel : log.kernels)
-    for (const KernelPlans &plans : kernels) {
-      // Kernels are called OP_KERNEL_VARIANT, variants have no underscore.
-      // A version is the variant of its name, the rest are the program's.
-      auto [version, name] = StringRef(plans.name).split('.');
-      if (name.empty())
-        std::swap(version, name);
-      StringRef rest = kernel.name;
-      if (!rest.consume_front(op) || !rest.consume_front("_") ||
-          !rest.consume_front(name) || !rest.consume_front("_") ||
-          rest.contains('_'))
-        continue;
-      bool hasVersion = llvm::any_of(kernels, [&](const KernelPlans &other) {
-        return other.name == (rest + "." + name).str();
-      });
-      if (version.empty() ? hasVersion : version != rest)
-        continue;
-      Verdict &worst = verdicts[plans.name];
-      worst = std::max(worst, judge(log, kernel));
-    }
+  for (const ptx::KernelResources &kernel : log.kernels) {
+    Verdict &worst = verdicts[kernel.plan];
+    worst = std::max(worst, judge(log, kernel));
+  }
   return verdicts;
 }
 
@@ -122,13 +107,12 @@ namespace {
 class Search {
 public:
   Search(const CompileRequest &request, Session &session, TryPlans tryPlans)
-      : request(request), session(session), tryPlans(tryPlans),
+      : request(request), tryPlans(tryPlans),
         kernels(listKernelPlans(session.getUnbound(), request.arch)) {}
 
   PlanChoice run(ptx::PtxasLog log) {
     for (size_t attempt = 1;; ++attempt) {
-      for (const auto &[name, verdict] :
-           judge(log, session.getOpName(), kernels))
+      for (const auto &[name, verdict] : judge(log))
         seen[name].emplace(position[name], verdict);
       if (attempt == maxAttempts || !advance())
         break;
@@ -142,7 +126,7 @@ public:
     PlanChoice last = choiceAt();
     // Warps multiply one by one.
     for (const KernelPlans &kernel : kernels)
-      if (isSplit() && !isUniversal(kernel) && verdictOf(kernel).isSerialised) {
+      if (isSplit() && !kernel.isUniversal && verdictOf(kernel).isSerialised) {
         last.withoutRoles.insert(kernel.name);
         last.tiles.erase(kernel.name);
       }
@@ -152,10 +136,10 @@ public:
   }
 
 private:
-  static bool isUniversal(const KernelPlans &kernel) {
-    return StringRef(kernel.name).starts_with("universal.");
+  bool isSplit() const {
+    return llvm::any_of(
+        kernels, [](const KernelPlans &kernel) { return kernel.isUniversal; });
   }
-  bool isSplit() const { return llvm::any_of(kernels, isUniversal); }
 
   /// The verdict on the plan at hand; a kernel that was never assembled is
   /// fine.
@@ -173,7 +157,7 @@ private:
     Verdict verdict = verdictOf(kernel);
     if (verdict.isGood())
       return at;
-    bool takesAnyWarps = !isSplit() || isUniversal(kernel) ||
+    bool takesAnyWarps = !isSplit() || kernel.isUniversal ||
                          verdict.isSerialised ||
                          verdict.spillBytes >= warpgroupSpillLimit;
     for (size_t next = at + 1; next < kernel.plans.size(); ++next) {
@@ -239,7 +223,6 @@ public:
 
 private:
   const CompileRequest &request;
-  Session &session;
   TryPlans tryPlans;
   std::vector<KernelPlans> kernels;
   std::map<std::string, size_t> position;

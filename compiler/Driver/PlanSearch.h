@@ -20,6 +20,8 @@ struct KernelPlans {
     int64_t room;
   };
   std::vector<Entry> plans;
+  /// Whether it is of a version for any strides.
+  bool isUniversal = false;
 };
 
 /// The plans of all kernels of a program for which plans are to be bound.
@@ -42,11 +44,9 @@ struct Verdict {
   }
 };
 
-/// Verdicts by name in a PlanChoice of those of `kernels` that `log` knows. A
-/// remark that names no kernel is about all.
-std::map<std::string, Verdict> judge(const ptx::PtxasLog &log,
-                                     llvm::StringRef op,
-                                     const std::vector<KernelPlans> &kernels);
+/// Verdicts by name in a PlanChoice of the kernels that `log` knows. A remark
+/// that names no kernel is about all.
+std::map<std::string, Verdict> judge(const ptx::PtxasLog &log);
 
 /// Whether other plans could be better than those of `log`.
 bool needsSearch(const ptx::PtxasLog &log);

@@ -103,7 +103,6 @@ bool Session::parse() {
   }
   if (failed(verify(*module)))
     return internalError("the front end built an invalid program");
-  opName = (*module->getOps<tile::ProgramOp>().begin()).getSymName().str();
   return true;
 }
 
@@ -244,6 +243,9 @@ bool Session::assemble() {
   PhaseTimer timer(result, "cubin");
   ptx::PtxasResult assembled = ptx::assemble(result.ptx, request.arch, ptxas);
   log = std::move(assembled.log);
+  for (ptx::KernelResources &kernel : log.kernels)
+    if (auto origin = origins.find(kernel.name); origin != origins.end())
+      std::tie(kernel.plan, kernel.isUniversal) = origin->second;
   switch (assembled.status) {
   case ptx::PtxasStatus::CannotRun:
     return badInput(assembled.message);

@@ -19,6 +19,7 @@
 #include "llvm/Support/Error.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -99,8 +100,6 @@ public:
   /// `limit` bytes of shared memory are taken no longer. False where none is.
   bool dropTooLarge(int64_t limit);
 
-  /// Name of the op that parse() found.
-  const std::string &getOpName() const { return opName; }
   /// The program in its present form.
   mlir::ModuleOp getModule() { return *module; }
   /// The program for which plans are to be bound, once passes have run.
@@ -112,8 +111,8 @@ public:
   /// The plans in effect, and whether the model alone chose them.
   const ChosenPlans &getPlans() const { return plans; }
   bool isFree() const { return plans.origin.empty(); }
-  /// After assemble(): what ptxas made of each kernel, whether or not it
-  /// refused.
+  /// After assemble(): what ptxas made of each kernel, and whose it is, whether
+  /// or not ptxas refused.
   const ptx::PtxasLog &getLog() const { return log; }
 
   CompileResult result;
@@ -140,6 +139,8 @@ private:
           visit);
   /// From Emit::SmFinal to the code of a thread.
   bool lowerToLanes(Emit stage);
+  /// Before kernels become functions: whose code each is.
+  void noteOrigins();
   /// Host program to JSON.
   bool writeManifest();
   /// Stores a manifest, or the error that stands for it.
@@ -152,11 +153,13 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module, unbound, written;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
-  std::string ptxas, opName, programDiagnostics;
+  std::string ptxas, programDiagnostics;
   ChosenPlans plans;
   /// Why kernels are kept from roles, in the order of plans.withoutRoles.
   std::vector<std::string> reasons;
   ptx::PtxasLog log;
+  /// By kernel: the name of its plan, and whether it is for any strides.
+  std::map<std::string, std::pair<std::string, bool>> origins;
 };
 
 } // namespace selvedge::driver

@@ -28,7 +28,8 @@ std::map<std::string, sm::KernelOp> scheduledKernels(ModuleOp module) {
     for (auto variant : plan.getBody().getOps<sm::VariantOp>())
       for (auto launch : variant.getBody().getOps<sm::LaunchOp>()) {
         auto kernel = module.lookupSymbol<sm::KernelOp>(launch.getKernel());
-        if (!kernel || variant.getName() == "universal")
+        if (!kernel ||
+            variant.getVersion().getKind() == tile::VersionKind::Universal)
           continue;
         bool multiplies = kernel
                               .walk([](Operation *op) {
@@ -38,7 +39,7 @@ std::map<std::string, sm::KernelOp> scheduledKernels(ModuleOp module) {
                               })
                               .wasInterrupted();
         if (multiplies)
-          kernels[schedule::planName(plan, variant, kernel)] = kernel;
+          kernels[schedule::planName(kernel)] = kernel;
       }
   return kernels;
 }
@@ -207,15 +208,9 @@ void Session::visitLaunches(
     for (auto [i, variant] :
          llvm::enumerate(plan.getBody().getOps<sm::VariantOp>()))
       for (auto launch : variant.getBody().getOps<sm::LaunchOp>()) {
-        // Kernels are called OP_KERNEL_VARIANT. A version is the variant of its
-        // name, the rest are the program's.
-        StringRef name = launch.getKernel();
-        name.consume_front(plan.getOp());
-        name.consume_front("_");
-        name = name.rsplit('_').first;
-        tile::KernelOp version =
-            sources.lookup((variant.getName() + "." + name).str());
-        visit(i, launch, version ? version : sources.lookup(name));
+        auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
+        visit(i, launch,
+              kernel ? sources.lookup(schedule::planName(kernel)) : nullptr);
       }
 }
 
@@ -313,7 +308,19 @@ bool Session::runPasses(Emit stage, const Observe &observe) {
          (stage < Emit::SmLanes || lowerToLanes(stage));
 }
 
+void Session::noteOrigins() {
+  origins.clear();
+  module->walk([&](sm::LaunchOp launch) {
+    auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
+    auto variant = launch->getParentOfType<sm::VariantOp>();
+    origins[kernel.getSymName().str()] = {schedule::planName(kernel),
+                                          variant.getVersion().getKind() ==
+                                              tile::VersionKind::Universal};
+  });
+}
+
 bool Session::lowerToLanes(Emit stage) {
+  noteOrigins();
   // Of code this long once is enough: as text here, else for LLVM.
   OwningOpRef<ModuleOp> kernels = std::move(module);
   auto build = [&](OpPassManager &pm) {

@@ -48,7 +48,7 @@ std::vector<Schedule> schedules(ModuleOp module) {
     for (auto variant : plan.getBody().getOps<VariantOp>())
       for (auto launch : variant.getBody().getOps<LaunchOp>()) {
         auto kernel = module.lookupSymbol<KernelOp>(launch.getKernel());
-        Schedule schedule{variant.getName().str(),
+        Schedule schedule{variant.getName(),
                           kernel.getSymName().str(),
                           {conditionOf(variant)}};
         for (const tile::Decision &d : tile::decisionsOf(kernel.getLoc()))

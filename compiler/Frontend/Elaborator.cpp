@@ -232,7 +232,7 @@ OwningOpRef<ModuleOp> Elaborator::run(const OpDecl &op,
       builder, at(op.loc), builder.getStringAttr(op.name),
       builder.getStrArrayAttr(dims), tensorAttrs(), scalarAttrs(),
       builder.getArrayAttr(promises), paramAttrs(),
-      /*universal_of=*/nullptr, /*packed_of=*/nullptr, /*sized_of=*/nullptr,
+      /*version=*/nullptr, /*version_of=*/nullptr,
       /*row_threads=*/nullptr, /*conditions=*/nullptr);
   builder.createBlock(&program.getBody());
   const OpDecl &base = *chain.back();

@@ -191,8 +191,9 @@ tile::ProgramOp versionFor(tile::ProgramOp program,
                            const Arguments &arguments) {
   for (auto other :
        program->getParentOfType<ModuleOp>().getOps<tile::ProgramOp>())
-    if ((other.getPackedOf() == program.getSymName() ||
-         other.getSizedOf() == program.getSymName()) &&
+    if ((other.getKind() == tile::VersionKind::Packed ||
+         other.getKind() == tile::VersionKind::Rows) &&
+        other.getVersionOf() == program.getSymName() &&
         areMet(other.getConditions(), arguments))
       return other;
   return program;

@@ -70,8 +70,7 @@ HostTensor exportTensor(const Tensor &tensor) {
 tile::ProgramOp programOf(ModuleOp module) {
   auto programs = llvm::make_filter_range(
       module.getOps<tile::ProgramOp>(), [](tile::ProgramOp program) {
-        return !program.getPackedOf() && !program.getSizedOf() &&
-               !program.getUniversalOf();
+        return program.getKind() == tile::VersionKind::Program;
       });
   return llvm::hasSingleElement(programs) ? *programs.begin()
                                           : tile::ProgramOp();

@@ -33,7 +33,8 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
     args.push_back(
         sm::ScalarArgAttr::get(ctx, program.getScalarArg(i).getName()));
   target = sm::KernelOp::create(module, source.getLoc(), name,
-                                builder.getArrayAttr(args), *source.getWarps());
+                                builder.getArrayAttr(args), *source.getWarps(),
+                                source.getSource());
   Block &body = target.getBody().emplaceBlock();
   builder.setInsertionPointToStart(&body);
   for (unsigned i = 0; i < args.size(); ++i) {

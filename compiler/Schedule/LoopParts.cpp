@@ -189,7 +189,7 @@ private:
     SmallVector<Value> carried(loop.getInitArgs());
     // Element by element copies take longer than masks: one loop for three.
     bool isUniversal =
-        loop->getParentOfType<ProgramOp>().getUniversalOf().has_value();
+        loop->getParentOfType<ProgramOp>().getKind() == VersionKind::Universal;
     if (hasLower && isUniversal) {
       carried = clonePart(first, last, carried, false);
     } else {

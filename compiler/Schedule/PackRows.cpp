@@ -235,7 +235,7 @@ struct TilePackRowsPass : impl::TilePackRowsBase<TilePackRowsPass> {
   void runOnOperation() override {
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
-      if (program.getVersion().empty())
+      if (program.getKind() == VersionKind::Program)
         pack(program);
   }
 
@@ -260,8 +260,7 @@ struct TilePackRowsPass : impl::TilePackRowsBase<TilePackRowsPass> {
     MLIRContext *ctx = program.getContext();
     AffineExpr count = getAffineSymbolExpr(dims->count, ctx),
                length = getAffineSymbolExpr(dims->length, ctx);
-    packed->setPackedOf(program.getSymName());
-    packed->setSymName((program.getSymName() + ".packed").str());
+    packed->makeVersion(program, VersionAttr::get(ctx, VersionKind::Packed, 0));
     packed->setConditions(AffineMap::get(
         0, program.getDims().size(),
         {count - 2, smallestBlock - count, smallestBlock / 2 - length}, ctx));

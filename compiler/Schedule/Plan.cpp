@@ -386,19 +386,11 @@ std::string planKey(KernelOp kernel, const KernelPlan &plan) {
   return text + "w" + std::to_string(plan.warps);
 }
 
-std::string planName(KernelOp kernel) {
-  StringRef version = kernel.getProgram().getVersion();
-  return (version + (version.empty() ? "" : ".") + kernel.getSymName()).str();
-}
+std::string planName(KernelOp kernel) { return kernel.getSource().str(); }
 
-std::string planName(sm::PlanOp plan, sm::VariantOp variant,
-                     sm::KernelOp kernel) {
-  StringRef name = kernel.getSymName(), version = variant.getName();
-  name.consume_front(plan.getOp());
-  name.consume_front("_");
-  name = name.rsplit('_').first;
-  bool isProgram = version == "aligned" || version == "bulk";
-  return (isProgram ? name : version + "." + name).str();
+std::string planName(sm::KernelOp kernel) {
+  return kernel.getSource() ? kernel.getSource()->str()
+                            : kernel.getSymName().str();
 }
 
 constexpr StringLiteral withoutRoles = "without_roles",
@@ -434,7 +426,8 @@ bool isKeptFromRoles(KernelOp kernel) { return kernel->hasAttr(withoutRoles); }
 bool plansWarpgroups(KernelOp kernel, const KernelLayouts &layouts,
                      const TargetInfo &target) {
   return usesWarpgroups(layouts, target) &&
-         !kernel.getProgram().getUniversalOf() && !isKeptFromRoles(kernel);
+         kernel.getProgram().getKind() != tile::VersionKind::Universal &&
+         !isKeptFromRoles(kernel);
 }
 
 std::optional<int64_t> rowThreads(KernelOp kernel) {
@@ -475,7 +468,7 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
                                             bool useWarpgroups) {
   if (std::optional<int64_t> threads = rowThreads(kernel))
     return candidatesForRows(kernel, *threads);
-  bool isPacked = kernel.getProgram().getPackedOf().has_value(),
+  bool isPacked = kernel.getProgram().getKind() == tile::VersionKind::Packed,
        splitCols = layouts.getGroups().front().splitCols;
   ArrayRef<Candidate> candidates =
       !layouts.hasDot() ? ArrayRef<Candidate>(elementwiseCandidates)
@@ -488,7 +481,8 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
           : (isPacked ? ArrayRef<Candidate>(packedCandidates)
                       : ArrayRef<Candidate>(rowCandidates));
   SmallVector<Candidate> all;
-  if (kernel.getProgram().getUniversalOf() && layouts.hasDot() && !splitCols) {
+  if (kernel.getProgram().getKind() == tile::VersionKind::Universal &&
+      layouts.hasDot() && !splitCols) {
     KernelPlan plan = bind(kernel, layouts, universalCandidate, 16);
     estimate(kernel, plan, target, /*useWarpgroups=*/false);
     if (plan.registers * 2 * 32 * plan.warps <= target.regsPerSm)

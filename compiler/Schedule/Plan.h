@@ -40,9 +40,8 @@ std::string planKey(tile::KernelOp kernel, const KernelPlan &plan);
 /// Name of a kernel in a PlanChoice.
 std::string planName(tile::KernelOp kernel);
 
-/// The same of a kernel that is made of it, as the variant launches it.
-std::string planName(sm::PlanOp plan, sm::VariantOp variant,
-                     sm::KernelOp kernel);
+/// The same of a kernel that is made of it; its own name if it is of none.
+std::string planName(sm::KernelOp kernel);
 
 /// Registers per thread of `warpgroups` that multiply: with those of the one
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").

@@ -205,7 +205,8 @@ LogicalResult RoleKernel::emit() {
   if (size_t at = name.rfind("_aligned"); at != std::string::npos)
     name.resize(at);
   target = KernelOp::create(b, loc, name + "_bulk", b.getArrayAttr({}),
-                            warpsPerGroup * (plan.warpgroups + 1));
+                            warpsPerGroup * (plan.warpgroups + 1),
+                            source.getSourceAttr());
   Block &body = target.getBody().emplaceBlock();
   b.setInsertionPointToStart(&body);
   findCoordinates();

@@ -73,7 +73,7 @@ struct TileRowClassesPass : impl::TileRowClassesBase<TileRowClassesPass> {
         static_cast<uint64_t>(target->smemBytesPerSm / resident));
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
-      if (program.getVersion().empty())
+      if (program.getKind() == VersionKind::Program)
         if (std::optional<Rows> rows = rowsOf(program))
           addVersions(program, *rows);
   }
@@ -87,9 +87,8 @@ struct TileRowClassesPass : impl::TileRowClassesBase<TileRowClassesPass> {
       int64_t limit = threads * cacheOfThread / rows.bytes;
       bool isLast = threads == *std::rbegin(threadsOfRow);
       auto version = cast<ProgramOp>(program->clone());
-      std::string name = isLast ? "aligned" : "upto" + std::to_string(limit);
-      version.setSizedOf(program.getSymName());
-      version.setSymName((program.getSymName() + "." + name).str());
+      version.makeVersion(program, VersionAttr::get(ctx, VersionKind::Rows,
+                                                    isLast ? 0 : limit));
       version.setRowThreads(threads);
       if (!isLast)
         version.setConditions(

@@ -24,7 +24,7 @@ struct TileSplitVariantsPass
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs) {
       // For the dims of a packed program the other one has such a version.
-      if (program.getPackedOf())
+      if (program.getKind() == VersionKind::Packed)
         continue;
       bool useWarpgroups = false;
       for (auto kernel : program.getBody().getOps<KernelOp>()) {
@@ -33,8 +33,8 @@ struct TileSplitVariantsPass
       if (!useWarpgroups)
         continue;
       auto universal = cast<ProgramOp>(program->clone());
-      universal.setUniversalOf(program.getSymName());
-      universal.setSymName((program.getSymName() + ".universal").str());
+      universal.makeVersion(
+          program, VersionAttr::get(&getContext(), VersionKind::Universal, 0));
       getOperation().insert(std::next(program->getIterator()), universal);
     }
   }

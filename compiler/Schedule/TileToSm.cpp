@@ -69,7 +69,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
   /// vectors.
   static FailureOr<sm::KernelOp>
   lower(OpBuilder &module, KernelOp kernel, VariantClass variant,
-        StringRef name, bool forWarpgroups,
+        VersionAttr version, bool forWarpgroups,
         llvm::SetVector<StringAttr> &vectorTensors) {
     if (!kernel.getSizes())
       return kernel.emitOpError(
@@ -80,9 +80,10 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       group.splitCols &= !forWarpgroups || isKeptFromRoles(kernel);
     shareContiguous(layouts, sizesOf(kernel),
                     rowThreads(kernel).value_or(32 * *kernel.getWarps()) / 32);
-    std::string symbol = (kernel.getProgram().getBaseName() + "_" +
-                          kernel.getSymName() + "_" + name)
-                             .str();
+    std::string symbol =
+        (kernel.getProgram().getBaseName() + "_" + kernel.getSymName() + "_" +
+         sm::VariantOp::nameOf(version))
+            .str();
     KernelLowering lowering(kernel, layouts, variant);
     FailureOr<sm::KernelOp> result = lowering.run(module, symbol);
     if (failed(result))
@@ -97,7 +98,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
   /// vectors form the variant's condition.
   LogicalResult lowerVariant(OpBuilder &module, OpBuilder &plan,
                              ProgramOp program, VariantClass variant,
-                             StringRef name, bool forWarpgroups,
+                             VersionAttr version, bool forWarpgroups,
                              bool &differs) {
     llvm::SetVector<StringAttr> vectorTensors;
     // An init asks for no alignment that no other kernel asks for: it comes
@@ -112,7 +113,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       if (i == others && others != 0)
         variant.tensors = &vectorTensors;
       FailureOr<sm::KernelOp> result =
-          lower(module, kernel, variant, name, forWarpgroups, vectorTensors);
+          lower(module, kernel, variant, version, forWarpgroups, vectorTensors);
       if (failed(result))
         return failure();
       lowered[kernel] = *result;
@@ -125,7 +126,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     }
     SmallVector<Attribute> when(vectorTensors.begin(), vectorTensors.end());
     auto variantOp = sm::VariantOp::create(
-        plan, program.getLoc(), name, plan.getArrayAttr(when), variant.align,
+        plan, program.getLoc(), version, /*bulk=*/nullptr,
+        plan.getArrayAttr(when), plan.getI64IntegerAttr(variant.align),
         program.getConditionsAttr());
     OpBuilder launches =
         OpBuilder::atBlockEnd(&variantOp.getBody().emplaceBlock());
@@ -147,14 +149,23 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     llvm::StringMap<ProgramOp> universals, packed;
     llvm::StringMap<SmallVector<ProgramOp>> sized;
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (std::optional<StringRef> of = program.getUniversalOf())
-        universals[*of] = program;
-      else if (std::optional<StringRef> of = program.getPackedOf())
-        packed[*of] = program;
-      else if (std::optional<StringRef> of = program.getSizedOf())
-        sized[*of].push_back(program);
-      else
+      switch (program.getKind()) {
+      case VersionKind::Program:
         programs.push_back(program);
+        break;
+      case VersionKind::Universal:
+        universals[program.getBaseName()] = program;
+        break;
+      case VersionKind::Packed:
+        packed[program.getBaseName()] = program;
+        break;
+      case VersionKind::Rows:
+        sized[program.getBaseName()].push_back(program);
+        break;
+      }
+    auto versionOf = [&](VersionKind kind) {
+      return VersionAttr::get(&getContext(), kind, 0);
+    };
     for (ProgramOp program : programs) {
       OpBuilder module(program);
       auto plan = sm::PlanOp::create(
@@ -171,22 +182,23 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       SmallVector<ProgramOp> &rowClasses = sized[program.getSymName()];
       for (ProgramOp version : rowClasses) {
         if (failed(lowerVariant(module, variants, version, {16},
-                                version.getVersion(), /*forWarpgroups=*/false,
+                                *version.getVersion(), /*forWarpgroups=*/false,
                                 differs)))
           return signalPassFailure();
         version.erase();
       }
       if ((rowClasses.empty() &&
-           failed(lowerVariant(module, variants, program, {16}, "aligned",
-                               /*forWarpgroups=*/universal != program,
-                               differs))) ||
-          failed(lowerVariant(module, variants, universal, {0}, "universal",
+           failed(lowerVariant(
+               module, variants, program, {16}, versionOf(VersionKind::Program),
+               /*forWarpgroups=*/universal != program, differs))) ||
+          failed(lowerVariant(module, variants, universal, {0},
+                              versionOf(VersionKind::Universal),
                               /*forWarpgroups=*/false, differs)))
         return signalPassFailure();
       // Tried first.
       if (ProgramOp rows = packed.lookup(program.getSymName())) {
         OpBuilder first = OpBuilder::atBlockBegin(&plan.getBody().front());
-        if (failed(lowerVariant(module, first, rows, {16}, "packed",
+        if (failed(lowerVariant(module, first, rows, {16}, *rows.getVersion(),
                                 /*forWarpgroups=*/universal != program,
                                 differs)))
           return signalPassFailure();

@@ -36,16 +36,11 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
           if (failed(rewrite(plan, variant, launch)))
             return signalPassFailure();
         // Without roles fewer reads are no gain over a variant with roles.
-        if (variant.getName() == "packed" && !isBulk(variant))
+        if (variant.getVersion().getKind() == tile::VersionKind::Packed &&
+            !variant.getBulk())
           erase(variant);
       }
     }
-  }
-
-  static bool isBulk(VariantOp variant) {
-    auto launches = variant.getBody().getOps<LaunchOp>();
-    return llvm::any_of(launches,
-                        [](LaunchOp launch) { return launch.getPersistent(); });
   }
 
   static void erase(VariantOp variant) {
@@ -104,7 +99,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     }
     // Its location says why.
-    if (llvm::is_contained(without, planName(plan, variant, kernel)))
+    if (llvm::is_contained(without, planName(kernel)))
       return success();
     std::string why;
     std::optional<RolePlan> roles =
@@ -131,11 +126,10 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     launch.setArgsAttr(launchArgs(emitted));
     std::string name = kernel.getSymName().str();
     kernel.erase();
-    if (!variant.getConditions()) {
-      variant.setName("bulk");
+    variant.setBulk(true);
+    if (variant.getVersion().getKind() == tile::VersionKind::Program)
       return success();
-    }
-    // A name says one variant.
+    // Named after its variant.
     emitted.setSymName(name);
     launch.setKernel(name);
     return success();

@@ -158,7 +158,7 @@ def VerifySmAlignment : Pass<"verify-sm-alignment", "::mlir::ModuleOp"> {
     for each `sm.load`, `sm.store`, `sm.copy` and `sm.copy_async` with `vector` above 1, that its address is a multiple of its width: the tensor is in `when`, `align` is a multiple of the width, and
     the last index of what a thread accesses at once is a multiple of `vector`. Bulk copies and tensor maps move 16 bytes. A launch passes what its kernel takes: no pointer is another tensor's.
 
-    Accepted: `sm.variant "aligned" when ["q"] align 16` with `sm.load %q[%i, %j] vector 8` of bf16, `%j` a range that begins at a multiple of 8.
+    Accepted: `sm.variant <program> when ["q"] align 16` with `sm.load %q[%i, %j] vector 8` of bf16, `%j` a range that begins at a multiple of 8.
     Refused: the same with `when []`, with `align 8`, with `vector 16`, or with a range that begins at 4.
   }];
 }

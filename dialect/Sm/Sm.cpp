@@ -182,6 +182,12 @@ static LogicalResult verifyShared(RoleOp role, RoleOp earlier) {
   return success();
 }
 
+std::string VariantOp::nameOf(tile::VersionAttr version, bool isBulk) {
+  if (version.getKind() != tile::VersionKind::Program)
+    return version.str();
+  return isBulk ? "bulk" : "aligned";
+}
+
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   if (block.getNumArguments() != getArgs().size())

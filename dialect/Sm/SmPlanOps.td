@@ -28,10 +28,18 @@ def Sm_PlanOp : Sm_Op<"plan", [NoTerminator, SingleBlock]> {
 
 def Sm_VariantOp : Sm_Op<"variant", [NoTerminator, SingleBlock, HasParent<"PlanOp">]> {
   let summary = "the launches for one class of strides and alignments";
-  let description = [{ `when` names the tensors that must be contiguous in their last dimension and aligned to `align` bytes. Every result of `conditions`, a map of the dims, must be at least 0. }];
-  let arguments = (ins StrAttr:$name, StrArrayAttr:$when, I64Attr:$align, OptionalAttr<AffineMapAttr>:$conditions);
+  let description = [{
+    `when` names the tensors that must be contiguous in their last dimension and aligned to `align` bytes. Every result of `conditions`, a map of the dims, must be at least 0.
+    `version` is that of the program that the launches execute; with `bulk` a kernel copies by tensor maps. Example: `sm.variant <packed> bulk when ["q", "k"] align 16 { ... }`.
+  }];
+  let arguments = (ins Tile_VersionAttr:$version, UnitAttr:$bulk, StrArrayAttr:$when, I64Attr:$align, OptionalAttr<AffineMapAttr>:$conditions);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `when` $when `align` $align (`dims` $conditions^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$version (`bulk` $bulk^)? `when` $when `align` $align (`dims` $conditions^)? attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// What people read: `universal`, `aligned`, `bulk`, `packed`, `upto512`.
+    std::string getName() { return nameOf(getVersion(), getBulk()); }
+    static std::string nameOf(::selvedge::tile::VersionAttr version, bool isBulk = false);
+  }];
 }
 
 def Sm_LaunchOp : Sm_Op<"launch", [HasParent<"VariantOp">]> {

@@ -38,6 +38,25 @@ void TileDialect::initialize() {
 
 namespace selvedge::tile {
 
+std::string VersionAttr::str() const {
+  switch (getKind()) {
+  case VersionKind::Program:
+    return "";
+  case VersionKind::Rows:
+    return getLimit() ? "upto" + std::to_string(getLimit()) : "aligned";
+  case VersionKind::Universal:
+  case VersionKind::Packed:
+    return stringifyVersionKind(getKind()).str();
+  }
+  llvm_unreachable("no other kinds");
+}
+
+std::string SourceAttr::str() const {
+  std::string version = getVersion().str();
+  return version + (version.empty() ? "" : ".") +
+         getKernel().getLeafReference().str();
+}
+
 bool isTile(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || tensor.getRank() == 0)

@@ -32,6 +32,10 @@ def Tile_FillAttr : EnumAttr<Tile_Dialect, Tile_FillEnum, "fill"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Tile_VersionEnum : Tile_Enum<"VersionKind", "what a version of a program is made for", [
+  I32EnumAttrCase<"Program", 0, "program">, I32EnumAttrCase<"Universal", 1, "universal">,
+  I32EnumAttrCase<"Packed", 2, "packed">, I32EnumAttrCase<"Rows", 3, "rows">]>;
+
 class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
   let mnemonic = attrMnemonic;
 }
@@ -69,6 +73,31 @@ def Tile_IterAttr : Tile_Attr<"Iter", "iter"> {
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::AffineMap":$extent,
                         OptionalParameter<"::mlir::StringAttr">:$block);
   let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Tile_VersionAttr : Tile_Attr<"Version", "version"> {
+  let summary = "a version of a program, as its kernels and variants are told apart";
+  let description = [{
+    `program`: the program itself. `universal`: scheduled for tensors of any strides. `packed`: rows of several heads in one tile. `rows`: rows of at most
+    `limit` elements, or all longer ones without a limit. Example: `#tile.version<rows, 512>`.
+  }];
+  let parameters = (ins EnumParameter<Tile_VersionEnum>:$kind, OptionalParameter<"int64_t", "0">:$limit);
+  let assemblyFormat = "`<` $kind (`,` $limit^)? `>`";
+  let extraClassDeclaration = [{
+    /// What people read: `universal`, `upto512`; empty for the program itself.
+    std::string str() const;
+  }];
+}
+
+def Tile_SourceAttr : Tile_Attr<"Source", "source"> {
+  let summary = "the kernel of a program that a kernel of the target was lowered from";
+  let description = [{ `kernel` is nested in the op's name, whichever version it stands in. Example: `#tile.source<@flash_fwd::@main, <packed>>`. }];
+  let parameters = (ins "::mlir::SymbolRefAttr":$kernel, "::selvedge::tile::VersionAttr":$version);
+  let assemblyFormat = "`<` $kernel `,` $version `>`";
+  let extraClassDeclaration = [{
+    /// What people read, and the key of a plan: `main`, `packed.main`.
+    std::string str() const;
+  }];
 }
 
 def Tile_TensorArgAttr : Tile_Attr<"TensorArg", "tensor_arg"> {

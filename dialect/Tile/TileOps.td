@@ -27,9 +27,9 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     - (C3) `packed_of` comes with `conditions`, `sized_of` may; they take the dims as symbols.
     - (C4) `sized_of` comes with `row_threads`.
 
-    `universal_of` names the program of which this one is a second version, scheduled for any strides (`tile-split-variants`). `packed_of` names the one of which this is a second version for
-    some dims (`tile-pack-rows`): it is launched only where every result of `conditions`, a map of the dims, is at least 0. `sized_of` is the same for the versions of a program whose rows are read more than once
-    (`tile-row-classes`): `row_threads` of a block share a row.
+    A program may have versions: `version` says what one is made for, `of` whose it is. `universal` is scheduled for any strides (`tile-split-variants`); `packed`
+    is launched only where every result of `conditions`, a map of the dims, is at least 0 (`tile-pack-rows`); of `rows` there is one per length of the rows that are read more than
+    once, with `row_threads` of a block that share a row (`tile-row-classes`).
 
     Example:
     ```mlir
@@ -45,23 +45,22 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
                        TypedArrayAttrBase<Tile_TensorArgAttr, "tensor arguments">:$tensors,
                        TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
                        TypedArrayAttrBase<Tile_RequireAttr, "promises">:$promises,
-                       DictionaryAttr:$params, OptionalAttr<FlatSymbolRefAttr>:$universal_of,
-                       OptionalAttr<FlatSymbolRefAttr>:$packed_of, OptionalAttr<FlatSymbolRefAttr>:$sized_of,
+                       DictionaryAttr:$params, OptionalAttr<Tile_VersionAttr>:$version, OptionalAttr<FlatSymbolRefAttr>:$version_of,
                        OptionalAttr<I64Attr>:$row_threads, OptionalAttr<AffineMapAttr>:$conditions);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{ $sym_name `dims` $dims `tensors` $tensors `scalars` $scalars `requires` $promises
-                          `params` $params (`universal_of` $universal_of^)? (`packed_of` $packed_of^)?
-                          (`sized_of` $sized_of^ `threads` $row_threads)? (`where` $conditions^)? attr-dict-with-keyword $body }];
+                          `params` $params (`version` $version^ `of` $version_of)? (`threads` $row_threads^)?
+                          (`where` $conditions^)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Number of leading block arguments that every kernel shares.
     unsigned getNumSharedArgs() { return getDims().size() + getTensors().size() + getScalars().size(); }
     /// The program of which this one is a version, or its own name.
-    ::llvm::StringRef getBaseName() {
-      return getUniversalOf().value_or(getPackedOf().value_or(getSizedOf().value_or(getSymName())));
-    }
-    /// What its name adds to that one: `universal` in `op.universal`.
-    ::llvm::StringRef getVersion() { return getSymName().drop_front(getBaseName().size()).ltrim('.'); }
+    ::llvm::StringRef getBaseName() { return getVersionOf().value_or(getSymName()); }
+    /// What it is made for; `Program` for the program itself.
+    VersionKind getKind();
+    /// Makes it the version of `base`, with a name of its own.
+    void makeVersion(ProgramOp base, VersionAttr version);
     /// Whether bulk copies are planned for it, whose descriptors know the extents of tensors: it has a universal version for others.
     bool isForBulkCopies();
     /// Typed access to the signature.
@@ -88,6 +87,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, IsolatedF
   let assemblyFormat = [{ $sym_name `ranges` $ranges `axes` $axes (`sizes` $sizes^)? (`warps` $warps^)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// Names the kernel in what it is lowered to.
+    SourceAttr getSource();
     /// The op that the kernel belongs to.
     ProgramOp getProgram();
     /// Block arguments by kind: run-time dims, tensors, scalars, coordinates.

@@ -60,11 +60,34 @@ LogicalResult checkIndices(Operation *op, GlobalType tensor,
 } // namespace
 
 bool ProgramOp::isForBulkCopies() {
-  return !getUniversalOf() &&
+  return getKind() != VersionKind::Universal &&
          llvm::any_of((*this)->getBlock()->getOps<ProgramOp>(),
                       [&](ProgramOp other) {
-                        return other.getUniversalOf() == getBaseName();
+                        return other.getKind() == VersionKind::Universal &&
+                               other.getVersionOf() == getBaseName();
                       });
+}
+
+VersionKind ProgramOp::getKind() {
+  return getVersion() ? getVersion()->getKind() : VersionKind::Program;
+}
+
+void ProgramOp::makeVersion(ProgramOp base, VersionAttr version) {
+  setVersionAttr(version);
+  setVersionOf(base.getSymName());
+  setSymName((base.getSymName() + "." + version.str()).str());
+}
+
+SourceAttr KernelOp::getSource() {
+  ProgramOp program = getProgram();
+  MLIRContext *ctx = getContext();
+  auto version = program.getVersion().value_or(
+      VersionAttr::get(ctx, VersionKind::Program, 0));
+  return SourceAttr::get(
+      ctx,
+      SymbolRefAttr::get(ctx, program.getBaseName(),
+                         FlatSymbolRefAttr::get(ctx, getSymName())),
+      version);
 }
 
 LogicalResult ProgramOp::verify() {
@@ -81,10 +104,13 @@ LogicalResult ProgramOp::verify() {
     if (!unique(getScalarArg(i).getName().getValue()))
       return emitOpError("expects distinct names, but got ")
              << getScalarArg(i).getName() << " twice";
-  if (!getSizedOf() && getPackedOf().has_value() != getConditions().has_value())
-    return emitOpError("expects 'packed_of' and 'conditions' together");
-  if (getSizedOf().has_value() != getRowThreads().has_value())
-    return emitOpError("expects 'sized_of' and 'row_threads' together");
+  if (getVersion().has_value() != getVersionOf().has_value())
+    return emitOpError("expects 'version' and 'version_of' together");
+  if (getKind() != VersionKind::Rows &&
+      (getKind() == VersionKind::Packed) != getConditions().has_value())
+    return emitOpError("expects 'conditions' of a packed version only");
+  if ((getKind() == VersionKind::Rows) != getRowThreads().has_value())
+    return emitOpError("expects 'row_threads' of a version for rows only");
   if (getConditions() && (getConditions()->getNumDims() != 0 ||
                           getConditions()->getNumSymbols() != getDims().size()))
     return emitOpError("expects 'conditions' on ")

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 using namespace selvedge;
-using driver::KernelPlans;
 using schedule::parseChoice;
 using schedule::PlanChoice;
 using schedule::printChoice;
@@ -22,10 +21,14 @@ constexpr const char *copy = R"(op copy(x: f32[N]) -> (y: f32[N] out_init(0)) {
 }
 )";
 
-ptx::KernelResources kernel(const char *name, int64_t spillBytes) {
+ptx::KernelResources kernel(const char *name, int64_t spillBytes,
+                            const char *plan = "main",
+                            bool isUniversal = false) {
   ptx::KernelResources resources;
   resources.name = name;
   resources.spillStoreBytes = spillBytes;
+  resources.plan = plan;
+  resources.isUniversal = isUniversal;
   return resources;
 }
 
@@ -80,45 +83,33 @@ TEST(PlanChoice, WrongTextIsNone) {
     EXPECT_FALSE(parseChoice(text)) << text;
 }
 
-TEST(PlanSearch, VerdictsGoToTheKernelThatTheyAreAbout) {
-  std::vector<KernelPlans> kernels{
-      {"main", {}}, {"universal.main", {}}, {"main_2", {}}};
+TEST(PlanSearch, VerdictsGoToThePlanThatTheyAreAbout) {
   ptx::PtxasLog log;
-  log.kernels = {kernel("op_main_bulk", 8), kernel("op_main_universal", 64),
-                 kernel("op_main_2_aligned", 40),
-                 kernel("op_main_2_universal", 16), kernel("other", 99)};
-  auto verdicts = driver::judge(log, "op", kernels);
+  log.kernels = {
+      kernel("op_main_bulk", 8),
+      kernel("op_main_universal", 64, "universal.main", /*isUniversal=*/true),
+      kernel("op_main_2_aligned", 40, "main_2"),
+      kernel("op_main_2_universal", 16, "main_2", /*isUniversal=*/true)};
+  auto verdicts = driver::judge(log);
   EXPECT_EQ(verdicts["main"].spillBytes, 8);
   EXPECT_TRUE(verdicts["main"].isGood());
   EXPECT_TRUE(verdicts["universal.main"].isGood())
       << "what serves any strides may spill";
-  EXPECT_EQ(verdicts["main_2"].spillBytes, 40);
+  EXPECT_EQ(verdicts["main_2"].spillBytes, 40) << "the worst of its variants";
   EXPECT_FALSE(verdicts["main_2"].isGood());
   log.remarks = {"(C7512) serialized in function 'op_main_bulk'"};
-  verdicts = driver::judge(log, "op", kernels);
+  verdicts = driver::judge(log);
   EXPECT_TRUE(verdicts["main"].isSerialised);
   EXPECT_FALSE(verdicts["main_2"].isSerialised);
   log.remarks = {"(C7510) setmaxnreg ignored"};
-  EXPECT_TRUE(driver::judge(log, "op", kernels)["main_2"].isSerialised)
+  EXPECT_TRUE(driver::judge(log)["main_2"].isSerialised)
       << "a remark without a name is about all";
-}
-
-TEST(PlanSearch, AVersionIsTheVariantOfItsName) {
-  std::vector<KernelPlans> kernels{
-      {"main", {}}, {"upto2048.main", {}}, {"aligned.main", {}}};
-  ptx::PtxasLog log;
-  log.kernels = {kernel("op_main_upto2048", 8), kernel("op_main_aligned", 64),
-                 kernel("op_main_universal", 40)};
-  auto verdicts = driver::judge(log, "op", kernels);
-  EXPECT_EQ(verdicts["upto2048.main"].spillBytes, 8);
-  EXPECT_EQ(verdicts["aligned.main"].spillBytes, 64);
-  EXPECT_TRUE(verdicts["main"].isGood());
 }
 
 TEST(PlanSearch, SpillsOfTheUniversalVariantNeedNoSearch) {
   ptx::PtxasLog log;
   log.kernels = {kernel("op_main_aligned", 31),
-                 kernel("op_main_universal", 99)};
+                 kernel("op_main_universal", 99, "main", true)};
   EXPECT_FALSE(driver::needsSearch(log));
   EXPECT_EQ(driver::complaintsOf(log),
             std::vector<std::string>{"op_main_universal spills 99 bytes"});

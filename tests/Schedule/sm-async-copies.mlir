@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 // RUN: selvedge-opt %s --tile-expand-softmax --cse '--tile-bind-blocks=arch=sm_80' --canonicalize --cse --tile-to-sm --canonicalize --cse | selvedge-opt '-pass-pipeline=builtin.module(sm.kernel(sm-async-copies),cse)' | FileCheck %s
 // CHECK: sm.plan "flash_fwd"
-// CHECK: sm.variant "aligned" when ["q", "k", "v", "o"] align 16
-// CHECK: sm.variant "universal" when [] align 0
+// CHECK: sm.variant <program> when ["q", "k", "v", "o"] align 16
+// CHECK: sm.variant <universal> when [] align 0
 // CHECK-LABEL: sm.kernel @flash_fwd_main_aligned
 // CHECK: sm.alloc : {{.*}}stages 2>
 // CHECK: sm.alloc : {{.*}}stages 2>

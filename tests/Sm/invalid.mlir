@@ -4,7 +4,7 @@
 
 // expected-error @below {{expects the last variant to have no condition, but got 'when' ["x"]}}
 sm.plan "p" dims [] tensors [] scalars [] requires [] params {} {
-  sm.variant "aligned" when ["x"] align 16 {
+  sm.variant <program> when ["x"] align 16 {
   }
 }
 

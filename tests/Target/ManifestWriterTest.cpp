@@ -59,7 +59,7 @@ protected:
 
 /// A universal variant with one launch on the given grid.
 std::string universal(const std::string &grid) {
-  return R"(sm.variant "universal" when [] align 1 {
+  return R"(sm.variant <universal> when [] align 1 {
     sm.launch @k grid affine_map<()[s0, s1, s2, s3] -> ()" +
          grid + R"()> block 128 smem 1024 args [
       #sm.pointer<"q">, #sm.stride<"q", 2>, #sm.dim<"M">, #sm.scalar<"scale">]
@@ -70,7 +70,7 @@ std::string universal(const std::string &grid) {
 
 TEST_F(ManifestWriterTest, ReaderAcceptsPlan) {
   std::string text =
-      write(R"(sm.variant "aligned" when ["q", "o"] align 16 {})" +
+      write(R"(sm.variant <program> when ["q", "o"] align 16 {})" +
             universal("s0 * (s1 ceildiv 64)"));
   auto manifest = parseManifest(text, ManifestKind::Program);
   ASSERT_TRUE(manifest.ok()) << manifest.status().message() << text;
@@ -99,7 +99,7 @@ TEST_F(ManifestWriterTest, ReaderAcceptsPlan) {
 
 TEST_F(ManifestWriterTest, ReaderAcceptsConditionsOnDims) {
   std::string text = write(R"(
-      sm.variant "packed" when ["q"] align 16 dims affine_map<()[s0, s1, s2, s3] -> (s3 - 2, -(64 mod s3))> {
+      sm.variant <packed> when ["q"] align 16 dims affine_map<()[s0, s1, s2, s3] -> (s3 - 2, -(64 mod s3))> {
         sm.launch @k grid affine_map<()[s0, s1, s2, s3] -> (s0)> block 128 smem 0 args [
           #sm.tensor_map<"q" box[: 1, 64, 1, 64] pairs <1, 2 by "R">>]
       })" + universal("s0"));
@@ -150,7 +150,7 @@ TEST_F(ManifestWriterTest, RefusesWhatHasNoForm) {
   parse(R"(sm.plan "f" dims ["N"] tensors [] scalars [
       #tile.scalar_arg<name = "w", type = i32,
         value = affine_map<()[s0] -> (s0)>>]
-      requires [] params {} { sm.variant "universal" when [] align 1 {} })");
+      requires [] params {} { sm.variant <universal> when [] align 1 {} })");
   auto text =
       ptx::writeManifest(*module->getOps<sm::PlanOp>().begin(), "sm_80", "1");
   ASSERT_FALSE(static_cast<bool>(text));

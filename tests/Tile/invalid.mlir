@@ -127,7 +127,7 @@ tile.program @p dims ["M", "M"] tensors [
 
 // -----
 
-// expected-error @below {{expects 'sized_of' and 'row_threads' together}}
-"tile.program"() <{sym_name = "p", dims = [], tensors = [], scalars = [], promises = [], params = {}, sized_of = @q}> ({
+// expected-error @below {{expects 'version' and 'version_of' together}}
+"tile.program"() <{sym_name = "p", dims = [], tensors = [], scalars = [], promises = [], params = {}, version_of = @q}> ({
 ^bb0:
 }) : () -> ()

@@ -161,7 +161,7 @@ sm.kernel @block_barrier args [] warps 4 {
 !mail = !sm.mailbox<stages 1>
 !one = !sm.mbarrier<arrivals 1, stages 1>
 sm.plan "f" dims ["M"] tensors [] scalars [] requires [] params {} {
-  sm.variant "all" when [] align 0 {
+  sm.variant <universal> when [] align 0 {
     sm.launch @second_block grid affine_map<()[s0] -> (s0 ceildiv 64)> persistent block 256 smem 0 args [#sm.dim<"M">]
   }
 }

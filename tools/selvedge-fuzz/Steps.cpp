@@ -285,9 +285,8 @@ Reply Runner::formStep(const Step &step) {
     return reply;
   }
   std::vector<std::string> variants;
-  lowered->session.getModule().walk([&](sm::VariantOp variant) {
-    variants.push_back(variant.getName().str());
-  });
+  lowered->session.getModule().walk(
+      [&](sm::VariantOp variant) { variants.push_back(variant.getName()); });
   for (const std::string &variant : variants)
     if (reply.status == "ok")
       runVariant(step, variant, reply);

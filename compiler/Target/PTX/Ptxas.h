@@ -20,6 +20,10 @@ struct KernelResources {
   int64_t spillLoadBytes = 0;
   /// Static shared memory.
   int64_t smemBytes = 0;
+  /// Whose code it is, which ptxas does not know: the name of its plan, and
+  /// whether it is for tensors of any strides.
+  std::string plan;
+  bool isUniversal = false;
 };
 
 /// What ptxas printed, understood.

@@ -100,15 +100,17 @@ public:
 
   /// Null where there is none.
   const ProgramSinks *of(KernelOp kernel) const {
+    if (!kernel.getSource())
+      return nullptr;
     const ProgramSinks *general = nullptr;
     for (auto [i, source] : llvm::enumerate(known)) {
-      StringRef variant = kernel.getSymName();
-      if (!variant.consume_front(source.prefix) || variant.contains('_'))
+      if (source.kernel.getKernel() != kernel.getSource()->getKernel())
         continue;
       // Packed rows are axes that nobody has written.
-      if (source.version == variant && (source.isPacked || numWritten == 0))
+      if (source.kernel == *kernel.getSource() &&
+          (source.kind() == tile::VersionKind::Packed || numWritten == 0))
         return &source.sinks;
-      if (source.version.empty() && !general)
+      if (source.kind() == tile::VersionKind::Program && !general)
         general = &source.sinks;
     }
     return general;
@@ -116,17 +118,14 @@ public:
 
 private:
   struct Source {
-    std::string prefix, version;
-    bool isPacked;
+    tile::SourceAttr kernel;
     ProgramSinks sinks;
+    tile::VersionKind kind() const { return kernel.getVersion().getKind(); }
   };
   void add(ModuleOp module) {
     for (auto program : module.getOps<tile::ProgramOp>())
       for (auto kernel : program.getBody().getOps<tile::KernelOp>())
-        known.push_back(
-            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
-             program.getVersion().str(), program.getPackedOf().has_value(),
-             ProgramSinks(kernel)});
+        known.push_back({kernel.getSource(), ProgramSinks(kernel)});
   }
 
   std::vector<Source> known;

@@ -179,12 +179,9 @@ int64_t numProductLoops(Operation *kernel) {
   return count;
 }
 
-/// The demands of the kernels of a program, by the beginning of the names of
-/// what they become; those of a version of its own, such as universal, apply
-/// to the variant of that name.
+/// The demands of a kernel of a program.
 struct Source {
-  std::string prefix;
-  std::string version;
+  tile::SourceAttr kernel;
   IndexNames names;
   Demands demands;
   int64_t loops; // that multiply
@@ -200,10 +197,9 @@ struct VerifySmDemandsPass
     for (auto program : getOperation().getOps<tile::ProgramOp>()) {
       for (auto kernel : program.getBody().getOps<tile::KernelOp>()) {
         IndexNames names(kernel);
-        sources.push_back(
-            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
-             program.getVersion().str(), names, Collector::of(kernel, names),
-             numProductLoops(kernel)});
+        sources.push_back({kernel.getSource(), names,
+                           Collector::of(kernel, names),
+                           numProductLoops(kernel)});
         visitUnguarded(kernel, [&](Operation *, Unguarded kind) {
           sources.back().unguarded.insert(kind);
         });
@@ -212,27 +208,17 @@ struct VerifySmDemandsPass
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<sm::KernelOp>()) {
-      bool isKnown = false;
-      for (const Source &source : sources) {
-        StringRef variant = kernel.getSymName();
-        if (!variant.consume_front(source.prefix) || variant.contains('_'))
-          continue;
-        // A variant is of the version that bears its name, if there is one.
-        bool isVersion = llvm::any_of(sources, [&](const Source &other) {
-          return other.version == variant && other.prefix == source.prefix;
-        });
-        if (isVersion != !source.version.empty() ||
-            (isVersion && source.version != variant))
-          continue;
-        isKnown = true;
-        if (failed(compare(source, kernel)))
-          return signalPassFailure();
-      }
-      if (!isKnown) {
-        kernel.emitOpError("expects the name of a kernel of the program and of "
-                           "a variant, found none that it could be made of");
+      auto source = llvm::find_if(sources, [&](const Source &known) {
+        return known.kernel == kernel.getSourceAttr();
+      });
+      if (source == sources.end()) {
+        kernel.emitOpError(
+            "expects a kernel of the program that it is lowered from, got ")
+            << kernel.getSourceAttr();
         return signalPassFailure();
       }
+      if (failed(compare(*source, kernel)))
+        return signalPassFailure();
     }
   }
 

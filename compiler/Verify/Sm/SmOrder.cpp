@@ -16,8 +16,8 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-constexpr StringLiteral beforeSuffix = ".before", seqName = "_aligned",
-                        rolesName = "_bulk";
+/// Of kernels that a test gives.
+constexpr StringLiteral beforeSuffix = ".before";
 
 struct VerifySmOrderPass
     : WrapsPasses<impl::VerifySmOrderBase<VerifySmOrderPass>> {
@@ -28,11 +28,10 @@ struct VerifySmOrderPass
     OwningOpRef<ModuleOp> before = getOperation().clone();
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
-    SymbolTable symbols(*before);
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.getBody().getOps<RoleOp>().empty() || !mayReorderSteps(kernel))
         continue;
-      KernelOp source = sourceOf(kernel, symbols);
+      KernelOp source = sourceOf(kernel, *before);
       if (!source) {
         kernel.emitOpError("expects the kernel that it is made of");
         return signalPassFailure();
@@ -43,18 +42,16 @@ struct VerifySmOrderPass
     }
   }
 
-  static KernelOp sourceOf(KernelOp roles, SymbolTable &symbols) {
-    StringRef name = roles.getSymName();
-    if (auto given = symbols.lookup<KernelOp>((name + beforeSuffix).str()))
-      return given;
-    bool isRenamed = name.consume_back(rolesName);
-    auto source =
-        symbols.lookup<KernelOp>((name + (isRenamed ? seqName : "")).str());
-    // Versions of their own keep their names.
-    if (!source && isRenamed)
-      source = symbols.lookup<KernelOp>(name);
-    bool isSeq = source && source.getBody().getOps<RoleOp>().empty();
-    return isSeq ? source : KernelOp();
+  /// The kernel without roles of the same source.
+  static KernelOp sourceOf(KernelOp roles, ModuleOp before) {
+    std::string given = (roles.getSymName() + beforeSuffix).str();
+    for (auto kernel : before.getOps<KernelOp>())
+      if (kernel.getBody().getOps<RoleOp>().empty() &&
+          (kernel.getSymName() == given ||
+           (kernel.getSource() &&
+            kernel.getSourceAttr() == roles.getSourceAttr())))
+        return kernel;
+    return {};
   }
 };
 

@@ -36,7 +36,7 @@ sm.plan "flash" dims ["B", "M", "H", "N"] tensors [
     #tile.tensor_arg<name = "o", role = out, elementType = bf16, shape = ()[s0, s1, s2, s3] -> (s0, s1, s2, 128), init = 0.0 : f32>,
     #tile.tensor_arg<name = "lse", role = out, elementType = f32, shape = ()[s0, s1, s2, s3] -> (s0, s2, s1), init = 0xFF800000 : f32>]
     scalars [#tile.scalar_arg<name = "scale", type = f32, value = 0.0883883461 : f32>] requires [] params {} {
-  sm.variant "bulk" when [] align 0 {
+  sm.variant <program> bulk when [] align 0 {
     sm.launch @flash grid affine_map<()[s0, s1, s2, s3] -> (s1 ceildiv 128, s2, s0)> persistent block 384 smem 0 args [
         #sm.dim<"B">, #sm.dim<"M">, #sm.dim<"H">, #sm.dim<"N">,
         #sm.tensor_map<"q" box [: 1, 64, 1, 64]>, #sm.tensor_map<"k" box [: 1, 128, 1, 64]>, #sm.tensor_map<"v" box [: 1, 128, 1, 64]>,
