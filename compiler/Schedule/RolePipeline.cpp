@@ -27,6 +27,14 @@ bool RoleKernel::findLaggedProducts() {
     if (!found || !found->hasOneUse() ||
         !isa<scf::YieldOp>(*found->getUsers().begin()))
       return false;
+    // What others of the step read, too, they would release.
+    if (llvm::any_of(ValueRange{found.getLhs(), found.getRhs()}, [&](Value v) {
+          return isa<BufferType>(v.getType()) &&
+                 llvm::any_of(v.getUsers(), [&](Operation *user) {
+                   return user != found && isa<MmaOp>(user);
+                 });
+        }))
+      return false;
     unsigned result = found->getUses().begin()->getOperandNumber();
     if (n > 0 && result != laggedResult)
       return false;
