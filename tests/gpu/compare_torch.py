@@ -113,6 +113,30 @@ def flash(runner, arch, dtype, name, d, shape):
     runner.record(case + " lse", rel(out["lse"], lse), 5e-7)
 
 
+def flash_bwd(runner, arch, dtype, name, d, shape):
+    b, h, g, m, n, causal = shape
+    generator = torch.Generator("cuda").manual_seed(hash((b, h, m, n, d)) & 0xFFFF)
+    make = lambda *s: torch.randn(*s, device="cuda", generator=generator).to(dtype)
+    q, k, v, do = make(b, m, h, d), make(b, n, g, d), make(b, n, g, d), make(b, m, h, d)
+
+    def gradients(forward, kind):
+        inputs = [t.to(kind).requires_grad_() for t in (q, k, v)]
+        forward(*inputs).backward(do.to(kind))
+        return dict(zip(("dq", "dk", "dv"), (t.grad for t in inputs)))
+
+    with torch.no_grad():
+        o, lse = attention(q, k, v, causal, torch.float64)
+    if not torch.isfinite(lse).all():
+        return  # PyTorch gives NaN in rows without keys
+    out = runner.run("flash_bwd.tile", arch, {"T": name, "D": d, "causal": str(causal).lower()},
+                     {"q": q, "k": k, "v": v, "o": o.to(dtype), "dO": do, "lse": lse.float()})
+    ref = gradients(lambda *x: attention(*x, causal, torch.float64)[0], torch.float64)
+    own = gradients(lambda *x: torch_attention(*x, causal), dtype)
+    for grad in ref:
+        case = f"flash_bwd {arch} {name} D={d} B={b} H={h}/{g} M={m} N={n} causal={causal} {grad}"
+        runner.record(case, rel(out[grad], ref[grad]), rel(own[grad], ref[grad]))
+
+
 def matmul(runner, arch):
     size = 4095
     a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
@@ -145,6 +169,7 @@ def main():
             for d in (64, 128):
                 for shape in FLASH_SHAPES:
                     runner.guarded(f"flash_fwd {arch} {name} {d} {shape}", lambda: flash(runner, arch, dtype, name, d, shape))
+                    runner.guarded(f"flash_bwd {arch} {name} {d} {shape}", lambda: flash_bwd(runner, arch, dtype, name, d, shape))
     if options.out:
         with open(options.out, "w") as file:
             json.dump({"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": runner.rows}, file, indent=1)
