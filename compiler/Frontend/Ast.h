@@ -34,6 +34,7 @@ struct Expr {
     Else,   ///< args[0] else args[1]
     If,     ///< if args[0] { args[1] } else { args[2] }
     Zeros,  ///< zeros name[args...]
+    Vjp,    ///< vjp(name)(args...)
   };
   Kind kind = Kind::Int;
   llvm::SMLoc loc;
@@ -62,6 +63,7 @@ struct Stmt {
   Kind kind = Kind::Eval;
   llvm::SMLoc loc;
   llvm::StringRef name;       ///< Let, Var
+  llvm::StringRef second;     ///< Let: of a pair, else empty
   ExprPtr target;             ///< Assign, AddAssign: a Name or an Index
   ExprPtr value;              ///< value or condition
   RangeDecl range;            ///< For
@@ -163,6 +165,9 @@ struct OpDecl {
   llvm::StringRef base;
   llvm::SMLoc baseLoc;
   std::vector<BindDecl> binds;
+  /// The op of its gradient, if it names one.
+  llvm::StringRef backward;
+  llvm::SMLoc backwardLoc;
   std::vector<FnDecl> fns;
   std::vector<KernelDecl> kernels;
 };

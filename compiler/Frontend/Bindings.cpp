@@ -51,27 +51,42 @@ Type Elaborator::resolveType(SMLoc loc, StringRef name) {
   return {};
 }
 
-bool Elaborator::flatten(const OpDecl &op) {
+const OpDecl *Elaborator::findOp(SMLoc loc, StringRef name, StringRef why) {
+  SmallVector<StringRef> names;
+  for (const OpDecl &candidate : file.ops) {
+    names.push_back(candidate.name);
+    if (candidate.name == name)
+      return &candidate;
+  }
+  diags.error(loc, "no op '" + name + "' " + why, didYouMean(name, names));
+  return nullptr;
+}
+
+bool Elaborator::flatten(const OpDecl &op, bool isGradient) {
   for (const OpDecl *current = &op;;) {
+    if (isGradient && !current->backward.empty()) {
+      // Instead of this op, and of what it extends.
+      isGradient = false;
+      current =
+          findOp(current->backwardLoc, current->backward, "to be the backward");
+      if (!current)
+        return false;
+    }
     if (llvm::is_contained(chain, current)) {
       diags.error(current->loc, "op '" + current->name + "' extends itself");
       return false;
     }
     chain.push_back(current);
-    if (current->base.empty())
-      return true;
-    const OpDecl *base = nullptr;
-    SmallVector<StringRef> names;
-    for (const OpDecl &candidate : file.ops) {
-      names.push_back(candidate.name);
-      if (candidate.name == current->base)
-        base = &candidate;
+    if (current->base.empty()) {
+      if (isGradient)
+        diags.error(current->loc, "op '" + current->name + "' has no backward",
+                    "name the op of its gradient behind the outputs: '-> "
+                    "(...) backward NAME'");
+      return !isGradient;
     }
-    if (!base) {
-      diags.error(current->baseLoc, "no op '" + current->base + "' to extend",
-                  didYouMean(current->base, names));
+    const OpDecl *base = findOp(current->baseLoc, current->base, "to extend");
+    if (!base)
       return false;
-    }
     if (!current->outputs.empty() || !current->kernels.empty()) {
       diags.error(current->loc,
                   "expects no outputs and kernels in '" + current->name +

@@ -15,9 +15,9 @@ namespace {
 constexpr StringRef kMath[] = {"exp",   "log",  "tanh", "sqrt",
                                "rsqrt", "exp2", "log2", "abs"};
 constexpr StringRef kReductions[] = {"sum", "max", "min", "count"};
-constexpr StringRef kLater[] = {"vjp",   "softmax_weight", "present",  "any",
-                                "all",   "gather",         "segments", "split",
-                                "philox"};
+constexpr StringRef kLater[] = {
+    "softmax_weight", "present",  "any",   "all",
+    "gather",         "segments", "split", "philox"};
 
 double foldMath(StringRef name, double x) {
   return name == "exp"     ? std::exp(x)
@@ -83,6 +83,11 @@ Val Elaborator::evalCall(const Expr &e) {
                 "it belongs into an op with 'extends'");
     return Val::error();
   }
+  Variable *variable = find(e.name);
+  if (variable && variable->value.is(Val::Kind::Pull))
+    return callPull(e, *variable->value.slope);
+  if (variable && variable->value.isError())
+    return Val::error();
   if (auto it = functions.find(e.name);
       it != functions.end() && !it->second.empty())
     return inlineFn(e, *it->second.front());
@@ -104,7 +109,7 @@ Val Elaborator::evalCall(const Expr &e) {
     diags.unsupported(e.loc, "'" + e.name + "'");
     return Val::error();
   }
-  SmallVector<StringRef> names{"select", "rel", "dot", "online_softmax"};
+  SmallVector<StringRef> names{"select", "vjp", "rel", "dot", "online_softmax"};
   names.append(std::begin(kMath), std::end(kMath));
   names.append(std::begin(kReductions), std::end(kReductions));
   for (const auto &[name, definitions] : functions)
@@ -115,6 +120,15 @@ Val Elaborator::evalCall(const Expr &e) {
 }
 
 Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn) {
+  std::vector<Val> args;
+  if (e.args.size() == fn.params.size())
+    for (const ExprPtr &arg : e.args)
+      args.push_back(eval(*arg));
+  return inlineFn(e, fn, std::move(args));
+}
+
+Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn,
+                         std::vector<Val> args) {
   constexpr size_t kDepth = 32;
   if (e.args.size() != fn.params.size()) {
     expectArgs(e, fn.params.size(), "");
@@ -130,9 +144,10 @@ Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn) {
   Frame frame;
   frame.fn = &fn;
   frame.scopes.emplace_back();
-  for (auto [name, arg] : llvm::zip(fn.params, e.args)) {
+  for (auto [name, arg, value] :
+       llvm::zip_equal(fn.params, e.args, std::move(args))) {
     auto variable = std::make_unique<Variable>();
-    variable->value = eval(*arg);
+    variable->value = std::move(value);
     if (variable->value.is(Val::Kind::Softmax)) {
       diags.unsupported(arg->loc, "an online softmax as argument");
       variable->value = Val::error();

@@ -145,6 +145,8 @@ std::string Elaborator::describe(const Val &v) const {
     return "an online softmax";
   case Val::Kind::Full:
     return "':'";
+  case Val::Kind::Pull:
+    return "a derivative, which is a function";
   }
   return text;
 }
@@ -215,10 +217,10 @@ Val Elaborator::toSsa(SMLoc loc, const Val &v, Type want) {
   return result;
 }
 
-OwningOpRef<ModuleOp> Elaborator::run(const OpDecl &op,
-                                      const Bindings *bindings) {
+OwningOpRef<ModuleOp>
+Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   frames.emplace_back().scopes.emplace_back();
-  if (!flatten(op))
+  if (!flatten(op, isGradient))
     return {};
   collectFunctions();
   if (!bindParameters(bindings) || !buildSignature())
@@ -229,7 +231,8 @@ OwningOpRef<ModuleOp> Elaborator::run(const OpDecl &op,
   builder.setInsertionPointToEnd(module->getBody());
   SmallVector<StringRef> dims(dimNames.begin(), dimNames.end());
   auto program = ProgramOp::create(
-      builder, at(op.loc), builder.getStringAttr(op.name),
+      builder, at(op.loc),
+      builder.getStringAttr((isGradient ? "grad_" : "") + op.name),
       builder.getStrArrayAttr(dims), tensorAttrs(), scalarAttrs(),
       builder.getArrayAttr(promises), paramAttrs(),
       /*version=*/nullptr, /*version_of=*/nullptr,

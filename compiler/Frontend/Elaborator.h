@@ -25,9 +25,10 @@ class Elaborator {
 public:
   Elaborator(mlir::MLIRContext *ctx, Diagnostics &diags, const FileAst &file);
 
-  /// Null on error.
-  mlir::OwningOpRef<mlir::ModuleOp> run(const OpDecl &op,
-                                        const Bindings *bindings);
+  /// Null on error. With `isGradient` it is the op's backward that is emitted,
+  /// with the functions and inputs of the variant `op`.
+  mlir::OwningOpRef<mlir::ModuleOp>
+  run(const OpDecl &op, const Bindings *bindings, bool isGradient = false);
 
 private:
   struct DimInfo {
@@ -82,7 +83,11 @@ private:
   void eraseDeadOps(mlir::Operation *root);
 
   // Bindings.cpp: parameters.
-  bool flatten(const OpDecl &op);
+  bool flatten(const OpDecl &op, bool isGradient);
+  /// The op of that name; an error at `loc` where there is none, `why` it is
+  /// wanted.
+  const OpDecl *findOp(llvm::SMLoc loc, llvm::StringRef name,
+                       llvm::StringRef why);
   bool bindParameters(const Bindings *bindings);
   Val bindParameter(const ParamDecl &param, const std::string *text);
   Val parseBinding(const ParamDecl &param, llvm::StringRef text);
@@ -150,6 +155,8 @@ private:
   // Calls.cpp
   Val evalCall(const Expr &e);
   Val inlineFn(const Expr &e, const FnDecl &fn);
+  /// The same with arguments that are known.
+  Val inlineFn(const Expr &e, const FnDecl &fn, std::vector<Val> args);
   Val callMath(const Expr &e);
   Val callMinMax(const Expr &e);
   Val callSelect(const Expr &e);
@@ -162,6 +169,24 @@ private:
                                                   mlir::Value factor);
   bool isDot(const Expr &e) const;
   bool expectArgs(const Expr &e, size_t count, llvm::StringRef what);
+
+  // Derivatives.cpp
+  /// `vjp(f)(x, ...)`: the pair of f(x, ...) and its derivative by x.
+  Val evalVjp(const Expr &e);
+  Val callPull(const Expr &e, const Val &slope);
+  /// Values made of `x`, and how they change with it: what is missing does not.
+  struct Slopes {
+    llvm::SMLoc loc;
+    mlir::Value x;
+    llvm::DenseMap<mlir::Value, Val> known;
+  };
+  Val slopeOf(Slopes &slopes, mlir::Value v);
+  Val slopeOfOp(Slopes &slopes, mlir::Operation *op);
+  Val mathSlope(Slopes &slopes, mlir::Operation *op);
+  Val selectSlope(llvm::SMLoc loc, mlir::Value condition, const Val &a,
+                  const Val &b);
+  Val scaled(llvm::SMLoc loc, const Val &a, const Val &b);
+  Val added(llvm::SMLoc loc, const Val &a, const Val &b);
 
   // Indexing.cpp
   Val evalIndex(const Expr &e);
@@ -216,6 +241,7 @@ private:
   void elaborate(const std::vector<Stmt> &body);
   void elaborateStmt(const Stmt &stmt);
   void elaborateBinding(const Stmt &stmt);
+  void elaboratePair(const Stmt &stmt, const Val &v);
   void assign(const Stmt &stmt);
   void assignVar(const Stmt &stmt, Variable &var);
   void store(const Stmt &stmt);

@@ -68,6 +68,8 @@ Val Elaborator::evalKind(const Expr &e) {
     return evalIf(e);
   case Expr::Kind::Zeros:
     return evalZeros(e);
+  case Expr::Kind::Vjp:
+    return evalVjp(e);
   }
   return Val::error();
 }

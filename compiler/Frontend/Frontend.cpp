@@ -91,11 +91,15 @@ OwningOpRef<ModuleOp> buildModule(MLIRContext &ctx, const Input &in,
   FileAst file = parseWithImports(diags, in.importFolders);
   if (diags.hasErrors())
     return {};
-  const OpDecl *op = findOp(file, in.op, diags);
+  StringRef name = in.op;
+  bool isGradient = name.starts_with("grad(") && name.ends_with(")");
+  if (isGradient)
+    name = name.drop_front(strlen("grad(")).drop_back();
+  const OpDecl *op = findOp(file, name, diags);
   if (!op)
     return {};
   OwningOpRef<ModuleOp> module =
-      Elaborator(&ctx, diags, file).run(*op, in.bindings);
+      Elaborator(&ctx, diags, file).run(*op, in.bindings, isGradient);
   if (diags.hasErrors())
     return {};
   // What the verifier refuses is a defect of the front end: say so.

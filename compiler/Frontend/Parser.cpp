@@ -177,6 +177,9 @@ bool Parser::parseOp(FileAst &file) {
         !parseArgs(op.outputs, /*outputs=*/true))
       return false;
   }
+  if (accept("backward") &&
+      !expectName("the name of an op", op.backward, op.backwardLoc))
+    return false;
   if (at("launch")) {
     diags.unsupported(peek().loc(), "'launch'");
     skipTo({"{"});

@@ -73,6 +73,7 @@ private:
   ExprPtr parseUnary();
   ExprPtr parsePostfix();
   ExprPtr parsePrimary();
+  ExprPtr parseVjp(llvm::SMLoc loc, const std::vector<ExprPtr> &of);
   ExprPtr parseNumber();
   ExprPtr parseIfExpr();
   ExprPtr parseZeros();

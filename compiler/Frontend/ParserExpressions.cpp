@@ -221,7 +221,23 @@ ExprPtr Parser::parsePrimary() {
   std::vector<ExprPtr> args;
   if (!parseList(")", args, /*allowFull=*/false))
     return nullptr;
+  if (name == "vjp")
+    return parseVjp(loc, args);
   return make(Expr::Kind::Call, loc, name, std::move(args));
+}
+
+/// What follows `vjp(f)`.
+ExprPtr Parser::parseVjp(SMLoc loc, const std::vector<ExprPtr> &of) {
+  if (of.size() != 1 || of.front()->kind != Expr::Kind::Name) {
+    diags.error(loc, "expects the name of a function in 'vjp(...)'",
+                "'let (t, pull) = vjp(f)(x);' is f(x) and its derivative");
+    return nullptr;
+  }
+  std::vector<ExprPtr> args;
+  if (!expect("(", "before the function's arguments") ||
+      !parseList(")", args, /*allowFull=*/false))
+    return nullptr;
+  return make(Expr::Kind::Vjp, loc, of.front()->name, std::move(args));
 }
 
 ExprPtr Parser::parseIfExpr() {

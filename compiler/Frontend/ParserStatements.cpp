@@ -125,11 +125,12 @@ bool Parser::parseStmt(std::vector<Stmt> &body) {
 
 bool Parser::parseBinding(Stmt &stmt) {
   stmt.kind = take().is("let") ? Stmt::Kind::Let : Stmt::Kind::Var;
-  if (at("(")) {
-    diags.unsupported(peek().loc(), "a binding of several names");
-    return false;
-  }
+  bool isPair = stmt.kind == Stmt::Kind::Let && accept("(");
+  SMLoc loc;
   if (!expectName("a name", stmt.name, stmt.loc) ||
+      (isPair && (!expect(",", "in a pair of names") ||
+                  !expectName("a name", stmt.second, loc) ||
+                  !expect(")", "after the pair of names"))) ||
       !expect("=", "after the name") || !(stmt.value = parseExpr()))
     return false;
   return expect(";", "after the statement");

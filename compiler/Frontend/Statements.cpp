@@ -105,8 +105,22 @@ void Elaborator::elaborateStmt(const Stmt &stmt) {
   }
 }
 
+/// `let (a, b) = pair;`
+void Elaborator::elaboratePair(const Stmt &stmt, const Val &v) {
+  if (!v.isError() && !v.is(Val::Kind::Pair))
+    diags.error(stmt.loc,
+                "expects a pair for '(" + stmt.name + ", " + stmt.second +
+                    ")', but got " + describe(v),
+                "'vjp(f)(x)' gives one");
+  bool isPair = v.is(Val::Kind::Pair);
+  define(stmt.loc, stmt.name, isPair ? v.pair->first : Val::error(), false);
+  define(stmt.loc, stmt.second, isPair ? v.pair->second : Val::error(), false);
+}
+
 void Elaborator::elaborateBinding(const Stmt &stmt) {
   Val v = eval(*stmt.value);
+  if (!stmt.second.empty())
+    return elaboratePair(stmt, v);
   bool isVar = stmt.kind == Stmt::Kind::Var;
   if (v.is(Val::Kind::Softmax)) {
     auto owned = llvm::find_if(

@@ -65,6 +65,7 @@ struct Val {
     Tensor,  ///< a tensor of the signature
     Softmax, ///< an online softmax state
     Full,    ///< `:` in an index
+    Pull,    ///< a function: its argument times `slope`
   };
   Kind kind = Kind::Error;
   int64_t intValue = 0;
@@ -81,6 +82,7 @@ struct Val {
   /// Set for range variables and `:`.
   std::optional<RangeInfo> range;
   std::shared_ptr<std::pair<Val, Val>> pair;
+  std::shared_ptr<Val> slope;
   /// Position in the signature.
   unsigned tensor = 0;
   Variable *softmax = nullptr;

@@ -1,6 +1,6 @@
-"""flash_bwd on device `ref` against the gradients of a loss in numpy: its formula in fp64, and differences of the loss itself.
+"""flash_bwd, and the gradient of a variant of flash_fwd, on device `ref` against the gradients of a loss in numpy: its formula in fp64, and differences of the loss itself.
 
-Usage: flash_bwd.py SELVEDGE TEMPLATE FOLDER
+Usage: flash_bwd.py SELVEDGE TEMPLATES FOLDER
 """
 # SPDX-License-Identifier: MIT
 import json
@@ -15,6 +15,14 @@ from inputs import to_bf16
 
 B, M, N, G, R, D, DV = 2, 37, 50, 2, 3, 16, 24
 LENGTHS = np.array([50, 21])
+CAP, WINDOW = 1.5, 11
+# Scores of a variant are capped and have a slope by head, and rows see the last keys only.
+VARIANT = """import "flash_fwd.tile";
+op variant(cap: f32 = %s) extends flash_fwd<causal = true> {
+  score(s, b, h, i, j) = cap * tanh(s / cap) + 0.25 * s - 0.01 * (i - j);
+  keep(b, h, i, j)     = super(b, h, i, j) && j > i + kv_len[b] - M - %d;
+}
+""" % (CAP, WINDOW)
 
 
 def read_safetensors(path):
@@ -25,26 +33,31 @@ def read_safetensors(path):
     arrays = {}
     for name, entry in header.items():
         if name != "__metadata__":
-            words = np.frombuffer(data[slice(*entry["data_offsets"])], "<u2").astype(np.uint32) << 16
+            raw = data[slice(*entry["data_offsets"])]
+            words = np.frombuffer(raw, "<u4") if entry["dtype"] == "F32" else np.frombuffer(raw, "<u2").astype(np.uint32) << 16
             arrays[name] = words.view(np.float32).reshape(entry["shape"]).astype(np.float64)
     return arrays
 
 
-def forward(q, k, v, causal, length):
-    """(o, lse, weights) of one query head of one batch; a row without keys has 0 and -inf."""
-    s = q @ k.T / np.sqrt(D)
+def forward(q, k, v, kind, length):
+    """(o, lse, weights, derivative of the scores) of one query head of one batch; a row without keys has 0 and -inf."""
+    s, slope = q @ k.T / np.sqrt(D), 1.0
     i, j = np.ogrid[:M, :N]
-    keep = (j < length) & (not causal or j <= i + length - M)
+    keep = (j < length) & (kind == "full" or j <= i + length - M)
+    if kind == "variant":
+        keep &= j > i + length - M - WINDOW
+        t = np.tanh(s / CAP)
+        s, slope = CAP * t + 0.25 * s - 0.01 * (i - j), 1 - t * t + 0.25
     s = np.where(keep, s, -np.inf)
     most = s.max(-1, keepdims=True)
     e = np.where(keep, np.exp(s - np.where(np.isfinite(most), most, 0)), 0)
     total = e.sum(-1, keepdims=True)
     p = e / np.where(total > 0, total, 1)
     with np.errstate(divide="ignore"):
-        return p @ v, np.where(total > 0, most + np.log(total), -np.inf)[:, 0], p
+        return p @ v, np.where(total > 0, most + np.log(total), -np.inf)[:, 0], p, slope
 
 
-def gradients(x, causal):
+def gradients(x, kind):
     """What flash_bwd gives for the inputs `x`, and its inputs o and lse."""
     out = {"dq": np.zeros_like(x["q"]), "dk": np.zeros_like(x["k"]), "dv": np.zeros_like(x["v"])}
     o, lse = np.zeros_like(x["dO"]), np.zeros((B, G * R, M))
@@ -52,54 +65,58 @@ def gradients(x, causal):
         for h in range(G * R):
             g = h // R
             q, k, v, do = x["q"][b, :, h], x["k"][b, :, g], x["v"][b, :, g], x["dO"][b, :, h]
-            o[b, :, h], lse[b, h], p = forward(q, k, v, causal, LENGTHS[b])
+            o[b, :, h], lse[b, h], p, slope = forward(q, k, v, kind, LENGTHS[b])
             delta = (o[b, :, h] * do).sum(-1) - x["dLSE"][b, h]
-            ds = p * (do @ v.T - delta[:, None]) / np.sqrt(D)
+            ds = slope * p * (do @ v.T - delta[:, None]) / np.sqrt(D)
             out["dq"][b, :, h] = ds @ k
             out["dk"][b, :, g] += ds.T @ q
             out["dv"][b, :, g] += p.T @ do
     return out, o, lse
 
 
-def loss(x, causal):
+def loss(x, kind):
     total = 0.0
     for b in range(B):
         for h in range(G * R):
-            o, lse, _ = forward(x["q"][b, :, h], x["k"][b, :, h // R], x["v"][b, :, h // R], causal, LENGTHS[b])
+            o, lse, _, _ = forward(x["q"][b, :, h], x["k"][b, :, h // R], x["v"][b, :, h // R], kind, LENGTHS[b])
             total += (o * x["dO"][b, :, h]).sum() + (np.where(np.isfinite(lse), lse, 0) * x["dLSE"][b, h]).sum()
     return total
 
 
-def check(selvedge, template, folder, causal):
+def check(selvedge, templates, folder, kind):
     rng = np.random.default_rng(5)
     shapes = {"q": (B, M, G * R, D), "k": (B, N, G, D), "v": (B, N, G, DV), "dO": (B, M, G * R, DV)}
     x = {name: to_bf16(rng.standard_normal(shape)) for name, shape in shapes.items()}
     x["dLSE"] = np.float32(rng.standard_normal((B, G * R, M))).astype(np.float64)
-    expected, o, lse = gradients(x, causal)
+    expected, o, lse = gradients(x, kind)
     # The formula is the derivative of the loss.
     step = 1e-5
     for name in ("q", "k", "v"):
         direction = rng.standard_normal(x[name].shape)
-        slope = (loss({**x, name: x[name] + step * direction}, causal) - loss({**x, name: x[name] - step * direction}, causal)) / (2 * step)
+        slope = (loss({**x, name: x[name] + step * direction}, kind) - loss({**x, name: x[name] - step * direction}, kind)) / (2 * step)
         assert abs(slope - (expected["d" + name] * direction).sum()) < 1e-6 * max(1, abs(slope)), name
     arrays = {**x, "o": to_bf16(o), "lse": lse, "kv_len": LENGTHS}
     types = {name: "f32" if name in ("lse", "dLSE") else "i32" if name == "kv_len" else "bf16" for name in arrays}
     given, found = os.path.join(folder, "in.safetensors"), os.path.join(folder, "out.safetensors")
     write_safetensors(given, arrays, types)
-    subprocess.run([selvedge, "run", template, "--device", "ref", "--set", f"D={D}", "--set", f"DV={DV}", "--set", f"causal={str(causal).lower()}", "--shape", f"G={G},R={R}",
-                    "-i", given, "-o", found], check=True, stdout=subprocess.DEVNULL)
+    variant = os.path.join(folder, "variant.tile")
+    with open(variant, "w") as file:
+        file.write(VARIANT)
+    chosen = [variant, "-I", templates, "--op", "grad(variant)"] if kind == "variant" else [os.path.join(templates, "flash_bwd.tile"), "--set", f"causal={str(kind == 'causal').lower()}"]
+    subprocess.run([selvedge, "run", *chosen, "--device", "ref", "--set", f"D={D}", "--set", f"DV={DV}", "--shape", f"G={G},R={R}", "-i", given, "-o", found],
+                   check=True, stdout=subprocess.DEVNULL)
     for name, value in read_safetensors(found).items():
         wrong = np.linalg.norm(value - expected[name]) / np.linalg.norm(expected[name])
         # Weights and outputs are bf16: 2^-9 each.
         assert wrong < 0.005, f"{name}: {wrong} of the norm"
         assert np.all(value[expected[name] == 0] == 0), f"{name}: what nothing reaches has no gradient"
-    print(f"causal {causal}: gradients are the loss's")
+    print(f"{kind}: gradients are the loss's")
 
 
-def main(selvedge, template, folder):
+def main(selvedge, templates, folder):
     os.makedirs(folder, exist_ok=True)
-    for causal in (False, True):
-        check(selvedge, template, folder, causal)
+    for kind in ("full", "causal", "variant"):
+        check(selvedge, templates, folder, kind)
 
 
 if __name__ == "__main__":
