@@ -88,9 +88,7 @@ public:
     if (!isProved)
       return;
     auto demands = verify::createVerifySmDemands(std::move(lowering));
-    // Executing launches refuses correct programs that it does not understand
-    // yet, and takes long for some: it is for strict compilations.
-    if (stage == Emit::SmSeq || !plans.isStrict)
+    if (stage == Emit::SmSeq)
       return pm.addPass(std::move(demands));
     OpPassManager emitted(ModuleOp::getOperationName());
     emitted.addPass(std::move(demands));

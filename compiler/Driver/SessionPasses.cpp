@@ -52,6 +52,8 @@ struct PassOutcome {
   std::string diagnostics;
   unsigned numErrors = 0;
   std::string firstError;
+  /// What verifiers could not do.
+  std::vector<std::string> remarks;
   /// The pass that failed: often by the program's fault, but never where its
   /// output is invalid IR.
   std::string pass;
@@ -112,6 +114,7 @@ PassOutcome Session::attempt(ModuleOp source,
     outcome.isDone = succeeded(pm.run(*module));
     outcome.numErrors = diagnostics.getNumErrors();
     outcome.firstError = diagnostics.getFirstError();
+    outcome.remarks = diagnostics.takeRemarks();
     if (outcome.isDone || !context.isMultithreadingEnabled())
       return outcome;
     // Which of several failures comes first must not depend on threads.
@@ -300,6 +303,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
         continue;
     }
     result.diagnostics += outcome.diagnostics;
+    llvm::append_range(result.remarks, outcome.remarks);
     return outcome.isDone || refuse(outcome);
   }
 }
