@@ -158,13 +158,14 @@ private:
 
 } // namespace
 
-void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                          MaskMode masks, Proofs proofs) {
-  if (stage == Emit::Tile)
-    return;
-  Builder builder(arch, masks, proofs);
+void buildPackPipeline(OpPassManager &pm) {
   pm.addPass(schedule::createTileExpandProducts());
   pm.addPass(schedule::createTilePackRows());
+}
+
+void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
+                          MaskMode masks, Proofs proofs) {
+  Builder builder(arch, masks, proofs);
   builder.addSafety(pm);
   builder.addVersions(pm);
 }

@@ -135,15 +135,23 @@ bool Session::refuse(const PassOutcome &outcome) {
 bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   if (unbound || stage == Emit::Tile)
     return true;
-  OwningOpRef<ModuleOp> program = std::move(module);
-  written = program->clone();
-  auto build = [&](OpPassManager &pm) {
-    buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
+  auto transform = [&](llvm::function_ref<void(OpPassManager &)> build) {
+    OwningOpRef<ModuleOp> source = std::move(module);
+    PassOutcome outcome = attempt(*source, build, observe);
+    result.diagnostics += outcome.diagnostics;
+    return outcome.isDone || refuse(outcome);
   };
-  PassOutcome outcome = attempt(*program, build, observe);
-  result.diagnostics += outcome.diagnostics;
-  if (!outcome.isDone)
-    return refuse(outcome);
+  written = module->clone();
+  if (!transform(buildPackPipeline))
+    return false;
+  // Packed rows are axes that nobody has written.
+  for (auto program : module->getOps<tile::ProgramOp>())
+    if (program.getPackedOf())
+      written->push_back(program->clone());
+  if (!transform([&](OpPassManager &pm) {
+        buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
+      }))
+    return false;
   unbound = std::move(module);
   programDiagnostics = result.diagnostics;
   // Of another session that this one follows.

@@ -32,7 +32,7 @@ GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
       count *= contents.extents.back();
     }
     // What is too much to go through is not stored, either.
-    constexpr int64_t most = int64_t(1) << 26;
+    constexpr int64_t most = int64_t(1) << 23;
     addWork(arg.getRole() != Role::In ? count : 0);
     if (arg.getRole() != Role::In)
       contents.written.assign(std::min(count, most), Never);

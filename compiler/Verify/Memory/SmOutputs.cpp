@@ -20,26 +20,25 @@ using namespace selvedge::sm;
 /// What kernels are made of, by name: the kernels of programs.
 class Programs {
 public:
-  /// The programs as the front end has written them, if they are given, and as
-  /// they were before they were lowered.
-  Programs(ModuleOp written, ModuleOp bound) {
-    if (written)
-      add(written, /*hasParts=*/false);
-    numWritten = known.size();
-    add(bound, /*hasParts=*/true);
+  /// With `hasParts` their loops have been split.
+  Programs(ModuleOp module, bool hasParts) {
+    for (auto program : module.getOps<tile::ProgramOp>())
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+        known.push_back(
+            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
+             program.getVersion().str(), ProgramSinks(kernel, hasParts)});
   }
 
   /// Null where there is none.
   const ProgramSinks *of(KernelOp kernel) const {
     const ProgramSinks *general = nullptr;
-    for (auto [i, source] : llvm::enumerate(known)) {
+    for (const Source &source : known) {
       StringRef variant = kernel.getSymName();
       if (!variant.consume_front(source.prefix) || variant.contains('_'))
         continue;
-      // Packed rows are axes that nobody has written.
-      if (source.version == variant && (source.isPacked || numWritten == 0))
+      if (source.version == variant)
         return &source.sinks;
-      if (source.version.empty() && !general)
+      if (source.version.empty())
         general = &source.sinks;
     }
     return general;
@@ -48,20 +47,10 @@ public:
 private:
   struct Source {
     std::string prefix, version;
-    bool isPacked;
     ProgramSinks sinks;
   };
-  void add(ModuleOp module, bool hasParts) {
-    for (auto program : module.getOps<tile::ProgramOp>())
-      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
-        known.push_back(
-            {(program.getBaseName() + "_" + kernel.getSymName() + "_").str(),
-             program.getVersion().str(), program.getPackedOf().has_value(),
-             ProgramSinks(kernel, hasParts)});
-  }
 
   std::vector<Source> known;
-  size_t numWritten = 0;
 };
 
 struct VerifySmOutputsPass
@@ -74,7 +63,7 @@ struct VerifySmOutputsPass
     OwningOpRef<ModuleOp> copy(getOperation().clone());
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
-    Programs programs(written, *copy);
+    Programs programs(written ? written : *copy, /*hasParts=*/!written);
     SymbolTable symbols(getOperation());
     SmallVector<VariantOp> variants;
     getOperation().walk(
