@@ -88,9 +88,7 @@ public:
     if (!isProved)
       return;
     auto demands = verify::createVerifySmDemands(std::move(lowering));
-    // Executing launches refuses correct programs that it does not understand
-    // yet, and takes long for some: it is for strict compilations.
-    if (stage == Emit::SmSeq || !plans.isStrict)
+    if (stage == Emit::SmSeq)
       return pm.addPass(std::move(demands));
     OpPassManager emitted(ModuleOp::getOperationName());
     emitted.addPass(std::move(demands));
@@ -160,13 +158,14 @@ private:
 
 } // namespace
 
-void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                          MaskMode masks, Proofs proofs) {
-  if (stage == Emit::Tile)
-    return;
-  Builder builder(arch, masks, proofs);
+void buildPackPipeline(OpPassManager &pm) {
   pm.addPass(schedule::createTileExpandProducts());
   pm.addPass(schedule::createTilePackRows());
+}
+
+void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
+                          MaskMode masks, Proofs proofs) {
+  Builder builder(arch, masks, proofs);
   builder.addSafety(pm);
   builder.addVersions(pm);
 }

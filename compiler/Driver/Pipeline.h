@@ -37,16 +37,20 @@ struct ChosenPlans {
   bool isStrict = false;
 };
 
-/// Appends the passes that take a module of the tile dialect to `stage`, at
-/// most to where plans are bound: what is the same for all plans. Without
-/// `arch` only Emit::Tile is possible.
+/// Appends the passes that add versions of programs with packed rows to a module
+/// of the tile dialect.
+void buildPackPipeline(mlir::OpPassManager &pm);
+
+/// Appends the passes from there to `stage`, at least Emit::TileBound, at most
+/// to where plans are bound: what is the same for all plans.
 void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
                           llvm::StringRef arch, MaskMode masks = MaskMode::Tile,
                           Proofs proofs = Proofs::Made);
 
 /// Appends the passes from there to `stage`, at most to Emit::SmFinal. Behind
 /// Emit::SmAsync, which is what is verified of any kernel, no pass changes
-/// values. Kernels are compared with `written`, the programs before all passes.
+/// values. Kernels are compared with `written`: the programs before all passes,
+/// and those with packed rows after buildPackPipeline().
 void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
                          llvm::StringRef arch, const ChosenPlans &plans = {},
                          MaskMode masks = MaskMode::Tile,

@@ -53,6 +53,8 @@ struct PassOutcome {
   std::string diagnostics;
   unsigned numErrors = 0;
   std::string firstError;
+  /// What verifiers could not do.
+  std::vector<std::string> remarks;
   /// The pass that failed: often by the program's fault, but never where its
   /// output is invalid IR.
   std::string pass;
@@ -113,6 +115,7 @@ PassOutcome Session::attempt(ModuleOp source,
     outcome.isDone = succeeded(pm.run(*module));
     outcome.numErrors = diagnostics.getNumErrors();
     outcome.firstError = diagnostics.getFirstError();
+    outcome.remarks = diagnostics.takeRemarks();
     if (outcome.isDone || !context.isMultithreadingEnabled())
       return outcome;
     // Which of several failures comes first must not depend on threads.
@@ -133,15 +136,23 @@ bool Session::refuse(const PassOutcome &outcome) {
 bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   if (unbound || stage == Emit::Tile)
     return true;
-  OwningOpRef<ModuleOp> program = std::move(module);
-  written = program->clone();
-  auto build = [&](OpPassManager &pm) {
-    buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
+  auto transform = [&](llvm::function_ref<void(OpPassManager &)> build) {
+    OwningOpRef<ModuleOp> source = std::move(module);
+    PassOutcome outcome = attempt(*source, build, observe);
+    result.diagnostics += outcome.diagnostics;
+    return outcome.isDone || refuse(outcome);
   };
-  PassOutcome outcome = attempt(*program, build, observe);
-  result.diagnostics += outcome.diagnostics;
-  if (!outcome.isDone)
-    return refuse(outcome);
+  written = module->clone();
+  if (!transform(buildPackPipeline))
+    return false;
+  // Packed rows are axes that nobody has written.
+  for (auto program : module->getOps<tile::ProgramOp>())
+    if (program.getPackedOf())
+      written->push_back(program->clone());
+  if (!transform([&](OpPassManager &pm) {
+        buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
+      }))
+    return false;
   unbound = std::move(module);
   programDiagnostics = result.diagnostics;
   // Of another session that this one follows.
@@ -295,6 +306,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
         continue;
     }
     result.diagnostics += outcome.diagnostics;
+    llvm::append_range(result.remarks, outcome.remarks);
     return outcome.isDone || refuse(outcome);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace selvedge::driver {
@@ -15,9 +16,10 @@ SourceDiagnostics::SourceDiagnostics(MLIRContext &context,
                                      llvm::StringRef source, std::string &text)
     : fileName(fileName.str()), text(text),
       handler(&context, [this](Diagnostic &diagnostic) {
-        // Remarks are for tools; they would bury the warnings here.
         if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
           print(diagnostic);
+        else
+          keepRemark(diagnostic);
       }) {
   manager.AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(source, fileName), llvm::SMLoc());
@@ -60,6 +62,16 @@ unsigned SourceDiagnostics::bufferOf(llvm::StringRef name) {
       known->second =
           manager.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   return known->second;
+}
+
+void SourceDiagnostics::keepRemark(Diagnostic &diagnostic) {
+  std::string words = diagnostic.str();
+  if (!llvm::StringRef(words).starts_with("verify-"))
+    return;
+  if (auto loc = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+    words += llvm::formatv(" ({0}:{1}:{2})", loc.getFilename().getValue(),
+                           loc.getLine(), loc.getColumn());
+  remarks.push_back(std::move(words));
 }
 
 void SourceDiagnostics::print(Diagnostic &diagnostic) {

@@ -23,7 +23,12 @@ public:
   /// The message of the first one.
   const std::string &getFirstError() const { return firstError; }
 
+  /// What verifiers could not do: remarks that begin with the name of one, with
+  /// their place. Others are for tools.
+  std::vector<std::string> takeRemarks() { return std::move(remarks); }
+
 private:
+  void keepRemark(mlir::Diagnostic &diagnostic);
   void print(mlir::Diagnostic &diagnostic);
 
   /// The text of a file, read when it is needed; 0 where that fails.
@@ -35,6 +40,7 @@ private:
   std::string fileName;
   std::string &text;
   std::string firstError;
+  std::vector<std::string> remarks;
   unsigned numErrors = 0;
   mlir::ScopedDiagnosticHandler handler;
 };

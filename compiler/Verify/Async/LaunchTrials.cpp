@@ -5,6 +5,9 @@
 #include "compiler/Verify/Async/KernelDims.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <random>
 
 namespace selvedge::verify {
 
@@ -47,6 +50,7 @@ Trial LaunchTrial::of(LaunchOp launch, KernelOp kernel, int64_t block) const {
   trial.samples.assign(samples.begin(), samples.end());
   trial.samples.push_back(callers);
   trial.callers = callers;
+  trial.hasOptionals = hasOptionals;
   return trial;
 }
 
@@ -66,7 +70,7 @@ static int64_t blockOf(AffineMap grid, unsigned symbol) {
 }
 
 /// Changes sizes on which the variant depends until it is taken, if some do.
-static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first) {
+static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0) {
   std::optional<AffineMap> conditions = variant.getConditions();
   auto isTaken = [&] {
     SmallVector<Attribute> results;
@@ -81,8 +85,16 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first) {
   int64_t given = trial.sizes[first];
   if (!conditions->isFunctionOfSymbol(first))
     return findTaken(variant, trial, first + 1);
-  for (int64_t size : {given, int64_t(9), int64_t(4), int64_t(2), int64_t(1),
-                       int64_t(2049), int64_t(4097), int64_t(16385)}) {
+  SmallVector<int64_t> choices{given};
+  // Of a dim that counts alone as many blocks as possible.
+  auto counts = [&](unsigned symbol) {
+    return conditions->isFunctionOfSymbol(symbol);
+  };
+  if (llvm::count_if(llvm::seq<unsigned>(0, trial.sizes.size()), counts) == 1)
+    for (int64_t part = given / 2; part > 0; part /= 2)
+      choices.push_back(part | 1);
+  choices.append({9, 4, 2, 1, 2049, 4097, 16385});
+  for (int64_t size : choices) {
     trial.sizes[first] = size;
     if (findTaken(variant, trial, first + 1))
       return true;
@@ -91,11 +103,62 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first) {
   return false;
 }
 
-std::vector<LaunchTrial>
-makeLaunchTrials(VariantOp variant,
-                 ArrayRef<std::pair<LaunchOp, KernelOp>> launches) {
+std::string LaunchTrial::str(PlanOp plan) const {
+  std::string text;
+  for (auto [name, size] : llvm::zip_equal(plan.getDims(), sizes))
+    text += (text.empty() ? "" : ", ") +
+            llvm::formatv("{0} = {1}", cast<StringAttr>(name).getValue(), size)
+                .str();
+  return text;
+}
+
+namespace {
+
+/// The trials of one scale.
+class TrialMaker {
+public:
+  TrialMaker(VariantOp variant,
+             ArrayRef<std::pair<LaunchOp, KernelOp>> launches, unsigned scale);
+
+  std::vector<LaunchTrial> run();
+  std::optional<LaunchTrial> further(unsigned number);
+
+private:
+  static constexpr int64_t off = 3; // less than a row of any product
+
+  static bool isCut(const Dim &dim) { return dim.block > 1; }
+  /// What differs along a dim, such as lengths, takes three values.
+  bool hasIntegers(unsigned symbol) const;
+  /// As many heads, batches and the like as the scale has.
+  int64_t nextUncut(unsigned symbol);
+  int64_t stepOf(const Dim &dim) const {
+    return dim.step ? dim.step : dim.block;
+  }
+  int64_t twoBlocks(const Dim &dim) const;
+  int64_t partOfBlock(const Dim &dim) const;
+  void add(llvm::function_ref<int64_t(const Dim &)> sizeOf, int64_t blocks,
+           ArrayRef<int64_t> samples, int64_t callers,
+           bool hasOptionals = true);
+
+  VariantOp variant;
+  ArrayRef<std::pair<LaunchOp, KernelOp>> launches;
+  unsigned scale, kind = 0, uncut = 0;
+  SmallVector<Dim> dims;
+  /// What is cut last is what steps take.
+  const Dim *last = nullptr, *first = nullptr;
+  /// Of all dims that are cut, at the largest scale.
+  int64_t largest = 0;
+  std::vector<LaunchTrial> trials;
+};
+
+} // namespace
+
+TrialMaker::TrialMaker(VariantOp variant,
+                       ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                       unsigned scale)
+    : variant(variant), launches(launches), scale(scale) {
   auto plan = variant->getParentOfType<PlanOp>();
-  SmallVector<Dim> dims(plan.getDims().size());
+  dims.resize(plan.getDims().size());
   // The least block into which a grid cuts each.
   SmallVector<int64_t> least(dims.size(), INT64_MAX);
   for (auto [launch, kernel] : launches) {
@@ -121,62 +184,143 @@ makeLaunchTrials(VariantOp variant,
   for (auto [dim, block] : llvm::zip_equal(dims, least))
     if (block < dim.block / mostBlocks)
       dim.block = block;
-  // What differs along a dim, such as lengths, takes three values.
-  auto hasIntegers = [&](unsigned symbol) {
-    return llvm::any_of(plan.getTensors().getAsRange<tile::TensorArgAttr>(),
-                        [&](tile::TensorArgAttr tensor) {
-                          return tensor.getElementType().isInteger() &&
-                                 tensor.getShape().isFunctionOfSymbol(symbol);
-                        });
-  };
-  constexpr int64_t off = 3; // less than a row of any product
-  auto isCut = [](const Dim &dim) { return dim.block > 1; };
-  const Dim *last = nullptr;
-  int64_t largest = 0;
   for (const Dim &dim : dims)
     if (isCut(dim)) {
+      first = first ? first : &dim;
       last = &dim;
       largest = std::max(largest, 2 * dim.block - off);
     }
-  std::vector<LaunchTrial> trials;
-  auto add = [&](auto sizeOf, int64_t blocks, ArrayRef<int64_t> samples,
-                 int64_t callers) {
-    LaunchTrial trial;
-    int64_t others = 2;
-    for (auto [symbol, dim] : llvm::enumerate(dims))
-      // Of equal sizes one would pass for another.
-      trial.sizes.push_back(isCut(dim) ? sizeOf(dim)
-                            : hasIntegers(symbol)
-                                ? 3
-                                : std::exchange(others, 5 - others));
-    trial.blocks = blocks;
-    trial.samples.assign(samples.begin(), samples.end());
-    trial.callers = callers;
-    if (findTaken(variant, trial, 0))
-      trials.push_back(std::move(trial));
-  };
+}
+
+bool TrialMaker::hasIntegers(unsigned symbol) const {
+  auto tensors = variant->getParentOfType<PlanOp>().getTensors();
+  return llvm::any_of(tensors.getAsRange<tile::TensorArgAttr>(),
+                      [&](tile::TensorArgAttr tensor) {
+                        return tensor.getElementType().isInteger() &&
+                               tensor.getShape().isFunctionOfSymbol(symbol);
+                      });
+}
+
+int64_t TrialMaker::nextUncut(unsigned symbol) {
+  // Of equal sizes one would pass for another.
+  unsigned number = uncut++;
+  switch (scale) {
+  case 0:
+    return hasIntegers(symbol) || number % 2 == 1 ? 3 : 2;
+  case 1:
+    return hasIntegers(symbol) ? 3 : number == 0 ? 2 : 1;
+  default:
+    return number == 0 ? 2 : 1;
+  }
+}
+
+int64_t TrialMaker::twoBlocks(const Dim &dim) const {
   // Steps of all kinds: as many as two blocks of rows have, and another one.
-  int64_t step = last ? (last->step ? last->step : last->block) : 1,
-          all = std::max<int64_t>(2, largest + step);
-  auto twoBlocks = [&](const Dim &dim) {
-    return &dim == last ? all : 2 * dim.block - off;
-  };
+  if (scale == 0)
+    return &dim == last ? std::max<int64_t>(2, largest + stepOf(dim))
+                        : 2 * dim.block - off;
+  if (&dim == last && dim.step)
+    return (4 - scale) * dim.step + 1;
+  bool isWhole = scale == 1 && (&dim == first || &dim == last);
+  int64_t size = std::max<int64_t>(1, (isWhole ? 2 : 1) * dim.block - off);
+  return scale == 3 ? std::min<int64_t>(size, off) : size;
+}
+
+int64_t TrialMaker::partOfBlock(const Dim &dim) const {
+  if (&dim == last)
+    return 2 * (scale == 0 ? dim.block : stepOf(dim));
+  int64_t size = std::max<int64_t>(1, dim.block / 4);
+  return scale == 3 ? std::min<int64_t>(size, off) : size;
+}
+
+void TrialMaker::add(llvm::function_ref<int64_t(const Dim &)> sizeOf,
+                     int64_t blocks, ArrayRef<int64_t> samples, int64_t callers,
+                     bool hasOptionals) {
+  LaunchTrial trial;
+  uncut = 0;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    trial.sizes.push_back(isCut(dim) ? sizeOf(dim) : nextUncut(symbol));
+  trial.blocks = blocks;
+  trial.samples.assign(samples.begin(), samples.end());
+  trial.callers = callers;
+  trial.hasOptionals = hasOptionals;
+  trial.kind = kind++;
+  if (findTaken(variant, trial))
+    trials.push_back(std::move(trial));
+}
+
+std::vector<LaunchTrial> TrialMaker::run() {
+  auto plan = variant->getParentOfType<PlanOp>();
+  auto two = [&](const Dim &dim) { return twoBlocks(dim); };
+  auto part = [&](const Dim &dim) { return partOfBlock(dim); };
+  int64_t step = last ? stepOf(*last) : 1, all = last ? two(*last) : 2;
   // A window as long as the rows has steps that are all in it, and others.
-  add(twoBlocks, 1, {all, 0, step + 1}, largest);
+  int64_t window = scale == 0 ? largest : all - step;
+  add(two, 1, {all, 0, step + 1}, window);
   if (llvm::any_of(launches, [](const auto &launched) {
         return hasCallersIntegers(launched.second);
       }))
-    add(twoBlocks, 1, {all, 0, step + 1}, step - 1);
-  add(
-      [&](const Dim &dim) {
-        return &dim == last ? 2 * dim.block
-                            : std::max<int64_t>(1, dim.block / 4);
-      },
-      2, {step - 1, 2 * step - 1, step}, step + 1);
-  if (last)
-    add([&](const Dim &dim) { return &dim == last ? 0 : dim.block; }, 2, {0, 0},
-        1);
-  return trials;
+    add(two, 1, {all, 0, step + 1}, step - 1);
+  add(part, 2, {step - 1, 2 * step - 1, step}, step + 1);
+  if (llvm::any_of(
+          plan.getTensors().getAsRange<tile::TensorArgAttr>(),
+          [](tile::TensorArgAttr tensor) { return tensor.getIsOptional(); }))
+    add(part, 1, {step + 1, 0, step}, step, /*hasOptionals=*/false);
+  if (!last)
+    return std::move(trials);
+  add([&](const Dim &dim) { return &dim == last ? step + 1 : part(dim); }, 1,
+      {step + 1, 0, step}, 0);
+  add([&](const Dim &dim) { return &dim == last ? 0 : part(dim); }, 2, {0, 0},
+      1);
+  return std::move(trials);
+}
+
+std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
+  // The same numbers on every machine.
+  std::minstd_rand random(number + 1);
+  auto oneOf = [&](ArrayRef<int64_t> choices) {
+    return choices[random() % choices.size()];
+  };
+  // Even ones where vectors are wide, and others.
+  auto near = [&](int64_t unit) {
+    int64_t most = 2 + number / 16;
+    return std::max<int64_t>(0, unit * oneOf({0, 1, 1, 2, most}) +
+                                    oneOf({0, 0, 1, -1, -8, 8}));
+  };
+  // Some differ from a few rows that see several steps.
+  auto isUsual = [&] { return random() % 8 < 5; };
+  int64_t step = last ? stepOf(*last) : 1, all = 3 * step + 1;
+  LaunchTrial trial;
+  for (const Dim &dim : dims) {
+    if (!isCut(dim))
+      trial.sizes.push_back(oneOf({1, 1, 2, 3}));
+    else if (isUsual())
+      trial.sizes.push_back(&dim == last ? all : partOfBlock(dim));
+    else
+      trial.sizes.push_back(
+          near(oneOf({dim.block, stepOf(dim), dim.block / 4})));
+  }
+  trial.blocks = oneOf({1, 2});
+  for (unsigned i = 0; i < 3; ++i)
+    trial.samples.push_back(isUsual() ? all : near(step));
+  trial.callers = oneOf({0, 1, step - 1, step + 1, 2 * step, all, all + step});
+  trial.hasOptionals = random() % 4 != 0;
+  return findTaken(variant, trial) ? std::optional(std::move(trial))
+                                   : std::nullopt;
+}
+
+std::optional<LaunchTrial>
+makeFurtherTrial(VariantOp variant,
+                 ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                 unsigned number) {
+  return TrialMaker(variant, launches, /*scale=*/0).further(number);
+}
+
+std::vector<LaunchTrial>
+makeLaunchTrials(VariantOp variant,
+                 ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                 unsigned scale) {
+  return TrialMaker(variant, launches, scale).run();
 }
 
 } // namespace selvedge::verify

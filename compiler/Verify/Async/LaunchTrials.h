@@ -14,21 +14,39 @@ struct LaunchTrial {
   int64_t blocks = 1;               // of persistent launches, at most
   llvm::SmallVector<int64_t> samples;
   int64_t callers = 0;
+  bool hasOptionals = true; // whether optional tensors are passed
+  unsigned kind = 0;        // which of those of a scale
 
   /// That of one thread block of a kernel.
   Trial of(sm::LaunchOp launch, sm::KernelOp kernel, int64_t block) const;
   /// The thread blocks, and the tiles that they share.
   int64_t numBlocks(sm::LaunchOp launch) const;
   int64_t numTiles(sm::LaunchOp launch) const;
+  /// "with M = 253, N = 317"
+  std::string str(sm::PlanOp plan) const;
 };
+
+/// From the first to the last scale sizes get smaller.
+constexpr unsigned numTrialScales = 4;
 
 /// Two blocks of what is cut into blocks, the last one not full, and several of
 /// all else, such as heads, so that tiles with many, no and few steps follow
 /// each other; a part of a block, with rows that all belong to the first warps;
-/// and nothing of what is cut last. Only sizes that the variant takes.
-std::vector<LaunchTrial> makeLaunchTrials(
-    sm::VariantOp variant,
-    llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches);
+/// one step and a lane; and nothing of what is cut last. Only sizes that the
+/// variant takes. A smaller scale has fewer heads, then fewer blocks, then a
+/// part of a block.
+std::vector<LaunchTrial>
+makeLaunchTrials(sm::VariantOp variant,
+                 llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,
+                 unsigned scale);
+
+/// Further sizes for kernels of which those have not reached all: the
+/// `number`th of a fixed sequence of sizes at and beside multiples of blocks
+/// and steps, the largest ones last. None where the variant does not take them.
+std::optional<LaunchTrial>
+makeFurtherTrial(sm::VariantOp variant,
+                 llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,
+                 unsigned number);
 
 } // namespace selvedge::verify
 

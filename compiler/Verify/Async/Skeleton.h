@@ -118,12 +118,13 @@ public:
   /// or of the caller, become a choice of `values`; unknown if there are none.
   /// The first choice is the first of them, or with `alternate`, of what is
   /// loaded, the one after that of the load before; the caller's begin with
-  /// `callers`, if it is given.
+  /// `callers`, if it is given. Truth values begin with `flags`.
   void startPath(llvm::ArrayRef<int64_t> values, bool alternate,
-                 std::optional<int64_t> callers) {
+                 std::optional<int64_t> callers, bool flags) {
     samples = values;
     alternates = alternate;
     callersFirst = callers;
+    firstFlag = flags;
     firstSample = 0;
   }
   /// An integer that a load reads; none where memory is not known.
@@ -184,7 +185,7 @@ private:
   Paths &paths;
   int64_t stages;
   llvm::ArrayRef<int64_t> samples;
-  bool alternates = false;
+  bool alternates = false, firstFlag = true;
   std::optional<int64_t> callersFirst;
   size_t firstSample = 0;
   Memory readMemory;

@@ -100,13 +100,13 @@ Integers::Number Skeleton::sampled(Integers::Number number, Type type,
     return number;
   bool isFlag = type.isInteger(1);
   unsigned taken = paths.choose(isFlag ? 2 : samples.size());
-  // True first: what optional tensors hold matters more than their absence,
-  // and not all paths are tried.
   if (!isFlag && isLoaded && alternates)
     taken = (taken + firstSample++) % samples.size();
   if (!isFlag && !isLoaded && callersFirst)
     taken = (taken + (llvm::find(samples, *callersFirst) - samples.begin())) %
             samples.size();
+  if (isFlag && !firstFlag)
+    taken = 1 - taken;
   int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
   integers.assume(number, value, value);
   return number;

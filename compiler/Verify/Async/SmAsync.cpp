@@ -81,7 +81,10 @@ private:
   }
 
   LogicalResult startAndRun(const Trial &trial) {
-    skeleton.startPath(trial.samples, trial.alternates, trial.callers);
+    // What optional tensors hold matters more than their absence, and not all
+    // paths are tried.
+    skeleton.startPath(trial.samples, trial.alternates, trial.callers,
+                       trial.hasOptionals);
     return runPath(trial);
   }
 

@@ -11,9 +11,9 @@ using namespace selvedge::sm;
 
 SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
                            KernelOp kernel, const Trial &trial,
-                           GlobalMemory *memory, const ProgramSinks *program)
+                           GlobalMemory *memory, SinkMatches *sinks)
     : integers(integers), numbers(numbers), kernel(kernel), trial(trial),
-      memory(memory), program(program), expressions(integers) {
+      memory(memory), sinks(sinks), expressions(integers) {
   addAgents(kernel);
   if (memory)
     findHeldTensors();

@@ -7,7 +7,7 @@
 #include "compiler/Verify/Async/HappensBefore.h"
 #include "compiler/Verify/Async/Skeleton.h"
 #include "compiler/Verify/Async/Trials.h"
-#include "compiler/Verify/Memory/ProgramSinks.h"
+#include "compiler/Verify/Memory/SinkMatches.h"
 #include "dialect/Sm/SmScheduler.h"
 
 #include <deque>
@@ -22,11 +22,11 @@ public:
   /// Without roles, two warps: they show what is missing between any two. With
   /// roles all four warps of each warpgroup, and the thread of a `single` role.
   /// Accesses to tensors go to `memory`, if it is given; then tiles are
-  /// followed, and products and reductions compared with those of `program`, if
-  /// that is given.
+  /// followed, and products and reductions compared with those of the program,
+  /// if `sinks` is given.
   SmAsyncRules(Integers &integers, ValueNumbers &numbers, sm::KernelOp kernel,
                const Trial &trial, GlobalMemory *memory = nullptr,
-               const ProgramSinks *program = nullptr);
+               SinkMatches *sinks = nullptr);
 
   llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
@@ -128,7 +128,7 @@ private:
                               Places::Number &joined);
   void findHeldTensors();
   Places::Number placeAlong(mlir::StringAttr axis, int64_t start) {
-    return program && program->isShifted(axis) ? 0 : places.of(axis, start);
+    return sinks && sinks->getProgram().isShifted(axis) ? 0 : places.of(axis, start);
   }
   std::optional<int64_t> scalarOf(Agent &agent, mlir::Value value) const {
     Tracked tracked = agent.values.lookup(value);
@@ -258,7 +258,7 @@ private:
   sm::KernelOp kernel;
   const Trial &trial;
   GlobalMemory *memory;
-  const ProgramSinks *program;
+  SinkMatches *sinks;
   Places places;
   /// The tensor whose elements the slots of a ring hold, and the dimension of
   /// their rows.

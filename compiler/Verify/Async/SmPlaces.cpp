@@ -76,7 +76,8 @@ Number SmAsyncRules::placeOfIndex(Agent &agent, StringRef tensor, size_t dim,
                                   Value index) {
   if (!index.getType().isInteger())
     return agent.values.lookup(index).place;
-  std::string name = program ? program->getNames().ofPlace(tensor, dim) : "";
+  std::string name =
+      sinks ? sinks->getProgram().getNames().ofPlace(tensor, dim) : "";
   std::optional<int64_t> at = scalarOf(agent, index);
   return name.empty() || !at
              ? 0
@@ -125,7 +126,7 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
                                       const std::string &sink, StringAttr over,
                                       ValueRange operands, ValueRange presence,
                                       Number place) {
-  if (!program)
+  if (!sinks)
     return success();
   bool isLoad = isa<LoadOp, CopyOp, CopyAsyncOp, SlotOp>(op);
   ProgramSinks::Lanes lanes{sink,  over, {}, place, llvm::to_vector(presence),
@@ -147,12 +148,9 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
            llvm::zip_equal(axisNames(tile), tile.getShape()))
         add(axis, extent);
     }
-  std::string wrong = program->check(
-      lanes, places, *memory, trial.callers.value_or(0),
-      [&](Value value) { return scalarOf(agent, value); },
-      [&](Value tensor, ArrayRef<int64_t> indices) {
-        return memory->elementOf(tensorName(tensor), indices);
-      });
+  std::string wrong = sinks->check(
+      op, operands, lanes, places, *memory, trial.callers.value_or(0),
+      [&](Value value) { return scalarOf(agent, value); });
   if (wrong.empty())
     return success();
   return memory->refuse(op->emitOpError("expects the lanes of the program's ")

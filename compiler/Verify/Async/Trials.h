@@ -20,6 +20,8 @@ struct Trial {
   /// Which of them the caller's are first; none: the same as others. A window
   /// is shorter than the keys, for one.
   std::optional<int64_t> callers;
+  /// Whether optional tensors are there first; later in other paths.
+  bool hasOptionals = true;
 
   /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.
   std::string str(sm::KernelOp kernel) const;

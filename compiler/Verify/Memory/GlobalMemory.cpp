@@ -15,8 +15,9 @@ using namespace mlir;
 using namespace selvedge::tile;
 
 GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
-                           ArrayRef<int64_t> sizes, ArrayRef<int64_t> samples)
-    : sizes(sizes), samples(samples) {
+                           ArrayRef<int64_t> sizes, ArrayRef<int64_t> samples,
+                           bool hasOptionals)
+    : sizes(sizes), samples(samples), isComplete(hasOptionals) {
   Builder b(dims.getContext());
   SmallVector<Attribute> symbols = llvm::map_to_vector(
       sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
@@ -30,8 +31,11 @@ GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
       contents.extents.push_back(cast<IntegerAttr>(extent).getInt());
       count *= contents.extents.back();
     }
+    // What is too much to go through is not stored, either.
+    constexpr int64_t most = int64_t(1) << 23;
+    addWork(arg.getRole() != Role::In ? count : 0);
     if (arg.getRole() != Role::In)
-      contents.written.assign(count, Never);
+      contents.written.assign(std::min(count, most), Never);
   }
 }
 
@@ -63,8 +67,10 @@ void GlobalMemory::startLaunch(Operation *kernel) {
 std::optional<int64_t>
 GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   auto it = tensors.find(name);
-  if (it == tensors.end() || it->second.arg.getRole() != Role::In ||
-      !it->second.arg.getElementType().isInteger() || samples.empty())
+  if (it == tensors.end() || it->second.arg.getRole() != Role::In)
+    return std::nullopt;
+  Type type = it->second.arg.getElementType();
+  if (type.isInteger() && samples.empty())
     return std::nullopt;
   int64_t element = 0;
   for (auto [index, extent] : llvm::zip_equal(indices, it->second.extents)) {
@@ -72,8 +78,13 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
       return std::nullopt;
     element = element * extent + index;
   }
+  if (!type.isInteger()) {
+    // Neighbours along any dimension differ.
+    static constexpr double numbers[] = {1, -1, 0.5, 0, -1};
+    return LaneTiles::bitsOf(numbers[element % std::size(numbers)]);
+  }
   int64_t sample = samples[element % static_cast<int64_t>(samples.size())];
-  return it->second.arg.getElementType().isInteger(1) ? sample & 1 : sample;
+  return type.isInteger(1) ? sample & 1 : sample;
 }
 
 LogicalResult GlobalMemory::load(Operation *op, StringRef tensor,
@@ -133,23 +144,23 @@ struct Offset {
   }
 };
 
-/// An index outside of its dimension.
-struct Outside {
-  size_t dim;
-  int64_t index;
+/// What lanes of a component contribute, and the first index outside of its
+/// dimension, as (dimension, index), of a lane that is certainly present.
+struct Offsets {
+  SmallVector<Offset, 0> offsets = {};
+  std::optional<std::pair<size_t, int64_t>> outside = std::nullopt;
+  bool hasCertain = false;
 };
 
 } // namespace
 
 /// What the lanes of a component contribute to the number of an element.
-static SmallVector<Offset, 0> offsetsOf(const Component &component,
-                                        ArrayRef<int64_t> extents,
-                                        ArrayRef<int64_t> strides,
-                                        std::optional<Outside> &outside) {
+static Offsets offsetsOf(const Component &component, ArrayRef<int64_t> extents,
+                         ArrayRef<int64_t> strides) {
+  Offsets result;
   SmallVector<const LaneTile *> tiles(component.presence);
   for (auto [d, tile] : component.indices)
     tiles.push_back(tile);
-  SmallVector<Offset, 0> offsets;
   for (LaneWalk lane(component.space, tiles); lane.isInside(); lane.next()) {
     bool isPresent = true;
     Offset offset;
@@ -164,15 +175,16 @@ static SmallVector<Offset, 0> offsetsOf(const Component &component,
       int64_t number = lane.at(component.presence.size() + i);
       offset.isKnown &= number != LaneTile::unknown;
       bool isInside = number >= 0 && number < extents[d];
-      if (offset.isKnown && offset.isCertain && !isInside && !outside)
-        outside = {d, number};
+      if (offset.isKnown && offset.isCertain && !isInside && !result.outside)
+        result.outside = {d, number};
       // Where that is not known the proofs of bounds tell.
       offset.isKnown &= isInside;
       offset.element += number * strides[d];
     }
-    offsets.push_back(offset);
+    result.hasCertain |= offset.isCertain;
+    result.offsets.push_back(offset);
   }
-  return offsets;
+  return result;
 }
 
 LogicalResult GlobalMemory::access(Operation *op, StringRef name,
@@ -216,12 +228,17 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   SmallVector<int64_t> strides(contents.extents.size(), 1);
   for (size_t d = strides.size(); d-- > 1;)
     strides[d - 1] = strides[d] * contents.extents[d];
-  std::optional<Outside> outside;
+  std::optional<std::pair<size_t, int64_t>> outside;
+  bool hasCertain = true;
   // The longest list goes through elements side by side.
   SmallVector<Offset, 0> elements{Offset()}, inner{Offset()};
   for (const Component &component : components) {
-    SmallVector<Offset, 0> more =
-        offsetsOf(component, contents.extents, strides, outside);
+    Offsets found = offsetsOf(component, contents.extents, strides);
+    work += component.space.size();
+    if (!outside)
+      outside = found.outside;
+    hasCertain &= found.hasCertain;
+    SmallVector<Offset, 0> &more = found.offsets;
     if (more.empty())
       return success();
     if (!countsElements)
@@ -235,13 +252,15 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
         product.push_back(a + b);
     elements = std::move(product);
   }
-  if (outside)
+  if (outside && hasCertain)
     return refuse(op->emitOpError("expects index ")
-                  << outside->dim << " of tensor '" << name
-                  << "' to be inside, found " << outside->index << " of "
-                  << contents.extents[outside->dim]);
+                  << outside->first << " of tensor '" << name
+                  << "' to be inside, found " << outside->second << " of "
+                  << contents.extents[outside->first]);
+  work += lanes.getWork();
   if (!countsElements)
     return success();
+  work += elements.size() * inner.size();
   for (const Offset &a : elements)
     for (const Offset &b : inner) {
       Offset offset = a + b;

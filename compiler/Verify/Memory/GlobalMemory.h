@@ -15,10 +15,15 @@ namespace selvedge::verify {
 /// initialised or instead, and one of a temp is written before it is read.
 class GlobalMemory {
 public:
-  /// The tensors of a signature, for given dims. What integers in memory are is
-  /// one of `samples`, the element's number telling which.
+  /// The tensors of a signature, for given dims, with or without optional ones.
+  /// What integers in memory are is one of `samples`, the element's number
+  /// telling which.
   GlobalMemory(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
-               llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> samples);
+               llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> samples,
+               bool hasOptionals);
+
+  /// Whether optional tensors are passed.
+  bool hasOptionals() const { return isComplete; }
 
   /// What follows belongs to this kernel.
   void startLaunch(mlir::Operation *kernel);
@@ -28,7 +33,9 @@ public:
     describeAccess = std::move(describe);
   }
 
-  /// An integer that memory holds; none for what the caller may not have set.
+  /// What memory holds, as lanes have it (LaneTile): an integer is one of the
+  /// samples, a number is 1, -1, 0 or 1/2; none for what the caller may not
+  /// have set.
   std::optional<int64_t> elementOf(llvm::StringRef tensor,
                                    llvm::ArrayRef<int64_t> indices) const;
 
@@ -53,6 +60,10 @@ public:
   mlir::LogicalResult storeBox(mlir::Operation *op, llvm::StringRef tensor,
                                llvm::ArrayRef<int64_t> start,
                                llvm::ArrayRef<int64_t> box);
+
+  /// How many lanes and elements have been gone through.
+  uint64_t getWork() const { return work; }
+  void addWork(uint64_t more) { work += more; }
 
   /// An error, with what describes the access.
   mlir::LogicalResult refuse(mlir::InFlightDiagnostic &error) const {
@@ -99,6 +110,8 @@ private:
   llvm::StringMap<Contents> tensors;
   std::function<void(mlir::InFlightDiagnostic &)> describeAccess;
   llvm::SmallVector<int64_t, 8> sizes, samples;
+  bool isComplete;
+  uint64_t work = 0;
   /// Whether the launch initialises: all that it stores are values of elements
   /// that no kernel stores.
   bool initialises = false;

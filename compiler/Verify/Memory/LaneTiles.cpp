@@ -61,6 +61,7 @@ const LaneTile &LaneTiles::of(Value value) {
   if (auto it = known.find(value); it != known.end())
     return *it->second;
   auto tile = std::make_unique<LaneTile>(compute(value));
+  work += tile->values.size();
   return *(known[value] = std::move(tile));
 }
 
@@ -81,6 +82,8 @@ LaneTile LaneTiles::compute(Value value) {
   if (auto number = dyn_cast_or_null<IntegerAttr>(constantOf(value)))
     return scalarTile(isTruth(value) ? !number.getValue().isZero()
                                      : number.getValue().getSExtValue());
+  if (auto number = dyn_cast_or_null<FloatAttr>(constantOf(value)))
+    return scalarTile(bitsOf(number.getValueAsDouble()));
   if (!type)
     if (std::optional<int64_t> scalar = scalars(value))
       return scalarTile(isTruth(value) ? *scalar & 1 : *scalar);
@@ -225,51 +228,84 @@ int64_t Arithmetic::partly(int64_t a, int64_t b) const {
   return LaneTile::unknown;
 }
 
-LaneTile LaneTiles::computeArith(Operation *op) {
-  bool isOther = op->getNumResults() != 1 || op->getNumOperands() == 0 ||
-                 op->getNumRegions() != 0 ||
-                 !isa<arith::ArithDialect>(op->getDialect());
-  if (isOther || llvm::any_of(op->getOperandTypes(), [](Type type) {
-        return !getElementTypeOrSelf(type).isInteger();
-      }))
-    return {};
+LaneTile
+LaneTiles::computeLanes(Operation *op,
+                        llvm::function_ref<int64_t(const LaneWalk &)> compute) {
   SmallVector<const LaneTile *> tiles;
   LaneSpace space;
   for (Value operand : op->getOperands()) {
     tiles.push_back(&of(operand));
     space.add(*tiles.back());
   }
-  auto compare = dyn_cast<arith::CmpIOp>(op);
-  unsigned width =
-      getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth();
-  Arithmetic arithmetic{op, width,
-                        compare ? std::optional(compare.getPredicate())
-                                : std::nullopt};
-  unsigned resultWidth =
-      getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth();
   LaneTile result{
       llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
   result.values.reserve(space.size());
-  for (LaneWalk lane(space, tiles); lane.isInside(); lane.next()) {
-    int64_t a = lane.at(0), value = LaneTile::unknown;
-    if (isa<arith::SelectOp>(op)) {
-      if (a != LaneTile::unknown)
-        value = a != 0 ? lane.at(1) : lane.at(2);
-      else if (lane.at(1) == lane.at(2))
-        value = lane.at(1);
-    } else if (tiles.size() == 2) {
-      value = arithmetic.partly(a, lane.at(1));
-    } else if (a != LaneTile::unknown) {
-      if (isa<arith::ExtSIOp>(op))
-        value = width == 1 ? -a : a;
-      else if (isa<arith::ExtUIOp>(op))
-        value = static_cast<int64_t>(arithmetic.bits(a));
-      else if (isa<arith::TruncIOp>(op))
-        value = resultWidth == 1 ? a & 1 : llvm::SignExtend64(a, resultWidth);
-    }
-    result.values.push_back(value);
-  }
+  for (LaneWalk lane(space, tiles); lane.isInside(); lane.next())
+    result.values.push_back(compute(lane));
   return result;
+}
+
+/// A conversion of a known lane; unknown for other operations. What narrowing
+/// rounds is not.
+static int64_t converted(Operation *op, int64_t value) {
+  auto widthOf = [](Value v) {
+    return getElementTypeOrSelf(v.getType()).getIntOrFloatBitWidth();
+  };
+  unsigned from = widthOf(op->getOperand(0)), to = widthOf(op->getResult(0));
+  uint64_t bits = value & llvm::maskTrailingOnes<uint64_t>(from);
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case([&](arith::ExtSIOp) { return from == 1 ? -value : value; })
+      .Case([&](arith::ExtUIOp) { return static_cast<int64_t>(bits); })
+      .Case([&](arith::TruncIOp) {
+        return to == 1 ? value & 1 : llvm::SignExtend64(value, to);
+      })
+      .Case([&](arith::SIToFPOp) {
+        return LaneTiles::bitsOf(from == 1 ? -value : value);
+      })
+      .Case([&](arith::UIToFPOp) { return LaneTiles::bitsOf(bits); })
+      .Case<arith::ExtFOp, sm::ConvertOp, tile::ConvertOp>(
+          [&](auto) { return value; })
+      .Default([](Operation *) { return LaneTile::unknown; });
+}
+
+LaneTile LaneTiles::computeArith(Operation *op) {
+  constexpr int64_t unknown = LaneTile::unknown;
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0)
+    return {};
+  if (isa<arith::SelectOp>(op))
+    return computeLanes(op, [](const LaneWalk &lane) {
+      if (lane.at(0) != unknown)
+        return lane.at(lane.at(0) != 0 ? 1 : 2);
+      return lane.at(1) == lane.at(2) ? lane.at(1) : unknown;
+    });
+  if (op->getNumOperands() == 1)
+    return computeLanes(op, [&](const LaneWalk &lane) {
+      return lane.at(0) == unknown ? unknown : converted(op, lane.at(0));
+    });
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return computeLanes(op, [&](const LaneWalk &lane) -> int64_t {
+      if (lane.at(0) == unknown || lane.at(1) == unknown)
+        return unknown;
+      return arith::applyCmpPredicate(
+          compare.getPredicate(),
+          llvm::APFloat(llvm::bit_cast<double>(lane.at(0))),
+          llvm::APFloat(llvm::bit_cast<double>(lane.at(1))));
+    });
+  bool isArithmetic = op->getNumOperands() == 2 &&
+                      isa<arith::ArithDialect>(op->getDialect()) &&
+                      llvm::all_of(op->getOperandTypes(), [](Type type) {
+                        return getElementTypeOrSelf(type).isInteger();
+                      });
+  if (!isArithmetic)
+    return {};
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  Arithmetic arithmetic{
+      op,
+      getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth(),
+      compare ? std::optional(compare.getPredicate()) : std::nullopt};
+  return computeLanes(op, [&](const LaneWalk &lane) {
+    return arithmetic.partly(lane.at(0), lane.at(1));
+  });
 }
 
 } // namespace selvedge::verify

@@ -7,14 +7,16 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/bit.h"
 
 #include <optional>
 #include <vector>
 
 namespace selvedge::verify {
 
-/// Integers over the lanes of some axes, the last one fastest; a truth value is
-/// 0 or 1. A tile is the same along axes that it lacks.
+/// Numbers over the lanes of some axes, the last one fastest: integers, truth
+/// values (0 or 1), or the bits of a double (LaneTiles::bitsOf). A tile is the
+/// same along axes that it lacks.
 struct LaneTile {
   /// A lane of which nothing is known.
   static constexpr int64_t unknown = INT64_MIN;
@@ -59,13 +61,14 @@ private:
   int64_t lane = 0, count = 1;
 };
 
-/// Values of integer tiles of `tile` and `sm` at one moment of an execution,
-/// made of its scalars and of what memory holds.
+/// Values of tiles of `tile` and `sm` at one moment of an execution, made of
+/// its scalars and of what memory holds. Floating-point numbers are known as
+/// far as conditions compare them.
 class LaneTiles {
 public:
   /// A scalar integer, if it is known.
   using Scalars = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
-  /// An element of a tensor, if it is known.
+  /// An element of a tensor, if it is known; of numbers the bits of a double.
   using Elements = llvm::function_ref<std::optional<int64_t>(
       mlir::Value tensor, llvm::ArrayRef<int64_t> indices)>;
 
@@ -83,6 +86,14 @@ public:
   }
 
   const LaneTile &of(mlir::Value value);
+  /// Lanes that were computed.
+  uint64_t getWork() const { return work; }
+
+  /// Those of a number; no number has those of an unknown lane.
+  static int64_t bitsOf(double number) {
+    // -0 becomes 0.
+    return llvm::bit_cast<int64_t>(number + 0.0);
+  }
 
 private:
   LaneTile computeRange(mlir::RankedTensorType type, mlir::Value start);
@@ -91,12 +102,17 @@ private:
   LaneTile computeLoad(mlir::Operation *load, mlir::Value tensor,
                        mlir::ValueRange indices, mlir::ValueRange presence);
   LaneTile computeArith(mlir::Operation *op);
+  /// Lane by lane, of the values of the operands.
+  LaneTile
+  computeLanes(mlir::Operation *op,
+               llvm::function_ref<int64_t(const LaneWalk &lane)> compute);
 
   Scalars scalars;
   Elements elements;
   SelectedLanes selectedLanes;
   Starts selectedStarts;
   llvm::DenseMap<mlir::Value, std::unique_ptr<LaneTile>> known;
+  uint64_t work = 0;
 };
 
 } // namespace selvedge::verify

@@ -6,6 +6,7 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>
@@ -43,33 +44,59 @@ void collectMasks(Value value, SmallVectorImpl<Value> &conditions) {
 
 std::string nameOfLoad(StringRef tensor) { return ("load of " + tensor).str(); }
 
-ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
+/// A product that tensor cores do not take becomes a sum.
+static std::string keyOf(StringRef sink) {
+  bool isProduct = sink.consume_front("product");
+  return ((isProduct ? "add" : "") + sink).str();
+}
+
+ProgramSinks::ProgramSinks(KernelOp kernel, bool hasParts)
+    : kernel(kernel), names(kernel), tensors(kernel) {
   kernel.walk([&](Operation *op) {
     if (auto dot = dyn_cast<DotOp>(op)) {
-      // A predicate of several axes belongs to all products together.
-      if (dot.getOver().size() == 1)
-        add(nameOfProduct(cast<StringAttr>(dot.getOver()[0])),
-            dot.getPresence());
+      for (auto axis : dot.getOver().getAsRange<StringAttr>())
+        add(nameOfProduct(axis), {dot.getLhs(), dot.getRhs()},
+            dot.getOver().size() == 1 ? std::optional(dot.getPresence())
+                                      : std::nullopt);
     } else if (auto step = dyn_cast<SoftmaxUpdateOp>(op)) {
-      for (Combine kind : {Combine::Max, Combine::Add})
-        add(nameOfReduction(kind, step.getOverAttr()), step.getPresence(),
-            kind == Combine::Max ? step.getScores() : Value());
+      add(nameOfReduction(Combine::Max, step.getOverAttr()), step.getScores(),
+          step.getPresence(), step.getScores());
+      add(nameOfReduction(Combine::Add, step.getOverAttr()), step.getWeights(),
+          step.getPresence());
     } else if (auto load = dyn_cast<LoadOp>(op)) {
       if (isTile(load.getType()))
-        add(nameOfLoad(tensorName(load.getTensor())), load.getPresence());
+        add(nameOfLoad(tensorName(load.getTensor())), {}, load.getPresence());
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      if (reduce.getOver().size() == 1)
-        add(nameOfReduction(reduce.getKind(),
-                            cast<StringAttr>(reduce.getOver()[0])),
-            reduce.getPresence(),
+      for (auto axis : reduce.getOver().getAsRange<StringAttr>())
+        add(nameOfReduction(reduce.getKind(), axis), reduce.getSource(),
+            reduce.getOver().size() == 1 ? std::optional(reduce.getPresence())
+                                         : std::nullopt,
             reduce.getKind() == Combine::Max ? reduce.getSource() : Value());
-      else
-        // Which of them a predicate belongs to lowering decides.
-        for (auto axis : reduce.getOver().getAsRange<StringAttr>())
-          sinks[nameOfReduction(reduce.getKind(), axis)].clear();
     }
   });
-  // What the program itself shifts lies at several places.
+  findShifted();
+  if (hasParts)
+    dropParts();
+  for (auto &[name, all] : sinks)
+    for (Sink &sink : all)
+      findPlaces(sink);
+}
+
+void ProgramSinks::add(const std::string &name, ValueRange sources,
+                       std::optional<ValueRange> presence, Value maximised) {
+  Sink sink{tensors.of(sources), std::nullopt};
+  if (presence) {
+    sink.presence.emplace(*presence);
+    SmallVector<Value> masks;
+    if (maximised)
+      collectMasks(maximised, masks);
+    llvm::append_range(*sink.presence, masks);
+  }
+  sinks[keyOf(name)].push_back(std::move(sink));
+}
+
+/// What the program itself shifts lies at several places.
+void ProgramSinks::findShifted() {
   llvm::DenseMap<std::pair<Block *, StringAttr>, Value> starts;
   kernel.walk([&](RangeOp range) {
     StringAttr axis = axesOf(range.getType()).front();
@@ -87,34 +114,81 @@ ProgramSinks::ProgramSinks(KernelOp kernel) : kernel(kernel), names(kernel) {
   };
   kernel.walk([&](LoadOp load) { noteSum(load.getIndices()); });
   kernel.walk([&](StoreOp store) { noteSum(store.getIndices()); });
-  // What a step need not test is a part of what others do.
+}
+
+void ProgramSinks::dropParts() {
   PredicateWords words(names);
-  for (auto &[sink, presences] : sinks) {
+  for (auto &[name, all] : sinks) {
     std::vector<std::set<std::string>> said;
-    for (const Presence &presence : presences) {
+    for (const Sink &sink : all) {
       std::set<std::string> &list = said.emplace_back();
-      for (Value p : presence)
-        list.insert(words.of(p));
+      if (sink.presence)
+        for (Value p : *sink.presence)
+          list.insert(words.of(p));
     }
-    std::vector<Presence> kept;
-    for (size_t i = 0; i < presences.size(); ++i) {
+    std::vector<Sink> kept;
+    for (size_t i = 0; i < all.size(); ++i) {
       bool isPart = false;
-      for (size_t other = 0; other < presences.size(); ++other)
-        isPart |= said[other].size() > said[i].size() &&
+      for (size_t other = 0; other < all.size(); ++other)
+        isPart |= all[other].sources == all[i].sources &&
+                  said[other].size() > said[i].size() &&
                   llvm::includes(said[other], said[i]);
-      bool isKnown = llvm::is_contained(ArrayRef(said).take_front(i), said[i]);
-      if (!isPart && !isKnown)
-        kept.push_back(presences[i]);
+      if (!isPart || !all[i].presence)
+        kept.push_back(all[i]);
     }
-    presences = std::move(kept);
+    all = std::move(kept);
   }
 }
 
-void ProgramSinks::add(const std::string &sink, ValueRange presence,
-                       Value maximised) {
-  Presence &conditions = sinks[sink].emplace_back(presence);
-  if (maximised)
-    collectMasks(maximised, conditions);
+void ProgramSinks::findPlaces(Sink &sink) const {
+  SetVector<Value> made;
+  if (sink.presence)
+    made.insert_range(*sink.presence);
+  SetVector<StringAttr> found;
+  for (size_t i = 0; i < made.size(); ++i) {
+    Operation *def = made[i].getDefiningOp();
+    if (StringAttr name = coordinateOf(made[i]))
+      found.insert(name);
+    else if (auto range = dyn_cast_or_null<RangeOp>(def))
+      found.insert(axesOf(range.getType()).front());
+    else if (def)
+      made.insert_range(def->getOperands());
+  }
+  sink.places.assign(found.begin(), found.end());
+}
+
+ProgramSinks::Candidates
+ProgramSinks::find(StringRef name, const SourceTensors::Names &sources) const {
+  Candidates candidates;
+  auto known = sinks.find(keyOf(name));
+  if (known == sinks.end())
+    return candidates;
+  for (const Sink &sink : known->second)
+    if (sink.sources == sources)
+      candidates.push_back(&sink);
+  // A sum of constants alone is none of the program.
+  if (candidates.empty() && sources.empty())
+    return candidates;
+  // Of a product that lags one operand says what it contributes to.
+  if (candidates.empty())
+    for (const Sink &sink : known->second)
+      if (llvm::includes(sink.sources, sources))
+        candidates.push_back(&sink);
+  if (candidates.empty())
+    for (const Sink &sink : known->second)
+      candidates.push_back(&sink);
+  return candidates;
+}
+
+StringAttr ProgramSinks::coordinateOf(Value value) const {
+  auto argument = dyn_cast<BlockArgument>(value);
+  unsigned shared = kernel.getProgram().getNumSharedArgs();
+  if (!argument || argument.getOwner()->getParentOp() != kernel ||
+      argument.getArgNumber() < shared)
+    return {};
+  auto range =
+      cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
+  return StringAttr::get(kernel.getContext(), "@" + range.getName().getValue());
 }
 
 std::optional<int64_t> ProgramSinks::scalarOf(Value value, Places::Number place,
@@ -122,134 +196,186 @@ std::optional<int64_t> ProgramSinks::scalarOf(Value value, Places::Number place,
                                               const GlobalMemory &memory,
                                               int64_t callers) const {
   if (value.getDefiningOp<IsPresentOp>())
-    return 1;
+    return memory.hasOptionals();
+  if (StringAttr name = coordinateOf(value))
+    return places.find(place, name);
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || argument.getOwner()->getParentOp() != kernel)
     return std::nullopt;
-  ProgramOp program = kernel.getProgram();
-  unsigned number = argument.getArgNumber(), dims = program.getDims().size(),
-           shared = program.getNumSharedArgs();
-  if (number < dims)
-    return memory.sizeOf(number);
-  if (number >= shared) {
-    auto range = cast<IterAttr>(kernel.getRanges()[number - shared]);
-    auto name =
-        StringAttr::get(kernel.getContext(), "@" + range.getName().getValue());
-    return places.find(place, name);
-  }
+  if (argument.getArgNumber() < kernel.getProgram().getDims().size())
+    return memory.sizeOf(argument.getArgNumber());
   if (argument.getType().isInteger())
     return callers;
   return std::nullopt;
 }
 
-std::string ProgramSinks::check(const Lanes &found, const Places &places,
-                                const GlobalMemory &memory, int64_t callers,
-                                LaneTiles::Scalars scalars,
-                                LaneTiles::Elements elements) const {
-  auto known = sinks.find(found.sink);
-  if (known == sinks.end() || known->second.empty())
-    return "";
-  auto startOf = [&](StringAttr axis) {
-    return places.find(found.place, axis);
-  };
-  // How many lanes along an axis of the kernel's exist.
-  auto countOf = [&](StringAttr axis) -> std::optional<int64_t> {
-    for (auto range : kernel.getRanges().getAsRange<IterAttr>())
-      if (std::optional<int64_t> start = startOf(axis);
-          start && range.getName() == axis)
+std::optional<int64_t> ProgramSinks::countOf(StringAttr axis,
+                                             Places::Number place,
+                                             const Places &places,
+                                             const GlobalMemory &memory) const {
+  for (auto range : kernel.getRanges().getAsRange<IterAttr>())
+    if (range.getName() == axis)
+      if (std::optional<int64_t> start = places.find(place, axis))
         if (std::optional<int64_t> extent = memory.extentOf(range.getExtent()))
           return *extent - *start;
-    return std::nullopt;
-  };
-  // All that a row sees is compared, of the first, middle and last row; of
-  // long ones a part.
-  constexpr int64_t longest = 256;
-  auto lanesOf = [&](StringAttr axis) -> std::optional<SmallVector<int64_t>> {
-    for (auto [name, extent] : found.axes) {
-      if (name != axis)
-        continue;
-      if (axis != found.over) {
+  return std::nullopt;
+}
+
+namespace {
+
+/// Which lanes of a sink are compared: all that a row sees, of the first,
+/// middle and last row; of long ones a part.
+class ComparedLanes {
+public:
+  using Counts = llvm::function_ref<std::optional<int64_t>(StringAttr)>;
+
+  ComparedLanes(const ProgramSinks::Lanes &found, Counts startOf,
+                Counts countOf, ArrayRef<int64_t> ends) {
+    for (auto [axis, extent] : found.axes) {
+      std::vector<int64_t> &lanes = byAxis[axis];
+      if (axis == found.over) {
+        lanes = ofRow(extent, startOf(axis).value_or(0), ends);
+      } else {
         int64_t last = std::min(countOf(axis).value_or(extent), extent) - 1;
-        return SmallVector<int64_t>{0, extent / 2, std::max<int64_t>(0, last)};
+        lanes = {0, extent / 2, std::max<int64_t>(0, last)};
       }
-      int64_t step = extent > longest ? extent / (longest / 2) : 1;
-      std::set<int64_t> lanes{extent - 1};
-      for (int64_t lane = 0; lane < extent; lane += step)
-        lanes.insert(lane);
-      // Where a dim or a length ends.
-      for (int64_t end : memory.getEnds())
-        for (int64_t index : {end - 1, end})
-          if (int64_t lane = index - startOf(axis).value_or(0);
-              lane >= 0 && lane < extent)
-            lanes.insert(lane);
-      return SmallVector<int64_t>(lanes.begin(), lanes.end());
     }
-    return std::nullopt;
-  };
-  auto programScalar = [&](Value value) {
-    return scalarOf(value, found.place, places, memory, callers);
-  };
-  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
-    return memory.elementOf(tensorName(tensor), indices);
-  };
-  LaneTiles here(scalars, elements), program(programScalar, element);
-  here.select(lanesOf, nullptr);
-  program.select(lanesOf, startOf);
-  // Rows past the end contribute to nothing that is stored.
-  std::vector<LaneTile> existing;
-  for (auto [axis, extent] : found.axes)
-    if (std::optional<int64_t> count = countOf(axis)) {
-      SmallVector<int64_t> lanes = *lanesOf(axis);
-      LaneTile &tile = existing.emplace_back();
-      tile.axes = {axis};
-      tile.extents = {static_cast<int64_t>(lanes.size())};
-      tile.values.clear();
-      for (int64_t lane : lanes)
-        tile.values.push_back(lane < *count);
-    }
-  std::string wrong;
-  for (const Presence &presence : known->second) {
+  }
+
+  std::optional<SmallVector<int64_t>> of(StringAttr axis) const {
+    auto lanes = byAxis.find(axis);
+    if (lanes == byAxis.end())
+      return std::nullopt;
+    return llvm::to_vector(lanes->second);
+  }
+
+private:
+  static std::vector<int64_t> ofRow(int64_t extent, int64_t start,
+                                    ArrayRef<int64_t> ends) {
+    constexpr int64_t longest = 256;
+    int64_t step = extent > longest ? extent / (longest / 2) : 1;
+    std::vector<int64_t> lanes{extent - 1};
+    for (int64_t lane = 0; lane < extent; lane += step)
+      lanes.push_back(lane);
+    // Where a dim or a length ends.
+    for (int64_t end : ends)
+      for (int64_t lane : {end - 1 - start, end - start})
+        if (lane >= 0 && lane < extent)
+          lanes.push_back(lane);
+    llvm::sort(lanes);
+    lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+    return lanes;
+  }
+
+  llvm::DenseMap<StringAttr, std::vector<int64_t>> byAxis;
+};
+
+/// Compares presences lane by lane.
+class PresenceComparison {
+public:
+  PresenceComparison(LaneTiles &here, LaneTiles &program,
+                     ArrayRef<LaneTile> existing, bool isLoad)
+      : here(here), program(program), existing(existing), isLoad(isLoad) {}
+
+  /// What is wrong; empty for nothing.
+  std::string run(ValueRange found, ValueRange expected, uint64_t &work) {
     SmallVector<const LaneTile *> tiles;
     LaneSpace space;
     auto use = [&](const LaneTile &tile) {
       tiles.push_back(&tile);
       space.add(tile);
     };
-    for (const LaneTile &tile : existing)
-      use(tile);
-    for (Value p : found.presence)
+    // Rows past the end contribute to nothing that is stored.
+    llvm::for_each(existing, use);
+    for (Value p : found)
       use(here.of(p));
-    for (Value p : presence)
+    size_t numHere = tiles.size();
+    for (Value p : expected)
       use(program.of(p));
-    size_t numExisting = existing.size(),
-           numHere = numExisting + found.presence.size();
-    wrong.clear();
-    for (LaneWalk lane(space, tiles); lane.isInside() && wrong.empty();
-         lane.next()) {
-      auto all = [&](size_t from, size_t to) {
-        int64_t value = 1;
-        for (size_t i = from; i < to; ++i) {
-          if (lane.at(i) == 0)
-            return int64_t(0);
-          if (lane.at(i) == LaneTile::unknown)
-            value = LaneTile::unknown;
-        }
-        return value;
-      };
-      int64_t isHere = all(numExisting, numHere),
-              isThere = all(numHere, tiles.size());
-      if (all(0, numExisting) == 0 || isHere == LaneTile::unknown ||
-          isThere == LaneTile::unknown || isHere == isThere)
+    work += space.size();
+    for (LaneWalk lane(space, tiles); lane.isInside(); lane.next()) {
+      int64_t isHere = all(lane, existing.size(), numHere),
+              isThere = all(lane, numHere, tiles.size());
+      if (isHere == LaneTile::unknown || isThere == LaneTile::unknown ||
+          isHere == isThere || (isThere && isLoad) ||
+          all(lane, 0, existing.size()) == 0)
         continue;
-      if (isThere && found.mayBeFewer)
-        continue;
-      wrong = isHere ? "some that the program leaves out"
-                     : "some missing that the program has";
+      return isHere ? "some that the program leaves out"
+                    : "some missing that the program has";
     }
-    if (wrong.empty())
-      return "";
+    return "";
   }
-  return wrong;
+
+private:
+  /// The conjunction of some tiles.
+  static int64_t all(const LaneWalk &lane, size_t from, size_t to) {
+    int64_t value = 1;
+    for (size_t i = from; i < to; ++i) {
+      if (lane.at(i) == 0)
+        return 0;
+      if (lane.at(i) == LaneTile::unknown)
+        value = LaneTile::unknown;
+    }
+    return value;
+  }
+
+  LaneTiles &here, &program;
+  ArrayRef<LaneTile> existing;
+  bool isLoad;
+};
+
+} // namespace
+
+std::string ProgramSinks::check(const Lanes &found, Candidates &candidates,
+                                const Places &places,
+                                const GlobalMemory &memory, int64_t callers,
+                                LaneTiles::Scalars scalars,
+                                uint64_t &work) const {
+  auto startOf = [&](StringAttr axis) {
+    return places.find(found.place, axis);
+  };
+  auto count = [&](StringAttr axis) {
+    return countOf(axis, found.place, places, memory);
+  };
+  ComparedLanes compared(found, startOf, count, memory.getEnds());
+  auto lanesOf = [&](StringAttr axis) { return compared.of(axis); };
+  auto programScalar = [&](Value value) {
+    return scalarOf(value, found.place, places, memory, callers);
+  };
+  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
+    return memory.elementOf(tensorName(tensor), indices);
+  };
+  LaneTiles here(scalars, element), program(programScalar, element);
+  here.select(lanesOf, nullptr);
+  program.select(lanesOf, startOf);
+  std::vector<LaneTile> existing;
+  for (auto [axis, extent] : found.axes)
+    if (std::optional<int64_t> present = count(axis)) {
+      LaneTile &tile = existing.emplace_back();
+      tile.axes = {axis};
+      tile.values.clear();
+      SmallVector<int64_t> chosen = *lanesOf(axis);
+      for (int64_t lane : chosen)
+        tile.values.push_back(lane < *present);
+      tile.extents = {static_cast<int64_t>(tile.values.size())};
+    }
+  PresenceComparison comparison(here, program, existing, found.isLoad);
+  std::string wrong;
+  Candidates kept;
+  for (const Sink *sink : candidates) {
+    std::string difference =
+        sink->presence ? comparison.run(found.presence, *sink->presence, work)
+                       : "";
+    if (difference.empty())
+      kept.push_back(sink);
+    else
+      wrong = difference;
+  }
+  work += here.getWork() + program.getWork();
+  if (kept.empty())
+    return wrong;
+  candidates = std::move(kept);
+  return "";
 }
 
 } // namespace selvedge::verify

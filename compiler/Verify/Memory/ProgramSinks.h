@@ -6,6 +6,7 @@
 #include "compiler/Verify/Arithmetic/IndexNames.h"
 #include "compiler/Verify/Memory/GlobalMemory.h"
 #include "compiler/Verify/Memory/Places.h"
+#include "compiler/Verify/Memory/SourceTensors.h"
 
 namespace selvedge::verify {
 
@@ -13,7 +14,21 @@ namespace selvedge::verify {
 /// and which it loads, as functions of where they lie.
 class ProgramSinks {
 public:
-  explicit ProgramSinks(tile::KernelOp kernel);
+  /// A product, reduction or load of the program.
+  struct Sink {
+    /// What it sums up; none for a load.
+    SourceTensors::Names sources;
+    /// None where lowering decides which axis a predicate belongs to.
+    std::optional<llvm::SmallVector<mlir::Value, 4>> presence;
+    /// What the presence is a function of: axes, and coordinates as "@b".
+    llvm::SmallVector<mlir::StringAttr, 4> places = {};
+  };
+  using Candidates = llvm::SmallVector<const Sink *, 2>;
+
+  /// With `hasParts` loops have been split: the presence of a step that need
+  /// not test all of it is a part of what others of the same sources have, and
+  /// says less than the program.
+  ProgramSinks(tile::KernelOp kernel, bool hasParts);
 
   /// Names of scalar indices, by tensor and dimension.
   const IndexNames &getNames() const { return names; }
@@ -32,33 +47,43 @@ public:
     llvm::SmallVector<std::pair<mlir::StringAttr, int64_t>, 2> axes;
     Places::Number place;
     llvm::SmallVector<mlir::Value> presence;
-    /// Whether there may be fewer than in the program: a load may leave out
-    /// what nobody will see.
-    bool mayBeFewer = false;
+    /// A load may leave out what nobody will see.
+    bool isLoad = false;
   };
-  /// Compares the presence of a sink of `sm` with that of the program for some
-  /// of its rows; returns what is wrong, empty for nothing.
-  std::string check(const Lanes &found, const Places &places,
-                    const GlobalMemory &memory, int64_t callers,
-                    LaneTiles::Scalars scalars,
-                    LaneTiles::Elements elements) const;
+  /// Those that one of `sm` may be which sums up `sources`.
+  Candidates find(llvm::StringRef sink,
+                  const SourceTensors::Names &sources) const;
+  /// Keeps the candidates whose presence is that of `found`, for some of its
+  /// rows; if none are left, keeps all and returns what is wrong. Adds the
+  /// lanes that it has computed to `work`.
+  std::string check(const Lanes &found, Candidates &candidates,
+                    const Places &places, const GlobalMemory &memory,
+                    int64_t callers, LaneTiles::Scalars scalars,
+                    uint64_t &work) const;
 
 private:
-  using Presence = llvm::SmallVector<mlir::Value, 4>;
-
-  void add(const std::string &sink, mlir::ValueRange presence,
+  void add(const std::string &sink, mlir::ValueRange sources,
+           std::optional<mlir::ValueRange> presence,
            mlir::Value maximised = {});
+  void findShifted();
+  void dropParts();
+  void findPlaces(Sink &sink) const;
   std::optional<int64_t> scalarOf(mlir::Value value, Places::Number place,
                                   const Places &places,
                                   const GlobalMemory &memory,
                                   int64_t callers) const;
+  /// The name of a coordinate of the kernel; null for other values.
+  mlir::StringAttr coordinateOf(mlir::Value value) const;
+  /// How many lanes along an axis of the kernel's exist behind a place.
+  std::optional<int64_t> countOf(mlir::StringAttr axis, Places::Number place,
+                                 const Places &places,
+                                 const GlobalMemory &memory) const;
 
   mutable tile::KernelOp kernel;
   IndexNames names;
+  SourceTensors tensors;
   llvm::DenseSet<mlir::StringAttr> shifted;
-  /// Of each sink those that are no part of another, which steps have that need
-  /// not test all of it.
-  std::map<std::string, std::vector<Presence>> sinks;
+  std::map<std::string, std::vector<Sink>> sinks;
 };
 
 /// "max over j", "product over j".

@@ -1,8 +1,6 @@
 // verify-sm-outputs: what is emitted writes every output element once.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Arithmetic/PredicateWords.h"
-#include "compiler/Verify/Async/LaunchTrials.h"
-#include "compiler/Verify/Async/SmAsyncRules.h"
+#include "compiler/Verify/Memory/VariantRuns.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
 
@@ -19,117 +17,33 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Operations of one thread block, which only a huge constant loop exceeds.
-constexpr uint64_t maxSteps = 1 << 21;
-
-/// Executes the thread blocks of a kernel, where data decide by the first of
-/// the ways.
-class Blocks {
-public:
-  Blocks(KernelOp kernel, const ProgramSinks *program)
-      : kernel(kernel), program(program),
-        skeleton(integers, paths, /*stages=*/1) {}
-
-  LogicalResult run(const Trial &trial, GlobalMemory &memory) {
-    skeleton.readFrom(
-        [&](Agent &agent, LoadOp load) { return read(agent, load, memory); });
-    integers.startPath();
-    skeleton.startPath(trial.samples, /*alternate=*/false, trial.callers);
-    paths = {};
-    SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial, &memory,
-                       program);
-    MutableArrayRef<Agent> agents = rules.getAgents();
-    for (Agent &agent : agents)
-      skeleton.start(agent, kernel.getBody().front());
-    auto apply = [&](Agent &agent, const Instruction &code) {
-      return rules.apply(agent, code);
-    };
-    uint64_t before = skeleton.numSteps();
-    Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
-      if (skeleton.numSteps() - before > maxSteps) {
-        kernel.emitOpError("expects a thread block that executes at most ")
-            << maxSteps << " operations with " << trial.str(kernel);
-        return Progress::Failed;
-      }
-      return skeleton.step(agents[agent], apply);
-    });
-    if (ending == Ending::Failed)
-      return failure();
-    return ending == Ending::Deadlock ? rules.reportDeadlock() : rules.finish();
-  }
-
-private:
-  std::optional<int64_t> read(Agent &agent, LoadOp load,
-                              const GlobalMemory &memory) {
-    auto known = [&](Value value) -> std::optional<int64_t> {
-      Tracked tracked = agent.values.lookup(value);
-      return tracked.kind == Tracked::Kind::Integer ? integers.known(tracked.id)
-                                                    : std::nullopt;
-    };
-    for (Value p : load.getPresence())
-      if (known(p) == 0)
-        return 0;
-    SmallVector<int64_t> indices;
-    for (Value index : load.getIndices()) {
-      std::optional<int64_t> number = known(index);
-      if (!number)
-        return std::nullopt;
-      indices.push_back(*number);
-    }
-    return memory.elementOf(tensorName(load.getTensor()), indices);
-  }
-
-  KernelOp kernel;
-  const ProgramSinks *program;
-  Integers integers;
-  Paths paths;
-  Skeleton skeleton;
-};
-
-/// What kernels are made of, by name: the kernels of programs.
+/// What kernels are made of: the kernels of programs.
 class Programs {
 public:
-  /// The programs as the front end has written them, if they are given, and as
-  /// they were before they were lowered.
-  Programs(ModuleOp written, ModuleOp bound) {
-    if (written)
-      add(written);
-    numWritten = known.size();
-    add(bound);
+  /// With `hasParts` their loops have been split.
+  Programs(ModuleOp module, bool hasParts) {
+    for (auto program : module.getOps<tile::ProgramOp>())
+      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+        known.push_back({kernel.getSource(), ProgramSinks(kernel, hasParts)});
   }
 
-  /// Null where there is none.
+  /// Those of the version that the kernel is of, or of the program where that
+  /// version has not been written; null where there is none.
   const ProgramSinks *of(KernelOp kernel) const {
-    if (!kernel.getSource())
-      return nullptr;
+    std::optional<tile::SourceAttr> wanted = kernel.getSource();
     const ProgramSinks *general = nullptr;
-    for (auto [i, source] : llvm::enumerate(known)) {
-      if (source.kernel.getKernel() != kernel.getSource()->getKernel())
-        continue;
-      // Packed rows are axes that nobody has written.
-      if (source.kernel == *kernel.getSource() &&
-          (source.kind() == tile::VersionKind::Packed || numWritten == 0))
-        return &source.sinks;
-      if (source.kind() == tile::VersionKind::Program && !general)
-        general = &source.sinks;
+    for (const auto &[source, sinks] : known) {
+      if (source == wanted)
+        return &sinks;
+      if (wanted && source.getKernel() == wanted->getKernel() &&
+          source.getVersion().getKind() == tile::VersionKind::Program)
+        general = &sinks;
     }
     return general;
   }
 
 private:
-  struct Source {
-    tile::SourceAttr kernel;
-    ProgramSinks sinks;
-    tile::VersionKind kind() const { return kernel.getVersion().getKind(); }
-  };
-  void add(ModuleOp module) {
-    for (auto program : module.getOps<tile::ProgramOp>())
-      for (auto kernel : program.getBody().getOps<tile::KernelOp>())
-        known.push_back({kernel.getSource(), ProgramSinks(kernel)});
-  }
-
-  std::vector<Source> known;
-  size_t numWritten = 0;
+  std::vector<std::pair<tile::SourceAttr, ProgramSinks>> known;
 };
 
 struct VerifySmOutputsPass
@@ -142,16 +56,21 @@ struct VerifySmOutputsPass
     OwningOpRef<ModuleOp> copy(getOperation().clone());
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
-    Programs programs(written, *copy);
+    Programs programs(written ? written : *copy, /*hasParts=*/!written);
     SymbolTable symbols(getOperation());
     SmallVector<VariantOp> variants;
     getOperation().walk(
         [&](VariantOp variant) { variants.push_back(variant); });
+    std::vector<SmallVector<VariantRuns::Remark>> remarks(variants.size());
+    auto checkAt = [&](size_t i) {
+      return check(variants[i], symbols, programs, remarks[i]);
+    };
     if (failed(failableParallelForEach(
-            &getContext(), variants, [&](VariantOp variant) {
-              return check(variant, symbols, programs);
-            })))
-      signalPassFailure();
+            &getContext(), llvm::seq<size_t>(0, variants.size()), checkAt)))
+      return signalPassFailure();
+    for (const auto &list : remarks)
+      for (const auto &[loc, words] : list)
+        emitRemark(loc) << getArgument() << ": " << words;
   }
 
   /// A launch has the threads of its kernel.
@@ -166,8 +85,8 @@ struct VerifySmOutputsPass
   }
 
   static LogicalResult check(VariantOp variant, const SymbolTable &symbols,
-                             const Programs &programs) {
-    auto plan = variant->getParentOfType<PlanOp>();
+                             const Programs &programs,
+                             SmallVectorImpl<VariantRuns::Remark> &remarks) {
     SmallVector<std::pair<LaunchOp, KernelOp>> launches;
     for (auto launch : variant.getBody().getOps<LaunchOp>()) {
       auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
@@ -178,23 +97,14 @@ struct VerifySmOutputsPass
         return failure();
       launches.push_back({launch, kernel});
     }
-    std::deque<Blocks> blocks;
-    for (auto [launch, kernel] : launches)
-      blocks.emplace_back(kernel, programs.of(kernel));
-    for (const LaunchTrial &trial : makeLaunchTrials(variant, launches)) {
-      GlobalMemory memory(plan.getDims(), plan.getTensors(), trial.sizes,
-                          trial.samples);
-      for (auto [i, launched] : llvm::enumerate(launches)) {
-        auto [launch, kernel] = launched;
-        memory.startLaunch(kernel);
-        for (int64_t block = 0; block < trial.numBlocks(launch); ++block)
-          if (failed(blocks[i].run(trial.of(launch, kernel, block), memory)))
-            return failure();
-      }
-      if (failed(memory.finish(variant)))
-        return failure();
-    }
-    return success();
+    auto programOf = [&](const auto &launched) {
+      return programs.of(launched.second);
+    };
+    VariantRuns runs(variant, launches,
+                     llvm::map_to_vector(launches, programOf));
+    LogicalResult result = runs.run();
+    llvm::append_range(remarks, runs.getRemarks());
+    return result;
   }
 
   ModuleOp written;

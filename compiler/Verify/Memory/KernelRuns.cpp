@@ -1,0 +1,92 @@
+// Executes the thread blocks of a kernel with concrete sizes.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Memory/KernelRuns.h"
+
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/SmAsyncRules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+KernelRuns::KernelRuns(KernelOp kernel, const ProgramSinks *program)
+    : kernel(kernel), skeleton(integers, paths, /*stages=*/1) {
+  if (program)
+    sinks.emplace(kernel, *program);
+}
+
+void KernelRuns::startTrial() {
+  if (sinks)
+    sinks->startTrial();
+}
+
+Outcome KernelRuns::run(const Trial &trial, GlobalMemory &memory,
+                        uint64_t limit) {
+  // What an operation takes, compared with a lane of a tile.
+  constexpr uint64_t stepWork = 16;
+  skeleton.readFrom(
+      [&](Agent &agent, LoadOp load) { return read(agent, load, memory); });
+  integers.startPath();
+  skeleton.startPath(trial.samples, /*alternate=*/false, trial.callers,
+                     trial.hasOptionals);
+  paths = {};
+  SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial, &memory,
+                     sinks ? &*sinks : nullptr);
+  MutableArrayRef<Agent> agents = rules.getAgents();
+  for (Agent &agent : agents)
+    skeleton.start(agent, kernel.getBody().front());
+  auto apply = [&](Agent &agent, const Instruction &code) {
+    return rules.apply(agent, code);
+  };
+  bool isTooLong = false;
+  uint64_t steps = skeleton.numSteps();
+  Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
+    memory.addWork(stepWork * (skeleton.numSteps() -
+                               std::exchange(steps, skeleton.numSteps())));
+    isTooLong = memory.getWork() > limit;
+    return isTooLong ? Progress::Failed : skeleton.step(agents[agent], apply);
+  });
+  if (isTooLong)
+    return Outcome::TooLong;
+  LogicalResult result = ending == Ending::Failed     ? failure()
+                         : ending == Ending::Deadlock ? rules.reportDeadlock()
+                                                      : rules.finish();
+  return succeeded(result) ? Outcome::Accepted : Outcome::Refused;
+}
+
+Operation *KernelRuns::findUnreached() {
+  Operation *found = nullptr;
+  kernel.getBody().walk([&](Operation *op) {
+    bool isDone = skeleton.hasReached(op) ||
+                  isa<arith::ArithDialect, scf::SCFDialect>(op->getDialect());
+    if (!isDone)
+      found = op;
+    return isDone ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return found;
+}
+
+std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,
+                                        const GlobalMemory &memory) {
+  auto known = [&](Value value) -> std::optional<int64_t> {
+    Tracked tracked = agent.values.lookup(value);
+    return tracked.kind == Tracked::Kind::Integer ? integers.known(tracked.id)
+                                                  : std::nullopt;
+  };
+  for (Value p : load.getPresence())
+    if (known(p) == 0)
+      return 0;
+  SmallVector<int64_t> indices;
+  for (Value index : load.getIndices()) {
+    std::optional<int64_t> number = known(index);
+    if (!number)
+      return std::nullopt;
+    indices.push_back(*number);
+  }
+  return memory.elementOf(tensorName(load.getTensor()), indices);
+}
+
+} // namespace selvedge::verify

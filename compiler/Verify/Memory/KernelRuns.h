@@ -1,0 +1,47 @@
+// Executes the thread blocks of a kernel with concrete sizes.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_KERNELRUNS_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_KERNELRUNS_H
+
+#include "compiler/Verify/Async/Integers.h"
+#include "compiler/Verify/Async/Skeleton.h"
+#include "compiler/Verify/Async/Trials.h"
+#include "compiler/Verify/Memory/SinkMatches.h"
+
+namespace selvedge::verify {
+
+/// How an execution ended. TooLong: it was given up, and nothing was found.
+enum class Outcome { Accepted, Refused, TooLong };
+
+/// Executes the thread blocks of a kernel, where data decide by the first of
+/// the ways, with all demands of `verify-sm-async`.
+class KernelRuns {
+public:
+  /// Sinks are compared with those of `program`, if it is given.
+  KernelRuns(sm::KernelOp kernel, const ProgramSinks *program);
+
+  /// What follows is executed with other sizes.
+  void startTrial();
+  /// A thread block; TooLong once the work of the launches is more than
+  /// `limit`: an operation that an agent executes counts as some lanes of a
+  /// tile.
+  Outcome run(const Trial &trial, GlobalMemory &memory, uint64_t limit);
+  /// An operation, other than arithmetic and control flow, that no thread block
+  /// has executed; null where there is none.
+  mlir::Operation *findUnreached();
+
+private:
+  /// An integer in memory, where the indices are known.
+  std::optional<int64_t> read(Agent &agent, sm::LoadOp load,
+                              const GlobalMemory &memory);
+
+  sm::KernelOp kernel;
+  std::optional<SinkMatches> sinks;
+  Integers integers;
+  Paths paths;
+  Skeleton skeleton;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_KERNELRUNS_H

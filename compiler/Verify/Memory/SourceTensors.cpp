@@ -1,0 +1,127 @@
+// From which tensors the elements of a kernel's tiles are made.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Memory/SourceTensors.h"
+
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+/// The ring that a buffer is a part of.
+static Value ringOf(Value buffer) {
+  while (true) {
+    if (auto slot = buffer.getDefiningOp<sm::SlotOp>())
+      buffer = slot.getRing();
+    else if (auto panel = buffer.getDefiningOp<sm::PanelOp>())
+      buffer = panel.getBuffer();
+    else
+      return buffer;
+  }
+}
+
+SourceTensors::SourceTensors(Operation *kernel) {
+  kernel->walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<sm::CopyOp, sm::CopyAsyncOp, sm::BulkLoadOp>([&](auto copy) {
+          copied[ringOf(copy.getBuffer())].insert(tensorName(copy.getTensor()));
+        })
+        .Case([&](sm::TmaLoadOp load) {
+          copied[ringOf(load.getBuffer())].insert(tensorName(load.getMap()));
+        })
+        .Case<sm::StageOp, sm::StageFragmentOp>([&](auto stage) {
+          staged[ringOf(stage.getBuffer())].push_back(stage.getSource());
+        });
+  });
+}
+
+/// Calls `visit` for what a value that control flow hands on may be; false for
+/// other values.
+static bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *owner =
+      argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  if (auto loop = dyn_cast<scf::ForOp>(owner)) {
+    if (value == loop.getInductionVar())
+      return true;
+    unsigned number = argument
+                          ? argument.getArgNumber() - loop.getNumInductionVars()
+                          : cast<OpResult>(value).getResultNumber();
+    visit(loop.getInitArgs()[number]);
+    visit(loop.getYieldedValues()[number]);
+  } else if (auto loop = dyn_cast<scf::WhileOp>(owner)) {
+    unsigned number = argument ? argument.getArgNumber()
+                               : cast<OpResult>(value).getResultNumber();
+    if (argument && argument.getOwner() == loop.getBeforeBody()) {
+      visit(loop.getInits()[number]);
+      visit(loop.getYieldOp().getOperand(number));
+    } else {
+      visit(loop.getConditionOp().getArgs()[number]);
+    }
+  } else if (auto branch = dyn_cast<scf::IfOp>(owner)) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    visit(branch.thenYield().getOperand(number));
+    visit(branch.elseYield().getOperand(number));
+  } else {
+    return argument != nullptr;
+  }
+  return true;
+}
+
+SourceTensors::Names SourceTensors::of(ValueRange values) const {
+  Names names;
+  llvm::SmallDenseSet<Value, 32> seen;
+  SmallVector<Value> open;
+  auto visit = [&](Value value) {
+    Type type = getElementTypeOrSelf(value.getType());
+    bool isData = isa<sm::BufferType>(type) || isa<FloatType>(type) ||
+                  (type.isIntOrIndex() && !type.isInteger(1));
+    if (isData && seen.insert(value).second)
+      open.push_back(value);
+  };
+  auto visitAll = [&](ValueRange all) { llvm::for_each(all, visit); };
+  visitAll(values);
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (isa<sm::BufferType>(value.getType())) {
+      Value ring = ringOf(value);
+      if (auto known = copied.find(ring); known != copied.end())
+        names.insert(known->second.begin(), known->second.end());
+      if (auto known = staged.find(ring); known != staged.end())
+        visitAll(known->second);
+      value = ring;
+    }
+    if (visitHandedOn(value, visit))
+      continue;
+    llvm::TypeSwitch<Operation *>(value.getDefiningOp())
+        .Case<tile::LoadOp, sm::LoadOp>(
+            [&](auto load) { names.insert(tensorName(load.getTensor())); })
+        .Case<tile::RangeOp, sm::RangeOp>([](auto) {})
+        .Case([&](tile::SoftmaxUpdateOp step) {
+          visitAll({step.getScores(), step.getMax()});
+          if (value == step.getNewSum())
+            visit(step.getSum());
+          for (auto [after, before] :
+               llvm::zip_equal(step.getNewAccs(), step.getAccs()))
+            if (value == after)
+              visit(before);
+        })
+        .Case([&](tile::SoftmaxIncludeOp step) {
+          visitAll({step.getScore(), step.getMax()});
+          if (value == step.getNewSum())
+            visit(step.getSum());
+          for (auto [after, before] :
+               llvm::zip_equal(step.getNewAccs(), step.getAccs()))
+            if (value == after)
+              visit(before);
+        })
+        .Default([&](Operation *op) { visitAll(op->getOperands()); });
+  }
+  return names;
+}
+
+} // namespace selvedge::verify

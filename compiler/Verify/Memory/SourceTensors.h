@@ -1,0 +1,35 @@
+// From which tensors the elements of a kernel's tiles are made.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_SOURCETENSORS_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_SOURCETENSORS_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <set>
+#include <string>
+
+namespace selvedge::verify {
+
+/// What tells the sinks of a kernel of `tile` or `sm` apart, before and after
+/// lowering: the tensors whose elements they sum up. What only decides
+/// (conditions, predicates, indices) does not count.
+class SourceTensors {
+public:
+  using Names = std::set<std::string>;
+
+  explicit SourceTensors(mlir::Operation *kernel);
+
+  /// Those of several values together, loops and shared memory included.
+  Names of(mlir::ValueRange values) const;
+
+private:
+  /// What is copied to the rings of shared memory, and what is staged there.
+  llvm::DenseMap<mlir::Value, Names> copied;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> staged;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_SOURCETENSORS_H

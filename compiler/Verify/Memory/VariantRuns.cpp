@@ -1,0 +1,112 @@
+// Executes the launches of a variant with several sizes.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Memory/VariantRuns.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// The work of the usual trials of a variant, three tenths of a second, and of
+/// those that look for what they have not reached.
+constexpr uint64_t maxUsualWork = 3 << 22, maxFurtherWork = 1 << 22;
+/// Most kernels whose operations can all be reached take less than ten.
+constexpr unsigned numFurther = 48;
+
+VariantRuns::VariantRuns(VariantOp variant, Launches launches,
+                         ArrayRef<const ProgramSinks *> programs)
+    : variant(variant), launches(launches) {
+  for (auto [launched, program] : llvm::zip_equal(launches, programs))
+    kernels.emplace_back(launched.second, program);
+}
+
+LogicalResult VariantRuns::run() {
+  if (failed(runUsual()) || failed(runFurther()))
+    return failure();
+  if (Operation *op = findUnreached())
+    remarks.push_back(
+        {op->getLoc(),
+         llvm::formatv("kernel '{0}' has operations that no size executes "
+                       "which was tried, first {1}",
+                       op->getParentOfType<KernelOp>().getSymName(),
+                       op->getName().getStringRef())});
+  return success();
+}
+
+LogicalResult VariantRuns::runUsual() {
+  maxWork += maxUsualWork;
+  unsigned scale = 0, next = 0;
+  while (true) {
+    std::vector<LaunchTrial> trials =
+        makeLaunchTrials(variant, launches, scale);
+    auto trial = llvm::find_if(
+        trials, [&](const LaunchTrial &t) { return t.kind >= next; });
+    if (trial == trials.end())
+      return success();
+    Outcome outcome = execute(*trial, /*parts=*/3);
+    if (outcome == Outcome::Refused)
+      return failure();
+    if (outcome == Outcome::Accepted) {
+      next = trial->kind + 1;
+      continue;
+    }
+    // The others would take too long, too.
+    if (++scale < numTrialScales)
+      continue;
+    remarks.push_back(
+        {variant.getLoc(),
+         llvm::formatv("variant '{0}' takes too long to be executed with {1}",
+                       variant.getName(),
+                       trial->str(variant->getParentOfType<PlanOp>()))});
+    return success();
+  }
+}
+
+LogicalResult VariantRuns::runFurther() {
+  maxWork = work + maxFurtherWork;
+  for (unsigned number = 0; number < numFurther && findUnreached(); ++number)
+    if (std::optional<LaunchTrial> trial =
+            makeFurtherTrial(variant, launches, number))
+      if (execute(*trial, /*parts=*/8) == Outcome::Refused)
+        return failure();
+  return success();
+}
+
+Outcome VariantRuns::execute(const LaunchTrial &trial, unsigned parts) {
+  auto plan = variant->getParentOfType<PlanOp>();
+  uint64_t limit = (maxWork - work) / parts;
+  GlobalMemory memory(plan.getDims(), plan.getTensors(), trial.sizes,
+                      trial.samples, trial.hasOptionals);
+  Outcome outcome = launchAll(trial, memory, limit);
+  work += std::min(memory.getWork(), limit);
+  bool isDone = outcome == Outcome::Accepted;
+  return isDone && failed(memory.finish(variant)) ? Outcome::Refused : outcome;
+}
+
+Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
+                               uint64_t limit) {
+  if (memory.getWork() > limit)
+    return Outcome::TooLong;
+  for (auto [launched, runs] : llvm::zip_equal(launches, kernels)) {
+    auto [launch, kernel] = launched;
+    memory.startLaunch(kernel);
+    runs.startTrial();
+    for (int64_t block = 0; block < trial.numBlocks(launch); ++block)
+      if (Outcome outcome =
+              runs.run(trial.of(launch, kernel, block), memory, limit);
+          outcome != Outcome::Accepted)
+        return outcome;
+  }
+  return Outcome::Accepted;
+}
+
+Operation *VariantRuns::findUnreached() {
+  for (KernelRuns &runs : kernels)
+    if (Operation *op = runs.findUnreached())
+      return op;
+  return nullptr;
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,48 @@
+// Executes the launches of a variant with several sizes.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_VARIANTRUNS_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_VARIANTRUNS_H
+
+#include "compiler/Verify/Async/LaunchTrials.h"
+#include "compiler/Verify/Memory/KernelRuns.h"
+
+#include <deque>
+
+namespace selvedge::verify {
+
+/// Executes the launches of a variant, one after the other, with the sizes of
+/// LaunchTrials.h: as large as a budget of work allows, then others until every
+/// operation has been executed.
+class VariantRuns {
+public:
+  using Launches = llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>>;
+
+  /// `programs`: what each kernel is compared with; null for nothing.
+  VariantRuns(sm::VariantOp variant, Launches launches,
+              llvm::ArrayRef<const ProgramSinks *> programs);
+
+  mlir::LogicalResult run();
+  /// What has not been executed, after run(): the place of the operation, and
+  /// words.
+  using Remark = std::pair<mlir::Location, std::string>;
+  llvm::ArrayRef<Remark> getRemarks() const { return remarks; }
+
+private:
+  /// Executes a trial with one of `parts` equal parts of the work that is left.
+  Outcome execute(const LaunchTrial &trial, unsigned parts);
+  Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
+                    uint64_t limit);
+  mlir::LogicalResult runUsual();
+  mlir::LogicalResult runFurther();
+  mlir::Operation *findUnreached();
+
+  sm::VariantOp variant;
+  Launches launches;
+  std::deque<KernelRuns> kernels;
+  uint64_t work = 0, maxWork = 0;
+  llvm::SmallVector<Remark> remarks;
+};
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_VARIANTRUNS_H
