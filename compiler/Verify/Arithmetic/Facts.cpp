@@ -246,7 +246,8 @@ bool excludes(Value condition, const Fact &fact) {
       return true;
     SmallVector<Value> parts;
     conjuncts(condition, [&](Value part) { parts.push_back(part); });
-    return excludeTogether(parts, fact);
+    if (excludeTogether(parts, fact))
+      return true;
   }
   return isSame(condition, fact.predicate) ||
          impliesLimit(condition, fact.predicate) ||
@@ -303,8 +304,7 @@ std::optional<State> stateAt(const Facts &facts, Value predicate) {
   auto least = llvm::find_if(facts, [&](const Fact &fact) {
     return impliesLimit(fact.predicate, predicate);
   });
-  return least == facts.end() ? std::nullopt
-                              : stateAt(facts, least->predicate);
+  return least == facts.end() ? std::nullopt : stateAt(facts, least->predicate);
 }
 
 /// Whether each of `few` is one of `arms`.
