@@ -6,6 +6,7 @@
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <limits>
 
@@ -33,6 +34,7 @@ public:
     });
     if (result.wasInterrupted())
       return failure();
+    program.walk([&](scf::ForOp loop) { zeroBounds(loop); });
     program.walk([&](LoadOp load) { leaveUntested(load); });
     noteAccesses();
     return success();
@@ -64,6 +66,8 @@ private:
   }
 
   static std::string nameOf(Operation *op) {
+    if (isa<scf::ForOp>(op))
+      return "bound of a loop";
     if (auto reduce = dyn_cast<ReduceOp>(op))
       return ("reduction (" + stringifyCombine(reduce.getKind()) + ")").str();
     return "dot over " +
@@ -204,6 +208,22 @@ private:
     return narrowed;
   }
 
+  /// How often a loop runs must not depend on any bits: a bound that does not
+  /// exist is made of zeros. What the loop makes of it is absent.
+  void zeroBounds(scf::ForOp loop) {
+    llvm::DenseSet<Operation *> loads;
+    for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
+      loadsOf(bound, loads);
+    for (Operation *op : loads) {
+      auto load = cast<LoadOp>(op);
+      if (load.getPresence().empty())
+        continue;
+      load.setFill(Fill::Zero);
+      demands.try_emplace(load, loop);
+      llvm::append_range(zeroWhere[load], load.getPresence());
+    }
+  }
+
   /// Predicates of what lies in memory for which nobody demands a zero, as what
   /// becomes of the lanes is removed later: scores of keys that are not valid.
   void leaveUntested(LoadOp load) {
@@ -324,7 +344,7 @@ private:
   ProgramOp program;
   bool votes;
   NoteIds ids;
-  /// The product or sum that demanded a load's zero fill first.
+  /// The product, sum or loop that demanded a load's zero fill first.
   DenseMap<Operation *, Operation *> demands;
   /// The predicates where a load must be zero when they are false.
   DenseMap<Operation *, SmallVector<Value>> zeroWhere;

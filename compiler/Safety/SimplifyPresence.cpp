@@ -80,6 +80,14 @@ bool isBlockInside(Value index, Value bound) {
   return false;
 }
 
+/// What a compare of a number with itself gives; none for other compares.
+std::optional<bool> comparedWithItself(arith::CmpIOp compare) {
+  if (analysis::source(compare.getLhs()) != analysis::source(compare.getRhs()))
+    return std::nullopt;
+  return arith::applyCmpPredicate(compare.getPredicate(), APInt(32, 0),
+                                  APInt(32, 0));
+}
+
 bool isTrue(Value v) {
   if (v.getDefiningOp<KnownOp>())
     return true;
@@ -95,6 +103,8 @@ bool isTrue(Value v) {
   auto compare = v.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
+  if (std::optional<bool> same = comparedWithItself(compare))
+    return *same;
   if (compare.getPredicate() == arith::CmpIPredicate::slt &&
       isBlockInside(compare.getLhs(), compare.getRhs()))
     return true;
@@ -124,11 +134,7 @@ bool isFalse(Value v) {
   if (auto both = dyn_cast_or_null<arith::AndIOp>(def))
     return isFalse(both.getLhs()) || isFalse(both.getRhs());
   auto compare = dyn_cast_or_null<arith::CmpIOp>(def);
-  return compare &&
-         analysis::source(compare.getLhs()) ==
-             analysis::source(compare.getRhs()) &&
-         !arith::applyCmpPredicate(compare.getPredicate(), APInt(32, 0),
-                                   APInt(32, 0));
+  return compare && comparedWithItself(compare) == false;
 }
 
 /// A product that no lane enters adds nothing.

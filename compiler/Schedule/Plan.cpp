@@ -21,6 +21,9 @@ struct Candidate {
   int64_t laneWarps = 0;
   /// Steps of axes that each thread holds completely.
   int64_t local = 16;
+  /// Elements of a block that no product has at most; 0: as many as threads
+  /// share.
+  int64_t most = 0;
 };
 
 /// Rows on all warps: products whose operands stay in registers, reductions
@@ -66,8 +69,11 @@ constexpr int64_t elementwiseWords = 64;
 constexpr int64_t mostRegisters = 2048;
 /// Where no other fits: what registers do not hold goes to local memory.
 constexpr Candidate lastCandidates[] = {
-    {64, 16, 16, 4},       {32, 16, 16, 2},       {16, 16, 16, 1},
-    {64, 16, 16, 4, 0, 1}, {32, 16, 16, 2, 0, 1}, {16, 16, 16, 1, 0, 1}};
+    {64, 16, 16, 4},          {32, 16, 16, 2},
+    {16, 16, 16, 1},          {64, 16, 16, 4, 0, 1},
+    {32, 16, 16, 2, 0, 1},    {16, 16, 16, 1, 0, 1},
+    {64, 16, 16, 4, 0, 1, 1}, {32, 16, 16, 2, 0, 1, 1},
+    {16, 16, 16, 1, 0, 1, 1}};
 
 /// Rows that are read more than once: vectors of 16 bytes that each thread has
 /// in flight, best first. Many hide latency with few threads, so that few rows
@@ -127,6 +133,9 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
   DenseMap<StringAttr, AxisAttr> axes;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
     axes[axis.getName()] = axis;
+  auto atMost = [&](int64_t size) {
+    return c.most ? std::min(size, c.most) : size;
+  };
   for (StringAttr name : group.spreadOrder()) {
     FreeThreads threads = freeThreads(group, name, dists, plan.warps);
     bool isContiguous = group.contiguous.contains(name),
@@ -140,14 +149,14 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
     if (isContiguous && (isOfProduct || threads.lanes.size() == allLanes)) {
       if (!isOfProduct)
         size = isBlock
-                   ? c.cols
+                   ? atMost(c.cols)
                    : padded(extent, adjacentOf(extent), threads.lanes.size());
       group.laneWarps = shareLanes(size, c.laneWarps ? c.laneWarps : c.warps);
     } else if (!isOfProduct) {
       int64_t shared = int64_t(1) << threads.bits();
       // A block of one row where nothing is left to share it.
       size = !isBlock ? padded(extent, 1, threads.bits())
-             : threads.bits() > 0 || ofKernel.contains(name) ? shared
+             : threads.bits() > 0 || ofKernel.contains(name) ? atMost(shared)
                                                              : c.local;
     }
     dists[name] = spread(group, name, size, threads, plan.warps, /*vector=*/8);
@@ -211,48 +220,51 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
   return plan;
 }
 
-/// Registers per thread of the largest tile that `layouts` spread, in words.
-int64_t largestTile(KernelOp kernel, KernelLayouts &layouts,
-                    const KernelPlan &plan, const Candidate &c) {
+/// The larger of what is in `largest` and `count` elements per thread of an
+/// operation's tile.
+void keepLargest(LargestTile &largest, Operation *op, Type type,
+                 ArrayRef<StringAttr> axes, int64_t count) {
+  int64_t width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  int64_t words = count * std::max<int64_t>(width, 16) / 32;
+  if (words > largest.words)
+    largest = {op, SmallVector<StringAttr>(axes), words};
+}
+
+/// The largest tile that `layouts` spread.
+LargestTile largestTile(KernelOp kernel, KernelLayouts &layouts,
+                        const KernelPlan &plan, const Candidate &c) {
   shareContiguous(layouts, plan.sizes, c.laneWarps ? c.laneWarps : c.warps);
   SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
-  int64_t largest = 0;
-  auto visit = [&](Value value) {
-    for (unsigned g : layouts.neededIn(value)) {
-      int64_t width =
-          getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
-      largest = std::max(largest, registersOf(value.getType(), dists[g]) *
-                                      std::max<int64_t>(width, 16) / 32);
-    }
-  };
+  LargestTile largest;
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())
-      if (isTile(result.getType()))
-        visit(result);
+      if (Type type = result.getType(); isTile(type))
+        for (unsigned g : layouts.neededIn(result))
+          keepLargest(largest, op, type, axesOf(type),
+                      registersOf(type, dists[g]));
   });
   return largest;
 }
 
-/// Elements per thread of the largest store of a value that lacks axes of its
-/// indices, in words: each has code of its own.
-int64_t largestRepeatedStore(KernelOp kernel, KernelLayouts &layouts,
-                             const KernelPlan &plan) {
+/// The largest store of a value that lacks axes of its indices: each element
+/// has code of its own.
+LargestTile largestRepeatedStore(KernelOp kernel, KernelLayouts &layouts,
+                                 const KernelPlan &plan) {
   SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
-  int64_t largest = 0;
+  LargestTile largest;
   kernel.walk([&](StoreOp store) {
     llvm::SmallSetVector<StringAttr, 4> axes;
     for (Value index : store.getIndices())
       axes.insert_range(axesOf(index.getType()));
-    if (axes.size() == axesOf(store.getValue().getType()).size())
+    Type type = store.getValue().getType();
+    if (axes.size() == axesOf(type).size())
       return;
     const AxisDists &own = dists[layouts.placeOf(store)];
     int64_t count = 1;
     for (StringAttr axis : axes)
       if (auto dist = own.find(axis); dist != own.end())
         count *= dist->second.getNumRegs();
-    int64_t width = getElementTypeOrSelf(store.getValue().getType())
-                        .getIntOrFloatBitWidth();
-    largest = std::max(largest, count * std::max<int64_t>(width, 16) / 32);
+    keepLargest(largest, store, type, axes.getArrayRef(), count);
   });
   return largest;
 }
@@ -288,18 +300,13 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
   // Loops run one after the other and share registers and buffers; what is
   // outside of loops (null) lives as long as any of them.
   llvm::MapVector<Operation *, int64_t> registersOf, smemOf;
-  int64_t mostInSum = 0, mostInCopy = 0;
-  auto keepLargest = [](int64_t &most, Operation *&largest, int64_t size,
-                        Operation *op) {
-    if (size > most) {
-      most = size;
-      largest = op;
-    }
-  };
+  int64_t mostInCopy = 0;
   kernel.walk([&](DotOp dot) {
     Operation *loop = dot->getParentOfType<scf::ForOp>();
-    registersOf[loop] += elements(dot.getType(), plan) / threads;
-    keepLargest(mostInSum, plan.largestSum, elements(dot.getType(), plan), dot);
+    Type type = dot.getType();
+    int64_t count = elements(type, plan) / threads;
+    registersOf[loop] += count;
+    keepLargest(plan.largest, dot, type, axesOf(type), count);
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
       if (!load || !isCopyableOperand(load)) {
@@ -308,7 +315,10 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
         Operation *place = load->getParentOfType<scf::ForOp>();
         int64_t bytes = (place ? 2 : 1) * 2 * elements(load.getType(), plan);
         smemOf[place] += bytes;
-        keepLargest(mostInCopy, plan.largestCopy, bytes, load);
+        if (bytes > mostInCopy) {
+          mostInCopy = bytes;
+          plan.largestCopy = load;
+        }
       }
     }
   });
@@ -513,18 +523,22 @@ struct Ranking {
     estimate(kernel, plan, target, useWarpgroups);
     std::string words = planWords(kernel, plan),
                 excess = excessWords(plan, target);
-    int64_t largest = layouts.hasDot() && layouts.isSimple()
-                          ? 0
-                          : largestTile(kernel, layouts, plan, candidate);
-    largest = std::max(largest, largestRepeatedStore(kernel, layouts, plan));
+    LargestTile largest = largestRepeatedStore(kernel, layouts, plan);
+    if (!layouts.hasDot() || !layouts.isSimple())
+      if (LargestTile tile = largestTile(kernel, layouts, plan, candidate);
+          tile.words > largest.words)
+        largest = tile;
     if (layouts.hasDot()) {
-      plan.registers += largest;
+      plan.registers += largest.words;
       plan.smemBytes += movedBytes(kernel, layouts, plan);
       excess = excessWords(plan, target);
-    } else if (largest > elementwiseWords) {
-      plan.registers = largest + registerOverhead;
-      excess = std::to_string(largest) + " registers per thread for a tile";
+    } else if (largest.words > elementwiseWords) {
+      plan.registers = largest.words + registerOverhead;
+      excess =
+          std::to_string(largest.words) + " registers per thread for a tile";
     }
+    if (largest.words > plan.largest.words)
+      plan.largest = largest;
     if (int64_t bytes = plan.smemBytes + exchangedBytes(kernel, layouts, plan);
         bytes > target.smemBytesPerBlock) {
       plan.smemBytes = bytes;
@@ -566,9 +580,10 @@ std::string excessForWarpgroups(KernelOp kernel, KernelLayouts &layouts,
 }
 
 /// `64 x 512 (i x DV)`.
-static std::string tileWords(Type type, const KernelPlan &plan) {
+static std::string tileWords(ArrayRef<StringAttr> axes,
+                             const KernelPlan &plan) {
   std::string sizes, names;
-  for (StringAttr axis : axesOf(type)) {
+  for (StringAttr axis : axes) {
     StringRef by = sizes.empty() ? "" : " x ";
     sizes += (by + Twine(plan.sizes.lookup(axis))).str();
     names += (by + axis.getValue()).str();
@@ -580,7 +595,7 @@ static std::string tileWords(Type type, const KernelPlan &plan) {
 static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
                                 const TargetInfo &target) {
   bool isShared = least.smemBytes > target.smemBytesPerBlock;
-  if (isShared ? !least.largestCopy : !least.largestSum)
+  if (isShared ? !least.largestCopy : !least.largest.op)
     return kernel.emitOpError("has no plan: no candidate block sizes fit the "
                               "registers and shared memory of the target");
   if (isShared) {
@@ -590,13 +605,13 @@ static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
            << least.smemBytes << " of " << target.smemBytesPerBlock
            << " bytes of shared memory, most of all '"
            << kernel.getTensorArgOf(load.getTensor()).getName().getValue()
-           << "' with a tile of " << tileWords(load.getType(), least);
+           << "' with a tile of " << tileWords(axesOf(load.getType()), least);
   }
-  auto dot = cast<DotOp>(least.largestSum);
-  return dot.emitOpError("has no plan: with the least blocks results take ")
+  return least.largest.op->emitOpError(
+             "has no plan: with the least blocks results take ")
          << least.registers << " registers per thread, of which even spilled "
          << mostRegisters << " are too many, most of all a tile of "
-         << tileWords(dot.getType(), least);
+         << tileWords(least.largest.axes, least);
 }
 
 FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,

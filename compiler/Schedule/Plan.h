@@ -8,6 +8,14 @@
 
 namespace selvedge::schedule {
 
+/// A tile that takes registers: the operation that makes or stores it, and
+/// words per thread.
+struct LargestTile {
+  mlir::Operation *op = nullptr;
+  llvm::SmallVector<mlir::StringAttr> axes;
+  int64_t words = 0;
+};
+
 /// Sizes that the plan binds for one kernel.
 struct KernelPlan {
   /// Size of every axis.
@@ -17,8 +25,9 @@ struct KernelPlan {
   /// Estimates: 32-bit registers per thread, those that the schedule leaves to
   /// one, bytes of shared memory.
   int64_t registers = 0, registerLimit = 0, smemBytes = 0;
-  /// What takes most of them: a product's result, a tile in shared memory.
-  mlir::Operation *largestSum = nullptr, *largestCopy = nullptr;
+  /// What takes most registers, and the tile that takes most shared memory.
+  LargestTile largest;
+  mlir::Operation *largestCopy = nullptr;
 
   /// Registers that the estimate leaves free.
   int64_t room() const { return registerLimit - registers; }

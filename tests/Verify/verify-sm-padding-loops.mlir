@@ -191,3 +191,71 @@ sm.kernel @carried args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"y">] warps
   }
   sm.return
 }
+
+// -----
+
+// as many steps as a number says that is zero where it is not loaded
+#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#i = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+!ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
+!bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
+sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
+^bb0(%K: i32, %a: !tile.tensor<2, bf16>, %b: !tile.tensor<2, bf16>, %c: !tile.tensor<2, f32>):
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %f0 = arith.constant 0.0 : f32
+  %as = sm.alloc : !ab
+  %bs = sm.alloc : !bb
+  %i = sm.range %zero : tensor<16xi32, #wi>
+  %j = sm.range %zero : tensor<16xi32, #wj>
+  %k = sm.range %zero : tensor<16xi32, #ck>
+  %acc = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
+  %p = arith.cmpi slt, %zero, %K : i32
+  sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : i1) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+  sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+  %s = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
+  %rows = sm.reduce max %s over "j" : tensor<16x16xf32, #ij> -> tensor<16xf32, #i>
+  %top = sm.reduce max %rows over "i" : tensor<16xf32, #i> -> f32
+  %bound = arith.fptosi %top : f32 to i32
+  scf.for %t = %zero to %bound step %step : i32 {
+  }
+  sm.return
+}
+
+// -----
+
+// that is anything there
+#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#i = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+!ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
+!bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
+sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
+^bb0(%K: i32, %a: !tile.tensor<2, bf16>, %b: !tile.tensor<2, bf16>, %c: !tile.tensor<2, f32>):
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %f0 = arith.constant 0.0 : f32
+  %as = sm.alloc : !ab
+  %bs = sm.alloc : !bb
+  %i = sm.range %zero : tensor<16xi32, #wi>
+  %j = sm.range %zero : tensor<16xi32, #wj>
+  %k = sm.range %zero : tensor<16xi32, #ck>
+  %acc = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
+  // expected-note @below {{lanes are absent where this is false}}
+  %p = arith.cmpi slt, %zero, %K : i32
+  sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : i1) garbage [0] to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+  sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+  %s = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
+  %rows = sm.reduce max %s over "j" : tensor<16x16xf32, #ij> -> tensor<16xf32, #i>
+  %top = sm.reduce max %rows over "i" : tensor<16xf32, #i> -> f32
+  %bound = arith.fptosi %top : f32 to i32
+  // expected-error @below {{expects no loop bound that is garbage at an absent lane}}
+  scf.for %t = %zero to %bound step %step : i32 {
+  }
+  sm.return
+}

@@ -298,16 +298,24 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
     for (const Fact &fact : arm) {
       if (ended(fact))
         continue;
-      const Fact *same = factAt(other, fact.predicate);
+      // What the other arm holds there.
+      std::optional<State> beside;
+      bool isTotal = fact.isTotal(), isEither = false;
+      for (const Fact &same : other) {
+        if (!isSame(same.predicate, fact.predicate))
+          continue;
+        beside = beside ? join(*beside, same.state) : same.state;
+        isTotal &= same.isTotal();
+        isEither |= hasSameArms(same, fact);
+      }
       State constant = stateOfConstant(otherArm);
-      State beside = same                         ? same->state
-                     : constant == State::Garbage ? State::Determined
-                                                  : constant;
-      State state = join(fact.state, beside);
-      Fact taken{fact.predicate, state, fact.origin, fact.within};
-      taken.inAllArms =
-          fact.isTotal() && (same ? same->isTotal() : constant == fact.state);
-      if (!same)
+      if (!beside) {
+        isTotal &= constant == fact.state;
+        beside = constant == State::Garbage ? State::Determined : constant;
+      }
+      State state = join(fact.state, *beside);
+      Fact taken{fact.predicate, state, fact.origin, fact.within, isTotal};
+      if (!isEither)
         taken.within.push_back({condition, holds});
       if (fact.origin == Origin::Absent || isTelling(state))
         addFact(result, taken);

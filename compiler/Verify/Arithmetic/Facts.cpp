@@ -246,7 +246,8 @@ bool excludes(Value condition, const Fact &fact) {
       return true;
     SmallVector<Value> parts;
     conjuncts(condition, [&](Value part) { parts.push_back(part); });
-    return excludeTogether(parts, fact);
+    if (excludeTogether(parts, fact))
+      return true;
   }
   return isSame(condition, fact.predicate) ||
          impliesLimit(condition, fact.predicate) ||
@@ -289,43 +290,73 @@ const Fact *factAt(const Facts &facts, Value predicate) {
 }
 
 std::optional<State> stateAt(const Facts &facts, Value predicate) {
-  const Fact *fact = factAt(facts, predicate);
+  std::optional<State> state;
+  for (const Fact &fact : facts) {
+    if (!isSame(fact.predicate, predicate))
+      continue;
+    State known =
+        fact.isTotal() ? fact.state : join(fact.state, State::Determined);
+    state = state ? join(*state, known) : known;
+  }
+  if (state)
+    return state;
   // Where a limit is passed so is the least of several.
-  if (!fact)
-    fact = llvm::find_if(facts, [&](const Fact &known) {
-      return impliesLimit(known.predicate, predicate);
-    });
-  if (fact == facts.end())
-    return std::nullopt;
-  return fact->isTotal() ? fact->state : join(fact->state, State::Determined);
+  auto least = llvm::find_if(facts, [&](const Fact &fact) {
+    return impliesLimit(fact.predicate, predicate);
+  });
+  return least == facts.end() ? std::nullopt : stateAt(facts, least->predicate);
 }
 
-bool addFact(Facts &facts, Fact fact) {
-  auto isKnown = [](ArrayRef<Arm> arms, const Arm &arm) {
+/// Whether each of `few` is one of `arms`.
+static bool areAmong(ArrayRef<Arm> few, ArrayRef<Arm> arms) {
+  return llvm::all_of(few, [&](const Arm &arm) {
     return llvm::any_of(arms, [&](const Arm &other) {
       return arm.holds == other.holds && isSame(arm.condition, other.condition);
     });
-  };
+  });
+}
+
+bool hasSameArms(const Fact &a, const Fact &b) {
+  return areAmong(a.within, b.within) && areAmong(b.within, a.within);
+}
+
+/// Makes one fact of two about the same predicate; returns whether `known`
+/// changed.
+static bool merge(Fact &known, const Fact &fact) {
+  // Without an arm the fact speaks of more lanes, whose contents are unknown.
+  size_t arms = known.within.size();
+  bool wasTotal = known.isTotal(), areTotal = wasTotal && fact.isTotal();
+  llvm::erase_if(known.within,
+                 [&](const Arm &arm) { return !areAmong(arm, fact.within); });
+  bool isSameSet = known.within.size() == arms && fact.within.size() == arms;
+  State state = join(known.state, fact.state);
+  if (!isSameSet && !areTotal)
+    state = join(state, State::Determined);
+  Origin origin = std::min(known.origin, fact.origin);
+  bool changed = known.within.size() != arms || state != known.state ||
+                 origin != known.origin;
+  known.state = state;
+  known.origin = origin;
+  known.inAllArms = areTotal;
+  return changed || wasTotal != known.isTotal();
+}
+
+bool addFact(Facts &facts, Fact fact) {
+  // Nested choices would double their number with each.
+  constexpr size_t maxFacts = 4;
+  Fact *last = nullptr;
+  size_t count = 0;
   for (Fact &known : facts) {
     if (!isSame(known.predicate, fact.predicate))
       continue;
-    // Without an arm the fact speaks of more lanes, whose contents are unknown.
-    size_t arms = known.within.size();
-    bool wasTotal = known.isTotal(), areTotal = wasTotal && fact.isTotal();
-    llvm::erase_if(known.within,
-                   [&](const Arm &arm) { return !isKnown(fact.within, arm); });
-    bool isSameSet = known.within.size() == arms && fact.within.size() == arms;
-    State state = join(known.state, fact.state);
-    if (!isSameSet && !areTotal)
-      state = join(state, State::Determined);
-    Origin origin = std::min(known.origin, fact.origin);
-    bool changed = known.within.size() != arms || state != known.state ||
-                   origin != known.origin;
-    known.state = state;
-    known.origin = origin;
-    known.inAllArms = areTotal;
-    return changed || wasTotal != known.isTotal();
+    if (areAmong(known.within, fact.within) ||
+        areAmong(fact.within, known.within))
+      return merge(known, fact);
+    last = &known;
+    ++count;
   }
+  if (count == maxFacts)
+    return merge(*last, fact);
   facts.push_back(fact);
   return true;
 }

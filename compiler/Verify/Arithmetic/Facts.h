@@ -111,15 +111,19 @@ bool excludes(mlir::ValueRange presence, const Fact &fact);
 void conjuncts(mlir::Value condition,
                llvm::function_ref<void(mlir::Value)> visit);
 
-/// The fact about `predicate`; null where there is none.
+/// A fact about `predicate`; null where there is none.
 const Fact *factAt(const Facts &facts, mlir::Value predicate);
 
-/// State of the fact about `predicate`; none where the value has none. Arms
-/// leave lanes that exist: what those hold is not known.
+/// Common state of the facts about `predicate`; none where the value has none.
+/// Arms leave lanes that exist: what those hold is not known.
 std::optional<State> stateAt(const Facts &facts, mlir::Value predicate);
 
-/// Adds a fact; two facts about one predicate keep their common state, or
-/// Garbage. Returns whether anything changed.
+/// Whether two facts speak of the same arms.
+bool hasSameArms(const Fact &a, const Fact &b);
+
+/// Adds a fact. Of one predicate there may be several, each of other arms; a
+/// fact of some arms and one of fewer become one, with the fewer arms and the
+/// common state. Returns whether anything changed.
 bool addFact(Facts &facts, Fact fact);
 
 /// The fact of what mixes the lanes of the axes `over`: arms that tell these

@@ -116,6 +116,10 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
     system.define(q);
     if (mode == Rounding::Down)
       system.define(a - q);
+  } else if (isInRange(a, 32)) {
+    // No quotient is further from 0 than what is divided.
+    system.define(q - minInt);
+    system.define(maxInt - q);
   }
   // Division by the same number keeps an order, which is no matter of linear
   // reasoning.

@@ -32,6 +32,15 @@ LogicalResult SmPadding::demandPresent(Operation *op, Value v,
   return success();
 }
 
+LogicalResult SmPadding::demandNoGarbage(Operation *op, Value v,
+                                         const Twine &what) {
+  for (const Fact &fact : of(v))
+    if (fact.origin == Origin::Absent && fact.state == State::Garbage)
+      return refuse(op, fact.predicate,
+                    "no " + what + " that is garbage at an absent lane");
+  return success();
+}
+
 LogicalResult SmPadding::visit(Block &block, bool check) {
   for (Operation &op : block)
     if (failed(visit(op, check)))

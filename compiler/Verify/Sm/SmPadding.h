@@ -43,6 +43,11 @@ private:
   mlir::LogicalResult demandPresent(mlir::Operation *op, mlir::Value v,
                                     mlir::ValueRange presence,
                                     const mlir::Twine &what);
+  /// An error where `v`, which decides what is executed, may be any bits. It
+  /// may depend on what does not exist as long as memory does not tell: a
+  /// number that is zero where it was not loaded.
+  mlir::LogicalResult demandNoGarbage(mlir::Operation *op, mlir::Value v,
+                                      const mlir::Twine &what);
 
   mlir::LogicalResult visit(mlir::Block &block, bool check);
   mlir::LogicalResult visit(mlir::Operation &op, bool check);

@@ -164,8 +164,8 @@ Facts SmPadding::joinArms(Facts a, Value resultA, ArrayRef<Value> claimedByA,
 }
 
 LogicalResult SmPadding::visitIf(scf::IfOp branch, bool check) {
-  if (check && failed(demandPresent(branch, branch.getCondition(), {},
-                                    "a condition that exists on every path")))
+  if (check &&
+      failed(demandNoGarbage(branch, branch.getCondition(), "condition")))
     return failure();
   Memory before = memory;
   SmallVector<Facts> fromThen, fromElse;
@@ -200,8 +200,7 @@ LogicalResult SmPadding::visitTile(scf::WhileOp loop, bool check) {
   scf::ConditionOp test = loop.getConditionOp();
   if (failed(visit(*loop.getBeforeBody(), check)) ||
       (check &&
-       failed(demandPresent(test, test.getCondition(), {},
-                            "a condition that exists for every tile"))))
+       failed(demandNoGarbage(test, test.getCondition(), "condition"))))
     return failure();
   Renaming edges(loop, renamed);
   auto handOn = [&](ValueRange to) {
@@ -313,8 +312,7 @@ LogicalResult SmPadding::merge(scf::ForOp loop, SmallVectorImpl<Facts> &heads,
 LogicalResult SmPadding::visitFor(scf::ForOp loop, bool check) {
   for (Value bound :
        {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
-    if (check &&
-        failed(demandPresent(loop, bound, {}, "loop bounds that always exist")))
+    if (check && failed(demandNoGarbage(loop, bound, "loop bound")))
       return failure();
   Renaming edges(loop, renamed);
   for (auto [init, argument] :

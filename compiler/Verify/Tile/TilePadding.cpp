@@ -261,7 +261,7 @@ private:
       for (Value bound :
            {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
         for (const Fact &fact : of(bound))
-          if (isGarbage(fact))
+          if (fact.origin == Origin::Absent && fact.state == State::Garbage)
             return refuse(loop, fact,
                           "no loop bound that is garbage at an absent lane");
     for (auto [init, argument] :
