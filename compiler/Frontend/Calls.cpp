@@ -70,14 +70,7 @@ bool Elaborator::isDot(const Expr &e) const {
 
 Val Elaborator::evalCall(const Expr &e) {
   if (e.name == "super") {
-    const FnDecl *current = frames.back().fn;
-    const FnDecl *next = nullptr;
-    if (current)
-      for (const auto &[name, definitions] : functions)
-        for (size_t i = 0; i + 1 < definitions.size(); ++i)
-          if (definitions[i] == current)
-            next = definitions[i + 1];
-    if (next)
+    if (const FnDecl *next = overridden())
       return inlineFn(e, *next);
     diags.error(e.loc, "'super' needs a function that overrides another one",
                 "it belongs into an op with 'extends'");
@@ -114,23 +107,50 @@ Val Elaborator::evalCall(const Expr &e) {
   return Val::error();
 }
 
+const FnDecl *Elaborator::overridden() const {
+  if (const FnDecl *current = frames.back().fn)
+    for (const auto &[name, definitions] : functions)
+      for (size_t i = 0; i + 1 < definitions.size(); ++i)
+        if (definitions[i] == current)
+          return definitions[i + 1];
+  return nullptr;
+}
+
 Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn) {
-  constexpr size_t kDepth = 32;
-  if (e.args.size() != fn.params.size()) {
-    expectArgs(e, fn.params.size(), "");
-    diags.note(fn.loc, "the function is defined here");
+  if (fn.isView) {
+    diags.error(e.loc, "expects indices after the view '" + fn.name + "'",
+                "write '" + fn.name + "[...]'");
     return Val::error();
+  }
+  if (!bindCall(e, fn, e.args))
+    return Val::error();
+  Val result = eval(*fn.body);
+  frames.pop_back();
+  return result;
+}
+
+bool Elaborator::bindCall(const Expr &e, const FnDecl &fn,
+                          ArrayRef<ExprPtr> args) {
+  constexpr size_t kDepth = 32;
+  if (args.size() != fn.params.size()) {
+    bool isOne = fn.params.size() == 1;
+    StringRef what = fn.isView ? (isOne ? " index" : " indices")
+                               : (isOne ? " argument" : " arguments");
+    diags.error(e.loc, "expects " + Twine(fn.params.size()) + what + " of '" +
+                           fn.name + "', but got " + Twine(args.size()));
+    diags.note(fn.loc, "the " + fn.word() + " is defined here");
+    return false;
   }
   if (frames.size() > kDepth) {
     diags.error(e.loc,
                 "expects at most " + Twine(kDepth) + " calls inside each other",
                 "functions are inlined and cannot call themselves");
-    return Val::error();
+    return false;
   }
   Frame frame;
   frame.fn = &fn;
   frame.scopes.emplace_back();
-  for (auto [name, arg] : llvm::zip(fn.params, e.args)) {
+  for (auto [name, arg] : llvm::zip(fn.params, args)) {
     auto variable = std::make_unique<Variable>();
     variable->value = eval(*arg);
     if (variable->value.is(Val::Kind::Softmax)) {
@@ -140,9 +160,7 @@ Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn) {
     frame.scopes.back()[name] = std::move(variable);
   }
   frames.push_back(std::move(frame));
-  Val result = eval(*fn.body);
-  frames.pop_back();
-  return result;
+  return true;
 }
 
 Val Elaborator::callMath(const Expr &e) {

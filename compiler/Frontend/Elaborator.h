@@ -113,6 +113,8 @@ private:
   Val evalCondition(const Expr &e, llvm::StringRef what,
                     llvm::StringRef inClause = "");
   Val evalWhere(const Expr &e);
+  /// The predicates that a condition consists of.
+  llvm::SmallVector<mlir::Value> termsOf(llvm::SMLoc loc, const Val &condition);
   Val applyWhere(llvm::SMLoc loc, const Val &value, const Val &condition);
   Val evalElse(const Expr &e);
   Val evalIf(const Expr &e);
@@ -150,6 +152,10 @@ private:
   // Calls.cpp
   Val evalCall(const Expr &e);
   Val inlineFn(const Expr &e, const FnDecl &fn);
+  /// Enters a frame in which the parameters of `fn` are `args`; none on error.
+  bool bindCall(const Expr &e, const FnDecl &fn, llvm::ArrayRef<ExprPtr> args);
+  /// What the function that is being inlined overrides; null for nothing.
+  const FnDecl *overridden() const;
   Val callMath(const Expr &e);
   Val callMinMax(const Expr &e);
   Val callSelect(const Expr &e);
@@ -176,6 +182,13 @@ private:
   mlir::Value indexValue(llvm::SMLoc loc, const Val &index, PredSet &preds);
   void addValidity(Access &access);
   Val load(llvm::SMLoc loc, Access &access);
+
+  // Views.cpp
+  const FnDecl *findView(llvm::StringRef name) const;
+  void checkViews();
+  Val evalView(const Expr &e, const FnDecl &view);
+  /// What a view says of the elements that its body loads.
+  void addViewTerms(Access &access) const;
 
   // Slips.cpp
   /// Warns of an index that is hardly meant.
@@ -265,6 +278,8 @@ private:
   std::unique_ptr<FoldCheck> folds;
   /// Softmax states that no variable owns yet.
   std::vector<std::unique_ptr<Variable>> newStates;
+  /// Conditions of the views that are being expanded.
+  PredSet viewTerms;
   unsigned steps = 0;
   unsigned evalDepth = 0;
   /// `valid` or `where`: what locations are named while one is elaborated.
