@@ -71,13 +71,20 @@ struct Stmt {
   std::vector<Stmt> elseBody; ///< If
 };
 
-/// A function: `fn f(x) = e;` or, inside an op, the hook `f(x) = e;`.
+/// A function: `fn f(x) = e;` or, inside an op, the hook `f(x) = e;`. A view is
+/// one that is called with brackets: `view v[i] = e valid condition;`.
 struct FnDecl {
   llvm::SMLoc loc;
   llvm::StringRef name;
   std::vector<llvm::StringRef> params;
   ExprPtr body;
   bool isHook = false;
+  bool isView = false;
+  /// View: where its elements exist; null for wherever the body does.
+  ExprPtr valid;
+
+  /// What it is, for messages.
+  llvm::StringRef word() const { return isView ? "view" : "function"; }
 };
 
 struct KernelDecl {

@@ -236,6 +236,13 @@ void Elaborator::collectFunctions() {
         continue;
       }
       auto &definitions = functions[fn.name];
+      if (!definitions.empty() && definitions.back()->isView != fn.isView) {
+        diags.error(definitions.back()->loc, "expects a " + fn.word() +
+                                                 ", as what it overrides is, "
+                                                 "but got a " +
+                                                 definitions.back()->word());
+        diags.note(fn.loc, "the " + fn.word() + " that it overrides");
+      }
       if (!definitions.empty() &&
           definitions.back()->params.size() != fn.params.size()) {
         diags.error(definitions.back()->loc,
@@ -257,10 +264,11 @@ void Elaborator::collectFunctions() {
         names.push_back(baseFn.name);
       std::string hint = didYouMean(fn.name, names);
       diags.error(fn.loc,
-                  "op '" + chain[i + 1]->name + "' has no function '" +
+                  "op '" + chain[i + 1]->name + "' has no " + fn.word() + " '" +
                       fn.name + "' to override",
-                  hint.empty() ? "write 'fn' before a function of its own"
-                               : hint);
+                  !hint.empty() || fn.isView
+                      ? hint
+                      : "write 'fn' before a function of its own");
     }
   }
   std::map<StringRef, SMLoc> atFile;

@@ -70,14 +70,7 @@ bool Elaborator::isDot(const Expr &e) const {
 
 Val Elaborator::evalCall(const Expr &e) {
   if (e.name == "super") {
-    const FnDecl *current = frames.back().fn;
-    const FnDecl *next = nullptr;
-    if (current)
-      for (const auto &[name, definitions] : functions)
-        for (size_t i = 0; i + 1 < definitions.size(); ++i)
-          if (definitions[i] == current)
-            next = definitions[i + 1];
-    if (next)
+    if (const FnDecl *next = overridden())
       return inlineFn(e, *next);
     diags.error(e.loc, "'super' needs a function that overrides another one",
                 "it belongs into an op with 'extends'");
@@ -119,45 +112,79 @@ Val Elaborator::evalCall(const Expr &e) {
   return Val::error();
 }
 
+const FnDecl *Elaborator::overridden() const {
+  if (const FnDecl *current = frames.back().fn)
+    for (const auto &[name, definitions] : functions)
+      for (size_t i = 0; i + 1 < definitions.size(); ++i)
+        if (definitions[i] == current)
+          return definitions[i + 1];
+  return nullptr;
+}
+
 Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn) {
-  std::vector<Val> args;
-  if (e.args.size() == fn.params.size())
-    for (const ExprPtr &arg : e.args)
-      args.push_back(eval(*arg));
-  return inlineFn(e, fn, std::move(args));
+  if (fn.isView) {
+    diags.error(e.loc, "expects indices after the view '" + fn.name + "'",
+                "write '" + fn.name + "[...]'");
+    return Val::error();
+  }
+  if (!bindCall(e, fn, e.args))
+    return Val::error();
+  return leaveWith(eval(*fn.body));
 }
 
 Val Elaborator::inlineFn(const Expr &e, const FnDecl &fn,
                          std::vector<Val> args) {
-  constexpr size_t kDepth = 32;
-  if (e.args.size() != fn.params.size()) {
-    expectArgs(e, fn.params.size(), "");
-    diags.note(fn.loc, "the function is defined here");
+  if (!bindValues(e, fn, std::move(args)))
     return Val::error();
+  return leaveWith(eval(*fn.body));
+}
+
+Val Elaborator::leaveWith(Val result) {
+  frames.pop_back();
+  return result;
+}
+
+bool Elaborator::bindCall(const Expr &e, const FnDecl &fn,
+                          ArrayRef<ExprPtr> args) {
+  if (args.size() != fn.params.size()) {
+    bool isOne = fn.params.size() == 1;
+    StringRef what = fn.isView ? (isOne ? " index" : " indices")
+                               : (isOne ? " argument" : " arguments");
+    diags.error(e.loc, "expects " + Twine(fn.params.size()) + what + " of '" +
+                           fn.name + "', but got " + Twine(args.size()));
+    diags.note(fn.loc, "the " + fn.word() + " is defined here");
+    return false;
   }
+  std::vector<Val> values;
+  for (const ExprPtr &arg : args) {
+    values.push_back(eval(*arg));
+    if (values.back().is(Val::Kind::Softmax)) {
+      diags.unsupported(arg->loc, "an online softmax as argument");
+      values.back() = Val::error();
+    }
+  }
+  return bindValues(e, fn, std::move(values));
+}
+
+bool Elaborator::bindValues(const Expr &e, const FnDecl &fn,
+                            std::vector<Val> values) {
+  constexpr size_t kDepth = 32;
   if (frames.size() > kDepth) {
     diags.error(e.loc,
                 "expects at most " + Twine(kDepth) + " calls inside each other",
                 "functions are inlined and cannot call themselves");
-    return Val::error();
+    return false;
   }
   Frame frame;
   frame.fn = &fn;
   frame.scopes.emplace_back();
-  for (auto [name, arg, value] :
-       llvm::zip_equal(fn.params, e.args, std::move(args))) {
+  for (auto [name, value] : llvm::zip_equal(fn.params, values)) {
     auto variable = std::make_unique<Variable>();
     variable->value = std::move(value);
-    if (variable->value.is(Val::Kind::Softmax)) {
-      diags.unsupported(arg->loc, "an online softmax as argument");
-      variable->value = Val::error();
-    }
     frame.scopes.back()[name] = std::move(variable);
   }
   frames.push_back(std::move(frame));
-  Val result = eval(*fn.body);
-  frames.pop_back();
-  return result;
+  return true;
 }
 
 Val Elaborator::callMath(const Expr &e) {

@@ -45,7 +45,7 @@ Variable *Elaborator::find(StringRef name) {
 Variable *Elaborator::define(SMLoc loc, StringRef name, Val value,
                              bool isMutable) {
   auto &slot = frames.back().scopes.back()[name];
-  if (slot || lookupSignature(name)) {
+  if (slot || lookupSignature(name) || findView(name)) {
     diags.error(loc, "the name '" + name + "' is taken", "choose another one");
     if (slot)
       return slot.get();
@@ -70,6 +70,9 @@ std::vector<StringRef> Elaborator::visibleNames() const {
     names.push_back(t.decl->name);
   for (const ScalarInfo &s : scalars)
     names.push_back(s.decl->name);
+  for (const auto &[name, definitions] : functions)
+    if (findView(name))
+      names.push_back(name);
   return names;
 }
 

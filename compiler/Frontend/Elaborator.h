@@ -118,6 +118,8 @@ private:
   Val evalCondition(const Expr &e, llvm::StringRef what,
                     llvm::StringRef inClause = "");
   Val evalWhere(const Expr &e);
+  /// The predicates that a condition consists of.
+  llvm::SmallVector<mlir::Value> termsOf(llvm::SMLoc loc, const Val &condition);
   Val applyWhere(llvm::SMLoc loc, const Val &value, const Val &condition);
   Val evalElse(const Expr &e);
   Val evalIf(const Expr &e);
@@ -157,6 +159,13 @@ private:
   Val inlineFn(const Expr &e, const FnDecl &fn);
   /// The same with arguments that are known.
   Val inlineFn(const Expr &e, const FnDecl &fn, std::vector<Val> args);
+  /// Enters a frame in which the parameters of `fn` are `args`; none on error.
+  bool bindCall(const Expr &e, const FnDecl &fn, llvm::ArrayRef<ExprPtr> args);
+  bool bindValues(const Expr &e, const FnDecl &fn, std::vector<Val> values);
+  /// Leaves that frame.
+  Val leaveWith(Val result);
+  /// What the function that is being inlined overrides; null for nothing.
+  const FnDecl *overridden() const;
   Val callMath(const Expr &e);
   Val callMinMax(const Expr &e);
   Val callSelect(const Expr &e);
@@ -201,6 +210,13 @@ private:
   mlir::Value indexValue(llvm::SMLoc loc, const Val &index, PredSet &preds);
   void addValidity(Access &access);
   Val load(llvm::SMLoc loc, Access &access);
+
+  // Views.cpp
+  const FnDecl *findView(llvm::StringRef name) const;
+  void checkViews();
+  Val evalView(const Expr &e, const FnDecl &view);
+  /// What a view says of the elements that its body loads.
+  void addViewTerms(Access &access) const;
 
   // Slips.cpp
   /// Warns of an index that is hardly meant.
@@ -291,6 +307,8 @@ private:
   std::unique_ptr<FoldCheck> folds;
   /// Softmax states that no variable owns yet.
   std::vector<std::unique_ptr<Variable>> newStates;
+  /// Conditions of the views that are being expanded.
+  PredSet viewTerms;
   unsigned steps = 0;
   unsigned evalDepth = 0;
   /// `valid` or `where`: what locations are named while one is elaborated.

@@ -115,7 +115,8 @@ Val Elaborator::evalName(const Expr &e) {
   std::vector<StringRef> names = visibleNames();
   std::string hint = didYouMean(e.name, names);
   if (functions.count(e.name))
-    hint = ("'" + e.name + "' is a function: call it").str();
+    hint = findView(e.name) ? ("'" + e.name + "' is a view: index it").str()
+                            : ("'" + e.name + "' is a function: call it").str();
   else if (tb && tb->isBlock(e.name))
     hint = "a block size may only follow 'by': the plan chooses it";
   diags.error(e.loc, "unknown name '" + e.name + "'", hint);
@@ -142,6 +143,16 @@ Val Elaborator::evalWhere(const Expr &e) {
   return applyWhere(e.loc, value, condition);
 }
 
+SmallVector<Value> Elaborator::termsOf(SMLoc loc, const Val &condition) {
+  if (condition.isError() ||
+      (condition.is(Val::Kind::Bool) && condition.intValue))
+    return {};
+  if (condition.conjuncts.empty() || condition.ssa)
+    return {materialise(loc, condition)};
+  return SmallVector<Value>(condition.conjuncts.begin(),
+                            condition.conjuncts.end());
+}
+
 Val Elaborator::applyWhere(SMLoc loc, const Val &value, const Val &condition) {
   if (value.isError() || condition.isError())
     return Val::error();
@@ -150,12 +161,7 @@ Val Elaborator::applyWhere(SMLoc loc, const Val &value, const Val &condition) {
   Val v = toSsa(loc, value);
   if (v.isError())
     return v;
-  SmallVector<Value> terms(condition.conjuncts.begin(),
-                           condition.conjuncts.end());
-  if (condition.is(Val::Kind::Bool))
-    terms = {materialise(loc, condition)};
-  else if (condition.ssa)
-    terms = {condition.ssa};
+  SmallVector<Value> terms = termsOf(loc, condition);
   // Lanes are removed per point of all axes that the condition mentions.
   SmallVector<StringAttr> axes = axesOfVal(v);
   for (Value term : terms)

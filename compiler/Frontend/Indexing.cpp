@@ -8,6 +8,9 @@ using namespace selvedge::tile;
 namespace selvedge::frontend {
 
 Val Elaborator::evalIndex(const Expr &e) {
+  if (e.args[0]->kind == Expr::Kind::Name)
+    if (const FnDecl *view = findView(e.args[0]->name))
+      return evalView(e, *view);
   Access access;
   if (!resolveAccess(e, access))
     return Val::error();
@@ -21,6 +24,7 @@ Val Elaborator::evalIndex(const Expr &e) {
   if (info.decl->isTemp && !checkTempLoad(e.loc, tensors[access.tensor]))
     return Val::error();
   addValidity(access);
+  addViewTerms(access);
   return load(e.loc, access);
 }
 
@@ -230,10 +234,7 @@ void Elaborator::addValidity(Access &access) {
       (condition.is(Val::Kind::Bool) && condition.intValue))
     return;
   SmallVector<Value> terms(condition.preds.begin(), condition.preds.end());
-  if (condition.conjuncts.empty())
-    terms.push_back(materialise(decl.valid->loc, condition));
-  else
-    terms.append(condition.conjuncts.begin(), condition.conjuncts.end());
+  llvm::append_range(terms, termsOf(decl.valid->loc, condition));
   for (Value term : terms) {
     // An axis that no index has cannot tell which element is meant.
     if (tb->unionOf(access.axes, axesOf(term.getType())) != access.axes) {

@@ -146,7 +146,7 @@ bool Parser::parseImport(FileAst &file) {
 }
 
 bool Parser::unsupportedItem() {
-  for (StringRef word : {"view", "schedule", "launch"}) {
+  for (StringRef word : {"schedule", "launch"}) {
     if (!at(word))
       continue;
     diags.unsupported(peek().loc(), "'" + word + "'");
@@ -378,13 +378,15 @@ bool Parser::parseOpBody(OpDecl &op) {
       ok = parseTemp(op);
     } else if (accept("fn")) {
       ok = parseFn(op.fns, /*isHook=*/false);
+    } else if (accept("view")) {
+      ok = parseView(op);
     } else if (peek().kind == Token::Kind::Name && !isReserved(peek().text) &&
                peek(1).is("(")) {
       ok = parseFn(op.fns, /*isHook=*/true);
     } else if (unsupportedItem()) {
       ok = true;
     } else {
-      errorHere("expects 'kernel', 'temp', 'fn' or a function");
+      errorHere("expects 'kernel', 'temp', 'view', 'fn' or a function");
       take();
     }
     if (!ok) {
@@ -413,9 +415,30 @@ bool Parser::parseFn(std::vector<FnDecl> &fns, bool isHook) {
   FnDecl fn;
   fn.isHook = isHook;
   if (!expectName("the name of the function", fn.name, fn.loc) ||
-      !expect("(", "after the name"))
+      !expect("(", "after the name") || !parseFnParams(fn, ")") ||
+      !expect("=", "before the value of the function") ||
+      !(fn.body = parseExpr()) || !expect(";", "after the function"))
     return false;
-  while (!at(")")) {
+  fns.push_back(std::move(fn));
+  return true;
+}
+
+bool Parser::parseView(OpDecl &op) {
+  FnDecl view;
+  view.isHook = view.isView = true;
+  if (!expectName("the name of the view", view.name, view.loc) ||
+      !expect("[", "after the name") || !parseFnParams(view, "]") ||
+      !expect("=", "before the elements of the view") ||
+      !(view.body = parseExpr()) ||
+      (accept("valid") && !(view.valid = parseLogical())) ||
+      !expect(";", "after the view"))
+    return false;
+  op.fns.push_back(std::move(view));
+  return true;
+}
+
+bool Parser::parseFnParams(FnDecl &fn, StringRef close) {
+  while (!at(close)) {
     SMLoc loc;
     StringRef name;
     if (!expectName("the name of a parameter", name, loc))
@@ -428,12 +451,7 @@ bool Parser::parseFn(std::vector<FnDecl> &fns, bool isHook) {
     if (!accept(","))
       break;
   }
-  if (!expect(")", "after the parameters") ||
-      !expect("=", "before the value of the function") ||
-      !(fn.body = parseExpr()) || !expect(";", "after the function"))
-    return false;
-  fns.push_back(std::move(fn));
-  return true;
+  return expect(close, "after the parameters");
 }
 
 bool Parser::parseKernel(OpDecl &op) {

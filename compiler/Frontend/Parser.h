@@ -53,6 +53,8 @@ private:
   bool parseRequires(OpDecl &op);
   bool parseOpBody(OpDecl &op);
   bool parseFn(std::vector<FnDecl> &fns, bool isHook);
+  bool parseView(OpDecl &op);
+  bool parseFnParams(FnDecl &fn, llvm::StringRef close);
   bool parseKernel(OpDecl &op);
   bool unsupportedItem();
 

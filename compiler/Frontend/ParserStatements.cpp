@@ -86,8 +86,12 @@ bool Parser::parseBlock(std::vector<Stmt> &body) {
 bool Parser::parseStmt(std::vector<Stmt> &body) {
   Stmt stmt;
   stmt.loc = peek().loc();
-  if (at("temp") || at("view") || at("launch") || at("schedule"))
-    return unsupportedItem();
+  if (at("temp") || at("view")) {
+    errorHere("expects a statement", "it belongs to an op, beside kernels");
+    return false;
+  }
+  if (unsupportedItem())
+    return true;
   if (at("let") || at("var")) {
     if (!parseBinding(stmt))
       return false;

@@ -39,6 +39,7 @@ bool Elaborator::buildSignature() {
   for (const OpDecl *op : llvm::reverse(chain))
     for (const RequireDecl &require : op->requirements)
       addPromise(require);
+  checkViews();
   return !diags.hasErrors();
 }
 

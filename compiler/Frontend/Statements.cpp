@@ -157,6 +157,11 @@ void Elaborator::elaborateBinding(const Stmt &stmt) {
 
 void Elaborator::assign(const Stmt &stmt) {
   if (stmt.target->kind == Expr::Kind::Index) {
+    const Expr &base = *stmt.target->args[0];
+    if (base.kind == Expr::Kind::Name && findView(base.name))
+      return diags.error(base.loc,
+                         "cannot store to the view '" + base.name + "'",
+                         "store to the tensor that it stands for");
     if (stmt.kind == Stmt::Kind::Assign)
       return store(stmt);
     return diags.unsupported(stmt.loc, "'+=' to a tensor",

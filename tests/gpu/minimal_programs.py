@@ -21,12 +21,13 @@ def cases(folder):
     for path in sorted(pathlib.Path(folder).glob("*.tile")):
         for line in re.findall(r"^// RUN: .*selvedge run %s (.*)$", path.read_text(), re.M):
             options = dict(re.findall(r"--(op|arch|shape) (\S+)", line))
-            yield path, options.get("op"), options["arch"], options["shape"]
+            fills = re.findall(r"--fill \S+", line)
+            yield path, options.get("op"), options["arch"], " ".join([options["shape"]] + fills)
 
 
 def run(selvedge, device, path, op, arch, shape):
     """Exit status and last line of one program on a device."""
-    command = [selvedge, "run", str(path), "--arch", arch, "--device", device, "--shape", shape, "--poison", "all", "--compare", "ref,clean"]
+    command = [selvedge, "run", str(path), "--arch", arch, "--device", device, "--shape", *shape.split(), "--poison", "all", "--compare", "ref,clean"]
     if op:
         command += ["--op", op]
     try:

@@ -73,6 +73,15 @@ VARIANT_SHAPES = [
 ]
 
 
+# Rows per page, shapes and tables of flash_paged: decode and prefill, garbage behind the last key, pages that there are not. {n} is a length of n pages and a half.
+PAGE_SIZES = [1, 3, 16, 64, 256]
+PAGED_SHAPES = [
+    "--shape B=4,M=1,G=2,R=4,NP=9,MP=6 --fill table=8,0,3,-1,5,2147483647,2,2,7,1,4,-2147483648,6 --fill kv_len={5},0,1,{2}",
+    "--shape B=2,M=200,G=1,R=2,NP=5,MP=4 --fill table=4,0,3,1,-7,99 --fill kv_len={3},{0}",
+    "--shape B=70,M=16,G=2,R=2,NP=40,MP=9 --fill table=39,0,3,1,17,99,4,-1,21,8,8,30,31 --fill kv_len={8},{1},0 --repeat 2",
+]
+
+
 class Group:
     """Cases of one compiled kernel; a case is the options of one line of `run --cases`. The op may be one of a file of `variants` of the template."""
 
@@ -147,6 +156,10 @@ def exact_cases():
     return cases
 
 
+def paged_cases(rows):
+    return [re.sub(r"\{(\d)\}", lambda pages: str(int(pages[1]) * rows + (rows + 1) // 2), shape) for shape in PAGED_SHAPES]
+
+
 def matrix_cases(shapes, dims, large, quick):
     shape = lambda s: "--shape " + ",".join(f"{dim}={extent}" for dim, extent in zip(dims, s))
     cases = [shape(s) for s in shapes]
@@ -166,6 +179,8 @@ def make_groups(archs, quick):
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick) + many))
         for dtype, (d, dv), causal in itertools.product(types, QUICK_HEADS if quick else HEADS, ["false", "true"]):
             groups.append(Group("flash_bwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick)))
+        for (d, dv), rows, causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES, ["false", "true"]):
+            groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows)))
         for (d, dv), window in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128), (59, 59), (256, 256)], WINDOWS[:1] if quick else WINDOWS):
             groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, [flash_case(*s) for s in WINDOW_SHAPES], "gemma"))
         for d, window in itertools.product([128] if quick else [64, 128, 256], [300] if quick else [64, 300, 600]):
