@@ -117,7 +117,7 @@ private:
   Val evalElse(const Expr &e);
   Val evalIf(const Expr &e);
   Val evalZeros(const Expr &e);
-  std::optional<bool> constantCondition(const Expr &e);
+  std::optional<bool> constantCondition(const Expr &e, const Val &v);
   Val convert(llvm::SMLoc loc, const Val &v, mlir::Type to,
               tile::Overflow overflow);
   mlir::StringAttr resolveAxis(const Expr &e, bool create, bool quiet = false);
@@ -153,8 +153,15 @@ private:
   Val callMath(const Expr &e);
   Val callMinMax(const Expr &e);
   Val callSelect(const Expr &e);
+  /// `c ? a : b` per lane, with the presence of the side that is taken.
+  Val selectVal(const Expr &e, const Val &c, const Val &a, const Val &b);
   Val callReduce(const Expr &e);
+  /// The axes that the arguments after the first one name.
+  bool reducedAxes(const Expr &e, const Val &reduced,
+                   llvm::SmallVectorImpl<mlir::StringAttr> &over);
   Val callRel(const Expr &e);
+  Val callAny(const Expr &e);
+  Val callPresent(const Expr &e);
   Val callDot(const Expr &e, const Val *init);
   /// The two numbers of bf16 that a number of f32 is the sum of, but for its
   /// last 8 bits.
@@ -208,9 +215,23 @@ private:
   Val softmaxUpdate(const Expr &e, Variable &state);
   Val softmaxInclude(const Expr &e, Variable &state);
   Val softmaxFinish(const Expr &e, Variable &state);
+  /// The accumulators among the arguments, from position `first` on.
   bool collectAccs(const Expr &e, const Variable &state, mlir::StringAttr over,
-                   llvm::SmallVectorImpl<Variable *> &accs);
+                   llvm::SmallVectorImpl<Variable *> &accs, size_t first = 2);
   Val scoreArgument(const Expr &e, const Variable &state);
+
+  // SoftmaxMerge.cpp
+  Val softmaxMerge(const Expr &e, Variable &state);
+  /// One part per row; `add` joins the part of a weight to what is kept.
+  void mergeRows(mlir::Location l, Variable &state, Variable &acc,
+                 const Val &lse,
+                 llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> add);
+  /// The normalised rows of a part, loaded only where `isThere`.
+  Val mergedOutput(const Expr &e, mlir::Value isThere,
+                   llvm::ArrayRef<mlir::StringAttr> axes);
+  Val callSoftmaxWeight(const Expr &e);
+  mlir::Value compareWithEmpty(mlir::Location l, mlir::arith::CmpFPredicate how,
+                               mlir::Value lse);
 
   // Statements.cpp
   void elaborate(const std::vector<Stmt> &body);
@@ -269,6 +290,8 @@ private:
   unsigned evalDepth = 0;
   /// `valid` or `where`: what locations are named while one is elaborated.
   llvm::StringRef clause;
+  /// A predicate of all loads in the expression that is evaluated, or null.
+  mlir::Value loadGuard;
 };
 
 } // namespace selvedge::frontend

@@ -19,10 +19,11 @@ void Elaborator::collectAssigned(const Expr &e,
       vars.push_back(variable);
   };
   if (e.kind == Expr::Kind::Method &&
-      (e.name == "update" || e.name == "include")) {
+      (e.name == "update" || e.name == "include" || e.name == "merge")) {
     add(*e.args[0]);
+    size_t first = e.name == "merge" ? 3 : 2;
     for (const ExprPtr &arg :
-         llvm::drop_begin(e.args, std::min<size_t>(2, e.args.size())))
+         llvm::drop_begin(e.args, std::min(first, e.args.size())))
       add(*arg);
   }
   for (const ExprPtr &arg : e.args)

@@ -94,7 +94,8 @@ void Elaborator::elaborateStmt(const Stmt &stmt) {
   case Stmt::Kind::For:
     return elaborateFor(stmt);
   case Stmt::Kind::If: {
-    std::optional<bool> condition = constantCondition(*stmt.value);
+    std::optional<bool> condition = constantCondition(
+        *stmt.value, evalCondition(*stmt.value, "condition of 'if'"));
     if (!condition)
       return;
     frames.back().scopes.emplace_back();
