@@ -252,6 +252,8 @@ OwningOpRef<ModuleOp> Elaborator::run(const OpDecl &op,
   }
   if (diags.hasErrors())
     return {};
+  // Which ranges are split is known now.
+  setLaunchSizes(program, chosenSizes());
   eraseDeadOps(*module);
   return module;
 }

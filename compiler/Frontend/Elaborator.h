@@ -8,6 +8,7 @@
 #include "compiler/Frontend/StoreCheck.h"
 #include "compiler/Frontend/TileBuilder.h"
 #include "compiler/Frontend/Value.h"
+#include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -46,6 +47,13 @@ private:
     tile::RequireAttr promise;
     /// Of a temp: what earlier kernels and the current one do with it.
     bool isStoredBefore = false, isStoredHere = false, isLoadedHere = false;
+  };
+  /// A dim that each launch chooses.
+  struct LaunchSizeInfo {
+    const LaunchDecl *decl;
+    int64_t lo = 1, hi = 1;
+    /// Most elements of the ranges that are split into so many parts.
+    llvm::SmallVector<mlir::AffineExpr> parts;
   };
   struct ScalarInfo {
     const ArgDecl *decl;
@@ -99,6 +107,8 @@ private:
   bool addOutputTraits(const ArgDecl &arg, TensorInfo &info);
   void addScalar(const ArgDecl &arg);
   void addPromise(const RequireDecl &require);
+  void addLaunchSize(const LaunchDecl &launch);
+  llvm::SmallVector<tile::LaunchSize> chosenSizes() const;
   mlir::AffineExpr evalExtent(const Expr &e, llvm::StringRef what);
   mlir::AffineMap mapOf(llvm::ArrayRef<mlir::AffineExpr> results) const;
   mlir::ArrayAttr tensorAttrs() const;
@@ -250,10 +260,15 @@ private:
   void elaborateFor(const Stmt &stmt);
   struct LoopBounds {
     Val lo, hi;
-    mlir::Value start, stop, step;
+    /// Of the loop; `rangeStart` is that of the whole range of a part.
+    mlir::Value start, stop, step, rangeStart;
     mlir::StringAttr axis;
   };
   bool loopBounds(const Stmt &stmt, LoopBounds &bounds);
+  /// Narrows bounds to the part that `split` names.
+  bool splitBounds(const RangeDecl &range, LoopBounds &bounds);
+  void noteParts(const Val &parts, const LoopBounds &bounds);
+  mlir::Value integerScalar(const Expr &e, llvm::StringRef what);
   BlockedRange blockedRange(const RangeDecl &range, const LoopBounds &bounds,
                             mlir::Operation *loop,
                             llvm::ArrayRef<Variable *> carried) const;
@@ -276,6 +291,7 @@ private:
   std::vector<TensorInfo> tensors;
   std::vector<ScalarInfo> scalars;
   std::vector<mlir::Attribute> promises;
+  std::vector<LaunchSizeInfo> launchSizes;
   /// Definitions by name, most derived first.
   std::map<llvm::StringRef, std::vector<const FnDecl *>> functions;
 

@@ -9,6 +9,11 @@ namespace selvedge::frontend {
 
 bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
                                  SmallVectorImpl<Attribute> &iters) {
+  if (range.parts) {
+    diags.unsupported(range.loc, "a part of a kernel's range",
+                      "split the range of a loop");
+    return false;
+  }
   bool isPair = range.names.size() == 2;
   if (isPair && !range.block.empty()) {
     diags.unsupported(range.blockLoc, "a block of a pair of ranges");

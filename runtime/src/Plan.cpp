@@ -123,7 +123,8 @@ Result<std::vector<NamedShape>> collectShapes(const Manifest &manifest,
   return shapes;
 }
 
-Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args) {
+Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args,
+                           int multiprocessors) {
   if (Status status = checkNames(manifest, args); !status.ok())
     return status;
   Result<std::vector<NamedShape>> shapes = collectShapes(manifest, args);
@@ -135,6 +136,9 @@ Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args) {
   Result<DimValues> dims = bindDims(manifest, *shapes, fixed);
   if (!dims.ok())
     return dims;
+  if (Status status = chooseLaunchSizes(manifest, *dims, multiprocessors);
+      !status.ok())
+    return status;
   if (Status status = requireAllDims(manifest, *dims); !status.ok())
     return status;
   return dims;
@@ -322,26 +326,28 @@ Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
 
 } // namespace
 
-Result<uint64_t> workspaceSize(const Manifest &manifest,
-                               const LaunchArgs &args) {
-  return workspaceSize(manifest, ArgsView(args).get());
+Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchArgs &args,
+                               int multiprocessors) {
+  return workspaceSize(manifest, ArgsView(args).get(), multiprocessors);
 }
 
-Result<uint64_t> workspaceSize(const Manifest &manifest,
-                               const LaunchView &args) {
-  Result<DimValues> dims = bindArgs(manifest, args);
+Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchView &args,
+                               int multiprocessors) {
+  Result<DimValues> dims = bindArgs(manifest, args, multiprocessors);
   if (!dims.ok())
     return dims.status();
   return workspaceSize(manifest, *dims);
 }
 
-Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
-  return planLaunch(manifest, ArgsView(args).get());
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args,
+                        int multiprocessors) {
+  return planLaunch(manifest, ArgsView(args).get(), multiprocessors);
 }
 
-Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args) {
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
+                        int multiprocessors) {
   Plan plan;
-  Result<DimValues> dims = bindArgs(manifest, args);
+  Result<DimValues> dims = bindArgs(manifest, args, multiprocessors);
   if (!dims.ok())
     return dims.status();
   plan.dims = std::move(*dims);

@@ -90,7 +90,7 @@ Result<BenchArgs> BenchArgs::place(const Problem &problem,
     result.buffers.push_back(std::move(*buffer));
   }
   result.args.scalars = problem.scalars;
-  result.args.dims = problem.namedDims();
+  result.args.dims = problem.givenDims();
   return result;
 }
 
