@@ -324,6 +324,23 @@ Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
   return grid;
 }
 
+/// Chooses smaller sizes where the workspace is too small: it may have been
+/// measured before a kernel was compiled again, for other blocks.
+Status fitWorkspace(const Manifest &manifest, const LaunchView &args,
+                    DimValues &dims) {
+  for (const ManifestLaunchSize &size : manifest.launchSizes) {
+    if (findLast(args.dims, manifest.dims[size.dim]))
+      continue;
+    for (std::optional<int64_t> &value = dims[size.dim]; *value > size.lo;
+         value = std::max(size.lo, *value / 2)) {
+      Result<uint64_t> bytes = workspaceSize(manifest, dims);
+      if (!bytes.ok() || *bytes <= args.workspaceBytes)
+        return bytes.status();
+    }
+  }
+  return Status();
+}
+
 } // namespace
 
 Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchArgs &args,
@@ -350,6 +367,8 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
   Result<DimValues> dims = bindArgs(manifest, args, multiprocessors);
   if (!dims.ok())
     return dims.status();
+  if (Status s = fitWorkspace(manifest, args, *dims); !s.ok())
+    return s;
   plan.dims = std::move(*dims);
   if (manifest.variants.empty())
     return Status::badInput(

@@ -66,6 +66,20 @@ TEST(LaunchSizes, workspaceAndGridAgree) {
   EXPECT_EQ(plan->launches[0].params[0], 8u);
 }
 
+TEST(LaunchSizes, aSmallWorkspaceHasFewParts) {
+  Manifest manifest = *parseManifest(text);
+  LaunchArgs args;
+  args.tensors["x"] = contiguousView(reinterpret_cast<void *>(0x1000),
+                                     DType::F32, {40, 1 << 20});
+  args.workspace = reinterpret_cast<void *>(0x10000);
+  args.workspaceBytes = 512; // 3 parts of 40 rows
+  auto plan = planLaunch(manifest, args, 2000);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->launches[0].params[0], 3u);
+  args.dims["S"] = 12;
+  EXPECT_FALSE(planLaunch(manifest, args, 2000).ok());
+}
+
 TEST(LaunchSizes, keysAreChecked) {
   for (auto [from, to] : {std::pair("\"hi\": 16", "\"hi\": 0"),
                           std::pair("\"dim\": \"S\"", "\"dim\": \"T\""),

@@ -110,7 +110,7 @@ Status BenchArgs::reserve(const Op &op) {
 Result<Timing> BenchArgs::time(const Op &op) {
   if (Status status = reserve(op); !status.ok())
     return status;
-  Result<Plan> plan = planLaunch(op.manifest(), args);
+  Result<Plan> plan = planLaunch(op.manifest(), args, device.multiprocessors());
   if (!plan.ok())
     return plan.status();
   Timing timing;
