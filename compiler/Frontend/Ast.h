@@ -47,12 +47,14 @@ struct Expr {
 };
 
 /// `name in hi`, `name in lo..hi` or `(a, b) in (extentA, extentB)`, with an
-/// optional block size.
+/// optional block size. `split(range, part, parts)` is a part of a range.
 struct RangeDecl {
   llvm::SMLoc loc;
   std::vector<llvm::StringRef> names;
   ExprPtr lo;
   std::vector<ExprPtr> hi;
+  /// Null unless the range is split.
+  ExprPtr part, parts;
   llvm::StringRef block;
   llvm::SMLoc blockLoc;
 };
@@ -145,6 +147,13 @@ struct RequireDecl {
   ExprPtr lo, hi;
 };
 
+/// `launch name in lo..hi`: a dim that each launch chooses.
+struct LaunchDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  ExprPtr lo, hi;
+};
+
 /// `name = value` in `extends base<...>`.
 struct BindDecl {
   llvm::SMLoc loc;
@@ -169,6 +178,7 @@ struct OpDecl {
   std::vector<ParamDecl> params;
   std::vector<ArgDecl> inputs, outputs, temps;
   std::vector<RequireDecl> requirements;
+  std::vector<LaunchDecl> launches;
   llvm::StringRef base;
   llvm::SMLoc baseLoc;
   std::vector<BindDecl> binds;

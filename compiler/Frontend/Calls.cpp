@@ -15,9 +15,8 @@ namespace {
 constexpr StringRef kMath[] = {"exp",   "log",  "tanh", "sqrt",
                                "rsqrt", "exp2", "log2", "abs"};
 constexpr StringRef kReductions[] = {"sum", "max", "min", "count"};
-constexpr StringRef kLater[] = {
-    "softmax_weight", "present",  "any",   "all",
-    "gather",         "segments", "split", "philox"};
+constexpr StringRef kLater[] = {"all", "gather", "segments", "split",
+                                "philox"};
 
 double foldMath(StringRef name, double x) {
   return name == "exp"     ? std::exp(x)
@@ -98,11 +97,19 @@ Val Elaborator::evalCall(const Expr &e) {
     return callDot(e, nullptr);
   if (e.name == "online_softmax")
     return callSoftmax(e);
+  if (e.name == "softmax_weight")
+    return callSoftmaxWeight(e);
+  if (e.name == "any")
+    return callAny(e);
+  if (e.name == "present")
+    return callPresent(e);
   if (llvm::is_contained(kLater, e.name)) {
     diags.unsupported(e.loc, "'" + e.name + "'");
     return Val::error();
   }
-  SmallVector<StringRef> names{"select", "vjp", "rel", "dot", "online_softmax"};
+  SmallVector<StringRef> names{
+      "select",         "vjp", "rel", "dot", "online_softmax",
+      "softmax_weight", "any", "present"};
   names.append(std::begin(kMath), std::end(kMath));
   names.append(std::begin(kReductions), std::end(kReductions));
   for (const auto &[name, definitions] : functions)
@@ -272,7 +279,11 @@ Val Elaborator::callSelect(const Expr &e) {
   if (!expectArgs(e, 3, "select(condition, a, b)"))
     return Val::error();
   Val c = evalCondition(*e.args[0], "first argument of 'select'");
-  Val a = eval(*e.args[1]), b = eval(*e.args[2]);
+  return selectVal(e, c, eval(*e.args[1]), eval(*e.args[2]));
+}
+
+Val Elaborator::selectVal(const Expr &e, const Val &c, const Val &a,
+                          const Val &b) {
   if (c.isError() || a.isError() || b.isError())
     return Val::error();
   if (c.is(Val::Kind::Bool))
@@ -301,6 +312,23 @@ Val Elaborator::callSelect(const Expr &e) {
   return Val::ofSsa(result, preds);
 }
 
+bool Elaborator::reducedAxes(const Expr &e, const Val &reduced,
+                             SmallVectorImpl<StringAttr> &over) {
+  SmallVector<StringAttr> axes = axesOfVal(reduced);
+  for (const ExprPtr &arg : llvm::drop_begin(e.args)) {
+    StringAttr axis = resolveAxis(*arg, /*create=*/false);
+    if (!axis)
+      return false;
+    if (!llvm::is_contained(axes, axis) || llvm::is_contained(over, axis)) {
+      diags.error(arg->loc, "expects an axis of " + describe(reduced) +
+                                ", but got '" + axis.getValue() + "'");
+      return false;
+    }
+    over.push_back(axis);
+  }
+  return true;
+}
+
 Val Elaborator::callReduce(const Expr &e) {
   if (e.args.size() < 2) {
     expectArgs(e, 2, "name the axes to reduce over: sum(t, i)");
@@ -322,17 +350,8 @@ Val Elaborator::callReduce(const Expr &e) {
   }
   Val s = toSsa(e.loc, v);
   SmallVector<StringAttr> axes = axesOfVal(s), over, rest;
-  for (const ExprPtr &arg : llvm::drop_begin(e.args)) {
-    StringAttr axis = resolveAxis(*arg, /*create=*/false);
-    if (!axis)
-      return Val::error();
-    if (!llvm::is_contained(axes, axis) || llvm::is_contained(over, axis)) {
-      diags.error(arg->loc, "expects an axis of " + describe(s) +
-                                ", but got '" + axis.getValue() + "'");
-      return Val::error();
-    }
-    over.push_back(axis);
-  }
+  if (!reducedAxes(e, s, over))
+    return Val::error();
   for (StringAttr axis : axes)
     if (!llvm::is_contained(over, axis))
       rest.push_back(axis);
@@ -374,6 +393,65 @@ Val Elaborator::callRel(const Expr &e) {
       Val::ofSsa(tb->create<arith::SubIOp>(at(e.loc), index, lo), v.preds);
   result.nonNegative = true;
   return result;
+}
+
+Val Elaborator::callAny(const Expr &e) {
+  if (e.args.empty()) {
+    expectArgs(e, 1, "any(condition, axes...): over all axes without names");
+    return Val::error();
+  }
+  Val c = evalCondition(*e.args[0], "first argument of 'any'");
+  if (c.isError() || c.is(Val::Kind::Bool))
+    return c;
+  Val s = toSsa(e.loc, c);
+  if (s.isError())
+    return s;
+  SmallVector<StringAttr> axes = axesOfVal(s), over;
+  if (!reducedAxes(e, s, over))
+    return Val::error();
+  if (e.args.size() == 1)
+    over = axes;
+  if (over.empty())
+    return Val::ofSsa(s.ssa, s.preds);
+  SmallVector<StringAttr> rest;
+  for (StringAttr axis : axes)
+    if (!llvm::is_contained(over, axis))
+      rest.push_back(axis);
+  PredSet consumed, kept;
+  splitPreds(e.loc, s.preds, over, consumed, kept);
+  Location l = at(e.loc);
+  Type i32 = Builder(ctx).getI32Type();
+  Value ones = tb->create<arith::ExtUIOp>(
+      l, withElementType(s.ssa.getType(), i32), s.ssa);
+  SmallVector<Attribute> names(over.begin(), over.end());
+  Value most =
+      tb->create<ReduceOp>(l, tb->tileOf(i32, rest), Combine::Max, ones,
+                           ArrayAttr::get(ctx, names), ValueRange(consumed));
+  return Val::ofSsa(
+      tb->compare(l, arith::CmpIPredicate::sgt, most, tb->constantInt(l, 0)),
+      kept);
+}
+
+Val Elaborator::callPresent(const Expr &e) {
+  if (!expectArgs(e, 1, "present(t) of an optional tensor t"))
+    return Val::error();
+  const Expr &arg = *e.args[0];
+  std::optional<Val> v =
+      arg.kind == Expr::Kind::Name ? lookupSignature(arg.name) : std::nullopt;
+  if (!v || !v->is(Val::Kind::Tensor) || !tensors[v->tensor].decl->isOptional) {
+    diags.error(arg.loc, "expects the name of an optional tensor in 'present'",
+                v && v->is(Val::Kind::Tensor)
+                    ? "write '?' after the type of '" + arg.name + "'"
+                    : "");
+    return Val::error();
+  }
+  if (!inKernel()) {
+    diags.error(e.loc, "whether a tensor is present is known at run time only");
+    return Val::error();
+  }
+  return Val::ofSsa(tb->create<IsPresentOp>(
+      at(e.loc), Builder(ctx).getI1Type(),
+      kernelBlock->getArgument(dimNames.size() + v->tensor)));
 }
 
 /// Whether `e` names the precision of a product of f32; an error for others.

@@ -258,6 +258,8 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   }
   if (diags.hasErrors())
     return {};
+  // Which ranges are split is known now.
+  setLaunchSizes(program, chosenSizes());
   eraseDeadOps(*module);
   return module;
 }

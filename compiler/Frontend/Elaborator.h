@@ -8,6 +8,7 @@
 #include "compiler/Frontend/StoreCheck.h"
 #include "compiler/Frontend/TileBuilder.h"
 #include "compiler/Frontend/Value.h"
+#include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -47,6 +48,13 @@ private:
     tile::RequireAttr promise;
     /// Of a temp: what earlier kernels and the current one do with it.
     bool isStoredBefore = false, isStoredHere = false, isLoadedHere = false;
+  };
+  /// A dim that each launch chooses.
+  struct LaunchSizeInfo {
+    const LaunchDecl *decl;
+    int64_t lo = 1, hi = 1;
+    /// Most elements of the ranges that are split into so many parts.
+    llvm::SmallVector<mlir::AffineExpr> parts;
   };
   struct ScalarInfo {
     const ArgDecl *decl;
@@ -104,6 +112,8 @@ private:
   bool addOutputTraits(const ArgDecl &arg, TensorInfo &info);
   void addScalar(const ArgDecl &arg);
   void addPromise(const RequireDecl &require);
+  void addLaunchSize(const LaunchDecl &launch);
+  llvm::SmallVector<tile::LaunchSize> chosenSizes() const;
   mlir::AffineExpr evalExtent(const Expr &e, llvm::StringRef what);
   mlir::AffineMap mapOf(llvm::ArrayRef<mlir::AffineExpr> results) const;
   mlir::ArrayAttr tensorAttrs() const;
@@ -124,7 +134,7 @@ private:
   Val evalElse(const Expr &e);
   Val evalIf(const Expr &e);
   Val evalZeros(const Expr &e);
-  std::optional<bool> constantCondition(const Expr &e);
+  std::optional<bool> constantCondition(const Expr &e, const Val &v);
   Val convert(llvm::SMLoc loc, const Val &v, mlir::Type to,
               tile::Overflow overflow);
   mlir::StringAttr resolveAxis(const Expr &e, bool create, bool quiet = false);
@@ -169,8 +179,15 @@ private:
   Val callMath(const Expr &e);
   Val callMinMax(const Expr &e);
   Val callSelect(const Expr &e);
+  /// `c ? a : b` per lane, with the presence of the side that is taken.
+  Val selectVal(const Expr &e, const Val &c, const Val &a, const Val &b);
   Val callReduce(const Expr &e);
+  /// The axes that the arguments after the first one name.
+  bool reducedAxes(const Expr &e, const Val &reduced,
+                   llvm::SmallVectorImpl<mlir::StringAttr> &over);
   Val callRel(const Expr &e);
+  Val callAny(const Expr &e);
+  Val callPresent(const Expr &e);
   Val callDot(const Expr &e, const Val *init);
   /// The two numbers of bf16 that a number of f32 is the sum of, but for its
   /// last 8 bits.
@@ -249,9 +266,23 @@ private:
   Val softmaxUpdate(const Expr &e, Variable &state);
   Val softmaxInclude(const Expr &e, Variable &state);
   Val softmaxFinish(const Expr &e, Variable &state);
+  /// The accumulators among the arguments, from position `first` on.
   bool collectAccs(const Expr &e, const Variable &state, mlir::StringAttr over,
-                   llvm::SmallVectorImpl<Variable *> &accs);
+                   llvm::SmallVectorImpl<Variable *> &accs, size_t first = 2);
   Val scoreArgument(const Expr &e, const Variable &state);
+
+  // SoftmaxMerge.cpp
+  Val softmaxMerge(const Expr &e, Variable &state);
+  /// One part per row; `add` joins the part of a weight to what is kept.
+  void mergeRows(mlir::Location l, Variable &state, Variable &acc,
+                 const Val &lse,
+                 llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> add);
+  /// The normalised rows of a part, loaded only where `isThere`.
+  Val mergedOutput(const Expr &e, mlir::Value isThere,
+                   llvm::ArrayRef<mlir::StringAttr> axes);
+  Val callSoftmaxWeight(const Expr &e);
+  mlir::Value compareWithEmpty(mlir::Location l, mlir::arith::CmpFPredicate how,
+                               mlir::Value lse);
 
   // Statements.cpp
   void elaborate(const std::vector<Stmt> &body);
@@ -271,10 +302,15 @@ private:
   void elaborateFor(const Stmt &stmt);
   struct LoopBounds {
     Val lo, hi;
-    mlir::Value start, stop, step;
+    /// Of the loop; `rangeStart` is that of the whole range of a part.
+    mlir::Value start, stop, step, rangeStart;
     mlir::StringAttr axis;
   };
   bool loopBounds(const Stmt &stmt, LoopBounds &bounds);
+  /// Narrows bounds to the part that `split` names.
+  bool splitBounds(const RangeDecl &range, LoopBounds &bounds);
+  void noteParts(const Val &parts, const LoopBounds &bounds);
+  mlir::Value integerScalar(const Expr &e, llvm::StringRef what);
   BlockedRange blockedRange(const RangeDecl &range, const LoopBounds &bounds,
                             mlir::Operation *loop,
                             llvm::ArrayRef<Variable *> carried) const;
@@ -297,6 +333,7 @@ private:
   std::vector<TensorInfo> tensors;
   std::vector<ScalarInfo> scalars;
   std::vector<mlir::Attribute> promises;
+  std::vector<LaunchSizeInfo> launchSizes;
   /// Definitions by name, most derived first.
   std::map<llvm::StringRef, std::vector<const FnDecl *>> functions;
 
@@ -313,6 +350,8 @@ private:
   unsigned evalDepth = 0;
   /// `valid` or `where`: what locations are named while one is elaborated.
   llvm::StringRef clause;
+  /// A predicate of all loads in the expression that is evaluated, or null.
+  mlir::Value loadGuard;
 };
 
 } // namespace selvedge::frontend

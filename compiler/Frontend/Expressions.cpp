@@ -205,8 +205,7 @@ Val Elaborator::evalElse(const Expr &e) {
   return Val::ofSsa(result, ends);
 }
 
-std::optional<bool> Elaborator::constantCondition(const Expr &e) {
-  Val v = evalCondition(e, "condition of 'if'");
+std::optional<bool> Elaborator::constantCondition(const Expr &e, const Val &v) {
   if (v.is(Val::Kind::Bool))
     return v.intValue;
   if (!v.isError())
@@ -218,8 +217,12 @@ std::optional<bool> Elaborator::constantCondition(const Expr &e) {
 }
 
 Val Elaborator::evalIf(const Expr &e) {
-  std::optional<bool> condition = constantCondition(*e.args[0]);
-  return condition ? eval(*e.args[*condition ? 1 : 2]) : Val::error();
+  Val condition = evalCondition(*e.args[0], "condition of 'if'");
+  // Whether the caller passed a tensor is the same for all lanes.
+  if (condition.ssa && condition.ssa.getDefiningOp<IsPresentOp>())
+    return selectVal(e, condition, eval(*e.args[1]), eval(*e.args[2]));
+  std::optional<bool> known = constantCondition(*e.args[0], condition);
+  return known ? eval(*e.args[*known ? 1 : 2]) : Val::error();
 }
 
 StringAttr Elaborator::resolveAxis(const Expr &e, bool create, bool quiet) {

@@ -251,14 +251,16 @@ Val Elaborator::load(SMLoc loc, Access &access) {
   Location l = at(loc);
   Value tensor = kernelBlock->getArgument(dimNames.size() + access.tensor);
   Type type = tb->tileOf(info.element, access.axes);
+  // Without a default an absent tensor has no elements.
+  if (info.decl->isOptional && !info.decl->defaultValue)
+    access.preds.add(
+        tb->create<IsPresentOp>(l, Builder(ctx).getI1Type(), tensor));
+  if (loadGuard &&
+      tb->unionOf(access.axes, axesOf(loadGuard.getType())) == access.axes)
+    access.preds.add(loadGuard);
   PredSet presence = access.preds;
   Val otherwise;
-  if (info.decl->isOptional) {
-    if (!info.decl->defaultValue) {
-      diags.unsupported(loc, "an optional tensor without a default",
-                        "declare one: '" + info.decl->name + ": ...? = 0'");
-      return Val::error();
-    }
+  if (info.decl->defaultValue) {
     Frame frame;
     frame.scopes.emplace_back();
     frames.push_back(std::move(frame));

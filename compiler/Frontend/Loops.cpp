@@ -19,10 +19,11 @@ void Elaborator::collectAssigned(const Expr &e,
       vars.push_back(variable);
   };
   if (e.kind == Expr::Kind::Method &&
-      (e.name == "update" || e.name == "include")) {
+      (e.name == "update" || e.name == "include" || e.name == "merge")) {
     add(*e.args[0]);
+    size_t first = e.name == "merge" ? 3 : 2;
     for (const ExprPtr &arg :
-         llvm::drop_begin(e.args, std::min<size_t>(2, e.args.size())))
+         llvm::drop_begin(e.args, std::min(first, e.args.size())))
       add(*arg);
   }
   for (const ExprPtr &arg : e.args)
@@ -100,15 +101,77 @@ bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
   bounds.stop = clampBound(range.loc, bounds.hi, /*isUpper=*/true);
   if (!bounds.start || !bounds.stop)
     return false;
+  bounds.rangeStart = bounds.start;
   Location l = at(range.loc);
   Type i32 = Builder(ctx).getI32Type();
   if (range.block.empty()) {
     bounds.step = tb->constantInt(l, 1);
-    return true;
+  } else {
+    bounds.step = tb->create<BlockSizeOp>(
+        l, i32, Builder(ctx).getStringAttr(range.block));
+    bounds.axis = tb->addAxis(&range, range.names.front(), range.block, 0);
   }
-  bounds.step =
-      tb->create<BlockSizeOp>(l, i32, Builder(ctx).getStringAttr(range.block));
-  bounds.axis = tb->addAxis(&range, range.names.front(), range.block, 0);
+  return !range.parts || splitBounds(range, bounds);
+}
+
+Value Elaborator::integerScalar(const Expr &e, StringRef what) {
+  Val v = eval(e);
+  if (v.isError())
+    return {};
+  Type type = elementOf(v);
+  if (!type || !type.isInteger(32) || !axesOfVal(v).empty()) {
+    diags.error(e.loc, "expects an integer scalar as " + what + ", but got " +
+                           describe(v));
+    return {};
+  }
+  return materialise(e.loc, v);
+}
+
+void Elaborator::noteParts(const Val &parts, const LoopBounds &bounds) {
+  auto symbol = dyn_cast_if_present<AffineSymbolExpr>(parts.affine);
+  auto size = llvm::find_if(launchSizes, [&](const LaunchSizeInfo &s) {
+    return symbol && dimNames[symbol.getPosition()] == s.decl->name;
+  });
+  if (size == launchSizes.end())
+    return;
+  AffineExpr most = bounds.hi.promise ? bounds.hi.promise.getHi().getResult(0)
+                    : bounds.hi.is(Val::Kind::Ssa) ? AffineExpr()
+                                                   : asAffine(bounds.hi);
+  if (most && !llvm::is_contained(size->parts, most))
+    size->parts.push_back(most);
+}
+
+bool Elaborator::splitBounds(const RangeDecl &range, LoopBounds &bounds) {
+  Value part = integerScalar(*range.part, "the number of a part"),
+        parts = integerScalar(*range.parts, "a number of parts");
+  if (!part || !parts)
+    return false;
+  noteParts(eval(*range.parts), bounds);
+  Location l = at(range.loc);
+  Value one = tb->constantInt(l, 1);
+  // Equal numbers of blocks, but for the last parts. Clamped at each step: no
+  // part leaves the range, whatever its number is.
+  Value stop = tb->create<arith::MaxSIOp>(l, bounds.stop, bounds.start);
+  Value length = tb->create<arith::SubIOp>(l, stop, bounds.start);
+  auto ceilDiv = [&](Value a, Value b) {
+    Value more = tb->create<arith::SubIOp>(l, b, one);
+    return tb->floorDiv(l, tb->create<arith::AddIOp>(l, a, more), b);
+  };
+  Value blocks = ceilDiv(length, bounds.step);
+  Value chunk = tb->create<arith::MulIOp>(
+      l, ceilDiv(blocks, tb->create<arith::MaxSIOp>(l, parts, one)),
+      bounds.step);
+  Value skipped = tb->create<arith::MulIOp>(l, part, chunk);
+  Value from = tb->create<arith::AddIOp>(l, bounds.start, skipped);
+  from = tb->create<arith::MaxSIOp>(l, from, bounds.start);
+  from = tb->create<arith::MinSIOp>(l, from, stop);
+  Value left = tb->create<arith::SubIOp>(l, stop, from);
+  Value count = tb->create<arith::MinSIOp>(l, left, chunk);
+  bounds.start = from;
+  bounds.stop = tb->create<arith::MinSIOp>(
+      l, tb->create<arith::AddIOp>(l, from, count), bounds.stop);
+  PredSet preds = bounds.hi.preds;
+  bounds.hi = Val::ofSsa(bounds.stop, preds);
   return true;
 }
 
@@ -119,7 +182,7 @@ void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
   // The range starts at its clamped lower bound.
   Val lo = bounds.lo.is(Val::Kind::Int)
                ? bounds.lo
-               : Val::ofSsa(bounds.start, bounds.lo.preds);
+               : Val::ofSsa(bounds.rangeStart, bounds.lo.preds);
   if (bounds.axis) {
     v = rangeVal(range.loc, bounds.axis, iv, lo, bounds.hi);
   } else {

@@ -180,10 +180,9 @@ bool Parser::parseOp(FileAst &file) {
   if (accept("backward") &&
       !expectName("the name of an op", op.backward, op.backwardLoc))
     return false;
-  if (at("launch")) {
-    diags.unsupported(peek().loc(), "'launch'");
-    skipTo({"{"});
-  }
+  while (accept("launch"))
+    if (!parseLaunch(op))
+      return false;
   op.signatureText = StringRef(begin, peek().loc().getPointer() - begin);
   if (!parseOpBody(op))
     return false;
@@ -363,6 +362,16 @@ bool Parser::parseRequires(OpDecl &op) {
       return false;
     op.requirements.push_back(std::move(require));
   } while (accept(","));
+  return true;
+}
+
+bool Parser::parseLaunch(OpDecl &op) {
+  LaunchDecl launch;
+  if (!expectName("the name of a size", launch.name, launch.loc) ||
+      !expect("in", "after the size") || !(launch.lo = parseAdditive()) ||
+      !expect("..", "between the bounds") || !(launch.hi = parseAdditive()))
+    return false;
+  op.launches.push_back(std::move(launch));
   return true;
 }
 

@@ -47,6 +47,7 @@ private:
   bool parseArgs(std::vector<ArgDecl> &args, bool outputs);
   bool parseArg(ArgDecl &arg);
   bool parseTemp(OpDecl &op);
+  bool parseLaunch(OpDecl &op);
   bool parseDims(ArgDecl &arg);
   bool parseOutputAttributes(ArgDecl &arg);
   bool parseExtends(OpDecl &op);

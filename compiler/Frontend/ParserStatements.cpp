@@ -23,9 +23,10 @@ bool Parser::parseRange(RangeDecl &range) {
     return false;
   if (!expect("in", "after the index"))
     return false;
-  if (at("split") && peek(1).is("(")) {
-    diags.unsupported(peek().loc(), "'split'");
-    return false;
+  bool isSplit = !isPair && at("split") && peek(1).is("(");
+  if (isSplit) {
+    take();
+    take();
   }
   if (isPair) {
     if (!expect("(", "before the pair of extents") ||
@@ -53,6 +54,12 @@ bool Parser::parseRange(RangeDecl &range) {
         return false;
     }
   }
+  if (isSplit &&
+      (!expect(",", "after the range to split") ||
+       !(range.part = parseAdditive()) ||
+       !expect(",", "after the number of the part") ||
+       !(range.parts = parseAdditive()) || !expect(")", "after the parts")))
+    return false;
   if (accept("by") &&
       !expectName("the name of a block size", range.block, range.blockLoc))
     return false;

@@ -52,7 +52,7 @@ PredSet Elaborator::joinSelected(SMLoc loc, Value condition, PredSet a,
   for (Value pred : a) {
     if (b.contains(pred))
       result.add(pred);
-    else // absent only where the first side is selected
+    else if (pred != condition) // absent only where the first side is selected
       result.add(tb->either(l, tb->negate(l, condition), pred));
   }
   for (Value pred : b)

@@ -27,6 +27,9 @@ bool Elaborator::buildSignature() {
   for (const ArgDecl *arg : args)
     for (const DimDecl &dim : arg->dims)
       collectDims(*dim.extent, names);
+  for (const OpDecl *op : llvm::reverse(chain))
+    for (const LaunchDecl &launch : op->launches)
+      addLaunchSize(launch);
   if (diags.hasErrors())
     return false;
 
@@ -228,6 +231,58 @@ void Elaborator::addPromise(const RequireDecl &require) {
   it->promise = RequireAttr::get(ctx, StringAttr::get(ctx, require.tensor),
                                  mapOf(lo), mapOf(hi));
   promises.push_back(it->promise);
+}
+
+/// Whether `name` occurs in an expression.
+static bool mentions(const Expr &e, StringRef name) {
+  return (e.kind == Expr::Kind::Name && e.name == name) ||
+         llvm::any_of(e.args,
+                      [&](const ExprPtr &arg) { return mentions(*arg, name); });
+}
+
+void Elaborator::addLaunchSize(const LaunchDecl &launch) {
+  StringRef name = launch.name;
+  bool isTaken = params.count(name) || builtinType(name);
+  auto check = [&](const std::vector<ArgDecl> &args) {
+    for (const ArgDecl &arg : args) {
+      isTaken |= arg.name == name;
+      for (const DimDecl &dim : arg.dims)
+        if (mentions(*dim.extent, name))
+          diags.error(launch.loc,
+                      "the caller chooses '" + name + "': '" + arg.name +
+                          "' has it in its shape",
+                      "only temps may have a size that each launch chooses");
+    }
+  };
+  for (const OpDecl *op : chain) {
+    check(op->inputs);
+    check(op->outputs);
+  }
+  for (const LaunchSizeInfo &other : launchSizes)
+    isTaken |= other.decl->name == name;
+  if (isTaken)
+    diags.error(launch.loc, "the name '" + name + "' is taken");
+  constexpr int64_t kMost = 65535;
+  Val lo = eval(*launch.lo), hi = eval(*launch.hi);
+  if (lo.isError() || hi.isError())
+    return;
+  if (!lo.is(Val::Kind::Int) || !hi.is(Val::Kind::Int) || lo.intValue < 1 ||
+      hi.intValue < lo.intValue || hi.intValue > kMost) {
+    diags.error(launch.loc, "expects bounds 1 <= lo <= hi <= " + Twine(kMost) +
+                                " known at compile time, but got " +
+                                describe(lo) + ".." + describe(hi));
+    return;
+  }
+  if (dimIndex.emplace(name, dimNames.size()).second)
+    dimNames.push_back(name);
+  launchSizes.push_back({&launch, lo.intValue, hi.intValue, {}});
+}
+
+SmallVector<LaunchSize> Elaborator::chosenSizes() const {
+  SmallVector<LaunchSize> sizes;
+  for (const LaunchSizeInfo &size : launchSizes)
+    sizes.push_back({size.decl->name, size.lo, size.hi, mapOf(size.parts)});
+  return sizes;
 }
 
 AffineMap Elaborator::mapOf(ArrayRef<AffineExpr> results) const {

@@ -50,13 +50,11 @@ Val Elaborator::evalMethod(const Expr &e) {
     return softmaxInclude(e, *state);
   if (e.name == "normalize" || e.name == "lse" || e.name == "weight")
     return softmaxFinish(e, *state);
-  if (e.name == "merge") {
-    diags.unsupported(e.loc, "'merge'");
-    return Val::error();
-  }
-  diags.error(
-      e.loc, "an online softmax has no method '" + e.name + "'",
-      didYouMean(e.name, {"update", "include", "normalize", "lse", "weight"}));
+  if (e.name == "merge")
+    return softmaxMerge(e, *state);
+  diags.error(e.loc, "an online softmax has no method '" + e.name + "'",
+              didYouMean(e.name, {"update", "include", "merge", "normalize",
+                                  "lse", "weight"}));
   return Val::error();
 }
 
@@ -85,9 +83,9 @@ Val Elaborator::scoreArgument(const Expr &e, const Variable &state) {
 }
 
 bool Elaborator::collectAccs(const Expr &e, const Variable &state,
-                             StringAttr over,
-                             SmallVectorImpl<Variable *> &accs) {
-  for (const ExprPtr &arg : llvm::drop_begin(e.args, 2)) {
+                             StringAttr over, SmallVectorImpl<Variable *> &accs,
+                             size_t first) {
+  for (const ExprPtr &arg : llvm::drop_begin(e.args, first)) {
     Variable *acc = arg->kind == Expr::Kind::Name ? find(arg->name) : nullptr;
     if (!acc || !acc->isMutable || !acc->value.is(Val::Kind::Ssa)) {
       diags.error(arg->loc,

@@ -9,6 +9,11 @@ namespace selvedge::frontend {
 
 bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
                                  SmallVectorImpl<Attribute> &iters) {
+  if (range.parts) {
+    diags.unsupported(range.loc, "a part of a kernel's range",
+                      "split the range of a loop");
+    return false;
+  }
   bool isPair = range.names.size() == 2;
   if (isPair && !range.block.empty()) {
     diags.unsupported(range.blockLoc, "a block of a pair of ranges");
@@ -94,7 +99,8 @@ void Elaborator::elaborateStmt(const Stmt &stmt) {
   case Stmt::Kind::For:
     return elaborateFor(stmt);
   case Stmt::Kind::If: {
-    std::optional<bool> condition = constantCondition(*stmt.value);
+    std::optional<bool> condition = constantCondition(
+        *stmt.value, evalCondition(*stmt.value, "condition of 'if'"));
     if (!condition)
       return;
     frames.back().scopes.emplace_back();

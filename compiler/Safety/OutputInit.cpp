@@ -142,14 +142,15 @@ private:
            isFirstUse(product.getLhs()) && take(*inner);
   }
 
-  /// A number that takes every value of 0..extent: a coordinate, or the
-  /// quotient or remainder of a range over a product by one of its factors.
+  /// A number that takes every value of 0..extent: a coordinate, the lanes of a
+  /// range by blocks, or the quotient or remainder of such a range over a
+  /// product by one of its factors.
   struct Digit {
     Value start;
     AffineExpr extent;
-    /// Of a quotient or remainder: the axis, and which one it is.
+    /// Of lanes: the axis, and what of its number.
     StringAttr axis = {};
-    bool isQuotient = false;
+    bool isQuotient = false, isWhole = false;
   };
 
   std::optional<Digit> digitOf(Value v) {
@@ -159,6 +160,14 @@ private:
       return Digit{v, iter.getExtent().getResult(0)};
     }
     Operation *def = v.getDefiningOp();
+    if (auto lanes = dyn_cast_if_present<RangeOp>(def)) {
+      IterAttr iter = rangeOf(lanes.getStart());
+      if (!iter || !iter.getBlock())
+        return std::nullopt;
+      return Digit{lanes.getStart(), iter.getExtent().getResult(0),
+                   axesOf(lanes.getType())[0], /*isQuotient=*/false,
+                   /*isWhole=*/true};
+    }
     if (!isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(def))
       return std::nullopt;
     auto range = def->getOperand(0).getDefiningOp<RangeOp>();
@@ -179,8 +188,10 @@ private:
 
   /// Whether it is the first use of the digit. A range has two.
   bool take(const Digit &digit) {
-    if (!digit.axis)
-      return isFirstUse(digit.start);
+    if (digit.isWhole)
+      wholeDigits[digit.axis] = digit.extent;
+    if (!digit.axis || digit.isWhole)
+      return isFirstUse(digit.start) && (!digit.axis || isFirstUse(digit.axis));
     auto [parts, isNew] = halves.insert({digit.axis, 0});
     unsigned part = digit.isQuotient ? 1 : 2;
     if (isNew ? !isFirstUse(digit.axis) || !isFirstUse(digit.start)
@@ -207,7 +218,11 @@ private:
          llvm::zip_equal(store.getIndices(), shape.getResults()))
       if (sameExpression(compare.getLhs(), index) && isExtent(bound, extent))
         return true;
-    return false;
+    // Of a pair's second number.
+    auto lanes = compare.getLhs().getDefiningOp<RangeOp>();
+    AffineExpr extent =
+        lanes ? wholeDigits.lookup(axesOf(lanes.getType())[0]) : AffineExpr();
+    return extent && isExtent(bound, extent);
   }
 
   StoreOp store;
@@ -216,6 +231,8 @@ private:
   llvm::DenseSet<StringAttr> usedAxes;
   /// Which of quotient (1) and remainder (2) of an axis were used.
   llvm::DenseMap<StringAttr, unsigned> halves;
+  /// Extents of the axes that are the second number of a pair.
+  llvm::DenseMap<StringAttr, AffineExpr> wholeDigits;
 };
 
 /// Adds a kernel that stores the output's init over its whole shape, before all

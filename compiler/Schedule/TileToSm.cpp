@@ -4,6 +4,7 @@
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan.h"
 #include "dialect/Tile/Decisions.h"
+#include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/IR/Iterators.h"
 #include "llvm/ADT/SetVector.h"
@@ -172,6 +173,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
           module, program.getLoc(), program.getSymName(), program.getDims(),
           program.getTensors(), program.getScalars(), program.getPromises(),
           program.getParams());
+      setLaunchSizes(plan, getLaunchSizes(program));
       OpBuilder variants =
           OpBuilder::atBlockEnd(&plan.getBody().emplaceBlock());
       bool differs = false;

@@ -52,6 +52,8 @@ Status ManifestParser::parse(const JsonReader &root) {
   list("tensors", &ManifestParser::parseTensor);
   list("scalars", &ManifestParser::parseScalar);
   list("requires", &ManifestParser::parseRange);
+  if (root.find("launch"))
+    list("launch", &ManifestParser::parseLaunchSize);
   if (kind == ManifestKind::Signature)
     return status;
   list("variants", &ManifestParser::parseVariant);
@@ -73,7 +75,7 @@ Status ManifestParser::parseHeader(const JsonReader &root) {
         fmt::format("'selvedge' expects version 1, but got {}", version));
   if (Status s = root.expectKeys({"selvedge", "compiler", "op", "arch", "mask",
                                   "params", "dims", "tensors", "scalars",
-                                  "requires", "variants"});
+                                  "requires", "launch", "variants"});
       !s.ok())
     return s;
   if (Status s = read(root, "compiler", &JsonReader::string, manifest.compiler);
@@ -236,6 +238,30 @@ Status ManifestParser::parseRange(const JsonReader &item) {
   if (Status s = parseExpr(*hi, range.hi); !s.ok())
     return s;
   manifest.ranges.push_back(std::move(range));
+  return Status();
+}
+
+Status ManifestParser::parseLaunchSize(const JsonReader &item) {
+  ManifestLaunchSize size;
+  if (Status s = item.expectKeys({"dim", "lo", "hi", "parts"}); !s.ok())
+    return s;
+  std::string name;
+  if (Status s = read(item, "dim", &JsonReader::string, name); !s.ok())
+    return s;
+  std::optional<size_t> dim = manifest.findDim(name);
+  if (!dim)
+    return item.error(fmt::format("unknown dim '{}'", name));
+  size.dim = *dim;
+  if (Status s = readLimited(item, "lo", 1, maxDim, size.lo); !s.ok())
+    return s;
+  if (Status s = readLimited(item, "hi", size.lo, maxDim, size.hi); !s.ok())
+    return s;
+  Status parts = forEach(item, "parts", [&](const JsonReader &expr) {
+    return parseExpr(expr, size.parts.emplace_back());
+  });
+  if (!parts.ok())
+    return parts;
+  manifest.launchSizes.push_back(std::move(size));
   return Status();
 }
 

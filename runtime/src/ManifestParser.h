@@ -30,6 +30,7 @@ private:
   Status parseInit(const JsonReader &item, ManifestTensor &tensor);
   Status parseScalar(const JsonReader &item);
   Status parseRange(const JsonReader &item);
+  Status parseLaunchSize(const JsonReader &item);
   Status parseVariant(const JsonReader &item);
   Status parseCondition(const JsonReader &item, ManifestVariant &variant);
   Status parseLaunch(const JsonReader &item, ManifestVariant &variant);

@@ -205,7 +205,8 @@ Op::Impl::prepare(const LaunchView &view) {
   std::lock_guard lock(mutex);
   while (true) {
     const Program &program = *programs.back();
-    Result<Plan> plan = planLaunch(program.manifest, view);
+    Result<Plan> plan =
+        planLaunch(program.manifest, view, device.state()->multiprocessors);
     if (!plan.ok())
       return plan.status();
     const std::optional<std::vector<Kernel>> &kernels =
@@ -248,11 +249,13 @@ const Manifest &Op::manifest() const { return impl->current.load()->manifest; }
 const std::string &Op::origin() const { return impl->current.load()->origin; }
 
 Result<uint64_t> Op::workspaceSize(const LaunchArgs &args) const {
-  return runtime::workspaceSize(manifest(), args);
+  return runtime::workspaceSize(manifest(), args,
+                                impl->device.multiprocessors());
 }
 
 Result<uint64_t> Op::workspaceSize(const LaunchView &view) const {
-  return runtime::workspaceSize(manifest(), view);
+  return runtime::workspaceSize(manifest(), view,
+                                impl->device.multiprocessors());
 }
 
 Status Op::prepare(const LaunchView &view) const {

@@ -123,7 +123,8 @@ Result<std::vector<NamedShape>> collectShapes(const Manifest &manifest,
   return shapes;
 }
 
-Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args) {
+Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args,
+                           int multiprocessors) {
   if (Status status = checkNames(manifest, args); !status.ok())
     return status;
   Result<std::vector<NamedShape>> shapes = collectShapes(manifest, args);
@@ -135,6 +136,9 @@ Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args) {
   Result<DimValues> dims = bindDims(manifest, *shapes, fixed);
   if (!dims.ok())
     return dims;
+  if (Status status = chooseLaunchSizes(manifest, *dims, multiprocessors);
+      !status.ok())
+    return status;
   if (Status status = requireAllDims(manifest, *dims); !status.ok())
     return status;
   return dims;
@@ -320,30 +324,51 @@ Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
   return grid;
 }
 
-} // namespace
-
-Result<uint64_t> workspaceSize(const Manifest &manifest,
-                               const LaunchArgs &args) {
-  return workspaceSize(manifest, ArgsView(args).get());
+/// Chooses smaller sizes where the workspace is too small: it may have been
+/// measured before a kernel was compiled again, for other blocks.
+Status fitWorkspace(const Manifest &manifest, const LaunchView &args,
+                    DimValues &dims) {
+  for (const ManifestLaunchSize &size : manifest.launchSizes) {
+    if (findLast(args.dims, manifest.dims[size.dim]))
+      continue;
+    for (std::optional<int64_t> &value = dims[size.dim]; *value > size.lo;
+         value = std::max(size.lo, *value / 2)) {
+      Result<uint64_t> bytes = workspaceSize(manifest, dims);
+      if (!bytes.ok() || *bytes <= args.workspaceBytes)
+        return bytes.status();
+    }
+  }
+  return Status();
 }
 
-Result<uint64_t> workspaceSize(const Manifest &manifest,
-                               const LaunchView &args) {
-  Result<DimValues> dims = bindArgs(manifest, args);
+} // namespace
+
+Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchArgs &args,
+                               int multiprocessors) {
+  return workspaceSize(manifest, ArgsView(args).get(), multiprocessors);
+}
+
+Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchView &args,
+                               int multiprocessors) {
+  Result<DimValues> dims = bindArgs(manifest, args, multiprocessors);
   if (!dims.ok())
     return dims.status();
   return workspaceSize(manifest, *dims);
 }
 
-Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args) {
-  return planLaunch(manifest, ArgsView(args).get());
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args,
+                        int multiprocessors) {
+  return planLaunch(manifest, ArgsView(args).get(), multiprocessors);
 }
 
-Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args) {
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
+                        int multiprocessors) {
   Plan plan;
-  Result<DimValues> dims = bindArgs(manifest, args);
+  Result<DimValues> dims = bindArgs(manifest, args, multiprocessors);
   if (!dims.ok())
     return dims.status();
+  if (Status s = fitWorkspace(manifest, args, *dims); !s.ok())
+    return s;
   plan.dims = std::move(*dims);
   if (manifest.variants.empty())
     return Status::badInput(

@@ -90,7 +90,7 @@ Result<BenchArgs> BenchArgs::place(const Problem &problem,
     result.buffers.push_back(std::move(*buffer));
   }
   result.args.scalars = problem.scalars;
-  result.args.dims = problem.namedDims();
+  result.args.dims = problem.givenDims();
   return result;
 }
 
@@ -110,7 +110,7 @@ Status BenchArgs::reserve(const Op &op) {
 Result<Timing> BenchArgs::time(const Op &op) {
   if (Status status = reserve(op); !status.ok())
     return status;
-  Result<Plan> plan = planLaunch(op.manifest(), args);
+  Result<Plan> plan = planLaunch(op.manifest(), args, device.multiprocessors());
   if (!plan.ok())
     return plan.status();
   Timing timing;

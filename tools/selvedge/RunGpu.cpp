@@ -94,9 +94,12 @@ Result<PlacedTensors> placeTensors(const Device &device, const Images &images) {
 Result<Placed> placeWorkspace(const Manifest &manifest, const Device &device,
                               Poison poison, const Problem &problem) {
   // The program's manifest may order its dims differently.
-  Result<DimValues> dims = bindDims(manifest, {}, problem.namedDims());
+  Result<DimValues> dims = bindDims(manifest, {}, problem.givenDims());
   if (!dims.ok())
     return dims.status();
+  if (Status s = chooseLaunchSizes(manifest, *dims, device.multiprocessors());
+      !s.ok())
+    return s;
   Result<std::vector<uint64_t>> offsets = workspaceLayout(manifest, *dims);
   if (!offsets.ok())
     return offsets.status();
@@ -247,12 +250,13 @@ Result<GpuOutcome> GpuOp::run(const Problem &problem,
       for (const auto &[name, one] : *tensors)
         args.tensors[name] = one.view();
     args.scalars = problem.scalars;
-    args.dims = problem.namedDims();
+    args.dims = problem.givenDims();
     args.workspace = temps.data;
     args.workspaceBytes = static_cast<uint64_t>(temps.shape[0]) * 4;
     written.push_back(std::move(*outputs));
   }
-  Result<Plan> plan = planLaunch(op.manifest(), launches.front());
+  Result<Plan> plan =
+      planLaunch(op.manifest(), launches.front(), device.multiprocessors());
   if (!plan.ok())
     return plan.status();
   GpuOutcome outcome;

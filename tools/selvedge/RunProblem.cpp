@@ -157,7 +157,11 @@ Status loadInputs(Problem &problem, const std::string &path,
   return Status();
 }
 
-Status checkAllDims(const Problem &problem) {
+/// Devices choose again what the caller leaves to launches.
+Status checkAllDims(Problem &problem) {
+  problem.given = problem.dims;
+  if (Status s = chooseLaunchSizes(problem.signature, problem.dims); !s.ok())
+    return s;
   for (size_t i = 0; i < problem.dims.size(); ++i)
     if (!problem.dims[i])
       return Status::badInput(
@@ -172,6 +176,14 @@ std::map<std::string, int64_t> Problem::namedDims() const {
   std::map<std::string, int64_t> named;
   for (size_t i = 0; i < dims.size(); ++i)
     named[signature.dims[i]] = *dims[i];
+  return named;
+}
+
+std::map<std::string, int64_t> Problem::givenDims() const {
+  std::map<std::string, int64_t> named;
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i])
+      named[signature.dims[i]] = *given[i];
   return named;
 }
 

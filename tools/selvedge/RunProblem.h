@@ -45,6 +45,8 @@ struct Problem {
   CompileRequest request;
   Manifest signature;
   DimValues dims;
+  /// Those that the caller gives; each launch chooses the others.
+  DimValues given;
   /// All scalars, rounded to their type.
   std::map<std::string, double> scalars;
   /// The present inputs and inouts, and given outputs with `init` keep.
@@ -52,6 +54,8 @@ struct Problem {
 
   /// The dims by name.
   std::map<std::string, int64_t> namedDims() const;
+  /// Those that the caller gives.
+  std::map<std::string, int64_t> givenDims() const;
 };
 
 /// Binds `--set`, `--shape` and `-i`, or draws random inputs, and checks all

@@ -3,6 +3,7 @@
 #include "compiler/Target/PTX/Manifest.h"
 
 #include "dialect/Sm/Sm.h"
+#include "dialect/Tile/LaunchSizes.h"
 #include "dialect/Tile/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
@@ -21,6 +22,7 @@ namespace {
 struct Signature {
   StringRef name;
   ArrayAttr dims, tensors, scalars, promises;
+  SmallVector<tile::LaunchSize> launchSizes;
   DictionaryAttr params;
 };
 
@@ -250,6 +252,17 @@ void ManifestWriter::writeSignature() {
         writer.attribute("lo", single(promise.getLo()));
         writer.attribute("hi", single(promise.getHi()));
       });
+  if (signature.launchSizes.empty())
+    return;
+  writer.attributeArray("launch", [&] {
+    for (const tile::LaunchSize &size : signature.launchSizes)
+      writer.object([&] {
+        writer.attribute("dim", size.name);
+        writer.attribute("lo", size.lo);
+        writer.attribute("hi", size.hi);
+        writer.attribute("parts", shape(size.parts));
+      });
+  });
 }
 
 void ManifestWriter::writeTensor(tile::TensorArgAttr tensor) {
@@ -343,8 +356,10 @@ void ManifestWriter::writeVariant(sm::VariantOp variant) {
 llvm::Expected<std::string> writeManifest(sm::PlanOp plan, StringRef arch,
                                           StringRef compilerVersion,
                                           bool exactMasks) {
-  Signature signature{plan.getOp(),      plan.getDims(),     plan.getTensors(),
-                      plan.getScalars(), plan.getPromises(), plan.getParams()};
+  Signature signature{plan.getOp(),       plan.getDims(),
+                      plan.getTensors(),  plan.getScalars(),
+                      plan.getPromises(), tile::getLaunchSizes(plan),
+                      plan.getParams()};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, arch);
@@ -363,7 +378,8 @@ llvm::Expected<std::string> writeSignature(tile::ProgramOp program,
                                            StringRef compilerVersion) {
   Signature signature{program.getSymName(),  program.getDims(),
                       program.getTensors(),  program.getScalars(),
-                      program.getPromises(), program.getParams()};
+                      program.getPromises(), tile::getLaunchSizes(program),
+                      program.getParams()};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, "");

@@ -96,6 +96,7 @@ bool StoreCoverage::collectLanes(RangeOp range, const Polynomial &weight,
   if (!count || !usedScalars.insert(start).second)
     return false;
   digits.push_back({weight, *count});
+  laneDigits.push_back(range);
   return true;
 }
 
@@ -229,6 +230,17 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
     Polynomial p = values.of(index);
     inside.push_back(p);
     inside.push_back(values.of(extent, dims) - p - 1);
+  }
+  // An element is a number for each digit, none of them past its count.
+  for (RangeOp digit : laneDigits) {
+    auto start = dyn_cast<BlockArgument>(digit.getStart());
+    if (!start || start.getOwner()->getParentOp() != kernel)
+      continue;
+    unsigned shared = kernel.getProgram().getNumSharedArgs();
+    auto range =
+        cast<IterAttr>(kernel.getRanges()[start.getArgNumber() - shared]);
+    inside.push_back(values.of(range.getExtent().getResult(0), dims) -
+                     values.of(digit.getResult()) - 1);
   }
   bool holds = true;
   for (Value predicate : presence)

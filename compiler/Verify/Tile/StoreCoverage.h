@@ -54,6 +54,8 @@ private:
   llvm::SmallVector<Polynomial> dims;
   llvm::DenseSet<mlir::Value> usedScalars;
   llvm::DenseSet<mlir::StringAttr> usedAxes;
+  /// Ranges by blocks whose lanes are digits.
+  llvm::SmallVector<tile::RangeOp> laneDigits;
   /// A range that serves as two digits: what is divided by what.
   struct Parts {
     mlir::Value start, divisor;

@@ -46,11 +46,12 @@ struct LaunchView {
 };
 
 /// planLaunch() without arguments of its own; a plan refers to nothing in them.
-Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &view);
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &view,
+                        int multiprocessors = nominalMultiprocessors);
 
 /// The same of workspaceSize().
-Result<uint64_t> workspaceSize(const Manifest &manifest,
-                               const LaunchView &view);
+Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchView &view,
+                               int multiprocessors = nominalMultiprocessors);
 
 /// Arguments as a view, as long as they stay where they are. Those of a usual
 /// op take no memory from the heap.

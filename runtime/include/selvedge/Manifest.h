@@ -44,6 +44,17 @@ struct ManifestRange {
   DimExpr hi;
 };
 
+/// A dim in lo..hi, inclusive, that each launch chooses where the caller does
+/// not give it.
+struct ManifestLaunchSize {
+  /// Position in Manifest::dims.
+  size_t dim = 0;
+  int64_t lo = 1;
+  int64_t hi = 1;
+  /// Most elements of the ranges that are split into so many parts.
+  std::vector<DimExpr> parts;
+};
+
 /// One kernel argument.
 struct ManifestArg {
   enum class Kind { Pointer, TensorMap, Stride, Dim, Scalar, Counter };
@@ -102,6 +113,7 @@ struct Manifest {
   std::vector<ManifestTensor> tensors;
   std::vector<ManifestScalar> scalars;
   std::vector<ManifestRange> ranges;
+  std::vector<ManifestLaunchSize> launchSizes;
   /// Empty in the signature that the front end alone produces.
   std::vector<ManifestVariant> variants;
 

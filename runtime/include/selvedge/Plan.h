@@ -47,6 +47,16 @@ Result<DimValues> bindDims(const Manifest &manifest,
                            const std::vector<NamedShape> &shapes,
                            const std::map<std::string, int64_t> &fixed);
 
+/// Multiprocessors of the GPU that a launch without one is planned for (A100).
+inline constexpr int nominalMultiprocessors = 108;
+
+/// Sets each unknown dim that launches choose, so that the thread blocks of
+/// the kernels that it multiplies fill the multiprocessors once, and no part of
+/// a range that it splits has fewer than 256 elements. Others have to be known.
+/// An error where a given one is outside of its range.
+Status chooseLaunchSizes(const Manifest &manifest, DimValues &dims,
+                         int multiprocessors = nominalMultiprocessors);
+
 /// An error that names the first unknown dim, if there is one.
 Status requireAllDims(const Manifest &manifest, const DimValues &dims);
 
@@ -92,11 +102,12 @@ struct Plan {
 
 /// Checks the arguments and selects a variant; `manifest` must outlive the
 /// result.
-Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args);
+Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args,
+                        int multiprocessors = nominalMultiprocessors);
 
 /// Bytes of workspace that planLaunch() will ask for. Needs shapes only.
-Result<uint64_t> workspaceSize(const Manifest &manifest,
-                               const LaunchArgs &args);
+Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchArgs &args,
+                               int multiprocessors = nominalMultiprocessors);
 
 /// Bytes of workspace for known dims.
 Result<uint64_t> workspaceSize(const Manifest &manifest, const DimValues &dims);

@@ -1,0 +1,42 @@
+// Dims that each launch chooses.
+// SPDX-License-Identifier: MIT
+#include "dialect/Tile/LaunchSizes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace selvedge::tile {
+
+using namespace mlir;
+
+static constexpr StringRef attributeName = "tile.launch_sizes";
+
+void setLaunchSizes(Operation *programOrPlan, ArrayRef<LaunchSize> sizes) {
+  Builder b(programOrPlan->getContext());
+  SmallVector<Attribute> attrs;
+  for (const LaunchSize &size : sizes)
+    attrs.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("name", b.getStringAttr(size.name)),
+         b.getNamedAttr("lo", b.getI64IntegerAttr(size.lo)),
+         b.getNamedAttr("hi", b.getI64IntegerAttr(size.hi)),
+         b.getNamedAttr("parts", AffineMapAttr::get(size.parts))}));
+  if (!attrs.empty())
+    programOrPlan->setAttr(attributeName, b.getArrayAttr(attrs));
+}
+
+SmallVector<LaunchSize> getLaunchSizes(Operation *programOrPlan) {
+  SmallVector<LaunchSize> sizes;
+  auto attrs = programOrPlan->getAttrOfType<ArrayAttr>(attributeName);
+  if (!attrs)
+    return sizes;
+  for (auto size : attrs.getAsRange<DictionaryAttr>()) {
+    // Text may hold anything.
+    auto name = size.getAs<StringAttr>("name");
+    auto lo = size.getAs<IntegerAttr>("lo"), hi = size.getAs<IntegerAttr>("hi");
+    auto parts = size.getAs<AffineMapAttr>("parts");
+    if (name && lo && hi && parts)
+      sizes.push_back({name, lo.getInt(), hi.getInt(), parts.getValue()});
+  }
+  return sizes;
+}
+
+} // namespace selvedge::tile

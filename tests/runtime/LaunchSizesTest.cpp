@@ -1,0 +1,95 @@
+// Sizes that each launch chooses.
+// SPDX-License-Identifier: MIT
+#include "selvedge/Plan.h"
+
+#include <gtest/gtest.h>
+
+using namespace selvedge;
+
+namespace {
+
+/// S multiplies a kernel of B*4 thread blocks and splits a range of N.
+constexpr std::string_view text = R"json({
+  "selvedge": 1, "compiler": "0.1.0", "op": "decode", "arch": "sm_80",
+  "params": {}, "dims": ["B", "N", "S"],
+  "tensors": [
+    {"name": "x", "role": "in", "dtype": "f32", "shape": ["B", "N"]},
+    {"name": "part", "role": "temp", "dtype": "f32", "shape": ["S", "B"]}],
+  "scalars": [], "requires": [],
+  "launch": [{"dim": "S", "lo": 1, "hi": 16, "parts": ["N"]}],
+  "variants": [{"name": "universal", "when": [], "launches": [
+    {"kernel": "parts", "grid": [{"mul": [{"mul": ["S", "B"]}, 4]}], "block": 32, "smem": 0, "args": [{"dim": "S"}]},
+    {"kernel": "add", "grid": ["B"], "block": 32, "smem": 0, "args": []}]}]
+})json";
+
+/// S for some dims, -1 for an error.
+int64_t chosen(int64_t batch, int64_t length, int multiprocessors,
+               std::optional<int64_t> given = std::nullopt) {
+  Manifest manifest = *parseManifest(text);
+  DimValues dims = {batch, length, given};
+  return chooseLaunchSizes(manifest, dims, multiprocessors).ok() ? *dims[2]
+                                                                 : -1;
+}
+
+TEST(LaunchSizes, fillTheGpuOnce) {
+  EXPECT_EQ(chosen(1, 1 << 20, 40), 10);
+  EXPECT_EQ(chosen(4, 1 << 20, 40), 2);
+  EXPECT_EQ(chosen(100, 1 << 20, 40), 1);
+  EXPECT_EQ(chosen(1, 1 << 20, 1000), 16);
+}
+
+TEST(LaunchSizes, partsAreNotSmall) {
+  EXPECT_EQ(chosen(1, 1000, 40), 3);
+  EXPECT_EQ(chosen(1, 255, 40), 1);
+  EXPECT_EQ(chosen(1, 0, 40), 1);
+}
+
+TEST(LaunchSizes, callersChooseWithinTheRange) {
+  EXPECT_EQ(chosen(1, 1000, 40, 16), 16);
+  EXPECT_EQ(chosen(1, 1000, 40, 17), -1);
+  EXPECT_EQ(chosen(1, 1000, 40, 0), -1);
+}
+
+TEST(LaunchSizes, workspaceAndGridAgree) {
+  Manifest manifest = *parseManifest(text);
+  LaunchArgs args;
+  args.tensors["x"] =
+      contiguousView(reinterpret_cast<void *>(0x1000), DType::F32, {2, 4096});
+  auto bytes = workspaceSize(manifest, args, 64);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_EQ(*bytes, 256u); // 8 parts of 2 rows
+  args.workspace = reinterpret_cast<void *>(0x10000);
+  args.workspaceBytes = *bytes;
+  auto plan = planLaunch(manifest, args, 64);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->launches[0].grid[0], 64u);
+  EXPECT_EQ(plan->launches[0].params[0], 8u);
+}
+
+TEST(LaunchSizes, aSmallWorkspaceHasFewParts) {
+  Manifest manifest = *parseManifest(text);
+  LaunchArgs args;
+  args.tensors["x"] = contiguousView(reinterpret_cast<void *>(0x1000),
+                                     DType::F32, {40, 1 << 20});
+  args.workspace = reinterpret_cast<void *>(0x10000);
+  args.workspaceBytes = 512; // 3 parts of 40 rows
+  auto plan = planLaunch(manifest, args, 2000);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->launches[0].params[0], 3u);
+  args.dims["S"] = 12;
+  EXPECT_FALSE(planLaunch(manifest, args, 2000).ok());
+}
+
+TEST(LaunchSizes, keysAreChecked) {
+  for (auto [from, to] : {std::pair("\"hi\": 16", "\"hi\": 0"),
+                          std::pair("\"dim\": \"S\"", "\"dim\": \"T\""),
+                          std::pair("\"lo\": 1", "\"lo\": 0"),
+                          std::pair("\"parts\": [\"N\"]", "\"parts\": [\"T\"]"),
+                          std::pair("\"parts\": [\"N\"]", "\"part\": 1")}) {
+    std::string broken(text);
+    broken.replace(broken.find(from), std::string(from).size(), to);
+    EXPECT_FALSE(parseManifest(broken).ok()) << to;
+  }
+}
+
+} // namespace
