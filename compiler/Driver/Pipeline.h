@@ -37,8 +37,8 @@ struct ChosenPlans {
   bool isStrict = false;
 };
 
-/// Appends the passes that add versions of programs with packed rows to a module
-/// of the tile dialect.
+/// Appends the passes that add versions of programs with packed rows to a
+/// module of the tile dialect.
 void buildPackPipeline(mlir::OpPassManager &pm);
 
 /// Appends the passes from there to `stage`, at least Emit::TileBound, at most

@@ -147,7 +147,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     return false;
   // Packed rows are axes that nobody has written.
   for (auto program : module->getOps<tile::ProgramOp>())
-    if (program.getPackedOf())
+    if (program.getKind() == tile::VersionKind::Packed)
       written->push_back(program->clone());
   if (!transform([&](OpPassManager &pm) {
         buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);

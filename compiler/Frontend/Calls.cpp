@@ -15,8 +15,7 @@ namespace {
 constexpr StringRef kMath[] = {"exp",   "log",  "tanh", "sqrt",
                                "rsqrt", "exp2", "log2", "abs"};
 constexpr StringRef kReductions[] = {"sum", "max", "min", "count"};
-constexpr StringRef kLater[] = {"all", "gather", "segments", "split",
-                                "philox"};
+constexpr StringRef kLater[] = {"all", "gather", "segments", "split", "philox"};
 
 double foldMath(StringRef name, double x) {
   return name == "exp"     ? std::exp(x)
@@ -108,7 +107,7 @@ Val Elaborator::evalCall(const Expr &e) {
     return Val::error();
   }
   SmallVector<StringRef> names{
-      "select",         "vjp", "rel", "dot", "online_softmax",
+      "select",         "vjp", "rel",    "dot", "online_softmax",
       "softmax_weight", "any", "present"};
   names.append(std::begin(kMath), std::end(kMath));
   names.append(std::begin(kReductions), std::end(kReductions));

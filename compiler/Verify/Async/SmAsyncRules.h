@@ -128,7 +128,9 @@ private:
                               Places::Number &joined);
   void findHeldTensors();
   Places::Number placeAlong(mlir::StringAttr axis, int64_t start) {
-    return sinks && sinks->getProgram().isShifted(axis) ? 0 : places.of(axis, start);
+    return sinks && sinks->getProgram().isShifted(axis)
+               ? 0
+               : places.of(axis, start);
   }
   std::optional<int64_t> scalarOf(Agent &agent, mlir::Value value) const {
     Tracked tracked = agent.values.lookup(value);
