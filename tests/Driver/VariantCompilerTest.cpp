@@ -121,7 +121,7 @@ TEST_F(VariantCompiler, whatIsRefusedIsNotHandedOut) {
   auto source = llvm::MemoryBuffer::getFile(SELVEDGE_WITHOUT_ROLES);
   ASSERT_TRUE(bool(source));
   request.source = (*source)->getBuffer().str();
-  request.op = "keys_are_values";
+  request.op = "one_tensor";
   request.arch = "sm_90a";
   LaunchCode begun = compileForLaunches(request);
   ASSERT_TRUE(begun.code) << begun.result.diagnostics;

@@ -299,13 +299,17 @@ struct NarrowMask : PassWrapper<NarrowMask, OperationPass<ModuleOp>> {
   bool &isDone;
 };
 
-/// Gives a kernel a name that it cannot have.
-struct RenameKernel : PassWrapper<RenameKernel, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RenameKernel)
+/// Says that a kernel was lowered from one that there is not.
+struct ForgeSource : PassWrapper<ForgeSource, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ForgeSource)
 
   void runOnOperation() override {
     auto kernel = *getOperation().getOps<sm::KernelOp>().begin();
-    kernel.setSymName("other_main_universal");
+    kernel.setSourceAttr(tile::SourceAttr::get(
+        &getContext(),
+        SymbolRefAttr::get(&getContext(), "other",
+                           FlatSymbolRefAttr::get(&getContext(), "main")),
+        kernel.getSource()->getVersion()));
   }
 };
 
@@ -494,7 +498,7 @@ TEST_P(Demands, OtherProgramsAreMissed) {
 
 /// Where nothing is compared nothing is missed.
 TEST_P(Demands, UnknownKernelsAreRefused) {
-  EXPECT_FALSE(accepts(std::make_unique<RenameKernel>()));
+  EXPECT_FALSE(accepts(std::make_unique<ForgeSource>()));
 }
 
 /// A length of the first batch in the place of each one's own.

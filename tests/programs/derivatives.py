@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from flash_bwd import read_safetensors
-from gpu import write_safetensors
+from devices import write_safetensors
 
 # Of x near and away from 0, c of another axis, and a scalar a = 3.
 FUNCTIONS = ["x + c[i]", "c[i] - x", "-x", "x * x * c[i]", "x / a + a / (a + x * x)", "c[i] / (2.0 + exp(x))", "max(x, c[i])", "min(c[i], x * x)", "exp(x)", "exp2(x)", "log(1.0 + x * x)",

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from gpu import write_safetensors
+from devices import write_safetensors
 from inputs import to_bf16
 
 B, M, N, G, R, D, DV = 2, 37, 50, 2, 3, 16, 24

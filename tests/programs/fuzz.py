@@ -12,9 +12,9 @@ import sys
 import time
 
 import compiler
+import devices
 import execute
 import generate
-import gpu
 import judge
 import negative
 import printer
@@ -38,7 +38,8 @@ def one(seed, tool, options):
         failures.append(judge.Failure("generator", "", "broken", "the program depends on block sizes"))
     if options.negative:
         failures += refused(program, cases, tool, seed)
-    failures += judge.on_gpu(program, prepared, tool, options.selvedge, options.gpu, failures)
+    for device, archs in (("gpu", options.gpu), ("sim", ["sm_80", "sm_90a"] if options.sim else [])):
+        failures += judge.on_device(program, prepared, tool, options.selvedge, device, archs, failures)
     record["failures"] = [{"stage": f.stage, "arch": f.arch, "status": f.status, "message": f.message, "kind": f.kind} for f in failures]
     record["ms"] = round(1000 * (time.time() - start))
     times = record["times"] = collections.Counter()
@@ -208,7 +209,8 @@ def parse(arguments):
     # Of a build here, or of an archive that was unpacked.
     programs = next((p for p in (os.path.join(root, "build", "bin"), os.path.join(root, "bin")) if os.path.isdir(p)), "")
     parser.add_argument("--binary", default=os.path.join(programs, "selvedge-fuzz"))
-    parser.add_argument("--selvedge", default=os.path.join(programs, "selvedge"), help="for runs on a GPU")
+    parser.add_argument("--selvedge", default=os.path.join(programs, "selvedge"), help="for runs on a GPU or on sim")
+    parser.add_argument("--sim", action="store_true", help="execute what is emitted on device sim, too")
     parser.add_argument("--no-gpu", action="store_true", help="leave out the GPU that is here")
     parser.add_argument("--known", help="file of kinds of failure (how they begin) that are counted and do not fail")
     parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER[:-2]), help="kinds that fail, of " + ",".join(Tally.ORDER))
@@ -224,7 +226,7 @@ def parse(arguments):
     parser.add_argument("--reduce", type=float, default=0, metavar="SECONDS", help="shrink one program of each kind of failure, this long each")
     parser.add_argument("--check", type=int, help="run the program of this seed, print what it fails at, and stop")
     options = parser.parse_args(arguments)
-    options.gpu = [] if options.no_gpu else gpu.archs(options.selvedge)
+    options.gpu = [] if options.no_gpu else devices.archs(options.selvedge)
     if options.seed is None:
         options.seed = random.SystemRandom().randrange(1 << 40)
     if not options.count and not options.seconds:

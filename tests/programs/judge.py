@@ -5,8 +5,8 @@ import re
 import numpy as np
 
 import compiler
+import devices
 import execute
-import gpu
 import inputs
 import printer
 
@@ -109,15 +109,15 @@ def examine(program, cases, tool, steps=None, prepared=None):
     return failures, replies
 
 
-def on_gpu(program, prepared, tool, selvedge, archs, failures):
-    """Failures of the compiled program on the GPU, for the targets that it compiles for."""
+def on_device(program, prepared, tool, selvedge, device, archs, failures):
+    """Failures of the compiled program on a device, for the targets that it compiles for."""
     refused = {f.arch for f in failures if f.stage == "compile"} | ({"sm_80", "sm_90a"} if any(f.stage == "ref" for f in failures) else set())
     found = []
     for arch in archs:
         if arch not in refused:
-            message = gpu.run(selvedge, program, printer.show_program(program), prepared, arch, tool.folder)
+            message = devices.run(selvedge, program, printer.show_program(program), prepared, arch, tool.folder, device)
             if message:
-                found.append(Failure("gpu", arch, "wrong", message))
+                found.append(Failure(device, arch, "wrong", message))
     return found
 
 

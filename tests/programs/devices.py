@@ -1,4 +1,4 @@
-"""Programs on a GPU, where there is one: `selvedge run`, every kind of poison, compared with `ref` and with a clean run."""
+"""Compiled programs as they are emitted, on a GPU where there is one or on `sim`: `selvedge run`, poisoned, compared with `ref` and, on a GPU, with a clean run."""
 # SPDX-License-Identifier: MIT
 import json
 import os
@@ -40,7 +40,11 @@ def write_safetensors(path, arrays, types):
         file.write(len(text).to_bytes(8, "little") + text + b"".join(parts))
 
 
-def run(selvedge, program, text, prepared, arch, folder):
+# On `sim` undefined bytes are seen for themselves.
+HOW = {"gpu": ["--poison", "all", "--compare", "ref,clean"], "sim": ["--poison", "nan", "--compare", "ref", "--schedules", "2"]}
+
+
+def run(selvedge, program, text, prepared, arch, folder, device):
     """None, or what `selvedge run` has to say about the first case that fails."""
     source = os.path.join(folder, "program.tile")
     with open(source, "w") as file:
@@ -57,7 +61,7 @@ def run(selvedge, program, text, prepared, arch, folder):
     cases = os.path.join(folder, "cases")
     with open(cases, "w") as file:
         file.write("\n".join(lines) + "\n")
-    command = [selvedge, "run", source, "--arch", arch, "--device", "gpu", "--poison", "all", "--compare", "ref,clean", "--cases", cases]
+    command = [selvedge, "run", source, "--arch", arch, "--device", device, *HOW[device], "--cases", cases]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired:
