@@ -54,6 +54,23 @@ def build(args):
 
 
 def run(args):
+    """Each kernel in a process of its own: what one breaks is broken for all that follow."""
+    failed = False
+    for path in sorted(args.folder.glob("*.mlir")):
+        if args.only:
+            if path.stem == args.only:
+                launch_one(path, args.cubins)
+            continue
+        done = subprocess.run([sys.executable, __file__, "run", str(args.folder), "--cubins", str(args.cubins), "--only", path.stem], capture_output=True, text=True)
+        print(done.stdout, end="", flush=True)
+        if done.returncode:
+            failed = True
+            print(f"{path.stem}: {done.stderr.strip()}", file=sys.stderr)
+    if failed:
+        sys.exit(1)
+
+
+def launch_one(path, cubins):
     cu = ctypes.CDLL("libcuda.so.1")
 
     def call(name, *values):
@@ -65,31 +82,30 @@ def run(args):
     call("cuDeviceGet", ctypes.byref(device), 0)
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
     call("cuCtxSetCurrent", context)
-    for path in sorted(args.folder.glob("*.mlir")):
-        launch = header(path)
-        size_in, size_out = int(launch["in"]), int(launch["out"])
-        module, function = ctypes.c_void_p(), ctypes.c_void_p()
-        call("cuModuleLoadData", ctypes.byref(module), (args.cubins / f"{path.stem}.cubin").read_bytes())
-        call("cuModuleGetFunction", ctypes.byref(function), module, b"kernel")
-        given, stored = ctypes.c_uint64(), ctypes.c_uint64()
-        call("cuMemAlloc_v2", ctypes.byref(given), ctypes.c_size_t(size_in))
-        call("cuMemAlloc_v2", ctypes.byref(stored), ctypes.c_size_t(size_out))
-        call("cuMemcpyHtoD_v2", given, contents(launch["type"], size_in), ctypes.c_size_t(size_in))
-        call("cuMemsetD8_v2", stored, ctypes.c_ubyte(0), ctypes.c_size_t(size_out))
-        values = [given, stored]
-        parameters = [ctypes.addressof(value) for value in values]
-        if "%map" in path.read_text():
-            raw = ctypes.create_string_buffer(128 + 64)
-            at = (ctypes.addressof(raw) + 63) // 64 * 64
-            described = stored if "tensor-store" in path.stem else given
-            call("cuTensorMapEncodeTiled", ctypes.c_void_p(at), 9, 2, ctypes.c_void_p(described.value), (ctypes.c_uint64 * 2)(60, 40), (ctypes.c_uint64 * 1)(128), (ctypes.c_uint32 * 2)(64, 16), (ctypes.c_uint32 * 2)(1, 1), 0, 3, 2, 0)
-            parameters.append(at)
-        pointers = (ctypes.c_void_p * len(parameters))(*parameters)
-        call("cuLaunchKernel", function, 1, 1, 1, int(launch["threads"]), 1, 1, int(launch["shared"]), None, pointers, None)
-        call("cuCtxSynchronize")
-        result = ctypes.create_string_buffer(size_out)
-        call("cuMemcpyDtoH_v2", result, stored, ctypes.c_size_t(size_out))
-        print(f"{path.stem} {checksum(result.raw):016x}")
+    launch = header(path)
+    size_in, size_out = int(launch["in"]), int(launch["out"])
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    call("cuModuleLoadData", ctypes.byref(module), (cubins / f"{path.stem}.cubin").read_bytes())
+    call("cuModuleGetFunction", ctypes.byref(function), module, b"kernel")
+    given, stored = ctypes.c_uint64(), ctypes.c_uint64()
+    call("cuMemAlloc_v2", ctypes.byref(given), ctypes.c_size_t(size_in))
+    call("cuMemAlloc_v2", ctypes.byref(stored), ctypes.c_size_t(size_out))
+    call("cuMemcpyHtoD_v2", given, contents(launch["type"], size_in), ctypes.c_size_t(size_in))
+    call("cuMemsetD8_v2", stored, ctypes.c_ubyte(0), ctypes.c_size_t(size_out))
+    values = [given, stored]
+    parameters = [ctypes.addressof(value) for value in values]
+    if "%map" in path.read_text():
+        raw = ctypes.create_string_buffer(128 + 64)
+        at = (ctypes.addressof(raw) + 63) // 64 * 64
+        described = stored if "tensor-store" in path.stem else given
+        call("cuTensorMapEncodeTiled", ctypes.c_void_p(at), 9, 2, ctypes.c_void_p(described.value), (ctypes.c_uint64 * 2)(60, 40), (ctypes.c_uint64 * 1)(128), (ctypes.c_uint32 * 2)(64, 16), (ctypes.c_uint32 * 2)(1, 1), 0, 3, 2, 0)
+        parameters.append(at)
+    pointers = (ctypes.c_void_p * len(parameters))(*parameters)
+    call("cuLaunchKernel", function, 1, 1, 1, int(launch["threads"]), 1, 1, int(launch["shared"]), None, pointers, None)
+    call("cuCtxSynchronize")
+    result = ctypes.create_string_buffer(size_out)
+    call("cuMemcpyDtoH_v2", result, stored, ctypes.c_size_t(size_out))
+    print(f"{path.stem} {checksum(result.raw):016x}")
 
 
 def main():
@@ -104,6 +120,7 @@ def main():
     running = commands.add_parser("run")
     running.add_argument("folder", type=pathlib.Path)
     running.add_argument("--cubins", type=pathlib.Path, required=True)
+    running.add_argument("--only", help="the name of one kernel")
     running.set_defaults(do=run)
     args = parser.parse_args()
     args.do(args)
