@@ -7,7 +7,9 @@ Each file says its shapes in its RUN lines. Prints what fails and a count; the t
 """
 # SPDX-License-Identifier: MIT
 import argparse
+import concurrent.futures
 import csv
+import os
 import pathlib
 import re
 import subprocess
@@ -45,13 +47,15 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--arch", action="append")
+    parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
     parser.add_argument("--csv")
     options = parser.parse_args()
     rows = []
-    for path, op, arch, shape in cases(options.folder):
-        if options.arch and arch not in options.arch:
-            continue
-        status, told = run(options.selvedge, options.device, path, op, arch, shape)
+    chosen = [case for case in cases(options.folder) if not options.arch or case[2] in options.arch]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = pool.map(lambda case: run(options.selvedge, options.device, *case), chosen)
+        told_of = list(zip(chosen, results))
+    for (path, op, arch, shape), (status, told) in told_of:
         rows.append([path.stem, op or "", arch, shape, status])
         if status != "ok":
             print(f"{path.stem} {op or ''} {arch}: {status}: {told}", flush=True)
