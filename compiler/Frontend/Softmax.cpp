@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -160,6 +162,13 @@ Val Elaborator::softmaxUpdate(const Expr &e, Variable &state) {
   return Val::ofSsa(op.getWeights(), preds);
 }
 
+/// A score that is -inf everywhere changes no state.
+static bool isNothing(Value score) {
+  while (isa_and_nonnull<SplatOp, BroadcastOp>(score.getDefiningOp()))
+    score = score.getDefiningOp()->getOperand(0);
+  return matchPattern(score, m_NegInfFloat());
+}
+
 Val Elaborator::softmaxInclude(const Expr &e, Variable &state) {
   Val s = scoreArgument(e, state);
   if (s.isError())
@@ -173,6 +182,8 @@ Val Elaborator::softmaxInclude(const Expr &e, Variable &state) {
   SmallVector<Variable *> accs;
   if (!collectAccs(e, state, {}, accs))
     return Val::error();
+  if (isNothing(s.ssa))
+    return Val::of(Val::Kind::Unit);
   SmallVector<Value> accValues;
   SmallVector<Type> accTypes;
   for (Variable *acc : accs) {

@@ -124,6 +124,8 @@ Status drawTensor(Problem &problem, size_t index, uint64_t seed) {
       storeElement(tensor.dtype, array->data.data(), i, random.normal());
     else if (*range)
       storeInteger(*array, i, random.uniform((*range)->lo, (*range)->hi));
+    else if (tensor.dtype == DType::Bool)
+      storeInteger(*array, i, random.uniform(0, 1));
   }
   problem.inputs[tensor.name] = std::move(*array);
   return Status();
