@@ -202,9 +202,10 @@ bool TrialMaker::hasIntegers(unsigned symbol) const {
 }
 
 int64_t TrialMaker::nextUncut(unsigned symbol) {
-  // Of equal sizes one would pass for another.
+  // Of equal sizes one would pass for another. That several dims are indexed as
+  // the program says the first trial tells.
   unsigned number = uncut++;
-  switch (scale) {
+  switch (kind == 0 ? scale : std::max(scale, 1u)) {
   case 0:
     return hasIntegers(symbol) || number % 2 == 1 ? 3 : 2;
   case 1:
