@@ -19,7 +19,7 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
                          ArrayRef<const ProgramSinks *> programs)
     : variant(variant), launches(launches) {
   for (auto [launched, program] : llvm::zip_equal(launches, programs))
-    kernels.emplace_back(launched.second, program);
+    kernels.emplace_back(launched.first, launched.second, program);
 }
 
 LogicalResult VariantRuns::run() {
