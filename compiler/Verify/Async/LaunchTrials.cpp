@@ -265,8 +265,9 @@ std::vector<LaunchTrial> TrialMaker::run() {
         return hasCallersIntegers(launched.second);
       }))
     add(two, 1, {all, 0, step + 1}, step - 1);
-  // One after the other: no step between even numbers of them, and odd ones.
-  add(part, 1, {2 * step, 0, step - 1, 2 * step - 1, step + 1}, step + 1);
+  // One after the other: no step after an even number of them, then one, all of
+  // it or not, and two, of the second one only the first key.
+  add(part, 2, {2 * step - 1, 0, step - 1, 2 * step, step, step + 1}, step + 1);
   if (llvm::any_of(
           plan.getTensors().getAsRange<tile::TensorArgAttr>(),
           [](tile::TensorArgAttr tensor) { return tensor.getIsOptional(); }))
@@ -295,12 +296,17 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
   // Some differ from a few rows that see several steps.
   auto isUsual = [&] { return random() % 8 < 5; };
   int64_t step = last ? stepOf(*last) : 1, all = 3 * step + 1;
+  // Conditions are often of what divides a block.
+  std::optional<AffineMap> conditions = variant.getConditions();
   LaunchTrial trial;
-  for (const Dim &dim : dims) {
-    if (!isCut(dim))
-      trial.sizes.push_back(oneOf({1, 1, 2, 3}));
+  for (auto [symbol, dim] : llvm::enumerate(dims)) {
+    if (!isCut(dim) && conditions && conditions->isFunctionOfSymbol(symbol))
+      trial.sizes.push_back(oneOf({2, 4, 8, 16, 32, 64}));
+    else if (!isCut(dim))
+      trial.sizes.push_back(oneOf({1, 1, 1, hasIntegers(symbol) ? 3 : 2}));
     else if (isUsual())
-      trial.sizes.push_back(&dim == last ? all : partOfBlock(dim));
+      trial.sizes.push_back(
+          &dim == last ? all : oneOf({1, partOfBlock(dim), partOfBlock(dim)}));
     else
       trial.sizes.push_back(
           near(oneOf({dim.block, stepOf(dim), dim.block / 4})));
