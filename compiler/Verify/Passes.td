@@ -245,8 +245,10 @@ def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
   let description = [{
     What the other verifiers prove they prove of `tile` and of form seq; this one looks at what is emitted, forms async and roles, kernel by kernel in the order of their launches. All thread blocks of
     each launch are executed as `verify-sm-async` does it, with all of its demands, for a few sizes of the dims: two blocks of what is cut into blocks, the last one not full, and two or three of all else (heads,
-    batches); a part of a block; nothing of what is cut last. Predicates and indices are computed lane by lane; integers in memory are some that make tiles with many, no and few steps follow each other. Demanded, else
-    an error:
+    batches); a part of a block, with lengths of one and two steps, one more, one less, and none between others; the same without optional tensors; one step and a lane; nothing of what is cut last. Sizes get
+    smaller until a budget of work suffices. Then others follow, at and beside multiples of blocks and steps, until every operation has been executed. A remark that begins with the name of the pass says
+    what could not be: of such operations the other verifiers tell.
+    Predicates and indices are computed lane by lane; integers in memory are those lengths, numbers are 1, -1, 1/2 and 0. Demanded, else an error:
 
     - every lane of a load, copy or store whose presence is true is inside of its tensor;
     - outputs alone are stored to, each element once by all thread blocks together. A launch that stores nothing but constants may come before and initialise it;
@@ -257,7 +259,8 @@ def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
 
     Runs the passes `of` first, which lower `tile` to `sm`, if there are any. Then each tile of registers is followed from where its elements were loaded to where they are stored: by axis the
     index of the first lane, and the coordinates that data are indexed with. What an operation joins must lie at one place, and wherever a product, reduction or load is executed its lanes must
-    be those that the program has there: its presence, computed for that place. The program is the one before all passes, if the driver has kept it.
+    be those that the program has there: its presence, computed for that place. Which sink of the program an operation is the tensors tell whose elements it sums up; where that leaves several it must
+    be one of them in all executions. The program is the one before all passes, if the driver has kept it.
 
     Refused: a causal mask made of rows that begin one later than those of the scores; a step without predicates where the program has absent lanes.
   }];

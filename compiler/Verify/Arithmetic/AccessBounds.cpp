@@ -77,4 +77,11 @@ LogicalResult AccessBounds::check(scf::ForOp loop) {
   return success();
 }
 
+bool AccessBounds::isEmpty(scf::ForOp loop) {
+  auto [values, dimValues, conditions] = placeOf(loop);
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  return values.isNonNegativeByCases(lower - upper, conditions);
+}
+
 } // namespace selvedge::verify

@@ -32,6 +32,8 @@ public:
   llvm::LogicalResult check(const TensorAccess &access);
   /// The number of iterations does not depend on unbounded data.
   llvm::LogicalResult check(mlir::scf::ForOp loop);
+  /// Whether the loop has no step, for any sizes.
+  bool isEmpty(mlir::scf::ForOp loop);
 
 private:
   /// What is known at a place: only of the loops and branches around it, since

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 
+#include "compiler/Verify/Arithmetic/Facts.h"
+
+#include "llvm/ADT/MapVector.h"
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -50,6 +54,38 @@ void seedKernel(KernelOp kernel, IndexValues &values,
     values.defineAxis(
         axis.getName(),
         sizeOf(kernel, axis).value_or(axis.getExtent() + maxBlock));
+}
+
+void seedLaunch(sm::LaunchOp launch, sm::KernelOp kernel, IndexValues &values,
+                ArrayRef<Polynomial> dims) {
+  auto plan = launch->getParentOfType<sm::PlanOp>();
+  for (auto [attr, argument] :
+       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
+    if (auto dim = dyn_cast<sm::DimArgAttr>(attr))
+      if (const auto *it = llvm::find(plan.getDims(), dim.getDim());
+          it != plan.getDims().end())
+        values.define(argument, dims[it - plan.getDims().begin()]);
+  auto variant = launch->getParentOfType<sm::VariantOp>();
+  if (std::optional<AffineMap> conditions = variant.getConditions())
+    seedConditions(*conditions, values, dims);
+  SmallVector<Polynomial> counts;
+  for (AffineExpr count : launch.getGrid().getResults()) {
+    counts.push_back(values.of(count, dims));
+    // A grid with a zero is not launched.
+    values.assume(counts.back() - 1);
+  }
+  llvm::MapVector<StringAttr, int64_t> sizes;
+  kernel.walk([&](Operation *op) {
+    if (isa<sm::BlockIdOp>(op))
+      values.defineBelowProduct(op->getResult(0), counts);
+    if (auto range = dyn_cast<sm::RangeOp>(op)) {
+      auto type = cast<RankedTensorType>(range.getType());
+      int64_t &size = sizes[axisNames(type).front()];
+      size = std::max(size, type.getDimSize(0));
+    }
+  });
+  for (auto [axis, size] : sizes)
+    values.defineAxis(axis, size);
 }
 
 } // namespace selvedge::verify

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_KERNELSEED_H
 
 #include "compiler/Verify/Arithmetic/IndexValues.h"
+#include "dialect/Sm/Sm.h"
 
 namespace selvedge::verify {
 
@@ -19,6 +20,11 @@ void seedConditions(mlir::AffineMap conditions, IndexValues &values,
 
 /// Defines dims, coordinates and lanes of a tile kernel.
 void seedKernel(tile::KernelOp kernel, IndexValues &values,
+                llvm::ArrayRef<Polynomial> dims);
+
+/// Defines the arguments of a kernel of `sm` without roles, the digits of its
+/// block number, and its axes.
+void seedLaunch(sm::LaunchOp launch, sm::KernelOp kernel, IndexValues &values,
                 llvm::ArrayRef<Polynomial> dims);
 
 } // namespace selvedge::verify

@@ -127,10 +127,10 @@ private:
   static constexpr int64_t off = 3; // less than a row of any product
 
   static bool isCut(const Dim &dim) { return dim.block > 1; }
-  /// What differs along a dim, such as lengths, takes three values.
+  /// Whether something differs along a dim, such as lengths.
   bool hasIntegers(unsigned symbol) const;
-  /// As many heads, batches and the like as the scale has.
-  int64_t nextUncut(unsigned symbol);
+  /// As many heads and the like as the scale has, or as there are lengths.
+  int64_t nextUncut(unsigned symbol, int64_t lengths);
   int64_t stepOf(const Dim &dim) const {
     return dim.step ? dim.step : dim.block;
   }
@@ -142,7 +142,11 @@ private:
 
   VariantOp variant;
   ArrayRef<std::pair<LaunchOp, KernelOp>> launches;
-  unsigned scale, kind = 0, uncut = 0;
+  unsigned scale, kind = 0;
+  /// Of the trial at hand: dims that are not cut, and whether one of them has
+  /// as many elements as there are lengths.
+  unsigned uncut = 0;
+  bool hasLengths = false;
   SmallVector<Dim> dims;
   /// What is cut last is what steps take.
   const Dim *last = nullptr, *first = nullptr;
@@ -201,17 +205,15 @@ bool TrialMaker::hasIntegers(unsigned symbol) const {
                       });
 }
 
-int64_t TrialMaker::nextUncut(unsigned symbol) {
+int64_t TrialMaker::nextUncut(unsigned symbol, int64_t lengths) {
+  // That several dims are indexed as the program says the first trial tells.
+  bool hasFew = scale > 0 || kind > 0;
+  if (scale < 2 && hasIntegers(symbol) &&
+      !(std::exchange(hasLengths, true) && hasFew))
+    return lengths;
   // Of equal sizes one would pass for another.
   unsigned number = uncut++;
-  switch (scale) {
-  case 0:
-    return hasIntegers(symbol) || number % 2 == 1 ? 3 : 2;
-  case 1:
-    return hasIntegers(symbol) ? 3 : number == 0 ? 2 : 1;
-  default:
-    return number == 0 ? 2 : 1;
-  }
+  return hasFew ? (number == 0 ? 2 : 1) : 2 + number % 2;
 }
 
 int64_t TrialMaker::twoBlocks(const Dim &dim) const {
@@ -238,8 +240,10 @@ void TrialMaker::add(llvm::function_ref<int64_t(const Dim &)> sizeOf,
                      bool hasOptionals) {
   LaunchTrial trial;
   uncut = 0;
+  hasLengths = false;
   for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(isCut(dim) ? sizeOf(dim) : nextUncut(symbol));
+    trial.sizes.push_back(isCut(dim) ? sizeOf(dim)
+                                     : nextUncut(symbol, samples.size()));
   trial.blocks = blocks;
   trial.samples.assign(samples.begin(), samples.end());
   trial.callers = callers;
@@ -261,11 +265,13 @@ std::vector<LaunchTrial> TrialMaker::run() {
         return hasCallersIntegers(launched.second);
       }))
     add(two, 1, {all, 0, step + 1}, step - 1);
-  add(part, 2, {step - 1, 2 * step - 1, step}, step + 1);
+  // One after the other: no step after an even number of them, then one, all of
+  // it or not, and two, of the second one only the first key.
+  add(part, 2, {2 * step - 1, 0, step - 1, 2 * step, step, step + 1}, step + 1);
   if (llvm::any_of(
           plan.getTensors().getAsRange<tile::TensorArgAttr>(),
           [](tile::TensorArgAttr tensor) { return tensor.getIsOptional(); }))
-    add(part, 1, {step + 1, 0, step}, step, /*hasOptionals=*/false);
+    add(part, 2, {step + 1, 0, step}, step, /*hasOptionals=*/false);
   if (!last)
     return std::move(trials);
   add([&](const Dim &dim) { return &dim == last ? step + 1 : part(dim); }, 1,
@@ -290,12 +296,17 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
   // Some differ from a few rows that see several steps.
   auto isUsual = [&] { return random() % 8 < 5; };
   int64_t step = last ? stepOf(*last) : 1, all = 3 * step + 1;
+  // Conditions are often of what divides a block.
+  std::optional<AffineMap> conditions = variant.getConditions();
   LaunchTrial trial;
-  for (const Dim &dim : dims) {
-    if (!isCut(dim))
-      trial.sizes.push_back(oneOf({1, 1, 2, 3}));
+  for (auto [symbol, dim] : llvm::enumerate(dims)) {
+    if (!isCut(dim) && conditions && conditions->isFunctionOfSymbol(symbol))
+      trial.sizes.push_back(oneOf({2, 4, 8, 16, 32, 64}));
+    else if (!isCut(dim))
+      trial.sizes.push_back(oneOf({1, 1, 1, hasIntegers(symbol) ? 3 : 2}));
     else if (isUsual())
-      trial.sizes.push_back(&dim == last ? all : partOfBlock(dim));
+      trial.sizes.push_back(
+          &dim == last ? all : oneOf({1, partOfBlock(dim), partOfBlock(dim)}));
     else
       trial.sizes.push_back(
           near(oneOf({dim.block, stepOf(dim), dim.block / 4})));

@@ -50,18 +50,23 @@ std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
 }
 
 void GlobalMemory::startLaunch(Operation *kernel) {
-  bool hasStores = false;
+  SmallVector<Contents *> stored;
   initialises = true;
   kernel->walk([&](Operation *op) {
     if (auto store = dyn_cast<sm::StoreOp>(op)) {
-      hasStores = true;
       auto it = tensors.find(tensorName(store.getTensor()));
-      initialises &= it != tensors.end() &&
+      initialises &= it != tensors.end() && !it->second.isInitialised &&
                      isInit(store.getValue(), it->second.arg.getInit());
+      if (it != tensors.end())
+        stored.push_back(&it->second);
     }
     initialises &= !isa<sm::TmaStoreOp, sm::BulkReduceOp>(op);
   });
-  initialises &= hasStores;
+  initialises &= !stored.empty();
+  // A later launch of constants stores what the program says.
+  if (initialises)
+    for (Contents *contents : stored)
+      contents->isInitialised = true;
 }
 
 std::optional<int64_t>

@@ -92,6 +92,8 @@ private:
     std::vector<uint8_t> written; // of outputs
     /// Whether some store went to elements that are not known.
     bool isUnknown = false;
+    /// Whether a launch has initialised it.
+    bool isInitialised = false;
   };
 
   mlir::LogicalResult access(mlir::Operation *op, llvm::StringRef tensor,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Memory/KernelRuns.h"
 
+#include "compiler/Verify/Arithmetic/AccessBounds.h"
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
 
@@ -12,8 +14,9 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-KernelRuns::KernelRuns(KernelOp kernel, const ProgramSinks *program)
-    : kernel(kernel), skeleton(integers, paths, /*stages=*/1) {
+KernelRuns::KernelRuns(LaunchOp launch, KernelOp kernel,
+                       const ProgramSinks *program)
+    : launch(launch), kernel(kernel), skeleton(integers, paths, /*stages=*/1) {
   if (program)
     sinks.emplace(kernel, *program);
 }
@@ -59,7 +62,10 @@ Outcome KernelRuns::run(const Trial &trial, GlobalMemory &memory,
 
 Operation *KernelRuns::findUnreached() {
   Operation *found = nullptr;
-  kernel.getBody().walk([&](Operation *op) {
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && !skeleton.hasReached(&loop.getBody()->front()) && isEmpty(loop))
+      return WalkResult::skip();
     bool isDone = skeleton.hasReached(op) ||
                   isa<arith::ArithDialect, scf::SCFDialect>(op->getDialect());
     if (!isDone)
@@ -67,6 +73,21 @@ Operation *KernelRuns::findUnreached() {
     return isDone ? WalkResult::advance() : WalkResult::interrupt();
   });
   return found;
+}
+
+bool KernelRuns::isEmpty(scf::ForOp loop) {
+  // What other roles send is not known.
+  if (loop->getParentOfType<RoleOp>())
+    return false;
+  auto [known, isNew] = empty.try_emplace(loop, false);
+  if (!isNew)
+    return known->second;
+  auto plan = launch->getParentOfType<PlanOp>();
+  auto seed = [&](IndexValues &values, ArrayRef<Polynomial> dims) {
+    seedLaunch(launch, kernel, values, dims);
+  };
+  AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
+  return known->second = bounds.isEmpty(loop);
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,

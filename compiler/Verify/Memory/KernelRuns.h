@@ -18,7 +18,8 @@ enum class Outcome { Accepted, Refused, TooLong };
 class KernelRuns {
 public:
   /// Sinks are compared with those of `program`, if it is given.
-  KernelRuns(sm::KernelOp kernel, const ProgramSinks *program);
+  KernelRuns(sm::LaunchOp launch, sm::KernelOp kernel,
+             const ProgramSinks *program);
 
   /// What follows is executed with other sizes.
   void startTrial();
@@ -27,7 +28,8 @@ public:
   /// tile.
   Outcome run(const Trial &trial, GlobalMemory &memory, uint64_t limit);
   /// An operation, other than arithmetic and control flow, that no thread block
-  /// has executed; null where there is none.
+  /// has executed, although no loop around it is known to be empty; null where
+  /// there is none.
   mlir::Operation *findUnreached();
 
 private:
@@ -35,7 +37,13 @@ private:
   std::optional<int64_t> read(Agent &agent, sm::LoadOp load,
                               const GlobalMemory &memory);
 
+  /// Whether it has no step, for any sizes.
+  bool isEmpty(mlir::scf::ForOp loop);
+
+  sm::LaunchOp launch;
   sm::KernelOp kernel;
+  /// Loops that were never executed, and whether they have no step.
+  llvm::DenseMap<mlir::Operation *, bool> empty;
   std::optional<SinkMatches> sinks;
   Integers integers;
   Paths paths;

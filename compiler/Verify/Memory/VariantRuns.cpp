@@ -11,15 +11,15 @@ using namespace selvedge::sm;
 
 /// The work of the usual trials of a variant, three tenths of a second, and of
 /// those that look for what they have not reached.
-constexpr uint64_t maxUsualWork = 3 << 22, maxFurtherWork = 1 << 22;
+constexpr uint64_t maxUsualWork = 3 << 22, maxFurtherWork = 6 << 20;
 /// Most kernels whose operations can all be reached take less than ten.
-constexpr unsigned numFurther = 48;
+constexpr unsigned numFurther = 96;
 
 VariantRuns::VariantRuns(VariantOp variant, Launches launches,
                          ArrayRef<const ProgramSinks *> programs)
     : variant(variant), launches(launches) {
   for (auto [launched, program] : llvm::zip_equal(launches, programs))
-    kernels.emplace_back(launched.second, program);
+    kernels.emplace_back(launched.first, launched.second, program);
 }
 
 LogicalResult VariantRuns::run() {
@@ -45,7 +45,8 @@ LogicalResult VariantRuns::runUsual() {
         trials, [&](const LaunchTrial &t) { return t.kind >= next; });
     if (trial == trials.end())
       return success();
-    Outcome outcome = execute(*trial, /*parts=*/3);
+    // What comes next is left as much again.
+    Outcome outcome = execute(*trial, (maxWork - work) / 3);
     if (outcome == Outcome::Refused)
       return failure();
     if (outcome == Outcome::Accepted) {
@@ -66,17 +67,18 @@ LogicalResult VariantRuns::runUsual() {
 
 LogicalResult VariantRuns::runFurther() {
   maxWork = work + maxFurtherWork;
-  for (unsigned number = 0; number < numFurther && findUnreached(); ++number)
+  for (unsigned number = 0;
+       number < numFurther && work < maxWork && findUnreached(); ++number)
     if (std::optional<LaunchTrial> trial =
             makeFurtherTrial(variant, launches, number))
-      if (execute(*trial, /*parts=*/8) == Outcome::Refused)
+      if (execute(*trial, maxFurtherWork / 6) == Outcome::Refused)
         return failure();
   return success();
 }
 
-Outcome VariantRuns::execute(const LaunchTrial &trial, unsigned parts) {
+Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit) {
   auto plan = variant->getParentOfType<PlanOp>();
-  uint64_t limit = (maxWork - work) / parts;
+  limit = std::min(limit, maxWork - work);
   GlobalMemory memory(plan.getDims(), plan.getTensors(), trial.sizes,
                       trial.samples, trial.hasOptionals);
   Outcome outcome = launchAll(trial, memory, limit);

@@ -28,8 +28,8 @@ public:
   llvm::ArrayRef<Remark> getRemarks() const { return remarks; }
 
 private:
-  /// Executes a trial with one of `parts` equal parts of the work that is left.
-  Outcome execute(const LaunchTrial &trial, unsigned parts);
+  /// Executes a trial, with at most `limit` of the work that is left.
+  Outcome execute(const LaunchTrial &trial, uint64_t limit);
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                     uint64_t limit);
   mlir::LogicalResult runUsual();

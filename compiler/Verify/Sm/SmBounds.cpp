@@ -25,7 +25,7 @@ public:
 
   LogicalResult run() {
     auto seed = [&](IndexValues &values, ArrayRef<Polynomial> dims) {
-      define(values, dims);
+      seedLaunch(launch, kernel, values, dims);
     };
     AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
     WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -36,37 +36,6 @@ public:
   }
 
 private:
-  /// The kernel's arguments, the digits of its block number, and its axes.
-  void define(IndexValues &values, ArrayRef<Polynomial> dims) {
-    for (auto [attr, argument] :
-         llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()))
-      if (auto dim = dyn_cast<DimArgAttr>(attr))
-        if (const auto *it = llvm::find(plan.getDims(), dim.getDim());
-            it != plan.getDims().end())
-          values.define(argument, dims[it - plan.getDims().begin()]);
-    auto variant = launch->getParentOfType<VariantOp>();
-    if (std::optional<AffineMap> conditions = variant.getConditions())
-      seedConditions(*conditions, values, dims);
-    SmallVector<Polynomial> counts;
-    for (AffineExpr count : launch.getGrid().getResults()) {
-      counts.push_back(values.of(count, dims));
-      // A grid with a zero is not launched.
-      values.assume(counts.back() - 1);
-    }
-    llvm::MapVector<StringAttr, int64_t> sizes;
-    kernel.walk([&](Operation *op) {
-      if (isa<BlockIdOp>(op))
-        values.defineBelowProduct(op->getResult(0), counts);
-      if (auto range = dyn_cast<RangeOp>(op)) {
-        auto type = cast<RankedTensorType>(range.getType());
-        int64_t &size = sizes[axisNames(type).front()];
-        size = std::max(size, type.getDimSize(0));
-      }
-    });
-    for (auto [axis, size] : sizes)
-      values.defineAxis(axis, size);
-  }
-
   LogicalResult check(AccessBounds &bounds, Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       return check(bounds, op, load.getTensor(), load.getIndices(),
