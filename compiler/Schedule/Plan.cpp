@@ -69,11 +69,12 @@ constexpr int64_t elementwiseWords = 64;
 constexpr int64_t mostRegisters = 2048;
 /// Where no other fits: what registers do not hold goes to local memory.
 constexpr Candidate lastCandidates[] = {
-    {64, 16, 16, 4},          {32, 16, 16, 2},
-    {16, 16, 16, 1},          {64, 16, 16, 4, 0, 1},
-    {32, 16, 16, 2, 0, 1},    {16, 16, 16, 1, 0, 1},
-    {64, 16, 16, 4, 0, 1, 1}, {32, 16, 16, 2, 0, 1, 1},
-    {16, 16, 16, 1, 0, 1, 1}};
+    {64, 16, 16, 4},       {32, 16, 16, 2},       {16, 16, 16, 1},
+    {64, 16, 16, 4, 0, 1}, {32, 16, 16, 2, 0, 1}, {16, 16, 16, 1, 0, 1}};
+/// Where not even those do: tiles of four axes beside products.
+constexpr Candidate singleCandidates[] = {{64, 16, 16, 4, 0, 1, 1},
+                                          {32, 16, 16, 2, 0, 1, 1},
+                                          {16, 16, 16, 1, 0, 1, 1}};
 
 /// Rows that are read more than once: vectors of 16 bytes that each thread has
 /// in flight, best first. Many hide latency with few threads, so that few rows
@@ -627,14 +628,18 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
          layouts.hasDot() ? ArrayRef<Candidate>(lastCandidates)
                           : ArrayRef<Candidate>(smallElementwiseCandidates))
       ranking.consider(candidate);
+  auto fits = [&] {
+    return ranking.smallest &&
+           (!layouts.hasDot() || ranking.smallest->registers <= mostRegisters);
+  };
+  if (ranked.plans.empty() && layouts.hasDot() && !fits())
+    for (const Candidate &candidate : singleCandidates)
+      ranking.consider(candidate);
   if (ranked.plans.empty()) {
-    bool fits =
-        ranking.smallest &&
-        (!layouts.hasDot() || ranking.smallest->registers <= mostRegisters);
-    if (!fits && !ranking.lastDropped.empty())
+    if (!fits() && !ranking.lastDropped.empty())
       return kernel.emitOpError("has no plan: the least blocks take ")
              << ranking.lastDropped;
-    if (!fits)
+    if (!fits())
       return refusePlan(kernel, *ranking.last, target);
     ranked.plans.push_back(*ranking.smallest);
   }

@@ -6,6 +6,8 @@
 #include "selvedge/Artifact.h"
 #include "selvedge/DLPack.h"
 
+#include <cmath>
+
 using namespace selvedge;
 using capi::fail;
 using capi::failNull;
@@ -100,7 +102,8 @@ selvedge_status selvedge_get_scalar(const selvedge_signature *signature,
   const ManifestScalar &scalar = signature->manifest.scalars[index];
   dlpack::DataType type = toDLPack(scalar.dtype);
   *info = {scalar.name.c_str(), type.code, type.bits,
-           scalar.defaultValue.has_value(), scalar.defaultValue.value_or(0)};
+           scalar.defaultValue.has_value() || scalar.defaultOfDims.has_value(),
+           scalar.defaultValue.value_or(scalar.defaultOfDims ? NAN : 0)};
   return SELVEDGE_OK;
 }
 

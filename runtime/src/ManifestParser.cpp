@@ -194,7 +194,10 @@ Status ManifestParser::parseScalar(const JsonReader &item) {
     return item.error(
         fmt::format("a scalar is f32 or i32, not {}", nameOf(scalar.dtype)));
   std::optional<JsonReader> value = item.find("default");
-  if (value && !value->json().is_null()) {
+  if (value && value->json().is_object()) {
+    if (Status s = parseExpr(*value, scalar.defaultOfDims.emplace()); !s.ok())
+      return s;
+  } else if (value && !value->json().is_null()) {
     Result<double> number = value->number();
     if (!number.ok())
       return number.status();

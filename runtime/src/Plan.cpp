@@ -195,16 +195,31 @@ Status resolveTensors(const Manifest &manifest, const LaunchView &args,
   return Status();
 }
 
+/// What the caller gives for a scalar, or its default.
+Result<double> valueOf(const ManifestScalar &scalar, const Manifest &manifest,
+                       const LaunchView &args, const DimValues &dims) {
+  if (std::optional<size_t> argument = findLast(args.scalars, scalar.name))
+    return args.scalars[*argument].value;
+  if (scalar.defaultValue)
+    return *scalar.defaultValue;
+  if (!scalar.defaultOfDims)
+    return Status::badInput(
+        fmt::format("scalar '{}' has no default and is missing: {}",
+                    scalar.name, nameOf(scalar.dtype)));
+  Result<int64_t> value = scalar.defaultOfDims->evaluate(dims, manifest.dims);
+  if (!value.ok())
+    return Status::badInput(fmt::format("the default of scalar '{}': {}",
+                                        scalar.name, value.status().message()));
+  return static_cast<double>(*value);
+}
+
 Status resolveScalars(const Manifest &manifest, const LaunchView &args,
-                      Operands &operands) {
+                      const DimValues &dims, Operands &operands) {
   for (const ManifestScalar &scalar : manifest.scalars) {
-    std::optional<size_t> argument = findLast(args.scalars, scalar.name);
-    if (!argument && !scalar.defaultValue)
-      return Status::badInput(
-          fmt::format("scalar '{}' has no default and is missing: {}",
-                      scalar.name, nameOf(scalar.dtype)));
-    double value =
-        argument ? args.scalars[*argument].value : *scalar.defaultValue;
+    Result<double> given = valueOf(scalar, manifest, args, dims);
+    if (!given.ok())
+      return given.status();
+    double value = *given;
     if (!isScalarOf(scalar.dtype, value))
       return Status::badInput(
           scalar.dtype == DType::I32
@@ -376,7 +391,7 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
   Operands operands;
   if (Status s = resolveTensors(manifest, args, plan, operands); !s.ok())
     return s;
-  if (Status s = resolveScalars(manifest, args, operands); !s.ok())
+  if (Status s = resolveScalars(manifest, args, plan.dims, operands); !s.ok())
     return s;
   plan.variant = selectVariant(manifest, operands, plan.dims);
   for (const ManifestLaunch &launch :

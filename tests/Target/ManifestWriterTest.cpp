@@ -26,7 +26,11 @@ constexpr const char *signature = R"(
   scalars [
     #tile.scalar_arg<name = "scale", type = f32, value = 0.5 : f32>,
     #tile.scalar_arg<name = "W", type = i32, value = 4096 : i32>,
-    #tile.scalar_arg<name = "c", type = f32>]
+    #tile.scalar_arg<name = "c", type = f32>,
+    #tile.scalar_arg<name = "half", type = i32,
+      value = affine_map<()[s0, s1, s2, s3] -> (s1 floordiv 2)>>,
+    #tile.scalar_arg<name = "all", type = f32,
+      value = affine_map<()[s0, s1, s2, s3] -> (s1)>>]
   requires [
     #tile.require<tensor = "len", lo = ()[s0, s1, s2, s3] -> (0),
       hi = ()[s0, s1, s2, s3] -> (s1 - s0)>]
@@ -81,10 +85,17 @@ TEST_F(ManifestWriterTest, ReaderAcceptsPlan) {
   EXPECT_EQ(manifest->tensors[0].shape.size(), 4u);
   EXPECT_TRUE(manifest->tensors[1].optional);
   EXPECT_TRUE(manifest->tensors[3].keepsUnstored);
-  ASSERT_EQ(manifest->scalars.size(), 3u);
+  ASSERT_EQ(manifest->scalars.size(), 5u);
   EXPECT_EQ(manifest->scalars[0].defaultValue, 0.5);
   EXPECT_EQ(manifest->scalars[1].defaultValue, 4096);
   EXPECT_FALSE(manifest->scalars[2].defaultValue);
+  EXPECT_FALSE(manifest->scalars[2].defaultOfDims);
+  for (auto [i, value] : {std::pair(3, 150), {4, 300}}) {
+    ASSERT_TRUE(manifest->scalars[i].defaultOfDims);
+    EXPECT_EQ(*manifest->scalars[i].defaultOfDims->evaluate({1, 300, 1, 1},
+                                                            manifest->dims),
+              value);
+  }
   ASSERT_EQ(manifest->variants.size(), 2u);
   EXPECT_EQ(manifest->variants[0].when.size(), 2u);
   EXPECT_EQ(manifest->variants[0].when[0].align, 16);
@@ -149,12 +160,12 @@ TEST_F(ManifestWriterTest, SpellsExpressions) {
 TEST_F(ManifestWriterTest, RefusesWhatHasNoForm) {
   parse(R"(sm.plan "f" dims ["N"] tensors [] scalars [
       #tile.scalar_arg<name = "w", type = i32,
-        value = affine_map<()[s0] -> (s0)>>]
+        value = affine_map<()[s0] -> (s0, s0)>>]
       requires [] params {} { sm.variant <universal> when [] align 1 {} })");
   auto text =
       ptx::writeManifest(*module->getOps<sm::PlanOp>().begin(), "sm_80", "1");
   ASSERT_FALSE(static_cast<bool>(text));
-  EXPECT_NE(llvm::toString(text.takeError()).find("depends on dims"),
+  EXPECT_NE(llvm::toString(text.takeError()).find("not one number"),
             std::string::npos);
 }
 

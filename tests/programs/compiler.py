@@ -111,7 +111,7 @@ class Renamer:
     def e(self, e):
         if e is None:
             return None
-        named = e.op in ("name", "load") or (e.op == "call" and e.name in self.names)
+        named = e.op in ("name", "load") or (e.op in ("call", "cast") and e.name in self.names)
         return E(e.op, self.name(e.name) if named else e.name, tuple(self.e(a) for a in e.args), tuple(map(self.name, e.axes)))
 
     def range(self, r):
@@ -122,10 +122,10 @@ class Renamer:
 
     def stmt(self, s):
         return replace(s, name=self.name(s.name), value=self.e(s.value), target=self.e(s.target), range=self.range(s.range),
-                       body=tuple(map(self.stmt, s.body)))
+                       body=tuple(map(self.stmt, s.body)), orelse=tuple(map(self.stmt, s.orelse)))
 
     def tensor(self, t):
-        return replace(t, name=self.name(t.name), dims=tuple(map(self.e, t.dims)), binders=tuple(map(self.name, t.binders)),
+        return replace(t, name=self.name(t.name), type=self.name(t.type), dims=tuple(map(self.e, t.dims)), binders=tuple(map(self.name, t.binders)),
                        valid=self.e(t.valid), default=self.e(t.default), promise=t.promise and tuple(map(self.e, t.promise)))
 
     def program(self, p):
@@ -134,4 +134,10 @@ class Renamer:
                        scalars=tuple(replace(s, name=self.name(s.name), default=self.e(s.default)) for s in p.scalars),
                        kernels=tuple(replace(k, name=self.name(k.name), ranges=tuple(map(self.range, k.ranges)),
                                              body=tuple(map(self.stmt, k.body))) for k in p.kernels),
-                       hooks=tuple((self.name(h[0]), tuple(map(self.name, h[1])), self.e(h[2])) for h in p.hooks))
+                       hooks=self.hooks(p.hooks), extends=self.extension(p.extends))
+
+    def hooks(self, hooks):
+        return tuple((self.name(n), tuple(map(self.name, parameters)), self.e(body)) for n, parameters, body in hooks)
+
+    def extension(self, x):
+        return x and replace(x, bound=tuple(map(self.name, x.bound)), hooks=self.hooks(x.hooks), own=tuple(map(self.name, x.own)))

@@ -7,6 +7,8 @@ import subprocess
 
 import numpy as np
 
+from specialise import plain
+
 SAFETENSORS = {"f32": "F32", "bf16": "BF16", "f16": "F16", "i32": "I32", "bool": "BOOL"}
 
 
@@ -49,7 +51,7 @@ def run(selvedge, program, text, prepared, arch, folder, device):
     source = os.path.join(folder, "program.tile")
     with open(source, "w") as file:
         file.write(text)
-    types = {t.name: t.type for t in program.tensors}
+    types = {t.name: t.type for t in plain(program).tensors}
     lines = []
     for i, (case, arrays, _) in enumerate(prepared):
         if case.special:

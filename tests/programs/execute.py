@@ -11,7 +11,7 @@ class Output:
     """What an output holds: values, how far another float64 evaluation may be off, and what was stored."""
 
     def __init__(self, shape, init):
-        start = np.nan if init == "keep" else float(init)
+        start = np.nan if init in ("keep", None) else float(init)
         self.data = np.full(shape, start, np.float64)
         self.err = np.zeros(shape)
         self.stored = np.zeros(shape, bool)
@@ -49,7 +49,7 @@ def run(program, dims, arrays, kept=None, scalars=None, block=None):
             bind_kernel_range(r, scope)
         if all(scope.sizes[a] for a in scope.iterations):
             execute(kernel.body, scope)
-    return outputs
+    return {t.name: outputs[t.name] for t in program.tensors if t.is_output and not t.temp}
 
 
 def bind_axis(name, low, high, scope, iteration=False):

@@ -76,9 +76,21 @@ class Writer:
         return E("else", args=(masked, number(b.rng.choice((0, 1, -2)))))
 
     def unary(self, x):
-        if self.b.chance(0.06):
-            return call(self.b.hook(("z",), self.function(name("z"))), x)
+        if self.b.chance(0.2):
+            return self.hooked(x)
         return self.function(x)
+
+    def hooked(self, x):
+        """A function of the op, of `x` alone or of an index, too."""
+        b = self.b
+        ranges = [a for a in self.axes if not a.full]
+        if not ranges or b.chance(0.5):
+            return call(b.hook(("z",), self.function(name("z"))), x)
+        axis = b.rng.choice(ranges)
+        type_ = b.pick((1, "f32"), (1, b.half))
+        tensor = b.new_tensor([(name(axis.of), name("i"))], type_, [axis])
+        body = binary(b.rng.choice("+*"), name("z"), as_f32(E("load", tensor.name, (name("i"),)), type_))
+        return call(b.hook(("z", "i"), body), x, name(axis.name))
 
     def function(self, x):
         absolute = call("abs", x)

@@ -3,9 +3,10 @@
 import random
 
 import phases
-from expressions import Writer
+from expressions import Writer, as_f32
 from scope import Axis, Builder, Iteration
-from tree import Case, E, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number
+from sugar import sugared
+from tree import Case, E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace, statements
 
 SIZES = (1, 2, 3, 5, 8, 9, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 66, 96, 127, 128, 129, 130, 200, 257)
 SMALL = (1, 1, 2, 2, 3)
@@ -169,16 +170,86 @@ def program(seed):
     rng = random.Random(seed)
     b = Builder(rng)
     kernels = [kernel(b, 0)]
-    if b.chance(0.08):
-        kernels.append(kernel(b, 1))
+    if b.chance(0.16):
+        if b.chance(0.6):
+            kernels[0] = with_temps(b, kernels[0])
+        temps = [t for t in b.tensors if t.temp]
+        kernels.append(consumer(b, b.rng.choice(temps)) if temps and b.chance(0.7) else kernel(b, 1))
+    loaded = {e.name for s in statements(kernels[-1].body) for x in s.expressions() if s.target != x for e in x.walk() if e.op == "load"}
+    b.tensors = [replace(t, temp=False, init=0.0 if t.init is None else t.init) if t.temp and t.name not in loaded else t for t in b.tensors]
     inputs = [t for t in b.tensors if not t.is_output]
     outputs = [t for t in b.tensors if t.is_output]
-    return complete(tidy(Program("f", tuple(b.params), tuple(inputs + outputs), tuple(b.scalars), tuple(kernels), tuple(b.hooks))))
+    p = complete(tidy(Program("f", tuple(b.params), tuple(inputs + outputs), tuple(b.scalars), tuple(kernels), tuple(b.hooks))))
+    return complete(tidy(sugared(p, rng)))
+
+
+def with_temps(b, k):
+    """The kernel with some of its outputs for the next one to load; at least one stays an output of the op, or the next one has one."""
+    body, names = [], {t.name for t in b.tensors if t.is_output and b.chance(0.7)}
+    whole = all(r.lo is None for r in k.ranges)
+    for s in k.body:
+        if s.kind == "store" and s.target.name in names and whole and b.chance(0.5) and all(i.op in ("name", "pair", "full") for i in s.target.args):
+            # Every element is stored, so that nothing else defines it.
+            zero = integer(0) if type_of(b, s.target.name) == "i32" else number(0)
+            value = s.value.args[0] if s.value.op == "cast" else s.value
+            value = E("else", args=(value, zero))
+            body.append(replace(s, value=E("cast", s.value.name, (value,)) if s.value.op == "cast" else value))
+            b.tensors = [replace(t, temp=True, init=None, overflow=None) if t.name == s.target.name else t for t in b.tensors]
+            names.remove(s.target.name)
+        else:
+            body.append(s)
+    b.tensors = [replace(t, temp=True, init=0.0 if t.init == "keep" else t.init, overflow=None) if t.name in names else t for t in b.tensors]
+    for t in b.tensors:
+        if t.temp:
+            b.wanted += [e.name for d in t.dims for e in d.walk() if e.op == "name" and e.name in b.dims]
+    return replace(k, body=tuple(body))
+
+
+def consumer(b, temp):
+    """A kernel that walks along the dimensions of a temp; one of them may be summed."""
+    ranges, axes, iterations, indices, loop = [], [], [], [], None
+    for dim in temp.dims:
+        if dim.op == "name" and b.dims.get(dim.name) == "tile":
+            axis = Axis(b.fresh("r"), dim.name)
+            if loop is None and b.chance(0.3):
+                loop = axis
+            else:
+                axes.append(axis)
+                ranges.append(Range(axis.name, dim, None, "B" + axis.name))
+            indices.append(axis.index)
+        elif dim.op == "name" and dim.name in b.dims:
+            i = b.fresh("b")
+            ranges.append(Range(i, dim))
+            iterations.append(Iteration(name(i), dim, (i,)))
+            indices.append(name(i))
+        elif dim.op == "name":
+            axes.append(Axis(dim.name, dim.name, True))
+            indices.append(E("full"))
+        else:
+            indices.append(integer(0))
+    if not ranges:
+        return kernel(b, 1)
+    w = Writer(b, [a for a in axes if not a.full], iterations)
+    value = as_f32(E("load", temp.name, tuple(indices)), temp.type)
+    value = binary("*", value, number(1)) if temp.type == "i32" else value
+    body, t = [], b.fresh("t")
+    if loop:
+        inner = Writer(b, axes, iterations).within(loop)
+        v = b.fresh("v")
+        zero = E("zeros", "f32", axes=tuple(a.name for a in axes)) if axes else number(0)
+        body = [Stmt("var", v, zero), Stmt("for", range=Range(loop.name, name(loop.of), None, "B" + loop.name),
+                                           body=(Stmt("add", v, E("reduce", "sum", (binary("*", value, inner.full([loop])),), (loop.name,))),))]
+        value = name(v)
+    body.append(Stmt("let", t, value))
+    return Kernel("k1", tuple(ranges), tuple(body + epilogue(b, w, [(name(t), {a.name for a in axes}, "f32")])))
+
+
+def type_of(b, tensor):
+    return next(t.type for t in b.tensors if t.name == tensor)
 
 
 def complete(p):
     """With a tensor for each extent that no shape has: the signature is where extents come from."""
-    from tree import replace
     known, params = dims_of(p), dict(p.params)
     missing = [d for d in mentioned(p) if d not in known and d not in params]
     only = tuple(Tensor("only" + d, "f32", (name(d),)) for d in missing)
@@ -197,7 +268,7 @@ def mentioned(p):
 
 def tidy(p):
     """Without tensors, parameters and scalars that nothing names."""
-    from tree import expressions, replace
+    from tree import expressions
     while True:
         used = set()
         for k in p.kernels:
@@ -205,13 +276,19 @@ def tidy(p):
             for e in expressions(alone):
                 used |= {e.name, *e.axes}
         hooks = tuple(h for h in p.hooks if h[0] in used)
-        for h in hooks:
+        over = tuple(h for h in p.extends.hooks if h[0] in used) if p.extends else ()
+        for h in hooks + over:
             used |= {e.name for e in h[2].walk()}
         for t in p.tensors:
+            used.add(t.type)
             for e in ([*t.dims, *(t.promise or ())] + [x for x in (t.valid, t.default) if x is not None]):
                 used |= {x.name for x in e.walk()}
         smaller = replace(p, hooks=hooks, tensors=tuple(t for t in p.tensors if t.name in used), params=tuple(x for x in p.params if x[0] in used),
                           scalars=tuple(s for s in p.scalars if s.name in used))
+        if p.extends:
+            known = {x.name for x in smaller.tensors + smaller.scalars} | {n for n, _ in smaller.params}
+            smaller = replace(smaller, extends=over and Extension(tuple(n for n in p.extends.bound if n in known), over,
+                                                                  tuple(n for n in p.extends.own if n in known)) or None)
         if smaller == p:
             return p
         p = smaller

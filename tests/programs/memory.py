@@ -84,7 +84,7 @@ def conjunction(preds, axes, scope):
 
 def load(e, scope, evaluate):
     tensor = scope.tensors[e.name]
-    if tensor.is_output or len(e.args) != len(tensor.dims):
+    if (tensor.is_output and not tensor.temp) or len(e.args) != len(tensor.dims):
         raise Invalid("a load of " + e.name)
     indices = index_values(e, scope, tensor, evaluate)
     axes = union(*(v.axes for v, _ in indices))
@@ -92,7 +92,8 @@ def load(e, scope, evaluate):
     for p in preds:
         if not set(p.axes) <= set(axes) | scope.iterations:
             raise Invalid("'valid' mentions an axis that the index lacks")
-    array = scope.arrays.get(e.name)
+    stored = scope.outputs[e.name] if tensor.temp else None
+    array = stored.data if stored else scope.arrays.get(e.name)
     if array is None:
         default = evaluate(tensor.default, scope)
         data = np.asarray(default.data, np.int64 if tensor.type == "i32" else bool if tensor.type == "bool" else np.float64)
@@ -107,7 +108,10 @@ def load(e, scope, evaluate):
         data = np.full(present.shape, garbage, array.dtype)
     else:
         data = np.where(present, array[at], garbage)
-    return Val(tensor.type, axes, data, 0.0, preds)
+    err = np.where(present, stored.err[at], 0.0) if stored and array.size else 0.0
+    if stored and tensor.type == "i32":
+        data = np.asarray(data, np.int64)
+    return Val(tensor.type, axes, data, err, preds)
 
 
 def store(stmt, scope, evaluate):

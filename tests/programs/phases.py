@@ -24,7 +24,7 @@ class Phase:
         """`N`, `1..N`, or up to a length."""
         b = self.b
         extent, block = name(axis.of), "B" + axis.name
-        kind = b.pick((8, "all"), (1, "from"), (1.5, "length"), (0.5, "between"), (0.7, "dims"))
+        kind = b.pick((8, "all"), (1, "from"), (1.5, "length"), (0.5, "between"), (0.7, "dims"), (0.8, "part"), (0.5, "window"), (0.3, "before"))
         if kind == "from":
             return Range(axis.name, extent, integer(b.rng.choice((1, 2, 65))), block)
         plain = [it for it in self.w.iterations if it.index.op == "name"]
@@ -36,6 +36,18 @@ class Phase:
             low, high = b.pick((1, (None, binary("-", extent, integer(1)))), (1, (binary("/", extent, integer(2)), extent)),
                                (1, (integer(1), binary("-", extent, integer(2)))))
             return Range(axis.name, high, low, block)
+        if kind == "part" and plain:
+            it = b.rng.choice(plain)
+            part = lambda i: binary("/", binary("*", i, extent), it.extent)
+            return Range(axis.name, part(binary("+", it.index, integer(1))), part(it.index), block)
+        if kind == "window" and plain:
+            i = b.rng.choice(plain).index
+            low, high = call("max", binary("-", i, integer(5)), integer(0)), binary("+", i, integer(b.rng.choice((1, 40))))
+            return Range(axis.name, call("min", high, binary("+", extent, integer(0))), low, block)
+        if kind == "before" and plain:
+            it = b.rng.choice(plain)
+            length = b.lengths(it.extent.name, extent)
+            return Range(axis.name, E("load", length, (it.index,)), E("load", length, (binary("-", it.index, integer(1)),)), block)
         if kind == "between" and plain:
             it = b.rng.choice(plain)
             bounds = [E("load", b.lengths(it.extent.name, extent), (it.index,)) for _ in range(2)]

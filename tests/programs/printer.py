@@ -66,6 +66,8 @@ def plain(e):
         return "zeros " + e.name + "[" + ", ".join(e.axes) + "]"
     if e.op == "method":
         return a[0].name + "." + e.name + "(" + ", ".join(show(x) for x in a[1:]) + ")"
+    if e.op == "choose":
+        return "if " + show(a[0]) + " { " + show(a[1]) + " } else { " + show(a[2]) + " }"
     if e.op == "softmax":
         return "online_softmax(" + ", ".join(e.axes) + ")"
     raise ValueError(e.op)
@@ -83,6 +85,11 @@ def show_stmt(stmt, indent):
     if stmt.kind == "for":
         inner = "".join(show_stmt(s, indent + 1) for s in stmt.body)
         return pad + "for " + show_range(stmt.range) + " {\n" + inner + pad + "}\n"
+    if stmt.kind == "if":
+        text = pad + "if " + show(stmt.value) + " {\n" + "".join(show_stmt(s, indent + 1) for s in stmt.body) + pad + "}"
+        if stmt.orelse:
+            text += " else {\n" + "".join(show_stmt(s, indent + 1) for s in stmt.orelse) + pad + "}"
+        return text + "\n"
     if stmt.kind in ("let", "var"):
         return pad + stmt.kind + " " + stmt.name + " = " + show(stmt.value) + ";\n"
     if stmt.kind == "do":
@@ -103,25 +110,69 @@ def show_tensor(t):
         text += " valid " + show(t.valid, 1)
     if t.default is not None:
         text += " = " + show(t.default)
-    if t.is_output:
+    if t.init is not None:
         text += " out_init(" + (t.init if isinstance(t.init, str) else number(t.init)) + ")"
     if t.overflow:
         text += " overflow(" + t.overflow + ")"
     return text
 
 
+def show_param(name, value, default):
+    if type(value) is bool:
+        return name + ": bool = " + ("true" if default else "false")
+    if type(value) is str:
+        return name + ": {bf16, f16} = " + default
+    return name + ": int = " + str(default)
+
+
+def show_value(value):
+    return ("true" if value else "false") if type(value) is bool else str(value)
+
+
+def another(value):
+    """A default that is not meant: an op that extends this one binds the parameter."""
+    if type(value) is bool:
+        return not value
+    return {"bf16": "f16", "f16": "bf16"}[value] if type(value) is str else value + 8
+
+
+def show_inputs(p, names):
+    shown = [(t.name, show_tensor(t)) for t in p.tensors if not t.is_output]
+    shown += [(s.name, s.name + ": " + s.type + " = " + show(s.default)) for s in p.scalars]
+    return "(" + ",\n    ".join(text for n, text in shown if names(n)) + ")"
+
+
+def is_function(hook, p):
+    """Whether a hook can stand outside of the op: it sees its parameters alone."""
+    _, parameters, body = hook
+    return (not p.extends and p.hooks.index(hook) % 2 == 0
+            and all(e.name in parameters for e in body.walk() if e.op in ("name", "load")) and not any(e.op == "choose" for e in body.walk()))
+
+
+def show_hook(hook, word=""):
+    n, parameters, body = hook
+    return word + n + "(" + ", ".join(parameters) + ") = " + show(body) + ";\n"
+
+
 def show_program(p):
-    params = ", ".join(n + ": int = " + str(v) for n, v in p.params)
-    inputs = [show_tensor(t) for t in p.tensors if not t.is_output]
-    inputs += [s.name + ": " + s.type + " = " + show(s.default) for s in p.scalars]
-    outputs = [show_tensor(t) for t in p.tensors if t.is_output]
+    text, op, bound, own = "", p.name, (), ()
+    if p.extends:
+        bound, own, op = p.extends.bound, p.extends.own, p.name + "Base"
+        values = dict(p.params)
+        text += "op " + p.name + (show_inputs(p, lambda n: n in own) if own else "") + " extends " + op
+        text += ("<" + ", ".join(n + " = " + show_value(values[n]) for n in bound) + ">" if bound else "") + "\n{\n"
+        text += "".join("  " + show_hook(h) for h in p.extends.hooks) + "}\n\n"
+    functions = [h for h in p.hooks if is_function(h, p)]
+    text += "".join(show_hook(h, "fn ") for h in functions)
+    params = ", ".join(show_param(n, v, another(v) if n in bound else v) for n, v in p.params)
+    outputs = [show_tensor(t) for t in p.tensors if t.is_output and not t.temp]
     promises = [t.name + " in " + show(t.promise[0]) + ".." + show(t.promise[1]) for t in p.tensors if t.promise]
-    text = "op " + p.name + ("<" + params + ">" if params else "") + "(" + ",\n    ".join(inputs) + ")"
+    text += "op " + op + ("<" + params + ">" if params else "") + show_inputs(p, lambda n: n not in own)
     if promises:
         text += " requires " + ", ".join(promises)
     text += "\n-> (" + ",\n    ".join(outputs) + ")\n{\n"
-    for hook, parameters, body in p.hooks:
-        text += "  " + hook + "(" + ", ".join(parameters) + ") = " + show(body) + ";\n"
+    text += "".join("  temp " + show_tensor(t) + ";\n" for t in p.tensors if t.temp)
+    text += "".join("  " + show_hook(h) for h in p.hooks if h not in functions)
     for k in p.kernels:
         text += "  kernel " + k.name + "(" + ", ".join(show_range(r) for r in k.ranges) + ") {\n"
         text += "".join(show_stmt(s, 2) for s in k.body) + "  }\n"

@@ -7,6 +7,7 @@ import execute
 import generate
 import judge
 import printer
+from specialise import plain
 from tree import Case, E, integer, name, number, replace, statements
 
 
@@ -68,6 +69,7 @@ class Reducer:
 
 def candidates(p, cases, needs_cases=True):
     """Smaller programs, those that lose most first."""
+    yield finish(plain(p)), cases
     for q in whole_parts(p):
         yield finish(q), cases
     if not needs_cases:
@@ -84,7 +86,7 @@ def candidates(p, cases, needs_cases=True):
     for q in simpler_expressions(p):
         yield finish(q), cases
     for i, (n, v) in enumerate(p.params):
-        for w in (1, 16, 64):
+        for w in (1, 16, 64) if type(v) is int else ():
             if w < v:
                 yield replace(p, params=p.params[:i] + ((n, w),) + p.params[i + 1:]), cases
     for i, c in enumerate(cases if needs_cases else ()):
@@ -108,6 +110,8 @@ def without_statement(body):
     """Bodies with a statement less, or with a loop's body in place of the loop."""
     for i, s in enumerate(body):
         yield body[:i] + body[i + 1:]
+        for arm in (s.body, s.orelse) if s.kind == "if" else ():
+            yield body[:i] + arm + body[i + 1:]
     for i, s in enumerate(body):
         for inner in without_statement(s.body):
             if inner:
@@ -128,7 +132,8 @@ def change(p, stmt_of=lambda s: s, e_of=lambda e: e):
     def stmt(s):
         s = stmt_of(s)
         r = s.range and replace(s.range, hi=e_of(s.range.hi), lo=s.range.lo and e_of(s.range.lo))
-        return replace(s, value=s.value and e_of(s.value), target=s.target and e_of(s.target), range=r, body=tuple(map(stmt, s.body)))
+        return replace(s, value=s.value and e_of(s.value), target=s.target and e_of(s.target), range=r, body=tuple(map(stmt, s.body)),
+                       orelse=tuple(map(stmt, s.orelse)))
     return replace(p, kernels=tuple(replace(k, body=tuple(map(stmt, k.body))) for k in p.kernels))
 
 
@@ -210,7 +215,7 @@ def simpler_tensors(p):
             options.append(replace(t, optional=False, default=None))
         if t.promise:
             options.append(replace(t, promise=None))
-        if t.is_output and t.init != 0:
+        if t.is_output and t.init != 0 and not t.temp:
             options.append(replace(t, init=0.0))
         if t.overflow:
             options.append(replace(t, overflow=None))
@@ -224,6 +229,8 @@ def simpler(e):
     """Expressions that could stand for this one."""
     if e.op in ("where", "else", "neg", "not", "cast", "bin", "select") or (e.op == "call" and e.name != "rel"):
         yield from e.args
+    if e.op == "choose":
+        yield from e.args[1:]
     if e.op not in ("int", "float", "bool", "name", "full", "pair", "softmax", "zeros", "method"):
         yield number(1)
         yield integer(0)

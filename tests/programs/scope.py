@@ -34,6 +34,7 @@ class Builder:
         self.params, self.tensors, self.scalars, self.hooks = [], [], [], []
         self.half = rng.choice(HALVES)
         self.dims = {}      # name -> kind: "tile", "scalar"
+        self.wanted = []    # dims of temps, which the kernels after them walk along
         self.count = 0
         # Whether NaN and Inf may arise: not ahead of products, where data that a mask removes may reach its neighbours.
         self.raw = False
@@ -52,6 +53,9 @@ class Builder:
     def dim(self, kind="tile"):
         """A run-time extent: often one that exists."""
         known = [d for d, k in self.dims.items() if k == kind]
+        wanted = [d for d in self.wanted if d in known]
+        if wanted and self.chance(0.6):
+            return self.rng.choice(wanted)
         if known and self.chance(0.3):
             return self.rng.choice(known)
         free = [d for d in ("MNKLPQST" if kind == "tile" else "BHGRUW") if d not in self.dims]
@@ -114,7 +118,7 @@ class Builder:
     def load(self, axes, iterations, type_, plain=False):
         """An element of an input, new or known, with these axes."""
         axes, iterations = list(axes), [it for it in iterations if self.chance(0.7)]
-        if self.chance(0.3):
+        if self.chance(0.8 if self.wanted else 0.3):
             known = self.load_known(axes, type_)
             if known is not None:
                 return known
@@ -129,8 +133,9 @@ class Builder:
     def load_known(self, axes, type_):
         """The same with a tensor that is read elsewhere, whose dims the axes walk along."""
         options = []
-        for t in self.tensors:
-            if t.type != type_ or t.is_output:
+        temps = [t for t in self.tensors if t.temp] if self.wanted else []
+        for t in temps + [t for t in self.tensors if not t.is_output]:
+            if t.type != type_:
                 continue
             left, indices = list(axes), []
             for dim in t.dims:
@@ -143,7 +148,7 @@ class Builder:
                 else:
                     break
             if len(indices) == len(t.dims) and not left:
-                options.append(E("load", t.name, tuple(indices)))
+                options += [E("load", t.name, tuple(indices))] * (4 if t.temp else 1)
         return self.rng.choice(options) if options else None
 
     def new_tensor(self, parts, type_, axes, **traits):
@@ -169,7 +174,9 @@ class Builder:
 
     def validity(self, parts, at):
         w, dim = name("w"), parts[at][0]
-        kind = self.pick((3, "affine"), (2, "modulo"), (4, "length"))
+        kind = self.pick((3, "affine"), (2, "modulo"), (4, "length"), (0.6, "first"))
+        if kind == "first":
+            return binary("<", w, E("load", self.lengths(self.dim("scalar"), dim), (integer(0),)))
         others = [i for i, (d, x) in enumerate(parts) if i != at and x.op != "pair" and d.op == "name"]
         if kind == "length" and others:
             other = self.rng.choice(others)
@@ -185,10 +192,12 @@ class Builder:
     def lengths(self, of, extent):
         """An i32 tensor over the dim `of` that holds lengths in 0..extent."""
         promise = (integer(0), extent) if self.chance(0.7) else None
+        optional = extent.op == "name" and self.chance(0.2)
         for t in self.tensors:
             if t.type == "i32" and t.dims == (name(of),) and t.fill == "bound" and self.chance(0.7):
                 return t.name
-        tensor = Tensor(self.fresh("len"), "i32", (name(of),), promise=promise, fill="bound")
+        tensor = Tensor(self.fresh("len"), "i32", (name(of),), optional=optional, default=extent if optional else None, promise=promise,
+                        fill="bound")
         self.tensors.append(tensor)
         return tensor.name
 

@@ -1,12 +1,16 @@
 """Programs computed by hand: what the evaluator has to find."""
 # SPDX-License-Identifier: MIT
+import random
 import unittest
 
 import numpy as np
 
+import generate
 from execute import Ambiguous, Invalid, run
 from printer import show, show_program
-from tree import E, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number
+from specialise import plain
+from sugar import sugared
+from tree import E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace
 
 
 def load(tensor, *indices):
@@ -207,6 +211,55 @@ class Evaluator(unittest.TestCase):
                 Stmt("for", range=Range("h", name("N")), body=(
                     Stmt("set", "t", binary("+", binary("*", name("t"), number(0.5)), load("x", "i", "h"))),)))
         self.assertEqual(self.rows(name("t"), [[1, 2, 4], [0, 0, 8]], before=body), [5.25, 8])
+
+
+class Temps(unittest.TestCase):
+    def test_a_later_kernel_loads_them(self):
+        sums = (Stmt("var", "t", E("zeros", "f32", axes=("i",))),
+                Stmt("for", range=Range("j", name("N"), None, "BN"),
+                     body=(Stmt("add", "t", E("reduce", "sum", (load("x", "i", "j"),), ("j",))),)),
+                store(load("s", "i"), name("t")))
+        twice = Kernel("k", (Range("i", name("M"), None, "CM"),), (store(load("y", "i"), binary("*", load("s", "i"), number(2))),))
+        p = op([X, tensor("s", "f32", "M", temp=True), Y], [Kernel("main", (ROWS,), sums), twice])
+        out = run(p, {"M": 2, "N": 3}, {"x": np.array([[1., 2, 3], [4, 5, 6]])})
+        self.assertEqual(list(out), ["y"])
+        self.assertEqual(out["y"].data.tolist(), [12, 30])
+
+
+class Specialised(unittest.TestCase):
+    def value(self, p, x=3.0):
+        return run(plain(p), {"M": 1, "N": 1}, {"x": np.array([[x]])})["y"].data.tolist()[0]
+
+    def program(self, value, **more):
+        p = op([X, Y], [Kernel("main", (ROWS,), (store(load("y", "i"), value),))])
+        return replace(p, **more)
+
+    def test_choose(self):
+        chosen = E("choose", None, (binary("&&", name("hot"), binary("==", name("T"), name("bf16"))), number(1), number(2)))
+        for hot, type_, wanted in ((True, "bf16", 1), (True, "f16", 2), (False, "bf16", 2)):
+            self.assertEqual(self.value(self.program(chosen, params=(("hot", hot), ("T", type_)))), wanted)
+
+    def test_if(self):
+        stmt = Stmt("if", value=binary(">", name("D"), integer(4)), body=(store(load("y", "i"), number(1)),), orelse=(store(load("y", "i"), number(2)),))
+        for d, wanted in ((8, 1), (4, 2)):
+            p = op([X, Y], [Kernel("main", (ROWS,), (stmt,))])
+            self.assertEqual(self.value(replace(p, params=(("D", d),))), wanted)
+
+    def test_extends(self):
+        below = ("f1", ("z",), binary("+", name("z"), number(1)))
+        above = ("f1", ("z",), binary("*", call("super", name("z")), number(10)))
+        p = self.program(call("f1", load("x", "i", integer(0))), hooks=(below,), extends=Extension((), (above,)))
+        self.assertEqual(self.value(p), 40)
+        self.assertIn("op f extends fBase\n{\n  f1(z) = super(z) * 10.0;\n}", show_program(p))
+
+    def test_sugar_means_the_same(self):
+        for seed in range(40):
+            p = generate.program(seed)
+            self.assertEqual(plain(plain(p)), plain(p))
+            again = sugared(plain(p), random.Random(seed))
+            dropped = lambda q: replace(plain(q), hooks=(), extends=None)
+            if not again.extends:
+                self.assertEqual(dropped(again), dropped(p))
 
 
 class Printer(unittest.TestCase):

@@ -26,6 +26,7 @@ class E:
     zeros    element type                       axes
     method   update include normalize weight lse; args[0] names the softmax
     softmax                                     axes: a new state for these rows
+    choose                   condition, two values of which it takes one at compile time
     """
     op: str
     name: object = None
@@ -51,13 +52,14 @@ class Range:
 
 @dataclass(frozen=True)
 class Stmt:
-    """kind: let var set add store for do. `store` has a load as target."""
+    """kind: let var set add store for do if. `store` has a load as target; `if` has a condition on parameters as value."""
     kind: str
     name: str = None
     value: E = None
     target: E = None
     range: Range = None
     body: tuple = ()
+    orelse: tuple = ()
 
     def expressions(self):
         for e in (self.value, self.target):
@@ -77,13 +79,14 @@ class Tensor:
     optional: bool = False
     default: E = None
     promise: tuple = None       # (lo, hi), expressions over dims
-    init: object = None         # outputs: a number or "keep"
+    init: object = None         # outputs: a number or "keep"; a temp may have none
     overflow: str = None        # outputs: "sat", "inf" or None
     fill: str = "normal"        # how inputs are drawn (inputs.py)
+    temp: bool = False          # stored by one kernel, loaded by later ones
 
     @property
     def is_output(self):
-        return self.init is not None
+        return self.init is not None or self.temp
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,22 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Extension:
+    """An op that extends the rest of its program."""
+    bound: tuple                # names of parameters that it binds
+    hooks: tuple                # (name, parameters, expression) that it overrides
+    own: tuple = ()             # names of inputs of its own
+
+
+@dataclass(frozen=True)
 class Program:
     name: str
-    params: tuple               # (name, integer)
+    params: tuple               # (name, integer, flag or element type)
     tensors: tuple
     scalars: tuple
     kernels: tuple
     hooks: tuple = ()           # (name, parameters, expression)
+    extends: Extension = None
 
 
 @dataclass(frozen=True)
@@ -148,6 +160,7 @@ def statements(body):
     for stmt in body:
         yield stmt
         yield from statements(stmt.body)
+        yield from statements(stmt.orelse)
 
 
 def expressions(program):
@@ -165,5 +178,5 @@ def expressions(program):
             yield from e.walk()
 
 
-__all__ = ["E", "Range", "Stmt", "Tensor", "Scalar", "Kernel", "Program", "Case", "integer", "number", "name", "binary",
+__all__ = ["E", "Range", "Stmt", "Tensor", "Scalar", "Kernel", "Extension", "Program", "Case", "integer", "number", "name", "binary",
            "call", "statements", "expressions", "replace", "field"]

@@ -94,7 +94,7 @@ Status bindScalars(Problem &problem, const Bindings &bindings) {
           isFloat
               ? static_cast<double>(static_cast<float>(*scalar.defaultValue))
               : *scalar.defaultValue;
-    } else {
+    } else if (!scalar.defaultOfDims) {
       return Status::badInput(fmt::format(
           "scalar '{}' of type {} has no default: give --set {}=...",
           scalar.name, nameOf(scalar.dtype), scalar.name));

@@ -171,10 +171,13 @@ json::Value ManifestWriter::number(Attribute value) {
     return integer.getInt();
   if (auto map = dyn_cast<AffineMapAttr>(value)) {
     AffineMap affine = map.getValue();
-    if (affine.getNumResults() == 1)
-      if (auto constant = dyn_cast<AffineConstantExpr>(affine.getResult(0)))
-        return constant.getValue();
-    return fail("default that depends on dims has no form in a manifest", map);
+    if (affine.getNumResults() != 1)
+      return fail("not one number", map);
+    json::Value value = expression(affine.getResult(0));
+    // A name alone would be a number that JSON does not have, such as "nan".
+    return value.kind() == json::Value::String
+               ? json::Object{{"add", json::Array{std::move(value), 0}}}
+               : std::move(value);
   }
   auto real = dyn_cast<FloatAttr>(value);
   if (!real)

@@ -32,8 +32,10 @@ struct ManifestTensor {
 struct ManifestScalar {
   std::string name;
   DType dtype = DType::F32;
-  /// Absent: the caller has to give a value.
+  /// Absent, as is the next: the caller has to give a value.
   std::optional<double> defaultValue;
+  /// A default that depends on dims.
+  std::optional<DimExpr> defaultOfDims;
 };
 
 /// A promise: every element of an integer tensor lies in lo..hi, inclusive.

@@ -147,6 +147,7 @@ typedef struct {
   uint8_t code;
   uint8_t bits;
   int has_default;
+  /** NaN where it depends on dims. */
   double default_value;
 } selvedge_scalar_info;
 
