@@ -45,13 +45,17 @@ struct Expr {
   unsigned height = 1;
 };
 
-/// `name in hi`, `name in lo..hi` or `(a, b) in (extentA, extentB)`, with an
-/// optional block size.
+/// `name in hi`, `name in lo..hi`, `name in (lo +: hi)` or `(a, b) in (extentA,
+/// extentB)`, with an optional block size.
 struct RangeDecl {
   llvm::SMLoc loc;
   std::vector<llvm::StringRef> names;
+  /// `name = (a, b) in ...`: the name of the axis that the pairs are.
+  llvm::StringRef fused;
   ExprPtr lo;
   std::vector<ExprPtr> hi;
+  /// Whether hi is counted from lo.
+  bool isLength = false;
   llvm::StringRef block;
   llvm::SMLoc blockLoc;
 };
@@ -136,11 +140,15 @@ struct ArgDecl {
   llvm::StringRef storedWord() const { return isTemp ? "temp" : "output"; }
 };
 
-/// `tensor in lo..hi`, both inclusive.
+/// `tensor in lo..hi`, both inclusive, or `segments(tensor, hi)`: in 0..hi, and
+/// none less than the one before it.
 struct RequireDecl {
   llvm::SMLoc loc;
   llvm::StringRef tensor;
-  ExprPtr lo, hi;
+  /// Null for 0.
+  ExprPtr lo;
+  ExprPtr hi;
+  bool isOrdered = false;
 };
 
 /// `name = value` in `extends base<...>`.

@@ -183,8 +183,7 @@ struct VerifySmOutputsPass
     for (auto [launch, kernel] : launches)
       blocks.emplace_back(kernel, programs.of(kernel));
     for (const LaunchTrial &trial : makeLaunchTrials(variant, launches)) {
-      GlobalMemory memory(plan.getDims(), plan.getTensors(), trial.sizes,
-                          trial.samples);
+      GlobalMemory memory(plan, trial.sizes, trial.samples);
       for (auto [i, launched] : llvm::enumerate(launches)) {
         auto [launch, kernel] = launched;
         memory.startLaunch(kernel);

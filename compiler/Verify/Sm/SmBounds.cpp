@@ -7,6 +7,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Threading.h"
 
+#include <limits>
+
 namespace selvedge::verify {
 
 #define GEN_PASS_DEF_VERIFYSMBOUNDS
@@ -50,8 +52,11 @@ private:
     SmallVector<Polynomial> counts;
     for (AffineExpr count : launch.getGrid().getResults()) {
       counts.push_back(values.of(count, dims));
-      // A grid with a zero is not launched.
+      // A grid with a zero is not launched, nor one of more blocks than 32 bits
+      // tell apart.
       values.assume(counts.back() - 1);
+      values.assume(Polynomial(std::numeric_limits<int32_t>::max()) -
+                    counts.back());
     }
     llvm::MapVector<StringAttr, int64_t> sizes;
     kernel.walk([&](Operation *op) {

@@ -42,6 +42,8 @@ struct ManifestRange {
   size_t tensor = 0;
   DimExpr lo;
   DimExpr hi;
+  /// No element is less than the one before it, either.
+  bool ordered = false;
 };
 
 /// One kernel argument.
