@@ -50,6 +50,8 @@ std::string wordsFor(AffineExpr expr, ArrayAttr dims) {
     return std::to_string(c.getValue());
   if (auto s = dyn_cast<AffineSymbolExpr>(expr))
     return cast<StringAttr>(dims[s.getPosition()]).str();
+  if (isa<AffineDimExpr>(expr))
+    return "block";
   auto binary = cast<AffineBinaryOpExpr>(expr);
   const char *sign = binary.getKind() == AffineExprKind::Add   ? " + "
                      : binary.getKind() == AffineExprKind::Mul ? "*"

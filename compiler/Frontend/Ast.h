@@ -46,15 +46,20 @@ struct Expr {
   unsigned height = 1;
 };
 
-/// `name in hi`, `name in lo..hi` or `(a, b) in (extentA, extentB)`, with an
-/// optional block size. `split(range, part, parts)` is a part of a range.
+/// `name in hi`, `name in lo..hi`, `name in (lo +: hi)` or `(a, b) in (extentA,
+/// extentB)`, with an optional block size. `split(range, part, parts)` is a part
+/// of a range.
 struct RangeDecl {
   llvm::SMLoc loc;
   std::vector<llvm::StringRef> names;
+  /// `name = (a, b) in ...`: the name of the axis that the pairs are.
+  llvm::StringRef fused;
   ExprPtr lo;
   std::vector<ExprPtr> hi;
   /// Null unless the range is split.
   ExprPtr part, parts;
+  /// Whether hi is counted from lo.
+  bool isLength = false;
   llvm::StringRef block;
   llvm::SMLoc blockLoc;
 };
@@ -140,11 +145,15 @@ struct ArgDecl {
   llvm::StringRef storedWord() const { return isTemp ? "temp" : "output"; }
 };
 
-/// `tensor in lo..hi`, both inclusive.
+/// `tensor in lo..hi`, both inclusive, or `segments(tensor, hi)`: in 0..hi, and
+/// none less than the one before it.
 struct RequireDecl {
   llvm::SMLoc loc;
   llvm::StringRef tensor;
-  ExprPtr lo, hi;
+  /// Null for 0.
+  ExprPtr lo;
+  ExprPtr hi;
+  bool isOrdered = false;
 };
 
 /// `launch name in lo..hi`: a dim that each launch chooses.

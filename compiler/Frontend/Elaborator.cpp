@@ -288,8 +288,15 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   SmallVector<Attribute> iters;
   unsigned errorsBefore = diags.errorCount();
   bool ok = true;
-  for (const RangeDecl &range : kernel.ranges)
-    ok &= bindKernelRange(range, *block, iters);
+  std::optional<SegmentRange> segments = findSegments(kernel, ok);
+  for (const RangeDecl &range : kernel.ranges) {
+    if (!ok)
+      break;
+    if (segments && &range == segments->rows)
+      ok = bindSegments(*segments, *block, iters);
+    else if (!segments || &range != segments->segment)
+      ok = bindKernelRange(range, *block, iters);
+  }
   if (ok) {
     frames.back().scopes.emplace_back();
     elaborate(kernel.body);

@@ -295,8 +295,47 @@ private:
   Val evalStored(const Expr &e, const TensorInfo &target);
   Val rangeVal(llvm::SMLoc loc, mlir::StringAttr axis, mlir::Value start,
                const Val &lo, const Val &hi);
+
+  // KernelRanges.cpp
+  bool checkBlockName(const RangeDecl &range);
+  /// The coordinate of a range of the kernel, behind those that there are or
+  /// before them.
+  mlir::Value addCoordinate(const RangeDecl &range, llvm::StringRef name,
+                            mlir::AffineMap extent, mlir::Block &block,
+                            llvm::SmallVectorImpl<mlir::Attribute> &iters,
+                            bool isFirst = false);
   bool bindKernelRange(const RangeDecl &range, mlir::Block &block,
                        llvm::SmallVectorImpl<mlir::Attribute> &iters);
+  /// `i in (first +: length)`, where `first` is no function of dims.
+  bool bindPart(const RangeDecl &range, const Val &first, const Val &length,
+                mlir::Block &block,
+                llvm::SmallVectorImpl<mlir::Attribute> &iters);
+  /// The iteration of which `start` is a multiple of the length; null for none.
+  mlir::Value partNumber(const Expr &start, const Val &length);
+  /// `r = (i, u) in (M, R) by BM`: one axis of pairs.
+  bool bindPairs(const RangeDecl &range, mlir::Block &block,
+                 llvm::SmallVectorImpl<mlir::Attribute> &iters);
+
+  // Segments.cpp
+  /// A kernel's range over the rows of a segment, whose tiles are handed out
+  /// together with those of all other segments.
+  struct SegmentRange {
+    const RangeDecl *rows = nullptr;
+    /// The range of segments, which has no coordinate of its own.
+    const RangeDecl *segment = nullptr;
+    unsigned tensor = 0;
+    /// Number of segments, and the end of the last one.
+    mlir::AffineExpr count, end;
+  };
+  /// The one of `kernel`; none on error, and where there is none.
+  std::optional<SegmentRange> findSegments(const KernelDecl &kernel, bool &ok);
+  bool bindSegments(const SegmentRange &segments, mlir::Block &block,
+                    llvm::SmallVectorImpl<mlir::Attribute> &iters);
+  /// The first row of a segment, inside 0..end whatever memory holds.
+  mlir::Value firstRow(const SegmentRange &segments, const Val &segment);
+  /// The number of the segment that tile number `tile` belongs to.
+  mlir::Value findSegment(const SegmentRange &segments, mlir::Value tile,
+                          mlir::Value block);
 
   // Loops.cpp
   void elaborateFor(const Stmt &stmt);
@@ -311,6 +350,8 @@ private:
   bool splitBounds(const RangeDecl &range, LoopBounds &bounds);
   void noteParts(const Val &parts, const LoopBounds &bounds);
   mlir::Value integerScalar(const Expr &e, llvm::StringRef what);
+  /// A range with an absent bound is empty.
+  void makeTotal(llvm::SMLoc loc, Val &lo, Val &hi);
   BlockedRange blockedRange(const RangeDecl &range, const LoopBounds &bounds,
                             mlir::Operation *loop,
                             llvm::ArrayRef<Variable *> carried) const;

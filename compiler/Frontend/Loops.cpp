@@ -66,6 +66,23 @@ Value Elaborator::clampBound(SMLoc loc, const Val &bound, bool isUpper) {
   return tb->create<arith::MinSIOp>(l, value, tb->affine(l, limit));
 }
 
+void Elaborator::makeTotal(SMLoc loc, Val &lo, Val &hi) {
+  PredSet presence = lo.preds;
+  presence.add(hi.preds);
+  if (presence.empty())
+    return;
+  Location l = at(loc);
+  Value isThere = tb->conjunction(l, presence);
+  for (Val *bound : {&lo, &hi}) {
+    Val total = toSsa(loc, *bound);
+    total.promise = bound->promise;
+    total.preds = {};
+    total.ssa = tb->create<arith::SelectOp>(l, isThere, total.ssa,
+                                            tb->constantInt(l, 0));
+    *bound = total;
+  }
+}
+
 bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
   const RangeDecl &range = stmt.range;
   if (range.names.size() != 1) {
@@ -73,14 +90,12 @@ bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
                       "write two loops, one inside the other");
     return false;
   }
-  if (!range.block.empty() &&
-      (lookupSignature(range.block) || find(range.block))) {
-    diags.error(range.blockLoc, "the name '" + range.block + "' is taken",
-                "a block size is a name of its own, chosen by the plan");
+  if (!checkBlockName(range))
     return false;
-  }
   bounds.lo = range.lo ? eval(*range.lo) : Val::ofInt(0);
   bounds.hi = eval(*range.hi.front());
+  if (range.isLength && !bounds.lo.isError() && !bounds.hi.isError())
+    bounds.hi = binary(range.loc, "+", bounds.lo, bounds.hi);
   if (bounds.lo.is(Val::Kind::Int) && bounds.lo.intValue < 0) {
     diags.error(range.lo->loc, "expects a range that starts at 0 or later");
     return false;
@@ -97,6 +112,7 @@ bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
       return false;
     }
   }
+  makeTotal(range.loc, bounds.lo, bounds.hi);
   bounds.start = clampBound(range.loc, bounds.lo, /*isUpper=*/false);
   bounds.stop = clampBound(range.loc, bounds.hi, /*isUpper=*/true);
   if (!bounds.start || !bounds.stop)

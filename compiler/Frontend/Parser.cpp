@@ -348,10 +348,22 @@ bool Parser::parseExtends(OpDecl &op) {
 bool Parser::parseRequires(OpDecl &op) {
   do {
     SMLoc start = peek().loc();
+    if (at("segments") && peek(1).is("(")) {
+      RequireDecl &require = op.requirements.emplace_back();
+      require.isOrdered = true;
+      take();
+      take();
+      if (!expectName("the name of a tensor", require.tensor, require.loc) ||
+          !expect(",", "after the tensor") || !(require.hi = parseAdditive()) ||
+          !expect(")", "after the end of the segments"))
+        return false;
+      continue;
+    }
     if (peek(1).is("(") || peek(1).is("[") ||
         (peek().kind == Token::Kind::Name && !peek(1).is("in"))) {
       diags.unsupported(start, "this promise",
-                        "only 'tensor in lo..hi' can be required");
+                        "'tensor in lo..hi' and 'segments(tensor, N)' can be "
+                        "required");
       skipTo({",", "->", "{", "launch"});
       continue;
     }

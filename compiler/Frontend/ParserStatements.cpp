@@ -10,8 +10,14 @@ bool Parser::parseRange(RangeDecl &range) {
   range.loc = peek().loc();
   SMLoc loc;
   if (peek().kind == Token::Kind::Name && peek(1).is("=")) {
-    diags.unsupported(peek().loc(), "a fused range");
-    return false;
+    if (!expectName("the name of the pairs", range.fused, loc))
+      return false;
+    take();
+    if (!at("(")) {
+      errorHere("expects '(' before a pair of indices",
+                "one axis of pairs is 'r = (i, u) in (M, R) by BM'");
+      return false;
+    }
   }
   bool isPair = accept("(");
   if (!expectName("the name of an index", range.names.emplace_back(), loc))
@@ -40,15 +46,19 @@ bool Parser::parseRange(RangeDecl &range) {
     size_t begin = next;
     if (accept("(")) {
       skipTo({"+:"});
-      if (at("+:")) {
-        diags.unsupported(peek().loc(), "'+:'", "write the range as 'lo..hi'");
-        return false;
-      }
+      range.isLength = at("+:");
       next = begin;
     }
-    if (!(range.hi.emplace_back() = parseAdditive()))
+    if (range.isLength) {
+      take();
+      if (!(range.lo = parseAdditive()) ||
+          !expect("+:", "after the start of the range") ||
+          !(range.hi.emplace_back() = parseAdditive()) ||
+          !expect(")", "after the length of the range"))
+        return false;
+    } else if (!(range.hi.emplace_back() = parseAdditive())) {
       return false;
-    if (accept("..")) {
+    } else if (accept("..")) {
       range.lo = std::move(range.hi.back());
       if (!(range.hi.back() = parseAdditive()))
         return false;

@@ -214,12 +214,20 @@ void Elaborator::addPromise(const RequireDecl &require) {
     for (const TensorInfo &t : tensors)
       names.push_back(t.decl->name);
     diags.error(require.loc,
-                "expects an i32 input tensor before 'in', but got '" +
+                "expects an i32 input tensor in 'requires', but got '" +
                     require.tensor + "'",
                 didYouMean(require.tensor, names));
     return;
   }
-  AffineExpr lo = evalExtent(*require.lo, "a bound");
+  if (require.isOrdered && it->dims.size() != 1) {
+    diags.error(require.loc, "expects a tensor of one dimension in 'segments', "
+                             "but '" +
+                                 require.tensor + "' has " +
+                                 Twine(it->dims.size()));
+    return;
+  }
+  AffineExpr lo = require.lo ? evalExtent(*require.lo, "a bound")
+                             : getAffineConstantExpr(0, ctx);
   AffineExpr hi = evalExtent(*require.hi, "a bound");
   if (!lo || !hi)
     return;
@@ -229,7 +237,7 @@ void Elaborator::addPromise(const RequireDecl &require) {
     return;
   }
   it->promise = RequireAttr::get(ctx, StringAttr::get(ctx, require.tensor),
-                                 mapOf(lo), mapOf(hi));
+                                 mapOf(lo), mapOf(hi), require.isOrdered);
   promises.push_back(it->promise);
 }
 

@@ -1,4 +1,4 @@
-// Elaborator: ranges, bindings, assignments and stores.
+// Elaborator: bindings, assignments and stores.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 
@@ -6,72 +6,6 @@ using namespace mlir;
 using namespace selvedge::tile;
 
 namespace selvedge::frontend {
-
-bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
-                                 SmallVectorImpl<Attribute> &iters) {
-  if (range.parts) {
-    diags.unsupported(range.loc, "a part of a kernel's range",
-                      "split the range of a loop");
-    return false;
-  }
-  bool isPair = range.names.size() == 2;
-  if (isPair && !range.block.empty()) {
-    diags.unsupported(range.blockLoc, "a block of a pair of ranges");
-    return false;
-  }
-  if (!range.block.empty() && lookupSignature(range.block)) {
-    diags.error(range.blockLoc, "the name '" + range.block + "' is taken",
-                "a block size is a name of its own, chosen by the plan");
-    return false;
-  }
-  Builder b(ctx);
-  for (auto [name, hi] : llvm::zip(range.names, range.hi)) {
-    Val stop = eval(*hi), start = range.lo ? eval(*range.lo) : Val::ofInt(0);
-    if (stop.isError() || start.isError())
-      return false;
-    auto isDims = [](const Val &v) {
-      return v.is(Val::Kind::Int) || v.is(Val::Kind::Affine);
-    };
-    if (!isDims(stop) || !isDims(start)) {
-      diags.unsupported(hi->loc, "a kernel's range that depends on data",
-                        "range over a dimension and mask with 'where'");
-      return false;
-    }
-    bool fromZero = start.is(Val::Kind::Int) && start.intValue == 0;
-    AffineExpr extent = asAffine(stop) - asAffine(start);
-    StringAttr blockAttr =
-        range.block.empty() ? StringAttr() : b.getStringAttr(range.block);
-    iters.push_back(IterAttr::get(ctx, b.getStringAttr(name),
-                                  AffineMap::get(0, dimNames.size(), extent),
-                                  blockAttr));
-    Location l = at(range.loc);
-    Value coord = block.addArgument(b.getI32Type(), l);
-    if (!fromZero) {
-      Value from = materialise(range.loc, start);
-      if (!from)
-        return false;
-      coord = tb->create<arith::AddIOp>(l, coord, from);
-    }
-    Val v;
-    if (range.block.empty()) {
-      v = Val::ofSsa(coord);
-      v.nonNegative = true;
-      v.upper = asAffine(stop);
-      v.lower = asAffine(start);
-    } else {
-      // One axis per range: its syntax tree stands for it.
-      StringAttr axis = tb->addAxis(&range, name, range.block, 0);
-      v = rangeVal(range.loc, axis, coord, start, stop);
-      folds->add({name, axis, nullptr, coord, {}});
-    }
-    v.nonNegative = provablyNonNegative(asAffine(start));
-    auto constant = dyn_cast<AffineConstantExpr>(extent);
-    if (!constant || constant.getValue() != 1)
-      stores->enter(name, v.ssa);
-    define(range.loc, name, v, /*isMutable=*/false);
-  }
-  return true;
-}
 
 void Elaborator::elaborate(const std::vector<Stmt> &body) {
   for (const Stmt &stmt : body) {

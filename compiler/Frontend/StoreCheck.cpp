@@ -20,8 +20,25 @@ std::optional<int64_t> constantOf(Value value) {
 
 } // namespace
 
-void StoreCheck::enter(StringRef name, Value index) {
-  iterations.push_back({name, index});
+void StoreCheck::enter(StringRef name, Value index, ArrayRef<size_t> tells) {
+  iterations.push_back({name, index, SmallVector<size_t, 2>(tells), {}});
+}
+
+void StoreCheck::enterPair(StringRef name, Value pair,
+                           ArrayRef<StringRef> partNames,
+                           ArrayRef<Value> parts) {
+  size_t first = depth() + 1;
+  SmallVector<size_t, 2> both{first, first + 1};
+  iterations.push_back({name, pair, both, both});
+  for (auto [partName, part] : llvm::zip_equal(partNames, parts))
+    enter(partName, part);
+}
+
+std::optional<size_t> StoreCheck::find(Value index) const {
+  for (auto [i, iteration] : llvm::enumerate(iterations))
+    if (iteration.index == index)
+      return i;
+  return std::nullopt;
 }
 
 void StoreCheck::addLinear(Value value, int64_t factor, unsigned depth,
@@ -68,11 +85,16 @@ llvm::DenseSet<size_t> StoreCheck::dependencies(Value value) const {
     if (!visited.insert(v).second)
       continue;
     // The index tile of a range and its first element tell the same iteration.
+    bool isIteration = false;
     for (auto [i, iteration] : llvm::enumerate(iterations)) {
       auto range = iteration.index.getDefiningOp<RangeOp>();
-      if (v == iteration.index || (range && v == range.getStart()))
-        found.insert(i);
+      if (v != iteration.index && !(range && v == range.getStart()))
+        continue;
+      found.insert(i);
+      isIteration = true;
     }
+    if (isIteration)
+      continue;
     if (Operation *op = v.getDefiningOp()) {
       worklist.append(op->operand_begin(), op->operand_end());
       // A loop's result may depend on anything that the loop reads.
@@ -114,10 +136,17 @@ void StoreCheck::store(SMLoc loc, StringRef name, unsigned tensor,
           if (key != it->first)
             for (size_t d : dependencies(term.first))
               alone &= determined.contains(d);
-        if (alone)
-          changed |= determined.insert(i).second;
+        if (!alone)
+          continue;
+        changed |= determined.insert(i).second;
+        determined.insert(iteration.tells.begin(), iteration.tells.end());
       }
     }
+    for (auto [i, iteration] : llvm::enumerate(iterations))
+      if (!iteration.toldBy.empty() &&
+          llvm::all_of(iteration.toldBy,
+                       [&](size_t by) { return determined.contains(by); }))
+        changed |= determined.insert(i).second;
   }
   for (auto [i, iteration] : llvm::enumerate(iterations)) {
     if (determined.contains(i))

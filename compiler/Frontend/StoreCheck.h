@@ -7,8 +7,10 @@
 #include "dialect/Tile/Tile.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <map>
+#include <optional>
 
 namespace selvedge::frontend {
 
@@ -20,7 +22,22 @@ public:
 
   /// Declares an iteration: the index of a kernel range or loop, scalar or
   /// tile. Iterations are entered and left like blocks.
-  void enter(llvm::StringRef name, mlir::Value index);
+  /// One that tells others, too, says so by their positions: rows of segments,
+  /// which have none in common, tell the segment.
+  void enter(llvm::StringRef name, mlir::Value index,
+             llvm::ArrayRef<size_t> tells = {});
+  /// Declares pairs and both of their parts, each of which the pair tells, and
+  /// which together tell the pair.
+  void enterPair(llvm::StringRef name, mlir::Value pair,
+                 llvm::ArrayRef<llvm::StringRef> partNames,
+                 llvm::ArrayRef<mlir::Value> parts);
+  bool hasPairs() const {
+    return llvm::any_of(iterations, [](const Iteration &iteration) {
+      return !iteration.toldBy.empty();
+    });
+  }
+  /// The position of the iteration with this index.
+  std::optional<size_t> find(mlir::Value index) const;
   void leave(size_t depth) { iterations.resize(depth); }
   size_t depth() const { return iterations.size(); }
 
@@ -43,6 +60,8 @@ private:
   struct Iteration {
     llvm::StringRef name;
     mlir::Value index;
+    /// Positions of those that it tells, and of those that together tell it.
+    llvm::SmallVector<size_t, 2> tells, toldBy;
   };
   /// constant + sum of factor * leaf.
   struct Linear {

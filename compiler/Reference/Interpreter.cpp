@@ -49,16 +49,29 @@ llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
   for (Tensor &tensor : arguments.tensors)
     if (tensor.isWritable())
       tensor.stored.assign(tensor.size(), 0);
+  // The extent of each range, where its block has the size that `sizeOf` gives.
   llvm::SmallVector<int64_t> extents;
-  for (auto range : kernel.getRanges().getAsRange<tile::IterAttr>()) {
-    llvm::Expected<int64_t> extent =
-        evaluateAffine(range.getExtent().getResult(0), arguments.dims);
-    if (!extent)
-      return extent.takeError();
-    extents.push_back(*extent);
-  }
+  auto findExtents = [&](auto sizeOf) -> llvm::Error {
+    extents.clear();
+    for (auto range : kernel.getRanges().getAsRange<tile::IterAttr>()) {
+      llvm::Expected<int64_t> extent = evaluateAffine(
+          range.getExtentFor(sizeOf(range)).getResult(0), arguments.dims);
+      if (!extent)
+        return extent.takeError();
+      extents.push_back(*extent);
+    }
+    return llvm::Error::success();
+  };
+  if (llvm::Error failure = findExtents([](tile::IterAttr) { return 1; }))
+    return failure;
   KernelContext context(kernel, arguments);
   chooseSizes(context, extents, options);
+  if (llvm::Error failure = findExtents([&](tile::IterAttr range) {
+        return range.getBlock()
+                   ? context.blocks.lookup(range.getBlock().getValue())
+                   : 1;
+      }))
+    return failure;
 
   llvm::SmallVector<int64_t> counts, steps;
   int64_t iterations = 1;

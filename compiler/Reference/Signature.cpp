@@ -188,6 +188,14 @@ llvm::Error checkPromise(tile::RequireAttr promise,
                    promise.getTensor().getValue() + "' is " +
                    llvm::Twine(value) + ", but the op requires it in " +
                    llvm::Twine(*lo) + ".." + llvm::Twine(*hi));
+  llvm::ArrayRef<int64_t> values = tensor->elements.ints;
+  for (size_t i = 1; promise.getOrdered() && i < values.size(); ++i)
+    if (values[i] < values[i - 1])
+      return error("element " + llvm::Twine(i) + " of tensor '" +
+                   promise.getTensor().getValue() + "' is " +
+                   llvm::Twine(values[i]) + ", less than " +
+                   llvm::Twine(values[i - 1]) +
+                   " before it, but the op requires segments");
   return llvm::Error::success();
 }
 

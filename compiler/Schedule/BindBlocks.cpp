@@ -41,6 +41,15 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
     if (axis.getBlock())
       blocks[axis.getBlock().getValue()] = size;
   }
+  SmallVector<Attribute> ranges;
+  for (auto range : kernel.getRanges().getAsRange<IterAttr>())
+    ranges.push_back(IterAttr::get(
+        range.getContext(), range.getName(),
+        range.getBlock()
+            ? range.getExtentFor(blocks.lookup(range.getBlock().getValue()))
+            : range.getExtent(),
+        range.getBlock()));
+  kernel.setRangesAttr(builder.getArrayAttr(ranges));
   kernel.setSizesAttr(builder.getDictionaryAttr(sizes));
   kernel.setWarps(plan.warps);
   kernel.walk([&](Operation *op) {

@@ -89,10 +89,8 @@ private:
                      [&](auto &term) {
                        return static_cast<bool>(blockOf(term.first));
                      }) &&
-        llvm::all_of(form->quotients, [&](auto &term) {
-          return static_cast<bool>(
-              blockOf(axesOf(term.first.range.getType())[0]));
-        }))
+        llvm::all_of(form->quotients,
+                     [&](auto &term) { return hasExtreme(term.first); }))
       edges.push_back({compare, *form});
     return true;
   }

@@ -122,14 +122,14 @@ void KernelLowering::emitCoordinates() {
           arith::ConstantIntOp::create(builder, loc, 0, 32);
       continue;
     }
-    Value count = emitAffine(iter.getExtent().getResult(0), loc), step;
+    AffineExpr blocks = iter.getExtent().getResult(0);
+    Value step;
     if (iter.getBlock()) {
-      step = arith::ConstantIntOp::create(
-          builder, loc,
-          cast<IntegerAttr>(source.getSizesAttr().get(iter.getName())).getInt(),
-          32);
-      count = arith::CeilDivSIOp::create(builder, loc, count, step);
+      auto size = cast<IntegerAttr>(source.getSizesAttr().get(iter.getName()));
+      blocks = blocks.ceilDiv(size.getInt());
+      step = arith::ConstantIntOp::create(builder, loc, size.getInt(), 32);
     }
+    Value count = emitAffine(blocks, loc);
     // Counts are positive wherever a block runs: a grid with a zero is not
     // launched.
     Value index =

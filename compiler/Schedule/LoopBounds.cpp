@@ -69,6 +69,21 @@ StringAttr BoundBuilder::blockOf(StringAttr axis) {
   return {};
 }
 
+bool BoundBuilder::hasExtreme(const analysis::RangeQuotient &quotient) {
+  RangeOp range = quotient.range;
+  if (!blockOf(axesOf(range.getType())[0]))
+    return false;
+  // Pairs may be more than 32 bits count, unless the version is for few.
+  if (kernel.getProgram().getConditions())
+    return true;
+  for (auto [i, iter] :
+       llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
+    if (range.getStart() == kernel.getCoord(i))
+      return isa<AffineSymbolExpr, AffineConstantExpr>(
+          iter.getExtent().getResult(0));
+  return true;
+}
+
 Value BoundBuilder::extreme(const analysis::LinearIndex &form, bool largest) {
   Value sum = i64(form.constant);
   for (auto &[scalar, coefficient] : form.scalars)

@@ -36,6 +36,8 @@ protected:
 
   /// The name of the size of a block along `axis`; null where it has an extent.
   mlir::StringAttr blockOf(mlir::StringAttr axis);
+  /// Whether extreme() can compute that of a quotient in 32 bits.
+  bool hasExtreme(const analysis::RangeQuotient &quotient);
   /// Largest (or smallest) value of `form` over all lanes.
   mlir::Value extreme(const analysis::LinearIndex &form, bool largest);
 

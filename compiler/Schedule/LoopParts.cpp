@@ -67,7 +67,7 @@ private:
       if (!blockOf(axis))
         return;
     for (auto &[quotient, coefficient] : form->quotients)
-      if (!blockOf(axesOf(quotient.range.getType())[0]) ||
+      if (!hasExtreme(quotient) ||
           !loop.isDefinedOutsideOfLoop(quotient.range.getStart()) ||
           !loop.isDefinedOutsideOfLoop(quotient.divisor))
         return;

@@ -26,6 +26,8 @@ std::string wordsOf(AffineExpr expr, ArrayAttr dims) {
     return std::to_string(constant.getValue());
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
     return cast<StringAttr>(dims[symbol.getPosition()]).str();
+  if (isa<AffineDimExpr>(expr))
+    return "block";
   auto binary = cast<AffineBinaryOpExpr>(expr);
   auto part = [&](AffineExpr operand, bool isRight) {
     std::string words = wordsOf(operand, dims);

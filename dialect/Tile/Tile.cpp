@@ -57,6 +57,20 @@ std::string SourceAttr::str() const {
          getKernel().getLeafReference().str();
 }
 
+AffineMap IterAttr::getExtentFor(int64_t size) const {
+  AffineMap extent = getExtent();
+  if (extent.getNumDims() == 0)
+    return extent;
+  // As a number of whole blocks, so that dividing by their size cannot wrap.
+  auto at = [&](int64_t value) {
+    AffineExpr block = getAffineConstantExpr(value, getContext());
+    return extent.getResult(0).replaceDimsAndSymbols(block, {});
+  };
+  unsigned symbols = extent.getNumSymbols();
+  AffineExpr perBlock = simplifyAffineExpr(at(1) - at(0), 0, symbols);
+  return AffineMap::get(0, symbols, (at(0).ceilDiv(size) + perBlock) * size);
+}
+
 bool isTile(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || tensor.getRank() == 0)

@@ -70,9 +70,17 @@ def Tile_AxisAttr : Tile_Attr<"Axis", "axis"> {
 
 def Tile_IterAttr : Tile_Attr<"Iter", "iter"> {
   let summary = "one range of a kernel: independent iterations 0..extent, by a block or by 1";
+  let description = [{
+    `extent` takes the op's dims as symbols. One that depends on the size of its own block takes that as d0: tiles of `n` rows that are cut in `m` places are at most those of `(d0)[s0, s1] -> (s0 + s1 * d0)`. Once bound no extent
+    has a d0.
+  }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::AffineMap":$extent,
                         OptionalParameter<"::mlir::StringAttr">:$block);
   let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// The extent where its block has `size` elements: a map of the dims alone.
+    ::mlir::AffineMap getExtentFor(int64_t size) const;
+  }];
 }
 
 def Tile_VersionAttr : Tile_Attr<"Version", "version"> {
@@ -124,7 +132,9 @@ def Tile_ScalarArgAttr : Tile_Attr<"ScalarArg", "scalar_arg"> {
 
 def Tile_RequireAttr : Tile_Attr<"Require", "require"> {
   let summary = "the caller's promise that an integer tensor's elements lie in lo..hi, both inclusive";
-  let parameters = (ins "::mlir::StringAttr":$tensor, "::mlir::AffineMap":$lo, "::mlir::AffineMap":$hi);
+  let description = [{ `ordered`: and that none is less than the one before it. }];
+  let parameters = (ins "::mlir::StringAttr":$tensor, "::mlir::AffineMap":$lo, "::mlir::AffineMap":$hi,
+                        DefaultValuedParameter<"bool", "false">:$ordered);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -78,6 +78,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, IsolatedF
     - (C1) the block arguments have these types.
     - (C2) axes have distinct names and either a block or an extent above 0.
     - (C3) once bound (`tile-bind-blocks`), `sizes` gives each axis its size, at least its extent, and `warps` the size of a thread block.
+    - (C4) extents of ranges depend on dims; one with a block, until it is bound, on the size of that block, too.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypedArrayAttrBase<Tile_IterAttr, "ranges">:$ranges,

@@ -142,6 +142,13 @@ LogicalResult KernelOp::verify() {
       return emitOpError("expects block argument ")
              << i << " of type " << wanted << ", but got " << type;
   }
+  for (auto range : getRanges().getAsRange<IterAttr>()) {
+    unsigned ownSizes = range.getBlock() && !getSizes() ? 1 : 0;
+    if (range.getExtent().getNumDims() > ownSizes)
+      return emitOpError("expects an extent of range ")
+             << range.getName() << " that depends on dims"
+             << (ownSizes ? " and the range's own block" : "");
+  }
   llvm::StringSet<> names;
   for (Attribute a : getAxes()) {
     auto axis = cast<AxisAttr>(a);

@@ -219,8 +219,12 @@ Result<size_t> ManifestParser::tensorNamed(const JsonReader &item) {
 
 Status ManifestParser::parseRange(const JsonReader &item) {
   ManifestRange range;
-  if (Status s = item.expectKeys({"tensor", "lo", "hi"}); !s.ok())
+  if (Status s = item.expectKeys({"tensor", "lo", "hi", "ordered"}); !s.ok())
     return s;
+  if (item.find("ordered"))
+    if (Status s = read(item, "ordered", &JsonReader::boolean, range.ordered);
+        !s.ok())
+      return s;
   Result<JsonReader> name = item.member("tensor");
   Result<JsonReader> lo = item.member("lo");
   Result<JsonReader> hi = item.member("hi");

@@ -78,6 +78,9 @@ void addCaseFlags(CLI::App &command, CaseOptions &options) {
       "what everything holds that results must not depend on: none, nan "
       "(default), inf, ninf, max, random, subnormal or ff; KIND,KIND... or all "
       "for several runs");
+  command.add_flag("--break-requires", options.problem.breaksRequires,
+                   "take inputs that break what the op requires: results may "
+                   "be anything, memory outside of tensors is not touched");
   command.add_option("--repeat", options.repeat,
                      "launch N times in a row; results must be equal");
   command.add_option(

@@ -247,6 +247,8 @@ Result<Problem> makeProblem(CompileRequest request,
     if (Status s = drawInputs(problem, options); !s.ok())
       return s;
   }
+  if (options.breaksRequires)
+    return problem;
   if (Status s = checkRanges(problem); !s.ok())
     return s;
   return problem;

@@ -36,6 +36,8 @@ struct ProblemOptions {
   /// Empty: random inputs.
   std::string inputFile;
   uint64_t seed = 0;
+  /// Whether inputs may break what the op requires: results are anything then.
+  bool breaksRequires = false;
   /// Whether `ref` executes it, which takes more memory and time.
   bool onReference = false;
 };

@@ -60,6 +60,13 @@ Result<std::optional<Range>> rangeOf(const Problem &problem, size_t tensor) {
   return all;
 }
 
+bool isOrdered(const Problem &problem, size_t tensor) {
+  const std::vector<ManifestRange> &ranges = problem.signature.ranges;
+  return std::any_of(ranges.begin(), ranges.end(), [&](const auto &range) {
+    return range.tensor == tensor && range.ordered;
+  });
+}
+
 int64_t loadInteger(const HostArray &array, int64_t index) {
   if (array.dtype != DType::I64)
     return static_cast<int64_t>(
@@ -74,6 +81,15 @@ void storeInteger(HostArray &array, int64_t index, int64_t value) {
     return storeElement(array.dtype, array.data.data(), index,
                         static_cast<double>(value));
   std::memcpy(array.data.data() + index * 8, &value, sizeof(value));
+}
+
+void sortIntegers(HostArray &array, int64_t count) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(loadInteger(array, i));
+  std::sort(values.begin(), values.end());
+  for (int64_t i = 0; i < count; ++i)
+    storeInteger(array, i, values[i]);
 }
 
 /// Elements that `ref` executes in minutes; it takes some 100 ns for each.
@@ -127,6 +143,8 @@ Status drawTensor(Problem &problem, size_t index, uint64_t seed) {
     else if (tensor.dtype == DType::Bool)
       storeInteger(*array, i, random.uniform(0, 1));
   }
+  if (isOrdered(problem, index))
+    sortIntegers(*array, count);
   problem.inputs[tensor.name] = std::move(*array);
   return Status();
 }
@@ -279,6 +297,12 @@ Status checkRanges(const Problem &problem) {
         return Status::badInput(fmt::format(
             "tensor '{}' at {} is {}, outside the required {}..{}", tensor.name,
             indexToString(array.shape, i), value, range->lo, range->hi));
+      int64_t before = i > 0 ? loadInteger(array, i - 1) : value;
+      if (declared.ordered && value < before)
+        return Status::badInput(fmt::format(
+            "tensor '{}' at {} is {}, less than {} before it; segments are "
+            "required",
+            tensor.name, indexToString(array.shape, i), value, before));
     }
   }
   return Status();

@@ -254,6 +254,8 @@ void ManifestWriter::writeSignature() {
         writer.attribute("tensor", promise.getTensor().getValue());
         writer.attribute("lo", single(promise.getLo()));
         writer.attribute("hi", single(promise.getHi()));
+        if (promise.getOrdered())
+          writer.attribute("ordered", true);
       });
   if (signature.launchSizes.empty())
     return;

@@ -6,6 +6,8 @@
 
 #include "llvm/ADT/MapVector.h"
 
+#include <limits>
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -71,8 +73,11 @@ void seedLaunch(sm::LaunchOp launch, sm::KernelOp kernel, IndexValues &values,
   SmallVector<Polynomial> counts;
   for (AffineExpr count : launch.getGrid().getResults()) {
     counts.push_back(values.of(count, dims));
-    // A grid with a zero is not launched.
+    // A grid with a zero is not launched, nor one of more blocks than 32 bits
+    // tell apart.
     values.assume(counts.back() - 1);
+    values.assume(Polynomial(std::numeric_limits<int32_t>::max()) -
+                  counts.back());
   }
   llvm::MapVector<StringAttr, int64_t> sizes;
   kernel.walk([&](Operation *op) {

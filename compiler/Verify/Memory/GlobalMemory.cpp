@@ -14,14 +14,13 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::tile;
 
-GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
-                           ArrayRef<int64_t> sizes, ArrayRef<int64_t> samples,
-                           bool hasOptionals)
+GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
+                           ArrayRef<int64_t> samples, bool hasOptionals)
     : sizes(sizes), samples(samples), isComplete(hasOptionals) {
-  Builder b(dims.getContext());
+  Builder b(plan.getContext());
   SmallVector<Attribute> symbols = llvm::map_to_vector(
       sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
-  for (auto arg : signature.getAsRange<TensorArgAttr>()) {
+  for (auto arg : plan.getTensors().getAsRange<TensorArgAttr>()) {
     Contents &contents = tensors[arg.getName()];
     contents.arg = arg;
     SmallVector<Attribute> extents;
@@ -37,9 +36,15 @@ GlobalMemory::GlobalMemory(ArrayAttr dims, ArrayAttr signature,
     if (arg.getRole() != Role::In)
       contents.written.assign(std::min(count, most), Never);
   }
+  for (auto promise : plan.getPromises().getAsRange<RequireAttr>())
+    if (promise.getOrdered())
+      tensors[promise.getTensor()].end = extentOf(promise.getHi());
 }
 
 std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
+  // Tiles of segments say nothing of their rows.
+  if (extent.getNumDims() != 0)
+    return std::nullopt;
   Builder b(extent.getContext());
   SmallVector<Attribute> symbols = llvm::map_to_vector(
       sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
@@ -87,6 +92,13 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
     // Neighbours along any dimension differ.
     static constexpr double numbers[] = {1, -1, 0.5, 0, -1};
     return LaneTiles::bitsOf(numbers[element % std::size(numbers)]);
+  }
+  if (std::optional<int64_t> end = it->second.end) {
+    // The last row is of no segment.
+    int64_t row = 0;
+    for (int64_t i = 0; i < element; ++i)
+      row += samples[i % static_cast<int64_t>(samples.size())];
+    return std::clamp<int64_t>(row, 0, std::max<int64_t>(*end - 1, 0));
   }
   int64_t sample = samples[element % static_cast<int64_t>(samples.size())];
   return type.isInteger(1) ? sample & 1 : sample;

@@ -15,12 +15,11 @@ namespace selvedge::verify {
 /// initialised or instead, and one of a temp is written before it is read.
 class GlobalMemory {
 public:
-  /// The tensors of a signature, for given dims, with or without optional ones.
-  /// What integers in memory are is one of `samples`, the element's number
-  /// telling which.
-  GlobalMemory(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
-               llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> samples,
-               bool hasOptionals);
+  /// The tensors of a plan, for given dims, with or without optional ones. What
+  /// integers in memory are is one of `samples`, the element's number telling
+  /// which; lengths of segments are samples, too, as far as their rows go.
+  GlobalMemory(sm::PlanOp plan, llvm::ArrayRef<int64_t> sizes,
+               llvm::ArrayRef<int64_t> samples, bool hasOptionals);
 
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
@@ -90,6 +89,8 @@ private:
     tile::TensorArgAttr arg;
     llvm::SmallVector<int64_t, 4> extents;
     std::vector<uint8_t> written; // of outputs
+    /// Of segments: the end of the last one.
+    std::optional<int64_t> end = {};
     /// Whether some store went to elements that are not known.
     bool isUnknown = false;
     /// Whether a launch has initialised it.

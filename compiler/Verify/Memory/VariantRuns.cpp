@@ -79,8 +79,7 @@ LogicalResult VariantRuns::runFurther() {
 Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit) {
   auto plan = variant->getParentOfType<PlanOp>();
   limit = std::min(limit, maxWork - work);
-  GlobalMemory memory(plan.getDims(), plan.getTensors(), trial.sizes,
-                      trial.samples, trial.hasOptionals);
+  GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals);
   Outcome outcome = launchAll(trial, memory, limit);
   work += std::min(memory.getWork(), limit);
   bool isDone = outcome == Outcome::Accepted;

@@ -7,6 +7,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Threading.h"
 
+#include <limits>
+
 namespace selvedge::verify {
 
 #define GEN_PASS_DEF_VERIFYSMBOUNDS

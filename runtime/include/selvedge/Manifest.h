@@ -44,6 +44,8 @@ struct ManifestRange {
   size_t tensor = 0;
   DimExpr lo;
   DimExpr hi;
+  /// No element is less than the one before it, either.
+  bool ordered = false;
 };
 
 /// A dim in lo..hi, inclusive, that each launch chooses where the caller does
