@@ -115,6 +115,10 @@ struct ArgDecl {
   bool isOutput = false;
   /// `temp NAME: ...;`
   bool isTemp = false;
+  /// `inout NAME: ...`
+  bool isInOut = false;
+  /// Additions are made in the order of the program.
+  bool isDeterministic = false;
   bool isOptional = false;
   std::vector<DimDecl> dims;
   ExprPtr valid;
@@ -126,9 +130,11 @@ struct ArgDecl {
   llvm::StringRef overflow;
 
   /// Whether kernels store it.
-  bool isStored() const { return isOutput || isTemp; }
-  /// `output` or `temp`, for messages.
-  llvm::StringRef storedWord() const { return isTemp ? "temp" : "output"; }
+  bool isStored() const { return isOutput || isTemp || isInOut; }
+  /// `output`, `temp` or `inout`, for messages.
+  llvm::StringRef storedWord() const {
+    return isTemp ? "temp" : isInOut ? "inout" : "output";
+  }
 };
 
 /// `tensor in lo..hi`, both inclusive.

@@ -284,6 +284,7 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   bool ok = true;
   for (const RangeDecl &range : kernel.ranges)
     ok &= bindKernelRange(range, *block, iters);
+  stores->endRanges();
   if (ok) {
     frames.back().scopes.emplace_back();
     elaborate(kernel.body);

@@ -75,6 +75,7 @@ private:
   Form formOf(mlir::Operation *op) const;
   Form formOfDot(tile::DotOp op) const;
   Form formOfArithmetic(mlir::Operation *op) const;
+  void visitStore(tile::StoreOp store);
   void visitUpdate(tile::SoftmaxUpdateOp op);
   void visitInclude(tile::SoftmaxIncludeOp op);
   bool hasAxis(mlir::Value value) const;

@@ -1,6 +1,7 @@
 // Loads and stores of tiles.
 // SPDX-License-Identifier: MIT
 #include "compiler/Reference/Memory.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/raw_ostream.h"
@@ -143,6 +144,36 @@ llvm::Expected<TileRef> loadTile(tile::LoadOp op, Tensor &tensor,
   return result;
 }
 
+void Tensor::add(int64_t element, const TileValue &value, int64_t lane,
+                 bool isUnsure) {
+  if (!elements.isFloat) {
+    elements.ints[element] =
+        static_cast<int32_t>(elements.ints[element] + value.ints[lane]);
+    elements.unsure[element] |= isUnsure || value.unsureAt(lane);
+    return;
+  }
+  if (additions.empty()) {
+    additions.assign(size(), 0);
+    magnitudes.assign(size(), 0);
+  }
+  // n additions in any order round n times, each time a sum of some terms.
+  constexpr double unit = 0x1p-24;
+  Num x = value.at(lane);
+  double &magnitude = magnitudes[element], &sum = elements.values[element];
+  if (additions[element] == 0)
+    magnitude = std::abs(sum);
+  double before = static_cast<double>(additions[element]++) * magnitude;
+  magnitude += std::abs(x.value) + x.bound;
+  double rounding =
+      unit * (static_cast<double>(additions[element]) * magnitude - before);
+  sum += x.value;
+  elements.bounds[element] += x.bound + rounding;
+  // Infinities and what overflows may meet in another order.
+  bool mayOverflow = !(magnitude < std::numeric_limits<float>::max());
+  if (isUnsure || (mayOverflow && !std::isnan(sum)))
+    elements.bounds[element] = std::numeric_limits<double>::infinity();
+}
+
 llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
                       ArrayRef<TileRef> indices, ArrayRef<TileRef> presence) {
   TileShape shape = storeShape(value, indices);
@@ -156,6 +187,10 @@ llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
     bool unsure = lanes->present[lane] & Unsure;
     if (element < 0)
       continue;
+    if (tile::addsToMemory(op)) {
+      tensor.add(element, *value, from[lane], unsure);
+      continue;
+    }
     // Iterations run in parallel; only an erroneous program has two of them
     // here.
     std::atomic_ref<uint8_t> stored(tensor.stored[element]);
