@@ -54,6 +54,8 @@ struct RangeDecl {
   std::vector<ExprPtr> hi;
   /// Null unless the range is split.
   ExprPtr part, parts;
+  /// Of `for ... when`, or null.
+  ExprPtr when;
   llvm::StringRef block;
   llvm::SMLoc blockLoc;
 };

@@ -10,6 +10,7 @@
 #include "compiler/Frontend/Value.h"
 #include "dialect/Tile/LaunchSizes.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -258,6 +259,9 @@ private:
 
   // Loops.cpp
   void elaborateFor(const Stmt &stmt);
+  /// Enters a loop of one step where the condition of `when` holds, and of none
+  /// where it does not; null without such a condition.
+  mlir::scf::ForOp enterWhen(const RangeDecl &range, mlir::ValueRange carried);
   struct LoopBounds {
     Val lo, hi;
     /// Of the loop; `rangeStart` is that of the whole range of a part.

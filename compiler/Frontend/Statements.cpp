@@ -15,6 +15,11 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
                       "split the range of a loop");
     return false;
   }
+  if (range.when) {
+    diags.error(range.when->loc, "expects 'when' behind the range of a loop",
+                "mask what a kernel stores with 'where'");
+    return false;
+  }
   bool isPair = range.names.size() == 2;
   if (isPair && !range.block.empty()) {
     diags.unsupported(range.blockLoc, "a block of a pair of ranges");
