@@ -131,6 +131,8 @@ private:
   std::optional<bool> constantCondition(const Expr &e, const Val &v);
   Val convert(llvm::SMLoc loc, const Val &v, mlir::Type to,
               tile::Overflow overflow);
+  /// i32 within the range of i8.
+  mlir::Value saturated(mlir::Location l, mlir::Value value);
   mlir::StringAttr resolveAxis(const Expr &e, bool create, bool quiet = false);
 
   // Arithmetic.cpp

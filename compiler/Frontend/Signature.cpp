@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -156,7 +158,9 @@ bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
     double value = v.number();
     if (!v.isNumber() ||
         (info.element && info.element.isInteger(32) &&
-         static_cast<double>(static_cast<float>(value)) != value)) {
+         static_cast<double>(static_cast<float>(value)) != value) ||
+        (info.element && info.element.isInteger(8) &&
+         (value != std::trunc(value) || std::abs(value) > INT8_MAX))) {
       diags.error(arg.init->loc,
                   "expects a number in 'out_init', but got " + describe(v));
       return false;
