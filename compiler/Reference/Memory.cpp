@@ -156,22 +156,26 @@ void Tensor::add(int64_t element, const TileValue &value, int64_t lane,
     additions.assign(size(), 0);
     magnitudes.assign(size(), 0);
   }
-  // n additions in any order round n times, each time a sum of some terms.
   constexpr double unit = 0x1p-24;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   Num x = value.at(lane);
   double &magnitude = magnitudes[element], &sum = elements.values[element];
+  double &bound = elements.bounds[element];
   if (additions[element] == 0)
     magnitude = std::abs(sum);
   double before = static_cast<double>(additions[element]++) * magnitude;
   magnitude += std::abs(x.value) + x.bound;
-  double rounding =
-      unit * (static_cast<double>(additions[element]) * magnitude - before);
   sum += x.value;
-  elements.bounds[element] += x.bound + rounding;
-  // Infinities and what overflows may meet in another order.
-  bool mayOverflow = !(magnitude < std::numeric_limits<float>::max());
-  if (isUnsure || (mayOverflow && !std::isnan(sum)))
-    elements.bounds[element] = std::numeric_limits<double>::infinity();
+  if (isUnsure || std::isinf(x.bound)) {
+    bound = infinity;
+  } else if (std::isfinite(sum)) {
+    // n additions in any order round n times, each time a sum of some terms,
+    // which may overflow. Inf and NaN stay in any order.
+    auto count = static_cast<double>(additions[element]);
+    bool mayOverflow = magnitude > std::numeric_limits<float>::max();
+    bound +=
+        mayOverflow ? infinity : x.bound + unit * (count * magnitude - before);
+  }
 }
 
 llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
