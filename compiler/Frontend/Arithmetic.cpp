@@ -305,7 +305,7 @@ Type Elaborator::commonType(SMLoc loc, StringRef op, const Val &a,
                                      : "");
   }
   for (Type t : {x, y})
-    if (t.isBF16() || t.isF16())
+    if (t.isBF16() || t.isF16() || t.isInteger(8))
       return wrong("f32 or i32", "convert first: 'x as f32'");
   if (x.isInteger(1) || y.isInteger(1)) {
     if (x != y || (op != "==" && op != "!="))

@@ -60,6 +60,8 @@ struct RangeDecl {
   ExprPtr part, parts;
   /// Whether hi is counted from lo.
   bool isLength = false;
+  /// Of `for ... when`, or null.
+  ExprPtr when;
   llvm::StringRef block;
   llvm::SMLoc blockLoc;
 };
@@ -129,6 +131,10 @@ struct ArgDecl {
   bool isOutput = false;
   /// `temp NAME: ...;`
   bool isTemp = false;
+  /// `inout NAME: ...`
+  bool isInOut = false;
+  /// Additions are made in the order of the program.
+  bool isDeterministic = false;
   bool isOptional = false;
   std::vector<DimDecl> dims;
   ExprPtr valid;
@@ -140,9 +146,11 @@ struct ArgDecl {
   llvm::StringRef overflow;
 
   /// Whether kernels store it.
-  bool isStored() const { return isOutput || isTemp; }
-  /// `output` or `temp`, for messages.
-  llvm::StringRef storedWord() const { return isTemp ? "temp" : "output"; }
+  bool isStored() const { return isOutput || isTemp || isInOut; }
+  /// `output`, `temp` or `inout`, for messages.
+  llvm::StringRef storedWord() const {
+    return isTemp ? "temp" : isInOut ? "inout" : "output";
+  }
 };
 
 /// `tensor in lo..hi`, both inclusive, or `segments(tensor, hi)`: in 0..hi, and

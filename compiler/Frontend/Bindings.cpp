@@ -17,6 +17,8 @@ Type Elaborator::builtinType(StringRef name) const {
     return b.getF16Type();
   if (name == "i32")
     return b.getI32Type();
+  if (name == "i8")
+    return b.getI8Type();
   if (name == "bool")
     return b.getI1Type();
   return {};
@@ -33,19 +35,19 @@ Type Elaborator::resolveType(SMLoc loc, StringRef name) {
   }
   if (Type type = builtinType(name))
     return type;
-  for (StringRef later : {"f64", "i64", "i8", "u8", "e4m3", "e5m2"}) {
+  for (StringRef later : {"f64", "i64", "u8", "e4m3", "e5m2"}) {
     if (name == later) {
       diags.unsupported(loc, "the type '" + name + "'");
       return {};
     }
   }
-  SmallVector<StringRef> candidates{"f32", "bf16", "f16", "i32", "bool"};
+  SmallVector<StringRef> candidates{"f32", "bf16", "f16", "i32", "i8", "bool"};
   for (const auto &[param, value] : params)
     if (value.is(Val::Kind::Type))
       candidates.push_back(param);
   std::string hint = didYouMean(name, candidates);
   diags.error(loc, "expects a type, but got '" + name + "'",
-              hint.empty() ? "types are f32, bf16, f16, i32, bool and the "
+              hint.empty() ? "types are f32, bf16, f16, i32, i8, bool and the "
                              "op's type parameters"
                            : hint);
   return {};

@@ -297,6 +297,7 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
     else if (!segments || &range != segments->segment)
       ok = bindKernelRange(range, *block, iters);
   }
+  stores->endRanges();
   if (ok) {
     frames.back().scopes.emplace_back();
     elaborate(kernel.body);

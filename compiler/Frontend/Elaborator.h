@@ -10,6 +10,7 @@
 #include "compiler/Frontend/Value.h"
 #include "dialect/Tile/LaunchSizes.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -137,6 +138,8 @@ private:
   std::optional<bool> constantCondition(const Expr &e, const Val &v);
   Val convert(llvm::SMLoc loc, const Val &v, mlir::Type to,
               tile::Overflow overflow);
+  /// i32 within the range of i8.
+  mlir::Value saturated(mlir::Location l, mlir::Value value);
   mlir::StringAttr resolveAxis(const Expr &e, bool create, bool quiet = false);
 
   // Arithmetic.cpp
@@ -339,6 +342,9 @@ private:
 
   // Loops.cpp
   void elaborateFor(const Stmt &stmt);
+  /// Enters a loop of one step where the condition of `when` holds, and of none
+  /// where it does not; null without such a condition.
+  mlir::scf::ForOp enterWhen(const RangeDecl &range, mlir::ValueRange carried);
   struct LoopBounds {
     Val lo, hi;
     /// Of the loop; `rangeStart` is that of the whole range of a part.

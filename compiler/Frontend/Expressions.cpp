@@ -281,11 +281,24 @@ Val Elaborator::evalZeros(const Expr &e) {
   }
   if (!type)
     return Val::error();
+  if (type.isInteger(8)) {
+    diags.error(e.loc, "expects f32 or i32 to compute with, but got i8",
+                "i8 is a type of tensors: convert what is stored with 'as'");
+    return Val::error();
+  }
   Location l = at(e.loc);
   Value zero = isa<FloatType>(type) ? tb->constant(l, type, 0)
                : type.isInteger(1)  ? tb->constantBool(l, false)
                                     : tb->constantInt(l, 0);
   return Val::ofSsa(tb->broadcast(l, zero, axes));
+}
+
+Value Elaborator::saturated(Location l, Value value) {
+  auto bound = [&](int64_t limit) {
+    return tb->broadcast(l, tb->constantInt(l, limit), axesOf(value.getType()));
+  };
+  value = tb->create<arith::MaxSIOp>(l, value, bound(INT8_MIN));
+  return tb->create<arith::MinSIOp>(l, value, bound(INT8_MAX));
 }
 
 Val Elaborator::convert(SMLoc loc, const Val &v, Type to, Overflow overflow) {
@@ -311,10 +324,22 @@ Val Elaborator::convert(SMLoc loc, const Val &v, Type to, Overflow overflow) {
   if (to.isInteger(32) && from.isInteger(1))
     return Val::ofSsa(tb->create<arith::ExtUIOp>(l, typeOf(to), s.ssa),
                       s.preds);
+  if (from.isInteger(8)) {
+    Type i32 = Builder(ctx).getI32Type();
+    Val wide =
+        Val::ofSsa(tb->create<arith::ExtSIOp>(l, typeOf(i32), s.ssa), s.preds);
+    return convert(loc, wide, to, overflow);
+  }
+  if (to.isInteger(8) && from.isInteger(32))
+    return Val::ofSsa(
+        tb->create<arith::TruncIOp>(l, typeOf(to), saturated(l, s.ssa)),
+        s.preds);
   if (!isa<FloatType>(to)) {
-    std::string name = to.isInteger(32) ? "i32" : "bool";
+    std::string name = to.isInteger(32)  ? "i32"
+                       : to.isInteger(8) ? "i8"
+                                         : "bool";
     diags.unsupported(loc, "the conversion of " + describe(v) + " to " + name,
-                      to.isInteger(32) ? "" : "compare: 'x != 0'");
+                      to.isInteger(1) ? "compare: 'x != 0'" : "");
     return Val::error();
   }
   Value value = s.ssa;

@@ -236,7 +236,7 @@ void StepAnalysis::visit(Block &body) {
 void StepAnalysis::visitLoop(scf::ForOp loop) {
   Form bound = Form::fixed();
   for (Value limit : {loop.getLowerBound(), loop.getUpperBound()})
-    if (Form form = get(limit); !form.isFixed())
+    if (Form form = get(limit); !form.isFixed() && !leavesOutNothing(loop))
       bound = misuse(loop, form);
   set(loop.getInductionVar(), bound);
 

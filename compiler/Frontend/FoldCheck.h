@@ -67,6 +67,9 @@ private:
   void checkYields(mlir::scf::ForOp loop);
   void visit(mlir::Block &body);
   void visitLoop(mlir::scf::ForOp loop);
+  /// Whether a loop has one step where `any` finds a lane, and would do nothing
+  /// where it finds none.
+  bool leavesOutNothing(mlir::scf::ForOp loop) const;
   /// Whether a form is that of a softmax's maximum.
   bool isMaximum(const Form &form) const;
 
@@ -75,6 +78,7 @@ private:
   Form formOf(mlir::Operation *op) const;
   Form formOfDot(tile::DotOp op) const;
   Form formOfArithmetic(mlir::Operation *op) const;
+  void visitStore(tile::StoreOp store);
   void visitUpdate(tile::SoftmaxUpdateOp op);
   void visitInclude(tile::SoftmaxIncludeOp op);
   bool hasAxis(mlir::Value value) const;

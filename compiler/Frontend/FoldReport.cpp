@@ -44,6 +44,8 @@ void StepAnalysis::report(const Form &form, Operation *user) {
   std::string message, hint;
   switch (form.reason) {
   case CutReason::PerStep:
+    if (form.carried < 0)
+      name = "an element";
     message = name + " grows once per block of " + axis + depends;
     hint = ("add what the elements give: count(t, " + bareAxis +
             ") or sum(t, " + bareAxis + ")")

@@ -1,6 +1,7 @@
 // The rules by which a step's values depend on where a range is cut.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/FoldCheck.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,11 +32,27 @@ void StepAnalysis::visit(Operation *op) {
       set(op->getResult(0), form);
     return;
   }
-  if (!isa<StoreOp>(op))
-    return;
-  for (Value operand : op->getOperands())
-    if (Form form = get(operand); !form.isFixed())
-      return report(misuse(op, form), op);
+  if (auto store = dyn_cast<StoreOp>(op))
+    visitStore(store);
+}
+
+void StepAnalysis::visitStore(StoreOp store) {
+  // A block that adds to elements of all blocks adds a sum over its lanes.
+  bool addsParts =
+      addsToMemory(store) &&
+      llvm::none_of(store.getIndices(), [&](Value i) { return hasAxis(i); });
+  for (OpOperand &operand : store->getOpOperands()) {
+    Form form = get(operand.get());
+    bool isSum = form.isPart() && form.combine == Combine::Add;
+    if (!addsParts || operand.get() != store.getValue()) {
+      if (!form.isFixed())
+        return report(misuse(store, form), store);
+    } else if (form.isFixed() && form.constant != 0.0) {
+      return report(Form::cut(CutReason::PerStep, store), store);
+    } else if (!isSum && !form.isFixed()) {
+      return report(misuse(store, form), store);
+    }
+  }
 }
 
 Form StepAnalysis::formOf(Operation *op) const {

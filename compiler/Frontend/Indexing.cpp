@@ -23,6 +23,8 @@ Val Elaborator::evalIndex(const Expr &e) {
   }
   if (info.decl->isTemp && !checkTempLoad(e.loc, tensors[access.tensor]))
     return Val::error();
+  if (info.decl->isInOut)
+    stores->load(e.loc, info.decl->name, access.tensor, access.values);
   addValidity(access);
   addViewTerms(access);
   return load(e.loc, access);

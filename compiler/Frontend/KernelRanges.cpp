@@ -43,6 +43,11 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
                       "split the range of a loop");
     return false;
   }
+  if (range.when) {
+    diags.error(range.when->loc, "expects 'when' behind the range of a loop",
+                "mask what a kernel stores with 'where'");
+    return false;
+  }
   if (!checkBlockName(range))
     return false;
   if (!range.fused.empty())

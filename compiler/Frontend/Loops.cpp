@@ -225,6 +225,35 @@ BlockedRange Elaborator::blockedRange(const RangeDecl &range,
   return blocked;
 }
 
+scf::ForOp Elaborator::enterWhen(const RangeDecl &range, ValueRange carried) {
+  if (!range.when)
+    return {};
+  Val condition = evalCondition(*range.when, "condition of 'when'");
+  if (condition.isError())
+    return {};
+  if (!axesOfVal(condition).empty()) {
+    diags.error(range.when->loc,
+                "expects a condition that is the same for all lanes of a step, "
+                "but got " +
+                    describe(condition),
+                "any(c): whether it holds in some lane");
+    return {};
+  }
+  Location l = at(range.when->loc);
+  // An absent condition does not hold.
+  PredSet terms = condition.preds;
+  if (Value c = materialise(range.when->loc, condition))
+    terms.add(c);
+  Value zero = tb->constantInt(l, 0), one = tb->constantInt(l, 1);
+  Value steps =
+      tb->create<arith::SelectOp>(l, tb->conjunction(l, terms), one, zero);
+  auto loop = tb->createHere<scf::ForOp>(l, zero, steps, one, carried);
+  if (!loop.getBody()->empty())
+    loop.getBody()->back().erase(); // the terminator is added last
+  tb->enter(loop, loop.getBody());
+  return loop;
+}
+
 void Elaborator::elaborateFor(const Stmt &stmt) {
   constexpr unsigned kDepth = 6; // a body is built up to twice per loop
   if (tb->loopDepth() >= kDepth) {
@@ -280,6 +309,9 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
     setValues(loop.getRegionIterArgs());
     bindLoopVar(stmt, bounds, loop.getInductionVar());
     frames.back().scopes.emplace_back();
+    scf::ForOp inner = enterWhen(stmt.range, loop.getRegionIterArgs());
+    if (inner)
+      setValues(inner.getRegionIterArgs());
     elaborate(stmt.body);
     frames.back().scopes.pop_back();
     frames.back().scopes.pop_back();
@@ -293,7 +325,7 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
         results.push_back(variable->value.ssa);
       PredSet after = before[i];
       for (Value pred : predsOf(variable)) {
-        if (tb->isOutside(pred))
+        if (tb->isOutside(pred) && pred.getParentBlock() != body)
           after.add(pred);
         else
           diags.error(stmt.loc,
@@ -304,6 +336,11 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
       }
       grown |= after.size() != before[i].size();
       predsOf(variable) = after;
+    }
+    if (inner) {
+      tb->createHere<scf::YieldOp>(l, results);
+      tb->leave();
+      results.assign(inner->result_begin(), inner->result_end());
     }
     tb->createHere<scf::YieldOp>(l, results);
     tb->leave();

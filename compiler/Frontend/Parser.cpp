@@ -256,12 +256,15 @@ bool Parser::parseArgs(std::vector<ArgDecl> &args, bool outputs) {
 }
 
 bool Parser::parseArg(ArgDecl &arg) {
-  for (StringRef word : {"inout", "diff"}) {
-    if (at(word)) {
-      diags.unsupported(peek().loc(), "'" + word + "'");
-      return false;
-    }
+  if (at("diff")) {
+    diags.unsupported(peek().loc(), "'diff'");
+    return false;
   }
+  if (at("inout") && (arg.isOutput || arg.isTemp)) {
+    diags.error(peek().loc(), "expects 'inout' among the inputs");
+    return false;
+  }
+  arg.isInOut = accept("inout");
   if (!expectName("the name of an argument", arg.name, arg.loc) ||
       !expect(":", "and a type after the name") ||
       !expectName("a type", arg.elementType, arg.typeLoc))
@@ -304,13 +307,16 @@ bool Parser::parseDims(ArgDecl &arg) {
 }
 
 bool Parser::parseOutputAttributes(ArgDecl &arg) {
-  while (at("out_init") || at("overflow")) {
+  while (at("out_init") || at("overflow") || at("deterministic")) {
     Token word = take();
     if (!arg.isStored()) {
       diags.error(word.loc(), "'" + word.text + "' belongs to outputs, but '" +
                                   arg.name + "' is an input");
       return false;
     }
+    arg.isDeterministic |= word.is("deterministic");
+    if (word.is("deterministic"))
+      continue;
     if (!expect("(", "after the word"))
       return false;
     if (word.is("overflow")) {

@@ -73,11 +73,7 @@ bool Parser::parseRange(RangeDecl &range) {
   if (accept("by") &&
       !expectName("the name of a block size", range.block, range.blockLoc))
     return false;
-  if (at("when")) {
-    diags.unsupported(peek().loc(), "'when'");
-    return false;
-  }
-  return true;
+  return !accept("when") || (range.when = parseLogical());
 }
 
 bool Parser::parseBlock(std::vector<Stmt> &body) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -115,9 +117,11 @@ void Elaborator::addTensor(const ArgDecl &arg) {
 }
 
 bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
-  if (arg.isOptional || arg.valid || arg.defaultValue) {
-    diags.unsupported(arg.loc, "an output or temp that is optional, has a "
-                               "default or is valid in parts");
+  if (arg.isOptional || arg.defaultValue || (arg.valid && !arg.isInOut)) {
+    diags.unsupported(arg.loc, arg.isInOut
+                                   ? "an inout that is optional"
+                                   : "an output or temp that is optional, has "
+                                     "a default or is valid in parts");
     return false;
   }
   Builder b(ctx);
@@ -130,7 +134,14 @@ bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
                 "it exists during the op alone: write 'out_init(0)'");
     return false;
   }
-  if (arg.initKeep) {
+  if (arg.isInOut && (arg.init || arg.initKeep)) {
+    diags.error(arg.loc, "inout '" + arg.name + "' has an 'out_init'",
+                "its elements stay as they are where no kernel stores them");
+    return false;
+  }
+  if (arg.isInOut) {
+    // Nothing is initialised.
+  } else if (arg.initKeep) {
     info.init = b.getStringAttr("keep");
   } else if (!arg.init && arg.isTemp) {
     // Stores have to cover it, which tile-output-init proves.
@@ -148,7 +159,9 @@ bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
     double value = v.number();
     if (!v.isNumber() ||
         (info.element && info.element.isInteger(32) &&
-         static_cast<double>(static_cast<float>(value)) != value)) {
+         static_cast<double>(static_cast<float>(value)) != value) ||
+        (info.element && info.element.isInteger(8) &&
+         (value != std::trunc(value) || std::abs(value) > INT8_MAX))) {
       diags.error(arg.init->loc,
                   "expects a number in 'out_init', but got " + describe(v));
       return false;
@@ -165,9 +178,9 @@ bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
 }
 
 void Elaborator::addScalar(const ArgDecl &arg) {
-  if (arg.isOutput) {
-    diags.error(arg.typeLoc,
-                "expects a tensor type for output '" + arg.name + "'");
+  if (arg.isStored()) {
+    diags.error(arg.typeLoc, "expects a tensor type for " + arg.storedWord() +
+                                 " '" + arg.name + "'");
     return;
   }
   if (arg.isOptional || arg.valid) {
@@ -304,9 +317,10 @@ ArrayAttr Elaborator::tensorAttrs() const {
     for (const DimInfo &dim : t.dims)
       shape.push_back(dim.extent);
     attrs.push_back(TensorArgAttr::get(ctx, StringAttr::get(ctx, t.decl->name),
-                                       t.decl->isOutput ? Role::Out
-                                       : t.decl->isTemp ? Role::Temp
-                                                        : Role::In,
+                                       t.decl->isOutput  ? Role::Out
+                                       : t.decl->isTemp  ? Role::Temp
+                                       : t.decl->isInOut ? Role::InOut
+                                                         : Role::In,
                                        t.element, mapOf(shape),
                                        t.decl->isOptional, t.init, t.overflow));
   }

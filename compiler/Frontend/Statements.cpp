@@ -1,6 +1,7 @@
 // Elaborator: bindings, assignments and stores.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "dialect/Tile/Accumulate.h"
 
 using namespace mlir;
 using namespace selvedge::tile;
@@ -102,10 +103,7 @@ void Elaborator::assign(const Stmt &stmt) {
       return diags.error(base.loc,
                          "cannot store to the view '" + base.name + "'",
                          "store to the tensor that it stands for");
-    if (stmt.kind == Stmt::Kind::Assign)
-      return store(stmt);
-    return diags.unsupported(stmt.loc, "'+=' to a tensor",
-                             "add in a variable, then store it");
+    return store(stmt);
   }
   StringRef name = stmt.target->name;
   Variable *variable = find(name);
@@ -187,7 +185,8 @@ void Elaborator::store(const Stmt &stmt) {
   }
   TensorInfo &info = tensors[access.tensor];
   StringRef name = info.decl->name;
-  Val v = evalStored(*stmt.value, info);
+  bool isAdd = stmt.kind == Stmt::Kind::AddAssign;
+  Val v = isAdd ? eval(*stmt.value) : evalStored(*stmt.value, info);
   if (v.isError())
     return;
   info.isStoredHere = true;
@@ -201,6 +200,13 @@ void Elaborator::store(const Stmt &stmt) {
   if (!info.decl->isStored()) {
     diags.error(stmt.target->loc, "cannot store to the input '" + name + "'");
     diags.note(info.decl->loc, "the tensor is declared here");
+    return;
+  }
+  if (isAdd && !info.element.isF32() && !info.element.isInteger(32)) {
+    diags.error(stmt.target->loc,
+                "expects a tensor of f32 or i32 to add to, but '" + name +
+                    "' is of " + info.decl->elementType,
+                "add to a temp of f32, and convert it in a second kernel");
     return;
   }
   Val s = toSsa(stmt.value->loc, v,
@@ -225,13 +231,20 @@ void Elaborator::store(const Stmt &stmt) {
                 "reduce over it, or index with it");
     return;
   }
-  stores->store(stmt.loc, name, access.tensor, access.coordinates);
+  if (isAdd)
+    stores->add(stmt.loc, name, access.tensor, access.coordinates,
+                info.decl->isDeterministic && info.element.isF32());
+  else
+    stores->store(stmt.loc, name, access.tensor, access.coordinates,
+                  access.values);
   PredSet presence = s.preds;
   presence.add(access.preds);
-  tb->createHere<StoreOp>(
+  auto op = tb->createHere<StoreOp>(
       at(stmt.loc), s.ssa,
       kernelBlock->getArgument(dimNames.size() + access.tensor), access.values,
       ValueRange(presence));
+  if (isAdd)
+    setAddsToMemory(op);
 }
 
 } // namespace selvedge::frontend

@@ -1,4 +1,5 @@
-// Rule R5: in one kernel no element is stored twice.
+// Rule R5: in one kernel no element is stored twice, nor stored and loaded by
+// different iterations.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/StoreCheck.h"
 
@@ -113,43 +114,57 @@ llvm::DenseSet<size_t> StoreCheck::dependencies(Value value) const {
   return found;
 }
 
-void StoreCheck::store(SMLoc loc, StringRef name, unsigned tensor,
-                       ArrayRef<Coordinate> coordinates) {
-  Store current{loc, tensor, {}, {}};
-  for (const Coordinate &c : coordinates) {
-    current.dims.push_back(c.dim);
-    current.indices.push_back(linear(c.value));
-  }
-
+llvm::DenseSet<size_t> StoreCheck::determined(const Access &access) const {
   // An index that is +-(iteration) plus a function of iterations that are told
   // apart already tells that iteration apart.
-  llvm::DenseSet<size_t> determined;
+  llvm::DenseSet<size_t> found;
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Linear &index : current.indices) {
+    for (const Linear &index : access.indices) {
       for (auto [i, iteration] : llvm::enumerate(iterations)) {
         auto it = index.terms.find(iteration.index.getAsOpaquePointer());
-        if (determined.contains(i) || it == index.terms.end())
+        if (found.contains(i) || it == index.terms.end())
           continue;
         bool alone = true;
         for (const auto &[key, term] : index.terms)
           if (key != it->first)
             for (size_t d : dependencies(term.first))
-              alone &= determined.contains(d);
+              alone &= found.contains(d);
         if (!alone)
           continue;
-        changed |= determined.insert(i).second;
-        determined.insert(iteration.tells.begin(), iteration.tells.end());
+        changed |= found.insert(i).second;
+        found.insert(iteration.tells.begin(), iteration.tells.end());
       }
     }
     for (auto [i, iteration] : llvm::enumerate(iterations))
       if (!iteration.toldBy.empty() &&
           llvm::all_of(iteration.toldBy,
-                       [&](size_t by) { return determined.contains(by); }))
-        changed |= determined.insert(i).second;
+                       [&](size_t by) { return found.contains(by); }))
+        changed |= found.insert(i).second;
   }
+  return found;
+}
+
+void StoreCheck::report(SMLoc loc, const Twine &message, const Twine &hint,
+                        const Access &other) {
+  diags.error(loc, message, hint);
+  diags.note(other.loc, other.use == Use::Load    ? "it is loaded here"
+                        : other.use == Use::Store ? "the other store is here"
+                                                  : "it is added to here");
+}
+
+void StoreCheck::store(SMLoc loc, StringRef name, unsigned tensor,
+                       ArrayRef<Coordinate> coordinates,
+                       ArrayRef<Value> indices) {
+  Access current{loc, tensor, Use::Store};
+  for (const Coordinate &c : coordinates) {
+    current.dims.push_back(c.dim);
+    current.indices.push_back(linear(c.value));
+  }
+  current.values = indices.vec();
+  llvm::DenseSet<size_t> known = determined(current);
   for (auto [i, iteration] : llvm::enumerate(iterations)) {
-    if (determined.contains(i))
+    if (known.contains(i))
       continue;
     diags.error(loc,
                 "stores to '" + name + "' from different iterations of '" +
@@ -159,19 +174,71 @@ void StoreCheck::store(SMLoc loc, StringRef name, unsigned tensor,
     return;
   }
 
-  for (const Store &other : stores) {
-    if (other.tensor != tensor || disjoint(other, current))
+  for (const Access &other : accesses) {
+    if (other.tensor != tensor)
       continue;
-    diags.error(
-        loc, "this store to '" + name + "' may meet another one of the kernel",
-        "store each element once, or write two kernels");
-    diags.note(other.loc, "the other store is here");
-    return;
+    if (other.use == Use::Load && other.values != current.values)
+      return report(loc,
+                    "'" + name +
+                        "' is stored and loaded at indices that may "
+                        "meet in different iterations",
+                    "load the same indices, or write two kernels", other);
+    if (other.use == Use::Add)
+      return report(loc, "'" + name + "' is stored and added to by one kernel",
+                    "write two kernels", other);
+    if (other.use == Use::Store && !disjoint(other, current))
+      return report(loc,
+                    "this store to '" + name +
+                        "' may meet another one of the kernel",
+                    "store each element once, or write two kernels", other);
   }
-  stores.push_back(std::move(current));
+  accesses.push_back(std::move(current));
 }
 
-bool StoreCheck::disjoint(const Store &a, const Store &b) const {
+void StoreCheck::load(SMLoc loc, StringRef name, unsigned tensor,
+                      ArrayRef<Value> indices) {
+  for (const Access &other : accesses)
+    if (other.tensor == tensor && other.use != Use::Load)
+      return report(loc, "'" + name + "' is loaded behind a store to it",
+                    "load before the store, or in a later kernel", other);
+  accesses.push_back({loc, tensor, Use::Load, {}, {}, indices.vec()});
+}
+
+void StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
+                     ArrayRef<Coordinate> coordinates, bool inOrder) {
+  Access current{loc, tensor, Use::Add};
+  llvm::DenseSet<size_t> used;
+  for (const Coordinate &c : coordinates) {
+    current.indices.push_back(linear(c.value));
+    for (size_t i : dependencies(c.value))
+      used.insert(i);
+  }
+  for (const Access &other : accesses)
+    if (other.tensor == tensor && (other.use != Use::Add || inOrder))
+      return report(loc,
+                    other.use == Use::Add
+                        ? "two statements add to '" + name +
+                              "', which is deterministic, in one kernel"
+                        : "'" + name +
+                              "' is added to, and loaded or stored, "
+                              "by one kernel",
+                    "write two kernels", other);
+  llvm::DenseSet<size_t> known = determined(current);
+  for (auto [i, iteration] : llvm::enumerate(iterations)) {
+    bool mayMeet = (i < numRanges || used.contains(i)) && !known.contains(i);
+    if (!inOrder || !mayMeet)
+      continue;
+    diags.error(loc,
+                "'" + name + "' is deterministic, but iterations of '" +
+                    iteration.name + "' may add to one element in any order",
+                "sum in a loop over '" + iteration.name +
+                    "', or leave 'deterministic' out");
+    return;
+  }
+  accesses.push_back(std::move(current));
+}
+
+bool StoreCheck::disjoint(const Access &a, const Access &b) const {
   // A dimension indexed by a pair here and by one index there is not compared.
   if (a.dims != b.dims)
     return false;

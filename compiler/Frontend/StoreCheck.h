@@ -1,4 +1,5 @@
-// Rule R5: in one kernel no element is stored twice.
+// Rule R5: in one kernel no element is stored twice, nor stored and loaded by
+// different iterations.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_FRONTEND_STORECHECK_H
 #define SELVEDGE_COMPILER_FRONTEND_STORECHECK_H
@@ -14,8 +15,8 @@
 
 namespace selvedge::frontend {
 
-/// Collects the stores of a kernel and proves that they are disjoint, or
-/// refuses them.
+/// Collects the stores of a kernel, and the loads of what it may store, and
+/// proves that they do not meet, or refuses them.
 class StoreCheck {
 public:
   explicit StoreCheck(Diagnostics &diags) : diags(diags) {}
@@ -40,6 +41,8 @@ public:
   std::optional<size_t> find(mlir::Value index) const;
   void leave(size_t depth) { iterations.resize(depth); }
   size_t depth() const { return iterations.size(); }
+  /// The ranges of the kernel have been entered; what follows are loops.
+  void endRanges() { numRanges = iterations.size(); }
 
   /// An index, or a part of one, and the dimension that it belongs to. Indices
   /// of one dimension together tell its elements apart.
@@ -51,10 +54,23 @@ public:
   /// Checks a store of tensor number `tensor` against its iterations and
   /// against the kernel's other stores.
   void store(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
-             llvm::ArrayRef<Coordinate> coordinates);
-  /// Forgets the stores from number `count` on, of a loop that is built again.
-  void truncate(size_t count) { stores.resize(count); }
-  size_t count() const { return stores.size(); }
+             llvm::ArrayRef<Coordinate> coordinates,
+             llvm::ArrayRef<mlir::Value> indices);
+  /// Checks a load of a tensor that the kernel may store: of the elements that
+  /// the same iteration stores later, or of others than the kernel stores.
+  void load(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
+            llvm::ArrayRef<mlir::Value> indices);
+  /// Checks an addition to elements, in which iterations may meet unless
+  /// `inOrder`.
+  void add(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
+           llvm::ArrayRef<Coordinate> coordinates, bool inOrder);
+  /// Forgets the accesses from number `count` on, of a loop that is built
+  /// again.
+  void truncate(size_t count) {
+    accesses.erase(accesses.begin() + static_cast<ptrdiff_t>(count),
+                   accesses.end());
+  }
+  size_t count() const { return accesses.size(); }
 
 private:
   struct Iteration {
@@ -68,11 +84,15 @@ private:
     int64_t constant = 0;
     std::map<const void *, std::pair<mlir::Value, int64_t>> terms;
   };
-  struct Store {
+  enum class Use { Load, Store, Add };
+  struct Access {
     llvm::SMLoc loc;
     unsigned tensor;
-    std::vector<unsigned> dims;
-    std::vector<Linear> indices;
+    Use use;
+    std::vector<unsigned> dims = {};
+    std::vector<Linear> indices = {};
+    /// As they are, to compare those of a load and of a store.
+    std::vector<mlir::Value> values = {};
   };
 
   Linear linear(mlir::Value value) const;
@@ -80,11 +100,16 @@ private:
                  Linear &result) const;
   /// Positions of the iterations that `value` depends on.
   llvm::DenseSet<size_t> dependencies(mlir::Value value) const;
-  bool disjoint(const Store &a, const Store &b) const;
+  /// Positions of the iterations that the indices tell apart.
+  llvm::DenseSet<size_t> determined(const Access &access) const;
+  bool disjoint(const Access &a, const Access &b) const;
+  void report(llvm::SMLoc loc, const llvm::Twine &message,
+              const llvm::Twine &hint, const Access &other);
 
   Diagnostics &diags;
   std::vector<Iteration> iterations;
-  std::vector<Store> stores;
+  size_t numRanges = 0;
+  std::vector<Access> accesses;
 };
 
 } // namespace selvedge::frontend

@@ -83,7 +83,7 @@ private:
 
   PoisonSource &poison;
   SharedMemory shared;
-  std::vector<Replaced> replaced;
+  std::vector<Replaced> replaced, added;
 };
 
 /// Axes and extents of a tile, register tile or buffer; none for scalars.

@@ -1,6 +1,7 @@
 // Executes the operations of a kernel: loads, stores, copies.
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/Executor.h"
+#include "dialect/Tile/Accumulate.h"
 
 using namespace mlir;
 
@@ -58,11 +59,23 @@ llvm::Error Executor::runStore(Operation *op, Value value, Value tensor,
 llvm::Error Executor::storeElement(Operation *op, reference::Tensor &target,
                                    int64_t element, const TileValue &stored,
                                    int64_t lane) {
+  TileValue &elements = target.elements;
+  if (tile::addsToMemory(op)) {
+    if (stored.isFloat) {
+      double &sum = elements.values[element];
+      added.push_back({&target, element, sum, 0});
+      sum = static_cast<float>(sum + stored.values[lane]);
+    } else {
+      int64_t &sum = elements.ints[element];
+      added.push_back({&target, element, 0, sum});
+      sum = static_cast<int32_t>(sum + stored.ints[lane]);
+    }
+    return llvm::Error::success();
+  }
   if (target.stored[element]++)
     return errorAt(op, "stores element " + llvm::Twine(element) +
                            " of tensor '" + target.arg.getName().getValue() +
                            "' twice in one kernel");
-  TileValue &elements = target.elements;
   if (stored.isFloat) {
     replaced.push_back({&target, element, elements.values[element], 0});
     elements.values[element] = stored.values[lane];
@@ -119,14 +132,20 @@ template llvm::Error Executor::runCopy(sm::CopyOp op);
 template llvm::Error Executor::runCopy(sm::CopyAsyncOp op);
 
 void Executor::undoStores() {
-  for (const Replaced &old : llvm::reverse(replaced)) {
+  auto restore = [](const Replaced &old) {
     reference::TileValue &elements = old.tensor->elements;
     if (elements.isFloat)
       elements.values[old.element] = old.value;
     else
       elements.ints[old.element] = old.integer;
+  };
+  // A kernel adds to other tensors than it stores to.
+  llvm::for_each(llvm::reverse(added), restore);
+  for (const Replaced &old : llvm::reverse(replaced)) {
+    restore(old);
     --old.tensor->stored[old.element];
   }
+  added.clear();
   replaced.clear();
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Reference/Interpreter.h"
 #include "compiler/Reference/Iteration.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include <algorithm>
 #include <atomic>
@@ -110,8 +111,16 @@ llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
       }
     }
   };
-  int64_t threads =
-      options.threads ? options.threads : std::thread::hardware_concurrency();
+  // Where iterations meet, they add one after the other.
+  bool adds = kernel
+                  .walk([](tile::StoreOp store) {
+                    return tile::addsToMemory(store) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+                  })
+                  .wasInterrupted();
+  int64_t threads = adds              ? 1
+                    : options.threads ? options.threads
+                                      : std::thread::hardware_concurrency();
   threads = std::clamp<int64_t>(threads, 1, std::max<int64_t>(iterations, 1));
   std::vector<std::thread> pool;
   for (int64_t i = 1; i < threads; ++i)

@@ -1,6 +1,7 @@
 // Loads and stores of tiles.
 // SPDX-License-Identifier: MIT
 #include "compiler/Reference/Memory.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/raw_ostream.h"
@@ -143,6 +144,40 @@ llvm::Expected<TileRef> loadTile(tile::LoadOp op, Tensor &tensor,
   return result;
 }
 
+void Tensor::add(int64_t element, const TileValue &value, int64_t lane,
+                 bool isUnsure) {
+  if (!elements.isFloat) {
+    elements.ints[element] =
+        static_cast<int32_t>(elements.ints[element] + value.ints[lane]);
+    elements.unsure[element] |= isUnsure || value.unsureAt(lane);
+    return;
+  }
+  if (additions.empty()) {
+    additions.assign(size(), 0);
+    magnitudes.assign(size(), 0);
+  }
+  constexpr double unit = 0x1p-24;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Num x = value.at(lane);
+  double &magnitude = magnitudes[element], &sum = elements.values[element];
+  double &bound = elements.bounds[element];
+  if (additions[element] == 0)
+    magnitude = std::abs(sum);
+  double before = static_cast<double>(additions[element]++) * magnitude;
+  magnitude += std::abs(x.value) + x.bound;
+  sum += x.value;
+  if (isUnsure || std::isinf(x.bound)) {
+    bound = infinity;
+  } else if (std::isfinite(sum)) {
+    // n additions in any order round n times, each time a sum of some terms,
+    // which may overflow. Inf and NaN stay in any order.
+    auto count = static_cast<double>(additions[element]);
+    bool mayOverflow = magnitude > std::numeric_limits<float>::max();
+    bound +=
+        mayOverflow ? infinity : x.bound + unit * (count * magnitude - before);
+  }
+}
+
 llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
                       ArrayRef<TileRef> indices, ArrayRef<TileRef> presence) {
   TileShape shape = storeShape(value, indices);
@@ -156,6 +191,10 @@ llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
     bool unsure = lanes->present[lane] & Unsure;
     if (element < 0)
       continue;
+    if (tile::addsToMemory(op)) {
+      tensor.add(element, *value, from[lane], unsure);
+      continue;
+    }
     // Iterations run in parallel; only an erroneous program has two of them
     // here.
     std::atomic_ref<uint8_t> stored(tensor.stored[element]);

@@ -24,6 +24,15 @@ struct Tensor {
   /// Per element whether any kernel loaded it; empty where nobody asked.
   std::vector<uint8_t> read;
 
+  /// Per element how often, and how much without its sign, kernels have added;
+  /// empty where none has.
+  std::vector<uint32_t> additions;
+  std::vector<double> magnitudes;
+
+  /// Adds a lane of `value` to an element; an error bound covers any order.
+  void add(int64_t element, const TileValue &value, int64_t lane,
+           bool isUnsure);
+
   /// Whether any kernel may write it.
   bool isWritable() const { return arg.getRole() != tile::Role::In; }
   int64_t size() const;

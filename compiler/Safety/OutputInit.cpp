@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Predicates.h"
+#include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -324,11 +325,18 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
     ProgramOp program = getOperation();
     llvm::SmallDenseSet<Attribute> covered;
     llvm::SmallDenseMap<Attribute, std::string> gaps;
+    // What is added to holds something before.
+    llvm::SmallDenseMap<Attribute, KernelOp> firstAdds;
     program.walk([&](StoreOp store) {
-      StringAttr tensor = store->getParentOfType<KernelOp>()
-                              .getTensorArgOf(store.getTensor())
-                              .getName();
+      auto kernel = store->getParentOfType<KernelOp>();
+      StringAttr tensor = kernel.getTensorArgOf(store.getTensor()).getName();
+      if (addsToMemory(store)) {
+        firstAdds.try_emplace(tensor, kernel);
+        return;
+      }
       std::optional<std::string> gap = Coverage(store).gap();
+      if (!gap && firstAdds.contains(tensor))
+        gap = "kernels add to it before the one that stores it";
       if (gap)
         gaps[tensor] = *gap;
       else

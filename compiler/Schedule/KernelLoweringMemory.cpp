@@ -1,6 +1,7 @@
 // Lowers the body of one bound tile kernel to sm.seq: memory, products,
 // reductions. SPDX-License-Identifier: MIT
 #include "compiler/Schedule/KernelLowering.h"
+#include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
 
 namespace selvedge::schedule {
@@ -156,17 +157,24 @@ LogicalResult KernelLowering::lowerStore(StoreOp store) {
   if (failed(indices) || failed(presence) || !stored)
     return store.emitOpError("cannot be lowered: an index or predicate is not "
                              "computable here");
+  bool adds = addsToMemory(store);
+  // Other threads may need what is replaced.
+  if (llvm::any_of(store.getTensor().getUsers(), llvm::IsaPred<LoadOp>))
+    sm::BarrierOp::create(builder, store.getLoc());
   bool isAligned = !variant.tensors ||
                    variant.tensors->contains(
                        source.getTensorArgOf(store.getTensor()).getName());
   int64_t width =
-      isAligned
+      isAligned && !adds
           ? vectorWidth(store.getTensor().getType(), store.getIndices(),
                         adjacentElements(context.axes, store.getIndices()))
           : 1;
   noteVector(store.getTensor(), width);
-  sm::StoreOp::create(builder, store.getLoc(), stored, value(store.getTensor()),
-                      *indices, *presence, width, cacheAttr(store));
+  auto result = sm::StoreOp::create(
+      builder, store.getLoc(), stored, value(store.getTensor()), *indices,
+      *presence, width, adds ? sm::CacheAttr() : cacheAttr(store));
+  if (adds)
+    setAddsToMemory(result);
   return success();
 }
 

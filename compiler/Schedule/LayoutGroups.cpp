@@ -42,6 +42,11 @@ public:
     Operation *def = value.getDefiningOp();
     if (!def || !isRepeatable(def))
       return false;
+    // Later it may load what has been stored since.
+    if (auto load = dyn_cast<LoadOp>(def);
+        load &&
+        llvm::any_of(load.getTensor().getUsers(), llvm::IsaPred<StoreOp>))
+      return false;
     auto [it, isNew] = known.try_emplace(def, false);
     if (!isNew)
       return it->second;

@@ -1,6 +1,7 @@
 // Which kernels run with warp roles, and how their copies become bulk copies.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -75,6 +76,14 @@ private:
   bool visit(Operation &op) {
     if (auto copy = dyn_cast<CopyOp>(op))
       return addCopy(copy, plan.resident);
+    auto worksInPlace = op.walk([](StoreOp store) {
+      bool isRead = llvm::any_of(store.getTensor().getUsers(),
+                                 llvm::IsaPred<LoadOp, CopyOp>);
+      return isRead || tile::addsToMemory(store) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+    });
+    if (worksInPlace.wasInterrupted())
+      return fail("it adds to a tensor, or stores one that it loads");
     if (auto store = dyn_cast<StoreOp>(op))
       if (std::string reason = addStore(store); !reason.empty())
         plan.laneStores.push_back({store, reason});

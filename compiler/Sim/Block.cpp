@@ -335,6 +335,9 @@ Block::Flow Block::execute(Warp &w, Fragment &f, const Instr &in,
   case Op::StoreShared:
     storeShared(w, in, lanes);
     return Flow::Next;
+  case Op::AddGlobal:
+    addGlobal(w, in, lanes);
+    return Flow::Next;
   case Op::AtomicAdd:
     atomicAdd(w, in, lanes);
     return Flow::Next;

@@ -3,6 +3,8 @@
 #include "compiler/Sim/GlobalMemory.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 namespace selvedge::sim {
 
@@ -62,6 +64,32 @@ std::optional<GlobalMemory::Place> GlobalMemory::find(uint64_t address,
 void GlobalMemory::startLaunch() {
   for (Region &region : regions)
     std::fill(region.writer.begin(), region.writer.end(), 0);
+  additions.clear();
+}
+
+void GlobalMemory::addLater(const Place &place,
+                            std::pair<uint32_t, uint32_t> thread, uint32_t bits,
+                            bool isFloat) {
+  additions.push_back({place, thread, additions.size(), bits, isFloat});
+}
+
+void GlobalMemory::finishLaunch() {
+  std::sort(additions.begin(), additions.end(),
+            [](const Addition &a, const Addition &b) {
+              return std::pair(a.thread, a.number) <
+                     std::pair(b.thread, b.number);
+            });
+  for (const Addition &addition : additions) {
+    uint8_t *at = addition.place.region->bytes.data() + addition.place.offset;
+    uint32_t word = 0;
+    std::memcpy(&word, at, 4);
+    word = addition.isFloat
+               ? std::bit_cast<uint32_t>(std::bit_cast<float>(word) +
+                                         std::bit_cast<float>(addition.bits))
+               : word + addition.bits;
+    std::memcpy(at, &word, 4);
+  }
+  additions.clear();
 }
 
 } // namespace selvedge::sim

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace selvedge::sim {
@@ -49,9 +50,25 @@ public:
                             std::string &problem);
   /// Forgets who wrote what: kernels follow each other.
   void startLaunch();
+  /// An addition to a word of f32 or u32. Nobody reads the word in the same
+  /// launch, so additions wait for its end, and for an order that does not
+  /// depend on the schedule: that of blocks, threads and their programs.
+  void addLater(const Place &place, std::pair<uint32_t, uint32_t> thread,
+                uint32_t bits, bool isFloat);
+  void finishLaunch();
 
 private:
+  struct Addition {
+    Place place;
+    /// Number of the block and of the thread in it.
+    std::pair<uint32_t, uint32_t> thread;
+    /// In the order of execution.
+    size_t number;
+    uint32_t bits;
+    bool isFloat;
+  };
   std::vector<Region> regions;
+  std::vector<Addition> additions;
 };
 
 } // namespace selvedge::sim

@@ -114,6 +114,35 @@ void Block::storeGlobal(Warp &w, const Instr &in, uint32_t lanes) {
   });
 }
 
+void Block::addGlobal(Warp &w, const Instr &in, uint32_t lanes) {
+  if (!needs(w, in.a, lanes, in, "an address"))
+    return;
+  forLanes(lanes, [&](unsigned lane) {
+    if (!fault.empty())
+      return;
+    auto place = findGlobal(w, lane, in, addressOf(w, in, lane), 4, 4,
+                            /*isWrite=*/true);
+    if (!place)
+      return;
+    const Region &region = *place->region;
+    auto what = [&] {
+      return "byte " + std::to_string(place->offset) + " of '" + region.name +
+             "'";
+    };
+    if (see(w, in.b, lane, in))
+      return fail(w, lane, in, "adds undefined bits to " + what());
+    if (region.state[place->offset] != State::Defined)
+      return fail(w, lane, in, "adds to " + what() + ", which is undefined");
+    if (!region.writer.empty() && region.writer[place->offset] != 0)
+      return fail(w, lane, in,
+                  "adds to " + what() +
+                      ", which another thread of this launch may "
+                      "store");
+    global.addLater(*place, {number, w.number * warpLanes + lane},
+                    w.word(in.b)[lane], in.kind != 0);
+  });
+}
+
 void Block::atomicAdd(Warp &w, const Instr &in, uint32_t lanes) {
   if (!needs(w, in.a, lanes, in, "an address") ||
       !needs(w, in.b, lanes, in, "a counter"))

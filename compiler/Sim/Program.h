@@ -65,6 +65,7 @@ enum class Op : uint8_t {
   LoadShared,
   StoreShared,
   AtomicAdd,
+  AddGlobal, // `kind` 1: f32, 0: u32
   CopyAsync,
   CommitCopies,
   AwaitCopies,

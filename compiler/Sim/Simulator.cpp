@@ -98,6 +98,7 @@ std::string Simulator::run(const Launch &launch, GlobalMemory &memory,
       std::erase(blocks, nullptr);
     }
   }
+  memory.finishLaunch();
   return "";
 }
 

@@ -165,6 +165,14 @@ bool Translator::asmStatement(const PtxStatement &statement) {
   }
   if (name == "prefetch")
     return asmEmit(Op::Prefetch), true;
+  if ((opcode == "red.global.add.f32" || opcode == "red.global.add.u32") &&
+      ops.size() == 2) {
+    Slot at = slot(0), by = slot(1);
+    Instr &in = asmEmit(Op::AddGlobal, noSlot, at, by);
+    in.wide = asmIsWide(ops[0].parts[0]);
+    in.kind = opcode.ends_with("f32");
+    return at != noSlot && by != noSlot;
+  }
   if (opcode == "atom.relaxed.gpu.global.add.u32" && ops.size() == 3) {
     Slot to = slot(0), at = slot(1), by = slot(2);
     asmEmit(Op::AtomicAdd, to, at, by).wide = asmIsWide(ops[1].parts[0]);

@@ -1,6 +1,8 @@
 // strip-discardable-attributes: verifiers read the program, not notes on it.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "dialect/Tile/Accumulate.h"
+#include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -15,8 +17,17 @@ using namespace mlir;
 
 struct StripAttributesPass : impl::StripAttributesBase<StripAttributesPass> {
   void runOnOperation() override {
-    DictionaryAttr none = DictionaryAttr::get(&getContext());
-    getOperation()->walk([&](Operation *op) { op->setDiscardableAttrs(none); });
+    // These two the front end writes, and nobody else: what is added to memory,
+    // and which dims a launch chooses.
+    auto isNote = [](NamedAttribute attribute) {
+      StringRef name = attribute.getName();
+      return name != tile::addsAttribute && name != tile::launchSizesAttribute;
+    };
+    getOperation()->walk([&](Operation *op) {
+      SmallVector<NamedAttribute> kept(op->getDiscardableAttrs());
+      llvm::erase_if(kept, isNote);
+      op->setDiscardableAttrs(kept);
+    });
   }
 };
 

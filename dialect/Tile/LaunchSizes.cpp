@@ -8,8 +8,6 @@ namespace selvedge::tile {
 
 using namespace mlir;
 
-static constexpr StringRef attributeName = "tile.launch_sizes";
-
 void setLaunchSizes(Operation *programOrPlan, ArrayRef<LaunchSize> sizes) {
   Builder b(programOrPlan->getContext());
   SmallVector<Attribute> attrs;
@@ -20,12 +18,12 @@ void setLaunchSizes(Operation *programOrPlan, ArrayRef<LaunchSize> sizes) {
          b.getNamedAttr("hi", b.getI64IntegerAttr(size.hi)),
          b.getNamedAttr("parts", AffineMapAttr::get(size.parts))}));
   if (!attrs.empty())
-    programOrPlan->setAttr(attributeName, b.getArrayAttr(attrs));
+    programOrPlan->setAttr(launchSizesAttribute, b.getArrayAttr(attrs));
 }
 
 SmallVector<LaunchSize> getLaunchSizes(Operation *programOrPlan) {
   SmallVector<LaunchSize> sizes;
-  auto attrs = programOrPlan->getAttrOfType<ArrayAttr>(attributeName);
+  auto attrs = programOrPlan->getAttrOfType<ArrayAttr>(launchSizesAttribute);
   if (!attrs)
     return sizes;
   for (auto size : attrs.getAsRange<DictionaryAttr>()) {

@@ -18,7 +18,9 @@ struct LaunchSize {
   mlir::AffineMap parts;
 };
 
-/// Kept in the attribute `tile.launch_sizes` of a program, and of its plan:
+inline constexpr llvm::StringLiteral launchSizesAttribute = "tile.launch_sizes";
+
+/// Kept in that attribute of a program, and of its plan:
 /// `[{name = "S", lo = 1, hi = 128, parts = affine_map<()[s0] -> (s0)>}]`.
 void setLaunchSizes(mlir::Operation *programOrPlan,
                     llvm::ArrayRef<LaunchSize> sizes);

@@ -268,7 +268,9 @@ Status drawInputs(Problem &problem, const ProblemOptions &options) {
     return s;
   for (size_t i = 0; i < problem.signature.tensors.size(); ++i) {
     const ManifestTensor &tensor = problem.signature.tensors[i];
-    if (tensor.role != Role::In && tensor.role != Role::InOut)
+    bool isRead = tensor.role == Role::In || tensor.role == Role::InOut ||
+                  (tensor.role == Role::Out && tensor.keepsUnstored);
+    if (!isRead)
       continue;
     if (std::find(omitted.begin(), omitted.end(), tensor.name) != omitted.end())
       continue;

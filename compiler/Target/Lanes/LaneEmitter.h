@@ -103,6 +103,8 @@ protected:
   // Memory (LaneMemory.cpp).
   void emitLoad(sm::LoadOp load);
   void emitStore(sm::StoreOp store);
+  /// One atomic addition in memory, where `present` is not null and false none.
+  void addElement(mlir::Value pointer, mlir::Value present, mlir::Value value);
   void emitAwait(sm::AwaitOp await);
   void emitStage(sm::StageOp stage);
   void emitAlloc(sm::AllocOp alloc);

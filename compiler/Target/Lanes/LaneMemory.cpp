@@ -1,6 +1,7 @@
 // Emits the code of one thread of a kernel: global and shared memory.
 // SPDX-License-Identifier: MIT
 #include "compiler/Target/Lanes/LaneEmitter.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -416,6 +417,20 @@ void LaneEmitter::storeAccess(const Access &access, ArrayRef<Value> values,
   }
 }
 
+void LaneEmitter::addElement(Value pointer, Value present, Value value) {
+  bool isFloat = isa<FloatType>(value.getType());
+  std::string text =
+      llvm::formatv("{0}red.global.add.{1} [$0], $1;", present ? "@$2 " : "",
+                    isFloat ? "f32" : "u32");
+  SmallVector<Value> args{pointer, value};
+  std::string constraints = isFloat ? "l,f" : "l,r";
+  if (present) {
+    args.push_back(present);
+    constraints += ",b";
+  }
+  inlineAsm({}, args, text, constraints + ",~{memory}");
+}
+
 void LaneEmitter::emitLoad(LoadOp load) {
   DistAttr dist = distOf(load.getType());
   Type element = getElementTypeOrSelf(load.getType());
@@ -479,6 +494,8 @@ void LaneEmitter::emitStore(StoreOp store) {
   auto storeOne = [&](Access &access, ArrayRef<Value> values) {
     bool uniform = access.isUniform();
     Value first = conjunction({access.present.front(), owner});
+    if (tile::addsToMemory(store))
+      return addElement(access.pointer, first, values.front());
     for (Value &p : access.present)
       p = uniform ? first : conjunction({p, owner});
     storeAccess(access, values, cache);

@@ -257,6 +257,9 @@ Polynomial IndexValues::computeArith(Operation *op) {
     return of(op->getOperand(0));
   if (isa<TruncIOp>(op))
     return unlessWrapped(of(op->getOperand(0)), width);
+  if (isa<ExtUIOp>(op) &&
+      getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1))
+    return oneOf(1, 0);
   if (auto select = dyn_cast<SelectOp>(op))
     return oneOf(of(select.getTrueValue()), of(select.getFalseValue()));
   if (op->getNumOperands() != 2 ||

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -22,8 +23,12 @@ LogicalResult SmAsyncRules::accessTensors(Agent &agent, Operation *op) {
   LaneTiles lanes(scalar, element);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](StoreOp store) {
-        return memory->store(store, tensorName(store.getTensor()),
-                             store.getIndices(), store.getPresence(), lanes);
+        std::string name = tensorName(store.getTensor());
+        return tile::addsToMemory(store)
+                   ? memory->add(store, name, store.getIndices(),
+                                 store.getPresence(), lanes)
+                   : memory->store(store, name, store.getIndices(),
+                                   store.getPresence(), lanes);
       })
       .Case([&](LoadOp load) {
         return memory->load(load, tensorName(load.getTensor()),

@@ -4,6 +4,7 @@
 
 #include "compiler/Verify/Arithmetic/InitValues.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -61,6 +62,7 @@ void GlobalMemory::startLaunch(Operation *kernel) {
     if (auto store = dyn_cast<sm::StoreOp>(op)) {
       auto it = tensors.find(tensorName(store.getTensor()));
       initialises &= it != tensors.end() && !it->second.isInitialised &&
+                     !addsToMemory(store) &&
                      isInit(store.getValue(), it->second.arg.getInit());
       if (it != tensors.end())
         stored.push_back(&it->second);
@@ -107,13 +109,19 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
 LogicalResult GlobalMemory::load(Operation *op, StringRef tensor,
                                  ValueRange indices, ValueRange presence,
                                  LaneTiles &lanes) {
-  return access(op, tensor, indices, presence, lanes, /*isStore=*/false);
+  return access(op, tensor, indices, presence, lanes, Access::Load);
 }
 
 LogicalResult GlobalMemory::store(Operation *op, StringRef tensor,
                                   ValueRange indices, ValueRange presence,
                                   LaneTiles &lanes) {
-  return access(op, tensor, indices, presence, lanes, /*isStore=*/true);
+  return access(op, tensor, indices, presence, lanes, Access::Store);
+}
+
+LogicalResult GlobalMemory::add(Operation *op, StringRef tensor,
+                                ValueRange indices, ValueRange presence,
+                                LaneTiles &lanes) {
+  return access(op, tensor, indices, presence, lanes, Access::Add);
 }
 
 LogicalResult GlobalMemory::checkOutput(Operation *op,
@@ -206,12 +214,12 @@ static Offsets offsetsOf(const Component &component, ArrayRef<int64_t> extents,
 
 LogicalResult GlobalMemory::access(Operation *op, StringRef name,
                                    ValueRange indices, ValueRange presence,
-                                   LaneTiles &lanes, bool isStore) {
+                                   LaneTiles &lanes, Access kind) {
   auto it = tensors.find(name);
   if (it == tensors.end())
     return success();
   Contents &contents = it->second;
-  if (isStore && failed(checkOutput(op, contents)))
+  if (kind != Access::Load && failed(checkOutput(op, contents)))
     return failure();
   // An axis of one of several indices and predicates multiplies what others
   // access.
@@ -241,7 +249,12 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
     const LaneTile &tile = lanes.of(index);
     add({.indices = {{d, &tile}}}, tile);
   }
-  bool countsElements = isStore || contents.arg.getRole() == Role::Temp;
+  // What callers bring, and keep, is there.
+  bool isKept = contents.arg.getRole() == Role::InOut ||
+                isa_and_nonnull<StringAttr>(contents.arg.getInit());
+  bool countsElements = kind == Access::Store ||
+                        (kind == Access::Add && !isKept) ||
+                        contents.arg.getRole() == Role::Temp;
   SmallVector<int64_t> strides(contents.extents.size(), 1);
   for (size_t d = strides.size(); d-- > 1;)
     strides[d - 1] = strides[d] * contents.extents[d];
@@ -281,7 +294,7 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   for (const Offset &a : elements)
     for (const Offset &b : inner) {
       Offset offset = a + b;
-      if (!isStore) {
+      if (kind != Access::Store) {
         if (offset.isKnown && offset.isCertain &&
             failed(read(op, contents, offset.element)))
           return failure();
@@ -357,7 +370,8 @@ LogicalResult GlobalMemory::read(Operation *op, const Contents &contents,
   if (contents.isUnknown || contents.written[element] != Never)
     return success();
   return refuse(op->emitOpError("expects launches before this one "
-                                "to write what it reads, found none that "
+                                "to write what it reads or adds to, found "
+                                "none that "
                                 "writes ")
                 << nameOf(contents, element));
 }

@@ -55,6 +55,10 @@ public:
   mlir::LogicalResult store(mlir::Operation *op, llvm::StringRef tensor,
                             mlir::ValueRange indices, mlir::ValueRange presence,
                             LaneTiles &lanes);
+  /// Additions to elements that launches before this one have written.
+  mlir::LogicalResult add(mlir::Operation *op, llvm::StringRef tensor,
+                          mlir::ValueRange indices, mlir::ValueRange presence,
+                          LaneTiles &lanes);
   /// A bulk store of a box, clipped to the tensor.
   mlir::LogicalResult storeBox(mlir::Operation *op, llvm::StringRef tensor,
                                llvm::ArrayRef<int64_t> start,
@@ -97,10 +101,11 @@ private:
     bool isInitialised = false;
   };
 
+  enum class Access { Load, Store, Add };
   mlir::LogicalResult access(mlir::Operation *op, llvm::StringRef tensor,
                              mlir::ValueRange indices,
                              mlir::ValueRange presence, LaneTiles &lanes,
-                             bool isStore);
+                             Access kind);
   mlir::LogicalResult checkOutput(mlir::Operation *op,
                                   const Contents &contents);
   mlir::LogicalResult write(mlir::Operation *op, Contents &contents,

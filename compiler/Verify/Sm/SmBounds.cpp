@@ -3,6 +3,7 @@
 #include "compiler/Verify/Arithmetic/AccessBounds.h"
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Sm/SmInPlace.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Threading.h"
@@ -30,6 +31,8 @@ public:
       seedLaunch(launch, kernel, values, dims);
     };
     AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
+    if (failed(checkInPlaceUses(kernel)))
+      return failure();
     WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
       return failed(check(bounds, op)) ? WalkResult::interrupt()
                                        : WalkResult::advance();

@@ -4,6 +4,7 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -80,9 +81,10 @@ private:
                        load.getPresence());
             })
         // Where they store is executed: verify-sm-outputs.
-        .Case<tile::StoreOp, sm::StoreOp>(
-            [&](auto store) { noteStore(store.getTensor()); })
-        .Case([&](sm::TmaStoreOp store) { noteStore(store.getMap()); })
+        .Case<tile::StoreOp, sm::StoreOp>([&](auto store) {
+          noteStore(store.getTensor(), tile::addsToMemory(store));
+        })
+        .Case([&](sm::TmaStoreOp store) { noteStore(store.getMap(), false); })
         .Case([&](sm::TmaLoadOp load) {
           noteLoad(load.getMap(), axesOf(load), load.getPresence());
         })
@@ -160,8 +162,8 @@ private:
     places.insert(sink);
   }
 
-  void noteStore(Value tensor) {
-    ++demands[{"store to " + tensorName(tensor), {}}];
+  void noteStore(Value tensor, bool adds) {
+    ++demands[{(adds ? "addition to " : "store to ") + tensorName(tensor), {}}];
   }
 
   PredicateWords words;

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/InitValues.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/InPlaceUses.h"
 #include "compiler/Verify/Tile/StoreCoverage.h"
 #include "compiler/Verify/Tile/TempUses.h"
+#include "dialect/Tile/Accumulate.h"
 
 namespace selvedge::verify {
 
@@ -27,6 +29,9 @@ struct VerifyTileCoveragePass
       if (isWritten(tensor) && !isa_and_nonnull<StringAttr>(tensor.getInit()) &&
           failed(check(program, tensor)))
         return signalPassFailure();
+    for (auto kernel : program.getBody().getOps<KernelOp>())
+      if (failed(checkInPlaceUses(kernel)))
+        return signalPassFailure();
   }
 
   static LogicalResult check(ProgramOp program, TensorArgAttr tensor) {
@@ -38,6 +43,14 @@ struct VerifyTileCoveragePass
         stores.push_back(store);
     });
     for (StoreOp store : stores) {
+      if (addsToMemory(store)) {
+        if (covering.empty() || covering.front()->getParentOfType<KernelOp>() ==
+                                    store->getParentOfType<KernelOp>())
+          return store.emitOpError("expects kernels before this one to write "
+                                   "every element of '")
+                 << tensor.getName().getValue() << "', to which it adds";
+        continue;
+      }
       if (failed(checkInit(store, tensor, stores.front())))
         return failure();
       if (std::optional<std::string> gap = StoreCoverage(store).gap())
