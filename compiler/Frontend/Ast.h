@@ -47,8 +47,8 @@ struct Expr {
 };
 
 /// `name in hi`, `name in lo..hi`, `name in (lo +: hi)` or `(a, b) in (extentA,
-/// extentB)`, with an optional block size. `split(range, part, parts)` is a part
-/// of a range.
+/// extentB)`, with an optional block size. `split(range, part, parts)` is a
+/// part of a range.
 struct RangeDecl {
   llvm::SMLoc loc;
   std::vector<llvm::StringRef> names;
