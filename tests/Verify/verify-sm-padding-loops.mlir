@@ -259,3 +259,19 @@ sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.poi
   }
   sm.return
 }
+
+// -----
+
+// a step that begins at a number which may not exist loads other data; what it stores must not go there
+sm.kernel @step args [#sm.dim<"K">, #sm.pointer<"n">, #sm.pointer<"a">, #sm.pointer<"c">] warps 1 {
+^bb0(%K: i32, %n: !tile.tensor<1, i32>, %a: !tile.tensor<1, f32>, %c: !tile.tensor<1, f32>):
+  %zero = arith.constant 0 : i32
+  // expected-note @below {{lanes are absent where this is false}}
+  %p = arith.cmpi slt, %zero, %K : i32
+  %first = sm.load %n[%zero : i32] where(%p : i1) vector 1 : !tile.tensor<1, i32> -> i32
+  %v = sm.load %a[%first : i32] vector 1 : !tile.tensor<1, f32> -> f32
+  sm.store %v, %c[%first : i32] where(%p : i1) vector 1 : f32, !tile.tensor<1, f32>
+  // expected-error @below {{expects a presence that excludes the absent lanes of the indices}}
+  sm.store %v, %c[%first : i32] vector 1 : f32, !tile.tensor<1, f32>
+  sm.return
+}

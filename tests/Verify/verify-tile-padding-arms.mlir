@@ -338,3 +338,73 @@ tile.program @p dims ["N", "L"] tensors [
     tile.return
   }
 }
+
+// -----
+
+// two arms of nested selects lack the same lanes, and each is excluded
+tile.program @p dims ["N", "L"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "m", role = in, elementType = i1, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "n", role = in, elementType = i1, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0), block = "BN">] axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %L: i32, %x: !tile.tensor<1, f32>, %m: !tile.tensor<1, i1>, %n: !tile.tensor<1, i1>, %y: !tile.tensor<1, f32>, %i0: i32):
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ls = tile.splat %L : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %in = arith.cmpi slt, %i, %Ns : tensor<?xi32, #tile.axes<"i">>
+    %valid = arith.cmpi slt, %i, %Ls : tensor<?xi32, #tile.axes<"i">>
+    %true = arith.constant true
+    %trues = tile.splat %true : i1 -> tensor<?xi1, #tile.axes<"i">>
+    %zero = arith.constant 0.0 : f32
+    %zeros = tile.splat %zero : f32 -> tensor<?xf32, #tile.axes<"i">>
+    %c = tile.load %m[%i : tensor<?xi32, #tile.axes<"i">>] where(%in : tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, i1> -> tensor<?xi1, #tile.axes<"i">>
+    %d = tile.load %n[%i : tensor<?xi32, #tile.axes<"i">>] where(%in : tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, i1> -> tensor<?xi1, #tile.axes<"i">>
+    %not = arith.xori %c, %trues : tensor<?xi1, #tile.axes<"i">>
+    %v = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%in, %valid : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    %inner = arith.select %d, %zeros, %v : tensor<?xi1, #tile.axes<"i">>, tensor<?xf32, #tile.axes<"i">>
+    %s = arith.select %c, %inner, %v : tensor<?xi1, #tile.axes<"i">>, tensor<?xf32, #tile.axes<"i">>
+    %here = arith.ori %d, %valid : tensor<?xi1, #tile.axes<"i">>
+    %p = arith.ori %not, %here : tensor<?xi1, #tile.axes<"i">>
+    %q = arith.ori %c, %valid : tensor<?xi1, #tile.axes<"i">>
+    tile.store %s, %y[%i : tensor<?xi32, #tile.axes<"i">>] where(%in, %p, %q : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : tensor<?xf32, #tile.axes<"i">>, !tile.tensor<1, f32>
+    tile.return
+  }
+}
+
+// -----
+
+// the outer arm is not
+tile.program @p dims ["N", "L"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "m", role = in, elementType = i1, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "n", role = in, elementType = i1, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0), block = "BN">] axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %L: i32, %x: !tile.tensor<1, f32>, %m: !tile.tensor<1, i1>, %n: !tile.tensor<1, i1>, %y: !tile.tensor<1, f32>, %i0: i32):
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ls = tile.splat %L : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %in = arith.cmpi slt, %i, %Ns : tensor<?xi32, #tile.axes<"i">>
+    // expected-note @below {{lanes are absent where this is false}}
+    %valid = arith.cmpi slt, %i, %Ls : tensor<?xi32, #tile.axes<"i">>
+    %true = arith.constant true
+    %trues = tile.splat %true : i1 -> tensor<?xi1, #tile.axes<"i">>
+    %zero = arith.constant 0.0 : f32
+    %zeros = tile.splat %zero : f32 -> tensor<?xf32, #tile.axes<"i">>
+    %c = tile.load %m[%i : tensor<?xi32, #tile.axes<"i">>] where(%in : tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, i1> -> tensor<?xi1, #tile.axes<"i">>
+    %d = tile.load %n[%i : tensor<?xi32, #tile.axes<"i">>] where(%in : tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, i1> -> tensor<?xi1, #tile.axes<"i">>
+    %not = arith.xori %c, %trues : tensor<?xi1, #tile.axes<"i">>
+    %v = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%in, %valid : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    %inner = arith.select %d, %zeros, %v : tensor<?xi1, #tile.axes<"i">>, tensor<?xf32, #tile.axes<"i">>
+    %s = arith.select %c, %inner, %v : tensor<?xi1, #tile.axes<"i">>, tensor<?xf32, #tile.axes<"i">>
+    %here = arith.ori %d, %valid : tensor<?xi1, #tile.axes<"i">>
+    %p = arith.ori %not, %here : tensor<?xi1, #tile.axes<"i">>
+    %q = arith.ori %c, %valid : tensor<?xi1, #tile.axes<"i">>
+    // expected-error @below {{expects a presence that excludes the value's absent lanes}}
+    tile.store %s, %y[%i : tensor<?xi32, #tile.axes<"i">>] where(%in, %p : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : tensor<?xf32, #tile.axes<"i">>, !tile.tensor<1, f32>
+    tile.return
+  }
+}

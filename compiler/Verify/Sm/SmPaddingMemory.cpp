@@ -21,9 +21,11 @@ LogicalResult SmPadding::checkIndices(Operation *op, ValueRange indices,
       if (fact.origin != Origin::Absent || excludes(presence, fact))
         continue;
       // Where a step of a loop begins may depend on a number that does not
-      // exist, as the loop's bounds do.
-      if (axisNames(fact.predicate.getType()).empty() &&
-          fact.state != State::Garbage)
+      // exist, as the loop's bounds do: it loads other data, no garbage. That a
+      // load has the program's predicates verify-sm-demands proves.
+      bool isStep = axisNames(fact.predicate.getType()).empty() &&
+                    fact.state != State::Garbage;
+      if (isStep && !isa<StoreOp, TmaStoreOp>(op))
         continue;
       return refuse(op, fact.predicate,
                     "a presence that excludes the absent lanes of the indices");
