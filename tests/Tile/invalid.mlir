@@ -131,3 +131,18 @@ tile.program @p dims ["M", "M"] tensors [
 "tile.program"() <{sym_name = "p", dims = [], tensors = [], scalars = [], promises = [], params = {}, version_of = @q}> ({
 ^bb0:
 }) : () -> ()
+
+// -----
+
+// Only what is walked in blocks may be counted by its own block, and no longer once that is bound.
+tile.program @p dims ["Q", "B"] tensors [] scalars [] requires [] params {} {
+  tile.kernel @tiles ranges [#tile.iter<name = "i", extent = (d0)[s0, s1] -> (s0 + s1 * d0), block = "BM">] axes [#tile.axis<name = "i", block = "BM">] {
+  ^bb0(%Q: i32, %B: i32, %i0: i32):
+    tile.return
+  }
+  // expected-error @below {{expects an extent of range "i" that depends on dims}}
+  tile.kernel @single ranges [#tile.iter<name = "i", extent = (d0)[s0, s1] -> (s0 + s1 * d0)>] axes [] {
+  ^bb0(%Q: i32, %B: i32, %i0: i32):
+    tile.return
+  }
+}

@@ -82,6 +82,20 @@ PAGED_SHAPES = [
 ]
 
 
+# Sequences that are empty at any place, shorter and longer than tiles, in buffers that go on behind them; more tiles than a large GPU has multiprocessors.
+VARLEN_SHAPES = [
+    "--shape B=5,G=1,R=2,Q=150,K=200 --fill cu_q=3,3,80,81,147,147 --fill cu_k=0,3,3,80,199,200",
+    "--shape B=12,G=2,R=1,Q=50,K=60 --fill cu_q=0,1,1,2,9,16,17,30,30,30,49,50,50 --fill cu_k=0,4,5,5,5,16,17,31,40,44,48,49,60 --repeat 2",
+    "--shape B=4,G=20,R=1,Q=900,K=500 --fill cu_q=300,600,601,601,890 --fill cu_k=0,200,200,420,499",
+    "--shape B=0,G=1,R=1,Q=9,K=7 --fill cu_q=2 --fill cu_k=1",
+]
+# Lists that are empty, full, in any order, with blocks that there are not; garbage behind.
+SPARSE_SHAPES = [
+    "--shape B=1,M=150,G=1,R=2,N=170,MQ=3,MK=3 --fill idx=0,2,5,1,4,-1,2147483647,3,7,9,0,1 --fill cnt=3,2,0,1,3",
+    "--shape B=2,M=1000,G=2,R=2,N=3000,MQ=16,MK=9 --fill idx=11,3,40,0,22,7,35,-5,46,1,99 --fill cnt=9,0,4,1 --repeat 2",
+]
+
+
 class Group:
     """Cases of one compiled kernel; a case is the options of one line of `run --cases`. The op may be one of a file of `variants` of the template."""
 
@@ -181,6 +195,11 @@ def make_groups(archs, quick):
             groups.append(Group("flash_bwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick)))
         for (d, dv), rows, causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES, ["false", "true"]):
             groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows)))
+        for (d, dv), causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], ["false", "true"]):
+            sets = {"D": d, "DV": dv, "causal": causal}
+            groups.append(Group("flash_varlen", arch, sets, VARLEN_SHAPES))
+            for block in (64, 128):
+                groups.append(Group("flash_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_SHAPES))
         for (d, dv), window in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128), (59, 59), (256, 256)], WINDOWS[:1] if quick else WINDOWS):
             groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, [flash_case(*s) for s in WINDOW_SHAPES], "gemma"))
         for d, window in itertools.product([128] if quick else [64, 128, 256], [300] if quick else [64, 300, 600]):
