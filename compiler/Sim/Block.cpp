@@ -51,6 +51,13 @@ uint64_t Block::executed() const {
   return sum;
 }
 
+int64_t Block::maxPhases() const {
+  int64_t most = 0;
+  for (const auto &[offset, barrier] : mbarriers)
+    most = std::max<int64_t>(most, barrier.phase);
+  return most;
+}
+
 //===-- Schedule ----------------------------------------------------------===//
 
 bool Block::turn() {

@@ -26,6 +26,8 @@ public:
   /// What went wrong; empty: nothing.
   const std::string &getFault() const { return fault; }
   uint64_t executed() const;
+  /// Phases of the mbarrier that had most.
+  int64_t maxPhases() const;
 
 private:
   /// How an instruction ends: the next one follows, another one, or none now.

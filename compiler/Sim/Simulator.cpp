@@ -91,6 +91,7 @@ std::string Simulator::run(const Launch &launch, GlobalMemory &memory,
         if (block->turn())
           continue;
         numExecuted += block->executed();
+        mostPhases = std::max(mostPhases, block->maxPhases());
         if (!block->getFault().empty())
           return block->getFault();
         block.reset();

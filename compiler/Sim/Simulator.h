@@ -71,12 +71,15 @@ public:
 
   /// Instructions of warps executed so far.
   uint64_t executed() const { return numExecuted; }
+  /// Phases that an mbarrier of a block has had so far, at most.
+  int64_t maxPhases() const { return mostPhases; }
   /// Lines of the text whose operations have been executed.
   std::set<uint32_t> reachedLines() const;
 
 private:
   std::map<std::string, std::unique_ptr<Program>> programs;
   mutable uint64_t numExecuted = 0;
+  mutable int64_t mostPhases = 0;
 };
 
 } // namespace selvedge::sim

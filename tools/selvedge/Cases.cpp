@@ -85,8 +85,9 @@ void addCaseFlags(CLI::App &command, CaseOptions &options) {
                      "launch N times in a row; results must be equal");
   command.add_option(
       "--compare", options.compare,
-      "ref: with the reference and its error bounds; clean: bit "
-      "for bit with a run that is not poisoned; ref,clean: both");
+      "ref: with the reference and its error bounds; mask: so, but rows may "
+      "be NaN that share a tile with NaN or Inf that a mask removes; clean: "
+      "bit for bit with a run that is not poisoned; ref,clean: both");
 }
 
 Result<std::vector<Case>> readCases(const std::string &path,

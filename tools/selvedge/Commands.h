@@ -18,6 +18,8 @@ using Action = std::function<int()>;
 Action addCompile(CLI::App &app);
 /// `run`: compile and execute on a device.
 Action addRun(CLI::App &app);
+/// `check`: cases that kernels break on, compared with `ref`.
+Action addCheck(CLI::App &app);
 /// `explain`: what keeps each load, score and output safe.
 Action addExplain(CLI::App &app);
 /// `bench`: how long an op takes on the GPU, and its fastest plan.

@@ -17,7 +17,7 @@ using namespace selvedge::cli;
 namespace {
 
 constexpr const char *available =
-    "compile, run, explain, bench, list, doctor, version";
+    "compile, run, check, explain, bench, list, doctor, version";
 
 /// A first word that is no subcommand gets a better message here than from the
 /// parser; exitDone when there is nothing to say.
@@ -29,15 +29,12 @@ int checkSubcommand(int argc, char **argv) {
   std::string_view word = argv[1];
   if (word.starts_with('-'))
     return exitDone;
-  for (std::string_view known :
-       {"compile", "run", "explain", "bench", "list", "doctor", "version"})
+  for (std::string_view known : {"compile", "run", "check", "explain", "bench",
+                                 "list", "doctor", "version"})
     if (word == known)
       return exitDone;
-  bool planned = word == "check";
-  printError(fmt::format("{} '{}'; available: {}",
-                         planned ? "not available yet: subcommand"
-                                 : "unknown subcommand",
-                         word, available));
+  printError(
+      fmt::format("unknown subcommand '{}'; available: {}", word, available));
   return exitBadInput;
 }
 
@@ -75,9 +72,9 @@ int runProgram(int argc, char **argv) {
                        fmt::format("selvedge {}", selvedge::compilerVersion()));
   const std::pair<const char *, Action> actions[] = {
       {"compile", addCompile(app)}, {"run", addRun(app)},
-      {"explain", addExplain(app)}, {"bench", addBench(app)},
-      {"list", addList(app)},       {"doctor", addDoctor(app)},
-      {"version", addVersion(app)},
+      {"check", addCheck(app)},     {"explain", addExplain(app)},
+      {"bench", addBench(app)},     {"list", addList(app)},
+      {"doctor", addDoctor(app)},   {"version", addVersion(app)},
   };
   refuseEmptyValues(app);
   try {

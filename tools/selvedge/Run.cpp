@@ -43,6 +43,8 @@ Status checkChoices(const RunOptions &options) {
   if (!physical.variant.empty() && !isSm && !isSim)
     return Status::badInput("--variant is for --form sm:seq or sm:async and "
                             "for --device sim: nothing else has variants");
+  if (!physical.text.empty() && physical.form.empty())
+    return Status::badInput("--text is for --form");
   if (!options.sim.text.empty() && !isSim)
     return Status::badInput("--lanes is for --device sim");
   if (!options.sim.coverage.empty() && options.sim.text.empty())
@@ -54,32 +56,6 @@ Status checkChoices(const RunOptions &options) {
   if (!options.output.empty() && !options.cases.empty())
     return Status::badInput("-o is for one case, not for --cases");
   return Status();
-}
-
-/// Chooses the device; nullopt: `ref`. Completes `arch` for a GPU.
-Result<std::optional<Device>> chooseDevice(const std::string &wanted,
-                                           std::string &arch) {
-  const std::optional<Device> reference;
-  if (wanted == "ref" || wanted == "sim")
-    return reference;
-  Result<int> ordinal = parseOrdinal(wanted);
-  if (!ordinal.ok())
-    return ordinal.status();
-  Result<Device> device = Device::open(*ordinal);
-  if (!device.ok() && wanted.empty())
-    return reference;
-  if (!device.ok())
-    return Status::unavailable(
-        fmt::format("--device {}: {}", wanted, device.status().message()));
-  if (!arch.empty())
-    return std::optional<Device>(*device);
-  Result<std::string> best = bestArch(*device);
-  if (!best.ok() && wanted.empty())
-    return reference;
-  if (!best.ok())
-    return best.status();
-  arch = *best;
-  return std::optional<Device>(*device);
 }
 
 Status writeOutputs(const std::string &path, const Outputs &outputs) {
@@ -193,6 +169,9 @@ Action addRun(CLI::App &app) {
       "--variant", options->physical.variant,
       "of --form sm:seq or sm:async, or with --device sim (default: the first "
       "that applies)");
+  command->add_option("--text", options->physical.text,
+                      "with --form: execute this file of that form instead of "
+                      "what the compiler emits");
   command->add_option("--schedules", options->sim.schedules,
                       "with --device sim: execute in so many orders, which "
                       "must give the same bits (default 4: the extremes)");

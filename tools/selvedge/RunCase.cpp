@@ -14,6 +14,9 @@ namespace {
 
 constexpr int64_t maxLaunches = 1000;
 
+/// The first schedules of `sim` are the extremes.
+constexpr uint64_t numExtremes = 4;
+
 template <typename T>
 bool parseInteger(const std::string &text, T &value) {
   const char *end = text.data() + text.size();
@@ -25,10 +28,12 @@ Status parseComparisons(const std::string &text, Case &theCase) {
   for (size_t begin = 0; begin < text.size();) {
     size_t end = std::min(text.find(',', begin), text.size());
     std::string name = text.substr(begin, end - begin);
-    if (name != "ref" && name != "clean")
+    if (name != "ref" && name != "clean" && name != "mask")
       return Status::badInput(fmt::format(
-          "--compare '{}' is unknown: expected ref, clean or both", name));
-    (name == "ref" ? theCase.comparesRef : theCase.comparesClean) = true;
+          "--compare '{}' is unknown: expected ref, mask, clean or several",
+          name));
+    (name == "clean" ? theCase.comparesClean : theCase.comparesRef) = true;
+    theCase.mayLoseRows |= name == "mask";
     begin = end + 1;
   }
   return Status();
@@ -106,12 +111,53 @@ Result<const Reference *> CaseRunner::referenceOf(const Problem &problem) {
   return &lastReference;
 }
 
+void CaseRunner::say(const std::string &words) {
+  if (isQuiet)
+    report += words;
+  else
+    fmt::print("{}", words);
+}
+
+bool CaseRunner::agrees(const Problem &problem, const Case &theCase,
+                        const Outputs &outputs, const Reference &reference) {
+  std::string words;
+  bool isFine =
+      compareOutputs(problem, outputs, reference, theCase.mayLoseRows, words);
+  say(words);
+  return isFine;
+}
+
+const Manifest *CaseRunner::getProgram() const {
+  return op ? &op->manifest() : simOp ? &simOp->manifest() : nullptr;
+}
+
+Status CaseRunner::prepare(const Problem &problem) {
+  if (sim) {
+    Result<SimOp> loaded = SimOp::load(problem, *sim);
+    if (!loaded.ok())
+      return loaded.status();
+    simOp.emplace(std::move(*loaded));
+  } else if (device) {
+    Result<GpuOp> loaded = GpuOp::load(problem.request, *device);
+    if (!loaded.ok())
+      return loaded.status();
+    op.emplace(std::move(*loaded));
+  } else {
+    Result<std::string> lowered = lowerTo(physical, problem.request);
+    if (!lowered.ok())
+      return lowered.status();
+    text = std::move(*lowered);
+  }
+  return Status();
+}
+
 Status CaseRunner::runReferenceCase(const Problem &problem, const Case &theCase,
                                     Outputs &outputs) {
-  if (theCase.comparesClean || theCase.launches > 1)
-    return Status::badInput(
-        fmt::format("{} needs --device gpu",
-                    theCase.comparesClean ? "--compare clean" : "--repeat"));
+  if (theCase.launches > 1)
+    return Status::badInput("--repeat needs --device gpu");
+  if (theCase.comparesClean && physical.form.empty())
+    return Status::badInput("--compare clean needs --device gpu or sim, or "
+                            "--form");
   Result<const Reference *> reference = referenceOf(problem);
   if (!reference.ok())
     return reference.status();
@@ -121,9 +167,9 @@ Status CaseRunner::runReferenceCase(const Problem &problem, const Case &theCase,
   if (!rounded.ok())
     return rounded.status();
   outputs = std::move(*rounded);
-  fmt::print("{} on ref\n", problem.signature.op);
-  summarise(problem, outputs);
-  if (theCase.comparesRef && !compareOutputs(problem, outputs, **reference))
+  say(fmt::format("{} on ref\n", problem.signature.op) +
+      summarise(problem, outputs));
+  if (theCase.comparesRef && !agrees(problem, theCase, outputs, **reference))
     return Status::failed("the outputs differ from those of 'ref'");
   return Status();
 }
@@ -131,17 +177,31 @@ Status CaseRunner::runReferenceCase(const Problem &problem, const Case &theCase,
 Status CaseRunner::runPhysicalCase(const Problem &problem, const Case &theCase,
                                    const Reference &reference,
                                    Outputs &outputs) {
+  if (!text)
+    if (Status s = prepare(problem); !s.ok())
+      return s;
+  std::vector<Poison> poisons = theCase.poisons;
+  if (theCase.comparesClean)
+    poisons.insert(poisons.begin(), Poison::None);
   bool fine = true;
-  for (Poison poison : theCase.poisons) {
-    Result<Outputs> result = runPhysical(problem, physical, poison, reference);
+  for (Poison poison : poisons) {
+    Result<Outputs> result =
+        runPhysical(problem, physical, *text, poison, reference);
     if (!result.ok())
       return result.status();
+    if (theCase.comparesClean && !outputs.empty())
+      if (Status s = compareBits(
+              *result,
+              fmt::format("the run with poison {}", poisonName(poison)),
+              outputs, "the clean one");
+          !s.ok())
+        return s;
     outputs = std::move(*result);
-    fmt::print("{} on ref ({}, poison {})\n", problem.signature.op,
-               physical.form, poisonName(poison));
-    summarise(problem, outputs);
+    say(fmt::format("{} on ref ({}, poison {})\n", problem.signature.op,
+                    physical.form, poisonName(poison)) +
+        summarise(problem, outputs));
     if (theCase.comparesRef)
-      fine &= compareOutputs(problem, outputs, reference);
+      fine &= agrees(problem, theCase, outputs, reference);
   }
   return fine ? Status()
               : Status::failed("the outputs differ from those of 'ref'");
@@ -158,20 +218,19 @@ Status CaseRunner::runSimCase(const Problem &problem, const Case &theCase,
       return reference.status();
     execution.reference = *reference;
   }
-  if (!simOp) {
-    Result<SimOp> loaded = SimOp::load(problem, *sim);
-    if (!loaded.ok())
-      return loaded.status();
-    simOp.emplace(std::move(*loaded));
-  }
+  if (!simOp)
+    if (Status s = prepare(problem); !s.ok())
+      return s;
   std::vector<Poison> poisons = theCase.poisons;
   if (theCase.comparesClean)
     poisons.insert(poisons.begin(), Poison::None);
-  for (Poison poison : poisons)
-    for (int64_t schedule = 0; schedule < sim->schedules; ++schedule) {
-      execution.poison = poison;
-      Result<GpuOutcome> outcome =
-          simOp->run(problem, execution, static_cast<uint64_t>(schedule));
+  for (size_t i = 0; i < poisons.size(); ++i)
+    for (int64_t s = 0; s < (theCase.schedule ? 1 : sim->schedules); ++s) {
+      Poison poison = execution.poison = poisons[i];
+      uint64_t schedule = static_cast<uint64_t>(s);
+      if (theCase.schedule)
+        schedule = (*theCase.schedule + i) % numExtremes;
+      Result<GpuOutcome> outcome = simOp->run(problem, execution, schedule);
       std::string name = fmt::format("the run with poison {} and schedule {}",
                                      poisonName(poison), schedule);
       if (!outcome.ok())
@@ -179,9 +238,12 @@ Status CaseRunner::runSimCase(const Problem &problem, const Case &theCase,
                       fmt::format("{}: {}", name, outcome.status().message()));
       if (outputs.empty()) {
         outputs = outcome->outputs;
-        fmt::print("{} on sim ({}, {})\n", problem.signature.op,
-                   problem.request.arch, outcome->variant);
-        summarise(problem, outputs);
+        ++sightings.variants[outcome->variant];
+        sightings.manyTiles += outcome->hasManyTiles;
+        sightings.phases = simOp->maxPhases();
+        say(fmt::format("{} on sim ({}, {})\n", problem.signature.op,
+                        problem.request.arch, outcome->variant) +
+            summarise(problem, outputs));
       } else if (Status s =
                      compareBits(outcome->outputs, name, outputs, "the first");
                  !s.ok()) {
@@ -192,19 +254,16 @@ Status CaseRunner::runSimCase(const Problem &problem, const Case &theCase,
     if (Status s = simOp->writeCoverage(sim->coverage); !s.ok())
       return s;
   if (theCase.comparesRef &&
-      !compareOutputs(problem, outputs, *execution.reference))
+      !agrees(problem, theCase, outputs, *execution.reference))
     return Status::failed("the outputs differ from those of 'ref'");
   return Status();
 }
 
 Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
                               Execution execution, Outputs &outputs) {
-  if (!op) {
-    Result<GpuOp> loaded = GpuOp::load(problem.request, *device);
-    if (!loaded.ok())
-      return loaded.status();
-    op.emplace(std::move(*loaded));
-  }
+  if (!op)
+    if (Status s = prepare(problem); !s.ok())
+      return s;
   Outputs clean;
   if (theCase.comparesClean) {
     execution.poison = Poison::None;
@@ -226,9 +285,10 @@ Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
       return error(outcome.status());
     if (outputs.empty()) {
       outputs = outcome->outputs;
-      fmt::print("{} on gpu ({}, {}, {})\n", problem.signature.op,
-                 device->name(), problem.request.arch, outcome->variant);
-      summarise(problem, outputs);
+      ++sightings.variants[outcome->variant];
+      say(fmt::format("{} on gpu ({}, {}, {})\n", problem.signature.op,
+                      device->name(), problem.request.arch, outcome->variant) +
+          summarise(problem, outputs));
     }
     if (theCase.comparesClean)
       if (Status s =
@@ -237,8 +297,8 @@ Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
         return error(s);
     if (theCase.comparesRef) {
       if (theCase.poisons.size() > 1)
-        fmt::print("poison {}\n", poisonName(poison));
-      fine &= compareOutputs(problem, outcome->outputs, *execution.reference);
+        say(fmt::format("poison {}\n", poisonName(poison)));
+      fine &= agrees(problem, theCase, outcome->outputs, *execution.reference);
     }
   }
   return fine ? Status()
@@ -247,6 +307,7 @@ Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
 
 Status CaseRunner::run(const Case &theCase, Outputs &outputs) {
   outputs.clear();
+  report.clear();
   ProblemOptions options = theCase.problem;
   options.onReference = !device || theCase.comparesRef;
   Result<Problem> problem = makeProblem(request, options);

@@ -42,12 +42,19 @@ struct PhysicalOptions {
   std::string form;
   /// Of sm:seq or sm:async; empty: the first that applies.
   std::string variant;
+  /// A file to execute instead of what the compiler emits.
+  std::string text;
 };
 
-/// Lowers to the form and executes it physically: poison in absent lanes and in
-/// what `reference` never read.
+/// The text of a lowered form; diagnostics have been printed when it fails.
+Result<std::string> lowerTo(const PhysicalOptions &options,
+                            CompileRequest request);
+
+/// Executes the text of a form physically: poison in absent lanes and in what
+/// `reference` never read.
 Result<Outputs> runPhysical(const Problem &problem,
-                            const PhysicalOptions &options, Poison poison,
+                            const PhysicalOptions &options,
+                            const std::string &text, Poison poison,
                             const Reference &reference);
 
 /// Rounds the reference's values to the types of the outputs.
@@ -69,6 +76,8 @@ struct Execution {
 struct GpuOutcome {
   Outputs outputs;
   std::string variant;
+  /// Whether a thread block had several tiles of a launch.
+  bool hasManyTiles = false;
 };
 
 /// An op compiled and loaded for a GPU.
@@ -82,6 +91,9 @@ public:
   /// are poisoned; every tensor lies between canaries. A canary, a gap or an
   /// input that has changed is a Failed status.
   Result<GpuOutcome> run(const Problem &problem, const Execution &execution);
+
+  /// The host program.
+  const Manifest &manifest() const { return op.manifest(); }
 
 private:
   GpuOp(Device device, Op op) : device(std::move(device)), op(std::move(op)) {}
@@ -119,6 +131,11 @@ public:
   /// Writes the numbers of the lines of form `lanes` that were executed.
   Status writeCoverage(const std::string &path) const;
 
+  /// The host program.
+  const Manifest &manifest() const;
+  /// How many phases an mbarrier had in a launch so far, at most.
+  int64_t maxPhases() const;
+
 private:
   struct Impl;
   explicit SimOp(std::unique_ptr<Impl> impl);
@@ -129,21 +146,30 @@ private:
 /// The number in `gpu:N`, and 0 for `gpu` or nothing.
 Result<int> parseOrdinal(const std::string &device);
 
+/// Opens the GPU that `wanted` names, or the first one if it is empty, and
+/// completes `arch` for it. nullopt: `ref` or `sim` is wanted, or nothing, and
+/// there is no GPU.
+Result<std::optional<Device>> chooseDevice(const std::string &wanted,
+                                           std::string &arch);
+
 /// The architecture whose code suits `device` best.
 Result<std::string> bestArch(const Device &device);
 
-/// Compares with the reference and its bounds, prints one line per output, and
-/// returns whether all elements are within.
+/// Compares with the reference and its bounds, appends lines about each output
+/// to `report`, and returns whether all elements are within. With `mayLoseRows`
+/// an element may be NaN instead: what a mask removes, but is present, was not
+/// finite, and shares a tile with it (MaskMode::Tile).
 bool compareOutputs(const Problem &problem, const Outputs &outputs,
-                    const Reference &reference);
+                    const Reference &reference, bool mayLoseRows,
+                    std::string &report);
 
 /// Failed unless all bytes are equal: "tensor 'o' differs in 3 of 64 elements,
 /// first at [0, 1]: ...". The names say what the sides are.
 Status compareBits(const Outputs &outputs, const std::string &name,
                    const Outputs &others, const std::string &otherName);
 
-/// Prints name, type, shape and statistics of every output.
-void summarise(const Problem &problem, const Outputs &outputs);
+/// A line with name, type, shape and statistics of every output.
+std::string summarise(const Problem &problem, const Outputs &outputs);
 
 } // namespace selvedge::cli
 

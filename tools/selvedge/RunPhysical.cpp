@@ -1,6 +1,7 @@
 // Device `ref` on a lowered form of the program.
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/Physical.h"
+#include "selvedge/File.h"
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RunDevices.h"
 
@@ -23,10 +24,10 @@ physical::Poison kindOf(Poison poison) {
 
 } // namespace
 
-Result<Outputs> runPhysical(const Problem &problem,
-                            const PhysicalOptions &options, Poison poison,
-                            const Reference &reference) {
-  CompileRequest request = problem.request;
+Result<std::string> lowerTo(const PhysicalOptions &options,
+                            CompileRequest request) {
+  if (!options.text.empty())
+    return readFile(options.text);
   // Block sizes depend on the target; `ref` itself needs none.
   if (request.arch.empty())
     request.arch = "sm_80";
@@ -37,6 +38,13 @@ Result<Outputs> runPhysical(const Problem &problem,
   CompileResult compiled = emitText(request, stage, text);
   if (Status s = statusOf(compiled); !s.ok())
     return s;
+  return text;
+}
+
+Result<Outputs> runPhysical(const Problem &problem,
+                            const PhysicalOptions &options,
+                            const std::string &text, Poison poison,
+                            const Reference &reference) {
   physical::Options physicalOptions;
   physicalOptions.poison = kindOf(poison);
   physicalOptions.variant = options.variant;
@@ -46,10 +54,10 @@ Result<Outputs> runPhysical(const Problem &problem,
   bool done = physical::runText(text, problem.namedDims(), problem.scalars,
                                 referenceInputs(problem), results, diagnostics,
                                 physicalOptions);
-  std::fwrite(diagnostics.data(), 1, diagnostics.size(), stderr);
   if (!done)
-    return Status::failed(
-        fmt::format("form '{}' failed on device 'ref'", options.form));
+    return Status::failed(fmt::format("form '{}' failed on device 'ref': {}",
+                                      options.form, diagnostics));
+  std::fwrite(diagnostics.data(), 1, diagnostics.size(), stderr);
   Outputs outputs;
   for (const ManifestTensor &tensor : problem.signature.tensors)
     for (const HostTensor &result : results) {

@@ -80,7 +80,7 @@ Result<double> parseScalar(const ManifestScalar &scalar,
   return static_cast<double>(static_cast<float>(value));
 }
 
-Status bindScalars(Problem &problem, const Bindings &bindings) {
+Status bindScalars(Problem &problem, const Bindings &bindings, bool mayLack) {
   for (const ManifestScalar &scalar : problem.signature.scalars) {
     auto it = bindings.find(scalar.name);
     if (it != bindings.end()) {
@@ -94,7 +94,7 @@ Status bindScalars(Problem &problem, const Bindings &bindings) {
           isFloat
               ? static_cast<double>(static_cast<float>(*scalar.defaultValue))
               : *scalar.defaultValue;
-    } else if (!scalar.defaultOfDims) {
+    } else if (!mayLack && !scalar.defaultOfDims) {
       return Status::badInput(fmt::format(
           "scalar '{}' of type {} has no default: give --set {}=...",
           scalar.name, nameOf(scalar.dtype), scalar.name));
@@ -209,14 +209,12 @@ Result<HostArray> makeArray(const Problem &problem,
   return array;
 }
 
-Result<Problem> makeProblem(CompileRequest request,
-                            const ProblemOptions &options) {
-  Result<Bindings> bindings = parseBindings(options.sets, "--set");
+Result<Problem> makeSignature(CompileRequest request,
+                              const std::vector<std::string> &sets,
+                              bool mayLackScalars) {
+  Result<Bindings> bindings = parseBindings(sets, "--set");
   if (!bindings.ok())
     return bindings.status();
-  auto fixed = parseShapes(options.shapes);
-  if (!fixed.ok())
-    return fixed.status();
   Problem problem;
   problem.request = std::move(request);
   std::set<std::string> scalars = findScalars(problem.request, *bindings);
@@ -230,8 +228,20 @@ Result<Problem> makeProblem(CompileRequest request,
   if (!signature.ok())
     return signature.status();
   problem.signature = std::move(*signature);
-  if (Status s = bindScalars(problem, *bindings); !s.ok())
+  if (Status s = bindScalars(problem, *bindings, mayLackScalars); !s.ok())
     return s;
+  return problem;
+}
+
+Result<Problem> makeProblem(CompileRequest request,
+                            const ProblemOptions &options) {
+  auto fixed = parseShapes(options.shapes);
+  if (!fixed.ok())
+    return fixed.status();
+  Result<Problem> signature = makeSignature(std::move(request), options.sets);
+  if (!signature.ok())
+    return signature.status();
+  Problem problem = std::move(*signature);
   if (!options.inputFile.empty()) {
     if (Status s = loadInputs(problem, options.inputFile, *fixed); !s.ok())
       return s;

@@ -60,6 +60,13 @@ struct Problem {
   std::map<std::string, int64_t> givenDims() const;
 };
 
+/// The op's signature; `sets` that are no scalars are bound in the request, the
+/// others, with defaults for the rest, are in `scalars`. A scalar that has no
+/// value is an error, but where `mayLackScalars`.
+Result<Problem> makeSignature(CompileRequest request,
+                              const std::vector<std::string> &sets,
+                              bool mayLackScalars = false);
+
 /// Binds `--set`, `--shape` and `-i`, or draws random inputs, and checks all
 /// of it against the signature. `request` has no bindings yet.
 Result<Problem> makeProblem(CompileRequest request,

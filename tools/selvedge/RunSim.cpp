@@ -258,6 +258,10 @@ Status SimOp::writeCoverage(const std::string &path) const {
   return writeFileAtomically(path, {text});
 }
 
+const Manifest &SimOp::manifest() const { return impl->manifest; }
+
+int64_t SimOp::maxPhases() const { return impl->simulator->maxPhases(); }
+
 Result<GpuOutcome> SimOp::run(const Problem &problem,
                               const Execution &execution, uint64_t schedule) {
   const Manifest &manifest = impl->manifest;
@@ -324,6 +328,8 @@ Result<GpuOutcome> SimOp::run(const Problem &problem,
     Result<sim::Launch> launch = makeLaunch(manifest, planned, counter);
     if (!launch.ok())
       return launch.status();
+    outcome.hasManyTiles |=
+        launch->isPersistent && planned.grid[0] > launch->blocks;
     std::string fault =
         impl->simulator->run(*launch, memory, sim::Schedule(schedule));
     if (!fault.empty())

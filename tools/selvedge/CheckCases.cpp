@@ -1,0 +1,319 @@
+// Cases of `check`, made from the signature of an op and its plan.
+// SPDX-License-Identifier: MIT
+#include "tools/selvedge/CheckCases.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace selvedge::cli {
+
+namespace {
+
+/// Extents of a dim that kernels do not take by blocks, and of one that is a
+/// factor of an extent: heads that share something.
+constexpr int64_t fewExtents[] = {1, 2, 3};
+constexpr int64_t factorExtents[] = {1, 2, 3, 4, 8};
+
+/// Steps of a loop that take a ring of four slots round twice.
+constexpr int64_t manySteps = 12;
+
+/// Rows of a multiple of this are accessed by vectors.
+constexpr int64_t vector = 8;
+
+/// Dims that are tried to find those that select a variant.
+constexpr int64_t largestTried = 1 << 15;
+constexpr int variantTries = 4000;
+
+/// Whether `expr` has a product of which `dim` is a factor.
+bool isFactor(const DimExpr &expr, int64_t dim, bool inProduct = false) {
+  if (expr.kind == DimExpr::Kind::Dim)
+    return inProduct && expr.value == dim;
+  inProduct |= expr.kind == DimExpr::Kind::Mul;
+  return std::ranges::any_of(expr.operands, [&](const DimExpr &operand) {
+    return isFactor(operand, dim, inProduct);
+  });
+}
+
+/// Extents around the edges of blocks: less than one, some, a rest behind some;
+/// of a loop also many steps, in whole vectors.
+std::set<int64_t> aroundBlocks(const std::set<int64_t> &blocks, bool isLoop) {
+  std::set<int64_t> extents = {1};
+  for (int64_t block : blocks)
+    if (block > 1)
+      for (int64_t extent :
+           {block - 1, block, block + 1, 2 * block + vector, 3 * block})
+        extents.insert(extent);
+  if (isLoop) {
+    int64_t block = *blocks.rbegin();
+    extents.insert({5 * block + 3, manySteps * block + vector});
+  }
+  return extents;
+}
+
+const ManifestRange *rangeOf(const Manifest &signature, size_t tensor) {
+  for (const ManifestRange &range : signature.ranges)
+    if (range.tensor == tensor)
+      return &range;
+  return nullptr;
+}
+
+bool isInput(const ManifestTensor &tensor) {
+  return tensor.role == Role::In || tensor.role == Role::InOut;
+}
+
+} // namespace
+
+CaseMaker::CaseMaker(CheckSource given)
+    : source(std::move(given)), random(source.seed, "check") {
+  const Manifest &signature = source.problem.signature;
+  std::vector<Lead> allLeads;
+  for (size_t i = 0; i < signature.dims.size(); ++i) {
+    auto isOneOf = [&](const ManifestTensor &tensor) {
+      return std::ranges::any_of(tensor.shape, [&](const DimExpr &extent) {
+        return isFactor(extent, static_cast<int64_t>(i));
+      });
+    };
+    std::set<int64_t> extents(std::begin(fewExtents), std::end(fewExtents));
+    auto found = source.facts.blocks.find(signature.dims[i]);
+    if (found != source.facts.blocks.end())
+      extents = aroundBlocks(found->second,
+                             source.facts.loops.contains(signature.dims[i]));
+    else if (std::ranges::any_of(signature.tensors, isOneOf))
+      extents.insert(std::begin(factorExtents), std::end(factorExtents));
+    pools.emplace_back(extents.begin(), extents.end());
+    allLeads.push_back({i, 0});
+    for (int64_t extent : extents)
+      allLeads.push_back({i, extent});
+  }
+  findVariants();
+  for (const auto &[variant, dims] : variants)
+    allLeads.push_back({0, 0, variant});
+  if (allLeads.empty())
+    allLeads.push_back({});
+  leads = Deck<Lead>(std::move(allLeads));
+  kits = Deck<Kit>(makeKits(signature));
+  std::vector<std::string> kinds = {"", ""};
+  if (source.hasLayouts)
+    for (const char *kind :
+         {"padded", "permuted", "transposed", "unaligned", "broadcast"})
+      kinds.push_back(kind);
+  layouts = Deck<std::string>(std::move(kinds));
+  poisons = Deck<std::string>(
+      {"nan", "inf", "ninf", "max", "random", "subnormal", "ff"});
+  patterns = Deck<RangePattern>(
+      {RangePattern::Random, RangePattern::Lowest, RangePattern::Highest,
+       RangePattern::LowestFirst, RangePattern::LowestBetween,
+       RangePattern::LowestLast, RangePattern::Edges, RangePattern::Edges});
+  flags = Deck<std::string>({"", "0,1", "1", "1,1,1,0,1", "0,0,1,1,1,2"});
+  std::vector<std::optional<int64_t>> values = {std::nullopt, std::nullopt, 0,
+                                                1, 17};
+  for (const auto &[dim, blocks] : source.facts.blocks)
+    for (int64_t block : blocks)
+      values.push_back(block + 1);
+  scalars = Deck<std::optional<int64_t>>(std::move(values));
+}
+
+size_t CaseMaker::getRound() const {
+  return std::max({leads.size(), kits.size(), layouts.size(), poisons.size(),
+                   patterns.size()});
+}
+
+std::vector<std::string> CaseMaker::getVariants() const {
+  std::vector<std::string> names;
+  for (const auto &[variant, dims] : variants)
+    names.push_back(source.program->variants[variant].name);
+  return names;
+}
+
+/// Finds small dims for each variant by trial.
+void CaseMaker::findVariants() {
+  if (!source.program)
+    return;
+  const Manifest &signature = source.problem.signature;
+  std::vector<int64_t> tried = {1, 3};
+  for (int64_t extent = 8; extent <= largestTried; extent *= 2)
+    tried.insert(tried.end(), {extent, extent + 8});
+  for (int i = 0; i < variantTries; ++i) {
+    DimValues dims;
+    for (size_t d = 0; d < signature.dims.size(); ++d)
+      dims.push_back(tried[static_cast<size_t>(
+          random.uniform(0, static_cast<int64_t>(tried.size()) - 1))]);
+    if (costOf(dims) > source.limit)
+      continue;
+    for (size_t v = 0; v < source.program->variants.size(); ++v) {
+      const ManifestVariant &variant = source.program->variants[v];
+      bool isFor = std::ranges::all_of(
+          variant.dimConditions, [&](const DimExpr &condition) {
+            Result<int64_t> value = condition.evaluate(dims, signature.dims);
+            return value.ok() && *value >= 0;
+          });
+      if (!isFor)
+        continue;
+      auto found = variants.find(v);
+      if (found == variants.end() || costOf(dims) < costOf(found->second))
+        variants[v] = dims;
+      // Later ones are for what earlier ones leave over.
+      break;
+    }
+  }
+  // The last one takes what others do not: strides, in any dims.
+  size_t last = source.program->variants.size() - 1;
+  variants.emplace(last, DimValues(signature.dims.size(), 2));
+}
+
+int64_t CaseMaker::leastOf(size_t dim) const {
+  auto blocks = source.facts.blocks.find(source.problem.signature.dims[dim]);
+  return blocks == source.facts.blocks.end() ? 1 : *blocks->second.begin();
+}
+
+double CaseMaker::costOf(const DimValues &dims) const {
+  double cost = 1, constants = 1;
+  for (size_t i = 0; i < dims.size(); ++i)
+    cost *= static_cast<double>(std::max(leastOf(i), *dims[i]));
+  for (const ManifestTensor &tensor : source.problem.signature.tensors) {
+    double product = 1;
+    for (const DimExpr &extent : tensor.shape)
+      if (extent.kind == DimExpr::Kind::Constant)
+        product *= static_cast<double>(extent.value);
+    constants = std::max(constants, product);
+  }
+  return cost * constants;
+}
+
+DimValues CaseMaker::drawDims(const Lead &lead) {
+  if (lead.variant)
+    return variants.at(*lead.variant);
+  DimValues dims;
+  for (const std::vector<int64_t> &pool : pools)
+    dims.push_back(pool[static_cast<size_t>(
+        random.uniform(0, static_cast<int64_t>(pool.size()) - 1))]);
+  if (dims.empty())
+    return dims;
+  dims[lead.dim] = lead.value;
+  while (costOf(dims) > source.limit) {
+    std::optional<size_t> largest;
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (i != lead.dim && *dims[i] > leastOf(i) &&
+          (!largest || dims[i] > dims[*largest]))
+        largest = i;
+    if (!largest)
+      break;
+    auto &pool = pools[*largest];
+    auto smaller = std::ranges::lower_bound(pool, *dims[*largest] / 2);
+    dims[*largest] = smaller == pool.begin() ? 1 : *std::prev(smaller);
+  }
+  // Few extents would suit vectors all at once.
+  if (random.uniform(0, 1) == 0)
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (i != lead.dim && leastOf(i) > 1)
+        dims[i] = (*dims[i] + vector - 1) / vector * vector;
+  return dims;
+}
+
+bool CaseMaker::isOmitted(const CaseOptions &options,
+                          const std::string &name) const {
+  return std::ranges::find(options.problem.omitted, name) !=
+         options.problem.omitted.end();
+}
+
+/// Adds values of the integer tensors, in their required ranges, and enlarges a
+/// dim where that takes more elements.
+void CaseMaker::addIntegers(CaseOptions &options, DimValues &dims,
+                            const Lead &lead) {
+  const Manifest &signature = source.problem.signature;
+  for (size_t i = 0; i < signature.tensors.size(); ++i) {
+    const ManifestTensor &tensor = signature.tensors[i];
+    if (!isInput(tensor) || isFloat(tensor.dtype) ||
+        isOmitted(options, tensor.name))
+      continue;
+    const ManifestRange *range = rangeOf(signature, i);
+    std::string values;
+    if (!range) {
+      values = flags.draw(random);
+    } else {
+      RangePattern pattern = patterns.draw(random);
+      constexpr int64_t length = 3;
+      bool isList = pattern >= RangePattern::LowestFirst;
+      bool isDim = !tensor.shape.empty() &&
+                   tensor.shape.back().kind == DimExpr::Kind::Dim;
+      if (isList && isDim && !lead.variant) {
+        auto dim = static_cast<size_t>(tensor.shape.back().value);
+        if (dim != lead.dim)
+          dims[dim] = std::max<int64_t>(*dims[dim], length);
+      }
+      Result<int64_t> lo = range->lo.evaluate(dims, signature.dims);
+      Result<int64_t> hi = range->hi.evaluate(dims, signature.dims);
+      if (!lo.ok() || !hi.ok() || *lo > *hi)
+        continue;
+      std::vector<int64_t> edges = {*lo, *lo + 1, *hi - 1, *hi};
+      for (const auto &[dim, blocks] : source.facts.blocks)
+        for (int64_t edge : aroundBlocks(blocks, /*isLoop=*/true))
+          edges.push_back(edge);
+      values = makeRangeValues(pattern, *lo, *hi, edges, random);
+    }
+    if (!values.empty())
+      options.problem.fills.push_back(tensor.name + "=" + values);
+  }
+}
+
+void CaseMaker::addScalars(CaseOptions &options) {
+  options.problem.sets = source.sets;
+  for (const ManifestScalar &scalar : source.problem.signature.scalars) {
+    bool isGiven =
+        std::ranges::any_of(source.sets, [&](const std::string &set) {
+          return set.starts_with(scalar.name + "=");
+        });
+    bool hasDefault = scalar.defaultValue.has_value();
+    if (isGiven || (scalar.dtype != DType::I32 && hasDefault))
+      continue;
+    if (scalar.dtype != DType::I32) {
+      options.problem.sets.push_back(scalar.name + "=0.5");
+      continue;
+    }
+    std::optional<int64_t> value = scalars.draw(random);
+    if (!value && !hasDefault)
+      value = 2;
+    if (value)
+      options.problem.sets.push_back(fmt::format("{}={}", scalar.name, *value));
+  }
+}
+
+CheckCase CaseMaker::next() {
+  const Manifest &signature = source.problem.signature;
+  CheckCase made;
+  CaseOptions &options = made.options;
+  Lead lead = leads.draw(random);
+  DimValues dims = drawDims(lead);
+  for (const ManifestTensor &tensor : signature.tensors)
+    if (tensor.optional && isInput(tensor) && random.uniform(0, 4) == 0)
+      options.problem.omitted.push_back(tensor.name);
+  addIntegers(options, dims, lead);
+  addScalars(options);
+  Kit kit = kits.draw(random);
+  made.kit = kit.describe(signature);
+  addKit(kit, signature, dims, random, options);
+  std::vector<std::string> extents;
+  for (size_t i = 0; i < dims.size(); ++i)
+    extents.push_back(fmt::format("{}={}", signature.dims[i], *dims[i]));
+  if (!extents.empty())
+    options.problem.shapes = {fmt::format("{}", fmt::join(extents, ","))};
+  // The last variant takes the strides that others do not.
+  bool isLast = lead.variant && source.program &&
+                *lead.variant + 1 == source.program->variants.size();
+  std::string layout =
+      lead.variant ? isLast ? "unaligned" : "" : layouts.draw(random);
+  if (!layout.empty())
+    options.layouts = {layout};
+  std::vector<std::string> kinds;
+  for (size_t i = 0; i < source.poisons; ++i)
+    kinds.push_back(poisons.draw(random));
+  options.poison = fmt::format("{}", fmt::join(kinds, ","));
+  bool mayLoseRows = kit.isNonFinite() && source.facts.removesPresentData &&
+                     source.problem.request.masks == MaskMode::Tile;
+  options.compare = mayLoseRows ? "mask,clean" : "ref,clean";
+  options.seed = fmt::format("{}", source.seed + numCases++);
+  return made;
+}
+
+} // namespace selvedge::cli
