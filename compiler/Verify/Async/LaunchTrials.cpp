@@ -211,9 +211,7 @@ int64_t TrialMaker::nextUncut(unsigned symbol, int64_t lengths) {
   if (scale < 2 && hasIntegers(symbol) &&
       !(std::exchange(hasLengths, true) && hasFew))
     return lengths;
-  // Of equal sizes one would pass for another.
-  unsigned number = uncut++;
-  return hasFew ? (number == 0 ? 2 : 1) : 2 + number % 2;
+  return uncut++ == 0 || !hasFew ? 2 : 1;
 }
 
 int64_t TrialMaker::twoBlocks(const Dim &dim) const {

@@ -11,7 +11,7 @@ using namespace selvedge::sm;
 
 /// The work of the usual trials of a variant, three tenths of a second, and of
 /// those that look for what they have not reached.
-constexpr uint64_t maxUsualWork = 3 << 22, maxFurtherWork = 6 << 20;
+constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 1 << 22;
 /// Most kernels whose operations can all be reached take less than ten.
 constexpr unsigned numFurther = 96;
 
@@ -46,7 +46,7 @@ LogicalResult VariantRuns::runUsual() {
     if (trial == trials.end())
       return success();
     // What comes next is left as much again.
-    Outcome outcome = execute(*trial, (maxWork - work) / 3);
+    Outcome outcome = execute(*trial, (maxWork - work) / 2);
     if (outcome == Outcome::Refused)
       return failure();
     if (outcome == Outcome::Accepted) {
