@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Measures compiled kernels and their peers side by side; docs/performance.md says how to read it.
+# Measures compiled kernels and their peers side by side; docs/dev/measuring.md says how to read it.
 # SPDX-License-Identifier: MIT
 """usage: bench.py [attention] [backward] [matmul] [softmax] [softcap] --selvedge build/bin/selvedge --out results.csv
 
