@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -148,7 +149,15 @@ TileRef fromIntegers(Operation *op, ArrayRef<TileRef> operands,
 TileRef evaluateConvert(tile::ConvertOp op, const TileRef &source) {
   const Format &format = formatOf(getElementTypeOrSelf(op.getType()));
   return mapFloats(source->shape, [&](size_t i) {
-    return narrowed(source->at(i), format, op.getOverflow());
+    Num narrow = narrowed(source->at(i), format, op.getOverflow());
+    // A kernel rounds the value times an unknown factor, which may be the first
+    // one of its power of two.
+    if (source->relative && std::isfinite(narrow.value)) {
+      double top = std::abs(narrow.value) + source->at(i).bound;
+      narrow.bound =
+          std::max(narrow.bound, source->at(i).bound + format.unit * top);
+    }
+    return narrow;
   });
 }
 

@@ -73,9 +73,25 @@ llvm::Error Iteration::runOp(Operation *op) {
         llvm::Expected<TileRef> result = evaluate(other);
         if (!result)
           return result.takeError();
-        values[other->getResult(0)] = *result;
+        values[other->getResult(0)] = withFactor(other, *result);
         return llvm::Error::success();
       });
+}
+
+TileRef Iteration::withFactor(Operation *op, const TileRef &result) {
+  // What these give does not depend on the reference.
+  if (isa<tile::SoftmaxNormalizeOp, tile::SoftmaxLseOp, tile::SoftmaxWeightOp>(
+          op) ||
+      !result->isFloat || result->relative)
+    return result;
+  if (llvm::none_of(op->getOperands(), [&](Value operand) {
+        auto it = values.find(operand);
+        return it != values.end() && it->second->relative;
+      }))
+    return result;
+  auto marked = std::make_shared<TileValue>(*result);
+  marked->relative = true;
+  return marked;
 }
 
 llvm::Expected<TileRef> Iteration::evaluate(Operation *op) {

@@ -41,6 +41,9 @@ private:
   llvm::Error runStore(tile::StoreOp op);
   llvm::Error runSoftmaxUpdate(tile::SoftmaxUpdateOp op);
   llvm::Error runSoftmaxInclude(tile::SoftmaxIncludeOp op);
+  /// The result, marked where operands are relative to the reference of a
+  /// softmax.
+  TileRef withFactor(mlir::Operation *op, const TileRef &result);
   /// Operations with one result that depends on their operands alone.
   llvm::Expected<TileRef> evaluate(mlir::Operation *op);
 

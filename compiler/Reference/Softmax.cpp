@@ -178,6 +178,7 @@ TileRef evaluateSoftmaxUpdate(const TileRef &scores, ArrayRef<TileRef> presence,
     weights->values[i] = weight.value;
     weights->bounds[i] = weight.bound;
   }
+  weights->relative = true;
   finishStep(state, rows);
   return weights;
 }

@@ -43,6 +43,9 @@ struct TileValue {
   std::vector<int64_t> ints;
   /// Lanes that a rounding error may have decided.
   std::vector<uint8_t> unsure;
+  /// Whether the values are relative to the reference of a softmax: those of a
+  /// kernel are a factor away, the same for a row.
+  bool relative = false;
 
   /// A lane of a float tile.
   Num at(int64_t lane) const {
