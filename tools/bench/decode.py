@@ -1,0 +1,118 @@
+# One query per sequence against long caches, dense and in pages: the templates `flash_decode` and `flash_paged`.
+# SPDX-License-Identifier: MIT
+import math
+import random
+
+import attention
+import attention_peers
+from selvedge_op import Build, Layout
+from workload import Candidate, Cell, Unsupported
+
+NAME = "decode"
+LIMIT = attention.LIMIT
+HEADS, KEY_HEADS, HEAD = 32, 8, 128
+PAGE = 64
+
+
+def lengths(cell):
+    if not cell.ragged:
+        return [cell.N] * cell.B
+    generator = random.Random(cell.B)
+    return [generator.randint(1, cell.N) for _ in range(cell.B - 1)] + [cell.N]
+
+
+def cells(quick=False):
+    made = []
+    for kind in ("dense", "ragged", "paged"):
+        for b, n in [(1, 32768), (16, 8192)] if quick else [(1, 1024), (1, 8192), (1, 32768), (1, 131072), (16, 1024), (16, 8192), (16, 32768), (128, 1024), (128, 8192)]:
+            cell = Cell(f"decode {kind} GQA {HEADS}/{KEY_HEADS} D {HEAD}", f"B {b} N {n}", 0, "TB/s",
+                        dict(B=b, M=1, N=n, H=HEADS, G=KEY_HEADS, D=HEAD, DV=HEAD, causal=False, T="bf16", kind=kind, ragged=kind != "dense"))
+            # Keys and values, read once.
+            cell.work = 2.0 * sum(lengths(cell)) * KEY_HEADS * 2 * HEAD
+            made.append(cell)
+    return made
+
+
+def build(cell, arch):
+    if cell.kind == "paged":
+        return Build("flash_paged.tile", "flash_paged", arch, T=cell.T, D=cell.D, DV=cell.DV, P=PAGE)
+    return Build("flash_decode.tile", "flash_decode", arch, T=cell.T, D=cell.D, DV=cell.DV)
+
+
+def layouts(cell):
+    half = lambda *shape: Layout(cell.T, shape)
+    made = {"q": half(cell.B, 1, cell.H, cell.D), "kv_len": Layout("i32", (cell.B,)), "o": half(cell.B, 1, cell.H, cell.DV), "lse": Layout("f32", (cell.B, cell.H, 1))}
+    if cell.kind == "paged":
+        pages = cell.N // PAGE
+        return dict(made, kp=half(cell.B * pages, PAGE, cell.G, cell.D), vp=half(cell.B * pages, PAGE, cell.G, cell.DV), table=Layout("i32", (cell.B, pages)))
+    return dict(made, k=half(cell.B, cell.N, cell.G, cell.D), v=half(cell.B, cell.N, cell.G, cell.DV))
+
+
+def data(cell):
+    import torch
+
+    make = lambda *shape: torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+    made = {"q": make(cell.B, 1, cell.H, cell.D), "kv_len": torch.tensor(lengths(cell), dtype=torch.int32, device="cuda")}
+    if cell.kind == "paged":
+        pages = cell.N // PAGE
+        # Pages of a sequence lie anywhere.
+        table = torch.randperm(cell.B * pages, device="cuda").to(torch.int32).view(cell.B, pages)
+        return dict(made, kp=make(cell.B * pages, PAGE, cell.G, cell.D), vp=make(cell.B * pages, PAGE, cell.G, cell.DV), table=table)
+    return dict(made, k=make(cell.B, cell.N, cell.G, cell.D), v=make(cell.B, cell.N, cell.G, cell.DV))
+
+
+def sequence(cell, tensors, b):
+    """Keys and values of a sequence, [length, G, D]."""
+    length = lengths(cell)[b]
+    if cell.kind == "paged":
+        pages = tensors["table"][b].long()
+        return tensors["kp"][pages].flatten(0, 1)[:length], tensors["vp"][pages].flatten(0, 1)[:length]
+    return tensors["k"][b, :length], tensors["v"][b, :length]
+
+
+def reference(cell, tensors):
+    """fp32, [B, 1, H, DV]."""
+    import torch
+
+    out = []
+    for b in range(cell.B):
+        k, v = sequence(cell, tensors, b)
+        shape = dict(cell.shape, B=1, M=1, N=k.shape[0])
+        out.append(attention.reference(Cell(cell.family, cell.x, 0, "", shape), {"q": tensors["q"][b:b + 1], "k": k[None], "v": v[None]}))
+    return torch.cat(out)
+
+
+def selvedge(cell, tensors, context):
+    import torch
+
+    views = dict(tensors, o=torch.full((cell.B, 1, cell.H, cell.DV), math.nan, device="cuda", dtype=torch.bfloat16), lse=torch.full((cell.B, cell.H, 1), math.nan, device="cuda"))
+    launch = context.bind(build(cell, context.arch), views)
+
+    def run():
+        launch()
+        return views["o"]
+
+    return run, attention_peers.unchanged
+
+
+def dense(backend):
+    """PyTorch's scaled_dot_product_attention, which takes one length."""
+    inner = attention_peers.sdpa(backend, False)
+
+    def make(cell, tensors, context):
+        if cell.kind != "dense":
+            raise Unsupported("it takes no lengths")
+        return inner(cell, tensors, context)
+
+    return make
+
+
+def fa3(cell, tensors, context):
+    function = attention_peers.package("flash_attn_interface").flash_attn_with_kvcache
+    q, used = tensors["q"], tensors["kv_len"]
+    if cell.kind == "paged":
+        return lambda: function(q, tensors["kp"], tensors["vp"], cache_seqlens=used, page_table=tensors["table"]), attention_peers.first
+    return lambda: function(q, tensors["k"], tensors["v"], cache_seqlens=used), attention_peers.first
+
+
+CANDIDATES = [Candidate("selvedge", selvedge), Candidate("cudnn", dense("CUDNN_ATTENTION")), Candidate("fa2", dense("FLASH_ATTENTION")), Candidate("fa3", fa3)]
