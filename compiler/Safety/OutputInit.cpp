@@ -236,8 +236,12 @@ private:
   llvm::DenseMap<StringAttr, AffineExpr> wholeDigits;
 };
 
+/// The longest rows that are a tile's as a whole.
+constexpr int64_t mostWholeRow = 1024;
+
 /// Adds a kernel that stores the output's init over its whole shape, before all
-/// others.
+/// others. Its tiles are parts of rows, or several rows where these have a
+/// constant length: a head is too little for a thread block.
 void addInitKernel(ProgramOp program, unsigned tensor,
                    const std::string &reason) {
   MLIRContext *ctx = program.getContext();
@@ -246,23 +250,34 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   unsigned rank = shape.getNumResults();
   OpBuilder b = OpBuilder::atBlockBegin(&program.getBody().front());
   Location loc = program.getLoc();
+  auto rowLength = dyn_cast<AffineConstantExpr>(shape.getResult(rank - 1));
+  bool hasWholeRows = rank > 1 && rowLength && rowLength.getValue() > 0 &&
+                      rowLength.getValue() <= mostWholeRow;
+  unsigned numRanges = hasWholeRows ? rank - 1 : rank;
   StringAttr block = b.getStringAttr("BI");
-  SmallVector<Attribute> ranges;
-  for (unsigned d = 0; d < rank; ++d)
-    ranges.push_back(IterAttr::get(ctx, b.getStringAttr("x" + Twine(d)),
-                                   shape.getSubMap({d}),
-                                   d + 1 == rank ? block : StringAttr()));
-  StringAttr axis = b.getStringAttr("x" + Twine(rank - 1));
+  SmallVector<Attribute> ranges, axes;
+  SmallVector<StringAttr> names;
+  for (unsigned d = 0; d < rank; ++d) {
+    names.push_back(b.getStringAttr("x" + Twine(d)));
+    bool isTiled = d + 1 == numRanges;
+    if (d < numRanges)
+      ranges.push_back(IterAttr::get(ctx, names[d], shape.getSubMap({d}),
+                                     isTiled ? block : StringAttr()));
+    if (isTiled)
+      axes.push_back(AxisAttr::get(ctx, names[d], block, 0));
+    else if (d >= numRanges)
+      axes.push_back(
+          AxisAttr::get(ctx, names[d], StringAttr(), rowLength.getValue()));
+  }
   auto kernel =
       KernelOp::create(b, loc, ("init_" + arg.getName().getValue()).str(),
-                       b.getArrayAttr(ranges),
-                       b.getArrayAttr(AxisAttr::get(ctx, axis, block, 0)),
+                       b.getArrayAttr(ranges), b.getArrayAttr(axes),
                        DictionaryAttr(), IntegerAttr());
   Block &body = kernel.getBody().emplaceBlock();
   auto first = *std::next(program.getBody().getOps<KernelOp>().begin());
   for (unsigned i = 0; i < program.getNumSharedArgs(); ++i)
     body.addArgument(first.getBody().getArgument(i).getType(), loc);
-  for (unsigned d = 0; d < rank; ++d)
+  for (unsigned d = 0; d < numRanges; ++d)
     body.addArgument(b.getI32Type(), loc);
   b.setInsertionPointToStart(&body);
   auto emit = [&](auto &self, AffineExpr expr) -> Value {
@@ -282,18 +297,27 @@ void addInitKernel(ProgramOp program, unsigned tensor,
       return arith::CeilDivSIOp::create(b, loc, x, y);
     return arith::RemSIOp::create(b, loc, x, y);
   };
-  Type tile = tileType(b.getI32Type(), {axis}, {ShapedType::kDynamic});
   unsigned coords = program.getNumSharedArgs();
-  Value last =
-      RangeOp::create(b, loc, tile, body.getArgument(coords + rank - 1));
-  Value extent =
-      SplatOp::create(b, loc, tile, emit(emit, shape.getResult(rank - 1)));
-  Value inside =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, last, extent);
-  SmallVector<Value> indices;
-  for (unsigned d = 0; d + 1 < rank; ++d)
-    indices.push_back(body.getArgument(coords + d));
-  indices.push_back(last);
+  SmallVector<Value> indices, inside;
+  for (unsigned d = 0; d < rank; ++d) {
+    if (d + 1 < numRanges) {
+      indices.push_back(body.getArgument(coords + d));
+      continue;
+    }
+    Type lanes = tileType(b.getI32Type(), {names[d]}, {ShapedType::kDynamic});
+    Value start = d < numRanges
+                      ? Value(body.getArgument(coords + d))
+                      : Value(arith::ConstantIntOp::create(b, loc, 0, 32));
+    indices.push_back(RangeOp::create(b, loc, lanes, start));
+    Value extent =
+        SplatOp::create(b, loc, lanes, emit(emit, shape.getResult(d)));
+    inside.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                           indices.back(), extent));
+  }
+  ArrayRef<StringAttr> tiled = ArrayRef(names).drop_front(numRanges - 1);
+  Type tile =
+      tileType(arg.getElementType(), tiled,
+               SmallVector<int64_t>(tiled.size(), ShapedType::kDynamic));
   TypedAttr value;
   if (auto floating = dyn_cast<FloatType>(arg.getElementType())) {
     APFloat init = cast<FloatAttr>(arg.getInit()).getValue();
@@ -310,13 +334,12 @@ void addInitKernel(ProgramOp program, unsigned tensor,
                   cast<FloatAttr>(arg.getInit()).getValueAsDouble()));
   }
   Value stored =
-      SplatOp::create(b, loc, withElementType(tile, arg.getElementType()),
-                      arith::ConstantOp::create(b, loc, value));
+      SplatOp::create(b, loc, tile, arith::ConstantOp::create(b, loc, value));
   SafetyNote note{
       NoteIds().next(kernel, "init"), "init", arg.getName().str(), reason, {}};
   StoreOp::create(b, withNote(loc, note), stored,
                   body.getArgument(program.getDims().size() + tensor), indices,
-                  ValueRange{inside});
+                  inside);
   ReturnOp::create(b, loc);
 }
 
