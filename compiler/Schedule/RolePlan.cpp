@@ -88,6 +88,8 @@ private:
       if (std::string reason = addStore(store); !reason.empty())
         plan.laneStores.push_back({store, reason});
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (computesIndices(loop))
+        return plan.loops.empty() || fail("it searches after its loops");
       plan.loops.push_back(loop);
       auto &copies = plan.streamed[loop];
       for (Operation &inner : *loop.getBody()) {
@@ -250,9 +252,12 @@ private:
       }
       DistAttr dist = distOf(p.getType());
       if (!dist || dist.getAxes().size() != 1 ||
-          dist.getAxes()[0].getName() != buffer.getRowAxis() ||
-          bulk.isPerWarpgroup)
+          dist.getAxes()[0].getName() != buffer.getRowAxis())
         return fail("a predicate concerns more than a tile's rows");
+      // Each warpgroup clears its own rows, where it can tell that it lacks
+      // some.
+      if (bulk.isPerWarpgroup && (pairs || !matchIndexLimit(p)))
+        return fail("a predicate of a warpgroup's own rows is no end of them");
       (mayBeGarbage(op.getBuffer(), buffer.getRowAxis(), p)
            ? bulk.garbagePredicates
            : bulk.rowPredicates)
@@ -382,6 +387,23 @@ private:
 };
 
 } // namespace
+
+bool computesIndices(scf::ForOp loop) {
+  auto isScalar = [](Type type) { return type.isInteger(); };
+  if (loop.getNumResults() == 0)
+    return false;
+  WalkResult result = loop->walk([&](Operation *op) {
+    bool isOwn = isa<scf::ForOp, scf::YieldOp, LoadOp>(op) ||
+                 (op->getNumRegions() == 0 && isMemoryEffectFree(op));
+    return isOwn && llvm::all_of(op->getResultTypes(), isScalar)
+               ? WalkResult::advance()
+               : WalkResult::interrupt();
+  });
+  // What is posted is a word.
+  return !result.wasInterrupted() &&
+         llvm::all_of(loop.getResultTypes(),
+                      [](Type type) { return type.isInteger(32); });
+}
 
 SmallVector<StringAttr> RolePlan::pairDims() const {
   SmallVector<StringAttr> dims;

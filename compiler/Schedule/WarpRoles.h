@@ -77,6 +77,10 @@ struct RolePlan {
   llvm::SmallVector<mlir::StringAttr> pairDims() const;
 };
 
+/// Whether all that a loop does is to compute indices, from memory too: the
+/// segment that a tile belongs to, for one.
+bool computesIndices(mlir::scf::ForOp loop);
+
 /// The plan of a kernel of form seq; none where it does not fit: `why` says so.
 std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
                                   mlir::ArrayAttr dims, std::string &why);
