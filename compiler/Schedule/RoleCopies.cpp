@@ -427,7 +427,7 @@ bool RoleKernel::isFencedLater(ArrayRef<StepTile> tiles) {
   return areStoresDrained && lagged && tiles.size() == 1 &&
          tiles.front().ring == &streamed[*lagged] &&
          llvm::all_of(plan.stores,
-                      [](const BulkStore &store) { return !store.rowExtent; });
+                      [](const BulkStore &store) { return !store.hasLanes(); });
 }
 
 Location RoleKernel::clearLocation(const StepTile &tile) {

@@ -169,7 +169,7 @@ void RoleKernel::addArguments() {
     outer.map(argument, body.addArgument(type, loc));
   }
   for (BulkStore &store : plan.stores) {
-    if (!store.rowExtent)
+    if (!store.hasLanes())
       continue;
     auto tensor = cast<BlockArgument>(store.store.getTensor());
     args.push_back(source.getArgs()[tensor.getArgNumber()]);

@@ -126,6 +126,7 @@ private:
   sm::BufferType storeType(BulkStore &store);
   int64_t storeSlots(BulkStore &store);
   mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  mlir::Value isInBulk(BulkStore &store, mlir::IRMapping &mapping);
   mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
   /// Operations that only stores need and that are emitted there.
   void findDeferred();

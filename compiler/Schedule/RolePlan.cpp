@@ -302,9 +302,17 @@ private:
       bulk.starts.push_back(own ? range.getStart() : index);
       bulk.box.push_back(!own ? 1 : isRows ? warpgroupRows : panelBytes / 2);
     }
-    for (Value p : op.getPresence())
-      if (!isTensorBound(op.getTensor(), op.getIndices(), p))
-        return "a predicate is no bound of the tensor";
+    for (auto [i, p] : llvm::enumerate(op.getPresence())) {
+      if (isTensorBound(op.getTensor(), op.getIndices(), p)) {
+        bulk.extents.push_back(i);
+        continue;
+      }
+      DistAttr own = distOf(p.getType());
+      if (pairs || !own || !matchIndexLimit(p) ||
+          own.getAxes()[0].getName() != plan.rowAxis)
+        return "a predicate is no bound of the tensor and no end of its rows";
+      bulk.rowEnds.push_back(p);
+    }
     // Bulk stores write whole words of 16 bytes: a shorter row's last word
     // would reach past it.
     AffineExpr extent = lastExtentOf(op.getTensor());

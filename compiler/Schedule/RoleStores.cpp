@@ -3,8 +3,6 @@
 #include "compiler/Schedule/RoleKernel.h"
 #include "dialect/Tile/Provenance.h"
 
-#include "llvm/ADT/Sequence.h"
-
 namespace selvedge::schedule {
 
 using namespace mlir;
@@ -69,10 +67,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     indices.push_back(scalar(start, mapping));
   indices[store.rowDimension] =
       add(indices[store.rowDimension], warpgroupRow());
-  // Every predicate is a bound of the tensor.
-  Location clipped = tile::withExtents(
-      store.store.getLoc(), llvm::to_vector(llvm::seq<unsigned>(
-                                0, store.store.getPresence().size())));
+  Location clipped = tile::withExtents(store.store.getLoc(), store.extents);
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
   Value value = store.store.getValue();
   bool isWhole = storeParts == 1;
@@ -102,16 +97,33 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   return success();
 }
 
-/// In bulk where rows are whole words, else lane by lane.
+/// Whether the hardware can store the warpgroup's tile as it is.
+Value RoleKernel::isInBulk(BulkStore &store, IRMapping &mapping) {
+  Value all;
+  auto demand = [&](arith::CmpIPredicate how, Value x, Value y) {
+    Value holds = arith::CmpIOp::create(b, loc, how, x, y);
+    all = all ? arith::AndIOp::create(b, loc, all, holds).getResult() : holds;
+  };
+  if (store.rowExtent)
+    demand(arith::CmpIPredicate::eq,
+           arith::RemUIOp::create(b, loc, valueOf(store.rowExtent, mapping),
+                                  i32(bulkWordElements)),
+           i32(0));
+  for (Value end : store.rowEnds) {
+    std::optional<IndexLimit> limit = matchIndexLimit(end);
+    Value last = add(add(scalar(limit->first, mapping), warpgroupRow()),
+                     i32(warpgroupRows - 1));
+    demand(arith::CmpIPredicate::slt, last, scalar(limit->end, mapping));
+  }
+  return all;
+}
+
+/// In bulk where rows are whole words and all there, else lane by lane.
 LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
-  if (!store.rowExtent)
+  if (!store.hasLanes())
     return emitBulkStore(store, mapping);
-  Value rest = arith::RemUIOp::create(b, loc, valueOf(store.rowExtent, mapping),
-                                      i32(bulkWordElements));
-  auto branch = scf::IfOp::create(
-      b, loc, TypeRange(),
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, i32(0)),
-      true);
+  auto branch = scf::IfOp::create(b, loc, TypeRange(), isInBulk(store, mapping),
+                                  true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   IRMapping bulk = mapping;

@@ -36,7 +36,8 @@ struct BulkCopy {
 };
 
 /// A store of form seq that the hardware can do in bulk: every predicate is a
-/// bound of the tensor, beyond which bulk stores write nothing.
+/// bound of the tensor, beyond which bulk stores write nothing, or an end of
+/// rows.
 struct BulkStore {
   sm::StoreOp store;
   llvm::SmallVector<mlir::Value> starts;
@@ -48,6 +49,14 @@ struct BulkStore {
   /// Run-time extent of the tensor's rows: unless it is a multiple of the words
   /// that bulk stores write, lanes store. Null where it is known to be one.
   mlir::Value rowExtent = {};
+  /// Predicates that say where rows end inside of the tensor: a tile that does
+  /// not have them all lanes store.
+  llvm::SmallVector<mlir::Value, 0> rowEnds{};
+  /// Places of the predicates that are bounds of the tensor.
+  llvm::SmallVector<unsigned, 0> extents{};
+
+  /// Whether lanes store where the hardware cannot.
+  bool hasLanes() const { return rowExtent || !rowEnds.empty(); }
 };
 
 /// Elements of 16 bits in a word that bulk stores write.
