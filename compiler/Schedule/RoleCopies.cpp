@@ -61,8 +61,11 @@ Value RoleKernel::recomputed(Value p, IRMapping &mapping,
 RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
                                             IRMapping &mapping) {
   Contents contents;
-  for (Value start : copy.starts)
-    contents.indices.push_back(scalar(start, mapping));
+  for (auto [start, shift] : llvm::zip_equal(copy.starts, copy.shifts)) {
+    Value first = scalar(start, mapping);
+    contents.indices.push_back(shift ? add(scalar(shift, mapping), first)
+                                     : first);
+  }
   if (rowShift) {
     Value &row = contents.indices[copy.rowDimension];
     row = add(row, rowShift);

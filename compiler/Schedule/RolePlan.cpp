@@ -141,6 +141,19 @@ private:
     Value first;
   };
 
+  /// A range, and the scalar by which it is shifted; null for none.
+  static std::pair<RangeOp, Value> shiftedRange(Value index) {
+    auto sum = index.getDefiningOp<arith::AddIOp>();
+    if (!sum)
+      return {index.getDefiningOp<RangeOp>(), Value()};
+    for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()),
+                        std::pair(sum.getRhs(), sum.getLhs())})
+      if (auto splat = x.getDefiningOp<SplatOp>())
+        if (auto range = y.getDefiningOp<RangeOp>())
+          return {range, splat.getValue()};
+    return {};
+  }
+
   std::optional<Pairs> findPairs(ValueRange indices) {
     for (auto [outer, index] : llvm::enumerate(indices)) {
       auto quotient = index.getDefiningOp<arith::DivUIOp>();
@@ -221,6 +234,7 @@ private:
       return fail("pairs are rows of a tile that warpgroups share");
     for (auto [d, index] : llvm::enumerate(op.getIndices())) {
       DistAttr dist = distOf(index.getType());
+      bulk.shifts.push_back({});
       bool isInner = pairs && d == static_cast<size_t>(pairs->attr.getInner());
       if (!dist || isInner) {
         bulk.starts.push_back(isInner ? pairs->first : index);
@@ -228,9 +242,10 @@ private:
         continue;
       }
       bool isOuter = pairs && d == static_cast<size_t>(pairs->attr.getOuter());
-      auto range = isOuter ? pairs->range : index.getDefiningOp<RangeOp>();
+      auto [range, shift] = shiftedRange(isOuter ? Value(pairs->range) : index);
       if (!range)
         return fail("a tile is gathered");
+      bulk.shifts.back() = shift;
       if (isOuter)
         bulk.pairs = pairs->attr;
       bool isRows = dist.getAxes()[0].getName() == buffer.getRowAxis();
@@ -308,10 +323,11 @@ private:
         continue;
       }
       DistAttr own = distOf(p.getType());
-      if (pairs || !own || !matchIndexLimit(p) ||
-          own.getAxes()[0].getName() != plan.rowAxis)
+      bool isEnd = !pairs && own && matchIndexLimit(p) &&
+                   own.getAxes()[0].getName() == plan.rowAxis;
+      if (own && !isEnd)
         return "a predicate is no bound of the tensor and no end of its rows";
-      bulk.rowEnds.push_back(p);
+      bulk.conditions.push_back(p);
     }
     // Bulk stores write whole words of 16 bytes: a shorter row's last word
     // would reach past it.

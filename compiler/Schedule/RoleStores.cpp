@@ -100,20 +100,28 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
 /// Whether the hardware can store the warpgroup's tile as it is.
 Value RoleKernel::isInBulk(BulkStore &store, IRMapping &mapping) {
   Value all;
-  auto demand = [&](arith::CmpIPredicate how, Value x, Value y) {
-    Value holds = arith::CmpIOp::create(b, loc, how, x, y);
+  auto demand = [&](Value holds) {
     all = all ? arith::AndIOp::create(b, loc, all, holds).getResult() : holds;
   };
-  if (store.rowExtent)
-    demand(arith::CmpIPredicate::eq,
-           arith::RemUIOp::create(b, loc, valueOf(store.rowExtent, mapping),
-                                  i32(bulkWordElements)),
-           i32(0));
-  for (Value end : store.rowEnds) {
-    std::optional<IndexLimit> limit = matchIndexLimit(end);
+  auto compare = [&](arith::CmpIPredicate how, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, how, x, y);
+  };
+  if (store.rowExtent) {
+    Value rest =
+        arith::RemUIOp::create(b, loc, valueOf(store.rowExtent, mapping),
+                               i32(bulkWordElements));
+    demand(compare(arith::CmpIPredicate::eq, rest, i32(0)));
+  }
+  for (Value condition : store.conditions) {
+    std::optional<IndexLimit> limit = matchIndexLimit(condition);
+    if (!limit) {
+      demand(scalar(condition, mapping));
+      continue;
+    }
     Value last = add(add(scalar(limit->first, mapping), warpgroupRow()),
                      i32(warpgroupRows - 1));
-    demand(arith::CmpIPredicate::slt, last, scalar(limit->end, mapping));
+    demand(compare(arith::CmpIPredicate::slt, last,
+                   scalar(limit->end, mapping)));
   }
   return all;
 }
@@ -127,6 +135,8 @@ LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   IRMapping bulk = mapping;
+  if (!store.conditions.empty())
+    WholeOp::create(b, loc, presenceOf(store.conditions, mapping));
   if (failed(emitBulkStore(store, bulk)))
     return failure();
   b.setInsertionPointToStart(branch.elseBlock());
