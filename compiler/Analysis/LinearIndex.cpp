@@ -68,8 +68,8 @@ std::optional<LinearSum> linearSum(Value v) {
 /// `min(max(_, 0), c)`, as starts of ranges are that are found in memory.
 static bool isCutToIndices(Value scalar) {
   auto least = scalar.getDefiningOp<arith::MinSIOp>();
-  auto most = least ? least.getLhs().getDefiningOp<arith::MaxSIOp>()
-                    : arith::MaxSIOp();
+  auto most =
+      least ? least.getLhs().getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
   auto constantOf = [](Value v) -> std::optional<int64_t> {
     auto constant = v.getDefiningOp<arith::ConstantIntOp>();
     return constant ? std::optional(constant.value()) : std::nullopt;

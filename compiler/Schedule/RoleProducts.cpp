@@ -267,7 +267,8 @@ void RoleKernel::releaseResident(Cursor tile) {
 /// The operations of a tile outside of loops.
 LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
   for (Operation &op : source.getBody().front()) {
-    if (isa<scf::ForOp>(op) || deferred.contains(&op) || searched.contains(&op) ||
+    if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
+        searched.contains(&op) ||
         afterLoops != plan.loops.back()->isBeforeInBlock(&op) ||
         (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
       continue;

@@ -107,9 +107,8 @@ Value RoleKernel::isInBulk(BulkStore &store, IRMapping &mapping) {
     return arith::CmpIOp::create(b, loc, how, x, y);
   };
   if (store.rowExtent) {
-    Value rest =
-        arith::RemUIOp::create(b, loc, valueOf(store.rowExtent, mapping),
-                               i32(bulkWordElements));
+    Value rest = arith::RemUIOp::create(
+        b, loc, valueOf(store.rowExtent, mapping), i32(bulkWordElements));
     demand(compare(arith::CmpIPredicate::eq, rest, i32(0)));
   }
   for (Value condition : store.conditions) {
@@ -120,8 +119,8 @@ Value RoleKernel::isInBulk(BulkStore &store, IRMapping &mapping) {
     }
     Value last = add(add(scalar(limit->first, mapping), warpgroupRow()),
                      i32(warpgroupRows - 1));
-    demand(compare(arith::CmpIPredicate::slt, last,
-                   scalar(limit->end, mapping)));
+    demand(
+        compare(arith::CmpIPredicate::slt, last, scalar(limit->end, mapping)));
   }
   return all;
 }
@@ -130,8 +129,8 @@ Value RoleKernel::isInBulk(BulkStore &store, IRMapping &mapping) {
 LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
   if (!store.hasLanes())
     return emitBulkStore(store, mapping);
-  auto branch = scf::IfOp::create(b, loc, TypeRange(), isInBulk(store, mapping),
-                                  true);
+  auto branch =
+      scf::IfOp::create(b, loc, TypeRange(), isInBulk(store, mapping), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   IRMapping bulk = mapping;

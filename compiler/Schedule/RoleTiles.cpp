@@ -125,8 +125,7 @@ static bool givesScalars(Operation &op) {
 }
 
 /// A search takes as long as some copies: what follows from it is posted, too.
-void RoleKernel::findSearched(
-    const llvm::SmallPtrSetImpl<Operation *> &parts) {
+void RoleKernel::findSearched(const llvm::SmallPtrSetImpl<Operation *> &parts) {
   Block &body = source.getBody().front();
   llvm::SmallPtrSet<Operation *, 2> searches;
   for (auto loop : body.getOps<scf::ForOp>())
@@ -161,11 +160,11 @@ void RoleKernel::findSearched(
   auto isElsewhere = [&](Operation *user) {
     return parts.contains(user) || searched.contains(user);
   };
-  auto last = std::remove_if(
-      std::next(coordinates.begin()), coordinates.end(), [&](Value v) {
-        return parts.contains(v.getDefiningOp()) &&
-               llvm::all_of(v.getUsers(), isElsewhere);
-      });
+  auto last = std::remove_if(std::next(coordinates.begin()), coordinates.end(),
+                             [&](Value v) {
+                               return parts.contains(v.getDefiningOp()) &&
+                                      llvm::all_of(v.getUsers(), isElsewhere);
+                             });
   coordinates.erase(last, coordinates.end());
 }
 

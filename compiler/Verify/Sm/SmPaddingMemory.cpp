@@ -187,7 +187,8 @@ static bool isClaimed(Operation *op, Value predicate) {
       if (whole->isBeforeInBlock(op) &&
           llvm::any_of(whole.getPresence(), [&](Value p) {
             bool isSaid = false;
-            conjuncts(p, [&](Value part) { isSaid |= isSame(part, predicate); });
+            conjuncts(p,
+                      [&](Value part) { isSaid |= isSame(part, predicate); });
             return isSaid;
           }))
         return true;
