@@ -33,6 +33,16 @@ Value roundedUp(Value v) {
              : Value();
 }
 
+/// `b + (x - b rounded up)` is no less than x, too.
+Value steppedUp(Value v) {
+  auto sum = v.getDefiningOp<arith::AddIOp>();
+  Value distance = sum ? roundedUp(sum.getRhs()) : Value();
+  auto difference =
+      distance ? distance.getDefiningOp<arith::SubIOp>() : arith::SubIOp();
+  return difference && difference.getRhs() == sum.getLhs() ? difference.getLhs()
+                                                           : Value();
+}
+
 } // namespace
 
 bool isAtMostAbove(Value high, Value low, int64_t most) {
@@ -52,6 +62,8 @@ bool isAtMostAbove(Value high, Value low, int64_t most) {
   if (auto less = low.getDefiningOp<arith::MinSIOp>())
     return below(less.getLhs()) && below(less.getRhs());
   if (Value rounded = roundedUp(low); rounded && below(rounded))
+    return true;
+  if (Value reached = steppedUp(low); reached && below(reached))
     return true;
   if (auto larger = low.getDefiningOp<arith::MaxSIOp>();
       larger && (below(larger.getLhs()) || below(larger.getRhs())))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Analysis/LinearIndex.h"
 
+#include "dialect/Tile/Limits.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace selvedge::analysis {
@@ -64,9 +65,28 @@ std::optional<LinearSum> linearSum(Value v) {
   return result;
 }
 
-/// A coordinate of the kernel, the index of a loop or a constant that is not
-/// negative: with the lanes of a block (up to 1024) below 2^31 - 2.
+/// `min(max(_, 0), c)`, as starts of ranges are that are found in memory.
+static bool isCutToIndices(Value scalar) {
+  auto least = scalar.getDefiningOp<arith::MinSIOp>();
+  auto most =
+      least ? least.getLhs().getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
+  auto constantOf = [](Value v) -> std::optional<int64_t> {
+    auto constant = v.getDefiningOp<arith::ConstantIntOp>();
+    return constant ? std::optional(constant.value()) : std::nullopt;
+  };
+  if (!most)
+    return false;
+  std::optional<int64_t> low = constantOf(most.getRhs()),
+                         high = constantOf(least.getRhs());
+  return low && high && *low >= 0 && *high <= maxExtent;
+}
+
+/// A coordinate of the kernel, the index of a loop, a constant that is not
+/// negative or what was cut to such numbers: with the lanes of a block (up to
+/// 1024) below 2^31 - 2.
 static bool isIndex(Value scalar) {
+  if (isCutToIndices(scalar))
+    return true;
   if (auto constant = scalar.getDefiningOp<arith::ConstantIntOp>())
     return constant.value() >= 0 && constant.value() < (int64_t(1) << 30);
   auto argument = dyn_cast<BlockArgument>(scalar);

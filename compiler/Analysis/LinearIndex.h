@@ -55,7 +55,8 @@ struct LinearIndex {
 std::optional<LinearIndex> linearCompare(mlir::Value predicate);
 
 /// A compare as `index - minus predicate rest`. Both are ranges, or of a scalar
-/// compare coordinates of the kernel or loop indices: from 0 to 2^31 - 3, so
+/// compare coordinates of the kernel, loop indices or what was cut to such
+/// numbers: from 0 to 2^31 - 3, so
 /// that their difference does not wrap. `minus` may be null.
 struct LaneCompare {
   mlir::Value index, minus;

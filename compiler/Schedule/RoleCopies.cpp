@@ -61,8 +61,11 @@ Value RoleKernel::recomputed(Value p, IRMapping &mapping,
 RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
                                             IRMapping &mapping) {
   Contents contents;
-  for (Value start : copy.starts)
-    contents.indices.push_back(scalar(start, mapping));
+  for (auto [start, shift] : llvm::zip_equal(copy.starts, copy.shifts)) {
+    Value first = scalar(start, mapping);
+    contents.indices.push_back(shift ? add(scalar(shift, mapping), first)
+                                     : first);
+  }
   if (rowShift) {
     Value &row = contents.indices[copy.rowDimension];
     row = add(row, rowShift);
@@ -322,9 +325,28 @@ void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
   clearRows(cleared, at, isBeforeTurn);
 }
 
+/// The same of a tile of which each warpgroup has rows of its own.
+void RoleKernel::clearOwnRows(StepTile tile, Cursor at) {
+  if (tile.copy->rowPredicates.empty())
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  if (Value absent = anyRowAbsent(tile))
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, loc, TypeRange(), absent, false).thenBlock());
+  emitClear(tile, at);
+  ProxyFenceOp::create(b, clearLocation(tile));
+  NamedBarrierOp::create(b, clearLocation(tile),
+                         add(warpgroup, i32(turnBarrier + plan.warpgroups)),
+                         threadsPerWarpgroup, false);
+}
+
 /// Both, where nothing stands between them.
 Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                               IRMapping &mapping) {
+  if (copy.isPerWarpgroup) {
+    clearOwnRows({&copy, &ring, {&copy}, mapping}, at);
+    return awaitTile(copy, ring, at, mapping);
+  }
   clearTiles(StepTile{&copy, &ring, {&copy}, mapping}, at, /*inFirst=*/true,
              /*isBeforeTurn=*/false);
   return awaitTile(copy, ring, at, mapping);
@@ -366,8 +388,11 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
       std::optional<IndexLimit> limit = matchIndexLimit(p);
       if (!limit)
         return {};
-      int64_t rows = tile.copy->copy.getBuffer().getType().getRows();
-      Value last = add(scalar(limit->first, tile.mapping), i32(rows - 1));
+      int64_t rows = tile.ring->slot.getRows();
+      Value first = scalar(limit->first, tile.mapping);
+      if (tile.copy->isPerWarpgroup)
+        first = add(first, warpgroupRow());
+      Value last = add(first, i32(rows - 1));
       Value isAbsent =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, last,
                                 scalar(limit->end, tile.mapping));
@@ -405,7 +430,26 @@ bool RoleKernel::isFencedLater(ArrayRef<StepTile> tiles) {
   return areStoresDrained && lagged && tiles.size() == 1 &&
          tiles.front().ring == &streamed[*lagged] &&
          llvm::all_of(plan.stores,
-                      [](const BulkStore &store) { return !store.rowExtent; });
+                      [](const BulkStore &store) { return !store.hasLanes(); });
+}
+
+Location RoleKernel::clearLocation(const StepTile &tile) {
+  return tile::withExtents(tile.copy->copy.getLoc(), tile.copy->extents);
+}
+
+/// Zeros for the absent rows of a tile, by a warpgroup that may read it.
+void RoleKernel::emitClear(StepTile &tile, Cursor at) {
+  Value slot = awaitTile(*tile.copy, *tile.ring, at, tile.mapping, tile.meant);
+  DistAttr dist = rowPerThread(cast<BufferType>(slot.getType()));
+  auto byRow = [&](Type type) -> Type {
+    return RankedTensorType::get(tile.ring->slot.getRows(),
+                                 getElementTypeOrSelf(type), dist);
+  };
+  Value rowShift = tile.copy->isPerWarpgroup ? warpgroupRow() : Value();
+  SmallVector<Value> rows;
+  for (Value p : tile.copy->rowPredicates)
+    rows.push_back(recomputed(p, tile.mapping, byRow, rowShift));
+  ClearOp::create(b, clearLocation(tile), slot, rows);
 }
 
 /// Rows that bulk copies brought although they are absent become zero: the
@@ -415,33 +459,19 @@ bool RoleKernel::isFencedLater(ArrayRef<StepTile> tiles) {
 void RoleKernel::clearRows(MutableArrayRef<StepTile> tiles, Cursor at,
                            bool isBeforeTurn) {
   bool meets = !isBeforeTurn || !hasTurns();
-  auto why = [&](const StepTile &tile) {
-    return tile::withExtents(tile.copy->copy.getLoc(), tile.copy->extents);
-  };
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(
         scf::IfOp::create(b, loc, TypeRange(), isFirst, false).thenBlock());
-    for (StepTile &tile : tiles) {
-      Value slot =
-          awaitTile(*tile.copy, *tile.ring, at, tile.mapping, tile.meant);
-      DistAttr dist = rowPerThread(cast<BufferType>(slot.getType()));
-      auto byRow = [&](Type type) -> Type {
-        return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
-                                     getElementTypeOrSelf(type), dist);
-      };
-      SmallVector<Value> rows;
-      for (Value p : tile.copy->rowPredicates)
-        rows.push_back(recomputed(p, tile.mapping, byRow));
-      ClearOp::create(b, why(tile), slot, rows);
-    }
+    for (StepTile &tile : tiles)
+      emitClear(tile, at);
     if (!isFencedLater(tiles))
-      ProxyFenceOp::create(b, why(tiles.front()));
+      ProxyFenceOp::create(b, clearLocation(tiles.front()));
   }
   if (meets)
-    NamedBarrierOp::create(b, why(tiles.front()), i32(clearBarrier),
+    NamedBarrierOp::create(b, clearLocation(tiles.front()), i32(clearBarrier),
                            threadsPerWarpgroup * plan.warpgroups, false);
 }
 

@@ -105,6 +105,8 @@ std::string RoleKernel::storeWords() {
             ", then stored by TMA";
     if (store.rowExtent)
       text += " where rows end with a word of 16 bytes, else lane by lane";
+    if (!store.conditions.empty())
+      text += " where all rows of a warpgroup exist, else lane by lane";
   }
   for (auto &[store, why] : plan.laneStores)
     text += (text.empty() ? "" : "; ") + tensorName(source, store.getTensor()) +

@@ -31,7 +31,7 @@ void RoleKernel::findDeferred() {
     });
     return store != plan.stores.end() &&
            (use.get() == store->store.getValue() ? storeParts > 1
-                                                 : bool(store->rowExtent));
+                                                 : store->hasLanes());
   };
   for (Operation &op : llvm::reverse(source.getBody().front()))
     if (isElementwise(op) && !op.use_empty() &&

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
 
+#include "mlir/Transforms/RegionUtils.h"
+
 namespace selvedge::schedule {
 
 using namespace mlir;
@@ -104,6 +106,11 @@ Value RoleKernel::scalar(Value v, IRMapping &mapping) {
     return standIn(v);
   for (Value operand : def->getOperands())
     scalar(operand, mapping);
+  // Of a loop that searches.
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(def->getRegions(), captured);
+  for (Value outer : captured)
+    scalar(outer, mapping);
   return b.clone(*def, mapping)->getResult(cast<OpResult>(v).getResultNumber());
 }
 
@@ -162,7 +169,7 @@ void RoleKernel::addArguments() {
     outer.map(argument, body.addArgument(type, loc));
   }
   for (BulkStore &store : plan.stores) {
-    if (!store.rowExtent)
+    if (!store.hasLanes())
       continue;
     auto tensor = cast<BlockArgument>(store.store.getTensor());
     args.push_back(source.getArgs()[tensor.getArgNumber()]);

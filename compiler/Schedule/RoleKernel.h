@@ -126,6 +126,7 @@ private:
   sm::BufferType storeType(BulkStore &store);
   int64_t storeSlots(BulkStore &store);
   mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  mlir::Value isInBulk(BulkStore &store, mlir::IRMapping &mapping);
   mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
   /// Operations that only stores need and that are emitted there.
   void findDeferred();
@@ -155,6 +156,7 @@ private:
   /// Has the source's block be the one of a tile.
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
   void findCoordinates();
+  void findSearched(const llvm::SmallPtrSetImpl<mlir::Operation *> &parts);
   void awaitFreeMail(Cursor at);
   void post(mlir::ValueRange words, Cursor &mail);
   llvm::SmallVector<mlir::Value> wordsOf(mlir::Value tile);
@@ -467,6 +469,9 @@ private:
   bool isCleared(const BulkCopy &copy, bool inFirst);
   void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
                   bool isBeforeTurn);
+  void emitClear(StepTile &tile, Cursor at);
+  void clearOwnRows(StepTile tile, Cursor at);
+  static mlir::Location clearLocation(const StepTile &tile);
   bool isFencedLater(llvm::ArrayRef<StepTile> tiles);
   /// Waits for the tile of a copy in `stage`, unless it is known to have come;
   /// clearTiles() has cleared its absent rows. The slot says what it is meant
@@ -526,6 +531,9 @@ private:
   /// role that multiplies learns them.
   llvm::SmallVector<mlir::Value> coordinates, mailboxes;
   mlir::Value mailFull, mailEmpty;
+  /// Scalars that the others learn instead of computing them: what a search
+  /// finds, and what follows from it.
+  llvm::SmallPtrSet<mlir::Operation *, 32> searched;
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;

@@ -88,6 +88,8 @@ private:
       if (std::string reason = addStore(store); !reason.empty())
         plan.laneStores.push_back({store, reason});
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (computesIndices(loop))
+        return plan.loops.empty() || fail("it searches after its loops");
       plan.loops.push_back(loop);
       auto &copies = plan.streamed[loop];
       for (Operation &inner : *loop.getBody()) {
@@ -138,6 +140,19 @@ private:
     RangeOp range;
     Value first;
   };
+
+  /// A range, and the scalar by which it is shifted; null for none.
+  static std::pair<RangeOp, Value> shiftedRange(Value index) {
+    auto sum = index.getDefiningOp<arith::AddIOp>();
+    if (!sum)
+      return {index.getDefiningOp<RangeOp>(), Value()};
+    for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()),
+                        std::pair(sum.getRhs(), sum.getLhs())})
+      if (auto splat = x.getDefiningOp<SplatOp>())
+        if (auto range = y.getDefiningOp<RangeOp>())
+          return {range, splat.getValue()};
+    return {};
+  }
 
   std::optional<Pairs> findPairs(ValueRange indices) {
     for (auto [outer, index] : llvm::enumerate(indices)) {
@@ -219,6 +234,7 @@ private:
       return fail("pairs are rows of a tile that warpgroups share");
     for (auto [d, index] : llvm::enumerate(op.getIndices())) {
       DistAttr dist = distOf(index.getType());
+      bulk.shifts.push_back({});
       bool isInner = pairs && d == static_cast<size_t>(pairs->attr.getInner());
       if (!dist || isInner) {
         bulk.starts.push_back(isInner ? pairs->first : index);
@@ -226,9 +242,10 @@ private:
         continue;
       }
       bool isOuter = pairs && d == static_cast<size_t>(pairs->attr.getOuter());
-      auto range = isOuter ? pairs->range : index.getDefiningOp<RangeOp>();
+      auto [range, shift] = shiftedRange(isOuter ? Value(pairs->range) : index);
       if (!range)
         return fail("a tile is gathered");
+      bulk.shifts.back() = shift;
       if (isOuter)
         bulk.pairs = pairs->attr;
       bool isRows = dist.getAxes()[0].getName() == buffer.getRowAxis();
@@ -250,9 +267,12 @@ private:
       }
       DistAttr dist = distOf(p.getType());
       if (!dist || dist.getAxes().size() != 1 ||
-          dist.getAxes()[0].getName() != buffer.getRowAxis() ||
-          bulk.isPerWarpgroup)
+          dist.getAxes()[0].getName() != buffer.getRowAxis())
         return fail("a predicate concerns more than a tile's rows");
+      // Each warpgroup clears its own rows, where it can tell that it lacks
+      // some.
+      if (bulk.isPerWarpgroup && (pairs || !matchIndexLimit(p)))
+        return fail("a predicate of a warpgroup's own rows is no end of them");
       (mayBeGarbage(op.getBuffer(), buffer.getRowAxis(), p)
            ? bulk.garbagePredicates
            : bulk.rowPredicates)
@@ -297,9 +317,18 @@ private:
       bulk.starts.push_back(own ? range.getStart() : index);
       bulk.box.push_back(!own ? 1 : isRows ? warpgroupRows : panelBytes / 2);
     }
-    for (Value p : op.getPresence())
-      if (!isTensorBound(op.getTensor(), op.getIndices(), p))
-        return "a predicate is no bound of the tensor";
+    for (auto [i, p] : llvm::enumerate(op.getPresence())) {
+      if (isTensorBound(op.getTensor(), op.getIndices(), p)) {
+        bulk.extents.push_back(i);
+        continue;
+      }
+      DistAttr own = distOf(p.getType());
+      bool isEnd = !pairs && own && matchIndexLimit(p) &&
+                   own.getAxes()[0].getName() == plan.rowAxis;
+      if (own && !isEnd)
+        return "a predicate is no bound of the tensor and no end of its rows";
+      bulk.conditions.push_back(p);
+    }
     // Bulk stores write whole words of 16 bytes: a shorter row's last word
     // would reach past it.
     AffineExpr extent = lastExtentOf(op.getTensor());
@@ -382,6 +411,23 @@ private:
 };
 
 } // namespace
+
+bool computesIndices(scf::ForOp loop) {
+  auto isScalar = [](Type type) { return type.isInteger(); };
+  if (loop.getNumResults() == 0)
+    return false;
+  WalkResult result = loop->walk([&](Operation *op) {
+    bool isOwn = isa<scf::ForOp, scf::YieldOp, LoadOp>(op) ||
+                 (op->getNumRegions() == 0 && isMemoryEffectFree(op));
+    return isOwn && llvm::all_of(op->getResultTypes(), isScalar)
+               ? WalkResult::advance()
+               : WalkResult::interrupt();
+  });
+  // What is posted is a word.
+  return !result.wasInterrupted() &&
+         llvm::all_of(loop.getResultTypes(),
+                      [](Type type) { return type.isInteger(32); });
+}
 
 SmallVector<StringAttr> RolePlan::pairDims() const {
   SmallVector<StringAttr> dims;

@@ -268,6 +268,7 @@ void RoleKernel::releaseResident(Cursor tile) {
 LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
   for (Operation &op : source.getBody().front()) {
     if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
+        searched.contains(&op) ||
         afterLoops != plan.loops.back()->isBeforeInBlock(&op) ||
         (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
       continue;

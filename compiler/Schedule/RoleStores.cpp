@@ -3,8 +3,6 @@
 #include "compiler/Schedule/RoleKernel.h"
 #include "dialect/Tile/Provenance.h"
 
-#include "llvm/ADT/Sequence.h"
-
 namespace selvedge::schedule {
 
 using namespace mlir;
@@ -69,10 +67,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     indices.push_back(scalar(start, mapping));
   indices[store.rowDimension] =
       add(indices[store.rowDimension], warpgroupRow());
-  // Every predicate is a bound of the tensor.
-  Location clipped = tile::withExtents(
-      store.store.getLoc(), llvm::to_vector(llvm::seq<unsigned>(
-                                0, store.store.getPresence().size())));
+  Location clipped = tile::withExtents(store.store.getLoc(), store.extents);
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
   Value value = store.store.getValue();
   bool isWhole = storeParts == 1;
@@ -102,19 +97,45 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   return success();
 }
 
-/// In bulk where rows are whole words, else lane by lane.
+/// Whether the hardware can store the warpgroup's tile as it is.
+Value RoleKernel::isInBulk(BulkStore &store, IRMapping &mapping) {
+  Value all;
+  auto demand = [&](Value holds) {
+    all = all ? arith::AndIOp::create(b, loc, all, holds).getResult() : holds;
+  };
+  auto compare = [&](arith::CmpIPredicate how, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, how, x, y);
+  };
+  if (store.rowExtent) {
+    Value rest = arith::RemUIOp::create(
+        b, loc, valueOf(store.rowExtent, mapping), i32(bulkWordElements));
+    demand(compare(arith::CmpIPredicate::eq, rest, i32(0)));
+  }
+  for (Value condition : store.conditions) {
+    std::optional<IndexLimit> limit = matchIndexLimit(condition);
+    if (!limit) {
+      demand(scalar(condition, mapping));
+      continue;
+    }
+    Value last = add(add(scalar(limit->first, mapping), warpgroupRow()),
+                     i32(warpgroupRows - 1));
+    demand(
+        compare(arith::CmpIPredicate::slt, last, scalar(limit->end, mapping)));
+  }
+  return all;
+}
+
+/// In bulk where rows are whole words and all there, else lane by lane.
 LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
-  if (!store.rowExtent)
+  if (!store.hasLanes())
     return emitBulkStore(store, mapping);
-  Value rest = arith::RemUIOp::create(b, loc, valueOf(store.rowExtent, mapping),
-                                      i32(bulkWordElements));
-  auto branch = scf::IfOp::create(
-      b, loc, TypeRange(),
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, i32(0)),
-      true);
+  auto branch =
+      scf::IfOp::create(b, loc, TypeRange(), isInBulk(store, mapping), true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   IRMapping bulk = mapping;
+  if (!store.conditions.empty())
+    WholeOp::create(b, loc, presenceOf(store.conditions, mapping));
   if (failed(emitBulkStore(store, bulk)))
     return failure();
   b.setInsertionPointToStart(branch.elseBlock());

@@ -5,6 +5,7 @@
 #include "dialect/Sm/SmScheduler.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/AffineExprVisitor.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace selvedge::schedule {
 
@@ -86,6 +87,7 @@ static bool dependsOn(Value v,
   llvm::SetVector<Operation *> slice;
   BackwardSliceOptions options;
   options.inclusive = true;
+  options.omitUsesFromAbove = false;
   (void)getBackwardSlice(v, &slice, options);
   return llvm::any_of(slice, [&](Operation *op) { return parts.contains(op); });
 }
@@ -112,6 +114,58 @@ void RoleKernel::findCoordinates() {
     for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
       if (dependsOn(bound, parts) && !llvm::is_contained(coordinates, bound))
         coordinates.push_back(bound);
+  findSearched(parts);
+}
+
+/// Whether all that an operation gives are integers that are no tiles.
+static bool givesScalars(Operation &op) {
+  return op.getNumResults() > 0 &&
+         llvm::all_of(op.getResultTypes(),
+                      [](Type type) { return type.isInteger(); });
+}
+
+/// A search takes as long as some copies: what follows from it is posted, too.
+void RoleKernel::findSearched(const llvm::SmallPtrSetImpl<Operation *> &parts) {
+  Block &body = source.getBody().front();
+  llvm::SmallPtrSet<Operation *, 2> searches;
+  for (auto loop : body.getOps<scf::ForOp>())
+    if (computesIndices(loop))
+      searches.insert(loop);
+  if (searches.empty())
+    return;
+  for (Operation &op : body)
+    if (searches.contains(&op) ||
+        (givesScalars(op) && dependsOn(op.getResult(0), searches)))
+      searched.insert(&op);
+  // Mail is words; what else is needed follows from some.
+  std::function<void(Value)> post = [&](Value v) {
+    Operation *def = v.getDefiningOp();
+    if (!def || !searched.contains(def) || llvm::is_contained(coordinates, v))
+      return;
+    if (v.getType().isInteger(32))
+      return coordinates.push_back(v);
+    searched.erase(def);
+    for (Value operand : def->getOperands())
+      post(operand);
+  };
+  for (Operation &op : body) {
+    if (givesScalars(op))
+      continue;
+    llvm::SetVector<Value> used(op.operand_begin(), op.operand_end());
+    getUsedValuesDefinedAbove(op.getRegions(), used);
+    for (Value v : used)
+      post(v);
+  }
+  // Places that only the search needs.
+  auto isElsewhere = [&](Operation *user) {
+    return parts.contains(user) || searched.contains(user);
+  };
+  auto last = std::remove_if(std::next(coordinates.begin()), coordinates.end(),
+                             [&](Value v) {
+                               return parts.contains(v.getDefiningOp()) &&
+                                      llvm::all_of(v.getUsers(), isElsewhere);
+                             });
+  coordinates.erase(last, coordinates.end());
 }
 
 /// Until the others have received what was posted in the slot.

@@ -4,6 +4,7 @@
 
 #include "dialect/Sm/Sm.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -27,12 +28,28 @@ Slope sum(Slope a, Slope b) {
 
 Slope negated(Slope a) { return a ? Slope(-*a) : a; }
 
+/// The block's number without its place along the other axes.
+bool isFastestPlace(Operation *op) {
+  return isa<arith::RemUIOp>(op) &&
+         op->getOperand(0).getDefiningOp<BlockIdOp>();
+}
+
+/// Whether memory is read, or searched, at what changes along the fastest axis.
+bool readsAlong(Operation *op) {
+  llvm::SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.omitUsesFromAbove = false;
+  (void)getBackwardSlice(op, &slice, options);
+  return llvm::any_of(slice, isFastestPlace);
+}
+
 Slope slopeOf(Value v) {
   Operation *def = v.getDefiningOp();
-  if (!def || isa<LoadOp>(def))
+  if (!def)
     return 0;
-  // The block's number without its place along the other axes.
-  if (isa<arith::RemUIOp>(def) && def->getOperand(0).getDefiningOp<BlockIdOp>())
+  if (isa<LoadOp, scf::ForOp>(def))
+    return readsAlong(def) ? Slope() : 0;
+  if (isFastestPlace(def))
     return 1;
   if (isa<BlockIdOp>(def))
     return std::nullopt;

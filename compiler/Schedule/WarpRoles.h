@@ -33,10 +33,14 @@ struct BulkCopy {
   size_t rowDimension = 0;
   /// Where rows are pairs of two dimensions; its outer one is `rowDimension`.
   sm::PairsAttr pairs = {};
+  /// Per dimension of the tensor, what is added to the first index; null for
+  /// nothing.
+  llvm::SmallVector<mlir::Value, 0> shifts{};
 };
 
 /// A store of form seq that the hardware can do in bulk: every predicate is a
-/// bound of the tensor, beyond which bulk stores write nothing.
+/// bound of the tensor, beyond which bulk stores write nothing, or holds for
+/// whole tiles.
 struct BulkStore {
   sm::StoreOp store;
   llvm::SmallVector<mlir::Value> starts;
@@ -48,6 +52,14 @@ struct BulkStore {
   /// Run-time extent of the tensor's rows: unless it is a multiple of the words
   /// that bulk stores write, lanes store. Null where it is known to be one.
   mlir::Value rowExtent = {};
+  /// Predicates that say where rows end inside of the tensor, or whether the
+  /// tile exists: one that is not whole lanes store.
+  llvm::SmallVector<mlir::Value, 0> conditions{};
+  /// Places of the predicates that are bounds of the tensor.
+  llvm::SmallVector<unsigned, 0> extents{};
+
+  /// Whether lanes store where the hardware cannot.
+  bool hasLanes() const { return rowExtent || !conditions.empty(); }
 };
 
 /// Elements of 16 bits in a word that bulk stores write.
@@ -76,6 +88,10 @@ struct RolePlan {
   /// warpgroup.
   llvm::SmallVector<mlir::StringAttr> pairDims() const;
 };
+
+/// Whether all that a loop does is to compute indices, from memory too: the
+/// segment that a tile belongs to, for one.
+bool computesIndices(mlir::scf::ForOp loop);
 
 /// The plan of a kernel of form seq; none where it does not fit: `why` says so.
 std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,

@@ -75,6 +75,11 @@ bool within(mlir::Value predicate, mlir::Value operand);
 /// broadcasts, splats and who holds which lane (#sm.dist).
 bool isSame(mlir::Value a, mlir::Value b);
 
+/// The word that another role posts and that `value` is, received here or
+/// carried from where it was; null where there are several, or another value.
+/// Constants aside: one says that no tile is left, others stand for none.
+mlir::Value postedWord(mlir::Value value);
+
 /// The one element of a constant; null for other values.
 mlir::Attribute constantOf(mlir::Value v);
 

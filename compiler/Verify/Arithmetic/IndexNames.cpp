@@ -92,6 +92,17 @@ IndexNames::IndexNames(sm::KernelOp kernel, const IndexNames &source)
         if (index.getType().isInteger())
           noteUse(tensorName(tensor), dim, index);
   });
+  // What is called something where it has come is called so where it is sent.
+  llvm::DenseMap<Value, std::string> sent;
+  for (const auto &[index, name] : names)
+    if (Value posted = postedWord(index)) {
+      // The same one of several on every machine.
+      std::string &known = sent[posted];
+      if (known.empty() || name < known)
+        known = name;
+    }
+  for (const auto &[posted, name] : sent)
+    names.try_emplace(posted, name);
 }
 
 void IndexNames::noteUse(StringRef tensor, size_t dim, Value index) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 
+#include "compiler/Verify/Arithmetic/Facts.h"
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,6 +37,9 @@ std::string PredicateWords::of(Value value) {
 }
 
 std::string PredicateWords::compute(Value value) {
+  // That the word is the one of this tile verify-sm-async proves.
+  if (Value posted = postedWord(value))
+    return of(posted);
   if (auto argument = dyn_cast<BlockArgument>(value))
     return ofArgument(argument);
   return ofOperation(value.getDefiningOp());

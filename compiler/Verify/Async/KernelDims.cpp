@@ -47,6 +47,16 @@ Dim measure(Value value) {
   return dim;
 }
 
+Dim measure(Value value, LaunchOp launch, unsigned symbol) {
+  Dim dim = measure(value);
+  bool hasTiles =
+      llvm::is_contained(launch.getGrid().getResults(),
+                         getAffineSymbolExpr(symbol, launch.getContext()));
+  if (dim.step == 0 && hasTiles)
+    dim.block = 1;
+  return dim;
+}
+
 bool hasCallersIntegers(KernelOp kernel) {
   return llvm::any_of(
       llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()),

@@ -17,6 +17,10 @@ struct Dim {
 
 Dim measure(mlir::Value value);
 
+/// The same of number `symbol` of the launch's plan. Where each of its elements
+/// has tiles of its own, what it is only taken from cuts nothing.
+Dim measure(mlir::Value value, sm::LaunchOp launch, unsigned symbol);
+
 /// Whether the caller gives integers, such as the length of a window.
 bool hasCallersIntegers(sm::KernelOp kernel);
 

@@ -175,9 +175,10 @@ TrialMaker::TrialMaker(VariantOp variant,
     for (auto [attr, argument] :
          llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
       if (auto name = dyn_cast<DimArgAttr>(attr)) {
-        Dim &dim = dims[llvm::find(plan.getDims(), name.getDim()) -
-                        plan.getDims().begin()];
-        Dim measured = measure(argument);
+        size_t symbol =
+            llvm::find(plan.getDims(), name.getDim()) - plan.getDims().begin();
+        Dim &dim = dims[symbol];
+        Dim measured = measure(argument, launch, symbol);
         dim.block = std::max(dim.block, measured.block);
         dim.step = std::max(dim.step, measured.step);
       }
@@ -314,6 +315,15 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
     trial.samples.push_back(isUsual() ? all : near(step));
   trial.callers = oneOf({0, 1, step - 1, step + 1, 2 * step, all, all + step});
   trial.hasOptionals = random() % 4 != 0;
+  auto promises = variant->getParentOfType<PlanOp>().getPromises();
+  bool hasSegments = llvm::any_of(
+      promises.getAsRange<tile::RequireAttr>(),
+      [](tile::RequireAttr promise) { return promise.getOrdered(); });
+  // Queries without keys, too.
+  if (hasSegments && number % 2 != 0) {
+    trial.turn = 1;
+    trial.samples[1] = 0;
+  }
   return findTaken(variant, trial) ? std::optional(std::move(trial))
                                    : std::nullopt;
 }

@@ -16,6 +16,7 @@ struct LaunchTrial {
   int64_t callers = 0;
   bool hasOptionals = true; // whether optional tensors are passed
   unsigned kind = 0;        // which of those of a scale
+  int64_t turn = 0;         // segments with queries need not be those with keys
 
   /// That of one thread block of a kernel.
   Trial of(sm::LaunchOp launch, sm::KernelOp kernel, int64_t block) const;

@@ -184,7 +184,9 @@ static Dims dimsOf(KernelOp kernel, LaunchOp launch) {
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (isa<DimArgAttr>(attr)) {
-      Dim dim = measure(argument);
+      Dim dim =
+          launch ? measure(argument, launch, symbolOf(launch, kernel, argument))
+                 : measure(argument);
       if (isConditioned(launch, kernel, argument))
         fixed.push_back({argument, 1, 1});
       else

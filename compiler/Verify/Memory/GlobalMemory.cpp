@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace selvedge::tile;
 
 GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
-                           ArrayRef<int64_t> samples, bool hasOptionals)
+                           ArrayRef<int64_t> samples, bool hasOptionals,
+                           int64_t turn)
     : sizes(sizes), samples(samples), isComplete(hasOptionals) {
   Builder b(plan.getContext());
   SmallVector<Attribute> symbols = llvm::map_to_vector(
@@ -37,9 +38,13 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     if (arg.getRole() != Role::In)
       contents.written.assign(std::min(count, most), Never);
   }
+  int64_t firstSample = 0;
   for (auto promise : plan.getPromises().getAsRange<RequireAttr>())
-    if (promise.getOrdered())
-      tensors[promise.getTensor()].end = extentOf(promise.getHi());
+    if (promise.getOrdered()) {
+      Contents &contents = tensors[promise.getTensor()];
+      contents.end = extentOf(promise.getHi());
+      contents.firstSample = std::exchange(firstSample, firstSample + turn);
+    }
 }
 
 std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
@@ -99,7 +104,8 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
     // The last row is of no segment.
     int64_t row = 0;
     for (int64_t i = 0; i < element; ++i)
-      row += samples[i % static_cast<int64_t>(samples.size())];
+      row += samples[(it->second.firstSample + i) %
+                     static_cast<int64_t>(samples.size())];
     return std::clamp<int64_t>(row, 0, std::max<int64_t>(*end - 1, 0));
   }
   int64_t sample = samples[element % static_cast<int64_t>(samples.size())];

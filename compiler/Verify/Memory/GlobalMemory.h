@@ -17,9 +17,11 @@ class GlobalMemory {
 public:
   /// The tensors of a plan, for given dims, with or without optional ones. What
   /// integers in memory are is one of `samples`, the element's number telling
-  /// which; lengths of segments are samples, too, as far as their rows go.
+  /// which; lengths of segments are samples, too, as far as their rows go, of
+  /// each further tensor of segments from the `turn`-th after the one before.
   GlobalMemory(sm::PlanOp plan, llvm::ArrayRef<int64_t> sizes,
-               llvm::ArrayRef<int64_t> samples, bool hasOptionals);
+               llvm::ArrayRef<int64_t> samples, bool hasOptionals,
+               int64_t turn = 0);
 
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
@@ -95,6 +97,7 @@ private:
     std::vector<uint8_t> written; // of outputs
     /// Of segments: the end of the last one.
     std::optional<int64_t> end = {};
+    int64_t firstSample = 0;
     /// Whether some store went to elements that are not known.
     bool isUnknown = false;
     /// Whether a launch has initialised it.

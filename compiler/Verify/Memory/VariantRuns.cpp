@@ -79,7 +79,8 @@ LogicalResult VariantRuns::runFurther() {
 Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit) {
   auto plan = variant->getParentOfType<PlanOp>();
   limit = std::min(limit, maxWork - work);
-  GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals);
+  GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
+                      trial.turn);
   Outcome outcome = launchAll(trial, memory, limit);
   work += std::min(memory.getWork(), limit);
   bool isDone = outcome == Outcome::Accepted;

@@ -179,6 +179,22 @@ LogicalResult SmPadding::checkTarget(Operation *op, Value buffer,
                                                      : kernel.getWarps());
 }
 
+/// Whether `op` stands behind an operation that says that `predicate` is true
+/// in all lanes, which verify-sm-async demands.
+static bool isClaimed(Operation *op, Value predicate) {
+  for (; !isa<KernelOp>(op); op = op->getParentOp())
+    for (auto whole : op->getBlock()->getOps<WholeOp>())
+      if (whole->isBeforeInBlock(op) &&
+          llvm::any_of(whole.getPresence(), [&](Value p) {
+            bool isSaid = false;
+            conjuncts(p,
+                      [&](Value part) { isSaid |= isSame(part, predicate); });
+            return isSaid;
+          }))
+        return true;
+  return false;
+}
+
 LogicalResult SmPadding::checkTmaStore(TmaStoreOp store) {
   auto staged = memory.find(store.getBuffer());
   if (staged == memory.end() || !described.contains(store.getBuffer()))
@@ -186,7 +202,8 @@ LogicalResult SmPadding::checkTmaStore(TmaStoreOp store) {
                              "this iteration, but got ")
            << store.getBuffer();
   for (const Fact &fact : staged->second)
-    if (fact.origin == Origin::Absent && !isClipped(store, fact.predicate))
+    if (fact.origin == Origin::Absent && !isClipped(store, fact.predicate) &&
+        !isClaimed(store, fact.predicate))
       return refuse(store, fact.predicate,
                     "absent lanes of the value to lie outside of the tensor");
   return checkIndices(store, store.getIndices(), {});
