@@ -8,7 +8,7 @@ set(programs)
 if(NOT SELVEDGE_RUNTIME_ONLY)
   list(APPEND libraries SelvedgeJitLibrary)
   list(APPEND pc_files selvedge-jit)
-  set(programs selvedge selvedge-opt)
+  set(programs selvedge selvedge-lsp selvedge-opt)
 endif()
 
 install(TARGETS ${libraries} EXPORT Selvedge)
