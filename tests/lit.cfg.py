@@ -1,4 +1,4 @@
-# The lit suite. Features: `ptxas`, `nvdisasm` and `gpu` where there is one, `plain` without sanitizers.
+# The lit suite. Features: `ptxas`, `nvdisasm`, `torch` and `gpu` where there is one, `plain` without sanitizers.
 import ctypes
 import os
 import shutil
@@ -37,6 +37,12 @@ def has_gpu():
     return listed.returncode == 0 and "GPU" in listed.stdout
 
 
+def has_torch():
+    """Whether the python3 on PATH has PyTorch; without importing it."""
+    words = "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"
+    return subprocess.run(["python3", "-c", words], capture_output=True).returncode == 0
+
+
 path = [config.selvedge_bin, config.llvm_tools]
 for tool in ["ptxas", "nvdisasm"]:
     if found := cuda_tool(tool):
@@ -47,6 +53,8 @@ for tool in ["ptxas", "nvdisasm"]:
 if "sanitize" not in config.cxx_flags:
     # Programs of others can link our libraries.
     config.available_features.add("plain")
+if has_torch():
+    config.available_features.add("torch")
 if has_gpu():
     config.available_features.add("gpu")
     config.excludes.remove("gpu")
@@ -55,6 +63,7 @@ config.environment["PATH"] = os.pathsep.join(path + [os.environ["PATH"]])
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Roles that a verifier refuses are lost quietly, which no test may overlook.
 config.environment["SELVEDGE_STRICT"] = "1"
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 # LLVM poisons its arenas by hand, which a library built without ASan undoes.
 config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
 for name in ["HOME", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"]:
@@ -66,4 +75,5 @@ fake = os.path.join(config.selvedge_build, "tests/tools/fake-cuda")
 config.substitutions.append(("%fakecuda", fake))
 config.substitutions.append(("%build", config.selvedge_build))
 config.substitutions.append(("%examples", os.path.join(root, "examples")))
+config.substitutions.append(("%python", os.path.join(root, "runtime/python")))
 config.substitutions.append(("%templates", os.path.join(root, "templates")))

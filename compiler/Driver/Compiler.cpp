@@ -36,6 +36,7 @@ CompileResult compile(const CompileRequest &request, bool withCubin) {
     return result;
   }
   session.result.complaints = driver::complaintsOf(session.getLog());
+  session.result.kernels = driver::usesOf(session.getLog());
   return std::move(session.result);
 }
 

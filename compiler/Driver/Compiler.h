@@ -91,6 +91,16 @@ enum class CompileStatus {
   BadInput = 2
 };
 
+/// What a kernel takes of a thread's registers, as ptxas says.
+struct KernelUse {
+  std::string name;
+  int64_t registers = 0;
+  int64_t stackBytes = 0;
+  int64_t spillBytes = 0;
+  /// Beside what its launches ask for.
+  int64_t staticSmemBytes = 0;
+};
+
 /// Everything a compilation produced. `diagnostics` is text ready to print
 /// (file:line:column, the line, a caret, a hint), also for successful runs
 /// with warnings.
@@ -110,6 +120,8 @@ struct CompileResult {
   std::vector<std::string> remarks;
   /// Why the plans are not good: kernels that spill, or are serialised.
   std::vector<std::string> complaints;
+  /// Of compile() with a cubin.
+  std::vector<KernelUse> kernels;
   /// Milliseconds per phase, in order: "frontend", "passes", "ptx", "cubin".
   std::vector<std::pair<std::string, double>> phases;
 };

@@ -1,15 +1,21 @@
 // The functions of jit.h.
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/CompileCached.h"
+#include "compiler/Driver/JitRequest.h"
+#include "compiler/Target/TargetInfo.h"
 #include "runtime/src/CApiGuard.h"
 #include "runtime/src/CApiOp.h"
 #include "selvedge/Artifact.h"
 #include "selvedge/jit.h"
 
+#include <ranges>
+
 using namespace selvedge;
 using capi::fail;
 using capi::failNull;
+using capi::findNull;
 using capi::guarded;
+using capi::readRequest;
 
 /// The artefact, and what the compiler said.
 struct selvedge_compiled {
@@ -17,16 +23,13 @@ struct selvedge_compiled {
   std::string warnings;
 };
 
-namespace {
-
-std::string textOr(const char *text, const char *other) {
+static std::string textOr(const char *text, const char *other) {
   return text ? text : other;
 }
 
-/// Empty where the request is complete.
-const char *findNull(const selvedge_compile_request &from) {
-  if (!from.source || !from.arch)
-    return from.source ? "the architecture is null" : "the source is null";
+const char *capi::findNull(const selvedge_compile_request &from) {
+  if (!from.source)
+    return "the source is null";
   if ((from.binding_count && !from.bindings) ||
       (from.import_folder_count && !from.import_folders))
     return "an array of the request is null and its count is not 0";
@@ -39,12 +42,12 @@ const char *findNull(const selvedge_compile_request &from) {
   return nullptr;
 }
 
-CompileRequest readRequest(const selvedge_compile_request &from) {
+CompileRequest capi::readRequest(const selvedge_compile_request &from) {
   CompileRequest request;
   request.source = from.source;
   request.fileName = textOr(from.file_name, "<memory>");
   request.op = textOr(from.op, "");
-  request.arch = from.arch;
+  request.arch = textOr(from.arch, "");
   request.masks = from.exact_masks ? MaskMode::Exact : MaskMode::Tile;
   for (size_t i = 0; i < from.binding_count; ++i)
     request.bindings[from.bindings[i].name] = from.bindings[i].value;
@@ -53,7 +56,23 @@ CompileRequest readRequest(const selvedge_compile_request &from) {
   return request;
 }
 
-} // namespace
+static const char *missingArch(const selvedge_compile_request &from) {
+  return from.arch ? nullptr : "the architecture is null";
+}
+
+/// The architecture whose code runs best on `device`.
+static Result<std::string> archOf(const Device &device) {
+  auto [major, minor] = device.capability();
+  Status last;
+  for (const TargetInfo &target : targets | std::views::reverse) {
+    Result<LoadPath> path =
+        chooseLoadPath(std::string(target.name), major, minor);
+    if (path.ok())
+      return std::string(target.name);
+    last = path.status();
+  }
+  return last;
+}
 
 selvedge_status selvedge_compile(const selvedge_compile_request *request,
                                  selvedge_compiled **compiled) {
@@ -61,6 +80,8 @@ selvedge_status selvedge_compile(const selvedge_compile_request *request,
     return failNull(request ? "the result is null" : "the request is null");
   *compiled = nullptr;
   if (const char *null = findNull(*request))
+    return failNull(null);
+  if (const char *null = missingArch(*request))
     return failNull(null);
   return guarded(SELVEDGE_FAILED, [&] {
     CompileResult result = compileCached(readRequest(*request));
@@ -82,7 +103,17 @@ selvedge_op *selvedge_jit(const selvedge_compile_request *request,
   if (const char *null = findNull(*request))
     return failNull(null), nullptr;
   return guarded<selvedge_op *>(nullptr, [&]() -> selvedge_op * {
-    LaunchCode compiled = compileForLaunches(readRequest(*request));
+    Result<Device> device = Device::open(ordinal);
+    CompileRequest read = readRequest(*request);
+    if (read.arch.empty()) {
+      // Without a GPU there is no architecture to compile for.
+      Result<std::string> arch =
+          device.ok() ? archOf(*device) : device.status();
+      if (!arch.ok())
+        return fail(arch.status()), nullptr;
+      read.arch = *arch;
+    }
+    LaunchCode compiled = compileForLaunches(read);
     if (!compiled.code) {
       fail(compiled.result.status == CompileStatus::BadInput
                ? SELVEDGE_BAD_INPUT
@@ -90,7 +121,6 @@ selvedge_op *selvedge_jit(const selvedge_compile_request *request,
            compiled.result.diagnostics.c_str());
       return nullptr;
     }
-    Result<Device> device = Device::open(ordinal);
     return capi::makeOp(device.ok() ? Op::load(compiled.code, *device)
                                     : device.status(),
                         device);

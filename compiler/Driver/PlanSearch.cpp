@@ -83,6 +83,14 @@ std::map<std::string, Verdict> judge(const ptx::PtxasLog &log) {
   return verdicts;
 }
 
+std::vector<KernelUse> usesOf(const ptx::PtxasLog &log) {
+  std::vector<KernelUse> uses;
+  for (const ptx::KernelResources &kernel : log.kernels)
+    uses.push_back({kernel.name, kernel.registers, kernel.stackBytes,
+                    kernel.spillStoreBytes, kernel.smemBytes});
+  return uses;
+}
+
 std::vector<std::string> complaintsOf(const ptx::PtxasLog &log) {
   std::vector<std::string> complaints;
   for (const ptx::KernelResources &kernel : log.kernels) {
@@ -249,6 +257,7 @@ CompileResult searchPlans(const CompileRequest &request, Session &session) {
     CompileResult &kept = assembled[schedule::printChoice(compiled)];
     kept = session.result;
     kept.complaints = complaintsOf(session.getLog());
+    kept.kernels = usesOf(session.getLog());
   };
   auto compile = [&](const PlanChoice &choice) {
     compiled = choice;

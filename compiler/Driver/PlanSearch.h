@@ -54,6 +54,9 @@ bool needsSearch(const ptx::PtxasLog &log);
 /// What is wrong with the kernels of `log`, a line each.
 std::vector<std::string> complaintsOf(const ptx::PtxasLog &log);
 
+/// What the kernels of `log` take.
+std::vector<KernelUse> usesOf(const ptx::PtxasLog &log);
+
 /// Compiles with other plans, and says what ptxas made of the kernels.
 using TryPlans =
     llvm::function_ref<ptx::PtxasLog(const schedule::PlanChoice &choice)>;

@@ -101,6 +101,19 @@ bool Elaborator::flatten(const OpDecl &op, bool isGradient) {
   }
 }
 
+/// What to say of a name that is a scalar, or near to one; empty otherwise.
+static std::string hintOfScalar(ArrayRef<const OpDecl *> chain,
+                                StringRef name) {
+  SmallVector<StringRef> scalars;
+  for (const OpDecl *op : chain)
+    for (const ArgDecl &arg : op->inputs)
+      if (!arg.isTensor)
+        scalars.push_back(arg.name);
+  if (llvm::is_contained(scalars, name))
+    return ("'" + name + "' is a scalar, which each launch is given").str();
+  return didYouMean(name, scalars);
+}
+
 bool Elaborator::bindParameters(const Bindings *bindings) {
   // Values that a variant fixes for its base, by parameter.
   std::map<StringRef, std::pair<const OpDecl *, Val>> fixed;
@@ -145,6 +158,8 @@ bool Elaborator::bindParameters(const Bindings *bindings) {
       if (used.count(name))
         continue;
       std::string hint = didYouMean(name, settable);
+      if (hint.empty())
+        hint = hintOfScalar(chain, name);
       if (hint.empty() && settable.empty())
         hint = "the op has no parameters; '--shape' gives dims";
       else if (hint.empty())

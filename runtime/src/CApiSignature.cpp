@@ -6,7 +6,9 @@
 #include "selvedge/Artifact.h"
 #include "selvedge/DLPack.h"
 
+#include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 using namespace selvedge;
 using capi::fail;
@@ -29,6 +31,61 @@ selvedge_status failIndex() {
 }
 
 } // namespace
+
+Result<DimValues> capi::bindArguments(const Manifest &manifest,
+                                      const selvedge_arguments &arguments) {
+  std::vector<NamedShape> shapes;
+  if ((arguments.tensor_count && !arguments.tensors) ||
+      (arguments.scalar_count && !arguments.scalars) ||
+      (arguments.dim_count && !arguments.dims))
+    return Status::badInput("an array of arguments is null and its count is "
+                            "not 0");
+  for (size_t i = 0; i < arguments.tensor_count; ++i) {
+    const auto &[name, tensor] = arguments.tensors[i];
+    if (!name || !tensor)
+      return Status::badInput(fmt::format("the {} of tensor {} is null",
+                                          name ? "address" : "name", i));
+    const auto &read = *static_cast<const dlpack::Tensor *>(tensor);
+    if (read.ndim < 0 || (read.ndim > 0 && !read.shape))
+      return Status::badInput(
+          fmt::format("tensor '{}' has {} dimensions", name, read.ndim));
+    if (std::optional<size_t> index = manifest.findTensor(name))
+      shapes.push_back({*index, {read.shape, static_cast<size_t>(read.ndim)}});
+  }
+  for (size_t i = 0; i < arguments.scalar_count; ++i)
+    if (!arguments.scalars[i].name)
+      return Status::badInput(fmt::format("the name of scalar {} is null", i));
+  std::map<std::string, int64_t> fixed;
+  for (size_t i = 0; i < arguments.dim_count; ++i) {
+    if (!arguments.dims[i].name)
+      return Status::badInput(fmt::format("the name of dim {} is null", i));
+    fixed[arguments.dims[i].name] = arguments.dims[i].value;
+  }
+  return bindDims(manifest, shapes, fixed);
+}
+
+selvedge_status selvedge_tensor_shape(const selvedge_signature *signature,
+                                      const selvedge_arguments *arguments,
+                                      size_t index, int64_t *shape) {
+  if (!signature || !arguments || !shape)
+    return failNull(!signature   ? "the signature is null"
+                    : !arguments ? "the arguments are null"
+                                 : "the result is null");
+  return guarded(SELVEDGE_FAILED, [&] {
+    const Manifest &manifest = signature->manifest;
+    if (index >= manifest.tensors.size())
+      return failIndex();
+    Result<DimValues> dims = capi::bindArguments(manifest, *arguments);
+    if (!dims.ok())
+      return fail(dims.status());
+    Result<std::vector<int64_t>> extents =
+        shapeOf(manifest, manifest.tensors[index], *dims);
+    if (!extents.ok())
+      return fail(extents.status());
+    std::copy(extents->begin(), extents->end(), shape);
+    return SELVEDGE_OK;
+  });
+}
 
 selvedge_signature *selvedge_read_signature(const char *path) {
   return guarded<selvedge_signature *>(nullptr, [&]() -> selvedge_signature * {

@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_RUNTIME_SRC_CAPISIGNATURE_H
 #define SELVEDGE_RUNTIME_SRC_CAPISIGNATURE_H
 
-#include "selvedge/Manifest.h"
+#include "selvedge/Plan.h"
 #include "selvedge/selvedge.h"
 
 /// A manifest, and texts that are not in it.
@@ -18,5 +18,14 @@ struct selvedge_signature {
   /// By tensor.
   std::vector<std::string> types;
 };
+
+namespace selvedge::capi {
+
+/// The dims that the shapes of these tensors determine, and those given. Names
+/// that the op does not have are left alone; nulls are errors.
+Result<DimValues> bindArguments(const Manifest &manifest,
+                                const selvedge_arguments &arguments);
+
+} // namespace selvedge::capi
 
 #endif // SELVEDGE_RUNTIME_SRC_CAPISIGNATURE_H

@@ -14,6 +14,8 @@ for folder in ("compiler", "runtime", "tools"):
             text = path.read_text(encoding="utf-8")
             read |= set(re.findall(r'(?:getenv|GetEnv|environment)\("([A-Z_]+)"\)', text))
             read |= set(re.findall(r'std::pair\("([A-Z_]+)"', text))
+for path in (root / "runtime/python").rglob("*.py"):
+    read |= set(re.findall(r'os\.environ\.get\("([A-Z_]+)"\)', path.read_text(encoding="utf-8")))
 table = page[page.index("## Environment variables"):page.index("## Limits")]
 documented = set(re.findall(r"`([A-Z_]+)`", table)) - {"TMPDIR", "CUDA_VISIBLE_DEVICES"}
 assert read == documented, f"not documented: {read - documented}; not read: {documented - read}"

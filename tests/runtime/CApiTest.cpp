@@ -69,6 +69,33 @@ TEST_F(CApi, dimsAreCompared) {
   EXPECT_THAT(selvedge_last_error(), HasSubstr("no dimension 'Q'"));
 }
 
+TEST_F(CApi, shapesOfOutputs) {
+  const selvedge_signature *signature = selvedge_op_signature(op);
+  size_t last = selvedge_tensor_count(signature) - 1;
+  int64_t extents[2] = {};
+  // y itself is not there, and x is on no GPU of this machine.
+  x.device = {1, 7};
+  arguments.tensor_count = 1;
+  shape[0] = 5;
+  ASSERT_EQ(selvedge_tensor_shape(signature, &arguments, last, extents),
+            SELVEDGE_OK)
+      << selvedge_last_error();
+  EXPECT_EQ(extents[0], 5);
+  EXPECT_EQ(extents[1], 2);
+  arguments.tensor_count = 0;
+  EXPECT_EQ(selvedge_tensor_shape(signature, &arguments, last, extents),
+            SELVEDGE_BAD_INPUT);
+  EXPECT_EQ(selvedge_tensor_shape(signature, &arguments, last + 1, extents),
+            SELVEDGE_BAD_INPUT);
+  EXPECT_EQ(selvedge_tensor_shape(signature, nullptr, last, extents),
+            SELVEDGE_BAD_INPUT);
+  arguments.tensor_count = 1;
+  tensors[0].tensor = nullptr;
+  EXPECT_EQ(selvedge_tensor_shape(signature, &arguments, last, extents),
+            SELVEDGE_BAD_INPUT);
+  EXPECT_THAT(selvedge_last_error(), HasSubstr("address of tensor 0"));
+}
+
 TEST_F(CApi, nullsAreErrors) {
   uint64_t size = 0;
   EXPECT_EQ(selvedge_load(nullptr, 0), nullptr);

@@ -8,7 +8,7 @@ set(programs)
 if(NOT SELVEDGE_RUNTIME_ONLY)
   list(APPEND libraries SelvedgeJitLibrary)
   list(APPEND pc_files selvedge-jit)
-  set(programs selvedge selvedge-opt)
+  set(programs selvedge selvedge-lsp selvedge-opt)
 endif()
 
 install(TARGETS ${libraries} EXPORT Selvedge)
@@ -18,10 +18,14 @@ install(DIRECTORY runtime/include/selvedge DESTINATION ${CMAKE_INSTALL_INCLUDEDI
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(NOT SELVEDGE_RUNTIME_ONLY)
   install(TARGETS ${programs})
+  install(FILES ${PROJECT_BINARY_DIR}/share/man/man1/selvedge.1
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/include/selvedge
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(DIRECTORY templates DESTINATION ${CMAKE_INSTALL_DATADIR}/selvedge)
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/selvedge)
+  install(DIRECTORY runtime/python DESTINATION ${CMAKE_INSTALL_DATADIR}/selvedge
+          FILES_MATCHING PATTERN *.py)
   install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}
           FILES_MATCHING PATTERN *.md)
 endif()

@@ -24,12 +24,18 @@ Action addCheck(CLI::App &app);
 Action addExplain(CLI::App &app);
 /// `bench`: how long an op takes on the GPU, and its fastest plan.
 Action addBench(CLI::App &app);
+/// `fmt`: the layout of source text.
+Action addFmt(CLI::App &app);
 /// `list`: ops of files or of the shipped templates.
 Action addList(CLI::App &app);
 /// `doctor`: what this machine can do.
 Action addDoctor(CLI::App &app);
 /// `version`: one line.
 Action addVersion(CLI::App &app);
+/// `help`: of a command, or the manual page.
+Action addHelp(CLI::App &app);
+/// `completion`: a script for a shell.
+Action addCompletion(CLI::App &app);
 
 } // namespace selvedge::cli
 

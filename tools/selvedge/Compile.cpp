@@ -4,7 +4,9 @@
 #include "compiler/Target/TargetInfo.h"
 #include "selvedge/Artifact.h"
 #include "selvedge/Manifest.h"
-#include "tools/selvedge/Commands.h"
+#include "tools/selvedge/CompileJson.h"
+#include "tools/selvedge/Help.h"
+#include "tools/selvedge/OutputKind.h"
 #include "tools/selvedge/SourceFlags.h"
 #include "tools/selvedge/Support.h"
 
@@ -27,6 +29,7 @@ struct CompileOptions {
   std::string name;
   bool locations = false;
   bool isVerbose = false;
+  bool json = false;
 };
 
 constexpr const char *emitChoices =
@@ -106,23 +109,18 @@ void tell(const CompileResult &result) {
     fmt::print(stderr, "plan: {}\n", result.plan);
 }
 
-int emitBinary(const CompileOptions &options, CompileRequest &request) {
-  if (options.isVerbose)
-    request.progress = [](const std::string &words) {
-      fmt::print(stderr, "{}\n", words);
-    };
-  auto start = std::chrono::steady_clock::now();
-  // What is cached has nothing to say.
-  CompileResult result =
-      options.isVerbose ? compile(request) : compileCached(request);
-  // Phases overlap.
-  std::chrono::duration<double, std::milli> all =
-      std::chrono::steady_clock::now() - start;
-  result.phases.emplace_back("all", all.count());
-  if (int status = report(result))
-    return status;
-  if (options.isVerbose)
-    tell(result);
+/// What was compiled, and what it takes.
+int printJson(const CompileOptions &options, const CompileRequest &request,
+              const CompileResult &result) {
+  Result<Manifest> manifest = parseManifest(result.manifest);
+  if (!manifest.ok())
+    return report(Status::failed(manifest.status().message()));
+  return report(writeOutput(
+      "-",
+      describeCompiled(*manifest, request, result, options.output) + "\n"));
+}
+
+int writeBinary(const CompileOptions &options, const CompileResult &result) {
   if (options.emit == "cubin")
     return report(writeOutput(options.output, result.cubin));
   std::string artifact =
@@ -137,12 +135,43 @@ int emitBinary(const CompileOptions &options, CompileRequest &request) {
       writeOutput(options.output, makeHeader(name, *manifest, artifact)));
 }
 
-int runCompile(const CompileOptions &options) {
+int emitBinary(const CompileOptions &options, CompileRequest &request) {
+  if (options.isVerbose)
+    request.progress = [](const std::string &words) {
+      fmt::print(stderr, "{}\n", words);
+    };
+  auto start = std::chrono::steady_clock::now();
+  // What is cached has nothing to say.
+  CompileResult result = options.isVerbose || options.json
+                             ? compile(request)
+                             : compileCached(request);
+  // Phases overlap.
+  std::chrono::duration<double, std::milli> all =
+      std::chrono::steady_clock::now() - start;
+  result.phases.emplace_back("all", all.count());
+  if (int status = report(result))
+    return status;
+  if (options.isVerbose)
+    tell(result);
+  if (int status = writeBinary(options, result))
+    return status;
+  return options.json ? printJson(options, request, result) : exitDone;
+}
+
+int runCompile(CompileOptions options) {
+  if (options.emit.empty())
+    options.emit = kindOfFile(options.output);
+  if (options.output.empty())
+    options.output = defaultOutput(options.source.file, options.emit);
   std::optional<Emit> stage = textStage(options.emit);
   bool binary = options.emit.empty() || options.emit == "cubin";
   if (!stage && !binary && options.emit != "header")
     return report(Status::badInput(fmt::format(
-        "--emit '{}' is unknown: expected {}", options.emit, emitChoices)));
+        "--emit '{}' is unknown: expected {}{}", options.emit, emitChoices,
+        didYouMean(options.emit, valuesOf("--emit")))));
+  if (options.json && (stage || options.output == "-"))
+    return report(Status::badInput(
+        "--json is for an artefact, a cubin or a header, in a file"));
   if (!options.name.empty() && options.emit != "header")
     return report(Status::badInput("--name is for --emit header"));
   if (!options.name.empty() && !isIdentifier(options.name))
@@ -191,9 +220,15 @@ Action addCompile(CLI::App &app) {
   command->add_flag("--verbose", options->isVerbose,
                     "compile anew and say what was decided: plans, kernels "
                     "without warp roles, spills");
-  command
-      ->add_option("-o", options->output, "output file, - for text on stdout")
-      ->required();
+  command->add_flag("--json", options->json,
+                    "compile anew and print registers, spills, shared memory "
+                    "and times as JSON");
+  command->add_option("-o", options->output,
+                      "output file, - for text on standard output. Without "
+                      "--emit its suffix says what it is: .selv, .cubin, .ptx, "
+                      ".h, .json (manifest), .ll. Default: text on standard "
+                      "output, anything else beside the working directory's "
+                      "files under the name of the source");
   return [options] { return runCompile(*options); };
 }
 

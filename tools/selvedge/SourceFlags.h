@@ -24,10 +24,14 @@ inline void addImportFlag(CLI::App &command,
 
 /// Adds FILE, -I, --op, --arch, --mask, --plan, --strict and --set.
 inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
-  command.add_option("FILE", options.file, "the .tile file")->required();
+  command
+      .add_option("FILE", options.file, "the .tile file; - for standard input")
+      ->required();
   addImportFlag(command, options.importFolders);
   command.add_option("--op", options.op, "the op (default: the first)");
-  command.add_option("--arch", options.arch, targetNames("or"));
+  command.add_option("--arch", options.arch,
+                     targetNames(",").append(", or native for that of the "
+                                             "first GPU"));
   command.add_option("--mask", options.masks,
                      "what NaN and Inf that a mask removes may do: tile "
                      "(default; make rows of their tile NaN) or exact "

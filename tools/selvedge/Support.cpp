@@ -6,7 +6,10 @@
 #include "selvedge/DiskCache.h"
 #include "selvedge/File.h"
 #include "selvedge/Manifest.h"
+#include "tools/selvedge/RunDevices.h"
+#include "tools/selvedge/Terminal.h"
 
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -17,7 +20,8 @@
 namespace selvedge::cli {
 
 void printError(std::string_view message) {
-  fmt::print(stderr, "selvedge: error: {}\n", message);
+  std::string text = fmt::format("selvedge: error: {}\n", message);
+  fmt::print(stderr, "{}", showsColours() ? paint(text) : text);
 }
 
 int report(const Status &status) {
@@ -29,7 +33,9 @@ int report(const Status &status) {
 
 int report(const CompileResult &result) {
   // Lines of the source may hold anything, zeros too.
-  std::fwrite(result.diagnostics.data(), 1, result.diagnostics.size(), stderr);
+  std::string text =
+      showsColours() ? paint(result.diagnostics) : result.diagnostics;
+  std::fwrite(text.data(), 1, text.size(), stderr);
   if (result.status != CompileStatus::Ok && result.diagnostics.empty())
     printError("the compilation failed");
   return static_cast<int>(result.status);
@@ -46,23 +52,50 @@ static void tellTerminal(CompileRequest &request) {
   };
 }
 
-Result<CompileRequest> makeRequest(const SourceOptions &options) {
-  if (!options.arch.empty() && !targetInfo(options.arch))
+/// The architecture of `--arch`; that of the first GPU for "native".
+static Result<std::string> readArch(const std::string &arch) {
+  if (arch == "native") {
+    Result<Device> device = Device::open(0);
+    if (!device.ok())
+      return Status::unavailable("--arch native: " + device.status().message());
+    return bestArch(*device);
+  }
+  if (!arch.empty() && !targetInfo(arch))
     return Status::badInput(
-        fmt::format("unknown architecture '{}': expected {}", options.arch,
-                    targetNames("or")));
+        fmt::format("unknown architecture '{}': expected {}, or native for "
+                    "that of the GPU",
+                    arch, targetNames("or")));
+  return arch;
+}
+
+Result<std::string> readSource(const std::string &file) {
+  if (file != "-")
+    return readFile(file);
+  std::string text;
+  std::array<char, 4096> part;
+  while (size_t size = std::fread(part.data(), 1, part.size(), stdin))
+    text.append(part.data(), size);
+  if (std::ferror(stdin))
+    return Status::badInput("cannot read standard input");
+  return text;
+}
+
+Result<CompileRequest> makeRequest(const SourceOptions &options) {
+  Result<std::string> arch = readArch(options.arch);
+  if (!arch.ok())
+    return arch.status();
   if (options.masks != "tile" && options.masks != "exact")
     return Status::badInput(fmt::format(
         "--mask '{}' is unknown: expected tile or exact", options.masks));
-  Result<std::string> source = readFile(options.file);
+  Result<std::string> source = readSource(options.file);
   if (!source.ok())
     return source.status();
   CompileRequest request;
-  request.fileName = options.file;
+  request.fileName = options.file == "-" ? "<stdin>" : options.file;
   request.source = std::move(*source);
   request.importFolders = options.importFolders;
   request.op = options.op;
-  request.arch = options.arch;
+  request.arch = *arch;
   request.plan = options.plan;
   const char *strict = std::getenv("SELVEDGE_STRICT");
   request.isStrict = options.isStrict || (strict && *strict);

@@ -48,6 +48,9 @@ int report(const Status &status);
 /// Prints a compilation's diagnostics and returns its exit status.
 int report(const CompileResult &result);
 
+/// A file, or standard input for "-".
+Result<std::string> readSource(const std::string &file);
+
 /// Reads the source and checks `arch`; `--set` is not looked at. Plans are kept
 /// in the cache folder. What takes more than a second says so on a terminal.
 Result<CompileRequest> makeRequest(const SourceOptions &options);

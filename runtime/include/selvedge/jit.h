@@ -16,7 +16,7 @@ typedef struct {
   const char *value;
 } selvedge_binding;
 
-/** What to compile. What is zero takes its default, but for source and arch. */
+/** What to compile. What is zero takes its default, but for the source. */
 typedef struct {
   /** The text of a .tile file. */
   const char *source;
@@ -24,7 +24,7 @@ typedef struct {
   const char *file_name;
   /** Default: the first op of the file. */
   const char *op;
-  /** "sm_80" or "sm_90a". */
+  /** "sm_80" or "sm_90a"; null is for functions that say so. */
   const char *arch;
   const selvedge_binding *bindings;
   size_t binding_count;
@@ -54,7 +54,20 @@ selvedge_compiled_bytes(const selvedge_compiled *compiled, size_t *size);
 SELVEDGE_EXPORT const char *
 selvedge_compiled_warnings(const selvedge_compiled *compiled);
 
-/** Compiles for launches on GPU `ordinal`: at once the host program, the code
+/** The signature of a source, without a GPU; `arch` may be null. The caller
+ * frees it. Null where that fails. */
+SELVEDGE_EXPORT selvedge_signature *
+selvedge_source_signature(const selvedge_compile_request *request);
+
+/** Executes on the reference device, in fp64 and rounded once, with tensors in
+ * host memory: slow, for tests and for machines without a GPU. `arch` may be
+ * null, and there is no workspace. What the op requires is checked. */
+SELVEDGE_EXPORT selvedge_status
+selvedge_run_reference(const selvedge_compile_request *request,
+                       const selvedge_arguments *arguments);
+
+/** Compiles for launches on GPU `ordinal`, for its architecture where `arch` is
+ * null: at once the host program, the code
  * of a class of strides and alignments with the first launch that takes it,
  * which waits, or with selvedge_prepare(). What no verifier has agreed to is
  * never launched. Parts come from the cache on disk where it has them. Null

@@ -184,6 +184,12 @@ selvedge_get_tensor(const selvedge_signature *signature, size_t index,
 SELVEDGE_EXPORT selvedge_status
 selvedge_get_scalar(const selvedge_signature *signature, size_t index,
                     selvedge_scalar_info *info);
+/** The extents of tensor `index` in a launch with these arguments: what an
+ * output has to be. `shape` takes the tensor's rank of them. Addresses are not
+ * used, tensors may be on any device, and the one asked for may be missing. */
+SELVEDGE_EXPORT selvedge_status selvedge_tensor_shape(
+    const selvedge_signature *signature, const selvedge_arguments *arguments,
+    size_t index, int64_t *shape);
 /** Name of a dim, null where there is none. */
 SELVEDGE_EXPORT const char *
 selvedge_get_dim(const selvedge_signature *signature, size_t index);

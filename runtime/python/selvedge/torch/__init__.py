@@ -1,0 +1,8 @@
+# Attention for PyTorch: with the arguments that its users know, differentiable, for torch.compile and CUDA graphs.
+# SPDX-License-Identifier: MIT
+from . import _ops  # noqa: F401 defines the operators
+from ._attention import Variant, attention, variant
+from ._flash import flash_attn_func, flash_attn_varlen_func, flash_attn_with_kvcache
+from ._transformers import register_transformers
+
+__all__ = ["Variant", "attention", "flash_attn_func", "flash_attn_varlen_func", "flash_attn_with_kvcache", "register_transformers", "variant"]

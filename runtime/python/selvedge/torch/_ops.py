@@ -1,0 +1,80 @@
+# The custom operators: what torch.compile sees of a kernel, and its gradient.
+# SPDX-License-Identifier: MIT
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Optional
+
+import torch
+from torch import Tensor
+
+from .. import jit
+from .._errors import BadInput
+
+TYPES = {torch.bfloat16: "bf16", torch.float16: "f16"}
+
+
+@lru_cache(maxsize=None)
+def op_of(source, op, dtype, d, dv):
+    if dtype not in TYPES:
+        raise BadInput(f"q, k and v have type {dtype}, expected {' or '.join(str(known) for known in TYPES)}")
+    return jit(source, op, T=TYPES[dtype], D=d, DV=dv)
+
+
+def named(names, values):
+    return dict(zip(filter(None, names.split(",")), values))
+
+
+# q, k and v are the first three of `names`; `tensors` the rest.
+@torch.library.custom_op("selvedge::attention", mutates_args=())
+def attention(q: Tensor, k: Tensor, v: Tensor, tensors: Sequence[Tensor], names: str, scalars: Sequence[float], scalar_names: str, source: str,
+              op: str) -> tuple[Tensor, Tensor]:
+    kernel = op_of(source, op, q.dtype, q.shape[-1], v.shape[-1])
+    return tuple(kernel(**named(names, [q, k, v, *tensors]), **named(scalar_names, scalars)))
+
+
+@attention.register_fake
+def _(q, k, v, tensors, names, scalars, scalar_names, source, op):
+    o = q.new_empty([*q.shape[:-1], v.shape[-1]])
+    rows = [q.shape[0], q.shape[2], q.shape[1]] if q.dim() == 4 else [q.shape[1], q.shape[0]]
+    return o, q.new_empty(rows, dtype=torch.float32)
+
+
+@torch.library.custom_op("selvedge::attention_backward", mutates_args=())
+def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, tensors: Sequence[Tensor], names: str,
+                       scalars: Sequence[float], scalar_names: str, source: str, op: str) -> tuple[Tensor, Tensor, Tensor]:
+    kernel = op_of(source, f"grad({op})", q.dtype, q.shape[-1], v.shape[-1])
+    arguments = named(names, [q, k, v, *tensors])
+    return tuple(kernel(**arguments, **named(scalar_names, scalars), o=o, lse=lse, dO=do, dLSE=dlse))
+
+
+@attention_backward.register_fake
+def _(do, dlse, q, k, v, o, lse, tensors, names, scalars, scalar_names, source, op):
+    return tuple(torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (q, k, v))
+
+
+def keep_for_backward(ctx, inputs, output):
+    q, k, v, tensors, *ctx.words = inputs
+    ctx.save_for_backward(q, k, v, *output, *tensors)
+
+
+def backward(ctx, do, dlse):
+    q, k, v, o, lse, *tensors = ctx.saved_tensors
+    # A sum's gradient has strides of 0, which are a class of their own.
+    do = do.contiguous() if do is not None else torch.zeros_like(o)
+    gradients = torch.ops.selvedge.attention_backward(do, dlse, q, k, v, o, lse, tensors, *ctx.words)
+    # PyTorch takes a list of numbers for one thing, but for an empty one.
+    return *gradients, [None] * len(tensors), None, None if ctx.words[1] else [], None, None, None
+
+
+torch.library.register_autograd("selvedge::attention", backward, setup_context=keep_for_backward)
+
+
+# New keys and values into a cache, behind those of each sequence.
+@torch.library.custom_op("selvedge::append", mutates_args=("k_cache", "v_cache"))
+def append(k_cache: Tensor, v_cache: Tensor, k: Tensor, v: Tensor, lengths: Tensor) -> None:
+    op_of("append_kv.tile", "append_kv", k.dtype, k.shape[-1], v.shape[-1])(kn=k, vn=v, len=lengths, kc=k_cache, vc=v_cache)
+
+
+@append.register_fake
+def _(k_cache, v_cache, k, v, lengths):
+    return None

@@ -1,0 +1,63 @@
+# The source of an attention with these features: an op of a few lines that extends a template.
+# SPDX-License-Identifier: MIT
+import torch
+
+# By template: how far the last query's own key lies ahead of it, counted from the first key.
+OFFSET = {"flash_fwd": "kv_len[b] - M", "flash_paged": "kv_len[b] - M", "flash_varlen": "(cu_k[b + 1] - cu_k[b]) - (cu_q[b + 1] - cu_q[b])"}
+
+
+class Text:
+    """Collects what hooks do. Scores are capped before anything is added to them."""
+
+    def __init__(self, template, **params):
+        self.template, self.params = template, {name: value for name, value in params.items() if value is not None}
+        self.inputs, self.score, self.keep, self.tensors, self.scalars = [], "s", [], {}, {}
+
+    def tensor(self, name, kind, value):
+        self.inputs.append(f"{name}: {kind}")
+        self.tensors[name] = value
+
+    def scalar(self, name, kind, value):
+        self.inputs.append(f"{name}: {kind}")
+        self.scalars[name] = float(value)
+
+    def softcap(self, cap):
+        self.scalar("cap", "f32", cap)
+        self.score = f"cap * tanh({self.score} / cap)"
+
+    def alibi(self, slopes):
+        self.tensor("slopes", "f32[B, G*R]", slopes)
+        self.score = f"{self.score} - slopes[b, h] * abs(i + {OFFSET[self.template]} - j)"
+
+    def add_mask(self, mask, q, keys):
+        """One of PyTorch: where it is False there is no key, or numbers that are added to scores. q is [B, M, heads, D]."""
+        mask = mask.expand(q.shape[0], q.shape[2], q.shape[1], keys)
+        if mask.dtype == torch.bool:
+            self.tensor("mask", "bool[B, G*R, M, N]", mask)
+            self.keep.append("mask[b, h, i, j]")
+        elif mask.dtype in (torch.float32, q.dtype):
+            self.tensor("bias", f"{'f32' if mask.dtype == torch.float32 else 'T'}[B, G*R, M, N]", mask)
+            self.score = f"{self.score} + (bias[b, h, i, j] as f32)"
+        else:
+            raise ValueError(f"the mask has type {mask.dtype}, expected torch.bool, torch.float32 or that of the queries")
+
+    def window(self, left, right):
+        offset = OFFSET[self.template]
+        if left >= 0:
+            self.scalar("left", "i32", left)
+            self.keep.append(f"j >= i + {offset} - left")
+        if right >= 0:
+            self.scalar("right", "i32", right)
+            self.keep.append(f"j <= i + {offset} + right")
+
+    def source(self):
+        """Text and name of the op; the template itself where nothing is added."""
+        params = ", ".join(f"{name} = {str(value).lower()}" for name, value in self.params.items())
+        hooks = ""
+        if self.score != "s":
+            hooks += f"  score(s, b, h, i, j) = {self.score};\n"
+        if self.keep:
+            hooks += f"  keep(b, h, i, j) = {' && '.join(['super(b, h, i, j)', *self.keep])};\n"
+        inputs = f"({', '.join(self.inputs)})" if self.inputs else ""
+        extends = f"{self.template}<{params}>" if params else self.template
+        return f'import "{self.template}.tile";\nop attention{inputs} extends {extends} {{\n{hooks}}}\n', "attention"

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""selvedge.torch with its clients on a GPU: SDPA beside it, torch.compile, CUDA graphs, checkpointing, models of transformers.
+
+python_clients.py [--only WORD,...] [--out table.json]
+
+Each case is a line: what it measures, the error against float64 and SDPA's own beside it, where there is one. A case fails where the error is more than twice
+SDPA's, where results that have to be equal differ in a bit, or where a client raises.
+"""
+# SPDX-License-Identifier: MIT
+import argparse
+import json
+import math
+import os
+import sys
+import time
+import traceback
+
+import torch
+import torch.nn.functional as F
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ("../../share/selvedge/python", "../../runtime/python"):
+    if os.path.isdir(os.path.join(HERE, folder, "selvedge")):
+        sys.path.insert(0, os.path.join(HERE, folder))
+import selvedge  # noqa: E402
+import selvedge.torch as st  # noqa: E402
+
+DEVICE = "cuda"
+ROWS = []
+
+
+def record(case, passed, **facts):
+    ROWS.append({"case": case, "pass": bool(passed), **facts})
+    words = "  ".join(f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in facts.items())
+    print(f"{'ok  ' if passed else 'FAIL'} {case:64s} {words}", flush=True)
+
+
+def error(x, wanted):
+    x, wanted = x.double(), wanted.double()
+    return ((x - wanted).norm() / wanted.norm().clamp_min(1e-300)).item()
+
+
+def reference(q, k, v, mask=None, scale=None, score=lambda s: s):
+    """float64, [B, heads, positions, D]; a mask is bool or added."""
+    q, k, v = q.double(), k.double(), v.double()
+    k, v = (t.repeat_interleave(q.shape[1] // k.shape[1], 1) for t in (k, v))
+    s = score(q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1])))
+    if mask is not None:
+        s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask.double()
+    p = torch.softmax(s, -1)
+    return torch.nan_to_num(p) @ v
+
+
+def bottom_right(rows, keys, left=-1, right=0):
+    i, j = torch.arange(rows, device=DEVICE)[:, None] + keys - rows, torch.arange(keys, device=DEVICE)[None]
+    mask = torch.ones(rows, keys, dtype=torch.bool, device=DEVICE)
+    if left >= 0:
+        mask &= j >= i - left
+    return mask & (j <= i + right) if right >= 0 else mask
+
+
+def tensors(b, h, g, m, n, d, dtype=torch.bfloat16, seed=0):
+    torch.manual_seed(seed)
+    make = lambda *shape: torch.randn(shape, device=DEVICE).to(dtype)  # noqa: E731
+    return make(b, h, m, d), make(b, g, n, d), make(b, g, n, d)
+
+
+def gradients(function, inputs, weight):
+    """Of the sum of weighted results: the result, and the inputs' gradients."""
+    leaves = [t.detach().clone().requires_grad_() for t in inputs]
+    out = function(*leaves)
+    out.backward(weight.to(out.dtype))
+    return [out.detach(), *(leaf.grad for leaf in leaves)]
+
+
+def against(case, ours, wanted, own, inputs):
+    """Results and gradients against float64, beside those of a function of PyTorch's own."""
+    shape = (*inputs[0].shape[:-1], inputs[2].shape[-1])
+    weight = torch.randn(shape, device=DEVICE)
+    exact = gradients(wanted, [t.double() for t in inputs], weight.double())
+    try:
+        theirs = gradients(own, inputs, weight) if own else [None] * 4
+    except RuntimeError:
+        theirs = [None] * 4
+    for name, x, y, z in zip(("o", "dq", "dk", "dv"), gradients(ours, inputs, weight), exact, theirs):
+        mine, limit = error(x, y), error(z, y) if z is not None else 0.004
+        record(f"{case} {name}", mine <= 2 * limit + 1e-7, error=mine, **({"sdpa": limit} if z is not None else {}))
+
+
+def repeat(t, heads):
+    return t.repeat_interleave(heads // t.shape[1], 1)
+
+
+def sdpa(q, k, v, **options):
+    return F.scaled_dot_product_attention(q, repeat(k, q.shape[1]), repeat(v, q.shape[1]), **options)
+
+
+def case_sdpa():
+    for dtype in (torch.bfloat16, torch.float16):
+        for b, h, g, m, n, d, causal in ((2, 8, 8, 512, 512, 64, True), (1, 8, 2, 777, 777, 128, True), (2, 4, 4, 300, 555, 128, False), (1, 4, 1, 130, 257, 64, True)):
+            inputs = tensors(b, h, g, m, n, d, dtype)
+            mask = torch.ones(m, n, dtype=torch.bool, device=DEVICE).tril() if causal else None
+            against(f"attention {str(dtype)[6:]} {b}x{h}/{g}x{m}x{n}x{d}{' causal' if causal else ''}", lambda *t: st.attention(*t, is_causal=causal),
+                    lambda *t: reference(*t, mask), lambda *t: sdpa(*t, is_causal=causal), inputs)
+    inputs = tensors(2, 4, 2, 200, 300, 64)
+    mask = torch.rand(2, 1, 200, 300, device=DEVICE) < 0.7
+    against("attention bool mask", lambda *t: st.attention(*t, attn_mask=mask), lambda *t: reference(*t, mask), lambda *t: sdpa(*t, attn_mask=mask), inputs)
+    bias = torch.randn(1, 4, 200, 300, device=DEVICE)
+    against("attention bias", lambda *t: st.attention(*t, attn_mask=bias), lambda *t: reference(*t, bias),
+            lambda *t: sdpa(*t, attn_mask=bias.to(torch.bfloat16)), inputs)
+    capped = st.variant("score(s, ...) = cap * tanh(s / cap)", "cap: f32 = 50", causal=False)
+    against("variant softcap", lambda *t: capped(*t, cap=20.0), lambda *t: reference(*t, score=lambda s: 20 * torch.tanh(s / 20)), None, inputs)
+    window = st.variant("keep(...) = super(...) && j > i + kv_len[b] - M - W".replace("super(...)", "super(b, h, i, j)"), "W: i32", causal=True)
+    against("variant window", lambda *t: window(*t, W=50), lambda *t: reference(*t, bottom_right(200, 300, 49)), None, inputs)
+
+
+def case_flash():
+    def swapped(function, **options):
+        return lambda *t: function(*(x.transpose(1, 2) for x in t), **options).transpose(1, 2)
+
+    b, h, g, m, n, d = 2, 8, 2, 333, 400, 128
+    inputs = tensors(b, h, g, m, n, d, seed=3)
+    slopes = torch.rand(h, device=DEVICE)
+    i, j = torch.arange(m, device=DEVICE)[:, None] + n - m, torch.arange(n, device=DEVICE)[None]
+    alibi = -slopes.double()[:, None, None] * (i - j).abs()
+    for name, options, mask, score in (
+            ("causal", {"causal": True}, bottom_right(m, n), lambda s: s), ("full", {}, None, lambda s: s),
+            ("window", {"causal": True, "window_size": (63, 0)}, bottom_right(m, n, 63), lambda s: s),
+            ("window both ways", {"window_size": (40, 20)}, bottom_right(m, n, 40, 20), lambda s: s),
+            ("softcap", {"causal": True, "softcap": 15.0}, bottom_right(m, n), lambda s: 15 * torch.tanh(s / 15)),
+            ("alibi", {"causal": True, "alibi_slopes": slopes}, bottom_right(m, n), lambda s: s + alibi),
+            ("scale", {"softmax_scale": 0.3}, None, None)):
+        wanted = (lambda *t: reference(*t, None, 0.3)) if score is None else (lambda *t, mask=mask, score=score: reference(*t, mask, score=score))
+        against(f"flash_attn_func {name}", swapped(st.flash_attn_func, **options), wanted, None, inputs)
+    lengths = [0, 1, 130, 257, 64]
+    cu = torch.tensor([0, *torch.tensor(lengths).cumsum(0)], dtype=torch.int32, device=DEVICE)
+    total = sum(lengths)
+    q, k, v = (torch.randn(total, heads, 64, device=DEVICE, dtype=torch.bfloat16) for heads in (8, 2, 2))
+    o = st.flash_attn_varlen_func(q, k, v, cu, cu, max(lengths), max(lengths), causal=True)
+    worst = 0.0
+    for a, e in zip(cu.tolist(), cu.tolist()[1:]):
+        if a < e:
+            part = [t[a:e].transpose(0, 1)[None] for t in (q, k, v)]
+            worst = max(worst, error(o[a:e], reference(*part, bottom_right(e - a, e - a))[0].transpose(0, 1)))
+    record("flash_attn_varlen_func causal o", worst < 0.005, error=worst)
+
+
+def case_varlen_gradients():
+    lengths = [0, 1, 130, 257, 64]
+    cu = torch.tensor([0, *torch.tensor(lengths).cumsum(0)], dtype=torch.int32, device=DEVICE)
+    inputs = [torch.randn(sum(lengths), heads, 64, device=DEVICE, dtype=torch.bfloat16) for heads in (8, 2, 2)]
+    weight = torch.randn(sum(lengths), 8, 64, device=DEVICE)
+
+    def packed(q, k, v):
+        parts = [reference(*(t[a:e].transpose(0, 1)[None] for t in (q, k, v)), bottom_right(e - a, e - a))[0].transpose(0, 1)
+                 for a, e in zip(cu.tolist(), cu.tolist()[1:]) if a < e]
+        return torch.cat(parts)
+
+    exact = gradients(packed, [t.double() for t in inputs], weight.double())
+    ours = gradients(lambda q, k, v: st.flash_attn_varlen_func(q, k, v, cu, cu, 257, 257, causal=True), inputs, weight)
+    for name, x, y in zip(("o", "dq", "dk", "dv"), ours, exact):
+        record(f"flash_attn_varlen_func causal gradients {name}", error(x, y) < 0.006, error=error(x, y))
+
+
+def case_cache():
+    b, h, g, capacity, d = 4, 16, 4, 1000, 128
+    for rows, causal in ((1, False), (3, True), (1, True), (40, True)):
+        q, kc, vc = (t.transpose(1, 2).contiguous() for t in tensors(b, h, g, rows, capacity, d, seed=rows))
+        lengths = torch.tensor([0, 17, 512, capacity - rows], dtype=torch.int32, device=DEVICE)
+        new = [torch.randn(b, rows, g, d, device=DEVICE, dtype=torch.bfloat16) for _ in range(2)]
+        kw, vw = kc.clone(), vc.clone()
+        for s, length in enumerate(lengths.tolist()):
+            kw[s, length:length + rows], vw[s, length:length + rows] = new[0][s], new[1][s]
+        o = st.flash_attn_with_kvcache(q, kc, vc, *new, cache_seqlens=lengths, causal=causal)
+        worst = 0.0
+        for s, length in enumerate(lengths.tolist()):
+            end = length + rows
+            part = reference(q[s:s + 1].transpose(1, 2), kw[s:s + 1, :end].transpose(1, 2), vw[s:s + 1, :end].transpose(1, 2), bottom_right(rows, end) if causal else None)
+            worst = max(worst, error(o[s], part[0].transpose(0, 1)))
+        record(f"flash_attn_with_kvcache {rows} rows{' causal' if causal else ''}", worst < 0.005 and torch.equal(kc, kw) and torch.equal(vc, vw), error=worst)
+        pages = kc[:, :960].reshape(b * 15, 64, g, d), vc[:, :960].reshape(b * 15, 64, g, d)
+        table = torch.arange(b * 15, dtype=torch.int32, device=DEVICE).reshape(b, 15)
+        short = (lengths + rows).clamp(max=960)
+        paged = st.flash_attn_with_kvcache(q, *pages, cache_seqlens=short, block_table=table, causal=True)
+        dense = st.flash_attn_func(q[1:2], kc[1:2, :17 + rows], vc[1:2, :17 + rows], causal=True)
+        record(f"flash_attn_with_kvcache {rows} rows, pages", error(paged[1:2], dense) < 0.004, error=error(paged[1:2], dense))
+
+
+def case_compile():
+    inputs, weight = tensors(2, 8, 2, 300, 300, 64), torch.randn(2, 8, 300, 64, device=DEVICE)
+
+    def layer(q, k, v):
+        return st.attention(q * 1.5, k, v, is_causal=True).relu() + q
+
+    eager, compiled = gradients(layer, inputs, weight), gradients(torch.compile(layer, fullgraph=True), inputs, weight)
+    for name, x, y in zip(("o", "dq", "dk", "dv"), compiled, eager):
+        record(f"torch.compile fullgraph {name}", error(x, y) < 1e-3, difference=error(x, y))
+    dynamic = torch.compile(layer, fullgraph=True, dynamic=True)
+    for rows in (64, 65, 200):
+        q, k, v = tensors(1, 4, 4, rows, rows, 64, seed=rows)
+        record(f"torch.compile dynamic, {rows} positions", error(dynamic(q, k, v), layer(q, k, v)) < 1e-3)
+    from torch.utils.checkpoint import checkpoint
+
+    again = gradients(lambda *t: checkpoint(layer, *t, use_reentrant=False), inputs, weight)
+    record("activation checkpointing", all(torch.equal(x, y) for x, y in zip(again, eager)))
+
+
+def case_opcheck():
+    q, k, v = (t.transpose(1, 2).detach().requires_grad_() for t in tensors(1, 4, 2, 65, 70, 64))
+    arguments = (q, k, v, [], "q,k,v", [0.2], "scale", 'import "flash_fwd.tile";\nop attention extends flash_fwd<causal = true> {}\n', "attention")
+    for test in ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static", "test_aot_dispatch_dynamic"):
+        outcome = torch.library.opcheck(torch.ops.selvedge.attention.default, arguments, test_utils=test, raise_exception=False)
+        record(f"opcheck {test}", outcome[test] == "SUCCESS", outcome=str(outcome[test])[:200])
+
+
+def case_graph():
+    q, k, v = tensors(2, 8, 2, 512, 512, 128)
+    weight, leaves = torch.randn(2, 8, 512, 128, device=DEVICE).to(q.dtype), [t.clone().requires_grad_() for t in (q, k, v)]
+
+    def step():
+        out = st.attention(*leaves, is_causal=True)
+        return [out, *torch.autograd.grad(out, leaves, weight)]
+
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        step()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = step()
+    for turn in range(3):
+        with torch.no_grad():
+            for leaf in leaves:
+                leaf.copy_(torch.randn_like(leaf))
+        graph.replay()
+        record(f"CUDA graph of forward and backward, replay {turn}", all(torch.equal(x, y) for x, y in zip(captured, step())))
+
+
+def models():
+    from transformers import AutoModelForCausalLM, Gemma2Config, LlamaConfig, MistralConfig
+
+    common = {"vocab_size": 4096, "hidden_size": 1024, "intermediate_size": 2048, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 4,
+              "max_position_embeddings": 4096}
+    for name, config in (("Llama", LlamaConfig(**common, head_dim=64)), ("Mistral, window 128", MistralConfig(**common, head_dim=64, sliding_window=128)),
+                         ("Gemma 2", Gemma2Config(**common, head_dim=128, sliding_window=128, query_pre_attn_scalar=128))):
+        for kind in ("pad_token_id", "eos_token_id", "bos_token_id"):
+            setattr(config, kind, None)
+        torch.manual_seed(0)
+        yield name, AutoModelForCausalLM.from_config(config, attn_implementation="eager").to(DEVICE, torch.bfloat16).eval()
+
+
+def case_models():
+    st.register_transformers()
+    for name, model in models():
+        torch.manual_seed(1)
+        ids = torch.randint(0, 4096, (2, 700), device=DEVICE)
+        padding = torch.ones_like(ids)
+        padding[1, :300] = 0
+        results = {}
+        for kind in ("eager", "sdpa", "selvedge"):
+            if kind == "sdpa" and name.startswith("Gemma"):
+                continue  # its scores are capped, which SDPA does not do
+            model.set_attn_implementation(kind)
+            with torch.no_grad():
+                logits, padded = model(ids).logits.float(), model(ids, attention_mask=padding).logits[1, 300:].float()
+                tokens = model.generate(ids[:1, :200], max_new_tokens=32, do_sample=False)[:, 200:]
+            model.zero_grad()
+            model.train()
+            loss = model(ids, labels=ids).loss
+            loss.backward()
+            model.eval()
+            norm = torch.stack([p.grad.float().norm() for p in model.parameters() if p.grad is not None]).norm().item()
+            results[kind] = logits, padded, tokens, loss.item(), norm
+        exact, ours, beside = results["eager"], results["selvedge"], results.get("sdpa", results["eager"])
+        for index, what in ((0, "logits"), (1, "logits of a padded sequence")):
+            own = error(beside[index], exact[index])
+            record(f"{name}: {what} against eager", error(ours[index], exact[index]) <= max(2 * own, 0.02), difference=error(ours[index], exact[index]), sdpa=own)
+        same = (ours[2] == beside[2]).long().cumprod(1).sum().item()
+        record(f"{name}: 32 tokens of greedy generation", same >= 1, equal_to_sdpa=same)
+        record(f"{name}: a training step", abs(ours[3] - beside[3]) < 0.01 and abs(ours[4] / beside[4] - 1) < 0.02, loss=ours[3], loss_sdpa=beside[3],
+               gradient_norm=ours[4], gradient_norm_sdpa=beside[4])
+
+
+def case_package():
+    """The package itself: another stream, another type of tensor, the reference device beside the GPU."""
+    axpy = selvedge.jit("op axpy(x: f32[N], a: f32 = 2) -> (y: f32[N] out_init(0)) { kernel main(i in N by BN) { y[i] = a * x[i]; } }")
+    x = torch.arange(1000.0, device=DEVICE)
+    record("package: a launch", torch.equal(axpy(x, a=3), 3 * x))
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    y = axpy(x[::2], stream=side)
+    side.synchronize()
+    record("package: strides, a stream", torch.equal(y, 2 * x[::2]))
+    record("package: host memory", torch.equal(axpy(x.cpu()), 2 * x.cpu()))
+    artefact = selvedge.load(selvedge.compile("softmax.tile", "softmax", arch="sm_80"))
+    t = torch.randn(7, 100, device=DEVICE, dtype=torch.bfloat16)
+    out = artefact(t)
+    out = out[0] if isinstance(out, tuple) else out
+    record("package: an artefact", error(out, torch.softmax(t.double(), -1)) < 0.004)
+    for what, action in (("devices", lambda: axpy(x, y=torch.empty(1000))), ("type", lambda: axpy(x.double())), ("capture", None)):
+        if action:
+            try:
+                action()
+                record(f"package: {what} refused", False)
+            except selvedge.BadInput as refused:
+                record(f"package: {what} refused", True, message=str(refused)[:90])
+    q, k, v = (t.transpose(1, 2) for t in tensors(8, 32, 8, 1, 512, 128))
+    kernel = selvedge.jit("flash_decode.tile", T="bf16", D=128)
+    kernel(q, k, v)
+    torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(500):
+        kernel(q, k, v)
+    passed = time.perf_counter() - start
+    torch.cuda.synchronize()
+    record("package: microseconds of the CPU per call", passed / 500 < 2e-3, microseconds=passed / 500 * 1e6)
+
+
+CASES = {name[5:]: function for name, function in list(globals().items()) if name.startswith("case_")}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", help=f"of {', '.join(CASES)}")
+    parser.add_argument("--out", help="the table as JSON")
+    options = parser.parse_args()
+    print("selvedge", selvedge.version(), "torch", torch.__version__, torch.cuda.get_device_name(), flush=True)
+    for name in options.only.split(",") if options.only else CASES:
+        start = time.perf_counter()
+        try:
+            CASES[name]()
+        except Exception as failure:  # a client that raises is a failed case, and hides no other
+            traceback.print_exc()
+            record(f"{name} raised", False, message=str(failure)[:300])
+        print(f"     {name}: {time.perf_counter() - start:.0f} s", flush=True)
+    if options.out:
+        with open(options.out, "w", encoding="utf-8") as file:
+            json.dump(ROWS, file, indent=1)
+    failed = sum(not row["pass"] for row in ROWS)
+    print(f"{len(ROWS) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
