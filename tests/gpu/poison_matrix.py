@@ -101,7 +101,7 @@ DECODE_SHAPES = [
     "--shape B=2,M=3,G=1,R=7,N=300,S=128 --fill kv_len=299,1",
     "--shape B=1,M=1,G=1,R=1,N=1,S=2 --omit kv_len",
     "--shape B=2,M=1,G=2,R=2,N=0,S=3",
-    "--shape B=70,M=2,G=3,R=8,N=1500,S=5 --fill kv_len=1500,64,0,777 --repeat 2",
+    "--shape B=30,M=1,G=3,R=8,N=600,S=5 --fill kv_len=600,64,0,377 --repeat 2",
     "--shape B=2,M=1,G=8,R=4,N=5000 --fill kv_len=4999,2600 --repeat 3",
     "--shape B=2,M=1,G=1,R=16,N=333,S=3 --fill kv_len=333,65 --layout padded",
     "--shape B=2,M=2,G=2,R=3,N=333,S=3 --fill kv_len=333,65 --layout unaligned",
