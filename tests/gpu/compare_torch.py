@@ -59,6 +59,11 @@ def torch_attention(q, k, v, causal):
     return out.transpose(1, 2)
 
 
+def rows_with_keys(lse):
+    """Whether rows of [B, M, H, D] have keys: PyTorch gives NaN in those that have none."""
+    return torch.isfinite(lse).transpose(1, 2)[..., None]
+
+
 def rel(x, ref):
     """Relative error in the Frobenius norm; infinite where finiteness differs."""
     x, ref = x.double(), ref.double()
@@ -73,12 +78,14 @@ class Runner:
         self.options = options
         self.rows = []
 
-    def run(self, template, arch, sets, inputs):
+    def run(self, template, arch, sets, inputs, op=None):
         with tempfile.TemporaryDirectory() as folder:
             source, target = os.path.join(folder, "in.safetensors"), os.path.join(folder, "out.safetensors")
             save_file({name: t.contiguous().cpu() for name, t in inputs.items()}, source)
             command = [self.options.selvedge, "run", os.path.join(self.options.templates, template), "--arch", arch, "-i", source, "-o", target,
                        "--device", "gpu", "--poison", "nan"]
+            if op:
+                command += ["--op", op]
             for name, value in sets.items():
                 command += ["--set", f"{name}={value}"]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -108,8 +115,7 @@ def flash(runner, arch, dtype, name, d, shape):
     ref, lse = attention(q, k, v, causal, torch.float64)
     own = torch_attention(q, k, v, causal)
     case = f"flash_fwd {arch} {name} D={d} B={b} H={h}/{g} M={m} N={n} causal={causal}"
-    has_keys = torch.isfinite(lse).transpose(1, 2)[..., None]  # PyTorch gives NaN in rows without keys
-    runner.record(case + " o", rel(out["o"], ref), rel(torch.where(has_keys, own, 0), ref))
+    runner.record(case + " o", rel(out["o"], ref), rel(torch.where(rows_with_keys(lse), own, 0), ref))
     runner.record(case + " lse", rel(out["lse"], lse), 5e-7)
 
 
@@ -135,6 +141,96 @@ def flash_bwd(runner, arch, dtype, name, d, shape):
     for grad in ref:
         case = f"flash_bwd {arch} {name} D={d} B={b} H={h}/{g} M={m} N={n} causal={causal} {grad}"
         runner.record(case, rel(out[grad], ref[grad]), rel(own[grad], ref[grad]))
+
+
+def decode(runner, arch, dtype, name, d):
+    """Lengths of their own, keys in parts as the launch chooses; PyTorch gets each sequence cut to its length."""
+    for b, h, g, m, n in ((3, 32, 8, 1, 3000), (2, 16, 1, 3, 777), (40, 8, 8, 1, 200)):
+        generator = torch.Generator("cuda").manual_seed(n)
+        make = lambda *s: torch.randn(*s, device="cuda", generator=generator).to(dtype)
+        q, k, v = make(b, m, h, d), make(b, n, g, d), make(b, n, g, d)
+        lengths = torch.tensor([(n - 37 * i) % (n + 1) for i in range(b)], dtype=torch.int32)
+        out = runner.run("flash_decode.tile", arch, {"T": name, "D": d}, {"q": q, "k": k, "v": v, "kv_len": lengths})
+        parts = [(q[i:i + 1], k[i:i + 1, :length], v[i:i + 1, :length]) for i, length in enumerate(lengths.tolist())]
+        refs = [attention(*part, True, torch.float64) for part in parts]
+        ref, lse = (torch.cat(tensors) for tensors in zip(*refs))
+        own = torch.cat([torch_attention(*part, True) if part[1].shape[1] else torch.zeros_like(part[0]) for part in parts])
+        case = f"flash_decode {arch} {name} D={d} B={b} H={h}/{g} M={m} N={n}"
+        runner.record(case + " o", rel(out["o"], ref), rel(torch.where(rows_with_keys(lse), own, 0), ref))
+        runner.record(case + " lse", rel(out["lse"], lse), 5e-7)
+
+
+def append_kv(runner, arch, dtype, name):
+    b, g, a, n, d = 5, 4, 33, 300, 128
+    make = lambda *s: torch.randn(*s, device="cuda").to(dtype)
+    inputs = {"kn": make(b, a, g, d), "vn": make(b, a, g, d), "kc": make(b, n, g, d), "vc": make(b, n, g, d)}
+    lengths = torch.tensor([0, n - a, 64, 17, 100], dtype=torch.int32)
+    out = runner.run("append_kv.tile", arch, {"T": name}, {**inputs, "len": lengths})
+    for cache, new in (("kc", "kn"), ("vc", "vn")):
+        ref = inputs[cache].clone()
+        for i, length in enumerate(lengths.tolist()):
+            ref[i, length:length + a] = inputs[new][i]
+        runner.record(f"append_kv {arch} {name} {cache}", rel(out[cache], ref), 0)
+
+
+def merge(runner, arch):
+    """Halves of the keys, some of them empty, against all keys at once; an empty part leaves the other's bits alone."""
+    b, m, h, dv = 3, 130, 4, 128
+    o, o2 = (torch.randn(b, m, h, dv, device="cuda") for _ in range(2))
+    l, l2 = (torch.randn(b, h, m, device="cuda") * 3 for _ in range(2))
+    l[:, :, ::5], l2[:, :, ::3] = -math.inf, -math.inf
+    out = runner.run("merge.tile", arch, {}, {"o": o, "l": l, "o2": o2, "l2": l2})
+
+    def combine(kind):
+        parts = torch.stack([l, l2]).to(kind)
+        total = torch.logsumexp(parts, 0)
+        weights = torch.where(torch.isinf(total), 0, torch.exp(parts - total))
+        weights = weights.transpose(2, 3)[..., None]
+        return weights[0] * o.to(kind) + weights[1] * o2.to(kind), total
+
+    (ref, total), (own, _) = combine(torch.float64), combine(torch.float32)
+    runner.record(f"merge {arch} o", rel(out["o"], ref), rel(own, ref))
+    runner.record(f"merge {arch} l", rel(out["l"], total), 5e-7)
+    alone = (torch.isinf(l2) & ~torch.isinf(l))
+    rows = alone.transpose(1, 2)[..., None].expand_as(o)
+    same = torch.equal(out["o"][rows], o[rows]) and torch.equal(out["l"][alone], l[alone])
+    runner.record(f"merge {arch} empty parts change no bit", 0 if same else math.inf, 0)
+
+
+def variants(runner, arch, dtype, name):
+    """Each variant as a bias that PyTorch adds in fp64, and in its own type."""
+    b, h, g, n, d = 2, 8, 2, 500, 128
+    make = lambda *s: torch.randn(*s, device="cuda").to(dtype)
+    q, k, v = make(b, n, h, d), make(b, n, g, d), make(b, n, g, d)
+    i, j = torch.arange(n, device="cuda")[:, None], torch.arange(n, device="cuda")[None, :]
+    none = torch.zeros(b, h, n, n, device="cuda")
+    hidden = lambda keep: none.masked_fill(~keep, -math.inf)
+    slopes = 2.0 ** -torch.arange(1, h + 1, device="cuda").float()
+    doc = (torch.arange(n, device="cuda") // 130).int().expand(b, n)
+    prefix = torch.tensor([70, 0], device="cuda", dtype=torch.int32)
+    mask = torch.rand(b, h, n, n, device="cuda") > 0.3
+    bias = torch.randn(b, h, n, n, device="cuda")
+    cases = {
+        "window": ({"W": 100}, {}, hidden((j <= i) & (j > i - 100))),
+        "alibi": ({}, {"slopes": slopes}, hidden(j <= i) - slopes[:, None, None] * (i - j)),
+        "documents": ({}, {"doc_q": doc, "doc_k": doc}, hidden((j <= i) & (doc[:, None, :, None] == doc[:, None, None, :]))),
+        "prefix_lm": ({}, {"prefix": prefix}, hidden((j <= i) | (j < prefix[:, None, None, None]))),
+        "masked": ({}, {"mask": mask}, hidden(mask)),
+        "biased": ({}, {"bias": bias}, bias),
+        "chunked": ({"C": 100}, {}, hidden((j <= i) & (j // 100 == i // 100))),
+    }
+
+    def forward(kind, weights, added):
+        """Scores in `kind`, weights and the second product in type `weights`."""
+        qs, ks, vs = (t.transpose(1, 2) for t in (q, k, v))
+        ks, vs = (t.repeat_interleave(h // g, dim=1) for t in (ks, vs))
+        s = qs.to(kind) @ ks.to(kind).transpose(-1, -2) / math.sqrt(d) + added.to(kind)
+        return (torch.softmax(s, -1).to(weights) @ vs.to(weights)).transpose(1, 2)
+
+    for op, (sets, inputs, added) in cases.items():
+        out = runner.run("flash_variants.tile", arch, {"T": name, "D": d, **sets}, {"q": q, "k": k, "v": v, **inputs}, op)
+        ref, own = forward(torch.float64, torch.float64, added), forward(torch.float32, dtype, added)
+        runner.record(f"{op} {arch} {name}", rel(out["o"], ref), rel(own, ref))
 
 
 def matmul(runner, arch):
@@ -165,8 +261,12 @@ def main():
     for arch in options.arch:
         runner.guarded(f"matmul {arch}", lambda: matmul(runner, arch))
         runner.guarded(f"softmax {arch}", lambda: softmax(runner, arch))
+        runner.guarded(f"merge {arch}", lambda: merge(runner, arch))
         for dtype, name in ((torch.bfloat16, "bf16"), (torch.float16, "f16")):
+            runner.guarded(f"append_kv {arch} {name}", lambda: append_kv(runner, arch, dtype, name))
+            runner.guarded(f"variants {arch} {name}", lambda: variants(runner, arch, dtype, name))
             for d in (64, 128):
+                runner.guarded(f"flash_decode {arch} {name} {d}", lambda: decode(runner, arch, dtype, name, d))
                 for shape in FLASH_SHAPES:
                     runner.guarded(f"flash_fwd {arch} {name} {d} {shape}", lambda: flash(runner, arch, dtype, name, d, shape))
                     runner.guarded(f"flash_bwd {arch} {name} {d} {shape}", lambda: flash_bwd(runner, arch, dtype, name, d, shape))
