@@ -390,7 +390,7 @@ Val Elaborator::callRel(const Expr &e) {
   tb->unify(at(e.loc), index, lo);
   Val result =
       Val::ofSsa(tb->create<arith::SubIOp>(at(e.loc), index, lo), v.preds);
-  result.nonNegative = true;
+  result.nonNegative = !v.range->isSegment;
   return result;
 }
 

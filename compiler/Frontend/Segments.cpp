@@ -200,6 +200,7 @@ bool Elaborator::bindSegments(const SegmentRange &segments, Block &block,
   makeTotal(range.loc, lo, hi);
   StringAttr axis = tb->addAxis(&range, name, range.block, 0);
   Val rows = rangeVal(range.loc, axis, start, lo, hi);
+  rows.range->isSegment = true;
   folds->add({name, axis, nullptr, start, {}});
   stores->enter(name, rows.ssa, {position});
   define(range.loc, name, rows, /*isMutable=*/false);

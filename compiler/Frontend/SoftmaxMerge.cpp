@@ -136,6 +136,8 @@ Val Elaborator::callSoftmaxWeight(const Expr &e) {
   Val vals[2];
   for (auto [val, arg] : llvm::zip(vals, e.args)) {
     val = eval(*arg);
+    if (val.isNumber())
+      val = toSsa(arg->loc, val, f32);
     if (val.isError())
       return val;
     if (!val.is(Val::Kind::Ssa) || elementOf(val) != f32) {

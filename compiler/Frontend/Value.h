@@ -45,6 +45,9 @@ struct RangeInfo {
   mlir::StringAttr axis;
   /// Lower bound; null for 0.
   mlir::Value lo;
+  /// Whether blocks begin where a table of segments says, so that what counts
+  /// from the lower bound is tested where it forms an index.
+  bool isSegment = false;
 };
 
 struct Variable;

@@ -78,16 +78,15 @@ class Runner:
         self.options = options
         self.rows = []
 
-    def run(self, template, arch, sets, inputs, op=None):
+    def run(self, template, arch, sets, inputs, op=None, shape=None):
         with tempfile.TemporaryDirectory() as folder:
             source, target = os.path.join(folder, "in.safetensors"), os.path.join(folder, "out.safetensors")
             save_file({name: t.contiguous().cpu() for name, t in inputs.items()}, source)
             command = [self.options.selvedge, "run", os.path.join(self.options.templates, template), "--arch", arch, "-i", source, "-o", target,
                        "--device", "gpu", "--poison", "nan"]
-            if op:
-                command += ["--op", op]
             for name, value in sets.items():
                 command += ["--set", f"{name}={value}"]
+            command += (["--op", op] if op else []) + (["--shape", shape] if shape else [])
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             if done.returncode:
                 raise RuntimeError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -233,6 +232,44 @@ def variants(runner, arch, dtype, name):
         runner.record(f"{op} {arch} {name}", rel(out["o"], ref), rel(own, ref))
 
 
+def flash_bwd_varlen(runner, arch, dtype, name, d, causal):
+    """Packed sequences of several lengths, LSE packed and padded, NaN wherever no sequence is; each sequence by itself is the reference."""
+    h, g, lengths = 8, 2, [(333, 333), (0, 17), (1, 500), (1024, 1500), (64, 64)]
+    ends = lambda which: [sum(pair[which] for pair in lengths[:b]) + 5 for b in range(len(lengths) + 1)]
+    cu_q, cu_k = ends(0), ends(1)
+    rows, keys = cu_q[-1] + 40, cu_k[-1] + 3
+    generator = torch.Generator("cuda").manual_seed(d)
+
+    def packed(total, heads, cu):
+        tensor = torch.full((total, heads, d), math.nan, device="cuda")
+        tensor[cu[0]:cu[-1]] = torch.randn(cu[-1] - cu[0], heads, d, device="cuda", generator=generator)
+        return tensor.to(dtype)
+
+    q, k, v, do = packed(rows, h, cu_q), packed(keys, g, cu_k), packed(keys, g, cu_k), packed(rows, h, cu_q)
+    o = torch.full((rows, h, d), math.nan, device="cuda", dtype=dtype)
+    lse = torch.full((h, rows), math.nan, device="cuda")
+    padded = torch.full((len(lengths), h, max(m for m, _ in lengths) + 7), math.nan, device="cuda")
+    ref = {n: torch.zeros_like(t, dtype=torch.float64) for n, t in (("dq", q), ("dk", k), ("dv", v))}
+    own = {n: torch.zeros_like(t) for n, t in (("dq", q), ("dk", k), ("dv", v))}
+    for b, (m, n) in enumerate(lengths):
+        i, j = slice(cu_q[b], cu_q[b + 1]), slice(cu_k[b], cu_k[b + 1])
+        if not m or not n:
+            continue
+        with torch.no_grad():
+            part, sums = attention(q[None, i], k[None, j], v[None, j], causal, torch.float64)
+        o[i], lse[:, i], padded[b, :, :m] = part[0].to(dtype), sums[0].float(), sums[0].float()
+        for found, forward, kind in ((ref, lambda *x: attention(*x, causal, torch.float64)[0], torch.float64), (own, lambda *x: torch_attention(*x, causal), dtype)):
+            inputs = [t[None].to(kind).requires_grad_() for t in (q[i], k[j], v[j])]
+            forward(*inputs).backward(do[None, i].to(kind))
+            for key, place, t in zip(("dq", "dk", "dv"), (i, j, j), inputs):
+                found[key][place] = t.grad[0]
+    tensors = {"q": q, "k": k, "v": v, "o": o, "dO": do, "cu_q": torch.tensor(cu_q, dtype=torch.int32), "cu_k": torch.tensor(cu_k, dtype=torch.int32)}
+    for op, sums in (("flash_bwd_varlen", lse), ("flash_bwd_varlen_padded", padded)):
+        out = runner.run("flash_bwd_varlen.tile", arch, {"T": name, "D": d, "causal": str(causal).lower()}, {**tensors, "lse": sums}, op, "G=2,R=4")
+        for key in ref:
+            runner.record(f"{op} {arch} {name} D={d} causal={causal} {key}", rel(out[key], ref[key]), rel(own[key], ref[key]))
+
+
 def matmul(runner, arch):
     size = 4095
     a, b = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(2))
@@ -267,6 +304,8 @@ def main():
             runner.guarded(f"variants {arch} {name}", lambda: variants(runner, arch, dtype, name))
             for d in (64, 128):
                 runner.guarded(f"flash_decode {arch} {name} {d}", lambda: decode(runner, arch, dtype, name, d))
+                for causal in (False, True):
+                    runner.guarded(f"flash_bwd_varlen {arch} {name} {d} {causal}", lambda: flash_bwd_varlen(runner, arch, dtype, name, d, causal))
                 for shape in FLASH_SHAPES:
                     runner.guarded(f"flash_fwd {arch} {name} {d} {shape}", lambda: flash(runner, arch, dtype, name, d, shape))
                     runner.guarded(f"flash_bwd {arch} {name} {d} {shape}", lambda: flash_bwd(runner, arch, dtype, name, d, shape))

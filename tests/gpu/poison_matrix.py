@@ -89,6 +89,10 @@ VARLEN_SHAPES = [
     "--shape B=4,G=20,R=1,Q=900,K=500 --fill cu_q=300,600,601,601,890 --fill cu_k=0,200,200,420,499",
     "--shape B=0,G=1,R=1,Q=9,K=7 --fill cu_q=2 --fill cu_k=1",
 ]
+# Their gradients, LSE packed and in rows of L per sequence, whose ends hold anything; 6 is more than any lse of such data.
+VARLEN_GRADIENTS = [f"{shape} --fill lse=6" for shape in VARLEN_SHAPES]
+PADDED_GRADIENTS = [shape.replace(" --fill", f",L={longest} --fill", 1) + " --fill lse=6" + plant
+                    for shape, longest, plant in zip(VARLEN_SHAPES, (80, 20, 300, 4), (" --plant lse=nan@2:77..79", " --plant lse=nan@2:19", "", ""))]
 # Lists that are empty, full, in any order, with blocks that there are not; garbage behind.
 SPARSE_SHAPES = [
     "--shape B=1,M=150,G=1,R=2,N=170,MQ=3,MK=3 --fill idx=0,2,5,1,4,-1,2147483647,3,7,9,0,1 --fill cnt=3,2,0,1,3",
@@ -246,6 +250,8 @@ def make_groups(archs, quick):
         for (d, dv), causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], ["false", "true"]):
             sets = {"D": d, "DV": dv, "causal": causal}
             groups.append(Group("flash_varlen", arch, sets, VARLEN_SHAPES))
+            groups.append(Group("flash_bwd_varlen", arch, sets, VARLEN_GRADIENTS))
+            groups.append(Group("flash_bwd_varlen", arch, sets, PADDED_GRADIENTS, "flash_bwd_varlen_padded"))
             for block in (64, 128):
                 groups.append(Group("flash_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_SHAPES))
         for d, dv in [(64, 64)] if quick else [(64, 64), (128, 128), (256, 256), (59, 59), (40, 72)]:

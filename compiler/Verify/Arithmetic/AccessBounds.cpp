@@ -50,6 +50,8 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
           << d << " of tensor '" << name << "' to be provably " << bound
           << " wherever the access is present; that bound is missing";
       diag.attachNote(index.getLoc()) << "the index is computed here";
+      if (access.describe)
+        access.describe(diag);
       return diag;
     };
     if (!values.isNonNegativeByCases(p, conditions))

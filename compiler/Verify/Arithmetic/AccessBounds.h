@@ -5,6 +5,7 @@
 
 #include "compiler/Verify/Arithmetic/IndexValues.h"
 
+#include <functional>
 #include <map>
 
 namespace selvedge::verify {
@@ -19,6 +20,8 @@ struct TensorAccess {
   tile::TensorArgAttr tensor;
   mlir::Value handle;
   mlir::ValueRange indices, presence;
+  /// Adds to an error what else there is to say of the tensor.
+  std::function<void(mlir::InFlightDiagnostic &)> describe = nullptr;
 };
 
 /// Checks the accesses of one kernel against the signature of its op.

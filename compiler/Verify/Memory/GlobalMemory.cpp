@@ -71,6 +71,9 @@ void GlobalMemory::startLaunch(Operation *kernel) {
                      isInit(store.getValue(), it->second.arg.getInit());
       if (it != tensors.end())
         stored.push_back(&it->second);
+      if (it != tensors.end() &&
+          !llvm::is_contained(it->second.writers, kernel))
+        it->second.writers.push_back(kernel);
     }
     initialises &= !isa<sm::TmaStoreOp, sm::BulkReduceOp>(op);
   });
@@ -375,11 +378,16 @@ LogicalResult GlobalMemory::read(Operation *op, const Contents &contents,
                                  int64_t element) {
   if (contents.isUnknown || contents.written[element] != Never)
     return success();
-  return refuse(op->emitOpError("expects launches before this one "
-                                "to write what it reads or adds to, found "
-                                "none that "
-                                "writes ")
-                << nameOf(contents, element));
+  InFlightDiagnostic diag =
+      op->emitOpError("expects launches before this one to write what it reads "
+                      "or adds to, found none that writes ")
+      << nameOf(contents, element);
+  for (Operation *writer : contents.writers)
+    if (auto kernel = op->getParentOfType<sm::KernelOp>(); kernel != writer)
+      diag.attachNote(writer->getLoc())
+          << "kernel '" << kernel.getSymName() << "' reads what kernel '"
+          << cast<sm::KernelOp>(writer).getSymName() << "' writes in part";
+  return refuse(diag);
 }
 
 LogicalResult GlobalMemory::finish(Operation *plan) const {

@@ -102,6 +102,8 @@ private:
     bool isUnknown = false;
     /// Whether a launch has initialised it.
     bool isInitialised = false;
+    /// Kernels launched so far that store elements of it.
+    llvm::SmallVector<mlir::Operation *, 2> writers = {};
   };
 
   enum class Access { Load, Store, Add };

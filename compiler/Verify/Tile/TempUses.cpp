@@ -7,6 +7,28 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::tile;
 
+void noteTempReaders(InFlightDiagnostic &diag, ProgramOp program,
+                     TensorArgAttr temp) {
+  program.walk([&](LoadOp load) {
+    auto kernel = load->getParentOfType<KernelOp>();
+    if (kernel.getTensorArgOf(load.getTensor()) == temp)
+      diag.attachNote(load.getLoc())
+          << "kernel '" << kernel.getSymName() << "' reads the temp";
+  });
+}
+
+void noteTempWriters(InFlightDiagnostic &diag, LoadOp load) {
+  auto reader = load->getParentOfType<KernelOp>();
+  TensorArgAttr temp = reader.getTensorArgOf(load.getTensor());
+  reader.getProgram().walk([&](StoreOp store) {
+    auto kernel = store->getParentOfType<KernelOp>();
+    if (kernel.getTensorArgOf(store.getTensor()) == temp)
+      diag.attachNote(store.getLoc())
+          << "kernel '" << reader.getSymName() << "' reads what kernel '"
+          << kernel.getSymName() << "' writes";
+  });
+}
+
 LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
                             ArrayRef<StoreOp> covering) {
   bool isDefined = false;
@@ -29,10 +51,16 @@ LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
       diag.attachNote(store.getLoc()) << "it is stored here";
       return diag;
     }
-    if (load && !isDefined)
-      return load.emitOpError("expects a kernel before this one to write every "
-                              "element of temp '")
-             << temp.getName().getValue() << "'";
+    if (load && !isDefined) {
+      InFlightDiagnostic diag =
+          load.emitOpError("of kernel '")
+          << kernel.getSymName()
+          << "' expects a kernel before this one to write every element of "
+             "temp '"
+          << temp.getName().getValue() << "'";
+      noteTempWriters(diag, load);
+      return diag;
+    }
     isDefined |= llvm::any_of(covering, [&](StoreOp all) {
       return all->getParentOfType<KernelOp>() == kernel;
     });

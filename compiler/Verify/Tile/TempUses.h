@@ -15,6 +15,12 @@ mlir::LogicalResult checkTempUses(tile::ProgramOp program,
                                   tile::TensorArgAttr temp,
                                   llvm::ArrayRef<tile::StoreOp> covering);
 
+/// Says in an error about `temp` which kernels read it.
+void noteTempReaders(mlir::InFlightDiagnostic &diag, tile::ProgramOp program,
+                     tile::TensorArgAttr temp);
+/// Says in an error about a load of a temp which kernels write it.
+void noteTempWriters(mlir::InFlightDiagnostic &diag, tile::LoadOp load);
+
 } // namespace selvedge::verify
 
 #endif // SELVEDGE_COMPILER_VERIFY_TILE_TEMPUSES_H

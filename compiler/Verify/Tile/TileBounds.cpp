@@ -3,6 +3,7 @@
 #include "compiler/Verify/Arithmetic/AccessBounds.h"
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/TempUses.h"
 
 namespace selvedge::verify {
 
@@ -33,10 +34,17 @@ struct VerifyTileBoundsPass : impl::VerifyTileBoundsBase<VerifyTileBoundsPass> {
 
   static LogicalResult check(AccessBounds &bounds, KernelOp kernel,
                              Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      return bounds.check({op, kernel.getTensorArgOf(load.getTensor()),
-                           load.getTensor(), load.getIndices(),
-                           load.getTested()});
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      TensorArgAttr tensor = kernel.getTensorArgOf(load.getTensor());
+      SmallVector<Value> tested(load.getTested());
+      TensorAccess access{op, tensor, load.getTensor(), load.getIndices(),
+                          tested};
+      if (tensor.getRole() == Role::Temp)
+        access.describe = [load](InFlightDiagnostic &diag) {
+          noteTempWriters(diag, load);
+        };
+      return bounds.check(access);
+    }
     if (auto store = dyn_cast<StoreOp>(op))
       return bounds.check({op, kernel.getTensorArgOf(store.getTensor()),
                            store.getTensor(), store.getIndices(),

@@ -70,7 +70,15 @@ struct VerifyTileCoveragePass
                          : "found none that provably "
                            "does");
     for (auto &[store, gap] : gaps)
-      diag.attachNote(store.getLoc()) << "this store " << gap;
+      diag.attachNote(store.getLoc())
+          << "this store "
+          << (isTemp
+                  ? "of kernel '" +
+                        store->getParentOfType<KernelOp>().getSymName() + "' "
+                  : "")
+          << gap;
+    if (isTemp)
+      noteTempReaders(diag, program, tensor);
     return diag;
   }
 
