@@ -52,11 +52,28 @@ def run(program, dims, arrays, kept=None, scalars=None, block=None):
     return {t.name: outputs[t.name] for t in program.tensors if t.is_output and not t.temp}
 
 
-def bind_axis(name, low, high, scope, iteration=False):
-    """An index tile for low..high, which may differ between iterations."""
+def present_bounds(low, high):
+    """The bounds of a range, which is empty where one of them is absent."""
+    preds = low.preds + high.preds
+    axes = union(low.axes, high.axes, *(p.axes for p in preds))
+    present = np.asarray(True)
+    for p in preds:
+        if p.unsure is not None and np.any(p.unsure):
+            raise Ambiguous("bounds that may be absent or not")
+        present = present & spread(p.mask, p.axes, axes)
+    return tuple(Val("i32", axes, np.where(present, spread(v.data, v.axes, axes), 0), known=v.known) for v in (low, high))
+
+
+def hull(low, high):
+    """The least range that has all those of low..high."""
     lo, hi = np.maximum(np.asarray(low.data), 0), np.asarray(high.data)
     first = int(lo.min()) if lo.size else 0
-    last = max(int(hi.max()), first) if hi.size else first
+    return first, max(int(hi.max()), first) if hi.size else first
+
+
+def bind_axis(name, low, high, scope, iteration=False):
+    """An index tile for low..high, which may differ between iterations."""
+    first, last = hull(low, high)
     set_axis(name, first, last, low, high, scope)
     if iteration:
         scope.iterations.add(name)
@@ -70,7 +87,7 @@ def set_axis(name, first, last, low, high, scope):
     mask = (j >= np.maximum(spread(low.data, low.axes, axes), 0)) & (j < spread(high.data, high.axes, axes))
     scope.ends[name] = Pred(axes, np.broadcast_to(mask, tuple(scope.sizes[a] for a in axes)), name)
     scope.starts[name] = Val("i32", low.axes, np.maximum(low.data, 0))
-    scope.frames[-1][name] = Val("i32", (name,), index, preds=(scope.ends[name],) + low.preds + high.preds)
+    scope.frames[-1][name] = Val("i32", (name,), index, preds=(scope.ends[name],))
 
 
 def bind_kernel_range(r, scope):
@@ -123,9 +140,8 @@ def loop(stmt, scope):
         for i in count or (0,):
             body(stmt, scope, {r.name: Val("i32", (), np.asarray(i))}, skip=not count)
         return
-    lo, hi = np.maximum(np.asarray(low.data), 0), np.asarray(high.data)
-    first = int(lo.min()) if lo.size else 0
-    last = max(int(hi.max()), first) if hi.size else first
+    low, high = present_bounds(low, high)
+    first, last = hull(low, high)
     step = scope.block or max(1, last - first)
     outer = {k: (scope.sizes.get(r.name), scope.ends.get(r.name), scope.starts.get(r.name)) for k in (r.name,)}
     for start in range(first, last, step) or (first,):

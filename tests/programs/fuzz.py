@@ -24,7 +24,7 @@ from specialise import plain
 
 def one(seed, tool, options):
     """What is recorded about the program of a seed."""
-    start = time.time()
+    start, spent = time.time(), time.process_time()
     program, cases = find(seed)
     record = {"seed": seed, "lines": printer.show_program(program).count("\n")}
     try:
@@ -32,7 +32,7 @@ def one(seed, tool, options):
     except execute.Ambiguous as why:
         record["skipped"] = str(why)
         return record
-    record["evaluate_ms"] = round(1000 * (time.time() - start))
+    record["evaluate_ms"] = round(1000 * (time.process_time() - spent))
     steps = judge.steps_for(cases, seed, options.only)
     failures, replies = judge.examine(program, None, tool, steps, prepared)
     if seed % 8 == 0 and negative.depends_on_blocks(plain(program), cases[1]):
@@ -46,7 +46,7 @@ def one(seed, tool, options):
     times = record["times"] = collections.Counter()
     for reply in replies:
         step = steps[reply["step"]]
-        times[step.get("form") or step["do"]] += round(reply["ms"])
+        times[step.get("form") or step["do"]] += round(reply.get("cpu", 0))
     bounds = [r.get("unbounded", 0) for r in replies if steps[r["step"]]["do"] == "ref" and not cases[steps[r["step"]]["case"]].special]
     record["unbounded"] = round(sum(bounds) / max(1, len(bounds)), 4)
     record["ratio"] = round(max([r.get("ratio", 0) for r in replies] + [0]), 4)
@@ -159,7 +159,7 @@ class Tally:
         if self.milliseconds:
             ms = sorted(self.milliseconds)
             lines += ["per program: mean %.0f ms, median %.0f, longest %.0f" % (sum(ms) / len(ms), ms[len(ms) // 2], ms[-1])]
-            lines += ["time: " + ", ".join("%s %.0f ms" % (k, v / self.programs) for k, v in self.times.most_common())]
+            lines += ["CPU: " + ", ".join("%s %.0f ms" % (k, v / self.programs) for k, v in self.times.most_common())]
         lines += ["elements that ref has no bound for: %.1f %%; largest error of a form over its bound: %.2f" % (
             100 * self.unbounded / max(1, self.programs), self.ratio)]
         lines += ["", "programs  targets         kind (smallest seed's program first)"]

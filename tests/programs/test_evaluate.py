@@ -206,6 +206,17 @@ class Evaluator(unittest.TestCase):
                         store(load("y", "b"), name("v"))))])
         self.assertEqual(run(p, {"B": 3}, {"lo": np.array([3, 0, -4])})["y"].data.tolist(), [1, 10, 10])
 
+    def test_ranges_with_an_absent_bound_are_empty(self):
+        bound = lambda at: E("load", "cu", (at,))
+        p = op([tensor("cu", "i32", "B"), tensor("y", "i32", "B", init=7.0)],
+               [Kernel("main", (Range("b", name("B")),),
+                       (Stmt("var", "v", integer(0)),
+                        Stmt("for", range=Range("j", bound(name("b")), bound(binary("-", name("b"), integer(1))), "BN"),
+                             body=(Stmt("add", "v", E("reduce", "sum", (name("j"),), ("j",))),)),
+                        store(load("y", "b"), name("v"))))])
+        for block in (None, 1):
+            self.assertEqual(run(p, {"B": 3}, {"cu": np.array([2, 4, 3])}, block=block)["y"].data.tolist(), [0, 2 + 3, 0])
+
     def test_loops_over_scalars(self):
         body = (Stmt("var", "t", E("zeros", "f32", axes=("i",))),
                 Stmt("for", range=Range("h", name("N")), body=(

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <iostream>
 #include <poll.h>
@@ -24,15 +25,17 @@ using namespace selvedge::fuzz;
 using Clock = std::chrono::steady_clock;
 
 double processorSeconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1;
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 void limitStep(const Request &request) {
   rlimit limit{};
   ::getrlimit(RLIMIT_CPU, &limit);
-  limit.rlim_cur = static_cast<rlim_t>(processorSeconds()) + request.cpuSeconds;
+  limit.rlim_cur =
+      static_cast<rlim_t>(processorSeconds()) + 1 + request.cpuSeconds;
   ::setrlimit(RLIMIT_CPU, &limit);
 }
 
@@ -68,6 +71,7 @@ Reply runStep(Runner &runner, const Step &step, const Successes &succeeded) {
   for (size_t i = first; i < request.steps.size(); ++i) {
     limitStep(request);
     auto start = Clock::now();
+    double spent = processorSeconds();
     Reply reply;
     try {
       reply = runStep(runner, request.steps[i], succeeded);
@@ -78,6 +82,7 @@ Reply runStep(Runner &runner, const Step &step, const Successes &succeeded) {
     }
     reply.milliseconds =
         std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    reply.processorMilliseconds = 1000 * (processorSeconds() - spent);
     writeLine(out, printReply(i, reply));
   }
   ::_exit(0);

@@ -83,7 +83,8 @@ std::string printReply(size_t index, const Reply &reply) {
   Json json = {{"step", index},
                {"status", reply.status},
                {"message", reply.message},
-               {"ms", reply.milliseconds}};
+               {"ms", reply.milliseconds},
+               {"cpu", reply.processorMilliseconds}};
   if (!reply.outputs.empty())
     json["outputs"] = reply.outputs;
   if (reply.ratio > 0)

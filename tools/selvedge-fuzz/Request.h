@@ -65,6 +65,8 @@ struct Reply {
   std::string status = "ok";
   std::string message;
   double milliseconds = 0;
+  /// Of all threads.
+  double processorMilliseconds = 0;
   /// Of "ref": name and shape of outputs.
   std::vector<std::pair<std::string, std::vector<int64_t>>> outputs;
   /// Largest error over its bound, of "form".
