@@ -72,7 +72,8 @@ def against(data, title, name, peers, note):
     for family in families:
         for x in family.cells:
             rates = [report.number(family.rate(x, peer)) for peer in peers]
-            rows.append([f"{family.name} {x}", report.number(family.rate(x, report.OURS)), *rates, f"{family.ratio(x):.2f}"])
+            ratio = family.ratio(x)
+            rows.append([f"{family.name} {x}", report.number(family.rate(x, report.OURS)), *rates, f"{ratio:.2f}" if ratio else ""])
     return f"## {title}\n\n{note}\n\n" + table(["cell", "ours", *peers, "ratio"], rows)
 
 
@@ -98,7 +99,7 @@ def accuracy(data):
 
 
 def poison(data):
-    cases = data.rows("poison-matrix-h200.csv")
+    cases = data.rows("poison-matrix-h200.csv") + data.rows("poison-matrix-templates-h200.csv")
     if not cases:
         return ""
     counts = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
@@ -108,9 +109,21 @@ def poison(data):
         count[0] += row["result"] == "pass"
         count[1] += 1
     note = ("Cases whose poisoned runs equal the clean run bit for bit, lie within the bounds of `ref`, and change no canary. Everything outside the valid data is poisoned, with each kind of poison: gaps, outputs, workspaces, "
-            "shared memory and registers (`tests/gpu/poison_matrix.py`).")
+            "shared memory and registers (`tests/gpu/poison_matrix.py`). A case that failed when this was recorded is told in [experiments](dev/experiments.md#poison).")
     rows = [[op] + [f"{of[arch][0]} of {of[arch][1]}" for arch in archs] for op, of in sorted(counts.items())]
     return f"## Poison\n\n{note}\n\n" + table(["op", *archs], rows)
+
+
+def training(data):
+    rows = data.rows("training-h200.csv")
+    if not rows:
+        return ""
+    names = [name for name in rows[0] if name != "step"]
+    last = rows[-20:]
+    means = [f"{sum(float(row[name]) for row in last) / len(last):.4f}" for name in names]
+    note = (f"Loss of a small transformer, mean of the last {len(last)} of {len(rows)} steps from the same weights on the same batches: with `flash_fwd` and `flash_bwd` (`selvedge`), with PyTorch's attention in bf16 (`sdpa`), in fp32 "
+            "(`tools/bench/train.py`).")
+    return f"## Training\n\n{note}\n\n" + table(names, [means]) + "\n![loss over steps](data/plots/training.svg)\n"
 
 
 def safety(data):
@@ -140,7 +153,9 @@ SECTIONS = [
     lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU, beside FlashAttention-2, which is made of the same instructions."),
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["cudnn", "fa2"], "TFLOP/s of `flash_bwd`: side kernels included, deterministic, no atomics."),
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
+    lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "flex"], "TFLOP/s, decode in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
     matrices,
+    training,
     accuracy,
     poison,
     safety,
