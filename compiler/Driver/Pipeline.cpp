@@ -136,6 +136,10 @@ private:
   void addAsync(OpPassManager &pm, const ChosenPlans &plans) {
     if (targetInfo(arch)->hasWarpgroups)
       addRoles(pm, plans);
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmLongTilesFirst());
+    schedule::SmLazySoftmaxOptions lazy;
+    llvm::append_range(lazy.without, plans.withoutLazySoftmax);
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmLazySoftmax(lazy));
     pm.addNestedPass<sm::KernelOp>(schedule::createSmSingleSteps());
     schedule::SmAsyncCopiesOptions options;
     if (plans.choice.stages)

@@ -33,6 +33,8 @@ struct ChosenPlans {
   std::string origin;
   /// By name in a PlanChoice, kernels that are kept from roles.
   std::vector<std::string> withoutRoles;
+  /// The same, kernels whose softmax takes each step's maximum.
+  std::vector<std::string> withoutLazySoftmax;
   /// Whether a kernel that is planned for roles must have them.
   bool isStrict = false;
 };

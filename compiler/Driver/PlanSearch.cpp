@@ -20,6 +20,9 @@ static constexpr int64_t spillLimit = 32;
 /// costs more than a smaller spill (3 to 10 % where 8 to 60 bytes were
 /// spilled).
 static constexpr int64_t warpgroupSpillLimit = 256;
+/// Warps that copy and multiply spill around loops what few steps need; plans
+/// of half the rows or columns read half as much again from shared memory.
+static constexpr int64_t warpSpillLimit = 96;
 /// Plans per kernel that are assembled: each takes seconds.
 static constexpr size_t maxAttempts = 3;
 
@@ -64,8 +67,9 @@ static bool isSerialised(const ptx::PtxasLog &log,
 /// those values, and a value that roles seldom need has many.
 static Verdict judge(const ptx::PtxasLog &log,
                      const ptx::KernelResources &kernel) {
-  return {kernel.isUniversal ? 0 : kernel.spillStoreBytes,
-          isSerialised(log, kernel)};
+  bool isFree = kernel.isUniversal ||
+                (!kernel.hasRoles && kernel.spillStoreBytes < warpSpillLimit);
+  return {isFree ? 0 : kernel.spillStoreBytes, isSerialised(log, kernel)};
 }
 
 bool needsSearch(const ptx::PtxasLog &log) {

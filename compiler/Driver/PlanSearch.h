@@ -31,7 +31,8 @@ std::vector<KernelPlans> listKernelPlans(mlir::ModuleOp unbound,
 /// What ptxas made of a kernel.
 struct Verdict {
   /// Bytes that the worst of its variants spills; the one for any strides,
-  /// which no tensor needs that is laid out well, does not count.
+  /// which no tensor needs that is laid out well, does not count, nor do few of
+  /// one without roles.
   int64_t spillBytes = 0;
   /// A remark C75xx.
   bool isSerialised = false;

@@ -245,7 +245,8 @@ bool Session::assemble() {
   log = std::move(assembled.log);
   for (ptx::KernelResources &kernel : log.kernels)
     if (auto origin = origins.find(kernel.name); origin != origins.end())
-      std::tie(kernel.plan, kernel.isUniversal) = origin->second;
+      std::tie(kernel.plan, kernel.isUniversal, kernel.hasRoles) =
+          origin->second;
   switch (assembled.status) {
   case ptx::PtxasStatus::CannotRun:
     return badInput(assembled.message);

@@ -23,6 +23,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 
 namespace selvedge::driver {
 
@@ -131,6 +132,8 @@ private:
   bool refuse(const PassOutcome &outcome);
   /// Has warps execute the kernel of that name; false where they already do.
   bool keepFromRoles(const std::string &name, const std::string &why);
+  /// Has its softmax take the maximum of each step; false where it does.
+  bool keepFromLazySoftmax(const std::string &name, const std::string &why);
   bool replanWithoutRoles();
   /// Calls `visit` for all launches of the host program, with the kernel for
   /// which plans are to be bound; null where that is not known.
@@ -158,8 +161,9 @@ private:
   /// Why kernels are kept from roles, in the order of plans.withoutRoles.
   std::vector<std::string> reasons;
   ptx::PtxasLog log;
-  /// By kernel: the name of its plan, and whether it is for any strides.
-  std::map<std::string, std::pair<std::string, bool>> origins;
+  /// By kernel: the name of its plan, whether it is for any strides, and
+  /// whether it has roles.
+  std::map<std::string, std::tuple<std::string, bool, bool>> origins;
 };
 
 } // namespace selvedge::driver

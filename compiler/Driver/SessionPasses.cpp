@@ -195,6 +195,16 @@ bool Session::keepFromRoles(const std::string &name, const std::string &why) {
   return true;
 }
 
+bool Session::keepFromLazySoftmax(const std::string &name,
+                                  const std::string &why) {
+  if (llvm::is_contained(plans.withoutLazySoftmax, name))
+    return false;
+  plans.withoutLazySoftmax.push_back(name);
+  result.remarks.push_back("kernel '" + name +
+                           "' takes each step's maximum: " + why);
+  return true;
+}
+
 /// Kernels for which warpgroups were planned and that have no roles are planned
 /// again; false where there are none.
 bool Session::replanWithoutRoles() {
@@ -305,6 +315,15 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
       if (isKept)
         continue;
     }
+    if (!outcome.isDone && !request.isStrict && stage > Emit::SmSeq &&
+        (outcome.isVerifier() || outcome.invalidIR)) {
+      bool isNew = false;
+      for (const std::string &name : outcome.kernels)
+        isNew |=
+            keepFromLazySoftmax(name, outcome.pass + ": " + outcome.firstError);
+      if (isNew)
+        continue;
+    }
     result.diagnostics += outcome.diagnostics;
     llvm::append_range(result.remarks, outcome.remarks);
     return outcome.isDone || refuse(outcome);
@@ -325,9 +344,10 @@ void Session::noteOrigins() {
   module->walk([&](sm::LaunchOp launch) {
     auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
     auto variant = launch->getParentOfType<sm::VariantOp>();
-    origins[kernel.getSymName().str()] = {schedule::planName(kernel),
-                                          variant.getVersion().getKind() ==
-                                              tile::VersionKind::Universal};
+    origins[kernel.getSymName().str()] = {
+        schedule::planName(kernel),
+        variant.getVersion().getKind() == tile::VersionKind::Universal,
+        !kernel.getBody().getOps<sm::RoleOp>().empty()};
   });
 }
 

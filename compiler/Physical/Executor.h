@@ -80,6 +80,7 @@ private:
   llvm::Expected<reference::TileRef> evaluate(mlir::Operation *op);
   reference::TileRef evaluatePure(mlir::Operation *op,
                                   const reference::TileShape &shape);
+  reference::TileRef fold(sm::FoldOp op, const reference::TileShape &shape);
 
   PoisonSource &poison;
   SharedMemory shared;

@@ -297,10 +297,6 @@ llvm::Error RoleAgent::execute(Operation *op) {
         values[op.getResult()] = valueOf(op.getAccumulator());
         return done();
       })
-      .Case([&](sm::FoldOp op) {
-        values[op] = fold(op);
-        return done();
-      })
       .Case([&](sm::ColumnsOp op) {
         values[op] = columns(op);
         return done();

@@ -109,7 +109,6 @@ private:
   // Values.
   void startProduct(sm::WgmmaOp op);
   void retire(int64_t pending);
-  reference::TileRef fold(sm::FoldOp op);
   reference::TileRef columns(sm::ColumnsOp op);
 
   RoleMemory &memory;

@@ -180,49 +180,6 @@ void RoleAgent::retire(int64_t pending) {
   products.erase(products.begin(), products.end() - unfinished);
 }
 
-TileRef RoleAgent::fold(sm::FoldOp op) {
-  TileRef source = valueOf(op.getSource());
-  TileShape shape = shapeOf(op.getType());
-  StringAttr over = op.getOverAttr();
-  sm::DistAttr fromDist = sm::distOf(op.getSource().getType()),
-               toDist = sm::distOf(op.getType());
-  sm::AxisDistAttr from = fromDist.getAxes()[fromDist.indexOf(over)],
-                   to = toDist.getAxes()[toDist.indexOf(over)];
-  // For each element that is left those that a thread combines.
-  std::vector<std::vector<int64_t>> parts(shape.extents[shape.indexOf(over)]);
-  for (int64_t lane = 0; lane < 32; ++lane) {
-    std::vector<int64_t> &own = parts[to.indicesOf(lane, 0)[0]];
-    if (own.empty())
-      llvm::append_range(own, from.indicesOf(lane, 0));
-  }
-  int64_t axis = source->shape.indexOf(over), inner = 1;
-  for (int64_t extent : ArrayRef(source->shape.extents).drop_front(axis + 1))
-    inner *= extent;
-  int64_t width = source->shape.extents[axis],
-          outer = source->shape.lanes() / (width * inner),
-          left = static_cast<int64_t>(parts.size());
-  auto result = std::make_shared<TileValue>();
-  result->shape = shape;
-  result->values.resize(shape.lanes());
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t part = 0; part < left; ++part)
-      for (int64_t i = 0; i < inner; ++i) {
-        double &combined = result->values[(o * left + part) * inner + i];
-        for (auto [n, index] : llvm::enumerate(parts[part])) {
-          double value = source->values[(o * width + index) * inner + i];
-          if (n == 0 || std::isnan(value) || std::isnan(combined))
-            combined = n == 0 ? value : std::nan("");
-          else if (op.getKind() == tile::Combine::Add)
-            combined = static_cast<float>(combined + value);
-          else
-            combined = op.getKind() == tile::Combine::Max
-                           ? std::max(combined, value)
-                           : std::min(combined, value);
-        }
-      }
-  return result;
-}
-
 TileRef RoleAgent::columns(sm::ColumnsOp op) {
   TileRef source = valueOf(op.getSource());
   auto result = std::make_shared<TileValue>();

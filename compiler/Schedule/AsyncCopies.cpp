@@ -200,6 +200,55 @@ private:
   llvm::MapVector<Value, Value> rings;
 };
 
+/// The first and the last operation of the copy's block, behind it, that read
+/// what it brings or contain who does.
+std::pair<Operation *, Operation *> readers(CopyOp copy) {
+  Operation *first = nullptr, *last = nullptr;
+  for (Operation *user : copy.getBuffer().getUsers()) {
+    Operation *here = copy->getBlock()->findAncestorOpInBlock(*user);
+    if (!here || here == copy || !copy->isBeforeInBlock(here))
+      continue;
+    if (!first || here->isBeforeInBlock(first))
+      first = here;
+    if (!last || last->isBeforeInBlock(here))
+      last = here;
+  }
+  return {first, last};
+}
+
+/// Copies of which a loop has one buffer each: those whose readers come first,
+/// the last of these, and those whose readers come behind it.
+struct Halves {
+  SmallVector<Ahead> early, late;
+  Operation *last = nullptr;
+
+  explicit operator bool() const { return !early.empty() && !late.empty(); }
+};
+
+/// Nothing where they do not come one after the other.
+Halves halvesOf(ArrayRef<Ahead> copies) {
+  Operation *first = nullptr;
+  for (const Ahead &ahead : copies) {
+    Operation *reader = readers(ahead.copy).first;
+    if (!reader)
+      return {};
+    if (!first || reader->isBeforeInBlock(first))
+      first = reader;
+  }
+  Halves halves;
+  for (const Ahead &ahead : copies) {
+    auto [from, to] = readers(ahead.copy);
+    bool isEarly = from == first;
+    (isEarly ? halves.early : halves.late).push_back(ahead);
+    if (isEarly && (!halves.last || halves.last->isBeforeInBlock(to)))
+      halves.last = to;
+  }
+  bool isApart = llvm::all_of(halves.late, [&](Ahead &ahead) {
+    return halves.last->isBeforeInBlock(readers(ahead.copy).first);
+  });
+  return isApart ? halves : Halves();
+}
+
 class Pipeliner {
 public:
   Pipeliner(scf::ForOp loop, Rings rings)
@@ -212,13 +261,16 @@ public:
       return;
     for (auto &[copy, ops] : copies)
       rings.add(copy);
-    rewrite();
+    if (rings.getStages() == 1)
+      alternate(halvesOf(copies));
+    else
+      rewrite();
   }
 
 private:
-  /// Issues all copies for the iteration at `index` into `stage`; returns the
+  /// Issues `copies` for the iteration at `index` into `stage`; returns the
   /// last token (groups complete in order).
-  Value issue(OpBuilder &b, Value index, Value stage) {
+  Value issue(OpBuilder &b, Value index, Value stage, ArrayRef<Ahead> copies) {
     Value token;
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), index);
@@ -227,7 +279,8 @@ private:
     Value exists =
         arith::CmpIOp::create(b, loop.getLoc(), arith::CmpIPredicate::slt,
                               index, loop.getUpperBound());
-    for (auto &[copy, ops] : copies) {
+    for (const auto &[of, ops] : copies) {
+      CopyOp copy = of;
       for (Operation *op : ops)
         if (!mapping.contains(op))
           if (auto load = dyn_cast<LoadOp>(b.clone(*op, mapping)))
@@ -253,7 +306,7 @@ private:
     Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
     SmallVector<Value> inits(loop.getInitArgs());
     inits.push_back(zero);
-    inits.push_back(issue(b, loop.getLowerBound(), zero));
+    inits.push_back(issue(b, loop.getLowerBound(), zero, copies));
     auto pipelined =
         scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
                            loop.getStep(), inits);
@@ -276,7 +329,7 @@ private:
     // and fills a stage that nobody reads.
     Value ahead = arith::AddIOp::create(in, loc, pipelined.getInductionVar(),
                                         loop.getStep());
-    Value nextToken = issue(in, ahead, next);
+    Value nextToken = issue(in, ahead, next, copies);
 
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), pipelined.getInductionVar());
@@ -307,23 +360,79 @@ private:
     rings.eraseBuffers();
   }
 
+  /// One buffer for each copy: what is read first comes while the rest of a
+  /// step is computed, what is read later while the first is.
+  void alternate(const Halves &halves) {
+    Location loc = loop.getLoc();
+    OpBuilder b(loop);
+    Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
+    SmallVector<Value> inits(loop.getInitArgs());
+    inits.push_back(issue(b, loop.getLowerBound(), zero, halves.early));
+    auto pipelined =
+        scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
+                           loop.getStep(), inits);
+    if (loop.getInitArgs().empty() && !pipelined.getBody()->empty())
+      pipelined.getBody()->getTerminator()->erase();
+    OpBuilder in = OpBuilder::atBlockBegin(pipelined.getBody());
+    // All readers of the step before are done behind the barrier.
+    AwaitOp::create(in, loc, pipelined.getRegionIterArgs().back());
+    BarrierOp::create(in, loc);
+    Value late = issue(in, pipelined.getInductionVar(), zero, halves.late);
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), pipelined.getInductionVar());
+    for (auto [from, to] :
+         llvm::zip(loop.getRegionIterArgs(), pipelined.getRegionIterArgs()))
+      mapping.map(from, to);
+    auto isIn = [](ArrayRef<Ahead> copies, Operation &op) {
+      return llvm::any_of(copies,
+                          [&](const Ahead &a) { return a.copy == &op; });
+    };
+    auto read = [&](CopyOp copy) {
+      mapping.map(copy.getBuffer(), rings.slotToRead(in, copy, zero, mapping));
+    };
+    Value next;
+    SmallVector<CopyOp> postponed;
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (isIn(halves.early, op)) {
+        read(cast<CopyOp>(op));
+      } else if (isIn(halves.late, op)) {
+        if (next)
+          read(cast<CopyOp>(op));
+        else
+          postponed.push_back(cast<CopyOp>(op));
+      } else {
+        in.clone(op, mapping);
+      }
+      if (&op != halves.last)
+        continue;
+      AwaitOp::create(in, loc, late);
+      BarrierOp::create(in, loc);
+      Value ahead = arith::AddIOp::create(in, loc, pipelined.getInductionVar(),
+                                          loop.getStep());
+      next = issue(in, ahead, zero, halves.early);
+      llvm::for_each(postponed, read);
+    }
+    SmallVector<Value> yields;
+    for (Value v :
+         cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
+      yields.push_back(mapping.lookupOrDefault(v));
+    yields.push_back(next);
+    scf::YieldOp::create(in, loc, yields);
+    b.setInsertionPointAfter(pipelined);
+    AwaitOp::create(b, loc, pipelined.getResults().back());
+    BarrierOp::create(b, loc);
+    for (auto [from, to] : llvm::zip(loop.getResults(), pipelined.getResults()))
+      from.replaceAllUsesWith(to);
+    loop.erase();
+    rings.eraseBuffers();
+  }
+
   scf::ForOp loop;
   Rings rings;
   SmallVector<Ahead> copies;
 };
 
-/// The operation of `block` that contains or is the first reader of `buffer`
-/// after `copy`.
-Operation *firstUse(CopyOp copy) {
-  Operation *first = nullptr;
-  for (Operation *user : copy.getBuffer().getUsers()) {
-    Operation *here = copy->getBlock()->findAncestorOpInBlock(*user);
-    if (here && here != copy && copy->isBeforeInBlock(here) &&
-        (!first || here->isBeforeInBlock(first)))
-      first = here;
-  }
-  return first;
-}
+Operation *firstUse(CopyOp copy) { return readers(copy).first; }
 
 /// Whether `reader` is a pipelined loop that is entered after `copy`: copies
 /// complete in order, so that its awaits, and the one after it, cover the copy.
@@ -434,8 +543,41 @@ void dropLastBarrier(KernelOp kernel) {
   }
 }
 
+/// What a thread block may take on every GPU that runs code for SM80 (99 KB on
+/// 8.6, 8.9 and 12.0); where there is most, 227 KB, two such blocks run beside
+/// each other.
+constexpr int64_t sharedEverywhere = 99 * 1024;
+/// More warps fill a multiprocessor by themselves.
+constexpr int64_t fewWarps = 4;
+
 struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   using SmAsyncCopiesBase::SmAsyncCopiesBase;
+
+  /// Whether with a buffer each, and not with two, a block of few warps leaves
+  /// room for a second one: both loops and branches can do with one.
+  bool takesOneBuffer(ArrayRef<Operation *> pipelines) {
+    int64_t all = 0, ofLoops = 0, most = 0;
+    for (auto alloc : getOperation().getOps<AllocOp>())
+      all += alloc.getType().getBytes();
+    bool canAlternate = false;
+    for (Operation *op : pipelines) {
+      SmallVector<Ahead> copies = copiesAhead(&op->getRegion(0).front());
+      int64_t bytes = 0;
+      for (Ahead &ahead : copies)
+        bytes += ahead.copy.getBuffer().getType().getBytes();
+      ofLoops += bytes;
+      most = std::max(most, bytes);
+      if (!isa<scf::ForOp>(op) || copies.empty())
+        continue;
+      if (!halvesOf(copies))
+        return false;
+      canAlternate = true;
+    }
+    int64_t rest = all - ofLoops;
+    return canAlternate && getOperation().getWarps() <= fewWarps &&
+           rest + 2 * most > sharedEverywhere &&
+           rest + most <= sharedEverywhere;
+  }
 
   void runOnOperation() override {
     getOperation()->walk(straighten);
@@ -444,9 +586,10 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
       if (isa<scf::ForOp, scf::IfOp>(op))
         pipelines.push_back(op);
     });
+    int64_t buffers = stages == 2 && takesOneBuffer(pipelines) ? 1 : stages;
     llvm::MapVector<Block *, RingPool> pools;
     for (Operation *op : pipelines) {
-      Rings rings(stages, pools[op->getBlock()]);
+      Rings rings(buffers, pools[op->getBlock()]);
       if (auto loop = dyn_cast<scf::ForOp>(op))
         Pipeliner(loop, rings).run();
       else
@@ -460,11 +603,16 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
       tile::noteDecision(
           getOperation(),
           {"copies",
-           isPipelined ? "one step ahead, " + std::to_string(stages) +
-                             " buffers for each copy of a loop"
-                       : "awaited before their first use",
-           isPipelined ? "the next step's tiles arrive during this one"
-                       : "no loop has a copy that can be issued ahead"});
+           !isPipelined ? "awaited before their first use"
+           : buffers == 1
+               ? "half a step ahead, a buffer for each copy of a loop"
+               : "one step ahead, " + std::to_string(buffers) +
+                     " buffers for each copy of a loop",
+           !isPipelined ? "no loop has a copy that can be issued ahead"
+           : buffers == 1
+               ? "each arrives while the others are used; with two buffers a "
+                 "thread block would not fit every GPU, nor two of them one"
+               : "the next step's tiles arrive during this one"});
     for (CopyOp copy : rest)
       issueInPlace(copy);
     if (isPipelined || !rest.empty())

@@ -278,12 +278,40 @@ def SmSingleSteps : Pass<"sm-single-steps", "::selvedge::sm::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 
+def SmLazySoftmax : Pass<"sm-lazy-softmax", "::selvedge::sm::KernelOp"> {
+  let summary = "Have an online softmax raise its maximum only when scores outgrow it";
+  let description = [{
+    Weights and sums are the same against any reference, as long as no weight leaves the range of its type. A step takes its weights against the maximum that it finds, while no exponent of 2 exceeds it by more than 8; no
+    accumulator is rescaled then and no lane talks to another. Where one does, or is NaN, a warp's lanes vote, reduce the step's maximum and rescale. The factor of the scores and log2(e) are one, exponents one
+    multiply-add each, and every thread sums up its own weights: lanes meet after the loop. A factor that is not positive takes the second way in each step; masked scores, which are -inf, are not multiplied by one.
+    Kernels with roles have a step of their own; rows that several warps share stay as they are, and so do softmaxes without accumulators, which wait for memory.
+
+    Before: `%top = sm.reduce max %s`, `%m = maximumf %max, %top`, `%w = exp2 ((%s - ref %m) * log2e)`, `%acc * alpha`
+    After: `%over = sm.any (sm.fold max %s * %f > %max + 8)`, `%m, %sum, %acc = scf.if %over { reduce, rescale } else { %max, ... }`, `%w = exp2 (fma %s, %f, -ref %m)`
+  }];
+  let options = [ListOption<"without", "without", "std::string", "Kernels that stay as they are, named as in a choice of plans">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
+}
+
+def SmLongTilesFirst : Pass<"sm-long-tiles-first", "::selvedge::sm::KernelOp"> {
+  let summary = "Take the tiles of a row of the grid from the longest to the shortest";
+  let description = [{
+    Thread blocks start in the order of their numbers. Where the number of steps grows along the fastest range (a causal mask) its last tiles come first, so that short ones fill what is left of the chip at the end. Kernels with
+    roles order their tiles themselves.
+
+    Before: `%place = arith.remui %block, %count`
+    After: `%place = arith.remui %block, %count`, `%i = (%count - 1) - %place`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::sm::SmDialect"];
+}
+
 def SmAsyncCopies : Pass<"sm-async-copies", "::selvedge::sm::KernelOp"> {
   let summary = "Make copies asynchronous and pipeline the loops that contain them (form async)";
   let description = [{
     A copy whose operands depend on the loop's index and on values from outside only is issued one iteration ahead into a ring of `stages` buffers. One await and
     one barrier at the top of the iteration make the current stage visible and prove that every warp is done with the stage that the next copies fill.
     The copies of a branch are issued at its beginning, into slots of the rings of the loops beside it, and each is awaited before its first use.
+    Where two buffers take more than every GPU has (99 KB), and one each does not, a kernel of few warps has one each: what is read first is issued again behind its last reader, what is read later at the top of the iteration.
     Other copies are issued where they stood and awaited before their first use, unless that is a loop whose awaits cover them; an await leaves those in flight that were issued after its own in the same block. Slots say what they hold, for the verifiers.
 
     Before: `scf.for %j { sm.copy ... to %buf; sm.mma %a, %buf ... where(%p) }`

@@ -30,6 +30,10 @@ struct Candidate {
 /// along columns.
 constexpr Candidate rowCandidates[] = {
     {128, 64, 64, 8}, {64, 64, 64, 4}, {64, 32, 32, 4}, {64, 16, 16, 4}};
+/// 32 rows per warp, tried before: what a warp reads from shared memory serves
+/// twice as many products, and shared memory is what products wait for (heads
+/// of 128: 80 reads per 256 products instead of 144).
+constexpr Candidate wideRowCandidates[] = {{128, 64, 64, 4}, {128, 32, 32, 4}};
 /// For any strides, first of all where two thread blocks of it fit the
 /// registers of a multiprocessor: each waits for single elements (heads of 64
 /// take 38 % less time than in steps of 64 columns).
@@ -84,10 +88,13 @@ constexpr int64_t vectorsInFlight[] = {4, 2};
 constexpr int64_t smallestBlock = 128;
 
 /// Registers that addresses, predicates, fragments and loop state take beside
-/// accumulators (seen in SASS of the templates).
-constexpr int64_t registerOverhead = 72;
+/// accumulators where there are many to be had, and how few they can be (seen
+/// in SASS of the templates).
+constexpr int64_t registerOverhead = 72, leastOverhead = 31;
 /// The same where another warpgroup copies in bulk.
 constexpr int64_t bulkRegisterOverhead = 32;
+/// The same where single elements are copied.
+constexpr int64_t elementOverhead = 80;
 /// By so much ptxas may exceed the estimate without that warpgroup: attention
 /// at D = 256 spills where 224 or 248 are estimated, and does not at 212.
 constexpr int64_t registerReserve = 32;
@@ -311,7 +318,10 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
       if (!load || !isCopyableOperand(load)) {
-        registersOf[loop] += elements(operand.getType(), plan) / (2 * threads);
+        // What a warp computes takes the registers of what it is made of.
+        if (useWarpgroups)
+          registersOf[loop] +=
+              elements(operand.getType(), plan) / (2 * threads);
       } else if (copied.insert(load).second) {
         Operation *place = load->getParentOfType<scf::ForOp>();
         int64_t bytes = (place ? 2 : 1) * 2 * elements(load.getType(), plan);
@@ -334,7 +344,7 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
     plan.registers = total(registersOf) + bulkRegisterOverhead;
     plan.registerLimit = productRegisters(plan.warps / 4);
   } else {
-    plan.registers = total(registersOf) + registerOverhead;
+    plan.registers = total(registersOf) + leastOverhead;
     plan.registerLimit =
         std::min(target.regsPerThread, target.regsPerSm / threads);
   }
@@ -496,8 +506,11 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
       layouts.hasDot() && !splitCols) {
     KernelPlan plan = bind(kernel, layouts, universalCandidate, 16);
     estimate(kernel, plan, target, /*useWarpgroups=*/false);
-    if (plan.registers * 2 * 32 * plan.warps <= target.regsPerSm)
+    int64_t registers = plan.registers - leastOverhead + elementOverhead;
+    if (registers * 2 * 32 * plan.warps <= target.regsPerSm)
       all.push_back(universalCandidate);
+  } else if (candidates.data() == rowCandidates) {
+    llvm::append_range(all, wideRowCandidates);
   }
   llvm::append_range(all, candidates);
   return all;

@@ -106,6 +106,17 @@ TEST(PlanSearch, VerdictsGoToThePlanThatTheyAreAbout) {
       << "a remark without a name is about all";
 }
 
+TEST(PlanSearch, FewBytesOfAKernelWithoutRolesAreFree) {
+  ptx::PtxasLog log;
+  log.kernels = {kernel("op_main_aligned", 44),
+                 kernel("op_main_2_aligned", 96, "main_2")};
+  EXPECT_FALSE(driver::judge(log)["main"].isGood());
+  for (ptx::KernelResources &resources : log.kernels)
+    resources.hasRoles = false;
+  EXPECT_TRUE(driver::judge(log)["main"].isGood());
+  EXPECT_FALSE(driver::judge(log)["main_2"].isGood());
+}
+
 TEST(PlanSearch, SpillsOfTheUniversalVariantNeedNoSearch) {
   ptx::PtxasLog log;
   log.kernels = {kernel("op_main_aligned", 31),

@@ -233,6 +233,8 @@ static int32_t residentBlocks(KernelOp kernel, bool readsAgain) {
 
 void LaneEmitter::emitSignature() {
   isBoundByIssue = readsRowsAgain(kernel);
+  multipliesByWarps = kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
+                          .wasInterrupted();
   MLIRContext *ctx = b.getContext();
   SmallVector<Type> types;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -350,6 +352,8 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
     emitAny(any);
   else if (auto test = dyn_cast<NotFiniteOp>(op))
     emitNotFinite(test);
+  else if (auto fold = dyn_cast<FoldOp>(op))
+    emitFold(fold);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     return emitReduce(reduce);
   else if (auto relayout = dyn_cast<RelayoutOp>(op))

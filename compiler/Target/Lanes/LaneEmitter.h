@@ -117,6 +117,10 @@ protected:
            mlir::ValueRange presence, int64_t width,
            AddressOf addressOf = &LaneEmitter::elementPointer);
   struct Walk;
+  /// The address of an element so many further along an index; rows of the
+  /// tensor are contiguous.
+  mlir::Value indexAhead(mlir::Value tensor, mlir::Value pointer, size_t index,
+                         int64_t count);
   mlir::Value columnsAhead(mlir::Value tensor, mlir::Value pointer,
                            int64_t columns);
   /// Each access while its address is the last thing that was computed. With
@@ -237,6 +241,7 @@ protected:
 
   // Reductions (LaneReduce.cpp).
   mlir::LogicalResult emitReduce(sm::ReduceOp reduce);
+  void emitFold(sm::FoldOp fold);
   void emitAny(sm::AnyOp any);
 
   // Layouts that meet (LaneRelayout.cpp).
@@ -295,10 +300,14 @@ protected:
   llvm::DenseMap<mlir::Value, Global> globals;
   llvm::DenseMap<mlir::Value, mlir::Value> bufferBases;
   llvm::DenseMap<mlir::Attribute, mlir::Value> threadParts;
+  /// By fold, the sums of its first elements.
+  llvm::DenseMap<mlir::Value, Registers> heads;
   /// Selects that a load has made true already; see fillOf().
   llvm::SmallPtrSet<mlir::Operation *, 4> doneByLoad;
   /// Memory is fast enough for instructions to count: rows are read again.
   bool isBoundByIssue = false;
+  /// Products are those of single warps.
+  bool multipliesByWarps = false;
   SharedLayout shared;
   /// Warps that a distribution spans: those of the kernel, or of a warpgroup.
   int64_t numWarps;

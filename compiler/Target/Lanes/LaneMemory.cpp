@@ -96,7 +96,29 @@ Value LaneEmitter::stepPointer(Value tensor, ArrayRef<Value> indices) {
 struct LaneEmitter::Walk {
   SmallVector<Value> place;
   int64_t ahead = 0;
+  /// Of all indices.
+  SmallVector<int64_t> aheads;
   Value pointer;
+
+  /// The same for accesses by vectors, whichever index it is that differs, from
+  /// a first one that is stepPointer()'s: a loop keeps one address, not one for
+  /// each of them.
+  Value stepTo(LaneEmitter &emitter, Value tensor, ArrayRef<Value> indices) {
+    SmallVector<Value> next(indices);
+    SmallVector<int64_t> constants =
+        llvm::map_to_vector(next, [](Value &v) { return takeConstant(v); });
+    SmallVector<size_t> moved;
+    for (size_t i = 0; i < constants.size() && pointer && next == place; ++i)
+      if (constants[i] != aheads[i])
+        moved.push_back(i);
+    pointer = pointer && next == place && moved.size() == 1
+                  ? emitter.indexAhead(tensor, pointer, moved[0],
+                                       constants[moved[0]] - aheads[moved[0]])
+                  : emitter.stepPointer(tensor, indices);
+    place = next;
+    aheads = constants;
+    return pointer;
+  }
 
   Value to(LaneEmitter &emitter, Value tensor, ArrayRef<Value> indices) {
     SmallVector<Value> next(indices);
@@ -115,6 +137,17 @@ Value LaneEmitter::columnsAhead(Value tensor, Value pointer, int64_t columns) {
   Value bytes =
       arith::ConstantIntOp::create(b, loc(), columns * bytesOf(element), 64);
   return bytesAhead(pointer, mul(globals[tensor].strides.back(), bytes));
+}
+
+Value LaneEmitter::indexAhead(Value tensor, Value pointer, size_t index,
+                              int64_t count) {
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  int64_t bytes = count * bytesOf(element);
+  if (index + 1 == globals[tensor].strides.size())
+    return bytesAhead(pointer, static_cast<int32_t>(bytes));
+  return bytesAhead(pointer,
+                    mul(globals[tensor].strides[index],
+                        arith::ConstantIntOp::create(b, loc(), bytes, 64)));
 }
 
 SmallVector<LaneEmitter::Access>
@@ -158,14 +191,21 @@ void LaneEmitter::forEachAccess(DistAttr dist, Value tensor, ValueRange indices,
     }
     auto place = llvm::map_to_vector(
         indices, [&](Value index) { return at(index, reg); });
+    bool isStep = addressOf == &LaneEmitter::stepPointer && width > 1;
     access.pointer = walks        ? walkOfRow[n % rows].to(*this, tensor, place)
+                     : isStep     ? walkOfRow[0].stepTo(*this, tensor, place)
                      : width == 1 ? elementPointer(tensor, place)
                                   : (this->*addressOf)(tensor, place);
+    // Of copies equal conditions are one value: elements that are present
+    // together are copied together.
+    SmallVector<Value> before;
     for (int64_t r : access.regs) {
-      SmallVector<Value> conditions;
-      for (Value p : presence)
-        conditions.push_back(at(p, r));
-      access.present.push_back(conjunction(conditions));
+      auto conditions =
+          llvm::map_to_vector(presence, [&](Value p) { return at(p, r); });
+      bool isSame = isStep && !access.present.empty() && conditions == before;
+      access.present.push_back(isSame ? access.present.back()
+                                      : conjunction(conditions));
+      before = conditions;
     }
     visit(access);
   }
@@ -510,8 +550,11 @@ void LaneEmitter::emitStore(StoreOp store) {
   // Many addresses beside their accesses: together they would fill the
   // registers. Few before all of them: ptxas takes what follows a predicated
   // store for divergent.
-  AddressOf addressOf = store.getCache() ? &LaneEmitter::vectorPointer
-                                         : &LaneEmitter::elementPointer;
+  // Rows that are stored by vectors are contiguous.
+  bool isRowOfProducts = multipliesByWarps && store.getVector() > 1;
+  AddressOf addressOf = store.getCache() || isRowOfProducts
+                            ? &LaneEmitter::vectorPointer
+                            : &LaneEmitter::elementPointer;
   bool mayBeCut = !owner && store.getCache();
   if (store.getVector() == 1 && dist && dist.getNumRegs() > fewAddresses &&
       !mayBeCut)
@@ -555,7 +598,12 @@ Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
     return SharedIndex(add(index.part, i32(index.ahead - ahead)), ahead);
   };
   int64_t colPeriod = (type.getSwizzle() + 1) * perChunk;
-  row = split(row, type.getSwizzle() + 1);
+  // Eight rows lie in eight different groups of banks: a row's chunks are an
+  // odd multiple of the swizzle's, so that rows that are so many apart begin in
+  // the same group, and have to differ.
+  constexpr int64_t bankGroups = 8;
+  int64_t sharing = bankGroups / (type.getSwizzle() + 1);
+  row = split(row, type.getSwizzle() ? bankGroups : 1);
   col = split(col, type.getPanel() ? std::max(type.getPanel(), colPeriod)
                                    : colPeriod);
   int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
@@ -575,7 +623,13 @@ Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
       arith::ShRUIOp::create(b, loc(), within, i32(llvm::Log2_64(perChunk)));
   Value swizzled = arith::XOrIOp::create(
       b, loc(), chunk,
-      arith::AndIOp::create(b, loc(), row.part, i32(type.getSwizzle())));
+      arith::AndIOp::create(
+          b, loc(),
+          sharing > 1 ? arith::ShRUIOp::create(b, loc(), row.part,
+                                               i32(llvm::Log2_64(sharing)))
+                            .getResult()
+                      : row.part,
+          i32(type.getSwizzle())));
   offset = add(offset, add(mul(row.part, i32(type.getPanelRowBytes())),
                            mul(swizzled, i32(16))));
   return bytesAhead(bytesAhead(sharedPointer(base), offset),

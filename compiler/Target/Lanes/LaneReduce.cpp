@@ -118,6 +118,43 @@ LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
 /// Joined in several chains: each operation waits for the one before.
 static constexpr size_t mostChains = 4;
 
+/// Two chains per result where there are few: as short as the pipeline needs,
+/// and fewer live registers than a tree. Where the first quarter of the
+/// elements is summed up both have a sum of their own.
+void LaneEmitter::emitFold(FoldOp fold) {
+  DistAttr from = distOf(fold.getSource().getType()),
+           to = distOf(fold.getType());
+  int64_t position = from.indexOf(fold.getOverAttr());
+  SmallVector<SmallVector<Value>> partial(to.getNumRegs());
+  // Results are chains beside each other, too.
+  const size_t chains = partial.size() < mostChains ? 2 : 1;
+  SmallVector<size_t> taken(to.getNumRegs());
+  const Registers &all = lanes(fold.getSource());
+  Registers &early = heads[fold];
+  for (auto [reg, v] : llvm::enumerate(all)) {
+    SmallVector<int64_t> where = from.unflatten(static_cast<int64_t>(reg));
+    where[position] = 0;
+    int64_t group = to.flatten(where);
+    SmallVector<Value> &sums = partial[group];
+    if (sums.size() < chains)
+      sums.push_back(v);
+    else
+      sums[taken[group] % chains] =
+          combine(fold.getKind(), sums[taken[group] % chains], v);
+    ++taken[group];
+    if (reg + 1 == std::max<size_t>(1, all.size() / 4))
+      early = sums;
+  }
+  Registers result;
+  for (SmallVector<Value> &sums : partial) {
+    Value total = sums.front();
+    for (Value v : llvm::drop_begin(sums))
+      total = combine(fold.getKind(), total, v);
+    result.push_back(total);
+  }
+  lanes(fold) = result;
+}
+
 /// One compare can join its result with that of another.
 void LaneEmitter::emitAny(AnyOp any) {
   ArrayRef<Value> values = lanes(any.getCondition());

@@ -24,6 +24,8 @@ struct KernelResources {
   /// whether it is for tensors of any strides.
   std::string plan;
   bool isUniversal = false;
+  /// Whether some warps copy and others multiply.
+  bool hasRoles = true;
 };
 
 /// What ptxas printed, understood.

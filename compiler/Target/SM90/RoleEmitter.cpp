@@ -58,8 +58,6 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
               "~{memory}");
   else if (auto clear = dyn_cast<ClearOp>(op))
     emitClear(clear);
-  else if (auto fold = dyn_cast<FoldOp>(op))
-    emitFold(fold);
   else if (auto after = dyn_cast<AfterOp>(op))
     emitAfter(after);
   else if (auto slot = dyn_cast<SlotOp>(op))
@@ -216,42 +214,6 @@ void RoleEmitter::emitPanel(PanelOp panel) {
   if (!slots[panel].ring)
     slots[panel].ring = panel.getBuffer();
   slots[panel].panel = number;
-}
-
-/// Two chains per result: as short as the pipeline needs, and fewer live
-/// registers than a tree. Where the first quarter of the elements is summed up
-/// both have a sum of their own, which emitAfter() uses.
-void RoleEmitter::emitFold(FoldOp fold) {
-  static constexpr size_t chains = 2;
-  DistAttr from = distOf(fold.getSource().getType()),
-           to = distOf(fold.getType());
-  int64_t position = from.indexOf(fold.getOverAttr());
-  SmallVector<SmallVector<Value>> partial(to.getNumRegs());
-  SmallVector<size_t> taken(to.getNumRegs());
-  const Registers &all = lanes(fold.getSource());
-  Registers &early = heads[fold];
-  for (auto [reg, v] : llvm::enumerate(all)) {
-    SmallVector<int64_t> where = from.unflatten(static_cast<int64_t>(reg));
-    where[position] = 0;
-    int64_t group = to.flatten(where);
-    SmallVector<Value> &sums = partial[group];
-    if (sums.size() < chains)
-      sums.push_back(v);
-    else
-      sums[taken[group] % chains] =
-          combine(fold.getKind(), sums[taken[group] % chains], v);
-    ++taken[group];
-    if (reg + 1 == std::max<size_t>(1, all.size() / 4))
-      early = sums;
-  }
-  Registers result;
-  for (SmallVector<Value> &sums : partial) {
-    Value total = sums.front();
-    for (Value v : llvm::drop_begin(sums))
-      total = combine(fold.getKind(), total, v);
-    result.push_back(total);
-  }
-  lanes(fold) = result;
 }
 
 /// Memory operations keep their order, and ptxas moves no wait ahead of one:

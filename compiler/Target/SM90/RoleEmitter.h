@@ -45,7 +45,6 @@ private:
   void setRegisters(int64_t registers);
   /// Drops what was computed once per role.
   void forgetRole();
-  void emitFold(sm::FoldOp fold);
   void emitAfter(sm::AfterOp after);
   void emitSlot(sm::SlotOp slot);
   void emitPanel(sm::PanelOp panel);
@@ -96,8 +95,6 @@ private:
   llvm::DenseMap<mlir::Value, Slot> slots;
   /// By ring, one map per orientation (MN-major, K-major).
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors[2];
-  /// By fold, the sums of its first elements.
-  llvm::DenseMap<mlir::Value, Registers> heads;
   mlir::Value base;
   bool inRole = false;
 };
