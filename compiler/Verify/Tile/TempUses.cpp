@@ -1,4 +1,4 @@
-// What a temp is to the kernels of a program.
+// What a temp or output is to the kernels of a program.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/TempUses.h"
 
@@ -9,6 +9,7 @@ using namespace selvedge::tile;
 
 LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
                             ArrayRef<StoreOp> covering) {
+  StringRef kind = temp.getRole() == Role::Temp ? "temp" : "output";
   bool isDefined = false;
   for (auto kernel : program.getBody().getOps<KernelOp>()) {
     LoadOp load;
@@ -22,8 +23,8 @@ LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
         store = access;
     });
     if (load && store) {
-      InFlightDiagnostic diag = load.emitOpError("expects temp '")
-                                << temp.getName().getValue()
+      InFlightDiagnostic diag = load.emitOpError("expects ")
+                                << kind << " '" << temp.getName().getValue()
                                 << "' to be loaded by other kernels than those "
                                    "that store it: iterations run in any order";
       diag.attachNote(store.getLoc()) << "it is stored here";
@@ -31,8 +32,8 @@ LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
     }
     if (load && !isDefined)
       return load.emitOpError("expects a kernel before this one to write every "
-                              "element of temp '")
-             << temp.getName().getValue() << "'";
+                              "element of ")
+             << kind << " '" << temp.getName().getValue() << "'";
     isDefined |= llvm::any_of(covering, [&](StoreOp all) {
       return all->getParentOfType<KernelOp>() == kernel;
     });
