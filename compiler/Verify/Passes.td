@@ -108,6 +108,8 @@ def VerifyTileCoverage : Pass<"verify-tile-coverage", "::selvedge::tile::Program
 
     Accepted: `tile.store %v, %y[%i] where(%i < M)` for `%i` in a range over M, or in a loop from 0 to M.
     Refused: the same with `%i < M - 1`, with a range over N, or in a loop to `kv_len[%b]`, unless an init kernel comes first.
+
+    An output is loaded only by kernels behind one that has stored all of it, as a temp is, and never by a kernel that stores it. Refused: `tile.load %y[%i]` in the kernel that stores `%y`.
   }];
 }
 
@@ -262,7 +264,10 @@ def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
     be those that the program has there: its presence, computed for that place. Which sink of the program an operation is the tensors tell whose elements it sums up; where that leaves several it must
     be one of them in all executions. The program is the one before all passes, if the driver has kept it.
 
-    Refused: a causal mask made of rows that begin one later than those of the scores; a step without predicates where the program has absent lanes.
+    When a launch is over, every lane that the program sums up for rows that were stored, or of which other lanes were summed up, must have been summed up; kernels without roles do so once, where data do not decide. What is stored
+    must be made of the tensors that the program makes it of, but for constants.
+
+    Refused: a causal mask made of rows that begin one later than those of the scores; a step without predicates where the program has absent lanes; a loop over keys that begins a step late or ends one early; values loaded from the keys.
   }];
   let constructor = "::selvedge::verify::createVerifySmOutputs()";
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];

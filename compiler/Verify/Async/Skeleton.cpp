@@ -72,7 +72,11 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
   bool handsOn = llvm::any_of(loop.getRegionIterArgs(), [&](Value carried) {
     return instructions.mayBeInFlight(carried);
   });
-  if (onlyComputes(loop) && !handsOn)
+  // Where memory is known it matters what each reads.
+  bool isPerhaps = llvm::any_of(agent.frames, [](const Agent::Frame &frame) {
+    return frame.arm != Agent::Frame::OneArm;
+  });
+  if (onlyComputes(loop) && !handsOn && (!readMemory || isPerhaps))
     trips = std::min<int64_t>(trips, 1);
   agent.frames.push_back({loop, loop.getBody()});
   agent.frames.back().trips = trips;

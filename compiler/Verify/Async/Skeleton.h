@@ -129,7 +129,8 @@ public:
   }
   /// An integer that a load reads; none where memory is not known.
   using Memory = std::function<std::optional<int64_t>(Agent &, sm::LoadOp)>;
-  /// Integers from memory are what `memory` says, and no choice.
+  /// Integers from memory are what `memory` says, and no choice. Loops that
+  /// only compute then make all of their trips, and not one.
   void readFrom(Memory memory) { readMemory = std::move(memory); }
   void start(Agent &agent, mlir::Block &body);
   /// Executes one operation, and those before it that are idle.

@@ -13,10 +13,13 @@ SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
                            KernelOp kernel, const Trial &trial,
                            GlobalMemory *memory, SinkMatches *sinks)
     : integers(integers), numbers(numbers), kernel(kernel), trial(trial),
-      memory(memory), sinks(sinks), expressions(integers) {
+      memory(memory), sinks(sinks),
+      places(sinks ? sinks->getPlaces() : ownPlaces), expressions(integers) {
   addAgents(kernel);
   if (memory)
     findHeldTensors();
+  if (sinks)
+    sinks->startBlock();
   unsigned threads = 0;
   for (Member &member : members)
     threads += member.threads;

@@ -127,6 +127,13 @@ private:
                               sm::BufferType type, size_t rowDim, size_t colDim,
                               Places::Number &joined);
   void findHeldTensors();
+  /// A product or reduction, whose operands lie at `place`.
+  mlir::LogicalResult noteExecuted(Agent &agent, mlir::Operation *op,
+                                   const SinkUse &use, Places::Number place);
+  /// A store, where its lanes lie.
+  mlir::LogicalResult followStore(mlir::Operation *op, mlir::Value stored,
+                                  const std::string &tensor,
+                                  Places::Number place);
   Places::Number placeAlong(mlir::StringAttr axis, int64_t start) {
     return sinks && sinks->getProgram().isShifted(axis)
                ? 0
@@ -261,7 +268,9 @@ private:
   const Trial &trial;
   GlobalMemory *memory;
   SinkMatches *sinks;
-  Places places;
+  /// Those of `sinks`, which all executions share.
+  Places ownPlaces;
+  Places &places;
   /// The tensor whose elements the slots of a ring hold, and the dimension of
   /// their rows.
   struct Held {

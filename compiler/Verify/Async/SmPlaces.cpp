@@ -148,9 +148,9 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
            llvm::zip_equal(axisNames(tile), tile.getShape()))
         add(axis, extent);
     }
-  std::string wrong = sinks->check(
-      op, operands, lanes, places, *memory, trial.callers.value_or(0),
-      [&](Value value) { return scalarOf(agent, value); });
+  std::string wrong =
+      sinks->check(op, operands, lanes, *memory, trial.callers.value_or(0),
+                   [&](Value value) { return scalarOf(agent, value); });
   if (wrong.empty())
     return success();
   return memory->refuse(op->emitOpError("expects the lanes of the program's ")
@@ -170,6 +170,32 @@ LogicalResult SmAsyncRules::checkLoad(Agent &agent, Operation *op,
                    place);
 }
 
+LogicalResult SmAsyncRules::noteExecuted(Agent &agent, Operation *op,
+                                         const SinkUse &use, Number place) {
+  Value source = use.sources.front();
+  sinks->noteExecuted(op, source, place);
+  // One of the arms between which data decide.
+  if (llvm::any_of(agent.frames, [](const Agent::Frame &frame) {
+        return frame.arm != Agent::Frame::OneArm;
+      }))
+    return success();
+  if (sinks->countExecuted(op, source, place, agent.actor))
+    return success();
+  return memory->refuse(op->emitOpError("expects the lanes of the program's ")
+                        << use.name << " once, found them again at "
+                        << places.str(place));
+}
+
+LogicalResult SmAsyncRules::followStore(Operation *op, Value stored,
+                                        const std::string &tensor,
+                                        Number place) {
+  if (!sinks)
+    return success();
+  sinks->noteStored(op, stored, tensor, place);
+  std::string wrong = sinks->checkStored(stored, tensor);
+  return wrong.empty() ? success() : memory->refuse(op->emitOpError(wrong));
+}
+
 LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
   auto set = [&](Value value, Number place) {
     if (place != 0 || agent.values.lookup(value).place != 0)
@@ -179,14 +205,16 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
   Number place = 0;
   /// A product or reduction: its operands agree, and what is left of them is
   /// the result's.
-  auto sink = [&](const std::string &name, StringAttr over, ValueRange operands,
-                  ValueRange presence, bool isChecked) -> LogicalResult {
-    if (failed(joinPlaces(agent, op, operands, place)) ||
-        (isChecked &&
-         failed(checkSink(agent, op, name, over, operands, presence, place))) ||
-        failed(joinPlaces(agent, op, presence, place)))
+  auto sink = [&](const SinkUse &use, bool isChecked) -> LogicalResult {
+    if (failed(joinPlaces(agent, op, use.sources, place)))
       return failure();
-    place = places.without(place, over);
+    if (sinks && failed(noteExecuted(agent, op, use, place)))
+      return failure();
+    if ((isChecked && failed(checkSink(agent, op, use.name, use.over,
+                                       use.sources, use.presence, place))) ||
+        failed(joinPlaces(agent, op, use.presence, place)))
+      return failure();
+    place = places.without(place, use.over);
     return success();
   };
   auto isTile = [](Value value) { return distOf(value.getType()) != nullptr; };
@@ -221,11 +249,18 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
         return set(copy.getBuffer(), place);
       })
       .Case([&](StoreOp store) {
-        return failed(joinIndices(agent, op, tensorName(store.getTensor()),
-                                  store.getIndices(), place)) ||
-                       failed(joinPlaces(agent, op, store.getPresence(), place))
-                   ? failure()
-                   : joinPlaces(agent, op, store.getValue(), place);
+        std::string tensor = tensorName(store.getTensor());
+        if (failed(joinIndices(agent, op, tensor, store.getIndices(), place)) ||
+            failed(joinPlaces(agent, op, store.getPresence(), place)) ||
+            failed(joinPlaces(agent, op, store.getValue(), place)))
+          return LogicalResult(failure());
+        // A tile that does not exist as a whole may have been left out.
+        if (llvm::any_of(store.getPresence(), [&](Value p) {
+              return p.getType().isInteger() &&
+                     scalarOf(agent, p).value_or(0) == 0;
+            }))
+          return success();
+        return followStore(op, store.getValue(), tensor, place);
       })
       .Case([&](SlotOp slot) {
         auto tensor = held.find(slot.getRing());
@@ -244,11 +279,12 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
         auto map =
             cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
         BufferType type = store.getBuffer().getType();
-        return failed(joinBox(agent, op, map.getTensor(), store.getIndices(),
-                              type, rowDimOf(map, type),
-                              store.getIndices().size() - 1, place))
-                   ? failure()
-                   : joinPlaces(agent, op, store.getBuffer(), place);
+        if (failed(joinBox(agent, op, map.getTensor(), store.getIndices(), type,
+                           rowDimOf(map, type), store.getIndices().size() - 1,
+                           place)) ||
+            failed(joinPlaces(agent, op, store.getBuffer(), place)))
+          return LogicalResult(failure());
+        return followStore(op, store.getBuffer(), map.getTensor().str(), place);
       })
       .Case<StageOp, StageFragmentOp>([&](auto stage) {
         return set(stage.getBuffer(),
@@ -260,33 +296,22 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
                                 columns.getOverAttr(),
                                 static_cast<int64_t>(columns.getFrom())));
       })
-      .Case<ReduceOp, FoldOp>([&](auto reduce) -> LogicalResult {
-        if (failed(sink(nameOfReduction(reduce.getKind(), reduce.getOverAttr()),
-                        reduce.getOverAttr(), reduce.getSource(),
-                        reduce.getPresence(), true)))
-          return failure();
-        return set(reduce, place);
+      .Case<ReduceOp, FoldOp, MmaOp>([&](auto made) -> LogicalResult {
+        for (const SinkUse &use : sinksOf(op))
+          if (failed(sink(use, !isa<MmaOp>(op) || isDemanded(use.presence))))
+            return failure();
+        if (auto mma = dyn_cast<MmaOp>(op))
+          if (failed(joinPlaces(agent, op, mma.getInit(), place)))
+            return failure();
+        return set(made, place);
       })
-      .Case([&](ContributesOp part) {
-        return sink(nameOfProduct(part.getOverAttr()), part.getOverAttr(),
-                    part.getSource(), part.getPresence(), true);
-      })
-      .Case([&](MmaOp mma) -> LogicalResult {
-        if (failed(sink(nameOfProduct(mma.getOverAttr()), mma.getOverAttr(),
-                        {mma.getLhs(), mma.getRhs()}, mma.getPresence(),
-                        isDemanded(mma.getPresence()))) ||
-            failed(joinPlaces(agent, op, mma.getInit(), place)))
-          return failure();
-        return set(mma, place);
+      .Case([&](ContributesOp) {
+        return sink(sinksOf(op).front(), /*isChecked=*/true);
       })
       .Case([&](WgmmaOp product) -> LogicalResult {
-        for (auto [i, pair] : llvm::enumerate(product.getPairs())) {
-          ValueRange presence = i == 0 ? product.getPresence() : ValueRange();
-          if (failed(sink(nameOfProduct(pair.over), pair.over,
-                          {pair.lhs, pair.rhs}, presence,
-                          isDemanded(presence))))
+        for (const SinkUse &use : sinksOf(op))
+          if (failed(sink(use, isDemanded(use.presence))))
             return failure();
-        }
         if (product.getInit() &&
             failed(joinPlaces(agent, op, product.getInit(), place)))
           return failure();

@@ -261,9 +261,8 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   // What callers bring, and keep, is there.
   bool isKept = contents.arg.getRole() == Role::InOut ||
                 isa_and_nonnull<StringAttr>(contents.arg.getInit());
-  bool countsElements = kind == Access::Store ||
-                        (kind == Access::Add && !isKept) ||
-                        contents.arg.getRole() == Role::Temp;
+  bool countsElements =
+      kind == Access::Store || (contents.arg.getRole() != Role::In && !isKept);
   SmallVector<int64_t> strides(contents.extents.size(), 1);
   for (size_t d = strides.size(); d-- > 1;)
     strides[d - 1] = strides[d] * contents.extents[d];

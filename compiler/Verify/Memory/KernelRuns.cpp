@@ -60,6 +60,22 @@ Outcome KernelRuns::run(const Trial &trial, GlobalMemory &memory,
   return succeeded(result) ? Outcome::Accepted : Outcome::Refused;
 }
 
+Outcome KernelRuns::finishTrial(
+    GlobalMemory &memory, int64_t callers,
+    llvm::function_ref<void(InFlightDiagnostic &)> describe) {
+  std::optional<SinkMatches::Missing> missing;
+  if (sinks)
+    missing = sinks->findMissing(memory, callers);
+  if (!missing)
+    return Outcome::Accepted;
+  InFlightDiagnostic error =
+      missing->op->emitOpError("expects to be executed for all lanes of the "
+                               "program's ")
+      << missing->sink << ", found none with " << missing->place;
+  describe(error);
+  return Outcome::Refused;
+}
+
 Operation *KernelRuns::findUnreached() {
   Operation *found = nullptr;
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -27,6 +27,11 @@ public:
   /// `limit`: an operation that an agent executes counts as some lanes of a
   /// tile.
   Outcome run(const Trial &trial, GlobalMemory &memory, uint64_t limit);
+  /// When all thread blocks of a trial have been executed: what is missing of
+  /// the program's sums; `describe` adds the sizes to an error.
+  Outcome
+  finishTrial(GlobalMemory &memory, int64_t callers,
+              llvm::function_ref<void(mlir::InFlightDiagnostic &)> describe);
   /// An operation, other than arithmetic and control flow, that no thread block
   /// has executed, although no loop around it is known to be empty; null where
   /// there is none.

@@ -6,6 +6,7 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -51,24 +52,27 @@ static std::string keyOf(StringRef sink) {
 }
 
 ProgramSinks::ProgramSinks(KernelOp kernel, bool hasParts)
-    : kernel(kernel), names(kernel), tensors(kernel) {
+    : kernel(kernel), names(kernel), tensors(kernel), hasParts(hasParts) {
   kernel.walk([&](Operation *op) {
     if (auto dot = dyn_cast<DotOp>(op)) {
       for (auto axis : dot.getOver().getAsRange<StringAttr>())
-        add(nameOfProduct(axis), {dot.getLhs(), dot.getRhs()},
+        add(op, axis, nameOfProduct(axis), {dot.getLhs(), dot.getRhs()},
             dot.getOver().size() == 1 ? std::optional(dot.getPresence())
                                       : std::nullopt);
     } else if (auto step = dyn_cast<SoftmaxUpdateOp>(op)) {
-      add(nameOfReduction(Combine::Max, step.getOverAttr()), step.getScores(),
+      StringAttr axis = step.getOverAttr();
+      add(op, axis, nameOfReduction(Combine::Max, axis), step.getScores(),
           step.getPresence(), step.getScores());
-      add(nameOfReduction(Combine::Add, step.getOverAttr()), step.getWeights(),
+      add(op, axis, nameOfReduction(Combine::Add, axis), step.getWeights(),
           step.getPresence());
     } else if (auto load = dyn_cast<LoadOp>(op)) {
       if (isTile(load.getType()))
-        add(nameOfLoad(tensorName(load.getTensor())), {}, load.getPresence());
+        add(op, {}, nameOfLoad(tensorName(load.getTensor())), {},
+            load.getPresence());
     } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       for (auto axis : reduce.getOver().getAsRange<StringAttr>())
-        add(nameOfReduction(reduce.getKind(), axis), reduce.getSource(),
+        add(op, axis, nameOfReduction(reduce.getKind(), axis),
+            reduce.getSource(),
             reduce.getOver().size() == 1 ? std::optional(reduce.getPresence())
                                          : std::nullopt,
             reduce.getKind() == Combine::Max ? reduce.getSource() : Value());
@@ -80,11 +84,33 @@ ProgramSinks::ProgramSinks(KernelOp kernel, bool hasParts)
   for (auto &[name, all] : sinks)
     for (Sink &sink : all)
       findPlaces(sink);
+  addStores();
 }
 
-void ProgramSinks::add(const std::string &name, ValueRange sources,
-                       std::optional<ValueRange> presence, Value maximised) {
-  Sink sink{tensors.of(sources), std::nullopt};
+/// Whether the regions around it are loops along an axis.
+static bool isLoopedAlong(Operation *op, StringAttr axis) {
+  for (Operation *at = op->getParentOp(); !isa<KernelOp>(at);
+       at = at->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(at);
+    if (!loop ||
+        llvm::none_of(loop.getInductionVar().getUsers(), [&](Operation *user) {
+          auto range = dyn_cast<RangeOp>(user);
+          return range && llvm::is_contained(axesOf(range.getType()), axis);
+        }))
+      return false;
+  }
+  return true;
+}
+
+void ProgramSinks::add(Operation *op, StringAttr over, const std::string &name,
+                       ValueRange sources, std::optional<ValueRange> presence,
+                       Value maximised) {
+  Sink sink{.sources = tensors.of(sources),
+            .presence = std::nullopt,
+            .op = op,
+            .over = over,
+            .name = name,
+            .isAlone = isLoopedAlong(op, over)};
   if (presence) {
     sink.presence.emplace(*presence);
     SmallVector<Value> masks;
@@ -93,6 +119,27 @@ void ProgramSinks::add(const std::string &name, ValueRange sources,
     llvm::append_range(*sink.presence, masks);
   }
   sinks[keyOf(name)].push_back(std::move(sink));
+}
+
+void ProgramSinks::addStores() {
+  llvm::DenseMap<Operation *, SmallVector<const Sink *, 2>> made;
+  forEachSink([&](const Sink &sink) { made[sink.op].push_back(&sink); });
+  kernel.walk([&](StoreOp store) {
+    Store &known = stores[tensorName(store.getTensor())].emplace_back();
+    known.sources = tensors.of(store.getValue());
+    tensors.walk(store.getValue(), [&](Operation *op) {
+      if (auto of = made.find(op); of != made.end())
+        known.sinks.insert_range(of->second);
+    });
+  });
+}
+
+void ProgramSinks::forEachSink(
+    llvm::function_ref<void(const Sink &)> visit) const {
+  for (const auto &[name, all] : sinks)
+    for (const Sink &sink : all)
+      if (sink.over)
+        visit(sink);
 }
 
 /// What the program itself shifts lies at several places.
@@ -157,8 +204,9 @@ void ProgramSinks::findPlaces(Sink &sink) const {
   sink.places.assign(found.begin(), found.end());
 }
 
-ProgramSinks::Candidates
-ProgramSinks::find(StringRef name, const SourceTensors::Names &sources) const {
+ProgramSinks::Candidates ProgramSinks::find(StringRef name,
+                                            const SourceTensors::Names &sources,
+                                            bool isPart) const {
   Candidates candidates;
   auto known = sinks.find(keyOf(name));
   if (known == sinks.end())
@@ -167,16 +215,10 @@ ProgramSinks::find(StringRef name, const SourceTensors::Names &sources) const {
     if (sink.sources == sources)
       candidates.push_back(&sink);
   // A sum of constants alone is none of the program.
-  if (candidates.empty() && sources.empty())
-    return candidates;
-  // Of a product that lags one operand says what it contributes to.
-  if (candidates.empty())
+  if (candidates.empty() && isPart && !sources.empty())
     for (const Sink &sink : known->second)
       if (llvm::includes(sink.sources, sources))
         candidates.push_back(&sink);
-  if (candidates.empty())
-    for (const Sink &sink : known->second)
-      candidates.push_back(&sink);
   return candidates;
 }
 
@@ -375,6 +417,147 @@ std::string ProgramSinks::check(const Lanes &found, Candidates &candidates,
   if (kept.empty())
     return wrong;
   candidates = std::move(kept);
+  return "";
+}
+
+namespace {
+
+/// Which rows and lanes of a sum findMissing() looks at, as indices of axes.
+class SampledLanes {
+public:
+  /// The first, middle and last row that exists, of each axis.
+  void addRows(StringAttr axis, int64_t start, int64_t count) {
+    std::set<int64_t> rows;
+    if (count > 0)
+      rows = {start, start + count / 2, start + count - 1};
+    byAxis[axis].assign(rows.begin(), rows.end());
+  }
+  /// Of a sum the first and last lane of each step, and where something ends.
+  void addSum(StringAttr axis, ArrayRef<ProgramSinks::Executed> executed,
+              ArrayRef<int64_t> ends) {
+    int64_t all = 1;
+    for (int64_t end : ends)
+      all = std::max(all, end + 1);
+    std::set<int64_t> lanes, steps;
+    for (const ProgramSinks::Executed &found : executed)
+      for (auto [name, extent] : found.axes)
+        if (name == axis)
+          steps.insert(extent);
+    if (steps.empty())
+      steps.insert(1);
+    for (int64_t step : steps)
+      for (int64_t lane = 0; lane < all; lane += step)
+        lanes.insert({lane, lane + step - 1});
+    for (int64_t end : ends)
+      lanes.insert({std::max<int64_t>(0, end - 1), std::max<int64_t>(0, end)});
+    byAxis[axis].assign(lanes.begin(), lanes.end());
+  }
+
+  std::optional<SmallVector<int64_t>> of(StringAttr axis) const {
+    auto lanes = byAxis.find(axis);
+    if (lanes == byAxis.end())
+      return std::nullopt;
+    return llvm::to_vector(lanes->second);
+  }
+  /// A tile of the indices themselves.
+  LaneTile tileOf(StringAttr axis) const {
+    LaneTile tile;
+    tile.axes = {axis};
+    tile.values = byAxis.find(axis)->second;
+    tile.extents = {static_cast<int64_t>(tile.values.size())};
+    return tile;
+  }
+
+private:
+  llvm::DenseMap<StringAttr, std::vector<int64_t>> byAxis;
+};
+
+} // namespace
+
+/// Whether the lanes include those with these indices of axes; what is not
+/// known of their place does not exclude them.
+static bool covers(const ProgramSinks::Executed &lanes, const Places &places,
+                   ArrayRef<std::pair<StringAttr, int64_t>> indices) {
+  for (auto [axis, index] : indices)
+    if (std::optional<int64_t> start = places.find(lanes.place, axis)) {
+      auto extent = llvm::find_if(lanes.axes, [&, axis = axis](const auto &a) {
+        return a.first == axis;
+      });
+      // The same coordinate, or one of the lanes.
+      int64_t count = extent == lanes.axes.end() ? 1 : extent->second;
+      if (index < *start || index >= *start + count)
+        return false;
+    }
+  return true;
+}
+
+std::string ProgramSinks::findMissing(const Sink &sink, const Executed &at,
+                                      ArrayRef<Executed> executed,
+                                      Places &places,
+                                      const GlobalMemory &memory,
+                                      int64_t callers, uint64_t &work) const {
+  SampledLanes sampled;
+  SmallVector<std::pair<StringAttr, int64_t>> indices;
+  std::vector<LaneTile> tiles;
+  auto addAxis = [&](StringAttr axis) {
+    tiles.push_back(sampled.tileOf(axis));
+    indices.push_back({axis, 0});
+  };
+  for (auto [axis, extent] : at.axes) {
+    std::optional<int64_t> start = places.find(at.place, axis);
+    if (axis == sink.over || !start)
+      continue;
+    int64_t exist = countOf(axis, at.place, places, memory).value_or(extent);
+    sampled.addRows(axis, *start, std::min(exist, extent));
+    addAxis(axis);
+  }
+  sampled.addSum(sink.over, executed, memory.getEnds());
+  addAxis(sink.over);
+  size_t numAxes = tiles.size();
+  for (StringAttr name : sink.places)
+    if (std::optional<int64_t> number = places.find(at.place, name);
+        number && name.getValue().starts_with("@"))
+      indices.push_back({name, *number});
+  auto scalar = [&](Value value) {
+    return scalarOf(value, at.place, places, memory, callers);
+  };
+  auto element = [&](Value tensor, ArrayRef<int64_t> of) {
+    return memory.elementOf(tensorName(tensor), of);
+  };
+  LaneTiles program(scalar, element);
+  program.select([&](StringAttr axis) { return sampled.of(axis); },
+                 [](StringAttr) { return std::optional<int64_t>(0); });
+  SmallVector<const LaneTile *> used;
+  LaneSpace space;
+  for (const LaneTile &tile : tiles) {
+    used.push_back(&tile);
+    space.add(tile);
+  }
+  for (Value p : *sink.presence) {
+    used.push_back(&program.of(p));
+    space.add(*used.back());
+  }
+  work += program.getWork() + space.size();
+  for (LaneWalk lane(space, used); lane.isInside(); lane.next()) {
+    bool isPresent = true;
+    for (size_t i = numAxes; i < used.size(); ++i)
+      isPresent &= lane.at(i) != 0 && lane.at(i) != LaneTile::unknown;
+    if (!isPresent)
+      continue;
+    for (size_t i = 0; i < numAxes; ++i)
+      indices[i].second = lane.at(i);
+    work += executed.size();
+    if (llvm::any_of(executed, [&](const Executed &lanes) {
+          return covers(lanes, places, indices);
+        }))
+      continue;
+    std::string words;
+    for (auto [name, index] : indices)
+      words += ((words.empty() ? "" : ", ") + name.getValue() + " = " +
+                llvm::Twine(index))
+                   .str();
+    return words;
+  }
   return "";
 }
 

@@ -22,6 +22,19 @@ public:
     std::optional<llvm::SmallVector<mlir::Value, 4>> presence;
     /// What the presence is a function of: axes, and coordinates as "@b".
     llvm::SmallVector<mlir::StringAttr, 4> places = {};
+    /// The operation of the program, and the axis that it sums up along.
+    mlir::Operation *op = nullptr;
+    mlir::StringAttr over = {};
+    std::string name = {};
+    /// Whether only loops along that axis are around it: it is executed
+    /// wherever something of it is stored.
+    bool isAlone = false;
+  };
+  /// A store of the program: the tensors that its elements are made of, and the
+  /// sinks.
+  struct Store {
+    SourceTensors::Names sources;
+    llvm::DenseSet<const Sink *> sinks = {};
   };
   using Candidates = llvm::SmallVector<const Sink *, 2>;
 
@@ -32,6 +45,17 @@ public:
 
   /// Names of scalar indices, by tensor and dimension.
   const IndexNames &getNames() const { return names; }
+
+  /// Whether the loops are those of the program: each sink has all of its
+  /// presence.
+  bool isWhole() const { return !hasParts; }
+  /// Calls `visit` for each product and reduction.
+  void forEachSink(llvm::function_ref<void(const Sink &)> visit) const;
+  llvm::ArrayRef<Store> storesTo(llvm::StringRef tensor) const {
+    auto known = stores.find(tensor.str());
+    return known == stores.end() ? llvm::ArrayRef<Store>()
+                                 : llvm::ArrayRef<Store>(known->second);
+  }
 
   /// Whether tiles with the axis may lie at several places at once: the program
   /// reads shifted ones.
@@ -51,8 +75,9 @@ public:
     bool isLoad = false;
   };
   /// Those that one of `sm` may be which sums up `sources`.
-  Candidates find(llvm::StringRef sink,
-                  const SourceTensors::Names &sources) const;
+  /// Of a product that lags (`isPart`) one operand says what it contributes to.
+  Candidates find(llvm::StringRef sink, const SourceTensors::Names &sources,
+                  bool isPart) const;
   /// Keeps the candidates whose presence is that of `found`, for some of its
   /// rows; if none are left, keeps all and returns what is wrong. Adds the
   /// lanes that it has computed to `work`.
@@ -61,10 +86,25 @@ public:
                     int64_t callers, LaneTiles::Scalars scalars,
                     uint64_t &work) const;
 
+  /// What a kernel has executed of a sink: where its first lanes lay, and how
+  /// many there were.
+  struct Executed {
+    Places::Number place;
+    llvm::ArrayRef<std::pair<mlir::StringAttr, int64_t>> axes;
+  };
+  /// Lanes of `sink` that the program has for some rows of `at` and that
+  /// nothing in `executed` has summed up, as "i = 3, j = 64"; empty for none.
+  /// `at` has the axes of the rows, not that of the sum.
+  std::string findMissing(const Sink &sink, const Executed &at,
+                          llvm::ArrayRef<Executed> executed, Places &places,
+                          const GlobalMemory &memory, int64_t callers,
+                          uint64_t &work) const;
+
 private:
-  void add(const std::string &sink, mlir::ValueRange sources,
-           std::optional<mlir::ValueRange> presence,
+  void add(mlir::Operation *op, mlir::StringAttr over, const std::string &sink,
+           mlir::ValueRange sources, std::optional<mlir::ValueRange> presence,
            mlir::Value maximised = {});
+  void addStores();
   void findShifted();
   void dropParts();
   void findPlaces(Sink &sink) const;
@@ -84,6 +124,8 @@ private:
   SourceTensors tensors;
   llvm::DenseSet<mlir::StringAttr> shifted;
   std::map<std::string, std::vector<Sink>> sinks;
+  std::map<std::string, std::vector<Store>> stores;
+  bool hasParts;
 };
 
 /// "max over j", "product over j".

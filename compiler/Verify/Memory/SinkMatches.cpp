@@ -4,15 +4,143 @@
 
 #include "compiler/Verify/Arithmetic/Facts.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace selvedge::verify {
 
 using namespace mlir;
 
+using namespace selvedge::sm;
+
+using Axes = SmallVector<std::pair<StringAttr, int64_t>, 2>;
+
+static void addAxes(Value value, Axes &axes) {
+  auto add = [&](StringAttr axis, int64_t extent) {
+    if (llvm::none_of(axes, [&](auto &known) { return known.first == axis; }))
+      axes.push_back({axis, extent});
+  };
+  if (auto buffer = dyn_cast<BufferType>(value.getType())) {
+    add(buffer.getRowAxis(), buffer.getRows());
+    add(buffer.getColAxis(), buffer.getCols());
+  } else if (auto tile = dyn_cast<RankedTensorType>(value.getType())) {
+    for (auto [axis, extent] :
+         llvm::zip_equal(axisNames(tile), tile.getShape()))
+      add(axis, extent);
+  }
+}
+
+Axes SinkUse::axes() const {
+  Axes axes;
+  for (Value source : sources)
+    addAxes(source, axes);
+  return axes;
+}
+
+SmallVector<SinkUse, 1> sinksOf(Operation *op) {
+  using Uses = SmallVector<SinkUse, 1>;
+  return llvm::TypeSwitch<Operation *, Uses>(op)
+      .Case<ReduceOp, FoldOp>([](auto reduce) {
+        SinkUse use{nameOfReduction(reduce.getKind(), reduce.getOverAttr()),
+                    reduce.getOverAttr(),
+                    {reduce.getSource()}};
+        llvm::append_range(use.presence, reduce.getPresence());
+        return Uses{std::move(use)};
+      })
+      .Case([](ContributesOp part) {
+        SinkUse use{nameOfProduct(part.getOverAttr()),
+                    part.getOverAttr(),
+                    {part.getSource()}};
+        llvm::append_range(use.presence, part.getPresence());
+        use.isPart = true;
+        return Uses{std::move(use)};
+      })
+      .Case([](MmaOp mma) {
+        SinkUse use{nameOfProduct(mma.getOverAttr()),
+                    mma.getOverAttr(),
+                    {mma.getLhs(), mma.getRhs()}};
+        llvm::append_range(use.presence, mma.getPresence());
+        return Uses{std::move(use)};
+      })
+      .Case([](WgmmaOp product) {
+        Uses uses;
+        for (auto pair : product.getPairs()) {
+          SinkUse use{
+              nameOfProduct(pair.over), pair.over, {pair.lhs, pair.rhs}};
+          // Those of the first pair.
+          if (uses.empty())
+            llvm::append_range(use.presence, product.getPresence());
+          uses.push_back(std::move(use));
+        }
+        return uses;
+      })
+      .Default([](Operation *) { return Uses(); });
+}
+
+/// Whether data decide if an operation is executed.
+static bool dependsOnData(Operation *op) {
+  SetVector<Value> made;
+  for (Operation *at = op->getParentOp(); !isa<KernelOp>(at);
+       at = at->getParentOp()) {
+    if (auto branch = dyn_cast<scf::IfOp>(at))
+      made.insert(branch.getCondition());
+    else if (!isa<scf::ForOp>(at))
+      return true;
+  }
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (!made[i].getType().isIntOrIndex())
+      return true;
+    if (Operation *def = made[i].getDefiningOp()) {
+      if (def->getNumRegions() != 0 || isa<AnyOp>(def))
+        return true;
+      made.insert_range(def->getOperands());
+    }
+  }
+  return false;
+}
+
+/// Whether lanes that are summed up twice change what is summed up.
+static bool isSum(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<ReduceOp, FoldOp>(
+          [](auto reduce) { return reduce.getKind() == tile::Combine::Add; })
+      .Default([](Operation *other) { return isa<MmaOp>(other); });
+}
+
+SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
+    : program(program), tensors(kernel) {
+  // Those that are never executed, too.
+  kernel.walk([&](Operation *op) {
+    for (const SinkUse &use : sinksOf(op)) {
+      Axes axes = use.axes();
+      ProgramSinks::Lanes lanes{use.name, use.over, axes, 0,
+                                llvm::to_vector(use.presence)};
+      Match match = find(use.sources, lanes, use.isPart);
+      match.over = use.over;
+      match.axes = std::move(axes);
+      // Tiles that a thread block takes one after the other may seem to lie at
+      // one place.
+      bool isOneTile = kernel.getBody().getOps<RoleOp>().empty();
+      if (isOneTile && program.isWhole() && !match.candidates.empty() &&
+          isSum(op) && !dependsOnData(op) &&
+          llvm::all_of(match.candidates, [](auto *s) { return s->isAlone; })) {
+        match.counted = match.candidates.front();
+        match.most = match.candidates.size();
+      }
+      matches.insert({{op, use.sources.front()}, std::move(match)});
+    }
+  });
+}
+
 void SinkMatches::startTrial() {
-  for (auto &entry : matches)
-    entry.second.compared.clear();
+  for (auto &[key, match] : matches) {
+    match.compared.clear();
+    match.executed.clear();
+  }
+  for (auto &[op, stored] : stores)
+    stored.places.clear();
 }
 
 /// The scalar integers of which tiles are functions.
@@ -31,10 +159,12 @@ static void findScalars(ValueRange tiles, SmallVectorImpl<Value> &scalars) {
 }
 
 SinkMatches::Match SinkMatches::find(ValueRange sources,
-                                     const ProgramSinks::Lanes &found) const {
+                                     const ProgramSinks::Lanes &found,
+                                     bool isPart) const {
   Match match;
   match.candidates = program.find(
-      found.sink, found.isLoad ? SourceTensors::Names() : tensors.of(sources));
+      found.sink, found.isLoad ? SourceTensors::Names() : tensors.of(sources),
+      isPart);
   findScalars(found.presence, match.scalars);
   SetVector<StringAttr> places;
   for (auto [axis, extent] : found.axes)
@@ -45,16 +175,24 @@ SinkMatches::Match SinkMatches::find(ValueRange sources,
   return match;
 }
 
+static std::string listOf(const SourceTensors::Names &names) {
+  return names.empty() ? "no tensor" : "'" + llvm::join(names, "', '") + "'";
+}
+
 std::string SinkMatches::check(Operation *op, ValueRange sources,
                                const ProgramSinks::Lanes &found,
-                               const Places &places, GlobalMemory &memory,
-                               int64_t callers, LaneTiles::Scalars scalars) {
-  auto [entry, isNew] = matches.try_emplace({op, sources.front()});
+                               GlobalMemory &memory, int64_t callers,
+                               LaneTiles::Scalars scalars) {
+  auto [entry, isNew] = matches.insert({{op, sources.front()}, Match()});
   Match &match = entry->second;
   if (isNew)
-    match = find(sources, found);
-  if (match.candidates.empty())
-    return "";
+    match = find(sources, found, /*isPart=*/false);
+  if (match.candidates.empty()) {
+    if (found.isLoad)
+      return "none of that tensor";
+    SourceTensors::Names names = tensors.of(sources);
+    return names.empty() ? "" : "none of " + listOf(names);
+  }
   std::vector<int64_t> key;
   bool isKnown = true;
   for (Value value : match.scalars) {
@@ -72,6 +210,114 @@ std::string SinkMatches::check(Operation *op, ValueRange sources,
                                     callers, scalars, work);
   memory.addWork(work);
   return wrong;
+}
+
+void SinkMatches::noteExecuted(Operation *op, Value firstSource,
+                               Places::Number place) {
+  if (auto known = matches.find({op, firstSource}); known != matches.end())
+    known->second.executed.insert(place);
+}
+
+bool SinkMatches::countExecuted(Operation *op, Value firstSource,
+                                Places::Number place, unsigned agent) {
+  auto known = matches.find({op, firstSource});
+  if (known == matches.end() || !known->second.counted ||
+      !places.find(place, known->second.over))
+    return true;
+  const Match &match = known->second;
+  return ++counts[{match.counted, place, agent}] <= match.most;
+}
+
+void SinkMatches::noteStored(Operation *op, Value stored, StringRef tensor,
+                             Places::Number place) {
+  Stored &known = stores[op];
+  if (known.axes.empty()) {
+    known.tensor = tensor.str();
+    addAxes(stored, known.axes);
+  }
+  known.places.insert(place);
+}
+
+std::string SinkMatches::checkStored(Value stored, StringRef tensor) {
+  ArrayRef<ProgramSinks::Store> known = program.storesTo(tensor);
+  if (known.empty())
+    return "";
+  SourceTensors::Names names = tensors.of(stored);
+  // Rows that nothing contributes to: findMissing() looks at those.
+  if (names.empty())
+    return "";
+  if (llvm::any_of(known, [&](auto &s) { return s.sources == names; }))
+    return "";
+  return "expects what the program stores to '" + tensor.str() +
+         "', which is made of " + listOf(known.front().sources) +
+         ", found what is made of " + listOf(names);
+}
+
+std::vector<ProgramSinks::Executed>
+SinkMatches::findRows(const ProgramSinks::Sink &sink,
+                      ArrayRef<const Match *> found) {
+  std::vector<ProgramSinks::Executed> rows;
+  std::set<std::pair<const void *, Places::Number>> seen;
+  auto add = [&](const Axes &axes, Places::Number place) {
+    if (seen.insert({&axes, place}).second)
+      rows.push_back({place, axes});
+  };
+  for (const Match *match : found)
+    for (Places::Number place : match->executed)
+      add(match->axes, places.without(place, sink.over));
+  if (!sink.isAlone)
+    return rows;
+  for (const auto &[op, stored] : stores) {
+    ArrayRef<ProgramSinks::Store> known = program.storesTo(stored.tensor);
+    if (known.empty() || !llvm::all_of(known, [&](auto &store) {
+          return store.sinks.contains(&sink);
+        }))
+      continue;
+    for (Places::Number place : stored.places)
+      if (llvm::all_of(sink.places, [&](StringAttr name) {
+            return name == sink.over || places.find(place, name);
+          }))
+        add(stored.axes, places.without(place, sink.over));
+  }
+  return rows;
+}
+
+std::optional<SinkMatches::Missing>
+SinkMatches::findMissing(GlobalMemory &memory, int64_t callers) {
+  std::optional<Missing> missing;
+  if (!program.isWhole())
+    return missing;
+  program.forEachSink([&](const ProgramSinks::Sink &sink) {
+    if (missing || !sink.presence || program.isShifted(sink.over))
+      return;
+    SmallVector<const Match *> found;
+    Operation *op = nullptr;
+    std::vector<ProgramSinks::Executed> executed;
+    for (auto &[key, match] : matches)
+      if (match.over == sink.over &&
+          llvm::is_contained(match.candidates, &sink)) {
+        found.push_back(&match);
+        op = op ? op : key.first;
+        for (Places::Number place : match.executed) {
+          // Of lanes that nobody knows nothing can be missing.
+          if (!places.find(place, sink.over))
+            return;
+          executed.push_back({place, match.axes});
+        }
+      }
+    uint64_t work = 0;
+    if (op)
+      for (const ProgramSinks::Executed &rows : findRows(sink, found)) {
+        std::string place = program.findMissing(sink, rows, executed, places,
+                                                memory, callers, work);
+        if (!place.empty()) {
+          missing = {op, sink.name, place};
+          break;
+        }
+      }
+    memory.addWork(work);
+  });
+  return missing;
 }
 
 } // namespace selvedge::verify

@@ -24,7 +24,7 @@ public:
   Programs(ModuleOp module, bool hasParts) {
     for (auto program : module.getOps<tile::ProgramOp>())
       for (auto kernel : program.getBody().getOps<tile::KernelOp>())
-        known.push_back({kernel.getSource(), ProgramSinks(kernel, hasParts)});
+        known.emplace_back(kernel, hasParts);
   }
 
   /// Those of the version that the kernel is of, or of the program where that
@@ -43,7 +43,14 @@ public:
   }
 
 private:
-  std::vector<std::pair<tile::SourceAttr, ProgramSinks>> known;
+  struct Known {
+    Known(tile::KernelOp kernel, bool hasParts)
+        : source(kernel.getSource()), sinks(kernel, hasParts) {}
+
+    tile::SourceAttr source;
+    ProgramSinks sinks;
+  };
+  std::deque<Known> known;
 };
 
 struct VerifySmOutputsPass

@@ -73,6 +73,17 @@ static bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit) {
 }
 
 SourceTensors::Names SourceTensors::of(ValueRange values) const {
+  return find(values, [](Operation *) {});
+}
+
+void SourceTensors::walk(ValueRange values,
+                         llvm::function_ref<void(Operation *)> visit) const {
+  (void)find(values, visit);
+}
+
+SourceTensors::Names
+SourceTensors::find(ValueRange values,
+                    llvm::function_ref<void(Operation *)> visitMaker) const {
   Names names;
   llvm::SmallDenseSet<Value, 32> seen;
   SmallVector<Value> open;
@@ -97,6 +108,7 @@ SourceTensors::Names SourceTensors::of(ValueRange values) const {
     }
     if (visitHandedOn(value, visit))
       continue;
+    visitMaker(value.getDefiningOp());
     llvm::TypeSwitch<Operation *>(value.getDefiningOp())
         .Case<tile::LoadOp, sm::LoadOp>(
             [&](auto load) { names.insert(tensorName(load.getTensor())); })

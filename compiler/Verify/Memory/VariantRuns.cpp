@@ -100,6 +100,13 @@ Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
               runs.run(trial.of(launch, kernel, block), memory, limit);
           outcome != Outcome::Accepted)
         return outcome;
+    auto describe = [&](InFlightDiagnostic &error) {
+      error.attachNote(launch.getLoc())
+          << "with " << trial.str(variant->getParentOfType<PlanOp>());
+    };
+    if (Outcome outcome = runs.finishTrial(memory, trial.callers, describe);
+        outcome != Outcome::Accepted)
+      return outcome;
   }
   return Outcome::Accepted;
 }

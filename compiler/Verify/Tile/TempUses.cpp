@@ -1,4 +1,4 @@
-// What a temp is to the kernels of a program.
+// What a temp or output is to the kernels of a program.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/TempUses.h"
 
@@ -31,6 +31,7 @@ void noteTempWriters(InFlightDiagnostic &diag, LoadOp load) {
 
 LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
                             ArrayRef<StoreOp> covering) {
+  StringRef kind = temp.getRole() == Role::Temp ? "temp" : "output";
   bool isDefined = false;
   for (auto kernel : program.getBody().getOps<KernelOp>()) {
     LoadOp load;
@@ -44,8 +45,8 @@ LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
         store = access;
     });
     if (load && store) {
-      InFlightDiagnostic diag = load.emitOpError("expects temp '")
-                                << temp.getName().getValue()
+      InFlightDiagnostic diag = load.emitOpError("expects ")
+                                << kind << " '" << temp.getName().getValue()
                                 << "' to be loaded by other kernels than those "
                                    "that store it: iterations run in any order";
       diag.attachNote(store.getLoc()) << "it is stored here";
@@ -56,8 +57,7 @@ LogicalResult checkTempUses(ProgramOp program, TensorArgAttr temp,
           load.emitOpError("of kernel '")
           << kernel.getSymName()
           << "' expects a kernel before this one to write every element of "
-             "temp '"
-          << temp.getName().getValue() << "'";
+          << kind << " '" << temp.getName().getValue() << "'";
       noteTempWriters(diag, load);
       return diag;
     }

@@ -1,4 +1,4 @@
-// What a temp is to the kernels of a program.
+// What a temp or output is to the kernels of a program.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_VERIFY_TILE_TEMPUSES_H
 #define SELVEDGE_COMPILER_VERIFY_TILE_TEMPUSES_H
@@ -7,10 +7,10 @@
 
 namespace selvedge::verify {
 
-/// Proves that every element of `temp` is defined where it is loaded: the first
-/// of `covering`, the stores that write all of it, stands in a kernel before
-/// each that loads the temp, and no kernel both loads and stores it, as its
-/// iterations run in any order.
+/// Proves that every element of `temp`, a temp or an output, is defined where
+/// it is loaded: the first of `covering`, the stores that write all of it,
+/// stands in a kernel before each that loads it, and no kernel both loads and
+/// stores it, as its iterations run in any order.
 mlir::LogicalResult checkTempUses(tile::ProgramOp program,
                                   tile::TensorArgAttr temp,
                                   llvm::ArrayRef<tile::StoreOp> covering);

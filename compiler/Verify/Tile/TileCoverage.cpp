@@ -60,7 +60,7 @@ struct VerifyTileCoveragePass
     }
     bool isTemp = tensor.getRole() == Role::Temp;
     if (!covering.empty())
-      return isTemp ? checkTempUses(program, tensor, covering) : success();
+      return checkTempUses(program, tensor, covering);
     InFlightDiagnostic diag =
         program.emitOpError("expects a store, or a kernel before all others, "
                             "to write every element of ")
