@@ -12,6 +12,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace selvedge::cli {
@@ -25,14 +27,22 @@ public:
   /// "topic      text".
   void line(std::string_view topic, std::string_view text) {
     content += fmt::format("{:<10} {}\n", topic, text);
+    // A line without a topic goes on with the one before.
+    if (topic.empty())
+      json.back()["details"].push_back(text);
+    else
+      json.push_back({{"topic", topic}, {"text", text}, {"works", true}});
   }
   /// A line about something that is there and does not work.
   void broken(std::string_view topic, std::string_view text) {
     line(topic, fmt::format("BROKEN: {}", text));
+    json.back()["text"] = text;
+    json.back()["works"] = false;
     exitStatus = exitFailed;
   }
 
   std::string content;
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
   int exitStatus = exitDone;
 };
 
@@ -100,14 +110,18 @@ void inspectCache(Report &report) {
 } // namespace
 
 Action addDoctor(CLI::App &app) {
-  app.add_subcommand("doctor", "report what this machine can do");
-  return [] {
+  auto asJson = std::make_shared<bool>(false);
+  CLI::App *command =
+      app.add_subcommand("doctor", "report what this machine can do");
+  command->add_flag("--json", *asJson, "print JSON");
+  return [asJson] {
     Report lines;
     lines.line("selvedge", compilerVersion());
     inspectPtxas(lines);
     inspectDriver(lines);
     inspectCache(lines);
-    int written = report(writeOutput("-", lines.content));
+    int written = report(
+        writeOutput("-", *asJson ? lines.json.dump(2) + "\n" : lines.content));
     return written ? written : lines.exitStatus;
   };
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace selvedge::cli {
 
@@ -35,10 +36,13 @@ Result<std::vector<std::string>> findTemplates() {
 
 struct ListOptions {
   std::vector<std::string> files, importFolders;
+  bool json = false;
 };
 
+using Json = nlohmann::ordered_json;
+
 int listFile(const std::string &file, const ListOptions &options,
-             std::string &text) {
+             std::string &text, Json &json) {
   SourceOptions source;
   source.file = file;
   source.importFolders = options.importFolders;
@@ -54,6 +58,10 @@ int listFile(const std::string &file, const ListOptions &options,
     text += fmt::format("  {}\n      {}\n", op.name, op.signature);
     if (!op.comment.empty())
       text += "      " + op.comment.substr(0, op.comment.find('\n')) + "\n";
+    json.push_back({{"file", file},
+                    {"op", op.name},
+                    {"signature", op.signature},
+                    {"comment", op.comment}});
   }
   return exitDone;
 }
@@ -68,8 +76,11 @@ int listFiles(const ListOptions &options) {
   }
   int worst = exitDone;
   std::string text;
+  Json json = Json::array();
   for (const std::string &file : files)
-    worst = std::max(worst, listFile(file, options, text));
+    worst = std::max(worst, listFile(file, options, text, json));
+  if (options.json)
+    text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   return std::max(worst, report(writeOutput("-", text)));
 }
 
@@ -81,6 +92,8 @@ Action addList(CLI::App &app) {
       "list", "list the ops of files (default: the shipped templates)");
   command->add_option("FILE", options->files, ".tile files");
   addImportFlag(*command, options->importFolders);
+  command->add_flag("--json", options->json,
+                    "print JSON: file, op, signature, comment");
   return [options] { return listFiles(*options); };
 }
 

@@ -110,5 +110,10 @@ def version():
     return library().selvedge_version().decode()
 
 
+@functools.cache
+def array_type(kind, count):
+    return kind * count
+
+
 def array_of(kind, pairs):
-    return (kind * len(pairs))(*pairs) if pairs else None
+    return array_type(kind, len(pairs))(*pairs) if pairs else None

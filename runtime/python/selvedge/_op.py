@@ -52,21 +52,22 @@ class Op:
     def __init__(self, signature, load, reference=None):
         self.signature, self._load, self._reference = signature, load, reference
         self._loaded, self._lock = {}, threading.Lock()
-        self._outputs = namedtuple("Outputs", [tensor.name for tensor in signature.outputs()], rename=True)
+        self._outputs = namedtuple("Outputs", [tensor.name for tensor in signature.outputs], rename=True)
 
     def __repr__(self):
         return f"<selvedge.Op {self.signature}>"
 
     def on(self, ordinal):
         """The library's op on GPU `ordinal`, made when it is first asked for."""
-        with self._lock:
-            if ordinal not in self._loaded:
-                self._loaded[ordinal] = Handle(self._load(ordinal))
-            return self._loaded[ordinal].value
+        if ordinal not in self._loaded:
+            with self._lock:
+                if ordinal not in self._loaded:
+                    self._loaded[ordinal] = Handle(self._load(ordinal))
+        return self._loaded[ordinal].value
 
     def _bind(self, args, named):
         signature = self.signature
-        inputs = signature.inputs()
+        inputs = signature.inputs
         if len(args) > len(inputs):
             raise BadInput(f"{len(args)} tensors by position, but there are {len(inputs)}: {signature}")
         tensors, scalars = dict(zip((tensor.name for tensor in inputs), args)), {}
@@ -76,18 +77,18 @@ class Op:
             if name in signature.tensors:
                 tensors[name] = value
             elif name in signature.scalars:
-                scalars[name] = value
+                if value is not None:
+                    scalars[name] = value
             else:
                 raise BadInput(f"op '{signature.name}' has no tensor or scalar '{name}': {signature}")
-        views = {name: _tensors.View(name, value) for name, value in tensors.items() if value is not None}
         for tensor in inputs:
-            if not tensor.optional and tensor.name not in views:
+            if not tensor.optional and tensors.get(tensor.name) is None:
                 raise BadInput(f"tensor '{tensor.name}' is missing: {tensor.type}")
-        return views, {name: value for name, value in scalars.items() if value is not None}
+        return {name: _tensors.View(name, value) for name, value in tensors.items() if value is not None}, scalars
 
     def _allocate(self, views, scalars, dims):
         """Outputs that were not given."""
-        missing = [tensor for tensor in self.signature.outputs() if tensor.name not in views]
+        missing = [tensor for tensor in self.signature.outputs if tensor.name not in views]
         if not missing:
             return
         call, like = Call(views, scalars, dims), next((view.value for view in views.values()), None)
@@ -128,7 +129,7 @@ class Op:
             raise Unavailable("tensors are in host memory, and an artefact runs on a GPU only; selvedge.jit() has the reference device")
         elif action == "launch":
             self._reference(Call(views, scalars, dims))
-        outputs = [views[tensor.name].value for tensor in self.signature.outputs()]
+        outputs = [views[tensor.name].value for tensor in self.signature.outputs]
         return outputs[0] if len(outputs) == 1 else self._outputs(*outputs)
 
     def __call__(self, *args, dims=None, stream=None, **named):

@@ -31,17 +31,13 @@ class Signature:
             name, value = ctypes.c_char_p(), ctypes.c_char_p()
             check(c.selvedge_get_param(handle, index, ctypes.byref(name), ctypes.byref(value)))
             self.params[name.value.decode()] = value.value.decode()
-
-    def inputs(self):
-        return [tensor for tensor in self.tensors.values() if tensor.role in (IN, INOUT)]
-
-    def outputs(self):
-        return [tensor for tensor in self.tensors.values() if tensor.role == OUT]
+        self.inputs = [tensor for tensor in self.tensors.values() if tensor.role in (IN, INOUT)]
+        self.outputs = [tensor for tensor in self.tensors.values() if tensor.role == OUT]
 
     def __str__(self):
-        words = [f"{'inout ' if t.role == INOUT else ''}{t.name}: {t.type}{'?' if t.optional else ''}" for t in self.inputs()]
+        words = [f"{'inout ' if t.role == INOUT else ''}{t.name}: {t.type}{'?' if t.optional else ''}" for t in self.inputs]
         words += [s.name + (f" = {s.default:g}" if s.has_default and s.default == s.default else "") for s in self.scalars.values()]
-        return f"{self.name}({', '.join(words)}) -> ({', '.join(f'{t.name}: {t.type}' for t in self.outputs())})"
+        return f"{self.name}({', '.join(words)}) -> ({', '.join(f'{t.name}: {t.type}' for t in self.outputs)})"
 
 
 class Call:
@@ -50,7 +46,7 @@ class Call:
     def __init__(self, views, scalars, dims):
         self.views = views
         self.tensors = array_of(NamedTensor, [(name.encode(), view.pointer) for name, view in views.items()])
-        self.scalars = array_of(NamedScalar, [(name.encode(), float(value)) for name, value in scalars.items()])
-        self.dims = array_of(NamedDim, [(name.encode(), int(value)) for name, value in dims.items()])
+        self.scalars = array_of(NamedScalar, [(name.encode(), float(value)) for name, value in scalars.items()]) if scalars else None
+        self.dims = array_of(NamedDim, [(name.encode(), int(value)) for name, value in dims.items()]) if dims else None
         self.arguments = Arguments(self.tensors, len(views), self.scalars, len(scalars), None, 0, self.dims, len(dims))
         self.pointer = ctypes.byref(self.arguments)

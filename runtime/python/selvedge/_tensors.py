@@ -56,11 +56,12 @@ def empty(like, shape, code, bits, name):
 
 def current_stream(values, ordinal):
     """The address of the stream that the framework of these tensors uses; 0, the default one, where that is not known."""
-    frameworks = {framework_of(value) for value in values}
-    if "torch" in frameworks or any(hasattr(value, "new_empty") for value in values):
-        return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream
-    if "cupy" in frameworks:
-        return sys.modules["cupy"].cuda.get_current_stream().ptr
+    for value in values:
+        framework = framework_of(value)
+        if framework == "torch" or hasattr(value, "new_empty"):
+            return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream
+        if framework == "cupy":
+            return sys.modules["cupy"].cuda.get_current_stream().ptr
     return 0
 
 

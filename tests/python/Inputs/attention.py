@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 
 import selvedge.torch as st
+from selvedge.torch._transformers import attention_forward
 
 torch.manual_seed(0)
 q, k, v = (torch.randn(1, heads, 12, 16).to(torch.bfloat16) for heads in (4, 2, 2))
@@ -56,6 +57,18 @@ compare("window", swapped(st.flash_attn_func, **window), plain((j <= i) & (j >= 
 slopes = torch.rand(4)
 compare("alibi", swapped(st.flash_attn_func, alibi_slopes=slopes), plain(j >= 0, lambda s: s - slopes[:, None, None] * (i - j).abs()))
 
+sinks = torch.randn(4)
+
+
+def with_sinks(q, k, v):
+    k, v = (t.float().repeat_interleave(2, 1) for t in (k, v))
+    s = (q.float() @ k.transpose(-1, -2) / 4).masked_fill(j > i, -math.inf)
+    p = torch.softmax(torch.cat([s, sinks[None, :, None, None].expand(1, 4, 12, 1)], -1), -1)
+    return (p[..., :-1] @ v).to(q.dtype)
+
+
+compare("sinks", lambda *t: attention_forward(None, *t, None, is_causal=True, s_aux=sinks)[0].transpose(1, 2), with_sinks)
+
 rows = [t.transpose(1, 2) for t in (q, k, v)]
 cu = torch.tensor([0, 4, 4, 12], dtype=torch.int32)
 packed = st.flash_attn_varlen_func(*(t[0] for t in rows), cu, cu, 8, 8, causal=True)
@@ -74,7 +87,8 @@ print("opcheck:", set(outcome.values()))
 layer = torch.compile(lambda *t: st.attention(*t, is_causal=True) + t[0], fullgraph=True, backend="aot_eager")
 compare("compiled", layer, lambda *t: sdpa(is_causal=True)(*t) + t[0])
 for wrong in (lambda: st.attention(q.float(), k.float(), v.float()), lambda: st.attention(q, k, v, dropout_p=0.1), lambda: capped(q, k, v, cup=1),
-              lambda: st.attention(q[:, :3], k, v), lambda: st.flash_attn_with_kvcache(rows[0], *caches, rotary_cos=q)):
+              lambda: st.attention(q[:, :3], k, v), lambda: st.flash_attn_with_kvcache(rows[0], *caches, rotary_cos=q),
+              lambda: st.attention(q, k, v, attn_mask=bias.clone().requires_grad_())):
     try:
         wrong()
         print("not refused")

@@ -10,6 +10,9 @@ from ._text import Text
 def call(q, k, v, tensors, scalars, source, op, names="q,k,v"):
     """The operator; tensors that are None are left out."""
     given = {name: value for name, value in tensors.items() if value is not None}
+    for name, value in given.items():
+        if torch.is_grad_enabled() and value.requires_grad:
+            raise NotImplementedError(f"'{name}' gets no gradient; detach it")
     scalars = {name: float(value) for name, value in scalars.items() if value is not None}
     return torch.ops.selvedge.attention(q, k, v, list(given.values()), ",".join([names, *given]), list(scalars.values()), ",".join(scalars), source, op)
 
@@ -34,8 +37,6 @@ def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
         raise ValueError(f"query has {query.dim()} dimensions, expected 4: batch, heads, positions, D")
     if attn_mask is not None and is_causal:
         raise ValueError("attn_mask and is_causal exclude each other")
-    if attn_mask is not None and attn_mask.requires_grad:
-        raise NotImplementedError("attn_mask gets no gradient; detach it")
     check_heads(query, key, 1)
     rows, keys = query.shape[2], key.shape[2]
     # PyTorch's causal mask begins with the first key, the template's ends with the last.

@@ -24,19 +24,29 @@ def named(names, values):
     return dict(zip(filter(None, names.split(",")), values))
 
 
+def outputs_of(q, v):
+    """o and lse for queries [B, positions, heads, D] or packed [positions, heads, D]."""
+    rows = [q.shape[0], q.shape[2], q.shape[1]] if q.dim() == 4 else [q.shape[1], q.shape[0]]
+    return q.new_empty([*q.shape[:-1], v.shape[-1]]), q.new_empty(rows, dtype=torch.float32)
+
+
+def gradients_of(*inputs):
+    return tuple(torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in inputs)
+
+
 # q, k and v are the first three of `names`; `tensors` the rest.
 @torch.library.custom_op("selvedge::attention", mutates_args=())
 def attention(q: Tensor, k: Tensor, v: Tensor, tensors: Sequence[Tensor], names: str, scalars: Sequence[float], scalar_names: str, source: str,
               op: str) -> tuple[Tensor, Tensor]:
     kernel = op_of(source, op, q.dtype, q.shape[-1], v.shape[-1])
-    return tuple(kernel(**named(names, [q, k, v, *tensors]), **named(scalar_names, scalars)))
+    o, lse = outputs_of(q, v)
+    kernel(**named(names, [q, k, v, *tensors]), **named(scalar_names, scalars), o=o, lse=lse)
+    return o, lse
 
 
 @attention.register_fake
 def _(q, k, v, tensors, names, scalars, scalar_names, source, op):
-    o = q.new_empty([*q.shape[:-1], v.shape[-1]])
-    rows = [q.shape[0], q.shape[2], q.shape[1]] if q.dim() == 4 else [q.shape[1], q.shape[0]]
-    return o, q.new_empty(rows, dtype=torch.float32)
+    return outputs_of(q, v)
 
 
 @torch.library.custom_op("selvedge::attention_backward", mutates_args=())
@@ -44,12 +54,14 @@ def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor,
                        scalars: Sequence[float], scalar_names: str, source: str, op: str) -> tuple[Tensor, Tensor, Tensor]:
     kernel = op_of(source, f"grad({op})", q.dtype, q.shape[-1], v.shape[-1])
     arguments = named(names, [q, k, v, *tensors])
-    return tuple(kernel(**arguments, **named(scalar_names, scalars), o=o, lse=lse, dO=do, dLSE=dlse))
+    dq, dk, dv = gradients_of(q, k, v)
+    kernel(**arguments, **named(scalar_names, scalars), o=o, lse=lse, dO=do, dLSE=dlse, dq=dq, dk=dk, dv=dv)
+    return dq, dk, dv
 
 
 @attention_backward.register_fake
 def _(do, dlse, q, k, v, o, lse, tensors, names, scalars, scalar_names, source, op):
-    return tuple(torch.empty(t.shape, dtype=t.dtype, device=t.device) for t in (q, k, v))
+    return gradients_of(q, k, v)
 
 
 def keep_for_backward(ctx, inputs, output):

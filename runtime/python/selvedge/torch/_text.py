@@ -12,6 +12,7 @@ class Text:
     def __init__(self, template, **params):
         self.template, self.params = template, {name: value for name, value in params.items() if value is not None}
         self.inputs, self.score, self.keep, self.tensors, self.scalars = [], "s", [], {}, {}
+        self.hooks = []
 
     def tensor(self, name, kind, value):
         self.inputs.append(f"{name}: {kind}")
@@ -28,6 +29,11 @@ class Text:
     def alibi(self, slopes):
         self.tensor("slopes", "f32[B, G*R]", slopes)
         self.score = f"{self.score} - slopes[b, h] * abs(i + {OFFSET[self.template]} - j)"
+
+    def sink(self, scores):
+        """A score per head that has no key."""
+        self.tensor("sink_score", "f32[G*R]", scores)
+        self.hooks.append("sink(b, h) = sink_score[h]")
 
     def add_mask(self, mask, q, keys):
         """One of PyTorch: where it is False there is no key, or numbers that are added to scores. q is [B, M, heads, D]."""
@@ -53,11 +59,12 @@ class Text:
     def source(self):
         """Text and name of the op; the template itself where nothing is added."""
         params = ", ".join(f"{name} = {str(value).lower()}" for name, value in self.params.items())
-        hooks = ""
+        hooks = list(self.hooks)
         if self.score != "s":
-            hooks += f"  score(s, b, h, i, j) = {self.score};\n"
+            hooks.append(f"score(s, b, h, i, j) = {self.score}")
         if self.keep:
-            hooks += f"  keep(b, h, i, j) = {' && '.join(['super(b, h, i, j)', *self.keep])};\n"
+            hooks.append(f"keep(b, h, i, j) = {' && '.join(['super(b, h, i, j)', *self.keep])}")
+        hooks = "".join(f"  {hook};\n" for hook in hooks)
         inputs = f"({', '.join(self.inputs)})" if self.inputs else ""
         extends = f"{self.template}<{params}>" if params else self.template
         return f'import "{self.template}.tile";\nop attention{inputs} extends {extends} {{\n{hooks}}}\n', "attention"

@@ -4,22 +4,23 @@ from ._attention import call, call_text, check_heads
 from ._flash import DECODE_ROWS, make_text
 
 
-def attention_forward(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None, softcap=None, sliding_window=None, **kwargs):
+def attention_forward(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None, softcap=None, sliding_window=None, s_aux=None,
+                      **kwargs):
     """What a layer calls: query [B, heads, positions, D]; the result is [B, positions, heads, D], and no weights."""
     if dropout:
         raise NotImplementedError("dropout is not supported: set attention_dropout=0 in the model's configuration")
-    if kwargs.get("s_aux") is not None:
-        raise NotImplementedError("sinks are not supported")
     check_heads(query, key, 1)
     rows, keys = query.shape[2], key.shape[2]
     q, k, v = (t.transpose(1, 2) for t in (query, key, value))
     causal = attention_mask is None and (getattr(module, "is_causal", True) if is_causal is None else is_causal)
     window = (sliding_window - 1, 0) if causal and sliding_window and sliding_window <= keys else (-1, -1)
-    if attention_mask is None and not softcap and window == (-1, -1) and rows <= DECODE_ROWS and (causal or rows == 1) and not query.requires_grad:
+    if attention_mask is None and s_aux is None and not softcap and window == (-1, -1) and rows <= DECODE_ROWS and (causal or rows == 1) and not query.requires_grad:
         return call(q, k, v, {}, {"scale": scaling}, "flash_decode.tile", "flash_decode")[0], None
     text = make_text("flash_fwd", q.shape[0], q.shape[2], causal, window, softcap, None)
     if attention_mask is not None:
         text.add_mask(attention_mask[..., :keys], q, keys)
+    if s_aux is not None:
+        text.sink(s_aux.float())
     return call_text(text, q, k, v, {}, scaling)[0], None
 
 
