@@ -157,15 +157,21 @@ void RoleKernel::findSearched(const llvm::SmallPtrSetImpl<Operation *> &parts) {
       post(v);
   }
   // Places that only the search needs.
-  auto isElsewhere = [&](Operation *user) {
-    return parts.contains(user) || searched.contains(user);
+  std::function<bool(Value)> isNeedless = [&](Value v) {
+    return llvm::all_of(v.getUsers(), [&](Operation *user) {
+      Operation *op = body.findAncestorOpInBlock(*user);
+      return parts.contains(op) || searched.contains(op) ||
+             (givesScalars(*op) && llvm::all_of(op->getResults(), isNeedless));
+    });
   };
-  auto last = std::remove_if(std::next(coordinates.begin()), coordinates.end(),
-                             [&](Value v) {
-                               return parts.contains(v.getDefiningOp()) &&
-                                      llvm::all_of(v.getUsers(), isElsewhere);
-                             });
-  coordinates.erase(last, coordinates.end());
+  // The first word of all is a place: never negative.
+  Value first = coordinates.front();
+  llvm::erase_if(coordinates, [&](Value v) {
+    return parts.contains(v.getDefiningOp()) && isNeedless(v);
+  });
+  if (coordinates.empty() ||
+      !parts.contains(coordinates.front().getDefiningOp()))
+    coordinates.insert(coordinates.begin(), first);
 }
 
 /// Until the others have received what was posted in the slot.

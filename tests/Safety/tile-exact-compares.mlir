@@ -86,6 +86,26 @@ tile.program @p dims ["M", "N"] tensors [
     // CHECK: arith.cmpi sge, %[[I]], %[[S]]
     %c = arith.subi %i, %zeros : tensor<?xi32, #tile.axes<"i">>
     %pc = arith.cmpi sle, %Ws, %c : tensor<?xi32, #tile.axes<"i">>
+    // What memory says is an index as far as it was cut to one.
+    // CHECK: %[[START:[^ ]*]] = arith.minsi %{{.*}}, %c2147467263_i32
+    // CHECK: %[[CUT:[^ ]*]] = tile.range %[[START]]
+    // CHECK: %[[V64:[^ ]*]] = arith.extsi %[[V]] : i32 to i64
+    // CHECK: %[[S:[^ ]*]] = tile.splat
+    // CHECK: arith.cmpi slt, %[[CUT]], %[[S]]
+    %most = arith.constant 2147467263 : i32
+    %positive = arith.maxsi %W, %zero : i32
+    %start = arith.minsi %positive, %most : i32
+    %cut = tile.range %start : tensor<?xi32, #tile.axes<"i">>
+    %Vs = tile.splat %V : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %near = arith.subi %cut, %Vs : tensor<?xi32, #tile.axes<"i">>
+    %pg = arith.cmpi slt, %near, %ones : tensor<?xi32, #tile.axes<"i">>
+    // What was not stays, and so does what may have more lanes than there are indices.
+    // CHECK: %[[OPEN:[^ ]*]] = tile.range %{{[a-z]*}}
+    // CHECK: %[[FAR:[^ ]*]] = arith.subi %[[OPEN]]
+    // CHECK: arith.cmpi slt, %[[FAR]], %
+    %open = tile.range %positive : tensor<?xi32, #tile.axes<"i">>
+    %far = arith.subi %open, %Vs : tensor<?xi32, #tile.axes<"i">>
+    %ph = arith.cmpi slt, %far, %ones : tensor<?xi32, #tile.axes<"i">>
     // Twice a range stays.
     // CHECK: %[[II:[^ ]*]] = arith.addi %[[I]], %[[I]]
     // CHECK: arith.cmpi eq, %[[II]],
@@ -93,7 +113,7 @@ tile.program @p dims ["M", "N"] tensors [
     %pd = arith.cmpi eq, %d, %Ws : tensor<?xi32, #tile.axes<"i">>
     %f = arith.constant 0.0 : f32
     %fs = tile.splat %f : f32 -> tensor<?xf32, #tile.axes<"i">>
-    %r = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%pa, %pb, %pc, %pd : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    %r = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%pa, %pb, %pc, %pd, %pg, %ph : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
     %u = tile.reduce add %r over ["i"] where(%pa : tensor<?xi1, #tile.axes<"i">>) : tensor<?xf32, #tile.axes<"i">> -> f32
     // A scalar compare keeps the index on its left.
     // CHECK: arith.cmpi slt, %[[I0]], %
