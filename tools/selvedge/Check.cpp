@@ -130,6 +130,15 @@ Status Checker::prepare() {
   CompileResult found = findPlanFacts(signature->request, source.facts);
   if (Status s = statusOf(found); !s.ok())
     return s;
+  // Which tensors select something does not depend on dims.
+  std::map<std::string, int64_t> ones;
+  for (const std::string &dim : signature->signature.dims)
+    ones[dim] = 1;
+  auto selectors = findSelectors(*signature, ones);
+  if (!selectors.ok())
+    return selectors.status();
+  for (const auto &[tensor, count] : *selectors)
+    source.selectors.insert(tensor);
   source.problem = std::move(*signature);
   source.program = runner->getProgram();
   source.sets = options.source.sets;

@@ -58,6 +58,15 @@ const ManifestRange *rangeOf(const Manifest &signature, size_t tensor) {
   return nullptr;
 }
 
+/// The dim of an extent that is one, and a constant more.
+std::optional<size_t> dimOf(const DimExpr &extent) {
+  if (extent.kind == DimExpr::Kind::Dim)
+    return static_cast<size_t>(extent.value);
+  bool isMore = extent.kind == DimExpr::Kind::Add &&
+                extent.operands[1].kind == DimExpr::Kind::Constant;
+  return isMore ? dimOf(extent.operands[0]) : std::nullopt;
+}
+
 bool isInput(const ManifestTensor &tensor) {
   return tensor.role == Role::In || tensor.role == Role::InOut;
 }
@@ -105,6 +114,10 @@ CaseMaker::CaseMaker(CheckSource given)
       {RangePattern::Random, RangePattern::Lowest, RangePattern::Highest,
        RangePattern::LowestFirst, RangePattern::LowestBetween,
        RangePattern::LowestLast, RangePattern::Edges, RangePattern::Edges});
+  selections = Deck<SelectionPattern>(
+      {SelectionPattern::Random, SelectionPattern::Random,
+       SelectionPattern::Equal, SelectionPattern::Some, SelectionPattern::Some,
+       SelectionPattern::None});
   flags = Deck<std::string>({"", "0,1", "1", "1,1,1,0,1", "0,0,1,1,1,2"});
   std::vector<std::optional<int64_t>> values = {std::nullopt, std::nullopt, 0,
                                                 1, 17};
@@ -139,7 +152,7 @@ void CaseMaker::findVariants() {
     for (size_t d = 0; d < signature.dims.size(); ++d)
       dims.push_back(tried[static_cast<size_t>(
           random.uniform(0, static_cast<int64_t>(tried.size()) - 1))]);
-    if (costOf(dims) > source.limit)
+    if (costOf(dims) > source.limit || !hasValues(dims))
       continue;
     for (size_t v = 0; v < source.program->variants.size(); ++v) {
       const ManifestVariant &variant = source.program->variants[v];
@@ -217,41 +230,102 @@ bool CaseMaker::isOmitted(const CaseOptions &options,
          options.problem.omitted.end();
 }
 
+bool CaseMaker::hasValues(const DimValues &dims) const {
+  const Manifest &signature = source.problem.signature;
+  return std::ranges::all_of(signature.ranges, [&](const ManifestRange &range) {
+    auto shape = shapeOf(signature, signature.tensors[range.tensor], dims);
+    Result<int64_t> lo = range.lo.evaluate(dims, signature.dims);
+    Result<int64_t> hi = range.hi.evaluate(dims, signature.dims);
+    return !shape.ok() || !lo.ok() || !hi.ok() || *lo <= *hi ||
+           std::ranges::find(*shape, 0) != shape->end();
+  });
+}
+
+void CaseMaker::makeRanges(DimValues &dims, const Lead &lead) const {
+  if (hasValues(dims))
+    return;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i == lead.dim)
+      continue;
+    DimValues changed = dims;
+    // As large as any other: `len in 0..N - A`.
+    for (const std::optional<int64_t> &other : dims)
+      changed[i] = std::max(*changed[i], *other);
+    if (hasValues(changed)) {
+      dims = changed;
+      return;
+    }
+    changed[i] = 0;
+    if (hasValues(changed)) {
+      dims = changed;
+      return;
+    }
+  }
+}
+
+std::string CaseMaker::drawRange(const ManifestRange &range,
+                                 RangePattern pattern, const DimValues &dims) {
+  const Manifest &signature = source.problem.signature;
+  Result<int64_t> lo = range.lo.evaluate(dims, signature.dims);
+  Result<int64_t> hi = range.hi.evaluate(dims, signature.dims);
+  auto shape = shapeOf(signature, signature.tensors[range.tensor], dims);
+  if (!lo.ok() || !hi.ok() || !shape.ok() || *lo > *hi)
+    return "";
+  std::vector<int64_t> edges = {*lo, *lo + 1, *hi - 1, *hi};
+  for (const auto &[dim, blocks] : source.facts.blocks)
+    for (int64_t edge : aroundBlocks(blocks, /*isLoop=*/true))
+      edges.push_back(edge);
+  if (!range.ordered)
+    return makeRangeValues(pattern, *lo, *hi, edges, random);
+  int64_t count = 1;
+  for (int64_t extent : *shape)
+    count *= extent;
+  return makeSegments(pattern, count, *lo, *hi, edges, random);
+}
+
 /// Adds values of the integer tensors, in their required ranges, and enlarges a
 /// dim where that takes more elements.
 void CaseMaker::addIntegers(CaseOptions &options, DimValues &dims,
                             const Lead &lead) {
   const Manifest &signature = source.problem.signature;
+  // Dims first: what is drawn depends on all of them.
+  std::map<size_t, RangePattern> drawn;
+  for (size_t i = 0; i < signature.tensors.size(); ++i) {
+    const ManifestTensor &tensor = signature.tensors[i];
+    if (!isInput(tensor) || !rangeOf(signature, i) ||
+        isOmitted(options, tensor.name))
+      continue;
+    RangePattern pattern = patterns.draw(random);
+    drawn.emplace(i, pattern);
+    constexpr int64_t length = 3;
+    std::optional<size_t> dim;
+    if (!tensor.shape.empty())
+      dim = dimOf(tensor.shape.back());
+    if (pattern >= RangePattern::LowestFirst && dim && !lead.variant &&
+        *dim != lead.dim)
+      dims[*dim] = std::max<int64_t>(*dims[*dim], length);
+  }
+  if (!lead.variant)
+    makeRanges(dims, lead);
+  std::map<std::string, int64_t> counts;
+  if (!source.selectors.empty()) {
+    std::map<std::string, int64_t> named;
+    for (size_t i = 0; i < dims.size(); ++i)
+      named[signature.dims[i]] = *dims[i];
+    if (auto found = findSelectors(source.problem, named); found.ok())
+      counts = *found;
+  }
   for (size_t i = 0; i < signature.tensors.size(); ++i) {
     const ManifestTensor &tensor = signature.tensors[i];
     if (!isInput(tensor) || isFloat(tensor.dtype) ||
         isOmitted(options, tensor.name))
       continue;
-    const ManifestRange *range = rangeOf(signature, i);
-    std::string values;
-    if (!range) {
-      values = flags.draw(random);
-    } else {
-      RangePattern pattern = patterns.draw(random);
-      constexpr int64_t length = 3;
-      bool isList = pattern >= RangePattern::LowestFirst;
-      bool isDim = !tensor.shape.empty() &&
-                   tensor.shape.back().kind == DimExpr::Kind::Dim;
-      if (isList && isDim && !lead.variant) {
-        auto dim = static_cast<size_t>(tensor.shape.back().value);
-        if (dim != lead.dim)
-          dims[dim] = std::max<int64_t>(*dims[dim], length);
-      }
-      Result<int64_t> lo = range->lo.evaluate(dims, signature.dims);
-      Result<int64_t> hi = range->hi.evaluate(dims, signature.dims);
-      if (!lo.ok() || !hi.ok() || *lo > *hi)
-        continue;
-      std::vector<int64_t> edges = {*lo, *lo + 1, *hi - 1, *hi};
-      for (const auto &[dim, blocks] : source.facts.blocks)
-        for (int64_t edge : aroundBlocks(blocks, /*isLoop=*/true))
-          edges.push_back(edge);
-      values = makeRangeValues(pattern, *lo, *hi, edges, random);
-    }
+    auto count = counts.find(tensor.name);
+    std::string values =
+        drawn.contains(i) ? drawRange(*rangeOf(signature, i), drawn.at(i), dims)
+        : count != counts.end()
+            ? makeSelections(selections.draw(random), count->second, random)
+            : flags.draw(random);
     if (!values.empty())
       options.problem.fills.push_back(tensor.name + "=" + values);
   }

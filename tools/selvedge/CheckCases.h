@@ -19,6 +19,8 @@ struct CheckSource {
   const Manifest *program = nullptr;
   /// `--set` of the user: these scalars are not varied.
   std::vector<std::string> sets;
+  /// Tensors whose elements select something (findSelectors()).
+  std::set<std::string> selectors;
   /// Whether tensors lie in memory as a layout says.
   bool hasLayouts = true;
   /// Kinds of poison per case.
@@ -64,7 +66,13 @@ private:
   /// Elements of a dim that are executed at least: those of its smallest block.
   int64_t leastOf(size_t dim) const;
   double costOf(const DimValues &dims) const;
+  /// Whether the required ranges of all tensors have a value.
+  bool hasValues(const DimValues &dims) const;
+  /// Changes dims so that they have.
+  void makeRanges(DimValues &dims, const Lead &lead) const;
   void addIntegers(CaseOptions &options, DimValues &dims, const Lead &lead);
+  std::string drawRange(const ManifestRange &range, RangePattern pattern,
+                        const DimValues &dims);
   void addScalars(CaseOptions &options);
   bool isOmitted(const CaseOptions &options, const std::string &name) const;
 
@@ -80,6 +88,7 @@ private:
   Deck<std::string> layouts;
   Deck<std::string> poisons;
   Deck<RangePattern> patterns;
+  Deck<SelectionPattern> selections;
   Deck<std::string> flags;
   Deck<std::optional<int64_t>> scalars;
 };

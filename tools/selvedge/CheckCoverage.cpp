@@ -20,6 +20,15 @@ constexpr const char *relations[] = {"nothing", "part of one", "whole ones",
 constexpr const char *placesOfLowest[] = {"lowest first", "lowest between",
                                           "lowest last"};
 
+/// Where a segment is empty, and what no segment has.
+constexpr const char *placesOfEmpty[] = {"empty first", "empty between",
+                                         "empty last", "elements before all",
+                                         "elements behind all"};
+
+/// What elements select.
+constexpr const char *selected[] = {"all select something",
+                                    "some select nothing"};
+
 std::string blockName(const std::string &dim, int64_t block,
                       const char *relation) {
   return fmt::format("{} by {}: {}", dim, block, relation);
@@ -39,12 +48,20 @@ Coverage::Coverage(const CaseMaker &maker) : maker(maker) {
             at(blockName(dim, block, relation)) = 0;
   for (const ManifestRange &range : signature.ranges) {
     const ManifestTensor &tensor = signature.tensors[range.tensor];
+    if (range.ordered) {
+      for (const char *place : placesOfEmpty)
+        at(fmt::format("{}: {}", tensor.name, place)) = 0;
+      continue;
+    }
     at(tensor.name + ": lowest") = 0;
     at(tensor.name + ": highest") = 0;
     if (!tensor.shape.empty())
       for (const char *place : placesOfLowest)
         at(fmt::format("{}: {}", tensor.name, place)) = 0;
   }
+  for (const std::string &selector : source.selectors)
+    for (const char *what : selected)
+      at(fmt::format("{}: {}", selector, what)) = 0;
   for (const Kit &kit : maker.getKits())
     at("data: " + kit.describe(signature)) = 0;
   for (const std::string &variant : maker.getVariants())
@@ -86,6 +103,11 @@ void Coverage::recordRanges(const Problem &problem) {
     if (input == problem.inputs.end() || !lo.ok() || !hi.ok() || *lo >= *hi)
       continue;
     std::vector<double> values = toDoubles(tensor.dtype, input->second.data);
+    if (range.ordered) {
+      recordSegments(tensor.name, values, static_cast<double>(*lo),
+                     static_cast<double>(*hi));
+      continue;
+    }
     auto isLowest = [&](double value) {
       return value == static_cast<double>(*lo);
     };
@@ -105,12 +127,48 @@ void Coverage::recordRanges(const Problem &problem) {
   }
 }
 
+void Coverage::recordSegments(const std::string &name,
+                              const std::vector<double> &bounds, double lo,
+                              double hi) {
+  size_t segments = bounds.empty() ? 0 : bounds.size() - 1;
+  if (segments == 0)
+    return;
+  auto isEmpty = [&](size_t i) { return bounds[i] == bounds[i + 1]; };
+  bool isBetween = false;
+  for (size_t i = 1; i + 1 < segments; ++i)
+    isBetween |= isEmpty(i);
+  bool isReached[] = {isEmpty(0), isBetween, isEmpty(segments - 1),
+                      bounds.front() > lo, bounds.back() < hi};
+  for (size_t i = 0; i < std::size(isReached); ++i)
+    at(fmt::format("{}: {}", name, placesOfEmpty[i])) += isReached[i];
+}
+
+void Coverage::recordSelections(const Problem &problem) {
+  const CheckSource &source = maker.getSource();
+  if (source.selectors.empty())
+    return;
+  auto counts = findSelectors(source.problem, problem.namedDims());
+  if (!counts.ok())
+    return;
+  for (const auto &[name, count] : *counts) {
+    auto input = problem.inputs.find(name);
+    if (input == problem.inputs.end() || input->second.data.empty())
+      continue;
+    bool isAll = std::ranges::all_of(
+        toDoubles(input->second.dtype, input->second.data), [&](double value) {
+          return value >= 0 && value < static_cast<double>(count);
+        });
+    ++at(fmt::format("{}: {}", name, selected[isAll ? 0 : 1]));
+  }
+}
+
 void Coverage::record(const CheckCase &made, const CaseRunner &runner) {
   ++at("data: " + made.kit);
   if (!runner.getProblem())
     return;
   recordBlocks(*runner.getProblem());
   recordRanges(*runner.getProblem());
+  recordSelections(*runner.getProblem());
 }
 
 void Coverage::update(const CaseRunner &runner, bool isSim) {

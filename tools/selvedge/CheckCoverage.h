@@ -29,6 +29,9 @@ private:
   int64_t &at(const std::string &name);
   void recordBlocks(const Problem &problem);
   void recordRanges(const Problem &problem);
+  void recordSegments(const std::string &name,
+                      const std::vector<double> &bounds, double lo, double hi);
+  void recordSelections(const Problem &problem);
 
   const CaseMaker &maker;
   std::vector<std::pair<std::string, int64_t>> counters;

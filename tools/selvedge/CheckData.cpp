@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace selvedge::cli {
 
@@ -155,6 +156,66 @@ std::string makeRangeValues(RangePattern pattern, int64_t lo, int64_t hi,
     some.push_back(values[static_cast<size_t>(
         random.uniform(0, static_cast<int64_t>(values.size()) - 1))]);
   return fmt::format("{}", fmt::join(some, ","));
+}
+
+std::string makeSegments(RangePattern pattern, int64_t count, int64_t lo,
+                         int64_t hi, const std::vector<int64_t> &edges,
+                         RandomSequence &random) {
+  // What is longer than any command line is left to chance.
+  constexpr int64_t most = 512;
+  if (pattern == RangePattern::Random || count > most)
+    return "";
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t edge =
+        edges[static_cast<size_t>(random.uniform(0, edges.size() - 1))];
+    bool isEdge = pattern == RangePattern::Edges && edge >= lo && edge <= hi;
+    values.push_back(pattern == RangePattern::Lowest    ? lo
+                     : pattern == RangePattern::Highest ? hi
+                     : isEdge ? edge
+                              : random.uniform(lo, hi));
+  }
+  std::sort(values.begin(), values.end());
+  size_t last = values.size() - 1;
+  if (values.size() > 1 && pattern == RangePattern::LowestFirst) {
+    values[0] = values[1] = lo;
+  } else if (values.size() > 1 && pattern == RangePattern::LowestLast) {
+    values[last] = values[last - 1] = hi;
+  } else if (values.size() > 3 && pattern == RangePattern::LowestBetween) {
+    // The rest lies on both sides of it.
+    values[0] = lo;
+    values[last] = hi;
+    values[2] = values[1];
+  }
+  return fmt::format("{}", fmt::join(values, ","));
+}
+
+std::string makeSelections(SelectionPattern pattern, int64_t count,
+                           RandomSequence &random) {
+  constexpr int64_t garbage[] = {-1, std::numeric_limits<int32_t>::max(),
+                                 std::numeric_limits<int32_t>::min()};
+  // Coprime to the lengths of rows that matter.
+  constexpr int length = 13;
+  auto any = [&] { return random.uniform(0, std::max<int64_t>(1, count) - 1); };
+  std::vector<int64_t> values;
+  switch (pattern) {
+  case SelectionPattern::Random:
+    return "";
+  case SelectionPattern::Equal:
+    return fmt::format("{}", any());
+  case SelectionPattern::None:
+    values.assign(std::begin(garbage), std::end(garbage));
+    // The first that there is not.
+    values.push_back(count);
+    break;
+  case SelectionPattern::Some:
+    for (int i = 0; i < length; ++i)
+      values.push_back(i % 4 != 2 ? any()
+                       : i == 2   ? count
+                                  : garbage[random.uniform(0, 2)]);
+    break;
+  }
+  return fmt::format("{}", fmt::join(values, ","));
 }
 
 } // namespace selvedge::cli

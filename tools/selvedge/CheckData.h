@@ -57,6 +57,29 @@ std::string makeRangeValues(RangePattern pattern, int64_t lo, int64_t hi,
                             const std::vector<int64_t> &edges,
                             RandomSequence &random);
 
+/// `count` values that bound segments of lo..hi: those of the pattern `Lowest*`
+/// have an empty segment at that end, or between others; `Lowest` and `Highest`
+/// only have empty ones.
+std::string makeSegments(RangePattern pattern, int64_t count, int64_t lo,
+                         int64_t hi, const std::vector<int64_t> &edges,
+                         RandomSequence &random);
+
+/// How the elements of a tensor select something of `count` things.
+enum class SelectionPattern {
+  /// Each selects one.
+  Random,
+  /// Each the same one.
+  Equal,
+  /// Some select nothing: they are garbage.
+  Some,
+  /// None selects anything.
+  None
+};
+
+/// Values to be repeated, or "" for random ones that each select something.
+std::string makeSelections(SelectionPattern pattern, int64_t count,
+                           RandomSequence &random);
+
 } // namespace selvedge::cli
 
 #endif // SELVEDGE_TOOLS_SELVEDGE_CHECKDATA_H

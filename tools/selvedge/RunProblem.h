@@ -75,8 +75,15 @@ Result<Problem> makeProblem(CompileRequest request,
 /// Status for a compilation: its diagnostics have been printed already.
 Status statusOf(const CompileResult &result);
 
+/// By input of integers without a required range that select pages, blocks or
+/// rows of other tensors: how many values from 0 on do, for these dims.
+Result<std::map<std::string, int64_t>>
+findSelectors(const Problem &problem,
+              const std::map<std::string, int64_t> &dims);
+
 /// Draws the inputs of `problem`, whose dims are known: floats standard
-/// normal, integers uniform in their required range, else 0. Every tensor
+/// normal, integers uniform in their required range or among those that select
+/// something (findSelectors()), else 0. Every tensor
 /// has its own sequence, derived from the seed and its name. Those that
 /// `options` fill take the values given.
 Status drawInputs(Problem &problem, const ProblemOptions &options);

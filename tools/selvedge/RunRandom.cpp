@@ -1,5 +1,6 @@
 // Random inputs, and the ranges that inputs have to keep.
 // SPDX-License-Identifier: MIT
+#include "compiler/Driver/Selections.h"
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RandomSequence.h"
 #include "tools/selvedge/RunProblem.h"
@@ -125,16 +126,25 @@ Status checkMemory(const Problem &problem, bool onReference) {
   return Status();
 }
 
-Status drawTensor(Problem &problem, size_t index, uint64_t seed) {
+/// Draws the elements of a tensor. `selections` says what those of integer
+/// tensors without a range are of use for.
+Status drawTensor(Problem &problem, size_t index, uint64_t seed,
+                  const std::map<std::string, int64_t> &selections) {
   const ManifestTensor &tensor = problem.signature.tensors[index];
   Result<HostArray> array = makeArray(problem, tensor);
   if (!array.ok())
     return array.status();
   RandomSequence random(seed, tensor.name);
   auto count = static_cast<int64_t>(array->data.size()) / sizeOf(tensor.dtype);
-  Result<std::optional<Range>> range = rangeOf(problem, index);
+  // A tensor without elements keeps any promise.
+  Result<std::optional<Range>> range = std::optional<Range>();
+  if (count > 0)
+    range = rangeOf(problem, index);
   if (!range.ok())
-    return count == 0 ? Status() : range.status();
+    return range.status();
+  auto selection = selections.find(tensor.name);
+  if (!*range && selection != selections.end() && selection->second > 0)
+    range->emplace(Range{0, selection->second - 1});
   for (int64_t i = 0; i < count; ++i) {
     if (isFloat(tensor.dtype))
       storeElement(tensor.dtype, array->data.data(), i, random.normal());
@@ -248,6 +258,30 @@ Status plantInputs(Problem &problem, const std::vector<std::string> &plants) {
 
 } // namespace
 
+Result<std::map<std::string, int64_t>>
+findSelectors(const Problem &problem,
+              const std::map<std::string, int64_t> &dims) {
+  std::map<std::string, int64_t> selections;
+  const Manifest &signature = problem.signature;
+  bool isAny = false;
+  for (size_t i = 0; i < signature.tensors.size(); ++i) {
+    const ManifestTensor &tensor = signature.tensors[i];
+    isAny |= tensor.role != Role::Temp && !isFloat(tensor.dtype) &&
+             tensor.dtype != DType::Bool &&
+             std::ranges::none_of(signature.ranges, [&](const auto &range) {
+               return range.tensor == i;
+             });
+  }
+  if (!isAny)
+    return selections;
+  CompileResult found = findSelections(problem.request, dims, selections);
+  if (Status s = statusOf(found); !s.ok())
+    return s;
+  for (const ManifestRange &range : signature.ranges)
+    selections.erase(signature.tensors[range.tensor].name);
+  return selections;
+}
+
 std::string indexToString(const std::vector<int64_t> &shape, int64_t flat) {
   std::vector<int64_t> index(shape.size());
   for (size_t i = shape.size(); i-- > 0; flat /= shape[i])
@@ -266,6 +300,9 @@ Status drawInputs(Problem &problem, const ProblemOptions &options) {
   }
   if (Status s = checkMemory(problem, options.onReference); !s.ok())
     return s;
+  auto selections = findSelectors(problem, problem.namedDims());
+  if (!selections.ok())
+    return selections.status();
   for (size_t i = 0; i < problem.signature.tensors.size(); ++i) {
     const ManifestTensor &tensor = problem.signature.tensors[i];
     bool isRead = tensor.role == Role::In || tensor.role == Role::InOut ||
@@ -274,7 +311,7 @@ Status drawInputs(Problem &problem, const ProblemOptions &options) {
       continue;
     if (std::find(omitted.begin(), omitted.end(), tensor.name) != omitted.end())
       continue;
-    if (Status s = drawTensor(problem, i, options.seed); !s.ok())
+    if (Status s = drawTensor(problem, i, options.seed, *selections); !s.ok())
       return s;
   }
   if (Status s = fillInputs(problem, options.fills); !s.ok())
