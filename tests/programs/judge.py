@@ -120,7 +120,7 @@ def on_device(program, prepared, tool, selvedge, device, archs, failures):
         if arch not in refused:
             message = devices.run(selvedge, program, printer.show_program(program), prepared, arch, tool.folder, device)
             if message:
-                found.append(Failure(device, arch, "wrong", message))
+                found.append(Failure(device, arch, "slow" if message.startswith(devices.LATE) else "wrong", message))
     return found
 
 
