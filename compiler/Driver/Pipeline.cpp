@@ -162,8 +162,11 @@ private:
 
 } // namespace
 
-void buildPackPipeline(OpPassManager &pm) {
-  pm.addPass(schedule::createTileExpandProducts());
+void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans) {
+  schedule::TileExpandProductsOptions options;
+  for (const auto &[kernel, why] : plans.withoutTensorCores)
+    options.in.push_back(kernel);
+  pm.addPass(schedule::createTileExpandProducts(std::move(options)));
   pm.addPass(schedule::createTilePackRows());
 }
 

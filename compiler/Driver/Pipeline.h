@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,13 +36,16 @@ struct ChosenPlans {
   std::vector<std::string> withoutRoles;
   /// The same, kernels whose softmax takes each step's maximum.
   std::vector<std::string> withoutLazySoftmax;
+  /// By name in the source, kernels that no plan fits unless they multiply
+  /// without tensor cores, and why.
+  std::map<std::string, std::string> withoutTensorCores;
   /// Whether a kernel that is planned for roles must have them.
   bool isStrict = false;
 };
 
-/// Appends the passes that add versions of programs with packed rows to a
-/// module of the tile dialect.
-void buildPackPipeline(mlir::OpPassManager &pm);
+/// Appends the passes that expand products and add versions of programs with
+/// packed rows to a module of the tile dialect.
+void buildPackPipeline(mlir::OpPassManager &pm, const ChosenPlans &plans = {});
 
 /// Appends the passes from there to `stage`, at least Emit::TileBound, at most
 /// to where plans are bound: what is the same for all plans.

@@ -135,6 +135,9 @@ private:
   /// Has its softmax take the maximum of each step; false where it does.
   bool keepFromLazySoftmax(const std::string &name, const std::string &why);
   bool replanWithoutRoles();
+  /// Begins again where kernels with products have no plan: these multiply
+  /// without tensor cores. False where there are none.
+  bool keepFromTensorCores(const std::string &why);
   /// Calls `visit` for all launches of the host program, with the kernel for
   /// which plans are to be bound; null where that is not known.
   void visitLaunches(
@@ -156,7 +159,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module, unbound, written;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
-  std::string ptxas, programDiagnostics;
+  std::string ptxas, frontendDiagnostics, programDiagnostics;
   ChosenPlans plans;
   /// Why kernels are kept from roles, in the order of plans.withoutRoles.
   std::vector<std::string> reasons;

@@ -142,8 +142,9 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     result.diagnostics += outcome.diagnostics;
     return outcome.isDone || refuse(outcome);
   };
+  frontendDiagnostics = result.diagnostics;
   written = module->clone();
-  if (!transform(buildPackPipeline))
+  if (!transform([&](OpPassManager &pm) { buildPackPipeline(pm, plans); }))
     return false;
   // Packed rows are axes that nobody has written.
   for (auto program : module->getOps<tile::ProgramOp>())
@@ -155,6 +156,13 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     return false;
   unbound = std::move(module);
   programDiagnostics = result.diagnostics;
+  unbound->walk([&](tile::KernelOp kernel) {
+    auto without = plans.withoutTensorCores.find(kernel.getSymName().str());
+    if (without != plans.withoutTensorCores.end())
+      tile::noteDecision(kernel,
+                         {"products", "sums of products, without tensor cores",
+                          without->second});
+  });
   // Of another session that this one follows.
   std::vector<std::string> before = std::exchange(reasons, {});
   for (auto [name, why] :
@@ -175,6 +183,37 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   });
   for (const auto &[name, excess] : tooLarge)
     keepFromRoles(name, "no plan fits: " + excess);
+  return true;
+}
+
+bool Session::keepFromTensorCores(const std::string &why) {
+  size_t before = plans.withoutTensorCores.size();
+  std::vector<std::string> remarks;
+  // What it says of every plan has been said.
+  ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
+  unbound->walk([&](tile::KernelOp kernel) {
+    schedule::KernelLayouts layouts(kernel);
+    if (layouts.hasDot() &&
+        failed(
+            schedule::rankPlans(kernel, layouts, *targetInfo(request.arch))) &&
+        plans.withoutTensorCores.emplace(kernel.getSymName(), why).second)
+      remarks.push_back("kernel '" + kernel.getSymName().str() +
+                        "' multiplies without tensor cores: " + why);
+  });
+  if (plans.withoutTensorCores.size() == before)
+    return false;
+  // Of `written` versions with packed rows are the passes'.
+  module = std::move(written);
+  for (auto program :
+       llvm::make_early_inc_range(module->getOps<tile::ProgramOp>()))
+    if (program.getKind() == tile::VersionKind::Packed)
+      program.erase();
+  unbound = nullptr;
+  // Roles are for tensor cores; other kernels lose them again.
+  plans.withoutRoles.clear();
+  reasons.clear();
+  result.remarks = std::move(remarks);
+  result.diagnostics = frontendDiagnostics;
   return true;
 }
 
@@ -323,6 +362,12 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
             keepFromLazySoftmax(name, outcome.pass + ": " + outcome.firstError);
       if (isNew)
         continue;
+    }
+    if (!outcome.isDone && outcome.pass == "tile-bind-blocks" &&
+        keepFromTensorCores(outcome.firstError)) {
+      if (!runProgramPasses(stage, observe))
+        return false;
+      continue;
     }
     result.diagnostics += outcome.diagnostics;
     llvm::append_range(result.remarks, outcome.remarks);

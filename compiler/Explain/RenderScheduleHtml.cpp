@@ -16,6 +16,7 @@ static constexpr struct {
     {"roles", "Division of work",
      "a warpgroup is 128 threads that multiply together; TMA copies a box of a "
      "tensor by itself, described by a tensor map"},
+    {"products", "Products", "tensor cores multiply whole tiles"},
     {"copies", "Copies", "tiles travel from memory to shared memory"},
     {"registers", "Registers", "the fastest memory, private to a thread"},
     {"rings", "Rings",

@@ -245,7 +245,8 @@ llvm::Expected<int64_t> evaluateAffine(AffineExpr expr,
     return result;
   default:
     if (*rhs < 1)
-      return error("an extent divides by " + llvm::Twine(*rhs));
+      return error("an extent, or a default of a scalar, divides by " +
+                   llvm::Twine(*rhs));
     if (expr.getKind() == AffineExprKind::Mod)
       return llvm::mod(*lhs, *rhs);
     return expr.getKind() == AffineExprKind::FloorDiv

@@ -74,9 +74,12 @@ void expand(DotOp dot) {
 
 struct TileExpandProductsPass
     : impl::TileExpandProductsBase<TileExpandProductsPass> {
+  using TileExpandProductsBase::TileExpandProductsBase;
+
   void runOnOperation() override {
-    getOperation()->walk([](DotOp dot) {
-      if (!isForTensorCores(dot))
+    getOperation()->walk([&](DotOp dot) {
+      StringRef kernel = dot->getParentOfType<KernelOp>().getSymName();
+      if (!isForTensorCores(dot) || llvm::is_contained(in, kernel.str()))
         expand(dot);
     });
   }

@@ -38,7 +38,10 @@ def TileExpandProducts : Pass<"tile-expand-products"> {
 
     Before: `%c = tile.dot %a, %b init %acc over ["k"] where(%p)`, `%b` a vector
     After: `%ab = arith.mulf %a, broadcast %b`, `%c = arith.addf %acc, (tile.reduce add %ab over ["k"] where(%p))`
+
+    In kernels that `in` names all products are: a product on tensor cores makes its rows and columns at least 16 long, and no plan may have room for that.
   }];
+  let options = [ListOption<"in", "in", "std::string", "Kernels of which all products are replaced">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 

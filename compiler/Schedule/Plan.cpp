@@ -71,6 +71,8 @@ constexpr int64_t elementwiseWords = 64;
 /// Registers per thread that no plan may exceed: what spills of more would be
 /// slower than memory, and long to compile.
 constexpr int64_t mostRegisters = 2048;
+/// The same where no products keep others waiting: elements are unrolled.
+constexpr int64_t mostElementwiseRegisters = 4096;
 /// Where no other fits: what registers do not hold goes to local memory.
 constexpr Candidate lastCandidates[] = {
     {64, 16, 16, 4},       {32, 16, 16, 2},       {16, 16, 16, 1},
@@ -607,7 +609,7 @@ static std::string tileWords(ArrayRef<StringAttr> axes,
 
 /// The least blocks do not fit: what is too large?
 static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
-                                const TargetInfo &target) {
+                                const TargetInfo &target, bool hasDot) {
   bool isShared = least.smemBytes > target.smemBytesPerBlock;
   if (isShared ? !least.largestCopy : !least.largest.op)
     return kernel.emitOpError("has no plan: no candidate block sizes fit the "
@@ -624,7 +626,8 @@ static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
   return least.largest.op->emitOpError(
              "has no plan: with the least blocks results take ")
          << least.registers << " registers per thread, of which even spilled "
-         << mostRegisters << " are too many, most of all a tile of "
+         << (hasDot ? mostRegisters : mostElementwiseRegisters)
+         << " are too many, most of all a tile of "
          << tileWords(least.largest.axes, least);
 }
 
@@ -643,7 +646,8 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
       ranking.consider(candidate);
   auto fits = [&] {
     return ranking.smallest &&
-           (!layouts.hasDot() || ranking.smallest->registers <= mostRegisters);
+           ranking.smallest->registers <=
+               (layouts.hasDot() ? mostRegisters : mostElementwiseRegisters);
   };
   if (ranked.plans.empty() && layouts.hasDot() && !fits())
     for (const Candidate &candidate : singleCandidates)
@@ -653,7 +657,7 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
       return kernel.emitOpError("has no plan: the least blocks take ")
              << ranking.lastDropped;
     if (!fits())
-      return refusePlan(kernel, *ranking.last, target);
+      return refusePlan(kernel, *ranking.last, target, layouts.hasDot());
     ranked.plans.push_back(*ranking.smallest);
   }
   if (!useWarpgroups) {

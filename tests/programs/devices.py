@@ -42,6 +42,8 @@ def write_safetensors(path, arrays, types):
         file.write(len(text).to_bytes(8, "little") + text + b"".join(parts))
 
 
+# What is said of a run that takes too long: of `sim` that says nothing about the program.
+LATE = "does not end"
 # On `sim` undefined bytes are seen for themselves.
 HOW = {"gpu": ["--poison", "all", "--compare", "ref,clean"], "sim": ["--poison", "nan", "--compare", "ref", "--schedules", "2"]}
 
@@ -67,7 +69,7 @@ def run(selvedge, program, text, prepared, arch, folder, device):
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired:
-        return "does not end within 300 s"
+        return LATE + " within 300 s"
     if done.returncode == 0:
         return None
     said = [line for line in (done.stdout + done.stderr).splitlines() if "FAILED" in line or "error" in line]

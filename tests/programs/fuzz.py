@@ -33,7 +33,7 @@ def one(seed, tool, options):
         record["skipped"] = str(why)
         return record
     record["evaluate_ms"] = round(1000 * (time.process_time() - spent))
-    steps = judge.steps_for(cases, seed, options.only)
+    steps = judge.steps_for(cases, seed, options.only, options.ptx_every)
     failures, replies = judge.examine(program, None, tool, steps, prepared)
     if seed % 8 == 0 and negative.depends_on_blocks(plain(program), cases[1]):
         failures.append(judge.Failure("generator", "", "broken", "the program depends on block sizes"))
@@ -50,7 +50,7 @@ def one(seed, tool, options):
     bounds = [r.get("unbounded", 0) for r in replies if steps[r["step"]]["do"] == "ref" and not cases[steps[r["step"]]["case"]].special]
     record["unbounded"] = round(sum(bounds) / max(1, len(bounds)), 4)
     record["ratio"] = round(max([r.get("ratio", 0) for r in replies] + [0]), 4)
-    record["compiled"] = [steps[r["step"]]["arch"] for r in replies if steps[r["step"]]["do"] == "compile" and r["status"] == "ok"]
+    record["compiled"] = [steps[r["step"]]["arch"] for r in replies if steps[r["step"]]["do"] in ("compile", "lower") and r["status"] == "ok"]
     return record
 
 
@@ -71,8 +71,12 @@ def refused(program, cases, tool, seed):
     return [judge.Failure("negative (" + what + ")", "sm_80", "wrong", "accepted")]
 
 
-def work(options, seeds, results, stop):
+def work(options, number, seeds, results, stop):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    cores = sorted(os.sched_getaffinity(0))
+    if options.jobs >= len(cores):
+        # The compiler's threads would wait for those of the other jobs.
+        os.sched_setaffinity(0, {cores[number % len(cores)]})
     if os.nice(0) == 0:
         os.nice(5)
     tool = compiler.Compiler(options.binary, options.cpu)
@@ -95,7 +99,7 @@ def collect(options, on_record):
     """Runs workers until enough is done; every record goes to `on_record`."""
     context = multiprocessing.get_context("fork")
     seeds, results, stop = context.Value("q", options.seed), context.Queue(), context.Event()
-    workers = [context.Process(target=work, args=(options, seeds, results, stop)) for _ in range(options.jobs)]
+    workers = [context.Process(target=work, args=(options, number, seeds, results, stop)) for number in range(options.jobs)]
     for w in workers:
         w.start()
     deadline = time.time() + options.seconds if options.seconds else None
@@ -216,7 +220,8 @@ def parse(arguments):
     parser.add_argument("--fail-on", type=lambda text: text.split(","), default=list(Tally.ORDER[:-2]), help="kinds that fail, of " + ",".join(Tally.ORDER))
     parser.add_argument("--negative", action="store_true", help="also programs that depend on block sizes, which must be refused")
     parser.add_argument("--count", type=int, default=0, help="programs to run")
-    parser.add_argument("--seconds", type=float, default=0, help="time to run")
+    parser.add_argument("--seconds", "--budget", type=float, default=0, help="time after which no program begins")
+    parser.add_argument("--ptx-every", type=int, default=1, metavar="N", help="with --only ref: to PTX every N-th program, the others to LLVM IR")
     parser.add_argument("--seed", type=int, default=None, help="of the first program (default: a fresh one, which is printed)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cpu", type=int, default=40, help="seconds that one step may take")
@@ -262,11 +267,12 @@ def main(arguments):
     print(tally.table(), flush=True)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print("\nCPU per program: %.2f s" % ((used.ru_utime + used.ru_stime) / max(1, tally.programs)), flush=True)
-    if options.reduce:
-        reduce_all(tally, options)
+    print("programs per core and minute: %.1f" % (60 * tally.programs / max(1e-9, used.ru_utime + used.ru_stime)), flush=True)
     failing = tally.failing(options.fail_on)
     for kind in failing:
-        print("FAILED: " + kind[:120])
+        print("FAILED: %s [seeds %s]" % (kind[:120], " ".join(str(s) for s in sorted({s for _, s, _ in tally.kinds[kind]}))), flush=True)
+    if options.reduce:
+        reduce_all(tally, options)
     return 1 if failing else 0
 
 

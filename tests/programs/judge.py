@@ -46,16 +46,17 @@ def normalise(message):
 ALL = ("ref", "compile", "again", "renamed", *compiler.FORMS, "plans")
 
 
-def steps_for(cases, seed=0, only=ALL):
+def steps_for(cases, seed=0, only=ALL, ptx_every=1):
     """What is asked of one program. What does not compile for a target is executed as a bound program only; a case with NaN
-    and Inf is for `ref`, since data that a mask removes may reach its neighbours in a lowered form."""
+    and Inf is for `ref`, since data that a mask removes may reach its neighbours in a lowered form. Where nobody compares PTX
+    all seeds but every `ptx_every`-th stop at LLVM IR."""
     # Other names show most of what a second compilation would.
     repeats = [do for do in ("again", "renamed") if do in only and (do == "renamed" or seed % 4 == 0)]
     steps = [{"do": "ref", "case": c} for c in range(len(cases))]
     forms = [c for c, case in enumerate(cases) if not case.special]
     for arch in compiler.ARCHS:
         compiles = len(steps)
-        steps.append({"do": "compile", "arch": arch})
+        steps.append({"do": "compile" if repeats or seed % ptx_every == 0 else "lower", "arch": arch})
         steps += [{"do": do, "arch": arch, "after": compiles} for do in repeats]
         for form in compiler.FORMS:
             for c in forms if form in only else ():
@@ -96,7 +97,7 @@ def examine(program, cases, tool, steps=None, prepared=None):
     for reply in replies:
         step = steps[reply["step"]]
         arch, status = step.get("arch", ""), reply["status"]
-        stage = step["form"] if step["do"] == "form" else step["do"]
+        stage = step["form"] if step["do"] == "form" else "compile" if step["do"] == "lower" else step["do"]
         if step["do"] == "ref" and status == "ok":
             failures += compare(prepared[step["case"]][2], reply, step)
         # One failure of a stage says enough, and a form that cannot be made has been counted as a compilation.
@@ -119,7 +120,7 @@ def on_device(program, prepared, tool, selvedge, device, archs, failures):
         if arch not in refused:
             message = devices.run(selvedge, program, printer.show_program(program), prepared, arch, tool.folder, device)
             if message:
-                found.append(Failure(device, arch, "wrong", message))
+                found.append(Failure(device, arch, "slow" if message.startswith(devices.LATE) else "wrong", message))
     return found
 
 

@@ -14,10 +14,11 @@ namespace selvedge::fuzz {
 
 /// One thing to do; which members count depends on `action`.
 struct Step {
-  /// "compile": to PTX. "again": a second time, for the same bytes.
-  /// "renamed": with other names, for the same PTX. "ref": on the reference
-  /// device. "form": a lowered form in physical mode, compared with "ref".
-  /// "plans": the same for some other plan than the model's first.
+  /// "compile": to PTX. "lower": to LLVM IR, which is checked. "again": a
+  /// second time, for the same bytes. "renamed": with other names, for the same
+  /// PTX. "ref": on the reference device. "form": a lowered form in physical
+  /// mode, compared with "ref". "plans": the same for some other plan than the
+  /// model's first.
   std::string action;
   std::string arch, plan;
   /// "tile:bound", "sm:seq" or "sm:async".

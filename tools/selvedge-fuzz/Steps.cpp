@@ -119,6 +119,15 @@ const CompileResult &Runner::firstFor(const Step &step) {
 
 Reply Runner::compileStep(const Step &step) { return replyFor(firstFor(step)); }
 
+Reply Runner::lowerStep(const Step &step) {
+  CompileRequest compiled = requestFor(step, request.source);
+  driver::Session session(compiled);
+  if (session.checkArch() && session.parse() && session.choosePlans() &&
+      session.runPasses(Emit::Llvm))
+    session.lowerToLLVM();
+  return replyFor(session.result);
+}
+
 Reply Runner::repeatStep(const Step &step, bool renamed) {
   const CompileResult &first = firstFor(step);
   CompileResult second =
@@ -312,6 +321,8 @@ Reply Runner::planStep(const Step &step) {
 Reply Runner::run(const Step &step) {
   if (step.action == "compile")
     return compileStep(step);
+  if (step.action == "lower")
+    return lowerStep(step);
   if (step.action == "again" || step.action == "renamed")
     return repeatStep(step, step.action == "renamed");
   if (step.action == "ref")

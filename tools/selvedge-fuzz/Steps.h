@@ -36,6 +36,7 @@ private:
   CompileResult compileFor(const Step &step, const std::string &source) const;
   const CompileResult &firstFor(const Step &step);
   Reply compileStep(const Step &step);
+  Reply lowerStep(const Step &step);
   Reply repeatStep(const Step &step, bool renamed);
   const RefResult &reference(size_t theCase);
   Reply referenceStep(const Step &step);
