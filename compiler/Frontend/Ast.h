@@ -100,6 +100,8 @@ struct KernelDecl {
   llvm::SMLoc loc;
   llvm::StringRef name;
   std::vector<RangeDecl> ranges;
+  /// Whether the op has the kernel, known at compile time; null: it has.
+  ExprPtr condition;
   std::vector<Stmt> body;
 };
 
@@ -133,6 +135,8 @@ struct ArgDecl {
   bool isTemp = false;
   /// `inout NAME: ...`
   bool isInOut = false;
+  /// `diff NAME: ...`: gradients of the op are taken of it, too.
+  bool isDiff = false;
   /// Additions are made in the order of the program.
   bool isDeterministic = false;
   bool isOptional = false;

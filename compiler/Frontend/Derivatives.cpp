@@ -6,6 +6,7 @@
 // the product of a gradient with it is all that there is to pull back.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,6 +58,7 @@ Val Elaborator::evalVjp(const Expr &e) {
   slopes.loc = e.loc;
   slopes.x = standIn.getResult(0);
   args.front() = Val::ofSsa(slopes.x, x.preds);
+  size_t firstLoad = diffLoads.size();
   Val value =
       toSsa(e.loc, inlineFn(e, fn, std::move(args)), Builder(ctx).getF32Type());
   Val slope = value.isError() ? value : slopeOf(slopes, value.ssa);
@@ -70,19 +72,113 @@ Val Elaborator::evalVjp(const Expr &e) {
                 "the derivative is taken of one element by another");
     slope = Val::error();
   }
-  if (value.ssa == slopes.x)
+  std::vector<std::pair<size_t, Val>> inputs;
+  if (!value.isError() && !slope.isError())
+    inputs = inputSlopes(e.loc, value.ssa, slopes.x, firstLoad);
+  auto isStandIn = [&](const Val &v) {
+    return v.is(Val::Kind::Ssa) && v.ssa == slopes.x;
+  };
+  if (isStandIn(value))
     value.ssa = x.ssa;
+  if (isStandIn(slope))
+    slope.ssa = x.ssa;
+  for (auto &[load, by] : inputs)
+    if (isStandIn(by))
+      by.ssa = x.ssa;
   standIn.getResult(0).replaceAllUsesWith(x.ssa);
   standIn.erase();
   if (slope.isError())
     return slope;
   if (slope.is(Val::Kind::Ssa))
     slope.preds = value.preds;
+  for (auto &[load, by] : inputs) {
+    if (by.isError())
+      return by;
+    if (by.is(Val::Kind::Ssa))
+      by.preds = value.preds;
+  }
   Val pull = Val::of(Val::Kind::Pull);
   pull.slope = std::make_shared<Val>(slope);
+  pull.inputSlopes =
+      std::make_shared<std::vector<std::pair<size_t, Val>>>(std::move(inputs));
   Val result = Val::of(Val::Kind::Pair);
   result.pair = std::make_shared<std::pair<Val, Val>>(value, pull);
   return result;
+}
+
+std::vector<std::pair<size_t, Val>>
+Elaborator::inputSlopes(SMLoc loc, Value value, Value x, size_t first) {
+  std::vector<std::pair<size_t, Val>> found;
+  llvm::DenseSet<Value> seen;
+  for (size_t i = first; i < diffLoads.size(); ++i) {
+    Slopes slopes;
+    slopes.loc = loc;
+    slopes.x = diffLoads[i].first;
+    slopes.known[x] = Val::ofFloat(0);
+    if (!seen.insert(slopes.x).second)
+      continue;
+    Val slope = slopeOf(slopes, value);
+    if (!isNumber(slope, 0))
+      found.push_back({i, slope});
+  }
+  return found;
+}
+
+Val Elaborator::pullInputs(const Expr &e, const Val &pull) {
+  // Of a function without such inputs nothing is computed.
+  if (e.args.size() == 2 && pull.inputSlopes->empty())
+    return Val::ofBool(true);
+  if (e.args.size() != 2) {
+    diags.error(e.loc, "expects a gradient as argument of 'inputs'");
+    return Val::error();
+  }
+  Type f32 = Builder(ctx).getF32Type();
+  Val g = eval(*e.args[1]);
+  if (g.isNumber())
+    g = toSsa(e.loc, g, f32);
+  if (g.isError())
+    return g;
+  if (!g.is(Val::Kind::Ssa) || elementOf(g) != f32) {
+    diags.error(e.args[1]->loc,
+                "expects f32 as argument of 'inputs', but got " + describe(g));
+    return Val::error();
+  }
+  for (const auto &[load, slope] : *pull.inputSlopes) {
+    Val part = scaled(e.loc, g, slope);
+    if (part.isError())
+      return part;
+    addToGradient(e.loc, diffLoads[load].second, part);
+  }
+  return Val::ofBool(true);
+}
+
+/// What has axes that the input lacks is summed over them.
+void Elaborator::addToGradient(SMLoc loc, const Access &access, const Val &g) {
+  unsigned tensor = *tensors[access.tensor].gradient;
+  TensorInfo &info = tensors[tensor];
+  info.isStoredHere = true;
+  Location l = at(loc);
+  Val s = toSsa(loc, g);
+  SmallVector<StringAttr> over, rest;
+  for (StringAttr axis : axesOfVal(s))
+    (llvm::is_contained(access.axes, axis) ? rest : over).push_back(axis);
+  Value sum = s.ssa;
+  PredSet presence = s.preds;
+  if (!over.empty()) {
+    PredSet consumed, kept;
+    splitPreds(loc, s.preds, over, consumed, kept);
+    SmallVector<Attribute> names(over.begin(), over.end());
+    sum = tb->create<ReduceOp>(l, tb->tileOf(info.element, rest), Combine::Add,
+                               sum, ArrayAttr::get(ctx, names),
+                               ValueRange(consumed));
+    presence = kept;
+  }
+  presence.add(access.preds);
+  stores->add(loc, info.decl->name, tensor, access.coordinates,
+              info.decl->isDeterministic);
+  setAddsToMemory(tb->createHere<StoreOp>(
+      l, sum, kernelBlock->getArgument(dimNames.size() + tensor), access.values,
+      ValueRange(presence)));
 }
 
 /// The gradient, with the lanes that both have, times the slope.

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -223,6 +224,7 @@ Val Elaborator::toSsa(SMLoc loc, const Val &v, Type want) {
 OwningOpRef<ModuleOp>
 Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   frames.emplace_back().scopes.emplace_back();
+  this->isGradient = isGradient;
   if (!flatten(op, isGradient))
     return {};
   collectFunctions();
@@ -282,8 +284,22 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
     tensor.isStoredHere = tensor.isLoadedHere = false;
   }
   folds = std::make_unique<FoldCheck>(diags);
+  diffLoads.clear();
   frames.clear();
   frames.emplace_back().scopes.emplace_back();
+
+  llvm::scope_exit leave([&] {
+    frames.clear();
+    tb.reset();
+    stores.reset();
+    folds.reset();
+    kernelBlock = nullptr;
+  });
+  if (kernel.condition &&
+      !constantCondition(*kernel.condition,
+                         evalCondition(*kernel.condition, "condition of 'if'"))
+           .value_or(false))
+    return;
 
   SmallVector<Attribute> iters;
   unsigned errorsBefore = diags.errorCount();
@@ -314,11 +330,6 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   auto op = KernelOp::create(builder, at(kernel.loc), TypeRange(), ValueRange(),
                              attrs);
   op.getBody().push_back(block.release());
-  frames.clear();
-  tb.reset();
-  stores.reset();
-  folds.reset();
-  kernelBlock = nullptr;
 }
 
 void Elaborator::eraseDeadOps(Operation *root) {

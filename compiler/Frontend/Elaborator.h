@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <deque>
 #include <set>
 
 namespace selvedge::frontend {
@@ -47,6 +48,8 @@ private:
     mlir::Attribute init;
     tile::Overflow overflow = tile::Overflow::Sat;
     tile::RequireAttr promise;
+    /// Of an input that is `diff`, in a gradient: the output that has its.
+    std::optional<unsigned> gradient = {};
     /// Of a temp: what earlier kernels and the current one do with it.
     bool isStoredBefore = false, isStoredHere = false, isLoadedHere = false;
   };
@@ -110,6 +113,8 @@ private:
   bool buildSignature();
   void collectDims(const Expr &extent, std::set<llvm::StringRef> &taken);
   void addTensor(const ArgDecl &arg);
+  /// An output for the gradient of each input that is `diff`.
+  void addGradients(std::set<llvm::StringRef> &names);
   bool addOutputTraits(const ArgDecl &arg, TensorInfo &info);
   void addScalar(const ArgDecl &arg);
   void addPromise(const RequireDecl &require);
@@ -203,6 +208,13 @@ private:
   /// `vjp(f)(x, ...)`: the pair of f(x, ...) and its derivative by x.
   Val evalVjp(const Expr &e);
   Val callPull(const Expr &e, const Val &slope);
+  /// Of what was loaded since `first`: how `value` changes with inputs that are
+  /// `diff`. What the argument `x` is made of is nothing of the function's.
+  std::vector<std::pair<size_t, Val>>
+  inputSlopes(llvm::SMLoc loc, mlir::Value value, mlir::Value x, size_t first);
+  /// `pull.inputs(g)`: adds what a gradient gives for inputs that are `diff`.
+  Val pullInputs(const Expr &e, const Val &pull);
+  void addToGradient(llvm::SMLoc loc, const Access &access, const Val &g);
   /// Values made of `x`, and how they change with it: what is missing does not.
   struct Slopes {
     llvm::SMLoc loc;
@@ -230,6 +242,7 @@ private:
   mlir::Value indexValue(llvm::SMLoc loc, const Val &index, PredSet &preds);
   void addValidity(Access &access);
   Val load(llvm::SMLoc loc, Access &access);
+  Val loadPresent(llvm::SMLoc loc, Access &access);
 
   // Views.cpp
   const FnDecl *findView(llvm::StringRef name) const;
@@ -378,6 +391,9 @@ private:
   std::map<llvm::StringRef, unsigned> dimIndex;
   std::vector<llvm::StringRef> dimNames;
   std::vector<TensorInfo> tensors;
+  /// Outputs that no source declares, and their names.
+  std::deque<std::pair<std::string, ArgDecl>> gradients;
+  bool isGradient = false;
   std::vector<ScalarInfo> scalars;
   std::vector<mlir::Attribute> promises;
   std::vector<LaunchSizeInfo> launchSizes;
@@ -397,6 +413,8 @@ private:
   unsigned evalDepth = 0;
   /// `valid` or `where`: what locations are named while one is elaborated.
   llvm::StringRef clause;
+  /// Loads of inputs that are `diff`, and what they gave.
+  std::vector<std::pair<mlir::Value, Access>> diffLoads;
   /// A predicate of all loads in the expression that is evaluated, or null.
   mlir::Value loadGuard;
 };

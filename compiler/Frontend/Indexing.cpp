@@ -249,6 +249,13 @@ void Elaborator::addValidity(Access &access) {
 }
 
 Val Elaborator::load(SMLoc loc, Access &access) {
+  Val v = loadPresent(loc, access);
+  if (tensors[access.tensor].gradient && v.is(Val::Kind::Ssa))
+    diffLoads.push_back({v.ssa, access});
+  return v;
+}
+
+Val Elaborator::loadPresent(SMLoc loc, Access &access) {
   const TensorInfo &info = tensors[access.tensor];
   Location l = at(loc);
   Value tensor = kernelBlock->getArgument(dimNames.size() + access.tensor);

@@ -256,12 +256,14 @@ bool Parser::parseArgs(std::vector<ArgDecl> &args, bool outputs) {
 }
 
 bool Parser::parseArg(ArgDecl &arg) {
-  if (at("diff")) {
-    diags.unsupported(peek().loc(), "'diff'");
+  if (at("diff") && arg.isStored()) {
+    diags.error(peek().loc(), "expects 'diff' among the inputs");
     return false;
   }
-  if (at("inout") && (arg.isOutput || arg.isTemp)) {
-    diags.error(peek().loc(), "expects 'inout' among the inputs");
+  arg.isDiff = accept("diff");
+  if (at("inout") && (arg.isOutput || arg.isTemp || arg.isDiff)) {
+    diags.error(peek().loc(), arg.isDiff ? "an inout cannot be 'diff'"
+                                         : "expects 'inout' among the inputs");
     return false;
   }
   arg.isInOut = accept("inout");
@@ -309,7 +311,8 @@ bool Parser::parseDims(ArgDecl &arg) {
 bool Parser::parseOutputAttributes(ArgDecl &arg) {
   while (at("out_init") || at("overflow") || at("deterministic")) {
     Token word = take();
-    if (!arg.isStored()) {
+    // Of an input that is `diff` it is said of its gradient.
+    if (!arg.isStored() && !(arg.isDiff && word.is("deterministic"))) {
       diags.error(word.loc(), "'" + word.text + "' belongs to outputs, but '" +
                                   arg.name + "' is an input");
       return false;
@@ -494,7 +497,9 @@ bool Parser::parseKernel(OpDecl &op) {
     if (!accept(","))
       break;
   }
-  if (!expect(")", "after the ranges") || !parseBlock(kernel.body))
+  if (!expect(")", "after the ranges") ||
+      (accept("if") && !(kernel.condition = parseLogical())) ||
+      !parseBlock(kernel.body))
     return false;
   op.kernels.push_back(std::move(kernel));
   return true;

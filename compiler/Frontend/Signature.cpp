@@ -35,9 +35,14 @@ bool Elaborator::buildSignature() {
   if (diags.hasErrors())
     return false;
 
-  for (const ArgDecl *arg : args)
+  for (const ArgDecl *arg : args) {
+    if (arg->isTemp && gradients.empty())
+      addGradients(names);
     if (arg->isTensor)
       addTensor(*arg);
+  }
+  if (gradients.empty())
+    addGradients(names);
   for (const ArgDecl *arg : args)
     if (!arg->isTensor)
       addScalar(*arg);
@@ -116,6 +121,40 @@ void Elaborator::addTensor(const ArgDecl &arg) {
     tensors.push_back(std::move(info));
 }
 
+void Elaborator::addGradients(std::set<StringRef> &names) {
+  for (size_t i = 0, count = tensors.size(); i < count; ++i) {
+    const ArgDecl &input = *tensors[i].decl;
+    if (!input.isDiff)
+      continue;
+    if (!isa<FloatType>(tensors[i].element)) {
+      diags.error(input.typeLoc, "expects numbers in '" + input.name +
+                                     "', which is 'diff', but got " +
+                                     input.elementType);
+      continue;
+    }
+    if (!isGradient)
+      continue;
+    auto &[name, decl] = gradients.emplace_back();
+    name = ("d_" + input.name).str();
+    decl.name = name;
+    decl.loc = input.loc;
+    decl.typeLoc = input.typeLoc;
+    decl.elementType = "f32";
+    decl.isTensor = decl.isOutput = true;
+    decl.isDeterministic = input.isDeterministic;
+    if (!names.insert(decl.name).second || params.count(decl.name))
+      diags.error(input.loc, "the name '" + decl.name + "' is taken",
+                  "it is that of the gradient of '" + input.name + "'");
+    TensorInfo info = tensors[i];
+    info.decl = &decl;
+    info.element = Builder(ctx).getF32Type();
+    info.init = Builder(ctx).getF32FloatAttr(0);
+    info.promise = {};
+    tensors[i].gradient = tensors.size();
+    tensors.push_back(std::move(info));
+  }
+}
+
 bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
   if (arg.isOptional || arg.defaultValue || (arg.valid && !arg.isInOut)) {
     diags.unsupported(arg.loc, arg.isInOut
@@ -181,6 +220,11 @@ void Elaborator::addScalar(const ArgDecl &arg) {
   if (arg.isStored()) {
     diags.error(arg.typeLoc, "expects a tensor type for " + arg.storedWord() +
                                  " '" + arg.name + "'");
+    return;
+  }
+  if (arg.isDiff) {
+    diags.error(arg.loc, "'diff' belongs to tensors, but '" + arg.name +
+                             "' is a scalar");
     return;
   }
   if (arg.isOptional || arg.valid) {

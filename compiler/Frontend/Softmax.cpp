@@ -38,6 +38,8 @@ Val Elaborator::evalMethod(const Expr &e) {
       object.kind == Expr::Kind::Name ? find(object.name) : nullptr;
   if (!state || !state->isSoftmax()) {
     Val v = eval(object);
+    if (v.is(Val::Kind::Pull) && e.name == "inputs")
+      return pullInputs(e, v);
     if (!v.isError())
       diags.error(e.loc,
                   "expects a variable that holds an online softmax "

@@ -86,6 +86,9 @@ struct Val {
   std::optional<RangeInfo> range;
   std::shared_ptr<std::pair<Val, Val>> pair;
   std::shared_ptr<Val> slope;
+  /// Of a pull: loads of inputs that are `diff`, as numbers of `diffLoads`, and
+  /// how the function's value changes with each.
+  std::shared_ptr<std::vector<std::pair<size_t, Val>>> inputSlopes;
   /// Position in the signature.
   unsigned tensor = 0;
   Variable *softmax = nullptr;

@@ -65,6 +65,7 @@ VARIANT_INPUTS = {
     "biased": [""],
     "kept": ["--fill keys=1,1,1,0,1 --plant v=nan@1:3..4"],
 }
+GRADIENT_INPUTS = {"biased": "", "sinks": "", "sink_window": "", "masked": "", "documents": "--fill doc_q=0,0,0,1,1,2 --fill doc_k=0,0,1", "alibi": "--fill slopes=0.1"}
 VARIANT_SHAPES = [
     (2, 200, 1, 2, 336, "--fill kv_len=336,77"),
     (4, 5, 2, 4, 300, "--fill kv_len=299,17,0,128"),
@@ -92,7 +93,7 @@ VARLEN_SHAPES = [
 # Their gradients, LSE packed and in rows of L per sequence, whose ends hold anything; 6 is more than any lse of such data.
 VARLEN_GRADIENTS = [f"{shape} --fill lse=6" for shape in VARLEN_SHAPES]
 PADDED_GRADIENTS = [shape.replace(" --fill", f",L={longest} --fill", 1) + " --fill lse=6" + plant
-                    for shape, longest, plant in zip(VARLEN_SHAPES, (80, 20, 300, 4), (" --plant lse=nan@2:77..79", " --plant lse=nan@2:19", "", ""))]
+                    for shape, longest, plant in zip(VARLEN_SHAPES, (80, 20, 300, 4), (" --plant lse=nan@2:77..80", " --plant lse=nan@2:19", "", ""))]
 # Lists that are empty, full, in any order, with blocks that there are not; garbage behind.
 SPARSE_SHAPES = [
     "--shape B=1,M=150,G=1,R=2,N=170,MQ=3,MK=3 --fill idx=0,2,5,1,4,-1,2147483647,3,7,9,0,1 --fill cnt=3,2,0,1,3",
@@ -254,6 +255,7 @@ def make_groups(archs, quick):
             groups.append(Group("flash_bwd_varlen", arch, sets, PADDED_GRADIENTS, "flash_bwd_varlen_padded"))
             for block in (64, 128):
                 groups.append(Group("flash_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_SHAPES))
+                groups.append(Group("flash_bwd_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, [f"{shape} --fill lse=6" for shape in SPARSE_SHAPES]))
         for d, dv in [(64, 64)] if quick else [(64, 64), (128, 128), (256, 256), (59, 59), (40, 72)]:
             groups.append(Group("flash_decode", arch, {"D": d, "DV": dv}, DECODE_SHAPES))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
@@ -271,6 +273,10 @@ def make_groups(archs, quick):
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": "true"}, exact_cases(), mask="exact"))
         for window in WINDOWS[1:2] if quick else WINDOWS:
             groups.append(Group("flash_fwd", arch, {"W": window}, exact_cases(), "gemma", mask="exact"))
+        # Gradients of inputs are sums in any order; those of masks from memory have the masks' predicates.
+        for op, (d, dv) in itertools.product(GRADIENT_INPUTS, [(128, 128)] if quick else [(64, 64), (128, 128)]):
+            cases = [f"{flash_case(*s)} --fill lse=6 {GRADIENT_INPUTS[op]}".strip() for s in VARIANT_SHAPES[:3]]
+            groups.append(Group("flash_variants", arch, {"D": d, "DV": dv}, cases, f"grad({op})"))
         for op, (d, dv) in itertools.product(VARIANT_INPUTS, [(128, 128)] if quick else MANY_HEADS):
             cases = [f"{flash_case(*s)} {more}".strip() for s in VARIANT_SHAPES for more in VARIANT_INPUTS[op]]
             groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv}, cases, op, variants=VARIANTS))
