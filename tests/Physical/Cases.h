@@ -121,7 +121,8 @@ inline constexpr llvm::StringLiteral verifySeqPipeline =
     "sm.kernel(verify-sm-padding),verify-sm-bounds";
 /// Form async from sm.seq, and its verifiers.
 inline constexpr llvm::StringLiteral asyncPipeline =
-    "sm.kernel(sm-single-steps,sm-async-copies,sm-reduce-scratch),cse";
+    "sm.kernel(sm-long-tiles-first,sm-lazy-softmax,sm-single-steps,"
+    "sm-async-copies,sm-reduce-scratch),cse";
 inline constexpr llvm::StringLiteral verifyAsyncPipeline =
     "sm.kernel(verify-sm-padding,verify-sm-async)";
 

@@ -46,9 +46,10 @@ EXPONENTIALS = r"MUFU\.EX2"
 # What ptxas does on one unit or another, by which has time and which kind of register holds the operands; compares in either direction.
 SAME_WORK = {
     "add": r"IADD3|IMAD\.IADD|VIADD|UIADD3",
-    "multiply-add": r"IMAD|LEA|ULEA",
+    "multiply-add": r"U?IMAD|U?LEA",
     "compare": r"U?ISETP\.(LT|LE|GT|GE)\.AND",
     "compare for equality": r"U?ISETP\.(EQ|NE)(\.U32)?\.AND",
+    "shift to the right": r"U?SHF\.R\.S32\.HI",
     "shift": r"IMAD\.SHL\.U32|U?SHF\.L\.U32|IMAD\.U32 \w+,[\w.]+,0x10000,RZ",
 }
 # From register to register, or half of one; of a predicate as the conjunction with nothing.
