@@ -99,6 +99,11 @@ SPARSE_SHAPES = [
     "--shape B=1,M=150,G=1,R=2,N=170,MQ=3,MK=3 --fill idx=0,2,5,1,4,-1,2147483647,3,7,9,0,1 --fill cnt=3,2,0,1,3",
     "--shape B=2,M=1000,G=2,R=2,N=3000,MQ=16,MK=9 --fill idx=11,3,40,0,22,7,35,-5,46,1,99 --fill cnt=9,0,4,1 --repeat 2",
 ]
+# Their gradients: `ref` goes through all lists for every block of keys.
+SPARSE_GRADIENTS = [
+    SPARSE_SHAPES[0] + " --fill lse=6",
+    "--shape B=2,M=300,G=2,R=2,N=400,MQ=5,MK=4 --fill idx=3,0,5,22,2,-5,1,1,9,4 --fill cnt=4,0,3,1 --fill lse=6 --repeat 2",
+]
 
 # Long caches and few queries, keys in parts: parts without keys, more parts than blocks of keys, a number of parts that the launch chooses.
 DECODE_SHAPES = [
@@ -255,7 +260,7 @@ def make_groups(archs, quick):
             groups.append(Group("flash_bwd_varlen", arch, sets, PADDED_GRADIENTS, "flash_bwd_varlen_padded"))
             for block in (64, 128):
                 groups.append(Group("flash_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_SHAPES))
-                groups.append(Group("flash_bwd_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, [f"{shape} --fill lse=6" for shape in SPARSE_SHAPES]))
+                groups.append(Group("flash_bwd_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_GRADIENTS))
         for d, dv in [(64, 64)] if quick else [(64, 64), (128, 128), (256, 256), (59, 59), (40, 72)]:
             groups.append(Group("flash_decode", arch, {"D": d, "DV": dv}, DECODE_SHAPES))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
