@@ -17,7 +17,9 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Cursor at,
     ExpectOp::create(b, loc, ring.full, stage, ring.guarded);
   }
   int64_t parts = partsOf(copy);
-  Value map = valueOf(copy.copy.getTensor(), mapping);
+  Value map = mapOf(copy);
+  if (!map)
+    map = valueOf(copy.copy.getTensor(), mapping);
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
   for (int64_t part = 0; part < parts; ++part) {

@@ -106,7 +106,8 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
     part.map(value, dist ? valueOf(value, whole) : scalar(value, whole));
     return success();
   }
-  if (!isHere) {
+  // Indices are those of a range again: a store may then write vectors.
+  if (!isHere && !isa_and_nonnull<RangeOp>(def)) {
     Value all = valueOf(value, whole);
     part.map(value, ColumnsOp::create(b, loc, panelOf(all.getType(), axis), all,
                                       axis, from));

@@ -145,11 +145,16 @@ Type RoleKernel::convert(Type type) {
 /// number of tiles takes.
 void RoleKernel::addArguments() {
   llvm::DenseMap<Value, std::pair<SmallVector<int64_t>, PairsAttr>> boxes;
+  SmallVector<BulkCopy> others;
   for (ArrayRef<BulkCopy> copies :
        {ArrayRef(plan.resident),
         ArrayRef(plan.streamed.find(plan.loops.front())->second)})
-    for (BulkCopy copy : copies)
-      boxes[copy.copy.getTensor()] = {copy.box, copy.pairs};
+    for (BulkCopy copy : copies) {
+      std::pair box(copy.box, copy.pairs);
+      auto [known, isNew] = boxes.try_emplace(copy.copy.getTensor(), box);
+      if (!isNew && known->second != box)
+        others.push_back(copy);
+    }
   for (BulkStore &store : plan.stores)
     boxes[store.store.getTensor()] = {store.box, store.pairs};
   Block &body = target.getBody().front();
@@ -183,6 +188,19 @@ void RoleKernel::addArguments() {
     loadPointers[outer.lookup(argument)] =
         body.addArgument(argument.getType(), loc);
   }
+  // Tiles of other sizes of the same tensor.
+  for (BulkCopy &copy : others) {
+    if (mapOf(copy))
+      continue;
+    auto tensor = cast<BlockArgument>(copy.copy.getTensor());
+    args.push_back(TensorMapArgAttr::get(
+        b.getContext(),
+        cast<PointerArgAttr>(source.getArgs()[tensor.getArgNumber()])
+            .getTensor(),
+        copy.box, copy.pairs));
+    otherMaps.push_back(
+        {copy, body.addArgument(outer.lookup(tensor).getType(), loc)});
+  }
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
     auto arg = DimArgAttr::get(b.getContext(), name);
@@ -198,6 +216,14 @@ void RoleKernel::addArguments() {
     counter = body.addArgument(CounterType::get(b.getContext()), loc);
   }
   target.setArgsAttr(b.getArrayAttr(args));
+}
+
+Value RoleKernel::mapOf(BulkCopy &copy) {
+  for (auto &[other, map] : otherMaps)
+    if (other.copy.getTensor() == copy.copy.getTensor() &&
+        other.box == copy.box && other.pairs == copy.pairs)
+      return map;
+  return {};
 }
 
 FailureOr<KernelOp> RoleKernel::run() {

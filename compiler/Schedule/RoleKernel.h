@@ -137,6 +137,9 @@ private:
                                int64_t from, mlir::IRMapping &whole,
                                mlir::IRMapping &part);
   void addArguments();
+  /// The tensor map of a copy whose box is not the first one of its tensor;
+  /// null for others.
+  mlir::Value mapOf(BulkCopy &copy);
   /// Sets `tiles` and `tilesInRow`.
   void countTiles();
   /// Whether steps bring all operands: tiles side by side then share them.
@@ -547,6 +550,8 @@ private:
   llvm::DenseMap<mlir::Operation *, mlir::Value> lanePointers;
   /// Per tensor map of a tensor that lanes load from, too, the tensor itself.
   llvm::DenseMap<mlir::Value, mlir::Value> loadPointers;
+  /// Tensor maps of copies whose boxes are not the first ones of their tensors.
+  llvm::SmallVector<std::pair<BulkCopy, mlir::Value>, 0> otherMaps;
   llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
   mlir::Value warpgroup;
   /// How the loops run: each by itself, with a lagged product, or as one loop

@@ -265,11 +265,12 @@ def Sm_IdleOp : Sm_Op<"idle", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Sm_WholeOp : Sm_Op<"whole", [MemoryEffects<[MemWrite]>]> {
-  let summary = "says that a step that a warpgroup takes without predicates needs none";
+  let summary = "says that what a warpgroup does without predicates needs none";
   let description = [{
     Rows of one warpgroup of a tile may see all of a step of which rows of another see a part. Where a warpgroup takes such a step without predicates they stand here: all of them are true for all its
     elements, which `verify-sm-async` demands. So they do in the arm of a branch that leaves scores unmasked: what `verify-sm-padding` knows of the other arm's result where one of them is false holds of the
-    branch's, for in this arm none is. Costs no instruction: `sm-drop-presence` drops it.
+    branch's, for in this arm none is. A bulk store behind it has all rows that its predicates are about: it would write absent ones, too.
+    Costs no instruction: `sm-drop-presence` drops it.
   }];
   let arguments = (ins Variadic<Sm_Bool>:$presence);
   let assemblyFormat = "`where` `(` $presence `:` type($presence) `)` attr-dict";

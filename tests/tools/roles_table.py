@@ -4,7 +4,7 @@
 
     roles_table.py SELVEDGE FILE... [--set D=64 ...] [--arch sm_90a]
 
-Writes a table in Markdown: a line per op, a column per binding. Ops are those that a file defines itself, and the gradients that it names.
+Writes a table in Markdown: a line per op, a column per list of bindings, of which an op takes those that it knows. Ops are those that a file defines itself.
 """
 
 import argparse
@@ -29,9 +29,8 @@ def parameters_of(path, op):
 
 def outcome(selvedge, arch, path, op, bindings):
     known = parameters_of(path, op)
-    names = [b.split("=")[0] for b in bindings]
-    if known is not None and not all(name in known for name in names):
-        return "no such parameter"
+    if known is not None:
+        bindings = [binding for binding in bindings if binding.split("=")[0] in known]
     command = [selvedge, "compile", path, "--op", op, "--arch", arch, "--emit", "sm:async", "--verbose", "-o", "-"]
     for binding in bindings:
         command += ["--set", binding]
