@@ -31,8 +31,6 @@ Val Elaborator::mergedOutput(const Expr &e, Value isThere,
                            describe(o));
     return Val::error();
   }
-  // What an empty part holds is selected away, whether it exists or not.
-  o.preds = joinSelected(e.loc, isThere, o.preds, {});
   return o;
 }
 
@@ -69,6 +67,13 @@ Val Elaborator::softmaxMerge(const Expr &e, Variable &state) {
   Val o = mergedOutput(*e.args[2], isThere, axes);
   if (o.isError())
     return o;
+  // What an empty part holds is selected away, whether it exists or not. Where
+  // its lse is absent the row is, too.
+  PredSet ofBoth, ofOutput;
+  for (Value pred : o.preds)
+    (lse.preds.contains(pred) ? ofBoth : ofOutput).add(pred);
+  o.preds = joinSelected(e.loc, isThere, ofOutput, {});
+  o.preds.add(ofBoth);
   auto spread = [&](Value v) { return tb->broadcast(l, v, axes); };
   if (over.empty()) {
     mergeRows(l, state, acc, lse, [&](Value weight, Value kept) {

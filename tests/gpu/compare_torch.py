@@ -159,6 +159,30 @@ def decode(runner, arch, dtype, name, d):
         runner.record(case + " lse", rel(out["lse"], lse), 5e-7)
 
 
+def mla_decode(runner, arch, dtype, name):
+    """Values are the first 512 of 576 columns of the keys, which all heads share."""
+    for b, m, h, n in ((2, 1, 128, 2000), (3, 2, 16, 333)):
+        make = lambda *s: torch.randn(*s, device="cuda").to(dtype)
+        q, k = make(b, m, h, 576), make(b, n, 1, 576)
+        v = k[..., :512]
+        out = runner.run("mla_decode.tile", arch, {"T": name}, {"q": q, "k": k[:, :, 0], "v": v.reshape(b, n, 4, 128)})
+        ref = torch.empty(b, m, h, 512, device="cuda", dtype=torch.float64)
+        lse = torch.empty(b, h, m, device="cuda", dtype=torch.float64)
+        own = torch.empty_like(ref)
+        hidden = torch.arange(n, device="cuda")[None, :] > torch.arange(m, device="cuda")[:, None] + n - m
+        for i in range(b):
+            for kind, weights in ((torch.float64, torch.float64), (torch.float32, dtype)):
+                s = (q[i].transpose(0, 1).to(kind) @ k[i, :, 0].T.to(kind) / 24).masked_fill(hidden, -math.inf)
+                o = (torch.softmax(s, -1).to(weights) @ v[i, :, 0].to(weights)).transpose(0, 1)
+                if kind == torch.float64:
+                    ref[i], lse[i] = o, torch.logsumexp(s, -1)
+                else:
+                    own[i] = o
+        case = f"mla_decode {arch} {name} B={b} M={m} H={h} N={n}"
+        runner.record(case + " o", rel(out["o"].reshape(b, m, h, 512), ref), rel(own, ref))
+        runner.record(case + " lse", rel(out["lse"], lse), 5e-7)
+
+
 def append_kv(runner, arch, dtype, name):
     b, g, a, n, d = 5, 4, 33, 300, 128
     make = lambda *s: torch.randn(*s, device="cuda").to(dtype)
@@ -301,6 +325,7 @@ def main():
         runner.guarded(f"merge {arch}", lambda: merge(runner, arch))
         for dtype, name in ((torch.bfloat16, "bf16"), (torch.float16, "f16")):
             runner.guarded(f"append_kv {arch} {name}", lambda: append_kv(runner, arch, dtype, name))
+            runner.guarded(f"mla_decode {arch} {name}", lambda: mla_decode(runner, arch, dtype, name))
             runner.guarded(f"variants {arch} {name}", lambda: variants(runner, arch, dtype, name))
             for d in (64, 128):
                 runner.guarded(f"flash_decode {arch} {name} {d}", lambda: decode(runner, arch, dtype, name, d))

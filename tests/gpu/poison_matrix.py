@@ -117,6 +117,15 @@ DECODE_SHAPES = [
     "--shape B=2,M=2,G=2,R=3,N=333,S=3 --fill kv_len=333,65 --layout unaligned",
     "--shape B=3,M=1,G=1,R=5,N=200,S=2 --fill kv_len=200 --layout broadcast",
 ]
+# A compressed cache: heads that fill blocks, and that do not; parts without keys.
+MLA_SHAPES = [
+    "--shape B=3,M=1,H=16,N=700,S=4 --fill kv_len=700,0,129",
+    "--shape B=1,M=2,H=128,N=300 --fill kv_len=299 --repeat 2",
+    "--shape B=2,M=3,H=19,N=77,S=5 --fill kv_len=77,1",
+    "--shape B=2,M=1,H=16,N=0,S=2",
+    "--shape B=2,M=1,H=40,N=150,S=2 --fill kv_len=150,65 --layout padded",
+    "--shape B=2,M=1,H=40,N=150,S=2 --fill kv_len=150,65 --layout unaligned",
+]
 # New keys at the beginning, the end and anywhere in a cache, and lengths that no cache has: what is outside is not written.
 APPEND_SHAPES = [
     "--shape B=4,G=2,A=1,N=300 --fill len=0,299,128,17",
@@ -265,6 +274,7 @@ def make_groups(archs, quick):
             groups.append(Group("flash_decode", arch, {"D": d, "DV": dv}, DECODE_SHAPES))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
             groups.append(Group("merge", arch, {"DV": dv}, MERGE_SHAPES))
+        groups.append(Group("mla_decode", arch, {}, MLA_SHAPES))
         for op, (d, dv) in itertools.product(SHIPPED_VARIANTS, [(64, 64)] if quick else MANY_HEADS):
             sets, inputs = SHIPPED_VARIANTS[op]
             cases = [f"{flash_case(*s)} {more}".strip() for s in VARIANT_SHAPES for more in inputs]
