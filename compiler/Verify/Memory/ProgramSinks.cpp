@@ -214,6 +214,11 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
   for (const Sink &sink : known->second)
     if (sink.sources == sources)
       candidates.push_back(&sink);
+  // Lowering may make numbers of integers that only decided.
+  if (candidates.empty())
+    for (const Sink &sink : known->second)
+      if (!sink.sources.empty() && llvm::includes(sources, sink.sources))
+        candidates.push_back(&sink);
   // A sum of constants alone is none of the program.
   if (candidates.empty() && isPart && !sources.empty())
     for (const Sink &sink : known->second)
@@ -491,6 +496,36 @@ static bool covers(const ProgramSinks::Executed &lanes, const Places &places,
   return true;
 }
 
+/// The indices that the loop around a sink, or the range without one, runs
+/// over; none where that is not known.
+static std::optional<std::pair<int64_t, int64_t>>
+lanesOfLoop(const ProgramSinks::Sink &sink,
+            llvm::function_ref<int64_t(Value)> valueOf) {
+  auto isAlong = [&](Operation *op) {
+    auto range = dyn_cast<RangeOp>(op);
+    return range && llvm::is_contained(axesOf(range.getType()), sink.over);
+  };
+  for (auto loop = sink.op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (llvm::any_of(loop.getInductionVar().getUsers(), isAlong)) {
+      int64_t from = valueOf(loop.getLowerBound()),
+              to = valueOf(loop.getUpperBound());
+      if (from == LaneTile::unknown || to == LaneTile::unknown)
+        return std::nullopt;
+      return std::pair(from, to);
+    }
+  std::pair<int64_t, int64_t> run(INT64_MAX, INT64_MAX);
+  bool isKnown = true;
+  sink.op->getParentOfType<KernelOp>().walk([&](RangeOp range) {
+    if (!isAlong(range))
+      return;
+    int64_t start = valueOf(range.getStart());
+    isKnown &= start != LaneTile::unknown;
+    run.first = std::min(run.first, start);
+  });
+  return isKnown ? std::optional(run) : std::nullopt;
+}
+
 std::string ProgramSinks::findMissing(const Sink &sink, const Executed &at,
                                       ArrayRef<Executed> executed,
                                       Places &places,
@@ -527,6 +562,11 @@ std::string ProgramSinks::findMissing(const Sink &sink, const Executed &at,
   LaneTiles program(scalar, element);
   program.select([&](StringAttr axis) { return sampled.of(axis); },
                  [](StringAttr) { return std::optional<int64_t>(0); });
+  // What a loop begins with no predicate says.
+  std::optional<std::pair<int64_t, int64_t>> run = lanesOfLoop(
+      sink, [&](Value bound) { return program.of(bound).values.front(); });
+  if (!run)
+    return "";
   SmallVector<const LaneTile *> used;
   LaneSpace space;
   for (const LaneTile &tile : tiles) {
@@ -542,7 +582,8 @@ std::string ProgramSinks::findMissing(const Sink &sink, const Executed &at,
     bool isPresent = true;
     for (size_t i = numAxes; i < used.size(); ++i)
       isPresent &= lane.at(i) != 0 && lane.at(i) != LaneTile::unknown;
-    if (!isPresent)
+    int64_t summed = lane.at(numAxes - 1);
+    if (!isPresent || summed < run->first || summed >= run->second)
       continue;
     for (size_t i = 0; i < numAxes; ++i)
       indices[i].second = lane.at(i);

@@ -179,6 +179,19 @@ static std::string listOf(const SourceTensors::Names &names) {
   return names.empty() ? "no tensor" : "'" + llvm::join(names, "', '") + "'";
 }
 
+/// Whether the program has a sum of that name, whatever it sums up; a product
+/// may have become a sum.
+static bool hasSink(const ProgramSinks &program, StringRef name) {
+  auto sumOf = [](StringRef words) {
+    return words.consume_front("product") ? "add" + words.str() : words.str();
+  };
+  bool isFound = false;
+  program.forEachSink([&](const ProgramSinks::Sink &sink) {
+    isFound |= sumOf(sink.name) == sumOf(name);
+  });
+  return isFound;
+}
+
 std::string SinkMatches::check(Operation *op, ValueRange sources,
                                const ProgramSinks::Lanes &found,
                                GlobalMemory &memory, int64_t callers,
@@ -190,8 +203,12 @@ std::string SinkMatches::check(Operation *op, ValueRange sources,
   if (match.candidates.empty()) {
     if (found.isLoad)
       return "none of that tensor";
+    // A sum of constants alone is none of the program, nor is one along an axis
+    // that lowering has made.
     SourceTensors::Names names = tensors.of(sources);
-    return names.empty() ? "" : "none of " + listOf(names);
+    return names.empty() || !hasSink(program, found.sink)
+               ? ""
+               : "none of " + listOf(names);
   }
   std::vector<int64_t> key;
   bool isKnown = true;
@@ -243,10 +260,12 @@ std::string SinkMatches::checkStored(Value stored, StringRef tensor) {
   if (known.empty())
     return "";
   SourceTensors::Names names = tensors.of(stored);
-  // Rows that nothing contributes to: findMissing() looks at those.
+  // Rows that nothing contributes to: findMissing() looks at those. Lowering
+  // may make numbers of integers that only decided.
   if (names.empty())
     return "";
-  if (llvm::any_of(known, [&](auto &s) { return s.sources == names; }))
+  if (llvm::any_of(known,
+                   [&](auto &s) { return llvm::includes(names, s.sources); }))
     return "";
   return "expects what the program stores to '" + tensor.str() +
          "', which is made of " + listOf(known.front().sources) +
