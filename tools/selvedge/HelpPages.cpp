@@ -52,7 +52,7 @@ std::string manualPage(const CLI::App &app) {
   std::string text = fmt::format(
       ".TH SELVEDGE 1 \"\" \"selvedge {}\"\n.SH NAME\nselvedge \\- {}\n"
       ".SH SYNOPSIS\n.B selvedge\nCOMMAND [OPTION]...\n.SH COMMANDS\n",
-      compilerVersion(), roff(app.get_description()));
+      compilerVersion(), "attention kernels from a tile language");
   for (const CLI::App *command : app.get_subcommands({})) {
     text += fmt::format(".SS selvedge {}\n{}.\n", roff(command->get_name()),
                         roff(command->get_description()));

@@ -30,8 +30,7 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   addImportFlag(command, options.importFolders);
   command.add_option("--op", options.op, "the op (default: the first)");
   command.add_option("--arch", options.arch,
-                     targetNames(",").append(", or native for that of the "
-                                             "first GPU"));
+                     targetNames("or") + "; native: that of the first GPU");
   command.add_option("--mask", options.masks,
                      "what NaN and Inf that a mask removes may do: tile "
                      "(default; make rows of their tile NaN) or exact "
