@@ -180,6 +180,11 @@ private:
   std::optional<TensorMap> findMap(Warp &w, unsigned lane, const Instr &in,
                                    uint64_t address);
 
+  /// A tensor map takes boxes whose rows begin at whole words of 16 bytes:
+  /// others are illegal instructions on an H200.
+  bool beginsAtWord(Warp &w, unsigned lane, const Instr &in,
+                    const TensorMap &map, int32_t first);
+
   const Program &program;
   const Launch &launch;
   uint32_t number;

@@ -71,6 +71,18 @@ std::optional<TensorMap> Block::findMap(Warp &w, unsigned lane, const Instr &in,
   return map;
 }
 
+bool Block::beginsAtWord(Warp &w, unsigned lane, const Instr &in,
+                         const TensorMap &map, int32_t first) {
+  constexpr int64_t wordBytes = 16;
+  if (int64_t(first) * map.elementBytes() % wordBytes == 0)
+    return true;
+  fail(w, lane, in,
+       "gives " + std::to_string(first) +
+           " as the first index of a box: it is no multiple of 16 bytes, an "
+           "illegal instruction");
+  return false;
+}
+
 /// `a`: where to, `b`: map or address, `c`: barrier, list: indices, the
 /// contiguous dimension first, or the number of bytes.
 void Block::startLoad(Warp &w, const Instr &in, uint32_t lanes) {
@@ -99,6 +111,8 @@ void Block::startLoad(Warp &w, const Instr &in, uint32_t lanes) {
         load.bytes *= map->box[d];
         load.at[d] = static_cast<int32_t>(w.word(program.list(in)[d])[lane]);
       }
+      if (!beginsAtWord(w, lane, in, *map, load.at[0]))
+        return;
     } else {
       load.from = w.wide(in.b)[lane];
       load.bytes = w.word(program.list(in)[0])[lane];

@@ -32,6 +32,8 @@ void Block::startStore(Warp &w, const Instr &in, uint32_t lanes) {
         store.bytes *= map->box[d];
         store.at[d] = static_cast<int32_t>(w.word(program.list(in)[d])[lane]);
       }
+      if (!beginsAtWord(w, lane, in, *map, store.at[0]))
+        return;
     } else {
       store.to = w.wide(in.b)[lane];
       store.bytes = w.word(program.list(in)[0])[lane];
@@ -101,7 +103,8 @@ bool Block::finishStore(Warp &w, unsigned lane, const Instr &in,
   for (const BoxRow &row : rowsOf(*map, store.at)) {
     if (row.inside == 0)
       continue;
-    // Rows end with whole words; what they have too much is zero.
+    // Rows end with whole words, of what shared memory has behind the last
+    // element, too.
     uint32_t whole = (row.inside + wordBytes - 1) / wordBytes * wordBytes;
     auto place = findGlobal(w, lane, in, row.global, whole, 1,
                             /*isWrite=*/true);
@@ -112,7 +115,7 @@ bool Block::finishStore(Warp &w, unsigned lane, const Instr &in,
       uint32_t address = store.from + row.shared + row.before + i + sharedStart;
       uint32_t bits = map->swizzle == 0 ? 0 : (1U << map->swizzle) - 1;
       address ^= (address >> 7 & bits) << 4;
-      if (i < row.inside && !fetch(address - sharedStart, 1, &value))
+      if (!fetch(address - sharedStart, 1, &value))
         return false;
       place->region->bytes[place->offset + i] = value;
       place->region->state[place->offset + i] = State::Defined;

@@ -1,4 +1,4 @@
-// A box of a tensor of 40 rows of 60 elements, from [-5, -3] on.
+// A box of a tensor of 40 rows of 60 elements, from [-5, -8] on.
 // launch: threads=32 shared=3072 in=5120 out=2048 type=bf16
 // SPDX-License-Identifier: MIT
 llvm.mlir.global external @selvedge_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
@@ -8,7 +8,7 @@ llvm.func @kernel(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %map: !llvm.ptr {llvm.a
   %c4 = arith.constant 4 : i32
   %c128 = arith.constant 128 : i32
   %c2048 = arith.constant 2048 : i32
-  %x = arith.constant -3 : i32
+  %x = arith.constant -8 : i32
   %y = arith.constant -5 : i32
   %tid = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.tid.x"() : () -> i32
   %shared = llvm.mlir.addressof @selvedge_smem : !llvm.ptr<3>
