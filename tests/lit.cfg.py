@@ -10,7 +10,7 @@ config.name = "selvedge"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".tile", ".test"]
 config.test_source_root = os.path.dirname(__file__)
-config.excludes = ["Inputs", "fuzz", "gpu"]
+config.excludes = ["Inputs", "fuzz", "gpu", "inference.tile"]
 
 
 def cuda_tool(name):

@@ -127,6 +127,7 @@ void ProgramSinks::addStores() {
   kernel.walk([&](StoreOp store) {
     Store &known = stores[tensorName(store.getTensor())].emplace_back();
     known.sources = tensors.of(store.getValue());
+    known.withoutSteps = tensors.withoutSteps(store.getValue());
     tensors.walk(store.getValue(), [&](Operation *op) {
       if (auto of = made.find(op); of != made.end())
         known.sinks.insert_range(of->second);

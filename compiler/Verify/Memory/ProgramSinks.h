@@ -34,6 +34,8 @@ public:
   /// sinks.
   struct Store {
     SourceTensors::Names sources;
+    /// Those of rows for which no loop runs a step.
+    SourceTensors::Names withoutSteps = {};
     llvm::DenseSet<const Sink *> sinks = {};
   };
   using Candidates = llvm::SmallVector<const Sink *, 2>;

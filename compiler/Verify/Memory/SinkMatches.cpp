@@ -260,12 +260,13 @@ std::string SinkMatches::checkStored(Value stored, StringRef tensor) {
   if (known.empty())
     return "";
   SourceTensors::Names names = tensors.of(stored);
-  // Rows that nothing contributes to: findMissing() looks at those. Lowering
+  // Rows that no step contributes to: findMissing() looks at those. Lowering
   // may make numbers of integers that only decided.
   if (names.empty())
     return "";
-  if (llvm::any_of(known,
-                   [&](auto &s) { return llvm::includes(names, s.sources); }))
+  if (llvm::any_of(known, [&](auto &s) {
+        return llvm::includes(names, s.sources) || names == s.withoutSteps;
+      }))
     return "";
   return "expects what the program stores to '" + tensor.str() +
          "', which is made of " + listOf(known.front().sources) +

@@ -41,7 +41,8 @@ SourceTensors::SourceTensors(Operation *kernel) {
 
 /// Calls `visit` for what a value that control flow hands on may be; false for
 /// other values.
-static bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit) {
+static bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit,
+                          bool haveSteps) {
   auto argument = dyn_cast<BlockArgument>(value);
   Operation *owner =
       argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
@@ -52,7 +53,8 @@ static bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit) {
                           ? argument.getArgNumber() - loop.getNumInductionVars()
                           : cast<OpResult>(value).getResultNumber();
     visit(loop.getInitArgs()[number]);
-    visit(loop.getYieldedValues()[number]);
+    if (haveSteps)
+      visit(loop.getYieldedValues()[number]);
   } else if (auto loop = dyn_cast<scf::WhileOp>(owner)) {
     unsigned number = argument ? argument.getArgNumber()
                                : cast<OpResult>(value).getResultNumber();
@@ -76,6 +78,10 @@ SourceTensors::Names SourceTensors::of(ValueRange values) const {
   return find(values, [](Operation *) {});
 }
 
+SourceTensors::Names SourceTensors::withoutSteps(ValueRange values) const {
+  return find(values, [](Operation *) {}, /*haveSteps=*/false);
+}
+
 void SourceTensors::walk(ValueRange values,
                          llvm::function_ref<void(Operation *)> visit) const {
   (void)find(values, visit);
@@ -83,7 +89,8 @@ void SourceTensors::walk(ValueRange values,
 
 SourceTensors::Names
 SourceTensors::find(ValueRange values,
-                    llvm::function_ref<void(Operation *)> visitMaker) const {
+                    llvm::function_ref<void(Operation *)> visitMaker,
+                    bool haveSteps) const {
   Names names;
   llvm::SmallDenseSet<Value, 32> seen;
   SmallVector<Value> open;
@@ -106,7 +113,7 @@ SourceTensors::find(ValueRange values,
         visitAll(known->second);
       value = ring;
     }
-    if (visitHandedOn(value, visit))
+    if (visitHandedOn(value, visit, haveSteps))
       continue;
     visitMaker(value.getDefiningOp());
     llvm::TypeSwitch<Operation *>(value.getDefiningOp())

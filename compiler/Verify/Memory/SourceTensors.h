@@ -23,13 +23,16 @@ public:
 
   /// Those of several values together, loops and shared memory included.
   Names of(mlir::ValueRange values) const;
+  /// The same where no loop runs a step.
+  Names withoutSteps(mlir::ValueRange values) const;
   /// Calls `visit` for each operation that makes a part of the values.
   void walk(mlir::ValueRange values,
             llvm::function_ref<void(mlir::Operation *)> visit) const;
 
 private:
   Names find(mlir::ValueRange values,
-             llvm::function_ref<void(mlir::Operation *)> visitMaker) const;
+             llvm::function_ref<void(mlir::Operation *)> visitMaker,
+             bool haveSteps = true) const;
 
   /// What is copied to the rings of shared memory, and what is staged there.
   llvm::DenseMap<mlir::Value, Names> copied;
