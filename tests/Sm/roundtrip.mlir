@@ -5,11 +5,11 @@
 // RUN: selvedge-opt %t.seq.mlir '-pass-pipeline=builtin.module(sm.kernel(sm-async-copies),cse)' -o %t.async.mlir
 // RUN: selvedge-opt %t.async.mlir | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefixes=CHECK,ASYNC
 // CHECK: sm.plan "flash_fwd" dims ["B", "M", "G", "R", "N"]
-// CHECK: sm.launch @flash_fwd_main_aligned grid {{.*}} block 256
+// CHECK: sm.launch @flash_fwd_main_aligned grid {{.*}} block 128
 // CHECK: sm.kernel @flash_fwd_main_aligned args [#sm.dim<"M">
 // CHECK: sm.alloc : <"j" x "DV", 64 x 128 x bf16, swizzle 7
 // CHECK: sm.block_id
-// CHECK: sm.range {{.*}} #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32, 64]>>>
+// CHECK: sm.range {{.*}} #sm.dist<<"i" regs[: 2, 2] by[: 8, 16] lanes[: 0, 0, 1, 2, 4] warps[: 32, 64]>>>
 // SEQ: sm.copy {{.*}} where({{.*}}) to {{.*}} dist {{.*}} vector 8
 // ASYNC: sm.copy_async {{.*}} where({{.*}}) to {{.*}} dist {{.*}} vector 8
 // ASYNC: sm.await
