@@ -24,6 +24,8 @@ struct Candidate {
   /// Elements of a block that no product has at most; 0: as many as threads
   /// share.
   int64_t most = 0;
+  /// Elements of a block of the kernel's ranges for each of those.
+  int64_t each = 1;
 };
 
 /// Rows on all warps: products whose operands stay in registers, reductions
@@ -59,6 +61,11 @@ constexpr Candidate squareCandidates[] = {
 /// blocks hide each other's latency. The others are for measurements.
 constexpr Candidate elementwiseCandidates[] = {
     {1, 1024, 1, 2}, {1, 512, 1, 2}, {1, 1024, 1, 4}};
+/// Nothing is read, as where outputs are initialised: no latency has to be
+/// hidden, and thread blocks that store little cost more to start than to run.
+constexpr Candidate storeCandidates[] = {{1, 2048, 1, 2, 0, 16, 0, 4},
+                                         {1, 1024, 1, 2, 0, 16, 0, 2},
+                                         {1, 1024, 1, 2}};
 /// Tiles of three axes and more, of which threads hold one or several
 /// completely.
 constexpr Candidate smallElementwiseCandidates[] = {
@@ -166,8 +173,9 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
       int64_t shared = int64_t(1) << threads.bits();
       // A block of one row where nothing is left to share it.
       size = !isBlock ? padded(extent, 1, threads.bits())
-             : threads.bits() > 0 || ofKernel.contains(name) ? atMost(shared)
-                                                             : c.local;
+             : threads.bits() > 0 || ofKernel.contains(name)
+                 ? atMost(shared * c.each)
+                 : c.local;
     }
     dists[name] = spread(group, name, size, threads, plan.warps, /*vector=*/8);
   }
@@ -493,8 +501,11 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     return candidatesForRows(kernel, *threads);
   bool isPacked = kernel.getProgram().getKind() == tile::VersionKind::Packed,
        splitCols = layouts.getGroups().front().splitCols;
+  bool loads = kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
+                   .wasInterrupted();
   ArrayRef<Candidate> candidates =
-      !layouts.hasDot() ? ArrayRef<Candidate>(elementwiseCandidates)
+      !layouts.hasDot() ? (loads ? ArrayRef<Candidate>(elementwiseCandidates)
+                                 : ArrayRef<Candidate>(storeCandidates))
       : splitCols
           ? (useWarpgroups ? ArrayRef<Candidate>(plainWarpgroupCandidates)
                            : ArrayRef<Candidate>(squareCandidates))
