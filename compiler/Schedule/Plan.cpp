@@ -3,6 +3,7 @@
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/RepeatedReads.h"
 #include "dialect/Tile/Decisions.h"
+#include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -36,6 +37,9 @@ constexpr Candidate rowCandidates[] = {
 /// twice as many products, and shared memory is what products wait for (heads
 /// of 128: 80 reads per 256 products instead of 144).
 constexpr Candidate wideRowCandidates[] = {{128, 64, 64, 4}, {128, 32, 32, 4}};
+/// Keys in parts, since queries are too few to fill the chip: more rows would
+/// be multiplied for nothing.
+constexpr Candidate splitCandidates[] = {{64, 64, 64, 4}, {64, 32, 32, 4}};
 /// For any strides, first of all where two thread blocks of it fit the
 /// registers of a multiprocessor: each waits for single elements (heads of 64
 /// take 38 % less time than in steps of 64 columns).
@@ -492,6 +496,22 @@ static int64_t movedBytes(KernelOp kernel, const KernelLayouts &layouts,
   return bytes;
 }
 
+/// Whether a range of the kernel is a number of parts that a launch chooses.
+static bool hasParts(KernelOp kernel) {
+  ProgramOp program = kernel.getProgram();
+  return llvm::any_of(tile::getLaunchSizes(program), [&](const auto &size) {
+    auto dims = program.getDims().getAsRange<StringAttr>();
+    auto dim = llvm::find_if(
+        dims, [&](StringAttr d) { return d.getValue() == size.name; });
+    auto symbol = getAffineSymbolExpr(std::distance(dims.begin(), dim),
+                                      program.getContext());
+    return llvm::any_of(kernel.getRanges().getAsRange<IterAttr>(),
+                        [&](IterAttr range) {
+                          return range.getExtent().getResult(0) == symbol;
+                        });
+  });
+}
+
 /// The candidates that a kernel's products, or their absence, ask for.
 static SmallVector<Candidate> candidatesFor(KernelOp kernel,
                                             KernelLayouts &layouts,
@@ -523,6 +543,8 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     if (registers * 2 * 32 * plan.warps <= target.regsPerSm)
       all.push_back(universalCandidate);
   } else if (candidates.data() == rowCandidates) {
+    if (hasParts(kernel))
+      llvm::append_range(all, splitCandidates);
     llvm::append_range(all, wideRowCandidates);
   }
   llvm::append_range(all, candidates);
