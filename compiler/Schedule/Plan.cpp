@@ -79,6 +79,9 @@ constexpr Candidate smallElementwiseCandidates[] = {
 /// Words per thread of the largest tile of such a kernel: a few of them live at
 /// a time.
 constexpr int64_t elementwiseWords = 64;
+/// Words per thread of a tile that has another axis beside those of
+/// accumulators.
+constexpr int64_t wordsBesideProducts = 64;
 /// Registers per thread that no plan may exceed: what spills of more would be
 /// slower than memory, and long to compile.
 constexpr int64_t mostRegisters = 2048;
@@ -142,6 +145,22 @@ int64_t padded(int64_t extent, int64_t adjacent, size_t bits) {
          llvm::alignTo(vectors, std::min(threads, int64_t(1) << bits));
 }
 
+/// Steps of an axis that each thread holds completely beside elements of
+/// accumulators: code is made for each of them.
+int64_t localSteps(const LayoutGroup &group, StringAttr axis,
+                   const AxisDists &products, int64_t most) {
+  int64_t count = 1;
+  if (auto it = group.neighbours.find(axis); it != group.neighbours.end())
+    for (StringAttr other : it->second)
+      if (auto dist = products.find(other);
+          dist != products.end() && group.roleOf(other) != AxisRole::Spread)
+        count *= dist->second.getNumRegs();
+  if (count == 1)
+    return most;
+  return std::clamp<int64_t>(
+      llvm::bit_floor<uint64_t>(wordsBesideProducts / count), 1, most);
+}
+
 /// Sizes of a group's spread axes that have none yet.
 void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
                 KernelPlan &plan) {
@@ -179,7 +198,7 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
       size = !isBlock ? padded(extent, 1, threads.bits())
              : threads.bits() > 0 || ofKernel.contains(name)
                  ? atMost(shared * c.each)
-                 : c.local;
+                 : localSteps(group, name, dists, c.local);
     }
     dists[name] = spread(group, name, size, threads, plan.warps, /*vector=*/8);
   }
@@ -573,10 +592,13 @@ struct Ranking {
     std::string words = planWords(kernel, plan),
                 excess = excessWords(plan, target);
     LargestTile largest = largestRepeatedStore(kernel, layouts, plan);
-    if (!layouts.hasDot() || !layouts.isSimple())
-      if (LargestTile tile = largestTile(kernel, layouts, plan, candidate);
-          tile.words > largest.words)
-        largest = tile;
+    // Results of products have been counted: where all values are of one group
+    // other tiles are no larger, or have more axes.
+    if (LargestTile tile = largestTile(kernel, layouts, plan, candidate);
+        tile.words > largest.words &&
+        (!layouts.hasDot() || !layouts.isSimple() ||
+         tile.words > plan.largest.words))
+      largest = tile;
     if (layouts.hasDot()) {
       plan.registers += largest.words;
       plan.smemBytes += movedBytes(kernel, layouts, plan);
@@ -682,7 +704,7 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
            ranking.smallest->registers <=
                (layouts.hasDot() ? mostRegisters : mostElementwiseRegisters);
   };
-  if (ranked.plans.empty() && layouts.hasDot() && !fits())
+  if (ranked.plans.empty() && layouts.hasDot())
     for (const Candidate &candidate : singleCandidates)
       ranking.consider(candidate);
   if (ranked.plans.empty()) {
