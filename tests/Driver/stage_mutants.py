@@ -26,12 +26,23 @@ LIMIT_S = 60
 
 # Template, op, target, parameters, variant, cases: small, with tails in every direction, and nothing between something.
 FLASH = ["--shape B=3,M=140,G=1,R=2,N=150 --fill kv_len=150,0,77"]
+VARLEN = ["--shape B=5,G=1,R=2,Q=150,K=200 --fill cu_q=3,3,80,81,147,147 --fill cu_k=0,3,3,80,199,200"]
+BACKWARD = ["--shape B=3,M=140,G=1,R=1,N=150 --fill kv_len=150,0,77 --fill lse=6"]
+DECODE = ["--shape B=3,M=2,G=2,R=4,N=200,S=3 --fill kv_len=0,77,200"]
 KERNELS = {
     "softmax-80": ("softmax", "softmax", "sm_80", [], "universal", ["--shape M=3,N=1030"]),
     "matmul-80": ("matmul", "matmul", "sm_80", [], "aligned", ["--shape M=130,N=72,K=104"]),
     "flash-80": ("flash_fwd", "flash_fwd", "sm_80", ["D=64", "causal=true"], "aligned", FLASH),
     "matmul-90": ("matmul", "matmul", "sm_90a", [], "bulk", ["--shape M=300,N=136,K=136"]),
     "flash-90": ("flash_fwd", "flash_fwd", "sm_90a", ["D=64", "causal=true"], "bulk", ["--shape B=3,M=300,G=1,R=1,N=200 --fill kv_len=200,0,77"]),
+    "varlen-80": ("flash_varlen", "flash_varlen", "sm_80", ["D=64", "causal=true"], "aligned", VARLEN),
+    "varlen-90": ("flash_varlen", "flash_varlen", "sm_90a", ["D=64", "causal=true"], "bulk", VARLEN),
+    "bwd-80": ("flash_bwd", "flash_bwd", "sm_80", ["D=64", "causal=true"], "aligned", BACKWARD),
+    "bwd-90": ("flash_bwd", "flash_bwd", "sm_90a", ["D=64", "causal=true"], "bulk", BACKWARD),
+    "decode-80": ("flash_decode", "flash_decode", "sm_80", ["D=64"], "aligned", DECODE),
+    "decode-90": ("flash_decode", "flash_decode", "sm_90a", ["D=64"], "bulk", DECODE),
+    "paged-80": ("flash_paged", "flash_paged", "sm_80", ["D=64"], "aligned", ["--shape B=4,M=2,G=2,R=4,NP=9,MP=5 --fill table=8,0,3,-1,5,2147483647,2,2,7,1,4,-2147483648,6"]),
+    "append-90": ("append_kv", "append_kv", "sm_90a", ["D=64"], "aligned", ["--shape B=3,A=9,G=2,N=70 --fill len=0,9,61"]),
 }
 STAGES = ["safe", "bound", "seq", "roles", "async"]
 
@@ -137,13 +148,18 @@ def spans(lines, stage, variant):
         # Programs of their own for packed rows, any strides and lengths of rows come behind the first.
         first = next(i for i, line in enumerate(lines) if line.startswith("  tile.program"))
         return [(first, next(i for i in range(first, len(lines)) if lines[i] == "  }"))]
-    found = []
-    if stage == "seq" and variant == "bulk":  # which it becomes with roles
-        variant = "aligned"
+    found, kernels = [], []
+    kind = {"aligned": "program", "bulk": "program"}.get(variant, variant)
     for i, line in enumerate(lines):
-        if re.match(rf"  sm\.kernel @\S+_main_{variant} ", line) or re.match(rf'    sm\.variant "{variant}"', line):
-            end = "    }" if "sm.variant" in line else "  }"
-            found.append((i, next(j for j in range(i, len(lines)) if lines[j] == end)))
+        m = re.match(r"    sm\.variant <([^>]+)>", line)
+        if m and m[1] == kind:
+            end = next(j for j in range(i, len(lines)) if lines[j] == "    }")
+            found = [(i, end)]
+            kernels = re.findall(r"sm\.launch (@\S+) ", "\n".join(lines[i:end]))
+    for i, line in enumerate(lines):
+        m = re.match(r"  sm\.kernel (@\S+) ", line)
+        if m and m[1] in kernels:
+            found.append((i, next(j for j in range(i, len(lines)) if lines[j] == "  }")))
     return found
 
 

@@ -37,6 +37,8 @@ public:
   llvm::LogicalResult check(mlir::scf::ForOp loop);
   /// Whether the loop has no step, for any sizes.
   bool isEmpty(mlir::scf::ForOp loop);
+  /// Whether no sizes take the arm of the branch.
+  bool isNeverTaken(mlir::scf::IfOp branch, bool arm);
 
 private:
   /// What is known at a place: only of the loops and branches around it, since

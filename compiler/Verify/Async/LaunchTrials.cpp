@@ -4,10 +4,14 @@
 
 #include "compiler/Verify/Async/KernelDims.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <random>
+#include <set>
 
 namespace selvedge::verify {
 
@@ -70,7 +74,8 @@ static int64_t blockOf(AffineMap grid, unsigned symbol) {
 }
 
 /// Changes sizes on which the variant depends until it is taken, if some do.
-static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0) {
+static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
+                      bool prefersEven = false) {
   std::optional<AffineMap> conditions = variant.getConditions();
   auto isTaken = [&] {
     SmallVector<Attribute> results;
@@ -84,8 +89,16 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0) {
     return !conditions || isTaken();
   int64_t given = trial.sizes[first];
   if (!conditions->isFunctionOfSymbol(first))
-    return findTaken(variant, trial, first + 1);
+    return findTaken(variant, trial, first + 1, prefersEven);
   SmallVector<int64_t> choices{given};
+  // Of rows as many as there may be, of what else it depends on little.
+  bool isFirst = llvm::none_of(llvm::seq<unsigned>(0, first), [&](unsigned s) {
+    return conditions->isFunctionOfSymbol(s);
+  });
+  if (prefersEven && isFirst)
+    choices.append({64, 32, 16, 8, 4, 2});
+  else if (prefersEven)
+    choices = {2, 4, 8, 16, 32, 64, given};
   // Of a dim that counts alone as many blocks as possible.
   auto counts = [&](unsigned symbol) {
     return conditions->isFunctionOfSymbol(symbol);
@@ -96,7 +109,7 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0) {
   choices.append({9, 4, 2, 1, 2049, 4097, 16385});
   for (int64_t size : choices) {
     trial.sizes[first] = size;
-    if (findTaken(variant, trial, first + 1))
+    if (findTaken(variant, trial, first + 1, prefersEven))
       return true;
   }
   trial.sizes[first] = given;
@@ -122,6 +135,8 @@ public:
 
   std::vector<LaunchTrial> run();
   std::optional<LaunchTrial> further(unsigned number);
+  /// Those that come first; `isLast` says that there are no more.
+  std::optional<LaunchTrial> directed(unsigned number, bool &isLast);
 
 private:
   static constexpr int64_t off = 3; // less than a row of any product
@@ -129,6 +144,7 @@ private:
   static bool isCut(const Dim &dim) { return dim.block > 1; }
   /// Whether something differs along a dim, such as lengths.
   bool hasIntegers(unsigned symbol) const;
+  bool hasSegments() const;
   /// As many heads and the like as the scale has, or as there are lengths.
   int64_t nextUncut(unsigned symbol, int64_t lengths);
   int64_t stepOf(const Dim &dim) const {
@@ -157,15 +173,31 @@ private:
 
 } // namespace
 
+/// Whether a kernel reads a tensor.
+static bool reads(KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<LoadOp, CopyOp, CopyAsyncOp, TmaLoadOp, BulkLoadOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 TrialMaker::TrialMaker(VariantOp variant,
                        ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
                        unsigned scale)
     : variant(variant), launches(launches), scale(scale) {
   auto plan = variant->getParentOfType<PlanOp>();
   dims.resize(plan.getDims().size());
+  // What only initialises takes rows in pieces of its own.
+  bool hasReaders = llvm::any_of(
+      launches, [](const auto &launched) { return reads(launched.second); });
   // The least block into which a grid cuts each.
   SmallVector<int64_t> least(dims.size(), INT64_MAX);
   for (auto [launch, kernel] : launches) {
+    if (hasReaders && !reads(kernel))
+      continue;
     for (auto [symbol, dim] : llvm::enumerate(dims)) {
       int64_t block = blockOf(launch.getGrid(), symbol);
       dim.block = std::max(dim.block, block);
@@ -204,6 +236,13 @@ bool TrialMaker::hasIntegers(unsigned symbol) const {
                         return tensor.getElementType().isInteger() &&
                                tensor.getShape().isFunctionOfSymbol(symbol);
                       });
+}
+
+bool TrialMaker::hasSegments() const {
+  auto promises = variant->getParentOfType<PlanOp>().getPromises();
+  return llvm::any_of(
+      promises.getAsRange<tile::RequireAttr>(),
+      [](tile::RequireAttr promise) { return promise.getOrdered(); });
 }
 
 int64_t TrialMaker::nextUncut(unsigned symbol, int64_t lengths) {
@@ -280,6 +319,101 @@ std::vector<LaunchTrial> TrialMaker::run() {
   return std::move(trials);
 }
 
+/// What kernels add to integers, so that something is there from that size on.
+static SmallVector<int64_t>
+thresholdsOf(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) {
+  constexpr int64_t most = 4096; // of which a trial is not too long
+  std::set<int64_t> found;
+  for (auto [launch, kernel] : launches)
+    kernel.walk([&](Operation *op) {
+      if (!isa<arith::AddIOp, arith::SubIOp>(op))
+        return;
+      for (Value operand : op->getOperands())
+        if (std::optional<int64_t> number = getConstantIntValue(operand))
+          if (int64_t size = std::abs(*number) + 1; size > 2 && size <= most)
+            found.insert(size);
+    });
+  return {found.begin(), found.end()};
+}
+
+std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
+  int64_t step = last ? stepOf(*last) : 1, block = 1;
+  for (const Dim &dim : dims)
+    block = std::max({block, dim.block, stepOf(dim)});
+  int64_t whole = llvm::alignTo(block, step) + 3 * step,
+          odd = whole - 3 * step / 2;
+  LaunchTrial trial;
+  // The last row is of no segment.
+  int64_t rest = hasSegments() ? 1 : 0;
+  auto take = [&](llvm::function_ref<int64_t(const Dim &)> sizeOf,
+                  ArrayRef<int64_t> samples, int64_t callers) {
+    for (const Dim &dim : dims)
+      trial.sizes.push_back(isCut(dim) ? sizeOf(dim) + rest : 1);
+    trial.samples.assign(samples.begin(), samples.end());
+    trial.callers = callers;
+  };
+  // The last dim of what holds them.
+  auto takeList = [&] {
+    for (unsigned symbol = dims.size(); symbol-- > 0;)
+      if (!isCut(dims[symbol]) && hasIntegers(symbol)) {
+        trial.sizes[symbol] = 3;
+        break;
+      }
+  };
+  auto oneTile = [&](const Dim &dim) {
+    return &dim == last ? whole : dim.block;
+  };
+  constexpr unsigned numShapes = 7;
+  constexpr int64_t manyBlocks = 64;
+  switch (number) {
+  case 0: // all rows of a tile, the only one of its block, see steps whole
+    take(oneTile, {whole}, 3 * step);
+    trial.blocks = manyBlocks;
+    break;
+  case 1: // rows without anything; of segments those with queries alone
+    take([&](const Dim &dim) { return rest || &dim == first ? dim.block : 0; },
+         {rest * block, 0}, 0);
+    trial.turn = 1;
+    break;
+  case 2: // lists of steps that end inside
+    take([&](const Dim &dim) { return &dim == last ? step / 4 : 1; },
+         {whole, 0, step - 1}, 1);
+    takeList();
+    break;
+  case 3: // one step, and rows of several tiles
+    take([&](const Dim &dim) { return &dim == last ? step : dim.block + 1; },
+         {step, 0, step}, 0);
+    break;
+  case 4: // numbers in memory of which some select a step
+    take(oneTile, {3, 0, 1}, step);
+    takeList();
+    break;
+  case 5: // a tile that others of the block follow, at an odd half of a step
+    take([&](const Dim &dim) { return &dim == last ? odd : dim.block; }, {odd},
+         step);
+    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
+      if (!isCut(dims[symbol]) && !hasIntegers(symbol)) {
+        trial.sizes[symbol] = 2;
+        break;
+      }
+    break;
+  case 6: // few rows, with a step that is not whole
+    take([&](const Dim &dim) { return &dim == last ? whole - 1 : 1; },
+         {whole - 1, 0, step}, whole);
+    break;
+  default:
+    SmallVector<int64_t> sizes = thresholdsOf(launches);
+    isLast = number >= numShapes + sizes.size();
+    if (isLast)
+      return std::nullopt;
+    int64_t size = sizes[number - numShapes];
+    take([&](const Dim &) { return size; }, {size, 0, size}, size);
+  }
+  return findTaken(variant, trial, /*first=*/0, /*prefersEven=*/true)
+             ? std::optional(std::move(trial))
+             : std::nullopt;
+}
+
 std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
   // The same numbers on every machine.
   std::minstd_rand random(number + 1);
@@ -315,12 +449,8 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
     trial.samples.push_back(isUsual() ? all : near(step));
   trial.callers = oneOf({0, 1, step - 1, step + 1, 2 * step, all, all + step});
   trial.hasOptionals = random() % 4 != 0;
-  auto promises = variant->getParentOfType<PlanOp>().getPromises();
-  bool hasSegments = llvm::any_of(
-      promises.getAsRange<tile::RequireAttr>(),
-      [](tile::RequireAttr promise) { return promise.getOrdered(); });
   // Queries without keys, too.
-  if (hasSegments && number % 2 != 0) {
+  if (hasSegments() && number % 2 != 0) {
     trial.turn = 1;
     trial.samples[1] = 0;
   }
@@ -331,8 +461,12 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
 std::optional<LaunchTrial>
 makeFurtherTrial(VariantOp variant,
                  ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
-                 unsigned number) {
-  return TrialMaker(variant, launches, /*scale=*/0).further(number);
+                 std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
+  TrialMaker maker(variant, unreached, /*scale=*/0);
+  bool isLast = false;
+  std::optional<LaunchTrial> trial = maker.directed(number, isLast);
+  return isLast ? TrialMaker(variant, launches, /*scale=*/0).further(number)
+                : trial;
 }
 
 std::vector<LaunchTrial>

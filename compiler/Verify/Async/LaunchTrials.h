@@ -41,12 +41,15 @@ makeLaunchTrials(sm::VariantOp variant,
                  llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,
                  unsigned scale);
 
-/// Further sizes for kernels of which those have not reached all: the
-/// `number`th of a fixed sequence of sizes at and beside multiples of blocks
+/// Further sizes for a launch, one of `launches`, of which those have not
+/// reached all: the `number`th of a fixed sequence. First come single tiles of
+/// this kernel that are whole and have several steps, and sizes at what it adds
+/// to its dims; then, for all launches, sizes at and beside multiples of blocks
 /// and steps, the largest ones last. None where the variant does not take them.
 std::optional<LaunchTrial>
 makeFurtherTrial(sm::VariantOp variant,
                  llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,
+                 std::pair<sm::LaunchOp, sm::KernelOp> unreached,
                  unsigned number);
 
 } // namespace selvedge::verify

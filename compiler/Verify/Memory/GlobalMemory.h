@@ -26,6 +26,8 @@ public:
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
 
+  /// Other launches, which are not executed, have written all that they may.
+  void assumeLaunched();
   /// What follows belongs to this kernel.
   void startLaunch(mlir::Operation *kernel);
 

@@ -76,26 +76,33 @@ Outcome KernelRuns::finishTrial(
   return Outcome::Refused;
 }
 
+/// What is done where, and only where, a block is executed.
+static Operation *firstEffect(Block &block) {
+  for (Operation &op : block)
+    if (!isa<arith::ArithDialect, scf::SCFDialect>(op.getDialect()))
+      return &op;
+  return nullptr;
+}
+
 Operation *KernelRuns::findUnreached() {
   Operation *found = nullptr;
-  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (loop && !skeleton.hasReached(&loop.getBody()->front()) && isEmpty(loop))
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Block *block) {
+    if (skeleton.hasReached(&block->front()))
+      return WalkResult::advance();
+    if (isNeverExecuted(block))
       return WalkResult::skip();
-    bool isDone = skeleton.hasReached(op) ||
-                  isa<arith::ArithDialect, scf::SCFDialect>(op->getDialect());
-    if (!isDone)
-      found = op;
-    return isDone ? WalkResult::advance() : WalkResult::interrupt();
+    found = firstEffect(*block);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
   });
   return found;
 }
 
-bool KernelRuns::isEmpty(scf::ForOp loop) {
+bool KernelRuns::isNeverExecuted(Block *block) {
+  Operation *owner = block->getParentOp();
   // What other roles send is not known.
-  if (loop->getParentOfType<RoleOp>())
+  if (!isa<scf::ForOp, scf::IfOp>(owner) || owner->getParentOfType<RoleOp>())
     return false;
-  auto [known, isNew] = empty.try_emplace(loop, false);
+  auto [known, isNew] = never.try_emplace(block, false);
   if (!isNew)
     return known->second;
   auto plan = launch->getParentOfType<PlanOp>();
@@ -103,7 +110,10 @@ bool KernelRuns::isEmpty(scf::ForOp loop) {
     seedLaunch(launch, kernel, values, dims);
   };
   AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
-  return known->second = bounds.isEmpty(loop);
+  auto branch = dyn_cast<scf::IfOp>(owner);
+  return known->second =
+             branch ? bounds.isNeverTaken(branch, block == branch.thenBlock())
+                    : bounds.isEmpty(cast<scf::ForOp>(owner));
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,

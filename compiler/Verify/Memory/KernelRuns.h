@@ -33,7 +33,7 @@ public:
   finishTrial(GlobalMemory &memory, int64_t callers,
               llvm::function_ref<void(mlir::InFlightDiagnostic &)> describe);
   /// An operation, other than arithmetic and control flow, that no thread block
-  /// has executed, although no loop around it is known to be empty; null where
+  /// has executed, although no block around it is known never to be; null where
   /// there is none.
   mlir::Operation *findUnreached();
 
@@ -42,13 +42,14 @@ private:
   std::optional<int64_t> read(Agent &agent, sm::LoadOp load,
                               const GlobalMemory &memory);
 
-  /// Whether it has no step, for any sizes.
-  bool isEmpty(mlir::scf::ForOp loop);
+  /// Whether it is the body of a loop without steps, or an arm of a branch that
+  /// none takes, for any sizes.
+  bool isNeverExecuted(mlir::Block *block);
 
   sm::LaunchOp launch;
   sm::KernelOp kernel;
-  /// Loops that were never executed, and whether they have no step.
-  llvm::DenseMap<mlir::Operation *, bool> empty;
+  /// Blocks that were never executed, and whether none ever is.
+  llvm::DenseMap<mlir::Block *, bool> never;
   std::optional<SinkMatches> sinks;
   Integers integers;
   Paths paths;

@@ -11,7 +11,7 @@ using namespace selvedge::sm;
 
 /// The work of the usual trials of a variant, three tenths of a second, and of
 /// those that look for what they have not reached.
-constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 1 << 22;
+constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 5 << 20;
 /// Most kernels whose operations can all be reached take less than ten.
 constexpr unsigned numFurther = 96;
 
@@ -67,32 +67,42 @@ LogicalResult VariantRuns::runUsual() {
 
 LogicalResult VariantRuns::runFurther() {
   maxWork = work + maxFurtherWork;
-  for (unsigned number = 0;
-       number < numFurther && work < maxWork && findUnreached(); ++number)
-    if (std::optional<LaunchTrial> trial =
-            makeFurtherTrial(variant, launches, number))
-      if (execute(*trial, maxFurtherWork / 6) == Outcome::Refused)
-        return failure();
+  for (auto [i, runs] : llvm::enumerate(kernels))
+    for (unsigned number = 0;
+         number < numFurther && work < maxWork && runs.findUnreached();
+         ++number)
+      if (std::optional<LaunchTrial> trial =
+              makeFurtherTrial(variant, launches, launches[i], number))
+        if (execute(*trial, maxFurtherWork / 2, i) == Outcome::Refused)
+          return failure();
   return success();
 }
 
-Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit) {
+Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
+                             std::optional<size_t> alone) {
   auto plan = variant->getParentOfType<PlanOp>();
   limit = std::min(limit, maxWork - work);
   GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
                       trial.turn);
-  Outcome outcome = launchAll(trial, memory, limit);
-  work += std::min(memory.getWork(), limit);
+  bool isBegun = memory.getWork() <= limit;
+  if (alone)
+    memory.assumeLaunched();
+  Outcome outcome = launchAll(trial, memory, limit, alone);
+  // What has too many elements is not begun.
+  if (outcome != Outcome::TooLong || isBegun)
+    work += std::min(memory.getWork(), limit);
   bool isDone = outcome == Outcome::Accepted;
   return isDone && failed(memory.finish(variant)) ? Outcome::Refused : outcome;
 }
 
 Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
-                               uint64_t limit) {
+                               uint64_t limit, std::optional<size_t> alone) {
   if (memory.getWork() > limit)
     return Outcome::TooLong;
-  for (auto [launched, runs] : llvm::zip_equal(launches, kernels)) {
+  for (auto [i, launched, runs] : llvm::enumerate(launches, kernels)) {
     auto [launch, kernel] = launched;
+    if (alone && *alone != i)
+      continue;
     memory.startLaunch(kernel);
     runs.startTrial();
     for (int64_t block = 0; block < trial.numBlocks(launch); ++block)

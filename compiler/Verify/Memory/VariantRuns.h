@@ -28,10 +28,12 @@ public:
   llvm::ArrayRef<Remark> getRemarks() const { return remarks; }
 
 private:
-  /// Executes a trial, with at most `limit` of the work that is left.
-  Outcome execute(const LaunchTrial &trial, uint64_t limit);
+  /// Executes a trial, with at most `limit` of the work that is left; `alone`
+  /// is a launch that is executed alone, as if the others had been.
+  Outcome execute(const LaunchTrial &trial, uint64_t limit,
+                  std::optional<size_t> alone = std::nullopt);
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
-                    uint64_t limit);
+                    uint64_t limit, std::optional<size_t> alone);
   mlir::LogicalResult runUsual();
   mlir::LogicalResult runFurther();
   mlir::Operation *findUnreached();
