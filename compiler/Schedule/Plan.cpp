@@ -5,6 +5,7 @@
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -333,6 +334,37 @@ int64_t exchangedBytes(KernelOp kernel, KernelLayouts &layouts,
   return bytes;
 }
 
+/// Sums of products that `value` is computed from in the loop of `place`.
+llvm::SetVector<Operation *> sumsBehind(Value value, Block *place) {
+  llvm::SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) { return op->getBlock() == place; };
+  (void)getBackwardSlice(value, &slice, options);
+  slice.remove_if([](Operation *op) { return !isa<DotOp>(op); });
+  return slice;
+}
+
+/// Whether a computed operand of a product takes the registers of a sum that it
+/// is computed from, since no operand of a later product is. One product of a
+/// loop waits for the next step, where another sum takes that place.
+bool takesItsPlace(DotOp dot, Value operand) {
+  Block *place = dot->getBlock();
+  SmallVector<std::pair<DotOp, Value>> computed;
+  for (auto other : place->getOps<DotOp>())
+    for (Value value : {other.getLhs(), other.getRhs()})
+      if (!sumsBehind(value, place).empty())
+        computed.push_back({other, value});
+  if (computed.size() < 2)
+    return false;
+  return llvm::any_of(sumsBehind(operand, place), [&](Operation *sum) {
+    return llvm::none_of(computed, [&](const auto &other) {
+      return dot->isBeforeInBlock(other.first) &&
+             sumsBehind(other.second, place).contains(sum);
+    });
+  });
+}
+
 /// Fills the estimates of `plan`.
 void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
               bool useWarpgroups) {
@@ -351,8 +383,7 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
       if (!load || !isCopyableOperand(load)) {
-        // What a warp computes takes the registers of what it is made of.
-        if (useWarpgroups)
+        if (useWarpgroups && !takesItsPlace(dot, operand))
           registersOf[loop] +=
               elements(operand.getType(), plan) / (2 * threads);
       } else if (copied.insert(load).second) {

@@ -200,22 +200,44 @@ void RoleKernel::emitCopies() {
     emitLaggedCopy(unpackCopy(ValueRange(carried).drop_front(cursors)));
 }
 
+/// The copies of the steps of a loop.
+void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step,
+                             IRMapping &mapping) {
+  auto steps = scf::ForOp::create(
+      b, loop.getLoc(), scalar(loop.getLowerBound(), mapping),
+      scalar(loop.getUpperBound(), mapping), scalar(loop.getStep(), mapping),
+      ValueRange{step.stage, step.parity});
+  OpBuilder::InsertionGuard inner(b);
+  b.setInsertionPointToEnd(steps.getBody());
+  Cursor at{steps.getRegionIterArg(0), steps.getRegionIterArg(1)};
+  emitStepCopies(loop, steps.getInductionVar(), at, /*isLagged=*/false,
+                 mapping);
+  Cursor next = advance(at, stages);
+  scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
+  step = {steps.getResult(0), steps.getResult(1)};
+}
+
 /// The copies of the steps of one tile.
 void RoleKernel::emitEachStep(Cursor &step, IRMapping &mapping) {
-  for (scf::ForOp loop : plan.loops) {
-    auto steps = scf::ForOp::create(
-        b, loop.getLoc(), scalar(loop.getLowerBound(), mapping),
-        scalar(loop.getUpperBound(), mapping), scalar(loop.getStep(), mapping),
-        ValueRange{step.stage, step.parity});
-    OpBuilder::InsertionGuard inner(b);
-    b.setInsertionPointToEnd(steps.getBody());
-    Cursor at{steps.getRegionIterArg(0), steps.getRegionIterArg(1)};
-    emitStepCopies(loop, steps.getInductionVar(), at, /*isLagged=*/false,
-                   mapping);
-    Cursor next = advance(at, stages);
-    scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
-    step = {steps.getResult(0), steps.getResult(1)};
+  if (!plan.nest) {
+    for (scf::ForOp loop : plan.loops)
+      emitStepsOf(loop, step, mapping);
+    return;
   }
+  auto nest = scf::ForOp::create(b, plan.nest.getLoc(),
+                                 scalar(plan.nest.getLowerBound(), mapping),
+                                 scalar(plan.nest.getUpperBound(), mapping),
+                                 scalar(plan.nest.getStep(), mapping),
+                                 ValueRange{step.stage, step.parity});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(nest.getBody());
+  IRMapping local = mapping;
+  local.map(plan.nest.getInductionVar(), nest.getInductionVar());
+  step = {nest.getRegionIterArg(0), nest.getRegionIterArg(1)};
+  for (scf::ForOp loop : plan.loops)
+    emitStepsOf(loop, step, local);
+  scf::YieldOp::create(b, loc, ValueRange{step.stage, step.parity});
+  step = {nest.getResult(0), nest.getResult(1)};
 }
 
 /// The same where one copy lags: that of the first step of a tile comes beside

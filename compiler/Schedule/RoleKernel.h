@@ -206,6 +206,8 @@ private:
                       bool isLagged, mlir::IRMapping mapping);
   void emitLaggedCopy(const LaggedCopy &pending);
   void emitEachStep(Cursor &step, mlir::IRMapping &mapping);
+  void emitStepsOf(mlir::scf::ForOp loop, Cursor &step,
+                   mlir::IRMapping &mapping);
   void emitLaggingSteps(mlir::ValueRange place, Cursor &step,
                         llvm::MutableArrayRef<mlir::Value> carried,
                         mlir::IRMapping &mapping);
@@ -237,6 +239,10 @@ private:
   mlir::LogicalResult emitProducts();
   mlir::LogicalResult emitLoop(mlir::scf::ForOp loop, mlir::IRMapping &mapping,
                                Cursor &step);
+  mlir::LogicalResult emitNest(mlir::IRMapping &mapping, Cursor &step);
+  class StepProducts;
+  /// A product whose result nothing may read yet.
+  mlir::Value startProduct(sm::MmaOp mma, mlir::IRMapping &mapping);
   mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
   void emitMissing(mlir::Value v, mlir::IRMapping &mapping);
   /// What `v` is in `mapping`, or a stand-in, with which the emission fails at

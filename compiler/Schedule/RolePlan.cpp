@@ -90,20 +90,51 @@ private:
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (computesIndices(loop))
         return plan.loops.empty() || fail("it searches after its loops");
-      plan.loops.push_back(loop);
-      auto &copies = plan.streamed[loop];
-      for (Operation &inner : *loop.getBody()) {
-        if (inner.getNumRegions() != 0 || isa<StageOp, BarrierOp>(inner))
-          return fail("a loop contains more than copies and products");
-        if (auto copy = dyn_cast<CopyOp>(inner); copy && !addCopy(copy, copies))
-          return false;
-      }
-      return matchesFirst(copies);
+      if (plan.nest)
+        return fail("it has loops beside those of a nest");
+      if (llvm::none_of(*loop.getBody(), llvm::IsaPred<scf::ForOp>))
+        return addLoop(loop);
+      if (!plan.loops.empty())
+        return fail("it has loops beside those of a nest");
+      plan.nest = loop;
+      return addNest(loop);
     }
     if (auto branch = dyn_cast<scf::IfOp>(op); branch && isWarpsOwn(branch))
       return !plan.loops.empty() || fail("it branches before its loops");
     if (op.getNumRegions() != 0 || isa<StageOp, BarrierOp>(op))
       return fail("it branches or stages registers");
+    return true;
+  }
+
+  bool addLoop(scf::ForOp loop) {
+    plan.loops.push_back(loop);
+    auto &copies = plan.streamed[loop];
+    for (Operation &inner : *loop.getBody()) {
+      if (inner.getNumRegions() != 0 || isa<StageOp, BarrierOp>(inner))
+        return fail("a loop contains more than copies and products");
+      if (auto copy = dyn_cast<CopyOp>(inner); copy && !addCopy(copy, copies))
+        return false;
+    }
+    return matchesFirst(copies);
+  }
+
+  /// A loop over loops: the heads that share keys, for one.
+  bool addNest(scf::ForOp nest) {
+    for (Operation &op : *nest.getBody()) {
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        if (llvm::any_of(*loop.getBody(), llvm::IsaPred<scf::ForOp>))
+          return fail("its loops are nested more than once");
+        if (computesIndices(loop))
+          return fail("it searches in a loop");
+        if (!addLoop(loop))
+          return false;
+        continue;
+      }
+      if (op.getNumRegions() != 0 || isa<StageOp, BarrierOp>(op))
+        return fail("a nest branches or stages registers");
+      if (isa<CopyOp>(op))
+        return fail("a nest copies tiles between its loops");
+    }
     return true;
   }
 

@@ -76,21 +76,25 @@ void RoleKernel::emitMissing(Value v, IRMapping &mapping) {
   cloneConverted(*v.getDefiningOp(), mapping);
 }
 
+Value RoleKernel::startProduct(MmaOp mma, IRMapping &mapping) {
+  auto operand = [&](Value v) {
+    Value slot = slots.lookup(v);
+    return slot ? slot : valueOf(v, mapping);
+  };
+  // A sum that starts at zero needs no registers set to it.
+  Value init =
+      isSplat(mma.getInit(), 0) ? Value() : valueOf(mma.getInit(), mapping);
+  return WgmmaOp::create(b, mma.getLoc(), convert(mma.getType()),
+                         operand(mma.getLhs()), operand(mma.getRhs()), init,
+                         mma.getOverAttr(),
+                         presenceOf(mma.getPresence(), mapping));
+}
+
 LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
   if (isa<AllocOp, CopyOp, scf::YieldOp, sm::ReturnOp>(op))
     return success();
   if (auto mma = dyn_cast<MmaOp>(op)) {
-    auto operand = [&](Value v) {
-      Value slot = slots.lookup(v);
-      return slot ? slot : valueOf(v, mapping);
-    };
-    // A sum that starts at zero needs no registers set to it.
-    Value init =
-        isSplat(mma.getInit(), 0) ? Value() : valueOf(mma.getInit(), mapping);
-    Value started = WgmmaOp::create(
-        b, op.getLoc(), convert(mma.getType()), operand(mma.getLhs()),
-        operand(mma.getRhs()), init, mma.getOverAttr(),
-        presenceOf(mma.getPresence(), mapping));
+    Value started = startProduct(mma, mapping);
     mapping.map(
         mma.getResult(),
         WgmmaWaitOp::create(b, op.getLoc(), started.getType(), started, 0)
@@ -112,73 +116,11 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
   return success();
 }
 
-LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
-                                   Cursor &step) {
-  SmallVector<Value> inits;
-  for (Value init : loop.getInitArgs())
-    inits.push_back(valueOf(init, mapping));
-  inits.push_back(step.stage);
-  inits.push_back(step.parity);
-  auto steps = scf::ForOp::create(b, loop.getLoc(),
-                                  scalar(loop.getLowerBound(), mapping),
-                                  scalar(loop.getUpperBound(), mapping),
-                                  scalar(loop.getStep(), mapping), inits);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(steps.getBody());
-    IRMapping local = mapping;
-    local.map(loop.getInductionVar(), steps.getInductionVar());
-    for (auto [from, to] :
-         llvm::zip(loop.getRegionIterArgs(), steps.getRegionIterArgs()))
-      local.map(from, to);
-    unsigned carried = loop.getInitArgs().size();
-    Cursor at{steps.getRegionIterArg(carried),
-              steps.getRegionIterArg(carried + 1)};
-    SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
-    SmallVector<Operation *> lastReader(copies.size());
-    for (auto [i, copy] : llvm::enumerate(copies))
-      for (Operation *user : copy.copy.getBuffer().getUsers())
-        if (isa<MmaOp>(user) && user->getBlock() == loop.getBody() &&
-            (!lastReader[i] || lastReader[i]->isBeforeInBlock(user)))
-          lastReader[i] = user;
-    for (Operation &op : loop.getBody()->without_terminator()) {
-      // A tile is awaited before its first product.
-      if (auto mma = dyn_cast<MmaOp>(op))
-        for (auto [i, copy] : llvm::enumerate(copies)) {
-          Value buffer = copy.copy.getBuffer();
-          if ((mma.getLhs() != buffer && mma.getRhs() != buffer) ||
-              slots.lookup(buffer))
-            continue;
-          slots[buffer] = clearedTile(copy, streamed[i], at, local);
-        }
-      if (failed(emitOp(op, local)))
-        return failure();
-      for (size_t i = 0; i < copies.size(); ++i)
-        if (lastReader[i] == &op)
-          ArriveOp::create(b, loc, streamed[i].empty, at.stage, true);
-    }
-    for (BulkCopy &copy : copies)
-      slots.erase(copy.copy.getBuffer());
-    SmallVector<Value> yields;
-    for (Value v :
-         cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
-      yields.push_back(valueOf(v, local));
-    Cursor next = advance(at, stages);
-    yields.push_back(next.stage);
-    yields.push_back(next.parity);
-    scf::YieldOp::create(b, loc, yields);
-  }
-  for (auto [from, to] : llvm::zip(loop.getResults(), steps.getResults()))
-    mapping.map(from, to);
-  step = {steps.getResult(loop.getNumResults()),
-          steps.getResult(loop.getNumResults() + 1)};
-  return success();
-}
-
 void RoleKernel::findForm() {
-  form = findLaggedProducts()  ? Form::Lagged
-         : findPlainProducts() ? Form::Plain
-                               : Form::Separate;
+  form = plan.nest              ? Form::Separate
+         : findLaggedProducts() ? Form::Lagged
+         : findPlainProducts()  ? Form::Plain
+                                : Form::Separate;
   if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
   isOrderFree = findOrderFree();
@@ -236,6 +178,9 @@ LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
   if (form == Form::Plain) {
     if (failed(emitPlainLoops(mapping, step)))
       return failure();
+  } else if (plan.nest) {
+    if (failed(emitNest(mapping, step)))
+      return failure();
   } else {
     for (scf::ForOp loop : plan.loops)
       if (failed(emitLoop(loop, mapping, step)))
@@ -266,10 +211,11 @@ void RoleKernel::releaseResident(Cursor tile) {
 
 /// The operations of a tile outside of loops.
 LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
+  scf::ForOp lastLoop = plan.lastLoop();
   for (Operation &op : source.getBody().front()) {
     if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
         searched.contains(&op) ||
-        afterLoops != plan.loops.back()->isBeforeInBlock(&op) ||
+        afterLoops != lastLoop->isBeforeInBlock(&op) ||
         (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
       continue;
     auto store = llvm::find_if(

@@ -112,7 +112,8 @@ void RoleKernel::findCoordinates() {
   // for.
   for (scf::ForOp loop : plan.loops)
     for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
-      if (dependsOn(bound, parts) && !llvm::is_contained(coordinates, bound))
+      if (bound.getParentBlock() == &source.getBody().front() &&
+          dependsOn(bound, parts) && !llvm::is_contained(coordinates, bound))
         coordinates.push_back(bound);
   findSearched(parts);
 }
@@ -236,6 +237,9 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
   IRMapping local = outer;
   mapTile(plan.length == TileLength::Grows ? sub(tilesInRow, i32(1)) : i32(0),
           local);
+  if (plan.nest)
+    local.map(plan.nest.getInductionVar(),
+              scalar(plan.nest.getLowerBound(), local));
   scf::ForOp last = plan.loops.back();
   Value steps =
       div(scalar(last.getUpperBound(), local), scalar(last.getStep(), local));

@@ -75,6 +75,8 @@ struct RolePlan {
   llvm::SmallVector<BulkCopy> resident;
   /// Loops in order, each with the same copies.
   llvm::SmallVector<mlir::scf::ForOp> loops;
+  /// The loop that they are the body of; null where they are those of a tile.
+  mlir::scf::ForOp nest;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
   /// Stores of one tile per warpgroup, outside of loops.
   llvm::SmallVector<BulkStore> stores;
@@ -83,6 +85,9 @@ struct RolePlan {
   /// Tiles of equal length go to fixed thread blocks, others to whoever is
   /// free.
   TileLength length = TileLength::Equal;
+
+  /// The last operation of a tile that its loops are.
+  mlir::scf::ForOp lastLoop() const { return nest ? nest : loops.back(); }
 
   /// Dims whose indices share rows with another: each must divide the rows of a
   /// warpgroup.
