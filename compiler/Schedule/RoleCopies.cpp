@@ -217,27 +217,33 @@ void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step,
   step = {steps.getResult(0), steps.getResult(1)};
 }
 
+/// The copies of the loops of a nest.
+void RoleKernel::emitNestCopies(scf::ForOp nest, Cursor &step,
+                                const IRMapping &mapping) {
+  IRMapping local = mapping;
+  auto loop = scf::ForOp::create(
+      b, nest.getLoc(), scalar(nest.getLowerBound(), local),
+      scalar(nest.getUpperBound(), local), scalar(nest.getStep(), local),
+      ValueRange{step.stage, step.parity});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  local.map(nest.getInductionVar(), loop.getInductionVar());
+  step = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  for (auto inner : nest.getBody()->getOps<scf::ForOp>())
+    if (plan.streamed.contains(inner))
+      emitStepsOf(inner, step, local);
+    else
+      emitNestCopies(inner, step, local);
+  scf::YieldOp::create(b, loc, ValueRange{step.stage, step.parity});
+  step = {loop.getResult(0), loop.getResult(1)};
+}
+
 /// The copies of the steps of one tile.
 void RoleKernel::emitEachStep(Cursor &step, IRMapping &mapping) {
-  if (!plan.nest) {
-    for (scf::ForOp loop : plan.loops)
-      emitStepsOf(loop, step, mapping);
-    return;
-  }
-  auto nest = scf::ForOp::create(b, plan.nest.getLoc(),
-                                 scalar(plan.nest.getLowerBound(), mapping),
-                                 scalar(plan.nest.getUpperBound(), mapping),
-                                 scalar(plan.nest.getStep(), mapping),
-                                 ValueRange{step.stage, step.parity});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(nest.getBody());
-  IRMapping local = mapping;
-  local.map(plan.nest.getInductionVar(), nest.getInductionVar());
-  step = {nest.getRegionIterArg(0), nest.getRegionIterArg(1)};
+  if (plan.nest)
+    return emitNestCopies(plan.nest, step, mapping);
   for (scf::ForOp loop : plan.loops)
-    emitStepsOf(loop, step, local);
-  scf::YieldOp::create(b, loc, ValueRange{step.stage, step.parity});
-  step = {nest.getResult(0), nest.getResult(1)};
+    emitStepsOf(loop, step, mapping);
 }
 
 /// The same where one copy lags: that of the first step of a tile comes beside
@@ -404,25 +410,35 @@ bool RoleKernel::comesWithTurn(scf::ForOp loop, size_t ring, bool inFirst) {
 }
 
 /// Whether one of the tiles has rows to be cleared; null where that is not a
-/// matter of its last row. The warpgroups meet only if it has.
+/// matter of its first or last row. The warpgroups meet only if it has.
 Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
   Value absent;
+  auto absentIf = [&](Value isAbsent) {
+    absent = absent ? arith::OrIOp::create(b, loc, absent, isAbsent).getResult()
+                    : isAbsent;
+  };
   for (StepTile &tile : tiles)
     for (Value p : tile.copy->rowPredicates) {
-      std::optional<IndexLimit> limit = matchIndexLimit(p);
-      if (!limit)
+      if (!distOf(p.getType())) {
+        absentIf(negated(scalar(p, tile.mapping)));
+        continue;
+      }
+      std::optional<IndexLimit> end = matchIndexLimit(p),
+                                start = matchIndexStart(p);
+      if (!end && !start)
         return {};
-      int64_t rows = tile.ring->slot.getRows();
-      Value first = scalar(limit->first, tile.mapping);
+      Value first = scalar(end ? end->first : start->first, tile.mapping);
       if (tile.copy->isPerWarpgroup)
         first = add(first, warpgroupRow());
-      Value last = add(first, i32(rows - 1));
-      Value isAbsent =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, last,
-                                scalar(limit->end, tile.mapping));
-      absent = absent
-                   ? arith::OrIOp::create(b, loc, absent, isAbsent).getResult()
-                   : isAbsent;
+      if (start) {
+        absentIf(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first,
+                                       scalar(start->end, tile.mapping)));
+        continue;
+      }
+      int64_t rows = tile.ring->slot.getRows();
+      absentIf(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                     add(first, i32(rows - 1)),
+                                     scalar(end->end, tile.mapping)));
     }
   return absent;
 }
@@ -471,8 +487,12 @@ void RoleKernel::emitClear(StepTile &tile, Cursor at) {
   };
   Value rowShift = tile.copy->isPerWarpgroup ? warpgroupRow() : Value();
   SmallVector<Value> rows;
-  for (Value p : tile.copy->rowPredicates)
-    rows.push_back(recomputed(p, tile.mapping, byRow, rowShift));
+  for (Value p : tile.copy->rowPredicates) {
+    Value row = recomputed(p, tile.mapping, byRow, rowShift);
+    if (!distOf(p.getType()))
+      row = SplatOp::create(b, loc, byRow(p.getType()), row);
+    rows.push_back(row);
+  }
   ClearOp::create(b, clearLocation(tile), slot, rows);
 }
 

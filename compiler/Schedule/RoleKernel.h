@@ -31,6 +31,8 @@ struct IndexLimit {
   mlir::Value first, end;
 };
 std::optional<IndexLimit> matchIndexLimit(mlir::Value condition);
+/// `index >= end`, likewise.
+std::optional<IndexLimit> matchIndexStart(mlir::Value condition);
 
 class RoleKernel {
 public:
@@ -208,6 +210,8 @@ private:
   void emitEachStep(Cursor &step, mlir::IRMapping &mapping);
   void emitStepsOf(mlir::scf::ForOp loop, Cursor &step,
                    mlir::IRMapping &mapping);
+  void emitNestCopies(mlir::scf::ForOp nest, Cursor &step,
+                      const mlir::IRMapping &mapping);
   void emitLaggingSteps(mlir::ValueRange place, Cursor &step,
                         llvm::MutableArrayRef<mlir::Value> carried,
                         mlir::IRMapping &mapping);
@@ -239,7 +243,8 @@ private:
   mlir::LogicalResult emitProducts();
   mlir::LogicalResult emitLoop(mlir::scf::ForOp loop, mlir::IRMapping &mapping,
                                Cursor &step);
-  mlir::LogicalResult emitNest(mlir::IRMapping &mapping, Cursor &step);
+  mlir::LogicalResult emitNest(mlir::scf::ForOp nest, mlir::IRMapping &mapping,
+                               Cursor &step);
   class StepProducts;
   /// A product whose result nothing may read yet.
   mlir::Value startProduct(sm::MmaOp mma, mlir::IRMapping &mapping);

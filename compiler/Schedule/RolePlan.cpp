@@ -92,7 +92,7 @@ private:
         return plan.loops.empty() || fail("it searches after its loops");
       if (plan.nest)
         return fail("it has loops beside those of a nest");
-      if (llvm::none_of(*loop.getBody(), llvm::IsaPred<scf::ForOp>))
+      if (!isNest(loop))
         return addLoop(loop);
       if (!plan.loops.empty())
         return fail("it has loops beside those of a nest");
@@ -104,6 +104,10 @@ private:
     if (op.getNumRegions() != 0 || isa<StageOp, BarrierOp>(op))
       return fail("it branches or stages registers");
     return true;
+  }
+
+  static bool isNest(scf::ForOp loop) {
+    return llvm::any_of(*loop.getBody(), llvm::IsaPred<scf::ForOp>);
   }
 
   bool addLoop(scf::ForOp loop) {
@@ -122,11 +126,9 @@ private:
   bool addNest(scf::ForOp nest) {
     for (Operation &op : *nest.getBody()) {
       if (auto loop = dyn_cast<scf::ForOp>(op)) {
-        if (llvm::any_of(*loop.getBody(), llvm::IsaPred<scf::ForOp>))
-          return fail("its loops are nested more than once");
         if (computesIndices(loop))
           return fail("it searches in a loop");
-        if (!addLoop(loop))
+        if (!(isNest(loop) ? addNest(loop) : addLoop(loop)))
           return false;
         continue;
       }
@@ -296,14 +298,13 @@ private:
         bulk.extents.push_back(i);
         continue;
       }
+      // A scalar is one for all rows.
       DistAttr dist = distOf(p.getType());
-      if (!dist || dist.getAxes().size() != 1 ||
-          dist.getAxes()[0].getName() != buffer.getRowAxis())
+      if (dist && (dist.getAxes().size() != 1 ||
+                   dist.getAxes()[0].getName() != buffer.getRowAxis()))
         return fail("a predicate concerns more than a tile's rows");
-      // Each warpgroup clears its own rows, where it can tell that it lacks
-      // some.
-      if (bulk.isPerWarpgroup && (pairs || !matchIndexLimit(p)))
-        return fail("a predicate of a warpgroup's own rows is no end of them");
+      if (bulk.isPerWarpgroup && pairs)
+        return fail("a predicate of pairs is no bound of the tensor");
       (mayBeGarbage(op.getBuffer(), buffer.getRowAxis(), p)
            ? bulk.garbagePredicates
            : bulk.rowPredicates)

@@ -179,7 +179,7 @@ LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
     if (failed(emitPlainLoops(mapping, step)))
       return failure();
   } else if (plan.nest) {
-    if (failed(emitNest(mapping, step)))
+    if (failed(emitNest(plan.nest, mapping, step)))
       return failure();
   } else {
     for (scf::ForOp loop : plan.loops)

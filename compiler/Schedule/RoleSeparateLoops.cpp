@@ -212,8 +212,8 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
 }
 
 /// The loops of a nest, once per step of its own.
-LogicalResult RoleKernel::emitNest(IRMapping &mapping, Cursor &step) {
-  scf::ForOp nest = plan.nest;
+LogicalResult RoleKernel::emitNest(scf::ForOp nest, IRMapping &mapping,
+                                   Cursor &step) {
   SmallVector<Value> inits;
   for (Value init : nest.getInitArgs())
     inits.push_back(valueOf(init, mapping));
@@ -234,7 +234,9 @@ LogicalResult RoleKernel::emitNest(IRMapping &mapping, Cursor &step) {
             steps.getRegionIterArg(carried + 1)};
   for (Operation &op : nest.getBody()->without_terminator()) {
     auto loop = dyn_cast<scf::ForOp>(op);
-    if (failed(loop ? emitLoop(loop, local, at) : emitOp(op, local)))
+    if (failed(!loop                          ? emitOp(op, local)
+               : plan.streamed.contains(loop) ? emitLoop(loop, local, at)
+                                              : emitNest(loop, local, at)))
       return failure();
   }
   SmallVector<Value> yields;

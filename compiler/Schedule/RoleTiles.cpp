@@ -238,8 +238,10 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
   mapTile(plan.length == TileLength::Grows ? sub(tilesInRow, i32(1)) : i32(0),
           local);
   if (plan.nest)
-    local.map(plan.nest.getInductionVar(),
-              scalar(plan.nest.getLowerBound(), local));
+    plan.nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      if (!plan.streamed.contains(loop))
+        local.map(loop.getInductionVar(), scalar(loop.getLowerBound(), local));
+    });
   scf::ForOp last = plan.loops.back();
   Value steps =
       div(scalar(last.getUpperBound(), local), scalar(last.getStep(), local));

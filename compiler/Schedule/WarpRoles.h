@@ -75,7 +75,7 @@ struct RolePlan {
   llvm::SmallVector<BulkCopy> resident;
   /// Loops in order, each with the same copies.
   llvm::SmallVector<mlir::scf::ForOp> loops;
-  /// The loop that they are the body of; null where they are those of a tile.
+  /// The outermost loop around them; null where they are those of a tile.
   mlir::scf::ForOp nest;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
   /// Stores of one tile per warpgroup, outside of loops.
