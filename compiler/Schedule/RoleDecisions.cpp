@@ -36,7 +36,7 @@ static std::string lengthWords(TileLength length) {
 }
 
 /// Which tiles a thread block takes.
-std::string RoleKernel::orderWords() const {
+std::string RoleKernel::orderWords() {
   if (plan.length == TileLength::Equal)
     return std::string("a thread block takes every n-th tile") +
            (sharesOperands() ? ", rows of tiles side by side" : "");
@@ -45,6 +45,8 @@ std::string RoleKernel::orderWords() const {
     text += ", each row of tiles from its end";
   else if (plan.length != TileLength::Varies)
     text += ", long ones first, in sections that stay in the L2 cache";
+  if (findStoredRows())
+    text += "; those of which no row is stored to nobody";
   return text;
 }
 

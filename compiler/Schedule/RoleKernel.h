@@ -105,7 +105,7 @@ private:
   /// Says in the new kernel's location what was decided, and why.
   void noteDecisions();
   std::string storeWords();
-  std::string orderWords() const;
+  std::string orderWords();
   tile::Decision stepDecision() const;
   tile::Decision tileDecision() const;
   std::string ringWords();
@@ -164,7 +164,8 @@ private:
   void findSearched(const llvm::SmallPtrSetImpl<mlir::Operation *> &parts);
   void awaitFreeMail(Cursor at);
   void post(mlir::ValueRange words, Cursor &mail);
-  llvm::SmallVector<mlir::Value> wordsOf(mlir::Value tile);
+  llvm::SmallVector<mlir::Value> wordsOf(mlir::IRMapping &mapping);
+  std::optional<IndexLimit> findStoredRows();
   Cursor postEveryNth(Cursor mail);
   Cursor postOnDemand(Cursor mail);
   void emitOrder();

@@ -190,11 +190,40 @@ void RoleKernel::post(ValueRange words, Cursor &mail) {
 }
 
 /// What has the other roles execute a tile.
-SmallVector<Value> RoleKernel::wordsOf(Value tile) {
-  IRMapping mapping = outer;
-  mapTile(tile, mapping);
+SmallVector<Value> RoleKernel::wordsOf(IRMapping &mapping) {
   return llvm::map_to_vector(coordinates,
                              [&](Value v) { return scalar(v, mapping); });
+}
+
+/// A first row and an end of rows, at or behind which no row of a tile is
+/// stored: segments are given more tiles than they need. None where tiles are
+/// not searched for, or some store does not say so.
+std::optional<IndexLimit> RoleKernel::findStoredRows() {
+  if (searched.empty())
+    return std::nullopt;
+  SmallVector<IndexLimit> limits;
+  bool isFirst = true;
+  source.walk([&](StoreOp store) {
+    SmallVector<IndexLimit> own;
+    for (Value condition : store.getPresence())
+      if (std::optional<IndexLimit> limit = matchIndexLimit(condition))
+        own.push_back(*limit);
+    if (isFirst)
+      limits = own;
+    else
+      llvm::erase_if(limits, [&](const IndexLimit &limit) {
+        return llvm::none_of(own, [&](const IndexLimit &other) {
+          return other.first == limit.first && other.end == limit.end;
+        });
+      });
+    isFirst = false;
+  });
+  for (const IndexLimit &limit : limits)
+    if (Operation *def = limit.first.getDefiningOp();
+        llvm::is_contained(coordinates, limit.first) ||
+        (def && searched.contains(def)))
+      return limit;
+  return std::nullopt;
 }
 
 /// Tiles of equal length: each thread block takes every n-th.
@@ -207,7 +236,9 @@ RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     mail = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-    SmallVector<Value> words = wordsOf(orderTile(loop.getInductionVar()));
+    IRMapping mapping = outer;
+    mapTile(orderTile(loop.getInductionVar()), mapping);
+    SmallVector<Value> words = wordsOf(mapping);
     awaitFreeMail(mail);
     post(words, mail);
     scf::YieldOp::create(b, loc, ValueRange{mail.stage, mail.parity});
@@ -300,6 +331,7 @@ Value RoleKernel::nthTile(const TileOrder &order, Value n) {
 /// for the first one, and when the next is asked for.
 RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
   TileOrder order = planOrder();
+  std::optional<IndexLimit> rows = findStoredRows();
   SmallVector<Value> values{BlockIdOp::create(b, loc, b.getI32Type()),
                             mail.stage, mail.parity};
   auto loop = scf::WhileOp::create(
@@ -311,10 +343,32 @@ RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
       },
       [&](OpBuilder &, Location, ValueRange arguments) {
         Cursor at{arguments[1], arguments[2]};
-        post(wordsOf(nthTile(order, arguments[0])), at);
-        // Once the others have begun with this one: a tile that waits behind a
-        // long one would be another block's next.
-        awaitFreeMail(at);
+        IRMapping mapping = outer;
+        mapTile(nthTile(order, arguments[0]), mapping);
+        SmallVector<Value> words = wordsOf(mapping);
+        auto handOut = [&] {
+          post(words, at);
+          // Once the others have begun with this one: a tile that waits behind
+          // a long one would be another block's next.
+          awaitFreeMail(at);
+        };
+        if (rows) {
+          Value hasRows = arith::CmpIOp::create(
+              b, loc, arith::CmpIPredicate::slt, scalar(rows->first, mapping),
+              scalar(rows->end, mapping));
+          auto branch = scf::IfOp::create(
+              b, loc, TypeRange{at.stage.getType(), at.parity.getType()},
+              hasRows, /*withElseRegion=*/true);
+          OpBuilder::InsertionGuard guard(b);
+          b.setInsertionPointToStart(branch.elseBlock());
+          scf::YieldOp::create(b, loc, ValueRange{at.stage, at.parity});
+          b.setInsertionPointToStart(branch.thenBlock());
+          handOut();
+          scf::YieldOp::create(b, loc, ValueRange{at.stage, at.parity});
+          at = {branch.getResult(0), branch.getResult(1)};
+        } else {
+          handOut();
+        }
         Value next = NextTileOp::create(b, loc, b.getI32Type(), counter);
         scf::YieldOp::create(b, loc, ValueRange{next, at.stage, at.parity});
       });

@@ -363,7 +363,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   auto oneTile = [&](const Dim &dim) {
     return &dim == last ? whole : dim.block;
   };
-  constexpr unsigned numShapes = 7;
+  constexpr unsigned numShapes = 8;
   constexpr int64_t manyBlocks = 64;
   switch (number) {
   case 0: // all rows of a tile, the only one of its block, see steps whole
@@ -400,6 +400,13 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   case 6: // few rows, with a step that is not whole
     take([&](const Dim &dim) { return &dim == last ? whole - 1 : 1; },
          {whole - 1, 0, step}, whole);
+    break;
+  case 7: // a segment without keys, behind one with
+    if (!hasSegments())
+      return std::nullopt;
+    take([&](const Dim &dim) { return 3 * block; }, {block, block, 0}, block);
+    takeList();
+    trial.turn = 1;
     break;
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);

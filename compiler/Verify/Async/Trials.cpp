@@ -98,6 +98,16 @@ static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
   add(isPersistent ? 1 : tiles - 1, isPersistent ? 2 : tiles);
 }
 
+/// Whether the caller promises of some tensor that it holds ends of segments.
+static bool hasSegments(LaunchOp launch) {
+  if (!launch)
+    return false;
+  auto promises = launch->getParentOfType<PlanOp>().getPromises();
+  return llvm::any_of(
+      promises.getAsRange<tile::RequireAttr>(),
+      [](tile::RequireAttr promise) { return promise.getOrdered(); });
+}
+
 /// Whether a launch with these dimensions would take the kernel.
 static bool isLaunched(LaunchOp launch, const Trial &trial, KernelOp kernel) {
   std::optional<AffineMap> conditions =
@@ -356,6 +366,17 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     trial.dims[row].second = std::max<int64_t>(1, dims[row].block / 4);
     add(more, trial, true);
   }
+  // Of a short segment's only tile some rows are absent, or all of a warpgroup.
+  if (numCut > 0 && hasSegments(launch))
+    for (int64_t rows : {dims[0].block - 3, dims[0].block / 4}) {
+      SmallVector<size_t> blocks(varied, 0);
+      blocks.back() = 1;
+      Trial trial = sized(blocks, 1);
+      trial.alternates = true;
+      trial.samples = {0, rows};
+      for (size_t turn : {0, 1})
+        addBlocks(more, trial, kernel, launch, turn);
+    }
   llvm::append_range(trials, more);
   return trials;
 }
