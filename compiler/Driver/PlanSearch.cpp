@@ -20,6 +20,9 @@ static constexpr int64_t spillLimit = 32;
 /// costs more than a smaller spill (3 to 10 % where 8 to 60 bytes were
 /// spilled; gradients of keys, heads of 128: 65 % at 264 bytes, 38 % at 780).
 static constexpr int64_t warpgroupSpillLimit = 2048;
+/// Warps with roles take more steps where a step has fewer columns (gradients
+/// of keys, heads of 256: 64 columns are 30 % faster at 64 bytes, 16 % at 376).
+static constexpr int64_t stepSpillLimit = 400;
 /// Warps that copy and multiply spill around loops what few steps need; plans
 /// of half the rows or columns read half as much again from shared memory.
 static constexpr int64_t warpSpillLimit = 96;
@@ -69,7 +72,8 @@ static Verdict judge(const ptx::PtxasLog &log,
                      const ptx::KernelResources &kernel) {
   bool isFree = kernel.isUniversal ||
                 (!kernel.hasRoles && kernel.spillStoreBytes < warpSpillLimit);
-  return {isFree ? 0 : kernel.spillStoreBytes, isSerialised(log, kernel)};
+  return {isFree ? 0 : kernel.spillStoreBytes, isSerialised(log, kernel),
+          kernel.hasRoles};
 }
 
 bool needsSearch(const ptx::PtxasLog &log) {
@@ -167,7 +171,8 @@ private:
     size_t at = position[kernel.name];
     const KernelPlans::Entry &tried = kernel.plans[at];
     Verdict verdict = verdictOf(kernel);
-    if (verdict.isGood())
+    if (verdict.isGood() || (verdict.hasRoles && !verdict.isSerialised &&
+                             verdict.spillBytes < stepSpillLimit))
       return at;
     bool takesAnyWarps = !isSplit() || kernel.isUniversal ||
                          verdict.isSerialised ||

@@ -36,6 +36,8 @@ struct Verdict {
   int64_t spillBytes = 0;
   /// A remark C75xx.
   bool isSerialised = false;
+  /// Whether its warps have roles.
+  bool hasRoles = false;
 
   /// Whether the plan may be used without looking for a better one.
   bool isGood() const;

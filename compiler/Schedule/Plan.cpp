@@ -681,6 +681,18 @@ std::string excessForWarpgroups(KernelOp kernel, KernelLayouts &layouts,
   return ranking.ranked.plans.empty() ? ranking.ranked.refused.back() : "";
 }
 
+/// Whether half of a block or more lies behind a range that is known to be
+/// short: the rows of a block that a list names.
+static bool isMostlyIdle(KernelOp kernel, const KernelPlan &plan) {
+  return llvm::any_of(
+      kernel.getRanges().getAsRange<IterAttr>(), [&](IterAttr range) {
+        auto extent =
+            dyn_cast<AffineConstantExpr>(range.getExtent().getResult(0));
+        return range.getBlock() && extent &&
+               plan.sizes.lookup(range.getName()) >= 2 * extent.getValue();
+      });
+}
+
 /// `64 x 512 (i x DV)`.
 static std::string tileWords(ArrayRef<StringAttr> axes,
                              const KernelPlan &plan) {
@@ -746,15 +758,16 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
       return refusePlan(kernel, *ranking.last, target, layouts.hasDot());
     ranked.plans.push_back(*ranking.smallest);
   }
-  if (!useWarpgroups) {
-    auto isTight = [](const KernelPlan &plan) {
-      return plan.room() < registerReserve;
-    };
-    SmallVector<KernelPlan> lastResort;
-    llvm::copy_if(ranked.plans, std::back_inserter(lastResort), isTight);
-    llvm::erase_if(ranked.plans, isTight);
-    llvm::append_range(ranked.plans, lastResort);
-  }
+  auto putLast = [&](llvm::function_ref<bool(const KernelPlan &)> isWorse) {
+    SmallVector<KernelPlan> last;
+    llvm::copy_if(ranked.plans, std::back_inserter(last), isWorse);
+    llvm::erase_if(ranked.plans, isWorse);
+    llvm::append_range(ranked.plans, last);
+  };
+  if (!useWarpgroups)
+    putLast(
+        [](const KernelPlan &plan) { return plan.room() < registerReserve; });
+  putLast([&](const KernelPlan &plan) { return isMostlyIdle(kernel, plan); });
   return std::move(ranked);
 }
 
