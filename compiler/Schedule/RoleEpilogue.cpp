@@ -19,6 +19,17 @@ static bool isElementwise(Operation &op) {
           (isMemoryEffectFree(&op) && !isa<ReduceOp, FoldOp>(op)));
 }
 
+/// Whether a value follows from indices and scalars alone: cheaper to compute
+/// for some columns again than to take from all.
+static bool followsFromIndices(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (!distOf(value.getType()) || isa_and_nonnull<RangeOp>(def))
+    return true;
+  return def && isElementwise(*def) && !isa<LoadOp>(def) &&
+         getElementTypeOrSelf(value.getType()).isInteger() &&
+         llvm::all_of(def->getOperands(), followsFromIndices);
+}
+
 /// A tile's columns beside those that are computed from them take too many
 /// registers, and so do indices and predicates that wait for a store lane by
 /// lane while products run.
@@ -106,8 +117,9 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
     part.map(value, dist ? valueOf(value, whole) : scalar(value, whole));
     return success();
   }
-  // Indices are those of a range again: a store may then write vectors.
-  if (!isHere && !isa_and_nonnull<RangeOp>(def)) {
+  // Indices are those of a range again: a store may then write vectors, and
+  // its predicates are those that the proofs know.
+  if (!isHere && !followsFromIndices(value)) {
     Value all = valueOf(value, whole);
     part.map(value, ColumnsOp::create(b, loc, panelOf(all.getType(), axis), all,
                                       axis, from));
