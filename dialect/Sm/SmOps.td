@@ -105,8 +105,9 @@ def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {
 def Sm_RelayoutOp : Sm_Op<"relayout", [Pure, DeclareOpInterfaceMethods<Sm_ExchangeInterface>]> {
   let summary = "the same tile, held by other threads or registers";
   let description = [{
-    Stands where two layouts meet. It costs nothing where every thread holds all elements that it needs; otherwise forms `async` and later need `scratch`: each thread writes what it
-    holds, all meet at a barrier of the block, each reads what it needs. Another barrier must come before the next use.
+    Stands where two layouts meet. It costs nothing where every thread holds all elements that it needs. Where every warp does, lanes offer registers to each other by `shfl.sync`, unless so many
+    have to be moved and chosen that shared memory is cheaper (`WarpMove.h`). Otherwise forms `async` and later need `scratch`: each thread writes what it holds, all meet at a barrier of the
+    block, each reads what it needs. Another barrier must come before the next use.
     Constraints:
     - (C1) source and result have the same axes, sizes and element type.
     - (C2) `scratch` has one element, of at least a byte, for each of the tile.
@@ -117,6 +118,10 @@ def Sm_RelayoutOp : Sm_Op<"relayout", [Pure, DeclareOpInterfaceMethods<Sm_Exchan
   let results = (outs Sm_Tile:$result);
   let assemblyFormat = "$source (`through` $scratch^ `:` type($scratch))? attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How it is done without shared memory; none where it needs that.
+    std::optional<WarpMove> findMove();
+  }];
 }
 
 def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Sm_ExchangeInterface>, Tile_SinkInterface]> {
