@@ -71,13 +71,13 @@ private:
           if (use.get() == op.getLowerBound())
             visit(op.getInductionVar(), factor);
         })
-        .Case<tile::LoadOp, tile::StoreOp>([&](auto access) {
+        .Case([&](tile::TensorAccessOpInterface access) {
           unsigned first = access.getIndices().getBeginOperandIndex();
           unsigned dim = use.getOperandNumber() - first;
           if (use.getOperandNumber() < first ||
               dim >= access.getIndices().size())
             return;
-          if (tile::TensorArgAttr into = tensors.lookup(access.getTensor()))
+          if (tile::TensorArgAttr into = tensors.lookup(access.getAccessed()))
             uses.push_back({factor, into.getShape().getResult(dim)});
         });
   }

@@ -4,8 +4,6 @@
 
 #include "compiler/Driver/Session.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace selvedge {
 
 using namespace mlir;
@@ -22,13 +20,9 @@ public:
       DenseMap<Value, tile::TensorArgAttr> tensors;
       for (unsigned i = 0; i < program.getTensors().size(); ++i)
         tensors[kernel.getTensorArgument(i)] = program.getTensorArg(i);
-      kernel.walk([&](Operation *op) {
-        TypeSwitch<Operation *>(op).Case<tile::LoadOp, tile::StoreOp>(
-            [&](auto access) {
-              if (tile::TensorArgAttr tensor =
-                      tensors.lookup(access.getTensor()))
-                visit(kernel, tensor, access.getIndices());
-            });
+      kernel.walk([&](tile::TensorAccessOpInterface access) {
+        if (tile::TensorArgAttr tensor = tensors.lookup(access.getAccessed()))
+          visit(kernel, tensor, access.getIndices());
       });
     }
   }

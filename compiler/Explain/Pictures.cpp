@@ -132,10 +132,8 @@ std::string absentWords(const Record &record, const Picture &picture) {
 }
 
 ValueRange presenceOf(Operation *op, SmallVectorImpl<Value> &parts) {
-  if (auto load = dyn_cast<LoadOp>(op))
-    return load.getPresence();
-  if (auto store = dyn_cast<StoreOp>(op))
-    return store.getPresence();
+  if (auto sink = dyn_cast<SinkOpInterface>(op))
+    return sink.getPresence();
   Value condition = cast<arith::SelectOp>(op).getCondition();
   while (auto both = condition.getDefiningOp<arith::AndIOp>()) {
     parts.insert(parts.begin(), both.getRhs());
@@ -148,14 +146,10 @@ ValueRange presenceOf(Operation *op, SmallVectorImpl<Value> &parts) {
 /// The axes of the access in the tensor's order.
 SmallVector<StringAttr> axesInOrder(Operation *op) {
   SmallVector<StringAttr> axes;
-  ValueRange indices;
-  if (auto load = dyn_cast<LoadOp>(op))
-    indices = load.getIndices();
-  else if (auto store = dyn_cast<StoreOp>(op))
-    indices = store.getIndices();
-  else
+  auto access = dyn_cast<TensorAccessOpInterface>(op);
+  if (!access)
     return SmallVector<StringAttr>(axesOf(op->getResult(0).getType()));
-  for (Value index : indices)
+  for (Value index : access.getIndices())
     for (StringAttr axis : axesOf(index.getType()))
       if (!llvm::is_contained(axes, axis))
         axes.push_back(axis);

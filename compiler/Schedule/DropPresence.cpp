@@ -19,9 +19,10 @@ using namespace selvedge::sm;
 struct SmDropPresencePass : impl::SmDropPresenceBase<SmDropPresencePass> {
   void runOnOperation() override {
     getOperation()->walk([](Operation *op) {
+      if (auto sink = dyn_cast<tile::SinkOpInterface>(op);
+          sink && sink.isForProofs())
+        sink.getPresenceMutable().clear();
       llvm::TypeSwitch<Operation *>(op)
-          .Case<ReduceOp, FoldOp, MmaOp, WgmmaOp, TmaLoadOp>(
-              [](auto sink) { sink.getPresenceMutable().clear(); })
           .Case<CopyOp, CopyAsyncOp>([](auto copy) {
             copy.getPresenceMutable().assign(copy.getTested());
             copy.setGarbage({});

@@ -60,16 +60,18 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
 
 /// What it costs that the kernel has several layouts.
 void KernelLowering::noteRelayouts() {
-  int64_t renamed = 0, exchanged = 0, bytes = 0;
+  int64_t renamed = 0, moved = 0, shuffles = 0, exchanged = 0, bytes = 0;
   target.walk([&](sm::RelayoutOp relayout) {
-    if (!relayout.exchanges()) {
-      ++renamed;
+    if (std::optional<sm::WarpMove> move = relayout.findMove()) {
+      int64_t count = move->countShuffles();
+      ++(count + move->countSelects() == 0 ? renamed : moved);
+      shuffles += count;
       return;
     }
     ++exchanged;
     bytes += relayout.scratchType(32 * target.getWarps()).getBytes();
   });
-  if (renamed + exchanged == 0)
+  if (renamed + moved + exchanged == 0)
     return;
   auto count = [](int64_t n) {
     return std::to_string(n) + (n == 1 ? " tile moves" : " tiles move");
@@ -77,12 +79,14 @@ void KernelLowering::noteRelayouts() {
   noteDecision(
       target,
       {"layouts",
-       std::to_string(contexts.size()) + ", " + count(renamed + exchanged) +
-           " between them",
+       std::to_string(contexts.size()) + ", " +
+           count(renamed + moved + exchanged) + " between them",
        "products and reductions want the axes held in different ways; " +
            count(exchanged) + " through shared memory, which takes " +
            std::to_string(bytes) + " bytes and a barrier each, " +
-           std::to_string(renamed) + " by renaming registers"});
+           std::to_string(moved) + " inside warps by " +
+           std::to_string(shuffles) + " shuffles, " + std::to_string(renamed) +
+           " by renaming registers"});
 }
 
 Value KernelLowering::emitAffine(AffineExpr expr, Location loc) {

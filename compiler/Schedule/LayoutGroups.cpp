@@ -133,6 +133,11 @@ public:
       ;
     merge();
     findNeeds();
+    for (auto &[value, needed] : result.needs)
+      if (std::optional<unsigned> home = result.homeOf(value);
+          home && needed.size() > 1)
+        for (unsigned g : needed)
+          result.groups[g].tilesMove = true;
     for (unsigned g = 0; g < result.groups.size(); ++g)
       describe(g);
   }

@@ -38,6 +38,8 @@ struct LayoutGroup {
   llvm::SmallPtrSet<mlir::Attribute, 4> resultCols;
   /// Warps that share a contiguous axis.
   int64_t laneWarps = 1;
+  /// Tiles move to other groups, or come from there.
+  bool tilesMove = false;
 
   AxisRole roleOf(mlir::StringAttr axis) const {
     auto it = roles.find(axis);

@@ -146,12 +146,18 @@ AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
     lanes[bit] = stride;
     stride *= 2;
   }
+  int64_t regs = size / stride >> onWarps, regStride = stride << onWarps;
+  // Warps with parts of their own, as those of rows of accumulators: tiles that
+  // come from there need not leave their warp.
+  if (group.tilesMove && !hasVectors) {
+    regStride = stride;
+    stride *= regs;
+  }
   for (unsigned bit : warpBits) {
     ofWarps[bit] = stride;
     stride *= 2;
   }
-  return makeAxis(axis, {{held, 1}, {size / stride, stride}}, lanes, ofWarps,
-                  warps);
+  return makeAxis(axis, {{held, 1}, {regs, regStride}}, lanes, ofWarps, warps);
 }
 
 AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,

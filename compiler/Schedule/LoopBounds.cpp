@@ -21,17 +21,8 @@ void collectCompares(Value predicate, llvm::SetVector<Value> &compares) {
 }
 
 ValueRange presenceOf(Operation *op) {
-  if (auto load = dyn_cast<LoadOp>(op))
-    return load.getPresence();
-  if (auto store = dyn_cast<StoreOp>(op))
-    return store.getPresence();
-  if (auto dot = dyn_cast<DotOp>(op))
-    return dot.getPresence();
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getPresence();
-  if (auto update = dyn_cast<SoftmaxUpdateOp>(op))
-    return update.getPresence();
-  return {};
+  auto sink = dyn_cast<SinkOpInterface>(op);
+  return sink ? ValueRange(sink.getPresence()) : ValueRange();
 }
 
 BoundBuilder::BoundBuilder(scf::ForOp loop)

@@ -371,7 +371,7 @@ private:
     }
     // A tensor map has one box.
     if (llvm::count_if(op.getTensor().getUsers(), [](Operation *user) {
-          return isa<StoreOp, LoadOp, CopyOp>(user);
+          return isa<tile::TensorAccessOpInterface>(user);
         }) != 1)
       return "its tensor is accessed elsewhere too";
     plan.stores.push_back(std::move(bulk));

@@ -371,6 +371,13 @@ BufferType ReduceOp::scratchType(int64_t threads) {
                          /*stages=*/1, /*panel=*/0);
 }
 
+/// A condition takes a byte.
+static Type elementOfScratch(RelayoutOp relayout) {
+  Type element = getElementTypeOrSelf(relayout.getType());
+  return element.isInteger(1) ? IntegerType::get(relayout.getContext(), 8)
+                              : element;
+}
+
 LogicalResult RelayoutOp::verify() {
   if (axesAndSizes(getSource().getType()) != axesAndSizes(getType()) ||
       getElementTypeOrSelf(getSource()) != getElementTypeOrSelf(getType()))
@@ -380,25 +387,12 @@ LogicalResult RelayoutOp::verify() {
   return checkScratch(*this);
 }
 
-/// What the registers of a thread contribute to an index.
-static llvm::SmallDenseSet<int64_t> regOffsets(AxisDistAttr axis) {
-  llvm::SmallDenseSet<int64_t> offsets;
-  for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
-    offsets.insert(axis.regOffset(reg));
-  return offsets;
+std::optional<WarpMove> RelayoutOp::findMove() {
+  return WarpMove::findCheap(distOf(getSource().getType()), distOf(getType()),
+                             tile::bytesOf(elementOfScratch(*this)));
 }
 
-bool RelayoutOp::exchanges() {
-  // Threads that contribute the same to each index hold the same elements, in
-  // registers that are the same for all of them.
-  return !llvm::all_of_zip(distOf(getSource().getType()).getAxes(),
-                           distOf(getType()).getAxes(),
-                           [](AxisDistAttr from, AxisDistAttr to) {
-                             return from.getLanes() == to.getLanes() &&
-                                    from.getWarps() == to.getWarps() &&
-                                    regOffsets(from) == regOffsets(to);
-                           });
-}
+bool RelayoutOp::exchanges() { return !findMove(); }
 
 Value RelayoutOp::getExchangeScratch() { return getScratch(); }
 
@@ -408,14 +402,11 @@ void RelayoutOp::setExchangeScratch(Value scratch) {
 
 BufferType RelayoutOp::scratchType(int64_t threads) {
   Builder b(getContext());
-  Type element = getElementTypeOrSelf(getType());
-  // A condition takes a byte.
-  if (element.isInteger(1))
-    element = b.getI8Type();
   return BufferType::get(getContext(), b.getStringAttr("tile"),
                          b.getStringAttr("element"), 1,
                          cast<RankedTensorType>(getType()).getNumElements(),
-                         element, /*swizzle=*/0, /*stages=*/1, /*panel=*/0);
+                         elementOfScratch(*this), /*swizzle=*/0, /*stages=*/1,
+                         /*panel=*/0);
 }
 
 LogicalResult SlotOp::verify() {

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_DIALECT_SM_SM_H
 #define SELVEDGE_DIALECT_SM_SM_H
 
+#include "dialect/Sm/WarpMove.h"
 #include "dialect/Tile/Tile.h"
 
 #include "dialect/Sm/SmEnums.h.inc"

@@ -49,7 +49,7 @@ def Sm_WarpSyncOp : Sm_Op<"warp_sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Sm_StageFragmentOp : Sm_Op<"stage_fragment", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_StageFragmentOp : Sm_Op<"stage_fragment", [MemoryEffects<[MemRead, MemWrite]>, Sm_BufferFillInterface]> {
   let summary = "writes an accumulator's registers to a buffer in the order in which the threads hold them";
   let description = [{
     Row t of the buffer is thread t of the warpgroup, column r register r of the instruction (PTX ISA, "wgmma", D fragment). Each access moves four registers, and neighbouring threads
@@ -60,9 +60,10 @@ def Sm_StageFragmentOp : Sm_Op<"stage_fragment", [MemoryEffects<[MemRead, MemWri
   let arguments = (ins Sm_Tile:$source, Sm_BufferType:$buffer);
   let assemblyFormat = "$source `to` $buffer attr-dict `:` type($source) `,` type($buffer)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{ ::mlir::Value getStaged() { return getSource(); } }];
 }
 
-def Sm_BulkLoadOp : Sm_Op<"bulk_load", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_BulkLoadOp : Sm_Op<"bulk_load", [MemoryEffects<[MemRead, MemWrite]>, Tile_TensorAccessInterface, Sm_BufferFillInterface]> {
   let summary = "copies adjacent elements of a tensor to a buffer, as they lie";
   let description = [{
     `indices` is the first element; as many as the buffer has follow it in memory, which the tensor's shape and the variant's `when` ensure. The bytes count towards the expected bytes of
@@ -74,9 +75,13 @@ def Sm_BulkLoadOp : Sm_Op<"bulk_load", [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins Tile_TensorType:$tensor, Sm_Integers:$indices, Sm_BufferType:$buffer, Sm_MBarrierType:$barrier, I32:$stage);
   let assemblyFormat = "$tensor `[` $indices `]` `to` $buffer `signal` $barrier `[` $stage `]` attr-dict `:` type($tensor) `,` type($buffer) `,` type($barrier)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::mlir::Value> getTested() { return {}; }
+    bool isOfLanes() { return false; }
+  }];
 }
 
-def Sm_BulkReduceOp : Sm_Op<"bulk_reduce", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_BulkReduceOp : Sm_Op<"bulk_reduce", [MemoryEffects<[MemRead, MemWrite]>, Tile_TensorAccessInterface]> {
   let summary = "combines the elements of a buffer with adjacent elements of a tensor, and commits that as one group";
   let description = [{
     Each element is one atomic operation; their order is not fixed. Addresses as for `sm.bulk_load`. One thread executes it, and `sm.tma_drain` waits for it.
@@ -88,6 +93,11 @@ def Sm_BulkReduceOp : Sm_Op<"bulk_reduce", [MemoryEffects<[MemRead, MemWrite]>]>
   let arguments = (ins Tile_CombineAttr:$kind, Sm_BufferType:$buffer, Tile_TensorType:$tensor, Sm_Integers:$indices);
   let assemblyFormat = "$kind $buffer `to` $tensor `[` $indices `]` attr-dict `:` type($buffer) `,` type($tensor)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::mlir::Value> getTested() { return {}; }
+    bool isStore() { return true; }
+    bool isOfLanes() { return false; }
+  }];
 }
 
 #endif

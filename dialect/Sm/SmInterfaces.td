@@ -19,4 +19,15 @@ def Sm_ExchangeInterface : OpInterface<"ExchangeOpInterface"> {
   ];
 }
 
+def Sm_BufferFillInterface : OpInterface<"BufferFillOpInterface"> {
+  let cppNamespace = "::selvedge::sm";
+  let description = [{
+    An operation that writes elements of one buffer, at once or until something waits for it. What they come from is a tensor (`sm.copy`, `sm.tma_load`), registers (`sm.stage`) or nothing (`sm.clear`).
+  }];
+  let methods = [
+    InterfaceMethod<"The buffer.", "::mlir::TypedValue<::selvedge::sm::BufferType>", "getBuffer">,
+    InterfaceMethod<"The register tile that is written; null where there is none.", "::mlir::Value", "getStaged", (ins), "", "return {};">
+  ];
+}
+
 #endif

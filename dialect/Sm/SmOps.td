@@ -4,6 +4,7 @@
 #define SELVEDGE_DIALECT_SM_SMOPS_TD
 
 include "dialect/Sm/SmInterfaces.td"
+include "dialect/Tile/TileInterfaces.td"
 include "dialect/Sm/SmPlanOps.td"
 
 def Sm_Tile : Type<CPred<"::selvedge::sm::isRegisterTile($_self)">, "register tile (ranked tensor with #sm.dist)">;
@@ -71,7 +72,7 @@ def Sm_IsPresentOp : Sm_Op<"is_present", [Pure]> {
   let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
 }
 
-def Sm_LoadOp : Sm_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def Sm_LoadOp : Sm_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>, Tile_SinkInterface, Tile_TensorAccessInterface]> {
   let summary = "loads elements of a tensor into registers";
   let description = [{
     Memory of lanes where a `presence` is false is never touched; their value is zero. `vector` elements along the last dimension may be read by one
@@ -85,12 +86,13 @@ def Sm_LoadOp : Sm_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]
                           `vector` $vector (`cache` $cache^)? attr-dict `:` type($tensor) `->` type($result) }];
 }
 
-def Sm_StoreOp : Sm_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def Sm_StoreOp : Sm_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>, Tile_SinkInterface, Tile_TensorAccessInterface]> {
   let summary = "stores the present lanes of a register tile to a tensor";
   let description = [{ `vector` as for `sm.load`. `cache` is `streaming` (`st.global.cs`) where a kernel reads other bytes twice and these never. }];
   let arguments = (ins Sm_Value:$value, Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, I64Attr:$vector, OptionalAttr<Sm_CacheAttr>:$cache);
   let assemblyFormat = [{ $value `,` $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
                           `vector` $vector (`cache` $cache^)? attr-dict `:` type($value) `,` type($tensor) }];
+  let extraClassDeclaration = [{ bool isStore() { return true; } }];
 }
 
 def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {
@@ -103,8 +105,9 @@ def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {
 def Sm_RelayoutOp : Sm_Op<"relayout", [Pure, DeclareOpInterfaceMethods<Sm_ExchangeInterface>]> {
   let summary = "the same tile, held by other threads or registers";
   let description = [{
-    Stands where two layouts meet. It costs nothing where every thread holds all elements that it needs; otherwise forms `async` and later need `scratch`: each thread writes what it
-    holds, all meet at a barrier of the block, each reads what it needs. Another barrier must come before the next use.
+    Stands where two layouts meet. It costs nothing where every thread holds all elements that it needs. Where every warp does, lanes offer registers to each other by `shfl.sync`, unless so many
+    have to be moved and chosen that shared memory is cheaper (`WarpMove.h`). Otherwise forms `async` and later need `scratch`: each thread writes what it holds, all meet at a barrier of the
+    block, each reads what it needs. Another barrier must come before the next use.
     Constraints:
     - (C1) source and result have the same axes, sizes and element type.
     - (C2) `scratch` has one element, of at least a byte, for each of the tile.
@@ -115,9 +118,13 @@ def Sm_RelayoutOp : Sm_Op<"relayout", [Pure, DeclareOpInterfaceMethods<Sm_Exchan
   let results = (outs Sm_Tile:$result);
   let assemblyFormat = "$source (`through` $scratch^ `:` type($scratch))? attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How it is done without shared memory; none where it needs that.
+    std::optional<WarpMove> findMove();
+  }];
 }
 
-def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Sm_ExchangeInterface>]> {
+def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments, DeclareOpInterfaceMethods<Sm_ExchangeInterface>, Tile_SinkInterface]> {
   let summary = "combines all lanes along one axis; every thread that holds a part gets the result";
   let description = [{
     Lowers to a tree over registers, `shfl.sync.bfly` over lanes and an exchange through shared memory over warps. `max` and `min` propagate NaN.
@@ -138,6 +145,7 @@ def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments, DeclareOpInte
   let assemblyFormat = [{ $kind $source `over` $over (`where` `(` $presence^ `:` type($presence) `)`)? (`through` $scratch^ `:` type($scratch))?
                           attr-dict `:` type($source) `->` type($result) }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{ bool isForProofs() { return true; } }];
 }
 
 def Sm_AllocOp : Sm_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
@@ -167,7 +175,7 @@ def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-class Sm_CopyLikeOp<string mnemonic> : Sm_Op<mnemonic, [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+class Sm_CopyLikeOp<string mnemonic> : Sm_Op<mnemonic, [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, Tile_SinkInterface, Tile_TensorAccessInterface, Sm_BufferFillInterface]> {
   let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, Sm_BufferType:$buffer,
                        Sm_DistAttr:$dist, I64Attr:$vector, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$garbage);
   let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? (`garbage` $garbage^)?
@@ -212,13 +220,14 @@ def Sm_BarrierOp : Sm_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Sm_StageOp : Sm_Op<"stage", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_StageOp : Sm_Op<"stage", [MemoryEffects<[MemRead, MemWrite]>, Sm_BufferFillInterface]> {
   let summary = "writes a register tile to a buffer, where an MMA cannot take it from registers";
   let arguments = (ins Sm_Tile:$source, Sm_BufferType:$buffer);
   let assemblyFormat = "$source `to` $buffer attr-dict `:` type($source) `,` type($buffer)";
+  let extraClassDeclaration = [{ ::mlir::Value getStaged() { return getSource(); } }];
 }
 
-def Sm_MmaOp : Sm_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["init", "result"]>]> {
+def Sm_MmaOp : Sm_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["init", "result"]>, Tile_SinkInterface]> {
   let summary = "result = init + lhs * rhs over one axis on the tensor cores, in f32";
   let description = [{
     The operand that has the result's row axis becomes A, the other one B: the transposed product is a choice of the distribution, not of the program. A may stay in
@@ -235,6 +244,7 @@ def Sm_MmaOp : Sm_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["init", "r
   let assemblyFormat = [{ $lhs `,` $rhs `init` $init `over` $over (`where` `(` $presence^ `:` type($presence) `)`)?
                           attr-dict `:` type($lhs) `,` type($rhs) `->` type($result) }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{ bool isForProofs() { return true; } }];
 }
 
 #endif

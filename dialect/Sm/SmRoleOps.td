@@ -124,7 +124,7 @@ def Sm_NotFiniteOp : Sm_Op<"not_finite", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 //===-- Bulk copies --------------------------------------------------------===//
 
-def Sm_TmaLoadOp : Sm_Op<"tma_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_TmaLoadOp : Sm_Op<"tma_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, Tile_SinkInterface, Tile_TensorAccessInterface, Sm_BufferFillInterface]> {
   let summary = "copies a box of a tensor to a buffer; elements outside the tensor arrive as zero";
   let description = [{
     `indices` has one index per dimension of the tensor, in its order. One bulk copy per panel of the buffer; each panel's bytes count towards the expected bytes of `barrier`, those outside the
@@ -134,12 +134,24 @@ def Sm_TmaLoadOp : Sm_Op<"tma_load", [AttrSizedOperandSegments, MemoryEffects<[M
   let arguments = (ins Sm_TensorMapType:$map, Sm_Integers:$indices, Variadic<Sm_Bool>:$presence, Sm_BufferType:$buffer, Sm_MBarrierType:$barrier, I32:$stage);
   let assemblyFormat = [{ $map `[` $indices `]` (`where` `(` $presence^ `:` type($presence) `)`)? `to` $buffer `signal` $barrier `[` $stage `]`
                           attr-dict `:` type($map) `,` type($buffer) `,` type($barrier) }];
+  let extraClassDeclaration = [{
+    ::mlir::Value getAccessed() { return getMap(); }
+    ::llvm::SmallVector<::mlir::Value> getTested() { return {}; }
+    bool isForProofs() { return true; }
+    bool isOfLanes() { return false; }
+  }];
 }
 
-def Sm_TmaStoreOp : Sm_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_TmaStoreOp : Sm_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>, Tile_TensorAccessInterface]> {
   let summary = "copies a buffer to a box of a tensor, clipped to the tensor, and commits the copies as one group";
   let arguments = (ins Sm_BufferType:$buffer, Sm_TensorMapType:$map, Sm_Integers:$indices);
   let assemblyFormat = "$buffer `to` $map `[` $indices `]` attr-dict `:` type($buffer) `,` type($map)";
+  let extraClassDeclaration = [{
+    ::mlir::Value getAccessed() { return getMap(); }
+    ::llvm::SmallVector<::mlir::Value> getTested() { return {}; }
+    bool isStore() { return true; }
+    bool isOfLanes() { return false; }
+  }];
 }
 
 def Sm_TmaDrainOp : Sm_Op<"tma_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -148,7 +160,7 @@ def Sm_TmaDrainOp : Sm_Op<"tma_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "(`written` $written^)? (`pending` $pending^)? attr-dict";
 }
 
-def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>]> {
+def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>, Sm_BufferFillInterface]> {
   let summary = "writes zeros to the rows of a buffer where a predicate is false";
   let description = [{
     For rows that a bulk copy brought although the program has no such elements. Each warpgroup that executes it clears all of them; a proxy fence and a barrier make it visible to `wgmma`.
@@ -162,7 +174,7 @@ def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>]> {
 
 //===-- Products and reductions --------------------------------------------===//
 
-def Sm_WgmmaOp : Sm_Op<"wgmma", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_WgmmaOp : Sm_Op<"wgmma", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, Tile_SinkInterface]> {
   let summary = "starts result = init + lhs * rhs over one axis by one warpgroup; without init the sum starts at 0";
   let description = [{
     The result may be read only after a `sm.wgmma_wait`. The operand with the result's row axis is A, in shared memory or in registers; B is in shared memory, contracted along its columns
@@ -193,6 +205,7 @@ def Sm_WgmmaOp : Sm_Op<"wgmma", [AttrSizedOperandSegments, MemoryEffects<[MemRea
       ::mlir::StringAttr over;
     };
     ::llvm::SmallVector<Pair> getPairs();
+    bool isForProofs() { return true; }
   }];
 }
 
@@ -203,7 +216,7 @@ def Sm_WgmmaWaitOp : Sm_Op<"wgmma_wait", [MemoryEffects<[MemRead, MemWrite]>, Al
   let assemblyFormat = "$pending `,` $accumulator attr-dict `:` type($accumulator)";
 }
 
-def Sm_FoldOp : Sm_Op<"fold", [Pure]> {
+def Sm_FoldOp : Sm_Op<"fold", [Pure, Tile_SinkInterface]> {
   let summary = "combines the registers of each thread along one axis; one partial result per thread is left";
   let description = [{
     The axis keeps its name and holds one element per thread: its lane strides are numbered anew. `sm.reduce` over the rest gives what it would have given for the whole.
@@ -213,6 +226,7 @@ def Sm_FoldOp : Sm_Op<"fold", [Pure]> {
   let results = (outs Sm_Tile:$result);
   let assemblyFormat = "$kind $source `over` $over (`where` `(` $presence^ `:` type($presence) `)`)? attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{ bool isForProofs() { return true; } }];
 }
 
 def Sm_AfterOp : Sm_Op<"after", [MemoryEffects<[MemRead, MemWrite]>]> {

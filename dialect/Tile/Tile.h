@@ -25,6 +25,8 @@
 
 #include "dialect/Tile/TileDialect.h.inc"
 
+#include "dialect/Tile/TileInterfaces.h.inc"
+
 namespace selvedge::tile {
 
 /// True for a ranked tensor that carries #tile.axes, one name per dimension.

@@ -19,7 +19,7 @@ def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
+def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments, Tile_SinkInterface]> {
   let summary = "multiplies two tiles and sums over the axes they share and name";
   let description = [{
     result = init + sum over `over` of lhs * rhs, in f32. Lanes of the contracted axes where any of `presence` is false do not contribute, whatever they hold.
@@ -35,7 +35,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure, Tile_SinkInterface]> {
   let summary = "combines the present lanes along axes";
   let description = [{
     Over no present lane the result is the identity: 0 (add), -inf (max), +inf (min); for i32 the extreme integers. `max` and `min` propagate NaN.
@@ -61,7 +61,7 @@ def Tile_AnyOp : Tile_Op<"any", [Pure]> {
   let assemblyFormat = "$condition attr-dict `:` type($condition)";
 }
 
-def Tile_SoftmaxUpdateOp : Tile_Op<"softmax_update", [Pure, AttrSizedOperandSegments]> {
+def Tile_SoftmaxUpdateOp : Tile_Op<"softmax_update", [Pure, AttrSizedOperandSegments, Tile_SinkInterface]> {
   let summary = "one step of the online softmax along an axis";
   let description = [{
     State per row: `max` (initially -inf), the reference that weights are relative to, and `sum` (initially 0), the sum of weights so far; accumulators are relative to the

@@ -7,6 +7,7 @@ include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialect/Tile/TileAttrs.td"
+include "dialect/Tile/TileInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
 
@@ -159,7 +160,7 @@ def Tile_IsPresentOp : Tile_Op<"is_present", [Pure]> {
   let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
 }
 
-def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>, Tile_SinkInterface, Tile_TensorAccessInterface]> {
   let summary = "the elements of a tensor at index tiles";
   let description = [{
     One index per dimension: a scalar, or a tile (index tiles that share an axis are zipped). The result has the union of the indices' axes; without
@@ -186,7 +187,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>]> {
+def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWrite]>, Tile_SinkInterface, Tile_TensorAccessInterface]> {
   let summary = "writes the present lanes of a tile to a tensor";
   let description = [{
     Lanes whose `presence` is false are not written. A value that lacks an axis of the indices is repeated along it.
@@ -198,6 +199,7 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[Me
   let assemblyFormat = [{ $value `,` $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)?
                           attr-dict `:` type($value) `,` type($tensor) }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{ bool isStore() { return true; } }];
 }
 
 #endif

@@ -156,10 +156,8 @@ Value LaneEmitter::laneOf(Value v, DistAttr full, int64_t reg) {
   return all[own.flatten(mine)];
 }
 
-/// Sum of `strides[b]` over the set bits of `id`; runs of doubling strides
-/// become one shift, mask and multiply.
-static Value bitSum(OpBuilder &b, Location loc, Value id,
-                    ArrayRef<int64_t> strides) {
+/// Runs of doubling strides become one shift, mask and multiply.
+Value bitSum(OpBuilder &b, Location loc, Value id, ArrayRef<int64_t> strides) {
   auto constant = [&](int64_t v) -> Value {
     return arith::ConstantIntOp::create(b, loc, v, 32);
   };

@@ -13,6 +13,10 @@ namespace selvedge::lanes {
 
 using tile::bytesOf;
 
+/// Sum of `strides[b]` over the set bits of `id`; null where all are 0.
+mlir::Value bitSum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value id,
+                   llvm::ArrayRef<int64_t> strides);
+
 /// Walks an sm.kernel in form async and emits an llvm.func. A register tile
 /// maps to its thread's registers, in the order of its distribution; a scalar
 /// to one value; a token to none.
@@ -246,7 +250,13 @@ protected:
 
   // Layouts that meet (LaneRelayout.cpp).
   mlir::LogicalResult emitRelayout(sm::RelayoutOp relayout);
-  void renameRegisters(sm::RelayoutOp relayout);
+  Registers moveInWarps(const sm::WarpMove &move,
+                        llvm::ArrayRef<mlir::Value> source);
+  /// Of `values` the one whose number a lane has.
+  mlir::Value chooseByLane(llvm::ArrayRef<mlir::Value> values,
+                           const sm::WarpMove::PerLane &numbers);
+  /// What the lanes read that `reads` names.
+  mlir::Value readLanes(mlir::Value v, const sm::WarpMove::PerLane &reads);
   /// Address of each register's element in a flat buffer.
   llvm::SmallVector<mlir::Value> flatAddresses(mlir::Type tile,
                                                mlir::Value scratch);

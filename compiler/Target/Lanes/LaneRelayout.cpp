@@ -15,21 +15,55 @@ static SmallVector<int64_t> offsetsOf(DistAttr dist, int64_t reg) {
   return offsets;
 }
 
-/// Threads find all that they need in their own registers, so each register of
-/// the result is one of the source, whichever thread it is.
-void LaneEmitter::renameRegisters(RelayoutOp relayout) {
-  DistAttr from = distOf(relayout.getSource().getType()),
-           to = distOf(relayout.getType());
-  DenseMap<ArrayAttr, int64_t> regOf;
-  auto placeOf = [&](DistAttr dist, int64_t reg) {
-    return b.getI64ArrayAttr(offsetsOf(dist, reg));
-  };
-  for (int64_t reg = 0; reg < from.getNumRegs(); ++reg)
-    regOf[placeOf(from, reg)] = reg;
-  Registers source = lanes(relayout.getSource()), result;
-  for (int64_t reg = 0; reg < to.getNumRegs(); ++reg)
-    result.push_back(source[regOf.at(placeOf(to, reg))]);
-  lanes(relayout) = result;
+Value LaneEmitter::chooseByLane(ArrayRef<Value> values,
+                                const WarpMove::PerLane &numbers) {
+  SmallVector<int64_t> all = distinct(numbers);
+  Value chosen = values[all.front()];
+  for (int64_t number : ArrayRef(all).drop_front()) {
+    uint32_t mask = 0;
+    for (auto [lane, ofLane] : llvm::enumerate(numbers))
+      mask |= static_cast<uint32_t>(ofLane == number) << lane;
+    Value ofLanes =
+        arith::ShRUIOp::create(b, loc(), i32(static_cast<int32_t>(mask)),
+                               rareLane ? rareLane : laneId);
+    Value isOne = arith::TruncIOp::create(b, loc(), b.getI1Type(), ofLanes);
+    chosen = arith::SelectOp::create(b, loc(), isOne, values[number], chosen);
+  }
+  return chosen;
+}
+
+Value LaneEmitter::readLanes(Value v, const WarpMove::PerLane &reads) {
+  Type type = v.getType(), word = b.getI32Type();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits < 32) {
+    v = castTo(b.getIntegerType(bits), v);
+    v = arith::ExtUIOp::create(b, loc(), word, v);
+    v = readLanes(v, reads);
+    return castTo(type,
+                  arith::TruncIOp::create(b, loc(), b.getIntegerType(bits), v));
+  }
+  WarpMove::LaneMap map = *WarpMove::mapOf(reads);
+  if (map.isButterfly())
+    return shuffleXor(v, map.flips);
+  Value lane = bitSum(b, loc(), rareLane ? rareLane : laneId, map.bits);
+  lane = !lane       ? i32(map.flips)
+         : map.flips ? arith::XOrIOp::create(b, loc(), lane, i32(map.flips))
+                     : lane;
+  return intrinsic(type.isF32() ? "llvm.nvvm.shfl.sync.idx.f32"
+                                : "llvm.nvvm.shfl.sync.idx.i32",
+                   type, {i32(-1), v, lane, i32(31)});
+}
+
+LaneEmitter::Registers LaneEmitter::moveInWarps(const WarpMove &move,
+                                                ArrayRef<Value> source) {
+  Registers rounds, result;
+  for (const WarpMove::Round &round : move.rounds) {
+    Value offered = chooseByLane(source, round.offers);
+    rounds.push_back(round.isOwn() ? offered : readLanes(offered, round.reads));
+  }
+  for (const WarpMove::PerLane &numbers : move.received)
+    result.push_back(chooseByLane(rounds, numbers));
+  return result;
 }
 
 SmallVector<Value> LaneEmitter::flatAddresses(Type tile, Value scratch) {
@@ -54,8 +88,9 @@ SmallVector<Value> LaneEmitter::flatAddresses(Type tile, Value scratch) {
 }
 
 LogicalResult LaneEmitter::emitRelayout(RelayoutOp relayout) {
-  if (!relayout.exchanges()) {
-    renameRegisters(relayout);
+  if (std::optional<WarpMove> move = relayout.findMove()) {
+    Registers source = lanes(relayout.getSource());
+    lanes(relayout) = moveInWarps(*move, source);
     return success();
   }
   Value scratch = relayout.getScratch();

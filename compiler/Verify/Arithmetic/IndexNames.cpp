@@ -5,8 +5,6 @@
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -16,17 +14,10 @@ using namespace mlir;
 static void
 visitIndices(Operation *op,
              llvm::function_ref<void(Value tensor, size_t dim, Value)> visit) {
-  auto all = [&](Value tensor, ValueRange indices) {
-    for (auto [dim, index] : llvm::enumerate(indices))
+  if (auto access = dyn_cast<tile::TensorAccessOpInterface>(op))
+    for (auto [dim, index] : llvm::enumerate(access.getIndices()))
       if (index.getType().isInteger())
-        visit(tensor, dim, index);
-  };
-  llvm::TypeSwitch<Operation *>(op)
-      .Case<tile::LoadOp, tile::StoreOp, sm::LoadOp, sm::StoreOp, sm::CopyOp,
-            sm::CopyAsyncOp>(
-          [&](auto access) { all(access.getTensor(), access.getIndices()); })
-      .Case<sm::TmaLoadOp, sm::TmaStoreOp>(
-          [&](auto access) { all(access.getMap(), access.getIndices()); });
+        visit(access.getAccessed(), dim, index);
 }
 
 /// Integers that are loaded.
@@ -73,14 +64,10 @@ IndexNames::IndexNames(sm::KernelOp kernel, const IndexNames &source)
   // What slots hold, by the ring that they are of.
   llvm::DenseMap<Value, Value> held;
   kernel.walk([&](Operation *op) {
-    auto fill = [&](Value buffer, Value tensor) {
-      if (auto slot = buffer.getDefiningOp<sm::SlotOp>())
-        held[slot.getRing()] = tensor;
-    };
-    if (auto copy = dyn_cast<sm::CopyAsyncOp>(op))
-      fill(copy.getBuffer(), copy.getTensor());
-    if (auto load = dyn_cast<sm::TmaLoadOp>(op))
-      fill(load.getBuffer(), load.getMap());
+    auto access = dyn_cast<tile::TensorAccessOpInterface>(op);
+    if (auto fill = dyn_cast<sm::BufferFillOpInterface>(op); fill && access)
+      if (auto slot = fill.getBuffer().getDefiningOp<sm::SlotOp>())
+        held[slot.getRing()] = access.getAccessed();
     if (!loadsIntegers(op))
       visitIndices(op, [&](Value tensor, size_t dim, Value index) {
         noteUse(tensorName(tensor), dim, index);

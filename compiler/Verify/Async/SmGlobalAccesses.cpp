@@ -4,40 +4,29 @@
 #include "compiler/Verify/Async/SmAsyncRules.h"
 #include "dialect/Tile/Accumulate.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace selvedge::verify {
 
 using namespace mlir;
 using namespace selvedge::sm;
 
 LogicalResult SmAsyncRules::accessTensors(Agent &agent, Operation *op) {
-  if (!isa<LoadOp, StoreOp, CopyOp, CopyAsyncOp, TmaStoreOp>(op))
-    return success();
   if (auto store = dyn_cast<TmaStoreOp>(op))
     return storeBox(agent, store);
+  auto access = dyn_cast<tile::TensorAccessOpInterface>(op);
+  if (!access || !access.isOfLanes())
+    return success();
   auto scalar = [&](Value value) { return scalarOf(agent, value); };
   auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
     return memory->elementOf(tensorName(tensor), indices);
   };
   LaneTiles lanes(scalar, element);
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](StoreOp store) {
-        std::string name = tensorName(store.getTensor());
-        return tile::addsToMemory(store)
-                   ? memory->add(store, name, store.getIndices(),
-                                 store.getPresence(), lanes)
-                   : memory->store(store, name, store.getIndices(),
-                                   store.getPresence(), lanes);
-      })
-      .Case([&](LoadOp load) {
-        return memory->load(load, tensorName(load.getTensor()),
-                            load.getIndices(), load.getPresence(), lanes);
-      })
-      .Case<CopyOp, CopyAsyncOp>([&](auto copy) {
-        return memory->load(copy, tensorName(copy.getTensor()),
-                            copy.getIndices(), copy.getTested(), lanes);
-      });
+  std::string name = tensorName(access.getAccessed());
+  SmallVector<Value> tested = access.getTested();
+  if (!access.isStore())
+    return memory->load(op, name, access.getIndices(), tested, lanes);
+  return tile::addsToMemory(op)
+             ? memory->add(op, name, access.getIndices(), tested, lanes)
+             : memory->store(op, name, access.getIndices(), tested, lanes);
 }
 
 /// A box of pairs begins with the first of some.

@@ -82,7 +82,9 @@ void GlobalMemory::startLaunch(Operation *kernel) {
           !llvm::is_contained(it->second.writers, kernel))
         it->second.writers.push_back(kernel);
     }
-    initialises &= !isa<sm::TmaStoreOp, sm::BulkReduceOp>(op);
+    // Those of lanes are known.
+    auto access = dyn_cast<TensorAccessOpInterface>(op);
+    initialises &= !access || !access.isStore() || access.isOfLanes();
   });
   initialises &= !stored.empty();
   // A later launch of constants stores what the program says.

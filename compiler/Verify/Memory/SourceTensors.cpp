@@ -26,16 +26,14 @@ static Value ringOf(Value buffer) {
 
 SourceTensors::SourceTensors(Operation *kernel) {
   kernel->walk([&](Operation *op) {
-    llvm::TypeSwitch<Operation *>(op)
-        .Case<sm::CopyOp, sm::CopyAsyncOp, sm::BulkLoadOp>([&](auto copy) {
-          copied[ringOf(copy.getBuffer())].insert(tensorName(copy.getTensor()));
-        })
-        .Case([&](sm::TmaLoadOp load) {
-          copied[ringOf(load.getBuffer())].insert(tensorName(load.getMap()));
-        })
-        .Case<sm::StageOp, sm::StageFragmentOp>([&](auto stage) {
-          staged[ringOf(stage.getBuffer())].push_back(stage.getSource());
-        });
+    auto fill = dyn_cast<sm::BufferFillOpInterface>(op);
+    if (!fill)
+      return;
+    Value ring = ringOf(fill.getBuffer());
+    if (auto access = dyn_cast<tile::TensorAccessOpInterface>(op))
+      copied[ring].insert(tensorName(access.getAccessed()));
+    if (Value source = fill.getStaged())
+      staged[ring].push_back(source);
   });
 }
 

@@ -42,18 +42,11 @@ public:
 
 private:
   LogicalResult check(AccessBounds &bounds, Operation *op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      return check(bounds, op, load.getTensor(), load.getIndices(),
-                   load.getPresence());
-    if (auto store = dyn_cast<StoreOp>(op))
-      return check(bounds, op, store.getTensor(), store.getIndices(),
-                   store.getPresence());
-    if (auto copy = dyn_cast<CopyOp>(op))
-      return check(bounds, op, copy.getTensor(), copy.getIndices(),
-                   copy.getTested());
-    if (auto copy = dyn_cast<CopyAsyncOp>(op))
-      return check(bounds, op, copy.getTensor(), copy.getIndices(),
-                   copy.getTested());
+    // A box is clipped to the tensor by its map.
+    if (auto access = dyn_cast<tile::TensorAccessOpInterface>(op);
+        access && access.isOfLanes())
+      return check(bounds, op, access.getAccessed(), access.getIndices(),
+                   access.getTested());
     auto loop = dyn_cast<scf::ForOp>(op);
     return loop ? bounds.check(loop) : success();
   }

@@ -36,7 +36,8 @@ LogicalResult checkInPlaceUses(KernelOp kernel) {
       continue;
     for (Operation *user : tensor.getUsers()) {
       auto load = dyn_cast<LoadOp>(user);
-      if (isa<CopyOp, CopyAsyncOp>(user))
+      auto access = dyn_cast<tile::TensorAccessOpInterface>(user);
+      if (access && !access.isStore() && !load)
         return user->emitOpError("expects a tensor that the kernel does not "
                                  "store to: a copy may be late");
       if (!load)

@@ -25,7 +25,8 @@ LogicalResult SmPadding::checkIndices(Operation *op, ValueRange indices,
       // load has the program's predicates verify-sm-demands proves.
       bool isStep = axisNames(fact.predicate.getType()).empty() &&
                     fact.state != State::Garbage;
-      if (isStep && !isa<StoreOp, TmaStoreOp>(op))
+      auto access = dyn_cast<tile::TensorAccessOpInterface>(op);
+      if (isStep && !(access && access.isStore()))
         continue;
       return refuse(op, fact.predicate,
                     "a presence that excludes the absent lanes of the indices");
