@@ -4,6 +4,7 @@ import re
 
 import torch
 
+from ._ops import on_one_line
 from ._text import Text
 
 
@@ -14,7 +15,7 @@ def call(q, k, v, tensors, scalars, source, op, names="q,k,v"):
         if torch.is_grad_enabled() and value.requires_grad:
             raise NotImplementedError(f"'{name}' gets no gradient; detach it")
     scalars = {name: float(value) for name, value in scalars.items() if value is not None}
-    return torch.ops.selvedge.attention(q, k, v, list(given.values()), ",".join([names, *given]), list(scalars.values()), ",".join(scalars), source, op)
+    return torch.ops.selvedge.attention(q, k, v, list(given.values()), ",".join([names, *given]), list(scalars.values()), ",".join(scalars), on_one_line(source), op)
 
 
 def call_text(text, q, k, v, tensors, scale, names="q,k,v"):

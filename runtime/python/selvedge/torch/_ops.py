@@ -13,11 +13,21 @@ from .._errors import BadInput
 TYPES = {torch.bfloat16: "bf16", torch.float16: "f16"}
 
 
+def on_one_line(source):
+    """A program as an operator takes it: Inductor writes the arguments of operators into comments of the code that it makes, where a second line would be code."""
+    return source.encode("unicode_escape").decode("ascii")
+
+
+def program_of(source):
+    """The program of on_one_line()."""
+    return source.encode("ascii", "backslashreplace").decode("unicode_escape")
+
+
 @lru_cache(maxsize=None)
 def op_of(source, op, dtype, d, dv):
     if dtype not in TYPES:
         raise BadInput(f"q, k and v have type {dtype}, expected {' or '.join(str(known) for known in TYPES)}")
-    return jit(source, op, T=TYPES[dtype], D=d, DV=dv)
+    return jit(program_of(source), op, T=TYPES[dtype], D=d, DV=dv)
 
 
 def named(names, values):
