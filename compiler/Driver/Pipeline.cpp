@@ -162,6 +162,16 @@ private:
 
 } // namespace
 
+void buildColumnsPipeline(OpPassManager &pm, Proofs proofs) {
+  OpPassManager columns(ModuleOp::getOperationName());
+  bool isProved = proofs == Proofs::Made;
+  (isProved ? columns : pm)
+      .nest<tile::ProgramOp>()
+      .addNestedPass<tile::KernelOp>(schedule::createTileSplitColumns());
+  if (isProved)
+    pm.addPass(verify::createVerifyTileColumns(std::move(columns)));
+}
+
 void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans) {
   schedule::TileExpandProductsOptions options;
   for (const auto &[kernel, why] : plans.withoutTensorCores)

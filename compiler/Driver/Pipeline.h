@@ -39,9 +39,15 @@ struct ChosenPlans {
   /// By name in the source, kernels that no plan fits unless they multiply
   /// without tensor cores, and why.
   std::map<std::string, std::string> withoutTensorCores;
+  /// Why columns of accumulators stay together; empty: they do not.
+  std::string keepsColumns;
   /// Whether a kernel that is planned for roles must have them.
   bool isStrict = false;
 };
+
+/// Appends the pass that splits columns of accumulators in a module of the tile
+/// dialect.
+void buildColumnsPipeline(mlir::OpPassManager &pm, Proofs proofs);
 
 /// Appends the passes that expand products and add versions of programs with
 /// packed rows to a module of the tile dialect.
@@ -55,8 +61,9 @@ void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
 
 /// Appends the passes from there to `stage`, at most to Emit::SmFinal. Behind
 /// Emit::SmAsync, which is what is verified of any kernel, no pass changes
-/// values. Kernels are compared with `written`: the programs before all passes,
-/// and those with packed rows after buildPackPipeline().
+/// values. Kernels are compared with `written`: the programs after
+/// buildColumnsPipeline(), and those with packed rows after
+/// buildPackPipeline().
 void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
                          llvm::StringRef arch, const ChosenPlans &plans = {},
                          MaskMode masks = MaskMode::Tile,

@@ -128,6 +128,8 @@ private:
                       llvm::function_ref<void(mlir::OpPassManager &)> build,
                       const Observe &observe, bool isVerified = true);
   bool runProgramPasses(Emit stage, const Observe &observe);
+  /// From the parsed program to what is the same for all plans.
+  PassOutcome attemptProgramPasses(Emit stage, const Observe &observe);
   bool runKernelPasses(Emit stage, const Observe &observe);
   /// The same without verification; false where it failed.
   bool transform(mlir::ModuleOp source,
@@ -140,6 +142,9 @@ private:
   bool keepFromRoles(const std::string &name, const std::string &why);
   /// Has its softmax take the maximum of each step; false where it does.
   bool keepFromLazySoftmax(const std::string &name, const std::string &why);
+  /// Begins again where columns of accumulators were split: they stay together.
+  /// False where none were.
+  bool keepColumns(const std::string &why);
   bool replanWithoutRoles();
   /// Begins again where kernels with products have no plan: these multiply
   /// without tensor cores. False where there are none.
@@ -161,6 +166,8 @@ private:
   bool hasGuess = false;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module, unbound, written;
+  /// The program before columns were split; null where none are.
+  mlir::OwningOpRef<mlir::ModuleOp> parsed;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   std::string ptxas, frontendDiagnostics, programDiagnostics;

@@ -143,25 +143,71 @@ bool Session::transform(ModuleOp source,
   return conclude(attempt(source, build, nullptr, /*isVerified=*/false));
 }
 
-bool Session::runProgramPasses(Emit stage, const Observe &observe) {
-  if (unbound || stage == Emit::Tile)
-    return true;
+bool Session::keepColumns(const std::string &why) {
+  if (!parsed)
+    return false;
+  module = std::move(parsed);
+  unbound = nullptr;
+  plans.keepsColumns = why;
+  plans.withoutRoles.clear();
+  reasons.clear();
+  plans.withoutLazySoftmax.clear();
+  result.remarks = {"columns of accumulators stay together: " + why};
+  result.diagnostics = frontendDiagnostics;
+  return true;
+}
+
+PassOutcome Session::attemptProgramPasses(Emit stage, const Observe &observe) {
   auto transform = [&](llvm::function_ref<void(OpPassManager &)> build) {
     OwningOpRef<ModuleOp> source = std::move(module);
-    return conclude(attempt(*source, build, observe));
+    PassOutcome outcome = attempt(*source, build, observe);
+    if (outcome.isDone)
+      result.diagnostics += outcome.diagnostics;
+    return std::pair(std::move(source), std::move(outcome));
   };
-  frontendDiagnostics = result.diagnostics;
+  auto splitColumns = [&](OpPassManager &pm) {
+    buildColumnsPipeline(pm, proofs);
+  };
+  if (plans.keepsColumns.empty()) {
+    auto [source, outcome] = transform(splitColumns);
+    bool isSplit = !outcome.isDone;
+    module->walk([&](tile::KernelOp kernel) {
+      for (const tile::Decision &decision : tile::decisionsOf(kernel.getLoc()))
+        isSplit |= decision.what == schedule::columnsDecision;
+    });
+    if (isSplit)
+      parsed = std::move(source);
+    if (!outcome.isDone)
+      return outcome;
+  }
   written = module->clone();
-  if (!transform([&](OpPassManager &pm) { buildPackPipeline(pm, plans); }))
-    return false;
+  if (PassOutcome outcome = transform([&](OpPassManager &pm) {
+                              buildPackPipeline(pm, plans);
+                            }).second;
+      !outcome.isDone)
+    return outcome;
   // Packed rows are axes that nobody has written.
   for (auto program : module->getOps<tile::ProgramOp>())
     if (program.getKind() == tile::VersionKind::Packed)
       written->push_back(program->clone());
-  if (!transform([&](OpPassManager &pm) {
-        buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
-      }))
-    return false;
+  return transform([&](OpPassManager &pm) {
+           buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
+         })
+      .second;
+}
+
+bool Session::runProgramPasses(Emit stage, const Observe &observe) {
+  if (unbound || stage == Emit::Tile)
+    return true;
+  frontendDiagnostics = result.diagnostics;
+  while (true) {
+    PassOutcome outcome = attemptProgramPasses(stage, observe);
+    if (outcome.isDone)
+      break;
+    if (request.isStrict ||
+        !keepColumns(outcome.pass + ": " + outcome.firstError))
+      return conclude(outcome);
+  }
   unbound = std::move(module);
   programDiagnostics = result.diagnostics;
   unbound->walk([&](tile::KernelOp kernel) {
@@ -370,6 +416,13 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
             keepFromLazySoftmax(name, outcome.pass + ": " + outcome.firstError);
       if (isNew)
         continue;
+    }
+    if (!outcome.isDone &&
+        (outcome.pass == "tile-bind-blocks" || !request.isStrict) &&
+        keepColumns(outcome.pass + ": " + outcome.firstError)) {
+      if (!runProgramPasses(stage, observe))
+        return false;
+      continue;
     }
     if (!outcome.isDone && outcome.pass == "tile-bind-blocks" &&
         keepFromTensorCores(outcome.firstError)) {

@@ -46,10 +46,12 @@ public:
     for (auto [axis, parts] : halves)
       if (parts != 3)
         return "its store uses half of the indices of a range";
-    if (!llvm::all_of(iterations, [&](Value v) { return used.contains(v); }))
+    if (!llvm::all_of(iterations,
+                      [&](Value v) { return used.contains(v) || runsOnce(v); }))
       return "its store stands in a loop that may be empty";
-    if (!llvm::all_of(store.getPresence(),
-                      [&](Value p) { return isShapeBound(p, shape); }))
+    if (!llvm::all_of(store.getPresence(), [&](Value p) {
+          return isShapeBound(p, shape) || isOfFirst(p);
+        }))
       return "its store leaves out lanes inside the shape";
     return std::nullopt;
   }
@@ -63,6 +65,24 @@ private:
         argument.getArgNumber() < shared)
       return {};
     return cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
+  }
+
+  /// Whether `v` is the coordinate of a range that is never empty.
+  bool runsOnce(Value v) {
+    IterAttr range = rangeOf(v);
+    auto extent =
+        range ? dyn_cast<AffineConstantExpr>(range.getExtent().getResult(0))
+              : AffineConstantExpr();
+    return extent && extent.getValue() > 0;
+  }
+
+  /// Whether `p` only leaves out iterations of a range that no index uses, but
+  /// not the first one.
+  bool isOfFirst(Value p) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    return compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
+           matchPattern(compare.getRhs(), m_One()) &&
+           runsOnce(compare.getLhs()) && !used.contains(compare.getLhs());
   }
 
   /// Whether the scalar `v` is the extent `expr`.

@@ -67,6 +67,35 @@ def TileLoopParts : Pass<"tile-loop-parts"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileSplitColumns : Pass<"tile-split-columns", "::selvedge::tile::KernelOp"> {
+  let summary = "Give blocks of columns that no registers hold thread blocks of their own";
+  let description = [{
+    An accumulator of 16 rows and N columns takes a warp N/2 registers per thread; of more than 416 columns, a dimension bound at compile time, ptxas spills. Where nothing is summed up along the columns
+    the kernel gets a range over blocks of them. The plan makes these as wide as registers allow, in equal parts, since what comes before the product (scores, their softmax) is computed again for each.
+    What is stored without the columns the first block stores. A kernel that reads what it stores is left alone.
+
+    Before:
+    ```mlir
+    tile.kernel @main ranges [<i, extent M, block "BM">] axes [..., <"DV", extent = 512>] {
+    ^bb0(..., %i0: i32):
+      %d = tile.range %c0 : tensor<?xi32, #tile.axes<"DV">>
+      tile.store %o, %y[%i, %d] where(%in, %e)
+      tile.store %l, %lse[%i] where(%in)
+    ```
+    After:
+    ```mlir
+    tile.kernel @main ranges [<DV, extent 512, block "BDV">, <i, extent M, block "BM">] axes [..., <"DV", block = "BDV">] {
+    ^bb0(..., %d0: i32, %i0: i32):
+      %first = arith.cmpi slt, %d0, %c1 : i32
+      %d = tile.range %d0 : tensor<?xi32, #tile.axes<"DV">>
+      tile.store %o, %y[%i, %d] where(%in, %e)
+      tile.store %l, %lse[%i] where(%in, %first)
+    ```
+    Runs before the safety passes and verifiers, which see what it made; `verify-tile-columns` compares that with what it was.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TilePackRows : Pass<"tile-pack-rows", "::mlir::ModuleOp"> {
   let summary = "Give a program that reads the same operands for several blocks a second version that reads them once";
   let description = [{

@@ -97,6 +97,10 @@ constexpr Candidate singleCandidates[] = {{64, 16, 16, 4, 0, 1, 1},
                                           {32, 16, 16, 2, 0, 1, 1},
                                           {16, 16, 16, 1, 0, 1, 1}};
 
+/// Columns of an accumulator of which a warp holds 16 rows and has registers
+/// left.
+constexpr int64_t mostRepeatedColumns = 256;
+
 /// Rows that are read more than once: vectors of 16 bytes that each thread has
 /// in flight, best first. Many hide latency with few threads, so that few rows
 /// share the first cache.
@@ -205,6 +209,25 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
   }
 }
 
+/// Columns of an accumulator that thread blocks share, each of which computes
+/// everything else again: as many as registers have room for, in equal parts.
+/// None where the axis is no such one.
+std::optional<int64_t> repeatedColumns(KernelOp kernel,
+                                       const KernelLayouts &layouts,
+                                       AxisAttr axis, int64_t granule) {
+  if (!axis.getBlock() || layouts.getGroups().front().splitCols)
+    return std::nullopt;
+  for (auto range : kernel.getRanges().getAsRange<IterAttr>()) {
+    auto extent = dyn_cast<AffineConstantExpr>(range.getExtent().getResult(0));
+    if (range.getBlock() != axis.getBlock() || !extent ||
+        extent.getValue() < granule)
+      continue;
+    int64_t parts = llvm::divideCeil(extent.getValue(), mostRepeatedColumns);
+    return llvm::alignTo(llvm::divideCeil(extent.getValue(), parts), granule);
+  }
+  return std::nullopt;
+}
+
 KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
                 int64_t columnGranule) {
   KernelPlan plan;
@@ -231,6 +254,8 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
             block = isRows                 ? c.rows
                     : isResultColumn(name) ? c.cols
                                            : c.contracted;
+    if (isResultColumn(name))
+      block = repeatedColumns(kernel, layouts, axis, granule).value_or(block);
     plan.sizes[name] =
         axis.getBlock() ? block : llvm::alignTo(axis.getExtent(), granule);
   }

@@ -52,6 +52,9 @@ std::string planName(tile::KernelOp kernel);
 /// The same of a kernel that is made of it; its own name if it is of none.
 std::string planName(sm::KernelOp kernel);
 
+/// What the decision is about that `tile-split-columns` notes.
+constexpr llvm::StringLiteral columnsDecision = "columns";
+
 /// Registers per thread of `warpgroups` that multiply: with those of the one
 /// that copies they fit the register file (PTX ISA, "setmaxnreg").
 int64_t productRegisters(int64_t warpgroups);

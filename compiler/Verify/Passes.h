@@ -14,6 +14,10 @@ namespace selvedge::verify {
 std::unique_ptr<mlir::Pass>
 createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
 
+/// `verify-tile-columns` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTileColumns(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 /// `verify-tile-guards` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifyTileGuards(mlir::OpPassManager pipeline = mlir::OpPassManager());

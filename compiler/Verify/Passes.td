@@ -68,6 +68,26 @@ def VerifyTileParts : Pass<"verify-tile-parts", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifyTileColumns : Pass<"verify-tile-columns", "::mlir::ModuleOp"> {
+  let summary = "Prove that kernels over blocks of columns do together what they did with all columns at once";
+  let description = [{
+    Runs the passes `of` and compares each program with a copy that they do not see. A kernel may have one more range, its first one, by blocks of an axis that was whole, and as long as that. Proved:
+
+    - no operation joins elements along the axis, and none but the axis' ranges depends on the block: an element is computed as before, in the one block that has it;
+    - a store whose indices have the axis is made by every block, any other one by the first alone, whose presence ends with `%block < 1`;
+    - no tensor that the kernel stores to is read there: the blocks run in any order.
+
+    Then the range is taken back, and the programs must be the same operations in the same order on the same values.
+
+    Accepted: `tile.store %l, %lse[%i] where(%in, %first)` with `%first = arith.cmpi slt, %block, %c1`.
+    Refused: the same without `%first`; a sum over the axis; a range of the axis that begins at 0.
+
+    Without `of`, a program `NAME.before` is what the program `NAME` is compared with.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileColumns()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileGuards : Pass<"verify-tile-guards", "::mlir::ModuleOp"> {
   let summary = "Demand guards for rows that nothing contributes to";
   let description = [{
@@ -104,7 +124,7 @@ def VerifyTileCoverage : Pass<"verify-tile-coverage", "::selvedge::tile::Program
     - the index of each dimension is a number whose digits are ranges of the kernel, loops from 0 and lanes: the lowest digit weighs 1, each other one as much as all below it count
       (`g * R + u` with `u` below R), and all together count at least to the extent. No digit serves two dimensions: `%y[%i, %i]` is a diagonal;
     - ranges and loops that are no digits run at least once whenever the output has elements;
-    - its presence is true wherever all indices are inside of the shape, proved as in `verify-tile-bounds`.
+    - its presence is true wherever all indices are inside of the shape, proved as in `verify-tile-bounds`. Of a range that is no digit the first iteration is enough: `%c < 1`.
 
     Accepted: `tile.store %v, %y[%i] where(%i < M)` for `%i` in a range over M, or in a loop from 0 to M.
     Refused: the same with `%i < M - 1`, with a range over N, or in a loop to `kv_len[%b]`, unless an init kernel comes first.

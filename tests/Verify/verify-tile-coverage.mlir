@@ -847,3 +847,58 @@ tile.program @p dims ["M", "N"] tensors [
     tile.return
   }
 }
+
+// -----
+
+// by the first iteration of a range that is never empty
+tile.program @p dims ["M", "N"] tensors [
+    #tile.tensor_arg<name = "n", role = in, elementType = i32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "c", extent = ()[s0, s1] -> (512), block = "BC">, #tile.iter<name = "g", extent = ()[s0, s1] -> (s0)>] axes [] {
+  ^bb0(%M: i32, %N: i32, %n: !tile.tensor<1, i32>, %y: !tile.tensor<1, f32>, %c: i32, %g: i32):
+    %f = arith.constant 1.0 : f32
+    %c1 = arith.constant 1 : i32
+    %first = arith.cmpi slt, %c, %c1 : i32
+    tile.store %f, %y[%g : i32] where(%first : i1) : f32, !tile.tensor<1, f32>
+    tile.return
+  }
+}
+
+// -----
+
+// of a range that may be empty
+// expected-error @below {{expects a store, or a kernel before all others, to write every element of output 'y'; found none that provably does}}
+tile.program @p dims ["M", "N"] tensors [
+    #tile.tensor_arg<name = "n", role = in, elementType = i32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "c", extent = ()[s0, s1] -> (s1)>, #tile.iter<name = "g", extent = ()[s0, s1] -> (s0)>] axes [] {
+  ^bb0(%M: i32, %N: i32, %n: !tile.tensor<1, i32>, %y: !tile.tensor<1, f32>, %c: i32, %g: i32):
+    %f = arith.constant 1.0 : f32
+    %c1 = arith.constant 1 : i32
+    %first = arith.cmpi slt, %c, %c1 : i32
+    // expected-note @below {{this store stands in the range 'c', which may run zero times}}
+    tile.store %f, %y[%g : i32] where(%first : i1) : f32, !tile.tensor<1, f32>
+    tile.return
+  }
+}
+
+// -----
+
+// the first iteration of a range that the index needs all of
+// expected-error @below {{expects a store, or a kernel before all others, to write every element of output 'y'; found none that provably does}}
+tile.program @p dims ["M", "N"] tensors [
+    #tile.tensor_arg<name = "n", role = in, elementType = i32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (8), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "c", extent = ()[s0, s1] -> (8)>] axes [] {
+  ^bb0(%M: i32, %N: i32, %n: !tile.tensor<1, i32>, %y: !tile.tensor<1, f32>, %c: i32):
+    %f = arith.constant 1.0 : f32
+    %c1 = arith.constant 1 : i32
+    %first = arith.cmpi slt, %c, %c1 : i32
+    // expected-note @below {{this store may leave out elements inside of the shape}}
+    tile.store %f, %y[%c : i32] where(%first : i1) : f32, !tile.tensor<1, f32>
+    tile.return
+  }
+}

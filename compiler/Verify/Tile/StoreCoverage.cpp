@@ -242,9 +242,22 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
     inside.push_back(values.of(range.getExtent().getResult(0), dims) -
                      values.of(digit.getResult()) - 1);
   }
+  // Of a range that is no digit, and runs, one iteration is enough.
+  auto isOfFirst = [&](Value part) {
+    auto compare = part.getDefiningOp<arith::CmpIOp>();
+    auto coord =
+        compare ? dyn_cast<BlockArgument>(compare.getLhs()) : BlockArgument();
+    return coord && coord.getOwner()->getParentOp() == kernel &&
+           coord.getArgNumber() >= kernel.getProgram().getNumSharedArgs() &&
+           compare.getPredicate() == arith::CmpIPredicate::slt &&
+           matchPattern(compare.getRhs(), m_One()) &&
+           !usedScalars.contains(coord);
+  };
   bool holds = true;
   for (Value predicate : presence)
     conjuncts(predicate, [&](Value part) {
+      if (isOfFirst(part))
+        return;
       SmallVector<Polynomial> goals;
       values.collect(part, goals);
       SmallVector<Polynomial> known(inside);
