@@ -72,7 +72,8 @@ def TileSplitColumns : Pass<"tile-split-columns", "::selvedge::tile::KernelOp"> 
   let description = [{
     An accumulator of 16 rows and N columns takes a warp N/2 registers per thread; of more than 416 columns, a dimension bound at compile time, ptxas spills. Where nothing is summed up along the columns
     the kernel gets a range over blocks of them. The plan makes these as wide as registers allow, in equal parts, since what comes before the product (scores, their softmax) is computed again for each.
-    What is stored without the columns the first block stores. A kernel that reads what it stores is left alone.
+    What is stored without the columns the first block stores. A kernel that reads what it stores is left alone,
+    and one with several such axes.
 
     Before:
     ```mlir

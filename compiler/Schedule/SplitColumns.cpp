@@ -57,8 +57,10 @@ bool readsOnly(KernelOp kernel) {
   return llvm::none_of(stored, [&](Value v) { return loaded.contains(v); });
 }
 
-/// The position of the axis to be split; none where there is none.
+/// The position of the axis to be split; none where there is none, or where
+/// accumulators with other columns would be computed again for each block.
 std::optional<size_t> findColumns(KernelOp kernel) {
+  std::optional<size_t> found;
   for (auto [i, axis] :
        llvm::enumerate(kernel.getAxes().getAsRange<AxisAttr>())) {
     StringAttr name = axis.getName();
@@ -70,10 +72,13 @@ std::optional<size_t> findColumns(KernelOp kernel) {
         isOfResult |= hasAxis(dot.getType(), name);
       isFree &= isElementwise(op, name);
     });
-    if (isOfResult && isFree)
-      return i;
+    if (!isOfResult)
+      continue;
+    if (!isFree || found)
+      return std::nullopt;
+    found = i;
   }
-  return std::nullopt;
+  return found;
 }
 
 /// A name for the size of blocks that no other size has.
