@@ -306,6 +306,9 @@ std::vector<LaunchTrial> TrialMaker::run() {
   // One after the other: no step after an even number of them, then one, all of
   // it or not, and two, of the second one only the first key.
   add(part, 2, {2 * step - 1, 0, step - 1, 2 * step, step, step + 1}, step + 1);
+  // Segments of queries are not those of keys.
+  if (hasSegments() && !trials.empty())
+    trials.back().turn = 1;
   if (llvm::any_of(
           plan.getTensors().getAsRange<tile::TensorArgAttr>(),
           [](tile::TensorArgAttr tensor) { return tensor.getIsOptional(); }))

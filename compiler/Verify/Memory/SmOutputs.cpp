@@ -42,6 +42,20 @@ public:
     return general;
   }
 
+  /// A kernel of the program that no launch is of; empty for none.
+  StringRef missingIn(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) const {
+    for (const auto &[source, sinks] : known)
+      if (sinks.isWhole() &&
+          source.getVersion().getKind() == tile::VersionKind::Program &&
+          llvm::none_of(launches, [&](const auto &launched) {
+            KernelOp kernel = launched.second;
+            std::optional<tile::SourceAttr> of = kernel.getSource();
+            return of && of->getKernel() == source.getKernel();
+          }))
+        return source.getKernel().getLeafReference().getValue();
+    return "";
+  }
+
 private:
   struct Known {
     Known(tile::KernelOp kernel, bool hasParts)
@@ -104,6 +118,10 @@ struct VerifySmOutputsPass
         return failure();
       launches.push_back({launch, kernel});
     }
+    if (StringRef missing = programs.missingIn(launches); !missing.empty())
+      return variant.emitOpError("expects a launch of each kernel of the "
+                                 "program, found none of '")
+             << missing << "'";
     auto programOf = [&](const auto &launched) {
       return programs.of(launched.second);
     };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Memory/VariantRuns.h"
 
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 namespace selvedge::verify {
@@ -20,12 +22,24 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
     : variant(variant), launches(launches) {
   for (auto [launched, program] : llvm::zip_equal(launches, programs))
     kernels.emplace_back(launched.first, launched.second, program);
+  for (const ProgramSinks *program : programs) {
+    if (!program || !program->isWhole())
+      continue;
+    tile::KernelOp kernel = program->getKernel();
+    llvm::append_range(segments, segmentRowsOf(kernel));
+    kernel.walk([&](tile::StoreOp store) {
+      unstored.insert(tensorName(store.getTensor()));
+    });
+  }
 }
 
 LogicalResult VariantRuns::run() {
   if (failed(runUsual()) || failed(runFurther()))
     return failure();
-  if (Operation *op = findUnreached())
+  Operation *op = findUnreached();
+  if (!op && remarks.empty() && failed(checkStored()))
+    return failure();
+  if (op)
     remarks.push_back(
         {op->getLoc(),
          llvm::formatv("kernel '{0}' has operations that no size executes "
@@ -91,8 +105,29 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   // What has too many elements is not begun.
   if (outcome != Outcome::TooLong || isBegun)
     work += std::min(memory.getWork(), limit);
-  bool isDone = outcome == Outcome::Accepted;
-  return isDone && failed(memory.finish(variant)) ? Outcome::Refused : outcome;
+  if (outcome != Outcome::Accepted)
+    return outcome;
+  std::erase_if(unstored, [&](const std::string &tensor) {
+    return memory.isStored(tensor);
+  });
+  bool isRight = succeeded(memory.finish(variant)) &&
+                 (alone || succeeded(checkRows(memory)));
+  return isRight ? outcome : Outcome::Refused;
+}
+
+LogicalResult VariantRuns::checkRows(const GlobalMemory &memory) {
+  return success(llvm::all_of(segments, [&](const SegmentRows &rows) {
+    return succeeded(
+        memory.checkRows(variant, rows.tensor, rows.dim, rows.ends));
+  }));
+}
+
+LogicalResult VariantRuns::checkStored() {
+  if (unstored.empty())
+    return success();
+  return variant.emitOpError("expects launches that store to '")
+         << *unstored.begin()
+         << "', as the program does, found none for any sizes";
 }
 
 Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,

@@ -5,8 +5,10 @@
 
 #include "compiler/Verify/Async/LaunchTrials.h"
 #include "compiler/Verify/Memory/KernelRuns.h"
+#include "compiler/Verify/Memory/RequiredStores.h"
 
 #include <deque>
+#include <set>
 
 namespace selvedge::verify {
 
@@ -37,9 +39,16 @@ private:
   mlir::LogicalResult runUsual();
   mlir::LogicalResult runFurther();
   mlir::Operation *findUnreached();
+  /// What the programs store must be stored: rows of segments in a trial, and
+  /// something of each output in one of them.
+  mlir::LogicalResult checkRows(const GlobalMemory &memory);
+  mlir::LogicalResult checkStored();
 
   sm::VariantOp variant;
   Launches launches;
+  std::vector<SegmentRows> segments;
+  /// Outputs of the programs of which nothing has been stored yet.
+  std::set<std::string> unstored;
   std::deque<KernelRuns> kernels;
   uint64_t work = 0, maxWork = 0;
   llvm::SmallVector<Remark> remarks;
