@@ -18,8 +18,12 @@ Guess::Guess(const CompileRequest &request, const Session &from,
 bool Guess::run() {
   if (!session.parse() || !session.runPasses(Emit::SmFinal))
     return false;
-  program = session.printWhole();
-  return session.lowerKernels();
+  if (!session.writeManifest())
+    return false;
+  // Nothing changes the program any more, and only claims need its text.
+  program =
+      std::async(std::launch::async, [this] { return session.printWhole(); });
+  return true;
 }
 
 Unproved<Code> Guess::compile(std::optional<size_t> variant) {
@@ -30,7 +34,7 @@ Unproved<Code> Guess::compile(std::optional<size_t> variant) {
     names = session.kernelsOf(*variant);
   if (session.translateKernels(names))
     session.assemble();
-  return {program, session.getCode()};
+  return {program.get(), session.getCode()};
 }
 
 } // namespace selvedge::driver

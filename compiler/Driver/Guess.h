@@ -5,6 +5,8 @@
 
 #include "compiler/Driver/Session.h"
 
+#include <future>
+
 namespace selvedge::driver {
 
 /// A session that runs no verifier: ten times as fast as one that does. Its
@@ -33,7 +35,8 @@ public:
 
 private:
   Session session;
-  std::string program;
+  /// Printed by a thread of its own, which ends before the session does.
+  std::shared_future<std::string> program;
 };
 
 } // namespace selvedge::driver

@@ -17,9 +17,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Threading.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -40,6 +38,8 @@ Session::Session(const CompileRequest &request, Proofs proofs)
       context(makeRegistry(), MLIRContext::Threading::ENABLED) {
   // A diagnostic points at the source; the IR means nothing to its author.
   context.printOpOnDiagnostic(false);
+  // Threads that read the program may load none.
+  context.loadAllAvailableDialects();
 }
 
 bool Session::badInput(const llvm::Twine &message, const llvm::Twine &hint) {
@@ -166,79 +166,6 @@ void Session::takeCode(Code code) {
       addPhase(result, name, milliseconds);
 }
 
-bool Session::lowerToLLVM() {
-  PhaseTimer timer(result, "ptx");
-  SourceDiagnostics diagnostics(context, request.fileName, request.source,
-                                result.diagnostics);
-  OwningOpRef<ModuleOp> device = ptx::extractDeviceCode(*module);
-  if (failed(ptx::lowerToLLVMDialect(*device)))
-    return internalError("lowering to the LLVM dialect failed");
-  llvmModule = ptx::translateToLLVM(*device, llvmContext);
-  if (!llvmModule)
-    return internalError("translation to LLVM IR failed");
-  if (llvm::Error error = ptx::lintFastMath(*llvmModule))
-    return internalError(llvm::toString(std::move(error)));
-  return true;
-}
-
-/// PTX of a module of device code.
-static llvm::Expected<std::string> emitPart(ModuleOp part,
-                                            llvm::StringRef arch) {
-  llvm::LLVMContext context;
-  PassManager pm(part.getContext(), ModuleOp::getOperationName());
-  pm.enableVerifier(false);
-  addLaneCleanUp(pm);
-  if (failed(pm.run(part)))
-    return llvm::createStringError("cleaning up the code of a thread failed");
-  if (failed(ptx::lowerToLLVMDialect(part)))
-    return llvm::createStringError("lowering to the LLVM dialect failed");
-  std::unique_ptr<llvm::Module> module = ptx::translateToLLVM(part, context);
-  if (!module)
-    return llvm::createStringError("translation to LLVM IR failed");
-  if (llvm::Error error = ptx::lintFastMath(*module))
-    return error;
-  return ptx::emitPtx(*module, arch);
-}
-
-bool Session::lowerKernels() {
-  PhaseTimer timer(result, "ptx");
-  return lowerToLanes(Emit::Ptx) && writeManifest();
-}
-
-Session::Names Session::kernelsOf(size_t variant) {
-  Names names;
-  visitLaunches([&](size_t of, sm::LaunchOp launch, tile::KernelOp) {
-    if (of == variant)
-      names.insert(launch.getKernel().str());
-  });
-  return names;
-}
-
-bool Session::translateKernels(const std::optional<Names> &names) {
-  PhaseTimer timer(result, "ptx");
-  SourceDiagnostics diagnostics(context, request.fileName, request.source,
-                                result.diagnostics);
-  std::vector<OwningOpRef<ModuleOp>> kernels =
-      ptx::splitDeviceCode(*module, [&](llvm::StringRef name) {
-        return !names || names->contains(name.str());
-      });
-  std::vector<std::string> texts(kernels.size()), errors(kernels.size());
-  // No dialect may be loaded by several threads.
-  context.loadAllAvailableDialects();
-  parallelFor(&context, 0, kernels.size(), [&](size_t i) {
-    llvm::Expected<std::string> text = emitPart(*kernels[i], request.arch);
-    if (text)
-      texts[i] = std::move(*text);
-    else
-      errors[i] = llvm::toString(text.takeError());
-  });
-  for (const std::string &error : errors)
-    if (!error.empty())
-      return internalError(error);
-  result.ptx = ptx::joinPtx(texts);
-  return true;
-}
-
 bool Session::assemble() {
   PhaseTimer timer(result, "cubin");
   ptx::PtxasResult assembled = ptx::assemble(result.ptx, request.arch, ptxas);
@@ -257,22 +184,6 @@ bool Session::assemble() {
     return true;
   }
   llvm_unreachable("all outcomes are handled");
-}
-
-bool Session::keepManifest(llvm::Expected<std::string> text) {
-  if (!text)
-    return badInput(llvm::toString(text.takeError()));
-  result.manifest = std::move(*text);
-  return true;
-}
-
-bool Session::writeManifest() {
-  auto plans = module->getOps<sm::PlanOp>();
-  if (!llvm::hasSingleElement(plans))
-    return internalError("the passes left no single host program");
-  return keepManifest(ptx::writeManifest(*plans.begin(), request.arch,
-                                         compilerVersion(),
-                                         request.masks == MaskMode::Exact));
 }
 
 bool Session::writeSignature() {

@@ -78,16 +78,17 @@ public:
   std::optional<Proof> getProof();
   /// Lowers kernels to LLVM IR, for printLLVM(), and checks it.
   bool lowerToLLVM();
-  /// From Emit::SmFinal to the code of a thread and the manifest.
-  bool lowerKernels();
+  /// After runPasses() to Emit::SmFinal: the host program to JSON.
+  bool writeManifest();
   /// Names of kernels.
   using Names = std::set<std::string>;
   /// Those that a variant launches.
   Names kernelsOf(size_t variant);
-  /// The code of a thread to PTX, kernels side by side: these, or all.
+  /// From Emit::SmFinal to PTX, kernels side by side: these, or all. The
+  /// program stays as it is.
   bool translateKernels(const std::optional<Names> &names = std::nullopt);
   /// Both.
-  bool emitPtx() { return lowerKernels() && translateKernels(); }
+  bool emitPtx() { return writeManifest() && translateKernels(); }
   /// PTX to cubin.
   bool assemble();
   /// What emitPtx() and assemble() gave.
@@ -128,6 +129,11 @@ private:
                       const Observe &observe, bool isVerified = true);
   bool runProgramPasses(Emit stage, const Observe &observe);
   bool runKernelPasses(Emit stage, const Observe &observe);
+  /// The same without verification; false where it failed.
+  bool transform(mlir::ModuleOp source,
+                 llvm::function_ref<void(mlir::OpPassManager &)> build);
+  /// Records what passes did; false where they failed.
+  bool conclude(const PassOutcome &outcome);
   /// Records a failure.
   bool refuse(const PassOutcome &outcome);
   /// Has warps execute the kernel of that name; false where they already do.
@@ -143,12 +149,10 @@ private:
   void visitLaunches(
       llvm::function_ref<void(size_t variant, sm::LaunchOp, tile::KernelOp)>
           visit);
-  /// From Emit::SmFinal to the code of a thread.
+  /// From Emit::SmFinal to the code of a thread, all kernels as one module.
   bool lowerToLanes(Emit stage);
   /// Before kernels become functions: whose code each is.
   void noteOrigins();
-  /// Host program to JSON.
-  bool writeManifest();
   /// Stores a manifest, or the error that stands for it.
   bool keepManifest(llvm::Expected<std::string> text);
 

@@ -133,14 +133,22 @@ bool Session::refuse(const PassOutcome &outcome) {
   return false;
 }
 
+bool Session::conclude(const PassOutcome &outcome) {
+  result.diagnostics += outcome.diagnostics;
+  return outcome.isDone || refuse(outcome);
+}
+
+bool Session::transform(ModuleOp source,
+                        llvm::function_ref<void(OpPassManager &)> build) {
+  return conclude(attempt(source, build, nullptr, /*isVerified=*/false));
+}
+
 bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   if (unbound || stage == Emit::Tile)
     return true;
   auto transform = [&](llvm::function_ref<void(OpPassManager &)> build) {
     OwningOpRef<ModuleOp> source = std::move(module);
-    PassOutcome outcome = attempt(*source, build, observe);
-    result.diagnostics += outcome.diagnostics;
-    return outcome.isDone || refuse(outcome);
+    return conclude(attempt(*source, build, observe));
   };
   frontendDiagnostics = result.diagnostics;
   written = module->clone();
@@ -369,9 +377,8 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
         return false;
       continue;
     }
-    result.diagnostics += outcome.diagnostics;
     llvm::append_range(result.remarks, outcome.remarks);
-    return outcome.isDone || refuse(outcome);
+    return conclude(outcome);
   }
 }
 
@@ -382,46 +389,6 @@ bool Session::runPasses(Emit stage, const Observe &observe) {
     context.disableMultithreading();
   return runProgramPasses(stage, observe) && runKernelPasses(stage, observe) &&
          (stage < Emit::SmLanes || lowerToLanes(stage));
-}
-
-void Session::noteOrigins() {
-  origins.clear();
-  module->walk([&](sm::LaunchOp launch) {
-    auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
-    auto variant = launch->getParentOfType<sm::VariantOp>();
-    origins[kernel.getSymName().str()] = {
-        schedule::planName(kernel),
-        variant.getVersion().getKind() == tile::VersionKind::Universal,
-        !kernel.getBody().getOps<sm::RoleOp>().empty()};
-  });
-}
-
-bool Session::lowerToLanes(Emit stage) {
-  noteOrigins();
-  // Of code this long once is enough: as text here, else for LLVM.
-  OwningOpRef<ModuleOp> kernels = std::move(module);
-  auto build = [&](OpPassManager &pm) {
-    buildLanePipeline(pm);
-    // Kernels are cleaned up side by side where they become PTX.
-    if (stage <= Emit::Llvm)
-      addLaneCleanUp(pm);
-  };
-  PassOutcome outcome = attempt(*kernels, build, nullptr, /*isVerified=*/false);
-  result.diagnostics += outcome.diagnostics;
-  if (!outcome.isDone)
-    return refuse(outcome);
-  int64_t limit = targetInfo(request.arch)->smemBytesPerBlock;
-  bool fits = !module
-                   ->walk([&](sm::LaunchOp launch) {
-                     return launch.getSmem() <= static_cast<uint64_t>(limit)
-                                ? WalkResult::advance()
-                                : WalkResult::interrupt();
-                   })
-                   .wasInterrupted();
-  if (!fits)
-    return internalError("a kernel takes more shared memory than there is");
-  return stage != Emit::SmLanes || succeeded(verify(*module)) ||
-         internalError("the passes made invalid code of a thread");
 }
 
 } // namespace selvedge::driver

@@ -174,11 +174,13 @@ void Elaborator::addToGradient(SMLoc loc, const Access &access, const Val &g) {
     presence = kept;
   }
   presence.add(access.preds);
-  stores->add(loc, info.decl->name, tensor, access.coordinates,
-              info.decl->isDeterministic);
+  bool anyOrder = stores->add(loc, info.decl->name, tensor, access.coordinates,
+                              info.decl->isDeterministic);
   setAddsToMemory(tb->createHere<StoreOp>(
-      l, sum, kernelBlock->getArgument(dimNames.size() + tensor), access.values,
-      ValueRange(presence)));
+                      l, sum,
+                      kernelBlock->getArgument(dimNames.size() + tensor),
+                      access.values, ValueRange(presence)),
+                  anyOrder);
 }
 
 /// The gradient, with the lanes that both have, times the slope.

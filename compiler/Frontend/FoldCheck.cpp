@@ -75,14 +75,22 @@ void FoldCheck::add(BlockedRange range) {
     kernelRanges.push_back(std::move(range));
 }
 
+void FoldCheck::forget(Operation *op) {
+  op->walk([&](scf::ForOp loop) { loops.erase(loop); });
+}
+
 void FoldCheck::run(Block &kernel) {
   llvm::DenseSet<Value> live = liveValues(kernel);
   for (const BlockedRange &range : kernelRanges)
     StepAnalysis(diags, range, live).run(kernel);
+  [[maybe_unused]] size_t found = 0;
   kernel.walk([&](scf::ForOp loop) {
-    if (auto it = loops.find(loop); it != loops.end())
+    if (auto it = loops.find(loop); it != loops.end()) {
+      ++found;
       StepAnalysis(diags, it->second, live).run(*loop.getBody());
+    }
   });
+  assert(found == loops.size() && "a loop was erased and not forgotten");
 }
 
 StepAnalysis::StepAnalysis(Diagnostics &diags, const BlockedRange &range,

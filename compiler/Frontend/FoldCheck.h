@@ -9,8 +9,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
-#include <map>
-
 namespace mlir::scf {
 class ForOp;
 } // namespace mlir::scf
@@ -37,13 +35,16 @@ public:
 
   /// Declares a range. A loop that is built again is declared again.
   void add(BlockedRange range);
+  /// Takes back the loops inside of `op`, which is to be erased: others may
+  /// come to stand at their addresses.
+  void forget(mlir::Operation *op);
   /// Refuses what depends on a block size, in the body of the kernel.
   void run(mlir::Block &kernel);
 
 private:
   Diagnostics &diags;
   std::vector<BlockedRange> kernelRanges;
-  std::map<mlir::Operation *, BlockedRange> loops;
+  llvm::DenseMap<mlir::Operation *, BlockedRange> loops;
 };
 
 /// Follows the values of a step of one range through the body of its loop, or

@@ -346,6 +346,7 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
     tb->leave();
     stores->leave(iterations);
     if (grown && diags.errorCount() == errorsBefore) {
+      folds->forget(loop);
       loop.erase();
       stores->truncate(storesBefore);
       setValues(inits);

@@ -121,12 +121,22 @@ Value Elaborator::findSegment(const SegmentRange &segments, Value tile,
                               Value block) {
   Location l = at(segments.rows->loc);
   Value zero = tb->constantInt(l, 0), one = tb->constantInt(l, 1);
-  // Of the segments lo..hi, both inclusive, half are left in each step.
-  constexpr int64_t steps = 31;
+  // Of the segments lo..hi, both inclusive, half are left in each step. Four
+  // steps for each power of 16 that is less than their number are enough.
   Value all = tb->affine(l, segments.count);
+  Value steps = zero;
+  for (int64_t power = 1; power <= std::numeric_limits<int32_t>::max();
+       power *= 16) {
+    Value isMore = tb->compare(l, arith::CmpIPredicate::sgt, all,
+                               tb->constantInt(l, power));
+    Value four =
+        tb->create<arith::SelectOp>(l, isMore, tb->constantInt(l, 4), zero);
+    steps = tb->create<arith::AddIOp>(l, steps, four);
+  }
+  steps = tb->create<arith::MaxSIOp>(l, steps, zero);
+  steps = tb->create<arith::MinSIOp>(l, steps, tb->constantInt(l, 31));
   SmallVector<Value> inits{zero, tb->create<arith::SubIOp>(l, all, one)};
-  auto loop = tb->createHere<scf::ForOp>(l, zero, tb->constantInt(l, steps),
-                                         one, inits);
+  auto loop = tb->createHere<scf::ForOp>(l, zero, steps, one, inits);
   Block *body = loop.getBody();
   if (!body->empty())
     body->back().erase(); // the terminator is added last

@@ -231,9 +231,10 @@ void Elaborator::store(const Stmt &stmt) {
                 "reduce over it, or index with it");
     return;
   }
+  bool anyOrder = false;
   if (isAdd)
-    stores->add(stmt.loc, name, access.tensor, access.coordinates,
-                info.decl->isDeterministic && info.element.isF32());
+    anyOrder = stores->add(stmt.loc, name, access.tensor, access.coordinates,
+                           info.decl->isDeterministic && info.element.isF32());
   else
     stores->store(stmt.loc, name, access.tensor, access.coordinates,
                   access.values);
@@ -244,7 +245,7 @@ void Elaborator::store(const Stmt &stmt) {
       kernelBlock->getArgument(dimNames.size() + access.tensor), access.values,
       ValueRange(presence));
   if (isAdd)
-    setAddsToMemory(op);
+    setAddsToMemory(op, anyOrder && info.element.isF32());
 }
 
 } // namespace selvedge::frontend

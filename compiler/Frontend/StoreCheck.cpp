@@ -204,7 +204,7 @@ void StoreCheck::load(SMLoc loc, StringRef name, unsigned tensor,
   accesses.push_back({loc, tensor, Use::Load, {}, {}, indices.vec()});
 }
 
-void StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
+bool StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
                      ArrayRef<Coordinate> coordinates, bool inOrder) {
   Access current{loc, tensor, Use::Add};
   llvm::DenseSet<size_t> used;
@@ -213,19 +213,26 @@ void StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
     for (size_t i : dependencies(c.value))
       used.insert(i);
   }
-  for (const Access &other : accesses)
-    if (other.tensor == tensor && (other.use != Use::Add || inOrder))
-      return report(loc,
-                    other.use == Use::Add
-                        ? "two statements add to '" + name +
-                              "', which is deterministic, in one kernel"
-                        : "'" + name +
-                              "' is added to, and loaded or stored, "
-                              "by one kernel",
-                    "write two kernels", other);
+  bool meets = false;
+  for (const Access &other : accesses) {
+    if (other.tensor != tensor)
+      continue;
+    meets = true;
+    if (other.use != Use::Add || inOrder) {
+      report(loc,
+             other.use == Use::Add
+                 ? "two statements add to '" + name +
+                       "', which is deterministic, in one kernel"
+                 : "'" + name +
+                       "' is added to, and loaded or stored, by one kernel",
+             "write two kernels", other);
+      return meets;
+    }
+  }
   llvm::DenseSet<size_t> known = determined(current);
   for (auto [i, iteration] : llvm::enumerate(iterations)) {
     bool mayMeet = (i < numRanges || used.contains(i)) && !known.contains(i);
+    meets |= mayMeet;
     if (!inOrder || !mayMeet)
       continue;
     diags.error(loc,
@@ -233,9 +240,10 @@ void StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
                     iteration.name + "' may add to one element in any order",
                 "sum in a loop over '" + iteration.name +
                     "', or leave 'deterministic' out");
-    return;
+    return meets;
   }
   accesses.push_back(std::move(current));
+  return meets;
 }
 
 bool StoreCheck::disjoint(const Access &a, const Access &b) const {

@@ -61,8 +61,8 @@ public:
   void load(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
             llvm::ArrayRef<mlir::Value> indices);
   /// Checks an addition to elements, in which iterations may meet unless
-  /// `inOrder`.
-  void add(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
+  /// `inOrder`. True where iterations or statements may meet.
+  bool add(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
            llvm::ArrayRef<Coordinate> coordinates, bool inOrder);
   /// Forgets the accesses from number `count` on, of a loop that is built
   /// again.

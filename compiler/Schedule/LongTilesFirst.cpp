@@ -32,8 +32,10 @@ struct SmLongTilesFirstPass : impl::SmLongTilesFirstBase<SmLongTilesFirstPass> {
     arith::RemUIOp place = placeOf(kernel);
     auto loops = llvm::to_vector(kernel.getBody().getOps<scf::ForOp>());
     // Roles order their tiles themselves.
-    if (!kernel.getBody().getOps<RoleOp>().empty() || !place || loops.empty() ||
-        tileLength(loops) != TileLength::Grows)
+    if (!kernel.getBody().getOps<RoleOp>().empty() || !place || loops.empty())
+      return;
+    TileLength length = tileLength(loops);
+    if (length != TileLength::Grows && length != TileLength::GrowsInSegments)
       return;
     OpBuilder b(kernel.getContext());
     b.setInsertionPointAfter(place);

@@ -3,6 +3,7 @@
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/RepeatedReads.h"
 #include "dialect/Tile/Decisions.h"
+#include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,6 +25,8 @@ struct Candidate {
   /// Elements of a block that no product has at most; 0: as many as threads
   /// share.
   int64_t most = 0;
+  /// Elements of a block of the kernel's ranges for each of those.
+  int64_t each = 1;
 };
 
 /// Rows on all warps: products whose operands stay in registers, reductions
@@ -34,6 +37,9 @@ constexpr Candidate rowCandidates[] = {
 /// twice as many products, and shared memory is what products wait for (heads
 /// of 128: 80 reads per 256 products instead of 144).
 constexpr Candidate wideRowCandidates[] = {{128, 64, 64, 4}, {128, 32, 32, 4}};
+/// Keys in parts, since queries are too few to fill the chip: more rows would
+/// be multiplied for nothing.
+constexpr Candidate splitCandidates[] = {{64, 64, 64, 4}, {64, 32, 32, 4}};
 /// For any strides, first of all where two thread blocks of it fit the
 /// registers of a multiprocessor: each waits for single elements (heads of 64
 /// take 38 % less time than in steps of 64 columns).
@@ -59,6 +65,11 @@ constexpr Candidate squareCandidates[] = {
 /// blocks hide each other's latency. The others are for measurements.
 constexpr Candidate elementwiseCandidates[] = {
     {1, 1024, 1, 2}, {1, 512, 1, 2}, {1, 1024, 1, 4}};
+/// Nothing is read, as where outputs are initialised: no latency has to be
+/// hidden, and thread blocks that store little cost more to start than to run.
+constexpr Candidate storeCandidates[] = {{1, 2048, 1, 2, 0, 16, 0, 4},
+                                         {1, 1024, 1, 2, 0, 16, 0, 2},
+                                         {1, 1024, 1, 2}};
 /// Tiles of three axes and more, of which threads hold one or several
 /// completely.
 constexpr Candidate smallElementwiseCandidates[] = {
@@ -68,6 +79,9 @@ constexpr Candidate smallElementwiseCandidates[] = {
 /// Words per thread of the largest tile of such a kernel: a few of them live at
 /// a time.
 constexpr int64_t elementwiseWords = 64;
+/// Words per thread of a tile that has another axis beside those of
+/// accumulators.
+constexpr int64_t wordsBesideProducts = 64;
 /// Registers per thread that no plan may exceed: what spills of more would be
 /// slower than memory, and long to compile.
 constexpr int64_t mostRegisters = 2048;
@@ -131,6 +145,22 @@ int64_t padded(int64_t extent, int64_t adjacent, size_t bits) {
          llvm::alignTo(vectors, std::min(threads, int64_t(1) << bits));
 }
 
+/// Steps of an axis that each thread holds completely beside elements of
+/// accumulators: code is made for each of them.
+int64_t localSteps(const LayoutGroup &group, StringAttr axis,
+                   const AxisDists &products, int64_t most) {
+  int64_t count = 1;
+  if (auto it = group.neighbours.find(axis); it != group.neighbours.end())
+    for (StringAttr other : it->second)
+      if (auto dist = products.find(other);
+          dist != products.end() && group.roleOf(other) != AxisRole::Spread)
+        count *= dist->second.getNumRegs();
+  if (count == 1)
+    return most;
+  return std::clamp<int64_t>(
+      llvm::bit_floor<uint64_t>(wordsBesideProducts / count), 1, most);
+}
+
 /// Sizes of a group's spread axes that have none yet.
 void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
                 KernelPlan &plan) {
@@ -166,8 +196,9 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
       int64_t shared = int64_t(1) << threads.bits();
       // A block of one row where nothing is left to share it.
       size = !isBlock ? padded(extent, 1, threads.bits())
-             : threads.bits() > 0 || ofKernel.contains(name) ? atMost(shared)
-                                                             : c.local;
+             : threads.bits() > 0 || ofKernel.contains(name)
+                 ? atMost(shared * c.each)
+                 : localSteps(group, name, dists, c.local);
     }
     dists[name] = spread(group, name, size, threads, plan.warps, /*vector=*/8);
   }
@@ -484,6 +515,22 @@ static int64_t movedBytes(KernelOp kernel, const KernelLayouts &layouts,
   return bytes;
 }
 
+/// Whether a range of the kernel is a number of parts that a launch chooses.
+static bool hasParts(KernelOp kernel) {
+  ProgramOp program = kernel.getProgram();
+  return llvm::any_of(tile::getLaunchSizes(program), [&](const auto &size) {
+    auto dims = program.getDims().getAsRange<StringAttr>();
+    auto dim = llvm::find_if(
+        dims, [&](StringAttr d) { return d.getValue() == size.name; });
+    auto symbol = getAffineSymbolExpr(std::distance(dims.begin(), dim),
+                                      program.getContext());
+    return llvm::any_of(kernel.getRanges().getAsRange<IterAttr>(),
+                        [&](IterAttr range) {
+                          return range.getExtent().getResult(0) == symbol;
+                        });
+  });
+}
+
 /// The candidates that a kernel's products, or their absence, ask for.
 static SmallVector<Candidate> candidatesFor(KernelOp kernel,
                                             KernelLayouts &layouts,
@@ -493,8 +540,11 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     return candidatesForRows(kernel, *threads);
   bool isPacked = kernel.getProgram().getKind() == tile::VersionKind::Packed,
        splitCols = layouts.getGroups().front().splitCols;
+  bool loads = kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
+                   .wasInterrupted();
   ArrayRef<Candidate> candidates =
-      !layouts.hasDot() ? ArrayRef<Candidate>(elementwiseCandidates)
+      !layouts.hasDot() ? (loads ? ArrayRef<Candidate>(elementwiseCandidates)
+                                 : ArrayRef<Candidate>(storeCandidates))
       : splitCols
           ? (useWarpgroups ? ArrayRef<Candidate>(plainWarpgroupCandidates)
                            : ArrayRef<Candidate>(squareCandidates))
@@ -512,6 +562,8 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     if (registers * 2 * 32 * plan.warps <= target.regsPerSm)
       all.push_back(universalCandidate);
   } else if (candidates.data() == rowCandidates) {
+    if (hasParts(kernel))
+      llvm::append_range(all, splitCandidates);
     llvm::append_range(all, wideRowCandidates);
   }
   llvm::append_range(all, candidates);
@@ -540,10 +592,13 @@ struct Ranking {
     std::string words = planWords(kernel, plan),
                 excess = excessWords(plan, target);
     LargestTile largest = largestRepeatedStore(kernel, layouts, plan);
-    if (!layouts.hasDot() || !layouts.isSimple())
-      if (LargestTile tile = largestTile(kernel, layouts, plan, candidate);
-          tile.words > largest.words)
-        largest = tile;
+    // Results of products have been counted: where all values are of one group
+    // other tiles are no larger, or have more axes.
+    if (LargestTile tile = largestTile(kernel, layouts, plan, candidate);
+        tile.words > largest.words &&
+        (!layouts.hasDot() || !layouts.isSimple() ||
+         tile.words > plan.largest.words))
+      largest = tile;
     if (layouts.hasDot()) {
       plan.registers += largest.words;
       plan.smemBytes += movedBytes(kernel, layouts, plan);
@@ -649,7 +704,7 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
            ranking.smallest->registers <=
                (layouts.hasDot() ? mostRegisters : mostElementwiseRegisters);
   };
-  if (ranked.plans.empty() && layouts.hasDot() && !fits())
+  if (ranked.plans.empty() && layouts.hasDot())
     for (const Candidate &candidate : singleCandidates)
       ranking.consider(candidate);
   if (ranked.plans.empty()) {

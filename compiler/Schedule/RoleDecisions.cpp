@@ -29,6 +29,8 @@ static std::string lengthWords(TileLength length) {
            "axis";
   case TileLength::Varies:
     return "the number of steps depends on the tile";
+  case TileLength::GrowsInSegments:
+    return "the number of steps grows along the fastest axis in each segment";
   }
   llvm_unreachable("all lengths are handled");
 }
@@ -39,7 +41,9 @@ std::string RoleKernel::orderWords() const {
     return std::string("a thread block takes every n-th tile") +
            (sharesOperands() ? ", rows of tiles side by side" : "");
   std::string text = "tiles are handed out at run time to whoever is free";
-  if (plan.length != TileLength::Varies)
+  if (plan.length == TileLength::GrowsInSegments)
+    text += ", each row of tiles from its end";
+  else if (plan.length != TileLength::Varies)
     text += ", long ones first, in sections that stay in the L2 cache";
   return text;
 }

@@ -222,7 +222,8 @@ RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
 /// comes last, over all rows, and evens out what the thread blocks have left.
 RoleKernel::TileOrder RoleKernel::planOrder() {
   TileOrder order;
-  if (plan.length == TileLength::Varies)
+  if (plan.length == TileLength::Varies ||
+      plan.length == TileLength::GrowsInSegments)
     return order;
   // Of a short row a quarter would be too coarse.
   Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
@@ -257,6 +258,11 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
 }
 
 Value RoleKernel::nthTile(const TileOrder &order, Value n) {
+  // The last tiles of a segment have the most to do.
+  if (plan.length == TileLength::GrowsInSegments) {
+    Value first = mul(div(n, tilesInRow), tilesInRow);
+    return add(first, sub(sub(tilesInRow, i32(1)), sub(n, first)));
+  }
   if (!order.rows)
     return n;
   // The light part is one section of all rows.

@@ -43,17 +43,19 @@ bool readsAlong(Operation *op) {
   return llvm::any_of(slice, isFastestPlace);
 }
 
-Slope slopeOf(Value v) {
+/// With `inSegment` of tiles for which memory holds the same.
+Slope slopeOf(Value v, bool inSegment) {
   Operation *def = v.getDefiningOp();
   if (!def)
     return 0;
   if (isa<LoadOp, scf::ForOp>(def))
-    return readsAlong(def) ? Slope() : 0;
+    return !inSegment && readsAlong(def) ? Slope() : 0;
   if (isFastestPlace(def))
     return 1;
   if (isa<BlockIdOp>(def))
     return std::nullopt;
-  SmallVector<Slope> slopes = llvm::map_to_vector(def->getOperands(), slopeOf);
+  SmallVector<Slope> slopes = llvm::map_to_vector(
+      def->getOperands(), [&](Value v) { return slopeOf(v, inSegment); });
   if (llvm::all_of(slopes, [](Slope s) { return s == 0; }))
     return 0;
   return llvm::TypeSwitch<Operation *, Slope>(def)
@@ -61,24 +63,33 @@ Slope slopeOf(Value v) {
           [&](auto) { return sum(slopes[0], slopes[1]); })
       .Case([&](arith::SubIOp) { return sum(slopes[0], negated(slopes[1])); })
       .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) { return slopes[0]; })
-      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::DivSIOp>(
-          [&](Operation *op) -> Slope {
-            APInt factor;
-            if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
-              return std::nullopt;
-            return factor.isNegative() ? negated(slopes[0]) : slopes[0];
-          })
+      // Whether there is such a tile is no matter of its length.
+      .Case([&](arith::SelectOp) {
+        return inSegment ? sum(slopes[1], slopes[2]) : Slope();
+      })
+      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+            arith::DivSIOp, arith::DivUIOp>([&](Operation *op) -> Slope {
+        APInt factor;
+        if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
+          return std::nullopt;
+        return factor.isNegative() ? negated(slopes[0]) : slopes[0];
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 
 } // namespace
 
 TileLength tileLength(ArrayRef<scf::ForOp> loops) {
-  scf::ForOp first = loops.front(), last = loops.back();
-  Slope slope = sum(slopeOf(last.getUpperBound()),
-                    negated(slopeOf(first.getLowerBound())));
+  auto slopeOfSteps = [&](bool inSegment) {
+    scf::ForOp first = loops.front(), last = loops.back();
+    return sum(slopeOf(last.getUpperBound(), inSegment),
+               negated(slopeOf(first.getLowerBound(), inSegment)));
+  };
+  Slope slope = slopeOfSteps(/*inSegment=*/false);
   if (!slope)
-    return TileLength::Varies;
+    return slopeOfSteps(/*inSegment=*/true).value_or(0) > 0
+               ? TileLength::GrowsInSegments
+               : TileLength::Varies;
   return *slope == 0  ? TileLength::Equal
          : *slope > 0 ? TileLength::Grows
                       : TileLength::Shrinks;

@@ -4,8 +4,11 @@
 #define SELVEDGE_DIALECT_TILE_ACCUMULATE_H
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace selvedge::tile {
+
+class ProgramOp;
 
 /// On `tile.store` and `sm.store`: each present lane is added to its element,
 /// f32 or i32, by one atomic operation. Iterations may meet in one element, and
@@ -16,9 +19,20 @@ inline bool addsToMemory(mlir::Operation *store) {
   return store->hasAttr(addsAttribute);
 }
 
-inline void setAddsToMemory(mlir::Operation *store) {
-  store->setAttr(addsAttribute, mlir::UnitAttr::get(store->getContext()));
+/// On `tile.store` beside the former, by the front end: iterations or stores
+/// may meet in one element, so a sum of f32 may round otherwise in each call.
+inline constexpr llvm::StringLiteral anyOrderAttribute = "tile.any_order";
+
+inline void setAddsToMemory(mlir::Operation *store, bool anyOrder = false) {
+  auto unit = mlir::UnitAttr::get(store->getContext());
+  store->setAttr(addsAttribute, unit);
+  if (anyOrder)
+    store->setAttr(anyOrderAttribute, unit);
 }
+
+/// The tensors of a program that may differ by rounding from call to call: what
+/// is added to in any order, and what kernels store that load such a temp.
+llvm::StringSet<> tensorsOfAnyOrder(ProgramOp program);
 
 } // namespace selvedge::tile
 

@@ -95,16 +95,20 @@ public:
 
   /// Puts the file in the place of `target`; 0 or the error.
   int moveTo(const std::string &target) {
+    // What writing failed to say, closing does. A copy of the descriptor keeps
+    // the file, which gets a name for as short a time as there is.
+    FileDescriptor kept(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0));
+    if (kept.get() < 0)
+      return errno;
+    if (int error = file.close())
+      return error;
     if (!isNamed) {
-      std::string self = fmt::format("/proc/self/fd/{}", file.get());
+      std::string self = fmt::format("/proc/self/fd/{}", kept.get());
       if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(),
                    AT_SYMLINK_FOLLOW) != 0)
         return errno;
       isNamed = true;
     }
-    // Only now is it known that all of it was written.
-    if (int error = file.close())
-      return error;
     if (::rename(name.c_str(), target.c_str()) != 0)
       return errno;
     isNamed = false;

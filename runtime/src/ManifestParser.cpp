@@ -129,7 +129,7 @@ Status ManifestParser::parseTensor(const JsonReader &item) {
   ManifestTensor tensor;
   std::string role;
   if (Status s = item.expectKeys(
-          {"name", "role", "dtype", "shape", "optional", "init"});
+          {"name", "role", "dtype", "shape", "optional", "anyOrder", "init"});
       !s.ok())
     return s;
   if (Status s = read(item, "name", &JsonReader::string, tensor.name); !s.ok())
@@ -158,6 +158,11 @@ Status ManifestParser::parseTensor(const JsonReader &item) {
   if (item.find("optional"))
     if (Status s =
             read(item, "optional", &JsonReader::boolean, tensor.optional);
+        !s.ok())
+      return s;
+  if (item.find("anyOrder"))
+    if (Status s =
+            read(item, "anyOrder", &JsonReader::boolean, tensor.anyOrder);
         !s.ok())
       return s;
   if (tensor.optional && tensor.role == Role::Temp)

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Compiler.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string_view>
 
 using namespace selvedge;
 
@@ -65,6 +68,26 @@ TEST(Compiler, DescribeNeedsNoArch) {
   ASSERT_EQ(result.status, CompileStatus::Ok) << result.diagnostics;
   EXPECT_NE(result.manifest.find("\"op\": \"copy\""), std::string::npos);
   EXPECT_EQ(result.manifest.find("variants"), std::string::npos);
+}
+
+TEST(Compiler, DescribeTellsSumsInAnyOrder) {
+  CompileResult result = describe(request(R"(
+    op sums(x: f32[M, N]) -> (direct: f32[N] out_init(0), through: f32[N] out_init(0), rows: f32[M] out_init(0)) {
+      temp t: f32[N] out_init(0);
+      kernel add(i in M by BM, j in N by BN) { t[j] += sum(x[i, j], i); direct[j] += sum(x[i, j], i); }
+      kernel copy(j in N by BN) { through[j] = t[j] * 2.0; }
+      kernel alone(i in M by BM) { for j in N by CN { rows[i] += sum(x[i, j], j); } }
+    })"));
+  ASSERT_EQ(result.status, CompileStatus::Ok);
+  for (const char *name : {"t", "direct", "through", "rows"}) {
+    size_t at = result.manifest.find(fmt::format("\"name\": \"{}\"", name));
+    ASSERT_NE(at, std::string::npos) << result.manifest;
+    std::string_view tensor(result.manifest);
+    tensor = tensor.substr(at, tensor.find('}', at) - at);
+    EXPECT_EQ(tensor.find("\"anyOrder\": true") != tensor.npos,
+              std::string_view(name) != "rows")
+        << tensor;
+  }
 }
 
 TEST(Compiler, ListsOps) {

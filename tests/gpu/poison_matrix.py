@@ -262,6 +262,8 @@ def make_groups(archs, quick):
             groups.append(Group("flash_bwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick)))
         for (d, dv), rows, causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES, ["false", "true"]):
             groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows)))
+        for (d, dv), rows in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES):
+            groups.append(Group("paged_decode", arch, {"D": d, "DV": dv, "P": rows}, paged_cases(rows) + [paged_cases(rows)[0].replace("MP=6", "MP=6,S=3")]))
         for (d, dv), causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], ["false", "true"]):
             sets = {"D": d, "DV": dv, "causal": causal}
             groups.append(Group("flash_varlen", arch, sets, VARLEN_SHAPES))

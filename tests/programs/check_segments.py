@@ -23,6 +23,9 @@ def layouts():
     yield [0, 1024, 1024, 2048], 2048
     yield [5] * 40, 5
     yield [3000, 3001, 3001, 4200], 4300
+    # As many segments as a number of halvings can tell apart, and one more.
+    for count in (16, 17, 257):
+        yield list(range(count + 1)), count
     for seed in range(4):
         draw = random.Random(seed)
         rows = draw.choice([63, 300, 1500])

@@ -194,6 +194,8 @@ def otherwise(e, scope, _):
     a, b = (evaluate(x, scope) for x in e.args)
     if a.type == "f32" and b.type == "i32":
         b = as_float(b)
+    if a.type in ("bf16", "f16") and e.args[1].op in ("int", "float"):  # a number takes the type that is meant
+        b = narrow(as_float(b), a.type, "sat")
     if a.type != b.type:
         raise Invalid("else between " + a.type + " and " + b.type)
     ends = [p for p in a.preds if p.end]

@@ -90,6 +90,11 @@ class Evaluator(unittest.TestCase):
         filled = E("else", args=(shifted, number(9)))
         self.assertEqual(self.rows(filled, [[1, 2], [3, 4]]), [9, 1])
 
+    def test_number_takes_the_type_that_is_meant(self):
+        shifted = E("load", "x", (binary("-", name("i"), integer(1)), integer(0)))
+        filled = E("else", args=(E("cast", "bf16", (shifted,)), number(9)))
+        self.assertEqual(self.rows(E("cast", "f32", (filled,)), [[1, 2], [3, 4]]), [9, 1])
+
     def test_maximum_of_nothing(self):
         value = E("where", args=(load("x", "i", "j"), binary(">", load("x", "i", "j"), integer(5))))
         before = (Stmt("var", "v", binary("+", E("zeros", "f32", axes=("i",)), E("float", -np.inf))),

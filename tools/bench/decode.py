@@ -1,4 +1,4 @@
-# One query per sequence against long caches, dense and in pages: the templates `flash_decode` and `flash_paged`.
+# One query per sequence against long caches, dense and in pages: the ops `flash_decode` and `paged_decode`.
 # SPDX-License-Identifier: MIT
 import math
 import random
@@ -35,7 +35,7 @@ def cells(quick=False):
 
 def build(cell, arch):
     if cell.kind == "paged":
-        return Build("flash_paged.tile", "flash_paged", arch, T=cell.T, D=cell.D, DV=cell.DV, P=PAGE)
+        return Build("paged_decode.tile", "paged_decode", arch, T=cell.T, D=cell.D, DV=cell.DV, P=PAGE)
     return Build("flash_decode.tile", "flash_decode", arch, T=cell.T, D=cell.D, DV=cell.DV)
 
 

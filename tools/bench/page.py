@@ -150,10 +150,10 @@ def plain(title, name, note):
 
 SECTIONS = [
     forward,
-    plain("Attention forward, sm_80", "attention-sm80-h200.csv", "TFLOP/s of code for `sm_80` on the same GPU, beside FlashAttention-2, which is made of the same instructions; batch * S = 16384, heads * D = 2048, medians of 7 interleaved rounds."),
+    lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU, beside FlashAttention-2, which is made of the same instructions."),
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["cudnn", "fa2"], "TFLOP/s of `flash_bwd`: side kernels included, deterministic, no atomics."),
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
-    lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "flex"], "TFLOP/s, decode in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
+    lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
     matrices,
     training,
     accuracy,

@@ -191,7 +191,7 @@ Status CaseRunner::runPhysicalCase(const Problem &problem, const Case &theCase,
       return result.status();
     if (theCase.comparesClean && !outputs.empty())
       if (Status s = compareBits(
-              *result,
+              problem, *result,
               fmt::format("the run with poison {}", poisonName(poison)),
               outputs, "the clean one");
           !s.ok())
@@ -244,8 +244,8 @@ Status CaseRunner::runSimCase(const Problem &problem, const Case &theCase,
         say(fmt::format("{} on sim ({}, {})\n", problem.signature.op,
                         problem.request.arch, outcome->variant) +
             summarise(problem, outputs));
-      } else if (Status s =
-                     compareBits(outcome->outputs, name, outputs, "the first");
+      } else if (Status s = compareBits(problem, outcome->outputs, name,
+                                        outputs, "the first");
                  !s.ok()) {
         return s;
       }
@@ -291,8 +291,8 @@ Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
           summarise(problem, outputs));
     }
     if (theCase.comparesClean)
-      if (Status s =
-              compareBits(outcome->outputs, "this run", clean, "the clean one");
+      if (Status s = compareBits(problem, outcome->outputs, "this run", clean,
+                                 "the clean one");
           !s.ok())
         return error(s);
     if (theCase.comparesRef) {

@@ -86,18 +86,32 @@ bool compareOutputs(const Problem &problem, const Outputs &outputs,
   return allFine;
 }
 
-Status compareBits(const Outputs &outputs, const std::string &name,
-                   const Outputs &others, const std::string &otherName) {
-  for (const auto &[tensor, array] : outputs) {
+Status compareBits(const Problem &problem, const Outputs &outputs,
+                   const std::string &name, const Outputs &others,
+                   const std::string &otherName) {
+  for (const ManifestTensor &declared : problem.signature.tensors) {
+    const std::string &tensor = declared.name;
+    auto it = outputs.find(tensor);
+    if (it == outputs.end())
+      continue;
+    const HostArray &array = it->second;
     const HostArray &other = others.at(tensor);
     auto size = static_cast<size_t>(sizeOf(array.dtype));
     size_t count = array.data.size() / size;
     size_t different = 0;
     size_t first = 0;
-    for (size_t i = 0; i < count; ++i)
+    auto isNan = [](const HostArray &side, size_t i) {
+      return std::isnan(
+          loadElement(side.dtype, side.data.data(), static_cast<int64_t>(i)));
+    };
+    auto differs = [&](size_t i) {
       if (std::memcmp(array.data.data() + i * size,
-                      other.data.data() + i * size, size) != 0 &&
-          different++ == 0)
+                      other.data.data() + i * size, size) == 0)
+        return false;
+      return !declared.anyOrder || isNan(array, i) != isNan(other, i);
+    };
+    for (size_t i = 0; i < count; ++i)
+      if (differs(i) && different++ == 0)
         first = i;
     if (different == 0)
       continue;

@@ -164,9 +164,11 @@ bool compareOutputs(const Problem &problem, const Outputs &outputs,
                     std::string &report);
 
 /// Failed unless all bytes are equal: "tensor 'o' differs in 3 of 64 elements,
-/// first at [0, 1]: ...". The names say what the sides are.
-Status compareBits(const Outputs &outputs, const std::string &name,
-                   const Outputs &others, const std::string &otherName);
+/// first at [0, 1]: ...". The names say what the sides are. Where devices add
+/// in any order the same elements have to be NaN: `ref` bounds the others.
+Status compareBits(const Problem &problem, const Outputs &outputs,
+                   const std::string &name, const Outputs &others,
+                   const std::string &otherName);
 
 /// A line with name, type, shape and statistics of every output.
 std::string summarise(const Problem &problem, const Outputs &outputs);

@@ -290,7 +290,7 @@ Result<GpuOutcome> GpuOp::run(const Problem &problem,
       first = std::move(*bytes);
       outcome.outputs = std::move(*outputs);
     } else if (Status s = compareBits(
-                   *outputs,
+                   problem, *outputs,
                    fmt::format("launch {} of {}", i + 1, written.size()),
                    outcome.outputs, "the first");
                !s.ok()) {

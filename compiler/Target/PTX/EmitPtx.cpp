@@ -131,8 +131,10 @@ Expected<std::string> emitPtx(Module &module, StringRef arch) {
   SmallString<0> ptx;
   raw_svector_ostream os(ptx);
   BackEndPasses passes;
+  // Verified above.
   if (machine->addPassesToEmitFile(passes, os, nullptr,
-                                   CodeGenFileType::AssemblyFile))
+                                   CodeGenFileType::AssemblyFile,
+                                   /*DisableVerify=*/true))
     return createStringError("the NVPTX back end cannot write PTX");
   LLVMContext &context = module.getContext();
   auto previous = context.getDiagnosticHandler();

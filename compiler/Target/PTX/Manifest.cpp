@@ -3,6 +3,7 @@
 #include "compiler/Target/PTX/Manifest.h"
 
 #include "dialect/Sm/Sm.h"
+#include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/LaunchSizes.h"
 #include "dialect/Tile/Tile.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -24,6 +25,7 @@ struct Signature {
   ArrayAttr dims, tensors, scalars, promises;
   SmallVector<tile::LaunchSize> launchSizes;
   DictionaryAttr params;
+  llvm::StringSet<> anyOrder;
 };
 
 /// Writes one manifest. Members keep the order of docs/manifest.md; the first
@@ -276,6 +278,8 @@ void ManifestWriter::writeTensor(tile::TensorArgAttr tensor) {
   writer.attribute("dtype", dtype(tensor.getElementType()));
   writer.attribute("shape", shape(tensor.getShape()));
   writer.attribute("optional", tensor.getIsOptional());
+  if (signature.anyOrder.contains(tensor.getName().getValue()))
+    writer.attribute("anyOrder", true);
   Attribute init = tensor.getInit();
   if (!init)
     return;
@@ -364,7 +368,7 @@ llvm::Expected<std::string> writeManifest(sm::PlanOp plan, StringRef arch,
   Signature signature{plan.getOp(),       plan.getDims(),
                       plan.getTensors(),  plan.getScalars(),
                       plan.getPromises(), tile::getLaunchSizes(plan),
-                      plan.getParams()};
+                      plan.getParams(),   {}};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, arch);
@@ -384,7 +388,7 @@ llvm::Expected<std::string> writeSignature(tile::ProgramOp program,
   Signature signature{program.getSymName(),  program.getDims(),
                       program.getTensors(),  program.getScalars(),
                       program.getPromises(), tile::getLaunchSizes(program),
-                      program.getParams()};
+                      program.getParams(),   tile::tensorsOfAnyOrder(program)};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, "");

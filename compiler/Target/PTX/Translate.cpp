@@ -35,25 +35,6 @@ OwningOpRef<ModuleOp> extractDeviceCode(ModuleOp module) {
   return device;
 }
 
-std::vector<OwningOpRef<ModuleOp>>
-splitDeviceCode(ModuleOp module,
-                llvm::function_ref<bool(llvm::StringRef)> isWanted) {
-  std::vector<OwningOpRef<ModuleOp>> parts;
-  for (auto kernel : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (kernel.isExternal() || !isWanted(kernel.getSymName()))
-      continue;
-    ModuleOp part = *parts.emplace_back(ModuleOp::create(module.getLoc()));
-    OpBuilder builder = OpBuilder::atBlockEnd(part.getBody());
-    for (Operation &op : *module.getBody()) {
-      auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
-      if (isa<LLVM::GlobalOp>(op) || function == kernel ||
-          (function && function.isExternal()))
-        builder.clone(op);
-    }
-  }
-  return parts;
-}
-
 /// Copies PTX with the number behind each `label` changed.
 static std::string renumbered(llvm::StringRef ptx, llvm::StringRef label,
                               llvm::function_ref<int64_t(int64_t)> numberOf) {

@@ -4,13 +4,11 @@
 #define SELVEDGE_COMPILER_TARGET_PTX_TRANSLATE_H
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace llvm {
 class LLVMContext;
@@ -34,11 +32,6 @@ void registerTranslations(mlir::DialectRegistry &registry);
 /// A module with the kernels, device functions and globals of `module` only:
 /// what belongs to the host or to an earlier form stays behind.
 mlir::OwningOpRef<mlir::ModuleOp> extractDeviceCode(mlir::ModuleOp module);
-
-/// The same, a module per kernel that is wanted with what all kernels share.
-std::vector<mlir::OwningOpRef<mlir::ModuleOp>>
-splitDeviceCode(mlir::ModuleOp module,
-                llvm::function_ref<bool(llvm::StringRef)> isWanted);
 
 /// PTX of one module from that of several, each with one kernel. The same text
 /// as if one module had held them.

@@ -27,7 +27,7 @@ InFlightDiagnostic SmPadding::refuse(Operation *op, Value predicate,
 LogicalResult SmPadding::demandPresent(Operation *op, Value v,
                                        ValueRange presence, const Twine &what) {
   for (const Fact &fact : of(v))
-    if (fact.origin == Origin::Absent && !excludes(presence, fact))
+    if (fact.origin == Origin::Absent && !isExcluded(presence, fact))
       return refuse(op, fact.predicate, what);
   return success();
 }

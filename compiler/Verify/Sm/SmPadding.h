@@ -31,6 +31,10 @@ private:
   Facts absentLanes(mlir::ValueRange presence,
                     llvm::ArrayRef<int64_t> garbage = {});
 
+  /// Whether `presence` is false wherever the fact speaks of a lane: it says
+  /// so, or what it is made of does not exist there and makes it false.
+  bool isExcluded(mlir::ValueRange presence, const Fact &fact) const;
+
   const Facts &of(mlir::Value v) const {
     static const Facts none;
     auto it = facts.find(v);

@@ -18,7 +18,7 @@ LogicalResult SmPadding::checkIndices(Operation *op, ValueRange indices,
                                       ValueRange presence) {
   for (Value index : indices)
     for (const Fact &fact : of(index)) {
-      if (fact.origin != Origin::Absent || excludes(presence, fact))
+      if (fact.origin != Origin::Absent || isExcluded(presence, fact))
         continue;
       // Where a step of a loop begins may depend on a number that does not
       // exist, as the loop's bounds do: it loads other data, no garbage. That a
@@ -31,6 +31,20 @@ LogicalResult SmPadding::checkIndices(Operation *op, ValueRange indices,
                     "a presence that excludes the absent lanes of the indices");
     }
   return success();
+}
+
+bool SmPadding::isExcluded(ValueRange presence, const Fact &fact) const {
+  if (excludes(presence, fact))
+    return true;
+  bool isFalse = false;
+  for (Value p : presence)
+    conjuncts(p, [&](Value part) {
+      isFalse |= llvm::any_of(of(part), [&](const Fact &known) {
+        return known.origin == Origin::Absent && known.state == State::Zero &&
+               known.isTotal() && isSame(known.predicate, fact.predicate);
+      });
+    });
+  return isFalse;
 }
 
 Facts SmPadding::absentLanes(ValueRange presence, ArrayRef<int64_t> garbage) {

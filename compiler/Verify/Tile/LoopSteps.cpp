@@ -128,10 +128,12 @@ LogicalResult LoopSteps::checkCases(const Constraints &given,
                                     ArrayRef<Case> taken, Proof prove) {
   Constraints runs(given);
   runs.push_back(upper - lower - 1);
-  // Without steps there is nothing to run.
+  // Without steps there is nothing to run. Bounds of a part may have many
+  // cases; that its steps are the loop's needs few of them.
   if (isImpossible(runs)) {
     for (Part &part : parts)
-      if (!values.isNonNegativeByCases(part.first - part.end, given))
+      if (!values.isNonNegativeByCases(part.first - part.end, given) &&
+          !isInside(part, given))
         return part.loop.emitOpError("may run where the loop in whose place it "
                                      "stands runs no step");
     return success();
@@ -201,7 +203,7 @@ LogicalResult LoopSteps::checkOthers(const Constraints &given) {
   return success();
 }
 
-LogicalResult LoopSteps::checkRuns(Part &part, const Constraints &given) {
+bool LoopSteps::isInside(Part &part, const Constraints &given) {
   Constraints runs(given);
   Polynomial at = values.newSymbol();
   part.addRuns(at, runs);
@@ -209,7 +211,11 @@ LogicalResult LoopSteps::checkRuns(Part &part, const Constraints &given) {
   Constraints inside(given);
   inside.push_back(at - lower);
   inside.push_back(part.end - at - 1);
-  if (beginsInside && values.isNonNegativeByCases(upper - at - 1, inside))
+  return beginsInside && values.isNonNegativeByCases(upper - at - 1, inside);
+}
+
+LogicalResult LoopSteps::checkRuns(Part &part, const Constraints &given) {
+  if (isInside(part, given))
     return success();
   return part.loop.emitOpError("may run steps that the loop in whose place it "
                                "stands does not have");

@@ -40,6 +40,8 @@ private:
                                  llvm::ArrayRef<Case> taken, Proof prove);
   llvm::LogicalResult checkParts(const Constraints &given);
   llvm::LogicalResult checkOthers(const Constraints &given);
+  /// Whether every index that a part runs lies between the loop's bounds.
+  bool isInside(Part &part, const Constraints &given);
   llvm::LogicalResult checkRuns(Part &part, const Constraints &given);
   llvm::LogicalResult checkOrder(Part &part, Part &next,
                                  const Constraints &given);

@@ -26,6 +26,9 @@ struct ManifestTensor {
   bool optional = false;
   /// True for an output whose unstored elements keep their values.
   bool keepsUnstored = false;
+  /// Sums of f32 in any order: calls may differ by rounding. Only signatures
+  /// say so, not artefacts.
+  bool anyOrder = false;
 };
 
 /// A scalar argument; `type` is f32 or i32.

@@ -82,7 +82,10 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
     if block_table is not None:
         if lengths is None:
             raise ValueError("block_table needs cache_seqlens")
-        text = make_text("flash_paged", batch, heads, causal, window_size, softcap, alibi_slopes, P=k_cache.shape[1])
+        if plain and (causal or rows == 1) and rows <= DECODE_ROWS:
+            text = Text("paged_decode", P=k_cache.shape[1])
+        else:
+            text = make_text("flash_paged", batch, heads, causal, window_size, softcap, alibi_slopes, P=k_cache.shape[1])
         o, lse = call_text(text, q, k_cache, v_cache, {"table": block_table, "kv_len": lengths}, softmax_scale, "q,kp,vp")
     elif plain and (causal or rows == 1) and rows <= DECODE_ROWS:
         o, lse = call(q, k_cache, v_cache, {"kv_len": lengths}, {"scale": softmax_scale}, "flash_decode.tile", "flash_decode")
