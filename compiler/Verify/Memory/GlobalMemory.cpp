@@ -57,7 +57,10 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     if (arg.getRole() != Role::In)
       contents.written.assign(std::min(count, most), Never);
   }
-  int64_t firstSample = 0;
+  int64_t firstSample = 0, shift = 0;
+  for (auto arg : plan.getTensors().getAsRange<TensorArgAttr>())
+    if (arg.getRole() == Role::In && arg.getElementType().isInteger())
+      tensors[arg.getName()].shift = std::exchange(shift, shift + turn);
   for (auto promise : plan.getPromises().getAsRange<RequireAttr>())
     if (promise.getOrdered()) {
       Contents &contents = tensors[promise.getTensor()];
@@ -132,7 +135,8 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   }
   if (!it->second.rows.empty())
     return it->second.rows[element];
-  int64_t sample = samples[element % static_cast<int64_t>(samples.size())];
+  int64_t sample = samples[(element + it->second.shift) %
+                           static_cast<int64_t>(samples.size())];
   return type.isInteger(1) ? sample & 1 : sample;
 }
 
@@ -284,6 +288,8 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   // What callers bring, and keep, is there.
   bool isKept = contents.arg.getRole() == Role::InOut ||
                 isa_and_nonnull<StringAttr>(contents.arg.getInit());
+  // A temp is whole before it is read, whether data say that it is or not.
+  bool isTemp = contents.arg.getRole() == Role::Temp;
   bool countsElements =
       kind == Access::Store || (contents.arg.getRole() != Role::In && !isKept);
   SmallVector<int64_t> strides(contents.extents.size(), 1);
@@ -326,7 +332,7 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
     for (const Offset &b : inner) {
       Offset offset = a + b;
       if (kind != Access::Store) {
-        if (offset.isKnown && offset.isCertain &&
+        if (offset.isKnown && (offset.isCertain || isTemp) &&
             failed(read(op, contents, offset.element)))
           return failure();
         continue;

@@ -17,8 +17,8 @@ class GlobalMemory {
 public:
   /// The tensors of a plan, for given dims, with or without optional ones. What
   /// integers in memory are is one of `samples`, the element's number telling
-  /// which; lengths of segments are samples, or in proportion to them, of
-  /// each further tensor of segments from the `turn`-th after the one before.
+  /// which; lengths of segments are samples, or in proportion to them. Each
+  /// further tensor begins with the `turn`-th after the one before.
   GlobalMemory(sm::PlanOp plan, llvm::ArrayRef<int64_t> sizes,
                llvm::ArrayRef<int64_t> samples, bool hasOptionals,
                int64_t turn = 0);
@@ -105,6 +105,8 @@ private:
     std::vector<uint8_t> written; // of outputs
     /// Of segments: where they begin and end.
     std::vector<int64_t> rows = {};
+    /// Of other integers: which sample comes first.
+    int64_t shift = 0;
     /// Whether some store went to elements that are not known.
     bool isUnknown = false;
     /// Whether something was added to elements.
