@@ -92,7 +92,8 @@ public:
       return pm.addPass(std::move(demands));
     OpPassManager emitted(ModuleOp::getOperationName());
     emitted.addPass(std::move(demands));
-    pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written));
+    pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written,
+                                             plans.isStrict));
   }
 
 private:

@@ -28,10 +28,11 @@ createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
 /// `verify-sm-outputs` of the passes in `pipeline`; `written` has the programs
 /// that kernels are compared with, as they were before all passes. None: those
-/// before `pipeline`.
+/// before `pipeline`. If it is strict, what no size executes is an error in
+/// kernels without roles, and no remark.
 std::unique_ptr<mlir::Pass>
 createVerifySmOutputs(mlir::OpPassManager pipeline = mlir::OpPassManager(),
-                      mlir::ModuleOp written = {});
+                      mlir::ModuleOp written = {}, bool isStrict = false);
 
 /// `verify-sm-order` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>

@@ -55,6 +55,7 @@ Trial LaunchTrial::of(LaunchOp launch, KernelOp kernel, int64_t block) const {
   trial.samples.push_back(callers);
   trial.callers = callers;
   trial.hasOptionals = hasOptionals;
+  trial.takesOthers = takesOthers;
   return trial;
 }
 
@@ -137,6 +138,7 @@ public:
   std::optional<LaunchTrial> further(unsigned number);
   /// Those that come first; `isLast` says that there are no more.
   std::optional<LaunchTrial> directed(unsigned number, bool &isLast);
+  std::optional<LaunchTrial> ofSteps(unsigned number, bool &isLast);
 
 private:
   static constexpr int64_t off = 3; // less than a row of any product
@@ -306,6 +308,9 @@ std::vector<LaunchTrial> TrialMaker::run() {
   // One after the other: no step after an even number of them, then one, all of
   // it or not, and two, of the second one only the first key.
   add(part, 2, {2 * step - 1, 0, step - 1, 2 * step, step, step + 1}, step + 1);
+  // Segments of queries are not those of keys.
+  if (hasSegments() && !trials.empty())
+    trials.back().turn = 1;
   if (llvm::any_of(
           plan.getTensors().getAsRange<tile::TensorArgAttr>(),
           [](tile::TensorArgAttr tensor) { return tensor.getIsOptional(); }))
@@ -463,6 +468,88 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
   }
   return findTaken(variant, trial) ? std::optional(std::move(trial))
                                    : std::nullopt;
+}
+
+/// The constant steps of a kernel's loops, the largest first, and the arguments
+/// that bounds are made of.
+static SmallVector<int64_t> stepsOf(KernelOp kernel,
+                                    llvm::SmallPtrSetImpl<Value> &ends) {
+  constexpr int64_t most = 1024; // of which a trial is not too long
+  std::set<int64_t, std::greater<>> steps;
+  SmallVector<Value> open;
+  kernel.walk([&](scf::ForOp loop) {
+    if (std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+        step && *step > 1 && *step <= most)
+      steps.insert(*step);
+    open.push_back(loop.getUpperBound());
+  });
+  llvm::SmallPtrSet<Value, 32> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *def = value.getDefiningOp();
+    if (!seen.insert(value).second)
+      continue;
+    if (!def)
+      ends.insert(value);
+    else if (isa<arith::ArithDialect>(def->getDialect()))
+      llvm::append_range(open, def->getOperands());
+  }
+  return {steps.begin(), steps.end()};
+}
+
+std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
+  auto [launch, kernel] = launches.front();
+  ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
+  llvm::SmallPtrSet<Value, 8> values;
+  SmallVector<int64_t> steps = stepsOf(kernel, values);
+  SmallVector<size_t> ends;
+  for (auto [attr, argument] :
+       llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
+    if (auto dim = dyn_cast<DimArgAttr>(attr); dim && values.contains(argument))
+      ends.push_back(llvm::find(names, dim.getDim()) - names.begin());
+  // Whole steps, and such that loops that continue each other have a part; all
+  // ends, and each alone.
+  constexpr unsigned numSizes = 4;
+  unsigned numWays = ends.size() > 1 ? ends.size() + 1 : ends.size(),
+           size = number % numSizes, way = number / numSizes;
+  isLast = numWays == 0 || way >= numWays * steps.size();
+  if (isLast)
+    return std::nullopt;
+  int64_t step = steps[way / numWays],
+          length = std::array{3 * step + step / 2, 4 * step + 1, 2 * step,
+                              step + 1}[size] +
+                   (hasSegments() ? 1 : 0);
+  LaunchTrial trial;
+  for (const Dim &dim : dims)
+    trial.sizes.push_back(dim.block);
+  for (auto [i, end] : llvm::enumerate(ends))
+    if (way % numWays == 0 || way % numWays == i + 1)
+      trial.sizes[end] = length;
+  // From nothing to all, where one tensor says where another one's begins.
+  trial.samples = {length, 0, step};
+  if (size % 2 != 0)
+    std::swap(trial.samples[0], trial.samples[1]);
+  trial.callers = size % 2 == 0 ? 2 * step + step / 2 : step;
+  trial.takesOthers = size % 2 != 0;
+  trial.turn = 1;
+  return findTaken(variant, trial, /*first=*/0, /*prefersEven=*/true)
+             ? std::optional(std::move(trial))
+             : std::nullopt;
+}
+
+std::optional<LaunchTrial>
+makeTrialOfSome(VariantOp variant,
+                ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
+  bool isLast = false;
+  std::optional<LaunchTrial> trial =
+      TrialMaker(variant, unreached, /*scale=*/0).ofSteps(number, isLast);
+  if (!isLast)
+    return trial;
+  trial = makeFurtherTrial(variant, launches, unreached, number);
+  if (trial)
+    trial->takesOthers = true;
+  return trial;
 }
 
 std::optional<LaunchTrial>

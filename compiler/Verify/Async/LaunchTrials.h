@@ -17,6 +17,7 @@ struct LaunchTrial {
   bool hasOptionals = true; // whether optional tensors are passed
   unsigned kind = 0;        // which of those of a scale
   int64_t turn = 0;         // segments with queries need not be those with keys
+  bool takesOthers = false; // branches and loops on data go the other way
 
   /// That of one thread block of a kernel.
   Trial of(sm::LaunchOp launch, sm::KernelOp kernel, int64_t block) const;
@@ -51,6 +52,16 @@ makeFurtherTrial(sm::VariantOp variant,
                  llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,
                  std::pair<sm::LaunchOp, sm::KernelOp> unreached,
                  unsigned number);
+
+/// Sizes for a launch that some of its thread blocks execute: first such as are
+/// several of the steps in which its loops go, along dims that a loop ends at;
+/// then those of makeFurtherTrial. Data decide the other way in half of the
+/// first and in all of the rest.
+std::optional<LaunchTrial>
+makeTrialOfSome(sm::VariantOp variant,
+                llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,
+                std::pair<sm::LaunchOp, sm::KernelOp> unreached,
+                unsigned number);
 
 } // namespace selvedge::verify
 

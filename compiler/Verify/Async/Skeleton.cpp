@@ -156,7 +156,7 @@ Progress Skeleton::enterBranch(Agent &agent, scf::IfOp branch) {
   if (known) {
     taken = *known != 0;
   } else if (!isBoth) {
-    taken = paths.choose(2) == 0;
+    taken = (paths.choose(2) == 0) == firstArm;
     integers.assumeCondition(number, taken);
   }
   if (arms[taken]->empty()) {

@@ -118,13 +118,17 @@ public:
   /// or of the caller, become a choice of `values`; unknown if there are none.
   /// The first choice is the first of them, or with `alternate`, of what is
   /// loaded, the one after that of the load before; the caller's begin with
-  /// `callers`, if it is given. Truth values begin with `flags`.
+  /// `callers`, if it is given. Truth values begin with `flags`. Branches on
+  /// data begin with the arm for true, loops with as few trips as there may
+  /// be; with `others` the other way round.
   void startPath(llvm::ArrayRef<int64_t> values, bool alternate,
-                 std::optional<int64_t> callers, bool flags) {
+                 std::optional<int64_t> callers, bool flags,
+                 bool others = false) {
     samples = values;
     alternates = alternate;
     callersFirst = callers;
     firstFlag = flags;
+    firstArm = !others;
     firstSample = 0;
   }
   /// An integer that a load reads; none where memory is not known.
@@ -186,7 +190,7 @@ private:
   Paths &paths;
   int64_t stages;
   llvm::ArrayRef<int64_t> samples;
-  bool alternates = false, firstFlag = true;
+  bool alternates = false, firstFlag = true, firstArm = true;
   std::optional<int64_t> callersFirst;
   size_t firstSample = 0;
   Memory readMemory;

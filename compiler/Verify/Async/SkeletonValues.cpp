@@ -68,7 +68,8 @@ int64_t Skeleton::tripCount(Agent &agent, scf::ForOp loop) {
     if (least == most)
       return least;
     most = std::max(least, std::min(most, maxTrips(loop)));
-    int64_t trips = least + paths.choose(most - least + 1);
+    int64_t chosen = paths.choose(most - least + 1);
+    int64_t trips = firstArm ? least + chosen : most - chosen;
     if (trips == 0)
       integers.assume(upper, INT64_MIN, from);
     else

@@ -22,6 +22,8 @@ struct Trial {
   std::optional<int64_t> callers;
   /// Whether optional tensors are there first; later in other paths.
   bool hasOptionals = true;
+  /// Branches and loops on data go the other way first.
+  bool takesOthers = false;
 
   /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.
   std::string str(sm::KernelOp kernel) const;

@@ -15,6 +15,25 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::tile;
 
+/// Where segments begin and end: their lengths are samples, in proportion if
+/// there are fewer rows. The last row is of no segment.
+static std::vector<int64_t> rowsOf(ArrayRef<int64_t> extents, int64_t end,
+                                   int64_t first, ArrayRef<int64_t> samples) {
+  if (extents.size() != 1 || samples.empty())
+    return {};
+  int64_t most = std::max<int64_t>(end - 1, 0), all = 0;
+  auto length = [&](int64_t segment) {
+    return std::max<int64_t>(
+        0, samples[(first + segment) % static_cast<int64_t>(samples.size())]);
+  };
+  for (int64_t i = 0; i + 1 < extents.front(); ++i)
+    all += length(i);
+  std::vector<int64_t> rows(extents.front());
+  for (int64_t i = 0; i + 1 < extents.front(); ++i)
+    rows[i + 1] = rows[i] + (all > most ? length(i) * most / all : length(i));
+  return rows;
+}
+
 GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
                            ArrayRef<int64_t> samples, bool hasOptionals,
                            int64_t turn)
@@ -38,12 +57,16 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     if (arg.getRole() != Role::In)
       contents.written.assign(std::min(count, most), Never);
   }
-  int64_t firstSample = 0;
+  int64_t firstSample = 0, shift = 0;
+  for (auto arg : plan.getTensors().getAsRange<TensorArgAttr>())
+    if (arg.getRole() == Role::In && arg.getElementType().isInteger())
+      tensors[arg.getName()].shift = std::exchange(shift, shift + turn);
   for (auto promise : plan.getPromises().getAsRange<RequireAttr>())
     if (promise.getOrdered()) {
       Contents &contents = tensors[promise.getTensor()];
-      contents.end = extentOf(promise.getHi());
-      contents.firstSample = std::exchange(firstSample, firstSample + turn);
+      contents.rows =
+          rowsOf(contents.extents, extentOf(promise.getHi()).value_or(0),
+                 std::exchange(firstSample, firstSample + turn), samples);
     }
 }
 
@@ -112,15 +135,10 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
     static constexpr double numbers[] = {1, -1, 0.5, 0, -1};
     return LaneTiles::bitsOf(numbers[element % std::size(numbers)]);
   }
-  if (std::optional<int64_t> end = it->second.end) {
-    // The last row is of no segment.
-    int64_t row = 0;
-    for (int64_t i = 0; i < element; ++i)
-      row += samples[(it->second.firstSample + i) %
-                     static_cast<int64_t>(samples.size())];
-    return std::clamp<int64_t>(row, 0, std::max<int64_t>(*end - 1, 0));
-  }
-  int64_t sample = samples[element % static_cast<int64_t>(samples.size())];
+  if (!it->second.rows.empty())
+    return it->second.rows[element];
+  int64_t sample = samples[(element + it->second.shift) %
+                           static_cast<int64_t>(samples.size())];
   return type.isInteger(1) ? sample & 1 : sample;
 }
 
@@ -139,6 +157,8 @@ LogicalResult GlobalMemory::store(Operation *op, StringRef tensor,
 LogicalResult GlobalMemory::add(Operation *op, StringRef tensor,
                                 ValueRange indices, ValueRange presence,
                                 LaneTiles &lanes) {
+  if (auto it = tensors.find(tensor); it != tensors.end())
+    it->second.isAddedTo = true;
   return access(op, tensor, indices, presence, lanes, Access::Add);
 }
 
@@ -270,6 +290,8 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   // What callers bring, and keep, is there.
   bool isKept = contents.arg.getRole() == Role::InOut ||
                 isa_and_nonnull<StringAttr>(contents.arg.getInit());
+  // A temp is whole before it is read, whether data say that it is or not.
+  bool isTemp = contents.arg.getRole() == Role::Temp;
   bool countsElements =
       kind == Access::Store || (contents.arg.getRole() != Role::In && !isKept);
   SmallVector<int64_t> strides(contents.extents.size(), 1);
@@ -312,7 +334,7 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
     for (const Offset &b : inner) {
       Offset offset = a + b;
       if (kind != Access::Store) {
-        if (offset.isKnown && offset.isCertain &&
+        if (offset.isKnown && (offset.isCertain || isTemp) &&
             failed(read(op, contents, offset.element)))
           return failure();
         continue;
@@ -409,6 +431,53 @@ LogicalResult GlobalMemory::finish(Operation *plan) const {
         return plan->emitOpError("expects launches that write every element of "
                                  "every output, found none that writes ")
                << nameOf(contents, static_cast<int64_t>(element));
+  }
+  return success();
+}
+
+bool GlobalMemory::isStored(StringRef tensor) const {
+  auto it = tensors.find(tensor);
+  return it == tensors.end() || it->second.isUnknown || it->second.isAddedTo ||
+         llvm::any_of(it->second.written, [](uint8_t written) {
+           return (written & (Stored | Perhaps)) != 0;
+         });
+}
+
+LogicalResult GlobalMemory::checkRows(Operation *plan, StringRef tensor,
+                                      unsigned dim, StringRef ends) const {
+  auto of = tensors.find(tensor), segments = tensors.find(ends);
+  if (of == tensors.end() || segments == tensors.end() ||
+      of->second.isUnknown || segments->second.extents.size() != 1)
+    return success();
+  const Contents &contents = of->second;
+  int64_t last = segments->second.extents.front() - 1, inner = 1, count = 1;
+  for (auto [d, extent] : llvm::enumerate(contents.extents)) {
+    count *= extent;
+    inner *= d > dim ? extent : 1;
+  }
+  if (last < 1 || count > static_cast<int64_t>(contents.written.size()))
+    return success();
+  int64_t from = elementOf(ends, {0}).value_or(0),
+          to = elementOf(ends, {last}).value_or(0),
+          extent = contents.extents[dim];
+  // All elements that differ in the row alone.
+  for (int64_t first = 0; first < count; ++first) {
+    if (first / inner % extent != 0)
+      continue;
+    std::optional<int64_t> missing;
+    bool isAny = false;
+    for (int64_t row = from; row < to; ++row) {
+      int64_t element = first + row * inner;
+      bool isStored = contents.written[element] & (Stored | Perhaps);
+      isAny |= isStored;
+      if (!isStored && !missing)
+        missing = element;
+    }
+    // Of heads and the like of which none is stored the program may know.
+    if (missing && isAny)
+      return plan->emitOpError("expects launches that store all rows of "
+                               "segments, found none that stores ")
+             << nameOf(contents, *missing);
   }
   return success();
 }

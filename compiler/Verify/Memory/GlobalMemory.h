@@ -17,8 +17,8 @@ class GlobalMemory {
 public:
   /// The tensors of a plan, for given dims, with or without optional ones. What
   /// integers in memory are is one of `samples`, the element's number telling
-  /// which; lengths of segments are samples, too, as far as their rows go, of
-  /// each further tensor of segments from the `turn`-th after the one before.
+  /// which; lengths of segments are samples, or in proportion to them. Each
+  /// further tensor begins with the `turn`-th after the one before.
   GlobalMemory(sm::PlanOp plan, llvm::ArrayRef<int64_t> sizes,
                llvm::ArrayRef<int64_t> samples, bool hasOptionals,
                int64_t turn = 0);
@@ -83,6 +83,12 @@ public:
 
   /// Whether every element of every output was written.
   mlir::LogicalResult finish(mlir::Operation *plan) const;
+  /// Whether all rows of segments, whose `ends` are in memory, were stored
+  /// along `dim`, wherever one of them was.
+  mlir::LogicalResult checkRows(mlir::Operation *plan, llvm::StringRef tensor,
+                                unsigned dim, llvm::StringRef ends) const;
+  /// Whether some element was stored, not only initialised.
+  bool isStored(llvm::StringRef tensor) const;
 
 private:
   /// What has become of an element.
@@ -97,11 +103,14 @@ private:
     tile::TensorArgAttr arg;
     llvm::SmallVector<int64_t, 4> extents;
     std::vector<uint8_t> written; // of outputs
-    /// Of segments: the end of the last one.
-    std::optional<int64_t> end = {};
-    int64_t firstSample = 0;
+    /// Of segments: where they begin and end.
+    std::vector<int64_t> rows = {};
+    /// Of other integers: which sample comes first.
+    int64_t shift = 0;
     /// Whether some store went to elements that are not known.
     bool isUnknown = false;
+    /// Whether something was added to elements.
+    bool isAddedTo = false;
     /// Whether a launch has initialised it.
     bool isInitialised = false;
     /// Kernels launched so far that store elements of it.

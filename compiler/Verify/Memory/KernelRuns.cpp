@@ -6,6 +6,7 @@
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
+#include "compiler/Verify/Memory/NeverSet.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -34,7 +35,7 @@ Outcome KernelRuns::run(const Trial &trial, GlobalMemory &memory,
       [&](Agent &agent, LoadOp load) { return read(agent, load, memory); });
   integers.startPath();
   skeleton.startPath(trial.samples, /*alternate=*/false, trial.callers,
-                     trial.hasOptionals);
+                     trial.hasOptionals, trial.takesOthers);
   paths = {};
   SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial, &memory,
                      sinks ? &*sinks : nullptr);
@@ -99,8 +100,8 @@ Operation *KernelRuns::findUnreached() {
 
 bool KernelRuns::isNeverExecuted(Block *block) {
   Operation *owner = block->getParentOp();
-  // What other roles send is not known.
-  if (!isa<scf::ForOp, scf::IfOp>(owner) || owner->getParentOfType<RoleOp>())
+  // What other roles send may be any number.
+  if (!isa<scf::ForOp, scf::IfOp>(owner))
     return false;
   auto [known, isNew] = never.try_emplace(block, false);
   if (!isNew)
@@ -111,6 +112,8 @@ bool KernelRuns::isNeverExecuted(Block *block) {
   };
   AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
   auto branch = dyn_cast<scf::IfOp>(owner);
+  if (branch && block == branch.thenBlock() && isNeverSet(branch))
+    return known->second = true;
   return known->second =
              branch ? bounds.isNeverTaken(branch, block == branch.thenBlock())
                     : bounds.isEmpty(cast<scf::ForOp>(owner));

@@ -59,6 +59,8 @@ public:
                                  : llvm::ArrayRef<Store>(known->second);
   }
 
+  tile::KernelOp getKernel() const { return kernel; }
+
   /// Whether tiles with the axis may lie at several places at once: the program
   /// reads shifted ones.
   bool isShifted(mlir::StringAttr axis) const { return shifted.contains(axis); }

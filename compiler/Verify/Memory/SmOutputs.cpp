@@ -42,6 +42,20 @@ public:
     return general;
   }
 
+  /// A kernel of the program that no launch is of; empty for none.
+  StringRef missingIn(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) const {
+    for (const auto &[source, sinks] : known)
+      if (sinks.isWhole() &&
+          source.getVersion().getKind() == tile::VersionKind::Program &&
+          llvm::none_of(launches, [&](const auto &launched) {
+            KernelOp kernel = launched.second;
+            std::optional<tile::SourceAttr> of = kernel.getSource();
+            return of && of->getKernel() == source.getKernel();
+          }))
+        return source.getKernel().getLeafReference().getValue();
+    return "";
+  }
+
 private:
   struct Known {
     Known(tile::KernelOp kernel, bool hasParts)
@@ -55,8 +69,9 @@ private:
 
 struct VerifySmOutputsPass
     : WrapsPasses<impl::VerifySmOutputsBase<VerifySmOutputsPass>> {
-  VerifySmOutputsPass(OpPassManager pipeline, ModuleOp written)
-      : WrapsPasses(std::move(pipeline)), written(written) {}
+  VerifySmOutputsPass(OpPassManager pipeline, ModuleOp written, bool isStrict)
+      : WrapsPasses(std::move(pipeline)), written(written), isStrict(isStrict) {
+  }
 
   void runOnOperation() override {
     // A copy that the passes do not see.
@@ -70,7 +85,7 @@ struct VerifySmOutputsPass
         [&](VariantOp variant) { variants.push_back(variant); });
     std::vector<SmallVector<VariantRuns::Remark>> remarks(variants.size());
     auto checkAt = [&](size_t i) {
-      return check(variants[i], symbols, programs, remarks[i]);
+      return check(variants[i], symbols, programs, isStrict, remarks[i]);
     };
     if (failed(failableParallelForEach(
             &getContext(), llvm::seq<size_t>(0, variants.size()), checkAt)))
@@ -92,7 +107,7 @@ struct VerifySmOutputsPass
   }
 
   static LogicalResult check(VariantOp variant, const SymbolTable &symbols,
-                             const Programs &programs,
+                             const Programs &programs, bool isStrict,
                              SmallVectorImpl<VariantRuns::Remark> &remarks) {
     SmallVector<std::pair<LaunchOp, KernelOp>> launches;
     for (auto launch : variant.getBody().getOps<LaunchOp>()) {
@@ -104,24 +119,30 @@ struct VerifySmOutputsPass
         return failure();
       launches.push_back({launch, kernel});
     }
+    if (StringRef missing = programs.missingIn(launches); !missing.empty())
+      return variant.emitOpError("expects a launch of each kernel of the "
+                                 "program, found none of '")
+             << missing << "'";
     auto programOf = [&](const auto &launched) {
       return programs.of(launched.second);
     };
     VariantRuns runs(variant, launches,
-                     llvm::map_to_vector(launches, programOf));
+                     llvm::map_to_vector(launches, programOf), isStrict);
     LogicalResult result = runs.run();
     llvm::append_range(remarks, runs.getRemarks());
     return result;
   }
 
   ModuleOp written;
+  bool isStrict;
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createVerifySmOutputs(OpPassManager pipeline,
-                                            ModuleOp written) {
-  return std::make_unique<VerifySmOutputsPass>(std::move(pipeline), written);
+                                            ModuleOp written, bool isStrict) {
+  return std::make_unique<VerifySmOutputsPass>(std::move(pipeline), written,
+                                               isStrict);
 }
 
 } // namespace selvedge::verify

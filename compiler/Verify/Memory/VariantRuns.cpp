@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Memory/VariantRuns.h"
 
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace selvedge::verify {
@@ -14,18 +17,36 @@ using namespace selvedge::sm;
 constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 5 << 20;
 /// Most kernels whose operations can all be reached take less than ten.
 constexpr unsigned numFurther = 96;
+/// The same where some thread blocks do.
+constexpr uint64_t maxWorkOfSome = 4 << 20;
+constexpr unsigned numOfSome = 48;
 
 VariantRuns::VariantRuns(VariantOp variant, Launches launches,
-                         ArrayRef<const ProgramSinks *> programs)
-    : variant(variant), launches(launches) {
+                         ArrayRef<const ProgramSinks *> programs, bool isStrict)
+    : variant(variant), launches(launches), isStrict(isStrict) {
   for (auto [launched, program] : llvm::zip_equal(launches, programs))
     kernels.emplace_back(launched.first, launched.second, program);
+  for (const ProgramSinks *program : programs) {
+    if (!program || !program->isWhole())
+      continue;
+    tile::KernelOp kernel = program->getKernel();
+    llvm::append_range(segments, segmentRowsOf(kernel));
+    kernel.walk([&](tile::StoreOp store) {
+      unstored.insert(tensorName(store.getTensor()));
+    });
+  }
 }
 
 LogicalResult VariantRuns::run() {
-  if (failed(runUsual()) || failed(runFurther()))
+  if (failed(runUsual()) || failed(runFurther(/*bySome=*/false)) ||
+      failed(runFurther(/*bySome=*/true)))
     return failure();
-  if (Operation *op = findUnreached())
+  Operation *op = findUnreached();
+  if (failed(checkStored()))
+    return failure();
+  if (op && isStrict && !op->getParentOfType<RoleOp>() && remarks.empty())
+    return op->emitOpError("expects sizes that execute it, found none");
+  if (op)
     remarks.push_back(
         {op->getLoc(),
          llvm::formatv("kernel '{0}' has operations that no size executes "
@@ -65,21 +86,53 @@ LogicalResult VariantRuns::runUsual() {
   }
 }
 
-LogicalResult VariantRuns::runFurther() {
-  maxWork = work + maxFurtherWork;
-  for (auto [i, runs] : llvm::enumerate(kernels))
-    for (unsigned number = 0;
-         number < numFurther && work < maxWork && runs.findUnreached();
-         ++number)
-      if (std::optional<LaunchTrial> trial =
-              makeFurtherTrial(variant, launches, launches[i], number))
-        if (execute(*trial, maxFurtherWork / 2, i) == Outcome::Refused)
-          return failure();
+LogicalResult VariantRuns::runFurther(bool bySome) {
+  maxWork = work + (bySome ? maxWorkOfSome : maxFurtherWork);
+  for (size_t i : llvm::seq(launches.size()))
+    for (unsigned number = 0; number < (bySome ? numOfSome : numFurther) &&
+                              work < maxWork && isOpen(i, bySome);
+         ++number) {
+      std::optional<LaunchTrial> trial =
+          bySome ? makeTrialOfSome(variant, launches, launches[i], number)
+                 : makeFurtherTrial(variant, launches, launches[i], number);
+      if (!trial)
+        continue;
+      if (execute(*trial, bySome ? maxWorkOfSome / 4 : maxFurtherWork / 2,
+                  Alone{i, bySome}) == Outcome::Refused)
+        return failure();
+    }
   return success();
 }
 
+/// Whether a kernel has a store to a tensor, whatever its presence.
+static bool hasStoreTo(KernelOp kernel, StringRef tensor) {
+  return kernel
+      .walk([&](Operation *op) {
+        Value target =
+            llvm::TypeSwitch<Operation *, Value>(op)
+                .Case<StoreOp, BulkReduceOp>(
+                    [](auto store) { return store.getTensor(); })
+                .Case([](TmaStoreOp store) { return store.getMap(); })
+                .Default([](Operation *) { return Value(); });
+        return target && tensorName(target) == tensor ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool VariantRuns::isOpen(size_t launch, bool bySome) {
+  // Few thread blocks take all tiles of a kernel with roles anyway.
+  KernelOp kernel = launches[launch].second;
+  if (bySome && !kernel.getBody().getOps<RoleOp>().empty())
+    return false;
+  return kernels[launch].findUnreached() ||
+         llvm::any_of(unstored, [&](const std::string &tensor) {
+           return hasStoreTo(launches[launch].second, tensor);
+         });
+}
+
 Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
-                             std::optional<size_t> alone) {
+                             std::optional<Alone> alone) {
   auto plan = variant->getParentOfType<PlanOp>();
   limit = std::min(limit, maxWork - work);
   GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
@@ -91,25 +144,67 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   // What has too many elements is not begun.
   if (outcome != Outcome::TooLong || isBegun)
     work += std::min(memory.getWork(), limit);
-  bool isDone = outcome == Outcome::Accepted;
-  return isDone && failed(memory.finish(variant)) ? Outcome::Refused : outcome;
+  if (outcome != Outcome::Accepted)
+    return outcome;
+  std::erase_if(unstored, [&](const std::string &tensor) {
+    return memory.isStored(tensor);
+  });
+  if (alone && alone->bySome)
+    return outcome;
+  bool isRight = succeeded(memory.finish(variant)) &&
+                 (alone || succeeded(checkRows(memory)));
+  return isRight ? outcome : Outcome::Refused;
+}
+
+LogicalResult VariantRuns::checkRows(const GlobalMemory &memory) {
+  return success(llvm::all_of(segments, [&](const SegmentRows &rows) {
+    return succeeded(
+        memory.checkRows(variant, rows.tensor, rows.dim, rows.ends));
+  }));
+}
+
+LogicalResult VariantRuns::checkStored() {
+  for (const std::string &tensor : unstored) {
+    bool isMeant = llvm::any_of(launches, [&](const auto &launched) {
+      return hasStoreTo(launched.second, tensor);
+    });
+    if (!isMeant)
+      return variant.emitOpError("expects launches that store to '")
+             << tensor << "', as the program does, found none";
+    // The program's own store may be of no element.
+    remarks.push_back(
+        {variant.getLoc(),
+         llvm::formatv("no size that was tried stores to '{0}'", tensor)});
+  }
+  return success();
+}
+
+/// All thread blocks of a launch, or the last ones, the first ones, and one
+/// between: most loops of the last one have steps.
+static SmallVector<int64_t> blocksOf(int64_t count, bool bySome) {
+  if (bySome && count > 5)
+    return {count - 1, count / 2, 0, count - 2, 1};
+  return llvm::to_vector(llvm::seq<int64_t>(0, count));
 }
 
 Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
-                               uint64_t limit, std::optional<size_t> alone) {
+                               uint64_t limit, std::optional<Alone> alone) {
   if (memory.getWork() > limit)
     return Outcome::TooLong;
   for (auto [i, launched, runs] : llvm::enumerate(launches, kernels)) {
     auto [launch, kernel] = launched;
-    if (alone && *alone != i)
+    if (alone && alone->launch != i)
       continue;
+    bool bySome = alone && alone->bySome;
     memory.startLaunch(kernel);
     runs.startTrial();
-    for (int64_t block = 0; block < trial.numBlocks(launch); ++block)
+    for (int64_t block : blocksOf(trial.numBlocks(launch), bySome))
       if (Outcome outcome =
               runs.run(trial.of(launch, kernel, block), memory, limit);
           outcome != Outcome::Accepted)
         return outcome;
+    if (bySome)
+      continue;
     auto describe = [&](InFlightDiagnostic &error) {
       error.attachNote(launch.getLoc())
           << "with " << trial.str(variant->getParentOfType<PlanOp>());

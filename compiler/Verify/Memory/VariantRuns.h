@@ -5,8 +5,10 @@
 
 #include "compiler/Verify/Async/LaunchTrials.h"
 #include "compiler/Verify/Memory/KernelRuns.h"
+#include "compiler/Verify/Memory/RequiredStores.h"
 
 #include <deque>
+#include <set>
 
 namespace selvedge::verify {
 
@@ -19,28 +21,46 @@ public:
 
   /// `programs`: what each kernel is compared with; null for nothing.
   VariantRuns(sm::VariantOp variant, Launches launches,
-              llvm::ArrayRef<const ProgramSinks *> programs);
+              llvm::ArrayRef<const ProgramSinks *> programs,
+              bool isStrict = false);
 
   mlir::LogicalResult run();
   /// What has not been executed, after run(): the place of the operation, and
-  /// words.
+  /// words. If it is strict, operations of kernels without roles are refused.
   using Remark = std::pair<mlir::Location, std::string>;
   llvm::ArrayRef<Remark> getRemarks() const { return remarks; }
 
 private:
-  /// Executes a trial, with at most `limit` of the work that is left; `alone`
-  /// is a launch that is executed alone, as if the others had been.
+  /// A launch that is executed alone, as if the others had been; by all of its
+  /// thread blocks, or by some, of which nothing is demanded together.
+  struct Alone {
+    size_t launch;
+    bool bySome;
+  };
+
+  /// Executes a trial, with at most `limit` of the work that is left.
   Outcome execute(const LaunchTrial &trial, uint64_t limit,
-                  std::optional<size_t> alone = std::nullopt);
+                  std::optional<Alone> alone = std::nullopt);
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
-                    uint64_t limit, std::optional<size_t> alone);
+                    uint64_t limit, std::optional<Alone> alone);
   mlir::LogicalResult runUsual();
-  mlir::LogicalResult runFurther();
+  mlir::LogicalResult runFurther(bool bySome);
   mlir::Operation *findUnreached();
+  /// Whether a launch has operations that nothing has executed, or stores what
+  /// nothing has stored, that others may execute.
+  bool isOpen(size_t launch, bool bySome);
+  /// What the programs store must be stored: rows of segments in a trial, and
+  /// something of each output in one of them.
+  mlir::LogicalResult checkRows(const GlobalMemory &memory);
+  mlir::LogicalResult checkStored();
 
   sm::VariantOp variant;
   Launches launches;
+  std::vector<SegmentRows> segments;
+  /// Outputs of the programs of which nothing has been stored yet.
+  std::set<std::string> unstored;
   std::deque<KernelRuns> kernels;
+  bool isStrict;
   uint64_t work = 0, maxWork = 0;
   llvm::SmallVector<Remark> remarks;
 };

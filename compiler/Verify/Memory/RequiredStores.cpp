@@ -1,0 +1,90 @@
+// What a program stores of outputs that are initialised before.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Memory/RequiredStores.h"
+
+#include "compiler/Verify/Arithmetic/Facts.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// `i < end`, the end the same for all lanes.
+static bool saysEndOfRange(Value predicate) {
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  return compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
+         compare.getLhs().getDefiningOp<RangeOp>() &&
+         compare.getRhs().getDefiningOp<SplatOp>();
+}
+
+/// `b < B`, B the number of segments.
+static bool saysSegment(Value predicate, AffineExpr numEnds) {
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  auto dim = compare && compare.getPredicate() == arith::CmpIPredicate::slt
+                 ? dyn_cast<BlockArgument>(compare.getRhs())
+                 : BlockArgument();
+  return dim && dim.getType().isInteger() &&
+         getAffineSymbolExpr(dim.getArgNumber(), predicate.getContext()) + 1 ==
+             numEnds;
+}
+
+/// Whether an axis is a range of the kernel over tiles of segments, whose
+/// number depends on that of the segments.
+static bool isOverSegments(KernelOp kernel, StringAttr axis) {
+  return llvm::any_of(
+      kernel.getRanges().getAsRange<IterAttr>(), [&](IterAttr range) {
+        return range.getName() == axis && range.getExtent().getNumDims() != 0;
+      });
+}
+
+/// The ends of segments that lie in a dimension; null where there are none, or
+/// several.
+static StringAttr endsOf(ProgramOp program, AffineExpr extent) {
+  StringAttr found;
+  for (auto promise : program.getPromises().getAsRange<RequireAttr>()) {
+    if (!promise.getOrdered() || promise.getHi().getResult(0) != extent)
+      continue;
+    if (found)
+      return {};
+    found = promise.getTensor();
+  }
+  return found;
+}
+
+static AffineMap shapeOf(ProgramOp program, StringRef tensor) {
+  for (auto arg : program.getTensors().getAsRange<TensorArgAttr>())
+    if (arg.getName().getValue() == tensor)
+      return arg.getShape();
+  return {};
+}
+
+std::vector<SegmentRows> segmentRowsOf(KernelOp kernel) {
+  std::vector<SegmentRows> rows;
+  llvm::StringMap<unsigned> numStores;
+  kernel.walk(
+      [&](StoreOp store) { ++numStores[tensorName(store.getTensor())]; });
+  ProgramOp program = kernel.getProgram();
+  for (auto store : kernel.getBody().getOps<StoreOp>()) {
+    std::string tensor = tensorName(store.getTensor());
+    AffineMap shape = shapeOf(program, tensor);
+    if (numStores[tensor] != 1 || !shape)
+      continue;
+    for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
+      auto range = index.getDefiningOp<RangeOp>();
+      if (!range || !isOverSegments(kernel, axesOf(range.getType()).front()))
+        continue;
+      StringAttr ends = endsOf(program, shape.getResult(dim));
+      AffineMap numEnds = ends ? shapeOf(program, ends) : AffineMap();
+      if (numEnds && llvm::all_of(store.getPresence(), [&](Value p) {
+            return saysEndOfRange(p) || saysSegment(p, numEnds.getResult(0));
+          }))
+        rows.push_back({tensor, static_cast<unsigned>(dim), ends.str()});
+    }
+  }
+  return rows;
+}
+
+} // namespace selvedge::verify

@@ -1,0 +1,30 @@
+// What a program stores of outputs that are initialised before.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_REQUIREDSTORES_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_REQUIREDSTORES_H
+
+#include "dialect/Tile/Tile.h"
+
+#include <string>
+#include <vector>
+
+namespace selvedge::verify {
+
+/// Rows of all segments that a program stores, whatever data say. Whoever
+/// initialises the output before hides a row that nobody stores.
+struct SegmentRows {
+  std::string tensor;
+  unsigned dim;
+  /// The tensor of the segments' ends.
+  std::string ends;
+};
+
+/// Those of a kernel: a store outside of loops and branches, the only one of
+/// its output, whose presence says no more than where a range ends.
+///
+///     tile.store %v, %o[%i, ...] where(%i < %end, %i < %Q)
+std::vector<SegmentRows> segmentRowsOf(tile::KernelOp kernel);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_REQUIREDSTORES_H
