@@ -58,8 +58,7 @@ struct CompileRequest {
   /// Name of the GPU whose measurements count; empty: the latest of any.
   std::string device;
   /// Whether it is an error that a verifier refuses the roles of a kernel,
-  /// which then runs without, or has operations of another that it executes for
-  /// no size.
+  /// which then runs without.
   bool isStrict = false;
   /// Is told, in a line of words, what takes long: a search for plans. Empty:
   /// nobody. Called by the thread that compiles.

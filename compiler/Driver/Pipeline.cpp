@@ -92,8 +92,7 @@ public:
       return pm.addPass(std::move(demands));
     OpPassManager emitted(ModuleOp::getOperationName());
     emitted.addPass(std::move(demands));
-    pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written,
-                                             plans.isStrict));
+    pm.addPass(verify::createVerifySmOutputs(std::move(emitted), written));
   }
 
 private:

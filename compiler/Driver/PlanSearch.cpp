@@ -16,10 +16,12 @@ using schedule::PlanChoice;
 
 /// Fewer bytes cost nothing that can be measured.
 static constexpr int64_t spillLimit = 32;
-/// With fewer warpgroups each tile that is copied serves fewer rows, which
-/// costs more than a smaller spill (3 to 10 % where 8 to 60 bytes were
-/// spilled; gradients of keys, heads of 128: 65 % at 264 bytes, 38 % at 780).
-static constexpr int64_t warpgroupSpillLimit = 2048;
+/// With fewer warps each tile that is copied serves fewer rows, which costs
+/// more than a smaller spill (3 to 10 % where 8 to 60 bytes were spilled; with
+/// roles more: gradients of keys, heads of 128, 65 % at 264 bytes, 38 % at
+/// 780).
+static constexpr int64_t keptWarpsSpillLimit = 256;
+static constexpr int64_t keptWarpgroupsSpillLimit = 2048;
 /// Warps with roles take more steps where a step has fewer columns (gradients
 /// of keys, heads of 256: 64 columns are 30 % faster at 64 bytes, 16 % at 376;
 /// packed causal attention, heads of 128: 128 columns 5 to 17 % at 80).
@@ -175,9 +177,10 @@ private:
     if (verdict.isGood() || (verdict.hasRoles && !verdict.isSerialised &&
                              verdict.spillBytes < stepSpillLimit))
       return at;
-    bool takesAnyWarps = !isSplit() || kernel.isUniversal ||
-                         verdict.isSerialised ||
-                         verdict.spillBytes >= warpgroupSpillLimit;
+    bool takesAnyWarps =
+        !isSplit() || kernel.isUniversal || verdict.isSerialised ||
+        verdict.spillBytes >=
+            (verdict.hasRoles ? keptWarpgroupsSpillLimit : keptWarpsSpillLimit);
     for (size_t next = at + 1; next < kernel.plans.size(); ++next) {
       const KernelPlans::Entry &plan = kernel.plans[next];
       // What has less room spills more.

@@ -169,7 +169,7 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
         reference::evaluateAffine(expr, arguments.dims);
     if (!count)
       return count.takeError();
-    blocks *= *count;
+    blocks *= std::max<int64_t>(0, *count);
   }
   // Few blocks, so that they have several tiles each.
   if (launch.getPersistent())

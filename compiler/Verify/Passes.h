@@ -28,11 +28,10 @@ createVerifySmDemands(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
 /// `verify-sm-outputs` of the passes in `pipeline`; `written` has the programs
 /// that kernels are compared with, as they were before all passes. None: those
-/// before `pipeline`. If it is strict, what no size executes is an error in
-/// kernels without roles, and no remark.
+/// before `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifySmOutputs(mlir::OpPassManager pipeline = mlir::OpPassManager(),
-                      mlir::ModuleOp written = {}, bool isStrict = false);
+                      mlir::ModuleOp written = {});
 
 /// `verify-sm-order` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>

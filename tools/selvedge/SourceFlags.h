@@ -40,8 +40,7 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
                      "stored ones or the model's");
   command.add_flag("--strict", options.isStrict,
                    "fail where a verifier refuses warp roles, instead of doing "
-                   "without, or executes an operation of another kernel for no "
-                   "size (also SELVEDGE_STRICT=1)");
+                   "without (also SELVEDGE_STRICT=1)");
   command
       .add_option("--set", options.sets,
                   "NAME=VALUE, binds a parameter; may be repeated")

@@ -29,9 +29,10 @@ int64_t LaunchTrial::numTiles(LaunchOp launch) const {
   SmallVector<Attribute> counts;
   (void)launch.getGrid().constantFold(indexAttrs(launch.getContext(), sizes),
                                       counts);
+  // A range may begin behind the end of a dim.
   int64_t tiles = 1;
   for (Attribute count : counts)
-    tiles *= cast<IntegerAttr>(count).getInt();
+    tiles *= std::max<int64_t>(0, cast<IntegerAttr>(count).getInt());
   return tiles;
 }
 

@@ -69,9 +69,8 @@ private:
 
 struct VerifySmOutputsPass
     : WrapsPasses<impl::VerifySmOutputsBase<VerifySmOutputsPass>> {
-  VerifySmOutputsPass(OpPassManager pipeline, ModuleOp written, bool isStrict)
-      : WrapsPasses(std::move(pipeline)), written(written), isStrict(isStrict) {
-  }
+  VerifySmOutputsPass(OpPassManager pipeline, ModuleOp written)
+      : WrapsPasses(std::move(pipeline)), written(written) {}
 
   void runOnOperation() override {
     // A copy that the passes do not see.
@@ -85,7 +84,7 @@ struct VerifySmOutputsPass
         [&](VariantOp variant) { variants.push_back(variant); });
     std::vector<SmallVector<VariantRuns::Remark>> remarks(variants.size());
     auto checkAt = [&](size_t i) {
-      return check(variants[i], symbols, programs, isStrict, remarks[i]);
+      return check(variants[i], symbols, programs, remarks[i]);
     };
     if (failed(failableParallelForEach(
             &getContext(), llvm::seq<size_t>(0, variants.size()), checkAt)))
@@ -107,7 +106,7 @@ struct VerifySmOutputsPass
   }
 
   static LogicalResult check(VariantOp variant, const SymbolTable &symbols,
-                             const Programs &programs, bool isStrict,
+                             const Programs &programs,
                              SmallVectorImpl<VariantRuns::Remark> &remarks) {
     SmallVector<std::pair<LaunchOp, KernelOp>> launches;
     for (auto launch : variant.getBody().getOps<LaunchOp>()) {
@@ -127,22 +126,20 @@ struct VerifySmOutputsPass
       return programs.of(launched.second);
     };
     VariantRuns runs(variant, launches,
-                     llvm::map_to_vector(launches, programOf), isStrict);
+                     llvm::map_to_vector(launches, programOf));
     LogicalResult result = runs.run();
     llvm::append_range(remarks, runs.getRemarks());
     return result;
   }
 
   ModuleOp written;
-  bool isStrict;
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createVerifySmOutputs(OpPassManager pipeline,
-                                            ModuleOp written, bool isStrict) {
-  return std::make_unique<VerifySmOutputsPass>(std::move(pipeline), written,
-                                               isStrict);
+                                            ModuleOp written) {
+  return std::make_unique<VerifySmOutputsPass>(std::move(pipeline), written);
 }
 
 } // namespace selvedge::verify

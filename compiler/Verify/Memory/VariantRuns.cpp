@@ -22,8 +22,8 @@ constexpr uint64_t maxWorkOfSome = 4 << 20;
 constexpr unsigned numOfSome = 48;
 
 VariantRuns::VariantRuns(VariantOp variant, Launches launches,
-                         ArrayRef<const ProgramSinks *> programs, bool isStrict)
-    : variant(variant), launches(launches), isStrict(isStrict) {
+                         ArrayRef<const ProgramSinks *> programs)
+    : variant(variant), launches(launches) {
   for (auto [launched, program] : llvm::zip_equal(launches, programs))
     kernels.emplace_back(launched.first, launched.second, program);
   for (const ProgramSinks *program : programs) {
@@ -44,8 +44,6 @@ LogicalResult VariantRuns::run() {
   Operation *op = findUnreached();
   if (failed(checkStored()))
     return failure();
-  if (op && isStrict && !op->getParentOfType<RoleOp>() && remarks.empty())
-    return op->emitOpError("expects sizes that execute it, found none");
   if (op)
     remarks.push_back(
         {op->getLoc(),

@@ -21,12 +21,11 @@ public:
 
   /// `programs`: what each kernel is compared with; null for nothing.
   VariantRuns(sm::VariantOp variant, Launches launches,
-              llvm::ArrayRef<const ProgramSinks *> programs,
-              bool isStrict = false);
+              llvm::ArrayRef<const ProgramSinks *> programs);
 
   mlir::LogicalResult run();
   /// What has not been executed, after run(): the place of the operation, and
-  /// words. If it is strict, operations of kernels without roles are refused.
+  /// words.
   using Remark = std::pair<mlir::Location, std::string>;
   llvm::ArrayRef<Remark> getRemarks() const { return remarks; }
 
@@ -60,7 +59,6 @@ private:
   /// Outputs of the programs of which nothing has been stored yet.
   std::set<std::string> unstored;
   std::deque<KernelRuns> kernels;
-  bool isStrict;
   uint64_t work = 0, maxWork = 0;
   llvm::SmallVector<Remark> remarks;
 };
