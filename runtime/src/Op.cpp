@@ -22,8 +22,10 @@ struct Program {
   std::string text;
   Manifest manifest;
   std::string origin = "made when a launch needs it";
-  /// Per variant and launch, as in the manifest; of a variant without code
-  /// none.
+  /// `manifest` has the variants that the device can launch; these are their
+  /// positions among all.
+  std::vector<size_t> places;
+  /// Per variant and launch, as in `manifest`; of a variant without code none.
   std::vector<std::optional<std::vector<Kernel>>> kernels;
 
   /// Finds the kernels of a variant.
@@ -55,13 +57,23 @@ Status Program::resolve(const Module &module, size_t variant) {
   return Status();
 }
 
-Result<std::unique_ptr<Program>> readProgram(const std::string &text) {
+Result<std::unique_ptr<Program>> readProgram(const std::string &text,
+                                             const Device &device) {
   Result<Manifest> manifest = parseManifest(text);
   if (!manifest.ok())
     return manifest.status();
+  auto [major, minor] = device.capability();
+  if (Result<LoadPath> path = chooseLoadPath(manifest->arch, major, minor);
+      !path.ok())
+    return path.status();
+  Result<std::vector<size_t>> places =
+      fitToDevice(*manifest, device.sharedMemoryPerBlock(), device.name());
+  if (!places.ok())
+    return places.status();
   auto program = std::make_unique<Program>();
   program->text = text;
   program->manifest = std::move(*manifest);
+  program->places = std::move(*places);
   program->kernels.resize(program->manifest.variants.size());
   return program;
 }
@@ -132,14 +144,9 @@ Result<LoadPath> chooseLoadPath(const std::string &arch, int major, int minor) {
 }
 
 Status Op::Impl::add(const std::string &text) {
-  Result<std::unique_ptr<Program>> program = readProgram(text);
+  Result<std::unique_ptr<Program>> program = readProgram(text, device);
   if (!program.ok())
     return program.status();
-  auto [major, minor] = device.capability();
-  if (Result<LoadPath> path =
-          chooseLoadPath((*program)->manifest.arch, major, minor);
-      !path.ok())
-    return path.status();
   if (!counters && (*program)->takesCounters()) {
     Result<std::unique_ptr<LaunchCounters>> pool =
         LaunchCounters::create(device);
@@ -180,7 +187,8 @@ Status Op::Impl::loadCode(const Artifact &artifact,
 }
 
 Status Op::Impl::compile(size_t variant) {
-  Result<VariantCode> code = lazy->compile(variant);
+  size_t place = programs.back()->places[variant];
+  Result<VariantCode> code = lazy->compile(place);
   if (!code.ok())
     return code.status();
   const Artifact &artifact = code->artifact;
@@ -188,10 +196,12 @@ Status Op::Impl::compile(size_t variant) {
   if (isOther)
     if (Status s = add(artifact.manifest); !s.ok())
       return s;
+  const std::vector<size_t> &places = programs.back()->places;
+  auto found = std::ranges::find(places, place);
   Status s =
       code->isWhole ? loadCode(artifact, std::nullopt)
-      : variant < programs.back()->kernels.size()
-          ? loadCode(artifact, variant)
+      : found != places.end()
+          ? loadCode(artifact, static_cast<size_t>(found - places.begin()))
           : Status::failed("the compiler gave a program without the variant");
   if (s.ok())
     current = programs.back().get();

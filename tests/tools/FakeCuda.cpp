@@ -5,8 +5,9 @@
 // the artefact are recognised by name and executed from their parameters; with
 // FAKE_CUDA_FAULT they misbehave in one way each. Events tell the milliseconds
 // that FAKE_CUDA_MS gives for the modules in the order in which they are loaded
-// ("0.3,0.1"), 1 for the rest. Tests of the runtime watch launches of any
-// kernel through FakeCuda.h.
+// ("0.3,0.1"), 1 for the rest. FAKE_CUDA_GPU gives it the limits of a GPU
+// (FakeCuda.h), which it then insists on. Tests of the runtime watch launches
+// of any kernel through FakeCuda.h.
 #include "tests/tools/FakeCuda.h"
 
 #include "runtime/src/CudaDriver.h"
@@ -26,7 +27,11 @@ using namespace selvedge;
 namespace {
 
 constexpr int errorIllegalAddress = 700, errorInvalidHandle = 400,
-              errorInvalidImage = 200;
+              errorInvalidImage = 200, errorInvalidValue = 1;
+
+/// What every kernel has without asking (CUDA C++ Programming Guide, "Compute
+/// Capabilities").
+constexpr int defaultSharedMemory = 48 * 1024;
 
 /// What a captured launch does again: values of up to 8 bytes.
 struct Node {
@@ -55,6 +60,7 @@ struct Stream {
 struct Function {
   std::string name;
   CuHandle context;
+  int sharedMemory = defaultSharedMemory;
 };
 
 /// The contexts of two GPUs, and one that is nobody's primary one.
@@ -105,10 +111,22 @@ double launchCost() {
   return costs ? std::strtod(costs, nullptr) : 1;
 }
 
-/// "8.0", or what FAKE_CUDA_CAPABILITY asks for.
-std::string capability() {
+/// The GPU that FAKE_CUDA_GPU names; else one of 4 multiprocessors with the
+/// compute capability that FAKE_CUDA_CAPABILITY gives.
+FakeCudaGpu gpu() {
+  const char *name = std::getenv("FAKE_CUDA_GPU");
+  for (const FakeCudaGpu &known : fakeCudaGpus)
+    if (name && std::strcmp(known.name, name) == 0)
+      return known;
+  FakeCudaGpu plain{"fake", 8, 0, 4, 163 * 1024};
   const char *wanted = std::getenv("FAKE_CUDA_CAPABILITY");
-  return wanted && std::strlen(wanted) == 3 ? wanted : "8.0";
+  if (wanted && std::strlen(wanted) == 3) {
+    plain.major = wanted[0] - '0';
+    plain.minor = wanted[2] - '0';
+    if (plain.major == 9)
+      plain.sharedMemory = 227 * 1024;
+  }
+  return plain;
 }
 
 template <typename T>
@@ -204,14 +222,14 @@ DEFINE(cuDeviceGet, (CuDevice * device, int ordinal), {
   return cuSuccess;
 })
 DEFINE(cuDeviceGetName, (char *name, int size, CuDevice), {
-  std::strncpy(name, "fake", static_cast<size_t>(size));
+  std::strncpy(name, gpu().name, static_cast<size_t>(size));
   return cuSuccess;
 })
 DEFINE(cuDeviceGetAttribute, (int *value, int which, CuDevice), {
-  *value = which == cuAttributeComputeCapabilityMajor   ? capability()[0] - '0'
-           : which == cuAttributeComputeCapabilityMinor ? capability()[2] - '0'
-           : which == cuAttributeMultiprocessorCount    ? 4
-                                                        : 163 * 1024;
+  *value = which == cuAttributeComputeCapabilityMajor   ? gpu().major
+           : which == cuAttributeComputeCapabilityMinor ? gpu().minor
+           : which == cuAttributeMultiprocessorCount    ? gpu().multiprocessors
+                                                        : gpu().sharedMemory;
   return cuSuccess;
 })
 DEFINE(cuDeviceTotalMem_v2, (size_t *bytes, CuDevice), {
@@ -261,13 +279,23 @@ DEFINE(cuModuleGetFunction,
          *function = &state.functions.emplace_back(Function{name, module});
          return cuSuccess;
        })
-DEFINE(cuFuncSetAttribute, (CuHandle, int, int), { return cuSuccess; })
+DEFINE(cuFuncSetAttribute, (CuHandle function, int which, int value), {
+  if (which != cuFuncAttributeMaxDynamicSharedSizeBytes)
+    return cuSuccess;
+  if (value > gpu().sharedMemory)
+    return errorInvalidValue;
+  static_cast<Function *>(function)->sharedMemory = value;
+  return cuSuccess;
+})
 DEFINE(cuLaunchKernel,
        (CuHandle function, unsigned grid, unsigned gridY, unsigned gridZ,
-        unsigned, unsigned, unsigned, unsigned, CuHandle handle, void **params,
-        void **),
+        unsigned, unsigned, unsigned, unsigned shared, CuHandle handle,
+        void **params, void **),
        {
-         const auto &[name, context] = *static_cast<const Function *>(function);
+         const auto &[name, context, most] =
+             *static_cast<const Function *>(function);
+         if (shared > static_cast<unsigned>(most))
+           return errorInvalidValue;
          if (FakeCudaWatch watch = state.watch)
            watch(name.c_str(), {grid, gridY, gridZ}, params);
          if (fault("refuse"))

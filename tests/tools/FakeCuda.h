@@ -6,6 +6,23 @@
 #include <array>
 #include <cstdint>
 
+/// What the driver says of a GPU.
+struct FakeCudaGpu {
+  const char *name;
+  int major, minor, multiprocessors;
+  /// Of a thread block that asks for it, in bytes.
+  int sharedMemory;
+};
+
+/// Those that run code for sm_80 (CUDA C++ Programming Guide, "Compute
+/// Capabilities"; the vendor's data sheets).
+inline constexpr std::array fakeCudaGpus{
+    FakeCudaGpu{"NVIDIA A100", 8, 0, 108, 166912},
+    FakeCudaGpu{"NVIDIA A10", 8, 6, 72, 101376},
+    FakeCudaGpu{"NVIDIA GeForce RTX 4090", 8, 9, 128, 101376},
+    FakeCudaGpu{"NVIDIA L40S", 8, 9, 142, 101376},
+    FakeCudaGpu{"NVIDIA RTX PRO 6000", 12, 0, 188, 101376}};
+
 /// Called for each launch, on its thread: kernel, grid, addresses of the
 /// parameters.
 using FakeCudaWatch = void (*)(const char *kernel, std::array<unsigned, 3> grid,

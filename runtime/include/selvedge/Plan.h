@@ -60,6 +60,14 @@ Status chooseLaunchSizes(const Manifest &manifest, DimValues &dims,
 /// An error that names the first unknown dim, if there is one.
 Status requireAllDims(const Manifest &manifest, const DimValues &dims);
 
+/// Leaves the variants that a GPU can launch whose thread blocks have so many
+/// bytes of shared memory, and none behind one that takes all arguments. The
+/// positions that they had; Unavailable, with what is needed, where none takes
+/// all arguments.
+Result<std::vector<size_t>> fitToDevice(Manifest &manifest,
+                                        int64_t sharedMemoryPerBlock,
+                                        std::string_view device);
+
 /// The shape of a tensor for known dims.
 Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
                                      const ManifestTensor &tensor,
@@ -101,7 +109,7 @@ struct Plan {
 };
 
 /// Checks the arguments and selects a variant; `manifest` must outlive the
-/// result.
+/// result. For a GPU at hand the manifest has gone through fitToDevice().
 Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args,
                         int multiprocessors = nominalMultiprocessors);
 
