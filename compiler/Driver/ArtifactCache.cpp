@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/ArtifactCache.h"
 
+#include "compiler/Driver/Pipeline.h"
 #include "selvedge/Artifact.h"
 #include "selvedge/DiskCache.h"
 #include "selvedge/File.h"
@@ -28,6 +29,11 @@ static std::string keyOf(const CompileRequest &request,
                          const std::string &ptxas) {
   static const std::string compiler = identifyCompiler();
   std::string assembler = identifyFile(ptxas);
+  // All devices, all that have what the target has, or less.
+  std::string sharedMemory =
+      request.sharedMemory == 0
+          ? ""
+          : std::to_string(sharedMemoryLimit(request).value_or(0));
   std::vector<std::string_view> parts = {
       compiler,
       assembler,
@@ -37,6 +43,7 @@ static std::string keyOf(const CompileRequest &request,
       request.plan,
       request.planFolder,
       request.device,
+      sharedMemory,
       request.masks == MaskMode::Exact ? "exact" : "tile",
       request.isStrict ? "strict" : ""};
   std::vector<std::pair<std::string, std::string>> imported =

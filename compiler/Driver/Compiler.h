@@ -42,6 +42,10 @@ struct CompileRequest {
   std::map<std::string, std::string> bindings;
   /// `sm_80` or `sm_90a`; empty where only the front end runs.
   std::string arch;
+  /// Shared memory that a thread block of the device has, in bytes: kernels
+  /// take no more. 0: code is for all devices of the architecture, and kernels
+  /// that take more than some of them have get a second version.
+  int64_t sharedMemory = 0;
   /// `--mask`.
   MaskMode masks = MaskMode::Tile;
   /// Path of ptxas; empty: search PATH, CUDA_HOME and the usual places.

@@ -113,6 +113,8 @@ selvedge_op *selvedge_jit(const selvedge_compile_request *request,
         return fail(arch.status()), nullptr;
       read.arch = *arch;
     }
+    if (device.ok())
+      read.sharedMemory = device->sharedMemoryPerBlock();
     LaunchCode compiled = compileForLaunches(read);
     if (!compiled.code) {
       fail(compiled.result.status == CompileStatus::BadInput

@@ -162,6 +162,13 @@ private:
 
 } // namespace
 
+std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request) {
+  std::optional<TargetInfo> target = targetInfo(request.arch);
+  bool isLess = target && request.sharedMemory != 0 &&
+                request.sharedMemory < target->smemBytesPerBlock;
+  return isLess ? std::optional(request.sharedMemory) : std::nullopt;
+}
+
 void buildColumnsPipeline(OpPassManager &pm, Proofs proofs) {
   OpPassManager columns(ModuleOp::getOperationName());
   bool isProved = proofs == Proofs::Made;

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,18 @@ struct ChosenPlans {
   /// By name in the source, kernels that no plan fits unless they multiply
   /// without tensor cores, and why.
   std::map<std::string, std::string> withoutTensorCores;
+  /// By name, programs without a version for devices with less shared memory
+  /// than others.
+  std::vector<std::string> withoutSmallDevices;
   /// Why columns of accumulators stay together; empty: they do not.
   std::string keepsColumns;
   /// Whether a kernel that is planned for roles must have them.
   bool isStrict = false;
 };
+
+/// What the request leaves to a thread block; none where that is no less than
+/// what the target has.
+std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request);
 
 /// Appends the pass that splits columns of accumulators in a module of the tile
 /// dialect.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/PlanStore.h"
 
+#include "compiler/Driver/Pipeline.h"
 #include "compiler/Schedule/PlanChoice.h"
 #include "dialect/Tile/Tile.h"
 
@@ -30,6 +31,9 @@ static std::string fileName(const CompileRequest &request, ModuleOp module) {
   // Masks that are exact take registers of their own.
   if (request.masks == MaskMode::Exact)
     os << '\0' << "exact";
+  // Plans for devices with less than the target have to fit.
+  if (std::optional<int64_t> limit = sharedMemoryLimit(request))
+    os << '\0' << "shared memory " << *limit;
   llvm::MD5 digest;
   digest.update(key);
   llvm::MD5::MD5Result result;

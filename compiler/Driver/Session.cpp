@@ -62,6 +62,8 @@ bool Session::internalError(const llvm::Twine &message) {
   if (!request.op.empty())
     os << " --op " << request.op;
   os << " --arch " << request.arch;
+  if (request.sharedMemory != 0)
+    os << " --shared-memory " << request.sharedMemory;
   for (const auto &[name, value] : request.bindings)
     os << " --set " << name << "=" << value;
   os << " -o OUT\n";
@@ -103,6 +105,10 @@ bool Session::parse() {
   }
   if (failed(verify(*module)))
     return internalError("the front end built an invalid program");
+  // Versions are made of it.
+  if (std::optional<int64_t> limit = sharedMemoryLimit(request))
+    for (auto program : module->getOps<tile::ProgramOp>())
+      program.setSharedMemory(*limit);
   return true;
 }
 

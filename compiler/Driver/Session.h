@@ -98,9 +98,12 @@ public:
   /// Signature to JSON.
   bool writeSignature();
 
-  /// After runPasses() to Emit::SmAsync: plans whose kernels take more than
-  /// `limit` bytes of shared memory are taken no longer. False where none is.
-  bool dropTooLarge(int64_t limit);
+  /// After runPasses() to Emit::SmAsync: plans whose kernels take more shared
+  /// memory than there is are taken no longer. False where none is.
+  bool dropTooLarge();
+  /// The same: programs with a kernel that takes more than some devices of the
+  /// target have get a version for these. False where none does.
+  bool addForSmallDevices();
 
   /// The program in its present form.
   mlir::ModuleOp getModule() { return *module; }
@@ -146,6 +149,17 @@ private:
   /// False where none were.
   bool keepColumns(const std::string &why);
   bool replanWithoutRoles();
+  /// Whether code is for devices of which some have less shared memory.
+  bool isForAllDevices();
+  /// Where the model says that kernels take more than some devices have: finds
+  /// out by passes without verifiers, so that these run once.
+  void prepareForSmallDevices();
+  /// Leaves the program of that name, a version for devices with little shared
+  /// memory, out.
+  void keepFromSmallDevices(const std::string &name, const std::string &why);
+  /// After passes failed: leaves those out that they failed at. False where
+  /// there are none.
+  bool dropForSmallDevices(const PassOutcome &outcome);
   /// Begins again where kernels with products have no plan: these multiply
   /// without tensor cores. False where there are none.
   bool keepFromTensorCores(const std::string &why);

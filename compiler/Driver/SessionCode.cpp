@@ -33,10 +33,17 @@ bool Session::lowerToLLVM() {
   return true;
 }
 
-/// Whether a plan's launches take no more shared memory than there is.
-static bool fitSharedMemory(ModuleOp module, int64_t limit) {
+/// Whether a plan's launches take no more shared memory than the devices have
+/// for which they are.
+static bool fitSharedMemory(ModuleOp module, const CompileRequest &request) {
+  int64_t most = sharedMemoryLimit(request).value_or(
+      targetInfo(request.arch)->smemBytesPerBlock);
   return !module
               .walk([&](sm::LaunchOp launch) {
+                int64_t own = launch->getParentOfType<sm::VariantOp>()
+                                  .getVersion()
+                                  .getShared();
+                int64_t limit = own ? std::min(own, most) : most;
                 return launch.getSmem() <= static_cast<uint64_t>(limit)
                            ? WalkResult::advance()
                            : WalkResult::interrupt();
@@ -53,7 +60,7 @@ bool Session::lowerToLanes(Emit stage) {
   };
   if (!transform(*kernels, build))
     return false;
-  if (!fitSharedMemory(*module, targetInfo(request.arch)->smemBytesPerBlock))
+  if (!fitSharedMemory(*module, request))
     return internalError("a kernel takes more shared memory than there is");
   return stage != Emit::SmLanes || succeeded(verify(*module)) ||
          internalError("the passes made invalid code of a thread");
@@ -84,7 +91,7 @@ bool Session::writeManifest() {
   for (auto kernel : module->getOps<sm::KernelOp>())
     lanes::setSharedBytes(*host, kernel.getSymName(),
                           lanes::SharedLayout(kernel).getBytes());
-  if (!fitSharedMemory(*host, targetInfo(request.arch)->smemBytesPerBlock))
+  if (!fitSharedMemory(*host, request))
     return internalError("a kernel takes more shared memory than there is");
   return keepManifest(ptx::writeManifest(plan, request.arch, compilerVersion(),
                                          request.masks == MaskMode::Exact));

@@ -3,6 +3,7 @@
 #include "compiler/Driver/PhaseTimer.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Driver/SourceDiagnostics.h"
+#include "compiler/Schedule/FitDevices.h"
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Target/Lanes/SharedMemory.h"
 #include "dialect/Sm/Sm.h"
@@ -12,6 +13,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace selvedge::driver {
@@ -354,13 +356,17 @@ static std::string boundKey(tile::KernelOp kernel,
   return schedule::planKey(kernel, ranked->plans.front());
 }
 
-bool Session::dropTooLarge(int64_t limit) {
+bool Session::dropTooLarge() {
+  TargetInfo target = *targetInfo(request.arch);
   // Variants may be made of one kernel: first what all take, then the rest.
   llvm::MapVector<tile::KernelOp, std::string> reasons;
   visitLaunches([&](size_t, sm::LaunchOp launch, tile::KernelOp source) {
     auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
     lanes::SharedLayout layout(kernel);
-    if (layout.getBytes() <= limit || !source)
+    int64_t limit = source ? source.getProgram().getSharedMemory().value_or(
+                                 target.smemBytesPerBlock)
+                           : layout.getBytes();
+    if (layout.getBytes() <= limit)
       return;
     std::string why = std::to_string(layout.getBytes()) + " of " +
                       std::to_string(limit) +
@@ -371,13 +377,106 @@ bool Session::dropTooLarge(int64_t limit) {
   });
   bool isAny = false;
   for (auto &[kernel, why] : reasons) {
-    std::string key = boundKey(kernel, plans.choice, *targetInfo(request.arch));
+    std::string key = boundKey(kernel, plans.choice, target);
     if (key.empty())
       continue;
     schedule::dropPlan(kernel, key, why);
     result.remarks.push_back("kernel '" + schedule::planName(kernel) +
                              "' does not take plan " + key +
                              ": it would take " + why);
+    isAny = true;
+  }
+  return isAny;
+}
+
+bool Session::isForAllDevices() {
+  TargetInfo target = *targetInfo(request.arch);
+  return request.sharedMemory == 0 &&
+         target.leastSmemBytesPerBlock < target.smemBytesPerBlock;
+}
+
+bool Session::addForSmallDevices() {
+  TargetInfo target = *targetInfo(request.arch);
+  if (!isForAllDevices())
+    return false;
+  llvm::SetVector<tile::ProgramOp> programs;
+  visitLaunches([&](size_t, sm::LaunchOp launch, tile::KernelOp source) {
+    auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
+    if (source &&
+        lanes::SharedLayout(kernel).getBytes() > target.leastSmemBytesPerBlock)
+      programs.insert(source.getProgram());
+  });
+  bool isAny = false;
+  for (tile::ProgramOp program : programs) {
+    std::string why;
+    if (program.isForSmallDevices() ||
+        schedule::versionForLeast(program, target) ||
+        llvm::is_contained(plans.withoutSmallDevices,
+                           schedule::nameForLeast(program, target)))
+      continue;
+    if (schedule::addVersionForLeast(program, target, why))
+      isAny = true;
+    else
+      keepFromSmallDevices(schedule::nameForLeast(program, target), why);
+  }
+  return isAny;
+}
+
+void Session::prepareForSmallDevices() {
+  TargetInfo target = *targetInfo(request.arch);
+  bool mayTakeMore =
+      isForAllDevices() &&
+      llvm::any_of(unbound->getOps<tile::ProgramOp>(),
+                   [&](tile::ProgramOp program) {
+                     return !program.isForSmallDevices() &&
+                            !schedule::versionForLeast(program, target) &&
+                            schedule::mayTakeMore(program, target);
+                   });
+  if (!mayTakeMore)
+    return;
+  auto build = [&](OpPassManager &pm) {
+    buildKernelPipeline(pm, Emit::SmAsync, request.arch, plans, request.masks,
+                        Proofs::Elsewhere);
+  };
+  PassOutcome outcome;
+  do
+    outcome = attempt(*unbound, build, nullptr, /*isVerified=*/false);
+  while (outcome.isDone && dropTooLarge());
+  if (outcome.isDone)
+    addForSmallDevices();
+}
+
+void Session::keepFromSmallDevices(const std::string &name,
+                                   const std::string &why) {
+  plans.withoutSmallDevices.push_back(name);
+  result.remarks.push_back(
+      "no version '" + name + "' for devices with " +
+      std::to_string(targetInfo(request.arch)->leastSmemBytesPerBlock) +
+      " bytes of shared memory per thread block: " + why);
+}
+
+bool Session::dropForSmallDevices(const PassOutcome &outcome) {
+  bool isRefused = outcome.isVerifier() || outcome.invalidIR;
+  if (request.isStrict && isRefused)
+    return false;
+  bool isAny = false;
+  for (auto program :
+       llvm::make_early_inc_range(unbound->getOps<tile::ProgramOp>())) {
+    if (!program.isForSmallDevices())
+      continue;
+    // What a verifier says names kernels.
+    std::string why =
+        outcome.pass == "tile-bind-blocks"
+            ? schedule::findUnplanned(program, *targetInfo(request.arch))
+            : "";
+    for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+      if (isRefused &&
+          llvm::is_contained(outcome.kernels, schedule::planName(kernel)))
+        why = outcome.pass + ": " + outcome.firstError;
+    if (why.empty())
+      continue;
+    keepFromSmallDevices(program.getSymName().str(), why);
+    program.erase();
     isAny = true;
   }
   return isAny;
@@ -392,13 +491,14 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
     buildKernelPipeline(pm, stage, request.arch, plans, request.masks, proofs,
                         *written);
   };
+  prepareForSmallDevices();
   while (true) {
     PassOutcome outcome = attempt(*unbound, build, observe);
     if (outcome.isDone && hasRoles && stage > Emit::SmSeq &&
         replanWithoutRoles())
       continue;
     if (outcome.isDone && stage > Emit::SmSeq &&
-        dropTooLarge(targetInfo(request.arch)->smemBytesPerBlock))
+        (dropTooLarge() || addForSmallDevices()))
       continue;
     if (!outcome.isDone && hasRoles && !request.isStrict &&
         (outcome.isVerifier() || outcome.invalidIR)) {
@@ -417,6 +517,8 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
       if (isNew)
         continue;
     }
+    if (!outcome.isDone && dropForSmallDevices(outcome))
+      continue;
     if (!outcome.isDone &&
         (outcome.pass == "tile-bind-blocks" || !request.isStrict) &&
         keepColumns(outcome.pass + ": " + outcome.firstError)) {

@@ -36,7 +36,7 @@ public:
     else if (pass->getArgument() == "tile-bind-blocks")
       // Versions of a program have sizes of their own, which no picture shows.
       module.walk([&](tile::KernelOp kernel) {
-        if (kernel.getProgram().getKind() == tile::VersionKind::Program)
+        if (kernel.getProgram().isBase())
           trace.sizes[kernel.getSymName().str()] = kernel.getSizesAttr();
       });
     noteRemovals(module, pass->getArgument());

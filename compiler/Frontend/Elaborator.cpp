@@ -241,7 +241,8 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
       builder.getStrArrayAttr(dims), tensorAttrs(), scalarAttrs(),
       builder.getArrayAttr(promises), paramAttrs(),
       /*version=*/nullptr, /*version_of=*/nullptr,
-      /*row_threads=*/nullptr, /*conditions=*/nullptr);
+      /*row_threads=*/nullptr, /*conditions=*/nullptr,
+      /*shared_memory=*/nullptr);
   builder.createBlock(&program.getBody());
   const OpDecl &base = *chain.back();
   if (base.kernels.empty())

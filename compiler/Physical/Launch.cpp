@@ -193,6 +193,7 @@ tile::ProgramOp versionFor(tile::ProgramOp program,
        program->getParentOfType<ModuleOp>().getOps<tile::ProgramOp>())
     if ((other.getKind() == tile::VersionKind::Packed ||
          other.getKind() == tile::VersionKind::Rows) &&
+        !other.isForSmallDevices() &&
         other.getVersionOf() == program.getSymName() &&
         areMet(other.getConditions(), arguments))
       return other;

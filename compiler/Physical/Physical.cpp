@@ -69,9 +69,8 @@ HostTensor exportTensor(const Tensor &tensor) {
 /// The one program of the module that is no version of another.
 tile::ProgramOp programOf(ModuleOp module) {
   auto programs = llvm::make_filter_range(
-      module.getOps<tile::ProgramOp>(), [](tile::ProgramOp program) {
-        return program.getKind() == tile::VersionKind::Program;
-      });
+      module.getOps<tile::ProgramOp>(),
+      [](tile::ProgramOp program) { return program.isBase(); });
   return llvm::hasSingleElement(programs) ? *programs.begin()
                                           : tile::ProgramOp();
 }

@@ -112,9 +112,17 @@ using FittingPlans = std::map<std::string, std::set<std::string>>;
 /// A choice of another compiler, or made by hand, may name no plan of this one:
 /// the model's are bound then.
 void warnOfUnused(Operation *module, const PlanChoice &choice,
-                  const FittingPlans &fitting) {
+                  const FittingPlans &fitting, const TargetInfo &target) {
+  std::string ofSmallDevices =
+      VersionAttr::get(module->getContext(), VersionKind::Program, 0,
+                       target.leastSmemBytesPerBlock)
+          .str() +
+      ".";
   for (const auto &[name, plan] : choice.tiles) {
     auto found = fitting.find(name);
+    // What was chosen for all devices serves a single one, too.
+    if (found == fitting.end() && StringRef(name).contains(ofSmallDevices))
+      continue;
     if (found == fitting.end()) {
       module->emitWarning("no kernel is called '") << name << "'";
     } else if (!found->second.contains(plan)) {
@@ -164,7 +172,7 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
       orderReductions(kernel, layouts, *plan);
       applyPlan(kernel, *plan);
     }
-    warnOfUnused(getOperation(), *choice, fitting);
+    warnOfUnused(getOperation(), *choice, fitting, *target);
   }
 };
 

@@ -695,8 +695,16 @@ struct Ranking {
 
 } // namespace
 
+/// The target with as much shared memory as plans of the kernel may take.
+static TargetInfo limitFor(KernelOp kernel, TargetInfo target) {
+  if (std::optional<int64_t> limit = kernel.getProgram().getSharedMemory())
+    target.smemBytesPerBlock = std::min(target.smemBytesPerBlock, *limit);
+  return target;
+}
+
 std::string excessForWarpgroups(KernelOp kernel, KernelLayouts &layouts,
-                                const TargetInfo &target) {
+                                const TargetInfo &of) {
+  TargetInfo target = limitFor(kernel, of);
   if (!plansWarpgroups(kernel, layouts, target))
     return "";
   Ranking ranking{kernel, layouts, target, /*useWarpgroups=*/true};
@@ -755,7 +763,8 @@ static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
 }
 
 FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
-                                 const TargetInfo &target) {
+                                 const TargetInfo &of) {
+  TargetInfo target = limitFor(kernel, of);
   bool useWarpgroups = plansWarpgroups(kernel, layouts, target);
   Ranking ranking{kernel, layouts, target, useWarpgroups};
   for (const Candidate &candidate :

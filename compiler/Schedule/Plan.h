@@ -85,7 +85,8 @@ bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,
 /// program is for rows of some length (`tile-row-classes`).
 std::optional<int64_t> rowThreads(tile::KernelOp kernel);
 
-/// Every candidate of a kernel that fits registers and shared memory. Where
+/// Every candidate of a kernel that fits registers and shared memory, of which
+/// its program may be left less than the target has. Where
 /// none does, and warps execute it, the one that ptxas will spill least; emits
 /// an error where not even that fits.
 mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,

@@ -144,29 +144,113 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     return success();
   }
 
+  /// The versions of a program for the same devices.
+  struct Versions {
+    ProgramOp program, universal, packed;
+    SmallVector<ProgramOp> rows;
+
+    void add(ProgramOp version) {
+      switch (version.getKind()) {
+      case VersionKind::Program:
+        program = version;
+        break;
+      case VersionKind::Universal:
+        universal = version;
+        break;
+      case VersionKind::Packed:
+        packed = version;
+        break;
+      case VersionKind::Rows:
+        rows.push_back(version);
+        break;
+      }
+    }
+    void erase() {
+      for (ProgramOp version : rows)
+        version.erase();
+      for (ProgramOp version : {packed, universal, program})
+        if (version)
+          version.erase();
+    }
+  };
+
+  /// Adds the variants of the versions to a plan, in the order in which they
+  /// are tried.
+  LogicalResult lowerVersions(OpBuilder &module, sm::PlanOp plan,
+                              Versions &versions) {
+    auto versionOf = [&](VersionKind kind) {
+      std::optional<VersionAttr> own = versions.program.getVersion();
+      return VersionAttr::get(plan.getContext(), kind, 0,
+                              own ? own->getShared() : 0);
+    };
+    Operation *last = plan.getBody().front().empty()
+                          ? nullptr
+                          : &plan.getBody().front().back();
+    OpBuilder variants = OpBuilder::atBlockEnd(&plan.getBody().front());
+    bool differs = false;
+    ProgramOp universal =
+        versions.universal ? versions.universal : versions.program;
+    // The versions of a program for rows of some length take them all.
+    for (ProgramOp version : versions.rows)
+      if (failed(lowerVariant(module, variants, version, {16},
+                              *version.getVersion(), /*forWarpgroups=*/false,
+                              differs)))
+        return failure();
+    if (versions.program) {
+      bool forWarpgroups = universal != versions.program;
+      if ((versions.rows.empty() &&
+           failed(lowerVariant(module, variants, versions.program, {16},
+                               versionOf(VersionKind::Program), forWarpgroups,
+                               differs))) ||
+          failed(lowerVariant(module, variants, universal, {0},
+                              versionOf(VersionKind::Universal),
+                              /*forWarpgroups=*/false, differs)))
+        return failure();
+    }
+    if (!versions.packed)
+      return success();
+    OpBuilder first = OpBuilder::atBlockBegin(&plan.getBody().front());
+    if (last)
+      first.setInsertionPointAfter(last);
+    return lowerVariant(module, first, versions.packed, {16},
+                        *versions.packed.getVersion(),
+                        /*forWarpgroups=*/bool(versions.universal), differs);
+  }
+
+  /// Puts each variant for devices with little shared memory behind the one
+  /// that it stands in for.
+  static void interleave(sm::PlanOp plan) {
+    auto rank = [](sm::VariantOp variant) {
+      switch (variant.getVersion().getKind()) {
+      case VersionKind::Packed:
+        return 0;
+      case VersionKind::Rows:
+      case VersionKind::Program:
+        return 1;
+      case VersionKind::Universal:
+        return 2;
+      }
+      llvm_unreachable("no other kinds");
+    };
+    auto variants = llvm::to_vector(plan.getBody().getOps<sm::VariantOp>());
+    Block &body = plan.getBody().front();
+    for (int next : {0, 1, 2})
+      for (sm::VariantOp variant : variants)
+        if (rank(variant) == next)
+          variant->moveBefore(&body, body.end());
+  }
+
   void runOnOperation() override {
     // A program's other versions go with it.
     SmallVector<ProgramOp> programs;
-    llvm::StringMap<ProgramOp> universals, packed;
-    llvm::StringMap<SmallVector<ProgramOp>> sized;
-    for (auto program : getOperation().getOps<ProgramOp>())
-      switch (program.getKind()) {
-      case VersionKind::Program:
+    llvm::StringMap<Versions> versions, forSmallDevices;
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (program.isBase())
         programs.push_back(program);
-        break;
-      case VersionKind::Universal:
-        universals[program.getBaseName()] = program;
-        break;
-      case VersionKind::Packed:
-        packed[program.getBaseName()] = program;
-        break;
-      case VersionKind::Rows:
-        sized[program.getBaseName()].push_back(program);
-        break;
-      }
-    auto versionOf = [&](VersionKind kind) {
-      return VersionAttr::get(&getContext(), kind, 0);
-    };
+      (program.isForSmallDevices() ? forSmallDevices
+                                   : versions)[program.getBaseName()]
+          .add(program);
+    }
     for (ProgramOp program : programs) {
       OpBuilder module(program);
       auto plan = sm::PlanOp::create(
@@ -174,41 +258,19 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
           program.getTensors(), program.getScalars(), program.getPromises(),
           program.getParams());
       setLaunchSizes(plan, getLaunchSizes(program));
-      OpBuilder variants =
-          OpBuilder::atBlockEnd(&plan.getBody().emplaceBlock());
-      bool differs = false;
-      ProgramOp universal = universals.lookup(program.getSymName());
-      if (!universal)
-        universal = program;
-      // The versions of a program for rows of some length take them all.
-      SmallVector<ProgramOp> &rowClasses = sized[program.getSymName()];
-      for (ProgramOp version : rowClasses) {
-        if (failed(lowerVariant(module, variants, version, {16},
-                                *version.getVersion(), /*forWarpgroups=*/false,
-                                differs)))
-          return signalPassFailure();
-        version.erase();
-      }
-      if ((rowClasses.empty() &&
-           failed(lowerVariant(
-               module, variants, program, {16}, versionOf(VersionKind::Program),
-               /*forWarpgroups=*/universal != program, differs))) ||
-          failed(lowerVariant(module, variants, universal, {0},
-                              versionOf(VersionKind::Universal),
-                              /*forWarpgroups=*/false, differs)))
+      plan.getBody().emplaceBlock();
+      std::string name = program.getSymName().str();
+      Versions &all = versions[name];
+      if (failed(lowerVersions(module, plan, all)))
         return signalPassFailure();
-      // Tried first.
-      if (ProgramOp rows = packed.lookup(program.getSymName())) {
-        OpBuilder first = OpBuilder::atBlockBegin(&plan.getBody().front());
-        if (failed(lowerVariant(module, first, rows, {16}, *rows.getVersion(),
-                                /*forWarpgroups=*/universal != program,
-                                differs)))
+      if (auto small = forSmallDevices.find(name);
+          small != forSmallDevices.end()) {
+        if (failed(lowerVersions(module, plan, small->second)))
           return signalPassFailure();
-        rows.erase();
+        interleave(plan);
+        small->second.erase();
       }
-      if (universal != program)
-        universal.erase();
-      program.erase();
+      all.erase();
     }
   }
 };

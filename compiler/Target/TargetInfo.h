@@ -19,6 +19,9 @@ struct TargetInfo {
   std::string_view name;
   /// Shared memory that one thread block can use, in bytes.
   int64_t smemBytesPerBlock;
+  /// The same of the devices with the least that run its code: those of compute
+  /// capability 8.6, 8.9 and 12.0 run that of sm_80.
+  int64_t leastSmemBytesPerBlock;
   /// Shared memory of a multiprocessor, in bytes.
   int64_t smemBytesPerSm;
   /// 32-bit registers that one thread can use.
@@ -32,8 +35,8 @@ struct TargetInfo {
 
 /// All of them, oldest first.
 inline constexpr std::array targets{
-    TargetInfo{"sm_80", 163 * 1024, 164 * 1024, 255, 65536, false},
-    TargetInfo{"sm_90a", 227 * 1024, 228 * 1024, 255, 65536, true},
+    TargetInfo{"sm_80", 163 * 1024, 99 * 1024, 164 * 1024, 255, 65536, false},
+    TargetInfo{"sm_90a", 227 * 1024, 227 * 1024, 228 * 1024, 255, 65536, true},
 };
 
 /// Limits of `arch`; none for other names.

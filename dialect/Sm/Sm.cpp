@@ -185,7 +185,7 @@ static LogicalResult verifyShared(RoleOp role, RoleOp earlier) {
 std::string VariantOp::nameOf(tile::VersionAttr version, bool isBulk) {
   if (version.getKind() != tile::VersionKind::Program)
     return version.str();
-  return isBulk ? "bulk" : "aligned";
+  return (isBulk ? "bulk" : "aligned") + version.deviceSuffix();
 }
 
 LogicalResult KernelOp::verify() {

@@ -36,7 +36,7 @@ def Sm_VariantOp : Sm_Op<"variant", [NoTerminator, SingleBlock, HasParent<"PlanO
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$version (`bulk` $bulk^)? `when` $when `align` $align (`dims` $conditions^)? attr-dict-with-keyword $body";
   let extraClassDeclaration = [{
-    /// What people read: `universal`, `aligned`, `bulk`, `packed`, `upto512`.
+    /// What people read: `universal`, `aligned`, `bulk`, `packed`, `upto512`, `aligned_99k`.
     std::string getName() { return nameOf(getVersion(), getBulk()); }
     static std::string nameOf(::selvedge::tile::VersionAttr version, bool isBulk = false);
   }];

@@ -39,15 +39,25 @@ void TileDialect::initialize() {
 
 namespace selvedge::tile {
 
+std::string VersionAttr::deviceSuffix() const {
+  constexpr int64_t kilobyte = 1024;
+  if (getShared() == 0)
+    return "";
+  return getShared() % kilobyte
+             ? "_" + std::to_string(getShared())
+             : "_" + std::to_string(getShared() / kilobyte) + "k";
+}
+
 std::string VersionAttr::str() const {
   switch (getKind()) {
   case VersionKind::Program:
-    return "";
+    return deviceSuffix().substr(getShared() ? 1 : 0);
   case VersionKind::Rows:
-    return getLimit() ? "upto" + std::to_string(getLimit()) : "aligned";
+    return (getLimit() ? "upto" + std::to_string(getLimit()) : "aligned") +
+           deviceSuffix();
   case VersionKind::Universal:
   case VersionKind::Packed:
-    return stringifyVersionKind(getKind()).str();
+    return stringifyVersionKind(getKind()).str() + deviceSuffix();
   }
   llvm_unreachable("no other kinds");
 }

@@ -87,13 +87,20 @@ def Tile_VersionAttr : Tile_Attr<"Version", "version"> {
   let summary = "a version of a program, as its kernels and variants are told apart";
   let description = [{
     `program`: the program itself. `universal`: scheduled for tensors of any strides. `packed`: rows of several heads in one tile. `rows`: rows of at most
-    `limit` elements, or all longer ones without a limit. Example: `#tile.version<rows, 512>`.
+    `limit` elements, or all longer ones without a limit. Example: `#tile.version<rows, 512>`. With `shared` it is the same for devices whose thread blocks have no more than so many bytes of shared
+    memory. Example: `#tile.version<packed shared 101376>`.
   }];
-  let parameters = (ins EnumParameter<Tile_VersionEnum>:$kind, OptionalParameter<"int64_t", "0">:$limit);
-  let assemblyFormat = "`<` $kind (`,` $limit^)? `>`";
+  let parameters = (ins EnumParameter<Tile_VersionEnum>:$kind, OptionalParameter<"int64_t", "0">:$limit,
+                        OptionalParameter<"int64_t", "0">:$shared);
+  let builders = [AttrBuilder<(ins "VersionKind":$kind, "int64_t":$limit), [{ return $_get($_ctxt, kind, limit, /*shared=*/0); }]>];
+  let assemblyFormat = "`<` $kind (`,` $limit^)? (`shared` $shared^)? `>`";
   let extraClassDeclaration = [{
-    /// What people read: `universal`, `upto512`; empty for the program itself.
+    /// What people read: `universal`, `upto512`, `packed_99k`; empty for the program itself.
     std::string str() const;
+    /// The same for devices with so much shared memory; for any with 0.
+    VersionAttr forDevicesWith(int64_t shared) const { return get(getContext(), getKind(), getLimit(), shared); }
+    /// `_99k`; empty where it is for any device.
+    std::string deviceSuffix() const;
   }];
 }
 
@@ -105,6 +112,8 @@ def Tile_SourceAttr : Tile_Attr<"Source", "source"> {
   let extraClassDeclaration = [{
     /// What people read, and the key of a plan: `main`, `packed.main`.
     std::string str() const;
+    /// The kernel of the version for any device.
+    SourceAttr forAnyDevice() const { return get(getContext(), getKernel(), getVersion().forDevicesWith(0)); }
   }];
 }
 

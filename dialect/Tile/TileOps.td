@@ -30,7 +30,8 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
 
     A program may have versions: `version` says what one is made for, `of` whose it is. `universal` is scheduled for any strides (`tile-split-variants`); `packed`
     is launched only where every result of `conditions`, a map of the dims, is at least 0 (`tile-pack-rows`); of `rows` there is one per length of the rows that are read more than
-    once, with `row_threads` of a block that share a row (`tile-row-classes`).
+    once, with `row_threads` of a block that share a row (`tile-row-classes`). Plans of a program take at most `shared_memory` bytes per thread block, where that is less than what the target has; any version
+    may have one that is the same but for that, for devices with less.
 
     Example:
     ```mlir
@@ -47,11 +48,12 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
                        TypedArrayAttrBase<Tile_ScalarArgAttr, "scalar arguments">:$scalars,
                        TypedArrayAttrBase<Tile_RequireAttr, "promises">:$promises,
                        DictionaryAttr:$params, OptionalAttr<Tile_VersionAttr>:$version, OptionalAttr<FlatSymbolRefAttr>:$version_of,
-                       OptionalAttr<I64Attr>:$row_threads, OptionalAttr<AffineMapAttr>:$conditions);
+                       OptionalAttr<I64Attr>:$row_threads, OptionalAttr<AffineMapAttr>:$conditions,
+                       OptionalAttr<I64Attr>:$shared_memory);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{ $sym_name `dims` $dims `tensors` $tensors `scalars` $scalars `requires` $promises
                           `params` $params (`version` $version^ `of` $version_of)? (`threads` $row_threads^)?
-                          (`where` $conditions^)? attr-dict-with-keyword $body }];
+                          (`where` $conditions^)? (`shared` $shared_memory^)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Number of leading block arguments that every kernel shares.
@@ -60,6 +62,10 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     ::llvm::StringRef getBaseName() { return getVersionOf().value_or(getSymName()); }
     /// What it is made for; `Program` for the program itself.
     VersionKind getKind();
+    /// Whether it is a version of no other program.
+    bool isBase() { return !getVersion(); }
+    /// Whether it is for devices whose thread blocks have less shared memory than those of others.
+    bool isForSmallDevices() { return getVersion() && getVersion()->getShared() != 0; }
     /// Makes it the version of `base`, with a name of its own.
     void makeVersion(ProgramOp base, VersionAttr version);
     /// Whether bulk copies are planned for it, whose descriptors know the extents of tensors: it has a universal version for others.

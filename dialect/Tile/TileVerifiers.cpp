@@ -74,8 +74,10 @@ VersionKind ProgramOp::getKind() {
 
 void ProgramOp::makeVersion(ProgramOp base, VersionAttr version) {
   setVersionAttr(version);
-  setVersionOf(base.getSymName());
-  setSymName((base.getSymName() + "." + version.str()).str());
+  setVersionOf(base.getBaseName());
+  if (version.getShared())
+    setSharedMemory(version.getShared());
+  setSymName((base.getBaseName() + "." + version.str()).str());
 }
 
 SourceAttr KernelOp::getSource() {
@@ -111,6 +113,9 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("expects 'conditions' of a packed version only");
   if ((getKind() == VersionKind::Rows) != getRowThreads().has_value())
     return emitOpError("expects 'row_threads' of a version for rows only");
+  if (isForSmallDevices() && getSharedMemory() != getVersion()->getShared())
+    return emitOpError("expects 'shared_memory' of ")
+           << getVersion()->getShared() << ", as its version says";
   if (getConditions() && (getConditions()->getNumDims() != 0 ||
                           getConditions()->getNumSymbols() != getDims().size()))
     return emitOpError("expects 'conditions' on ")

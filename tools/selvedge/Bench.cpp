@@ -130,6 +130,7 @@ int runBench(BenchOptions options) {
     request->arch = *best;
   }
   request->device = device->name();
+  *request = forOneDevice(std::move(*request), device->sharedMemoryPerBlock());
   options.problem.sets = options.source.sets;
   Result<Problem> problem = makeProblem(std::move(*request), options.problem);
   if (!problem.ok())

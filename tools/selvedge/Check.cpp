@@ -127,7 +127,10 @@ Status Checker::prepare() {
   if (isRef)
     lastVariant = findLastVariant(runner->getText());
   CheckSource source;
-  CompileResult found = findPlanFacts(signature->request, source.facts);
+  CompileResult found =
+      findPlanFacts(forOneDevice(signature->request,
+                                 device ? device->sharedMemoryPerBlock() : 0),
+                    source.facts);
   if (Status s = statusOf(found); !s.ok())
     return s;
   // Which tensors select something does not depend on dims.
@@ -189,6 +192,8 @@ std::string Checker::commandFor(const CaseOptions &one) const {
   add("--op", options.source.op);
   add("--arch", request.arch);
   add("--plan", options.source.plan);
+  if (request.sharedMemory != 0)
+    add("--shared-memory", std::to_string(request.sharedMemory));
   if (options.source.masks != "tile")
     add("--mask", options.source.masks);
   addAll("--set", one.problem.sets);

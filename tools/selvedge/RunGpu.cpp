@@ -4,6 +4,7 @@
 #include "compiler/Target/TargetInfo.h"
 #include "tools/selvedge/GuardedImage.h"
 #include "tools/selvedge/RunDevices.h"
+#include "tools/selvedge/Support.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -191,7 +192,8 @@ Result<GpuOp> GpuOp::load(const CompileRequest &request, const Device &device) {
   if (Result<LoadPath> path = chooseLoadPath(request.arch, major, minor);
       !path.ok())
     return path.status();
-  CompileResult compiled = compileCached(request);
+  CompileResult compiled =
+      compileCached(forOneDevice(request, device.sharedMemoryPerBlock()));
   if (Status s = statusOf(compiled); !s.ok())
     return s;
   Result<Op> op =

@@ -4,6 +4,7 @@
 #include "selvedge/File.h"
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RunDevices.h"
+#include "tools/selvedge/Support.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ Result<std::string> lowerTo(const PhysicalOptions &options,
                : options.form == "sm:seq" ? Emit::SmSeq
                                           : Emit::SmFinal;
   std::string text;
-  CompileResult compiled = emitText(request, stage, text);
+  CompileResult compiled =
+      emitText(forOneDevice(std::move(request)), stage, text);
   if (Status s = statusOf(compiled); !s.ok())
     return s;
   return text;

@@ -9,6 +9,7 @@
 #include "selvedge/File.h"
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RunDevices.h"
+#include "tools/selvedge/Support.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -198,7 +199,7 @@ Result<Compiled> compileLanes(const Problem &problem,
   if (request.arch.empty())
     request.arch = "sm_80";
   request.printLocations = true;
-  Result<std::string> text = lanesOf(request, options);
+  Result<std::string> text = lanesOf(forOneDevice(request), options);
   if (!text.ok())
     return text.status();
   Compiled result;

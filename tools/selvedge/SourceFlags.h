@@ -22,7 +22,11 @@ inline void addImportFlag(CLI::App &command,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-/// Adds FILE, -I, --op, --arch, --mask, --plan, --strict and --set.
+/// More than any GPU has.
+inline constexpr int64_t mostSharedMemory = int64_t(1) << 30;
+
+/// Adds FILE, -I, --op, --arch, --mask, --plan, --shared-memory, --strict and
+/// --set.
 inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command
       .add_option("FILE", options.file, "the .tile file; - for standard input")
@@ -38,6 +42,12 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
   command.add_option("--plan", options.plan,
                      "plans to bind, as bench --tune names them, instead of "
                      "stored ones or the model's");
+  command
+      .add_option("--shared-memory", options.sharedMemory,
+                  "bytes of shared memory that a thread block of the device "
+                  "has: plans take no more (default: the device that runs the "
+                  "op; compile: plans for all devices of the architecture)")
+      ->check(CLI::Range(int64_t(1), mostSharedMemory));
   command.add_flag("--strict", options.isStrict,
                    "fail where a verifier refuses warp roles, instead of doing "
                    "without (also SELVEDGE_STRICT=1)");

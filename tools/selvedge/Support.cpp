@@ -96,6 +96,7 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   request.importFolders = options.importFolders;
   request.op = options.op;
   request.arch = *arch;
+  request.sharedMemory = options.sharedMemory;
   request.plan = options.plan;
   const char *strict = std::getenv("SELVEDGE_STRICT");
   request.isStrict = options.isStrict || (strict && *strict);
@@ -104,6 +105,14 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   if (std::string cache = cacheFolder(); !cache.empty())
     request.planFolder = cache + "/plans";
   tellTerminal(request);
+  return request;
+}
+
+CompileRequest forOneDevice(CompileRequest request, int64_t sharedMemory) {
+  std::optional<TargetInfo> target = targetInfo(request.arch);
+  if (request.sharedMemory == 0 && target)
+    request.sharedMemory =
+        sharedMemory ? sharedMemory : target->smemBytesPerBlock;
   return request;
 }
 

@@ -33,6 +33,8 @@ struct SourceOptions {
   std::vector<std::string> importFolders;
   /// CompileRequest::plan.
   std::string plan;
+  /// CompileRequest::sharedMemory.
+  int64_t sharedMemory = 0;
   /// CompileRequest::isStrict; the variable SELVEDGE_STRICT sets it, too.
   bool isStrict = false;
   /// CompileRequest::masks.
@@ -54,6 +56,11 @@ Result<std::string> readSource(const std::string &file);
 /// Reads the source and checks `arch`; `--set` is not looked at. Plans are kept
 /// in the cache folder. What takes more than a second says so on a terminal.
 Result<CompileRequest> makeRequest(const SourceOptions &options);
+
+/// The request for one device, where it does not say for which: one whose
+/// thread blocks have so much shared memory, or, with 0, all that the
+/// architecture may have. `ref` and `sim` are such devices.
+CompileRequest forOneDevice(CompileRequest request, int64_t sharedMemory = 0);
 
 /// Splits NAME=VALUE strings of option `option`; names must not repeat.
 Result<std::map<std::string, std::string>>

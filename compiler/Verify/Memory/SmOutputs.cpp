@@ -27,13 +27,14 @@ public:
         known.emplace_back(kernel, hasParts);
   }
 
-  /// Those of the version that the kernel is of, or of the program where that
-  /// version has not been written; null where there is none.
+  /// Those of the version that the kernel is of, whatever device that is for,
+  /// or of the program where that version has not been written; null where
+  /// there is none.
   const ProgramSinks *of(KernelOp kernel) const {
     std::optional<tile::SourceAttr> wanted = kernel.getSource();
     const ProgramSinks *general = nullptr;
     for (const auto &[source, sinks] : known) {
-      if (source == wanted)
+      if (wanted && source.forAnyDevice() == wanted->forAnyDevice())
         return &sinks;
       if (wanted && source.getKernel() == wanted->getKernel() &&
           source.getVersion().getKind() == tile::VersionKind::Program)

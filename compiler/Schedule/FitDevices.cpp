@@ -1,0 +1,83 @@
+// Versions of programs for devices with little shared memory.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/FitDevices.h"
+
+#include "compiler/Schedule/Plan.h"
+#include "dialect/Tile/Decisions.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+static VersionAttr leastVersionOf(ProgramOp program, const TargetInfo &target) {
+  VersionAttr version = program.getVersion().value_or(
+      VersionAttr::get(program.getContext(), VersionKind::Program, 0));
+  return version.forDevicesWith(target.leastSmemBytesPerBlock);
+}
+
+ProgramOp versionForLeast(ProgramOp program, const TargetInfo &target) {
+  VersionAttr wanted = leastVersionOf(program, target);
+  for (auto other : program->getParentOfType<ModuleOp>().getOps<ProgramOp>())
+    if (other.getBaseName() == program.getBaseName() &&
+        other.getVersion() == wanted)
+      return other;
+  return {};
+}
+
+std::string nameForLeast(ProgramOp program, const TargetInfo &target) {
+  return (program.getBaseName() + "." + leastVersionOf(program, target).str())
+      .str();
+}
+
+std::string findUnplanned(ProgramOp program, const TargetInfo &target) {
+  std::string why;
+  // Nobody asked for these plans.
+  ScopedDiagnosticHandler silence(
+      program.getContext(), [&](Diagnostic &diagnostic) {
+        if (why.empty() &&
+            diagnostic.getSeverity() == DiagnosticSeverity::Error)
+          why = diagnostic.str();
+      });
+  for (auto kernel : program.getBody().getOps<KernelOp>()) {
+    KernelLayouts layouts(kernel);
+    if (failed(rankPlans(kernel, layouts, target)))
+      return "kernel '" + kernel.getSymName().str() + "' " + why;
+  }
+  return "";
+}
+
+ProgramOp addVersionForLeast(ProgramOp program, const TargetInfo &target,
+                             std::string &why) {
+  auto version = cast<ProgramOp>(program->clone());
+  program->getBlock()->getOperations().insert(std::next(program->getIterator()),
+                                              version);
+  version.makeVersion(program, leastVersionOf(program, target));
+  why = findUnplanned(version, target);
+  if (!why.empty()) {
+    version.erase();
+    return {};
+  }
+  for (auto kernel : version.getBody().getOps<KernelOp>())
+    noteDecision(kernel,
+                 {"devices",
+                  std::to_string(target.leastSmemBytesPerBlock) +
+                      " bytes of shared memory per thread block",
+                  "the variant before it takes more, which not all devices "
+                  "that run this code have"});
+  return version;
+}
+
+bool mayTakeMore(ProgramOp program, const TargetInfo &target) {
+  // Who binds blocks says why there is no plan.
+  ScopedDiagnosticHandler silence(program.getContext(), [](Diagnostic &) {});
+  return llvm::any_of(
+      program.getBody().getOps<KernelOp>(), [&](KernelOp kernel) {
+        KernelLayouts layouts(kernel);
+        FailureOr<RankedPlans> ranked = rankPlans(kernel, layouts, target);
+        return succeeded(ranked) && ranked->plans.front().smemBytes >
+                                        target.leastSmemBytesPerBlock;
+      });
+}
+
+} // namespace selvedge::schedule
