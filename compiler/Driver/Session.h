@@ -5,6 +5,7 @@
 
 #include "compiler/Driver/Pipeline.h"
 #include "compiler/Driver/Proof.h"
+#include "compiler/Schedule/FitDevices.h"
 #include "compiler/Target/PTX/Ptxas.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
@@ -156,7 +157,12 @@ private:
   void prepareForSmallDevices();
   /// Leaves the program of that name, a version for devices with little shared
   /// memory, out.
-  void keepFromSmallDevices(const std::string &name, const std::string &why);
+  void keepFromSmallDevices(const std::string &name,
+                            const schedule::Unplanned &unplanned);
+  /// Gives a program whose kernels have no plan for such devices a version in
+  /// which these kernels multiply without tensor cores.
+  bool addWithoutTensorCores(tile::ProgramOp program,
+                             schedule::Unplanned &unplanned);
   /// After passes failed: leaves those out that they failed at. False where
   /// there are none.
   bool dropForSmallDevices(const PassOutcome &outcome);
@@ -186,6 +192,9 @@ private:
   std::unique_ptr<llvm::Module> llvmModule;
   std::string ptxas, frontendDiagnostics, programDiagnostics;
   ChosenPlans plans;
+  /// Versions for devices with little shared memory, by name, that were planned
+  /// again.
+  std::set<std::string> triedWithoutTensorCores;
   /// Why kernels are kept from roles, in the order of plans.withoutRoles.
   std::vector<std::string> reasons;
   ptx::PtxasLog log;

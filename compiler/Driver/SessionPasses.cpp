@@ -3,7 +3,6 @@
 #include "compiler/Driver/PhaseTimer.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Driver/SourceDiagnostics.h"
-#include "compiler/Schedule/FitDevices.h"
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Target/Lanes/SharedMemory.h"
 #include "dialect/Sm/Sm.h"
@@ -408,18 +407,73 @@ bool Session::addForSmallDevices() {
   });
   bool isAny = false;
   for (tile::ProgramOp program : programs) {
-    std::string why;
+    std::string name = schedule::nameForLeast(program, target);
+    schedule::Unplanned unplanned;
     if (program.isForSmallDevices() ||
         schedule::versionForLeast(program, target) ||
-        llvm::is_contained(plans.withoutSmallDevices,
-                           schedule::nameForLeast(program, target)))
+        llvm::is_contained(plans.withoutSmallDevices, name))
       continue;
-    if (schedule::addVersionForLeast(program, target, why))
+    if (schedule::addVersionForLeast(program, program, target, unplanned) ||
+        addWithoutTensorCores(program, unplanned))
       isAny = true;
     else
-      keepFromSmallDevices(schedule::nameForLeast(program, target), why);
+      keepFromSmallDevices(name, unplanned);
   }
   return isAny;
+}
+
+bool Session::addWithoutTensorCores(tile::ProgramOp program,
+                                    schedule::Unplanned &unplanned) {
+  // The others only save what this one reads.
+  if (!program.isBase())
+    return false;
+  ChosenPlans own = plans;
+  own.withoutTensorCores.insert(unplanned.begin(), unplanned.end());
+  OwningOpRef<ModuleOp> kept = std::move(module),
+                        source = ModuleOp::create(program.getLoc());
+  for (auto origin : written->getOps<tile::ProgramOp>())
+    if (origin.isBase() && origin.getSymName() == program.getSymName())
+      source->push_back(origin->clone());
+  PassOutcome outcome = attempt(
+      *source, [&](OpPassManager &pm) { buildPackPipeline(pm, own); }, nullptr);
+  if (outcome.isDone) {
+    source = std::move(module);
+    for (auto packed :
+         llvm::make_early_inc_range(source->getOps<tile::ProgramOp>()))
+      if (!packed.isBase())
+        packed.erase();
+    outcome = attempt(
+        *source,
+        [&](OpPassManager &pm) {
+          buildProgramPipeline(pm, Emit::SmFinal, request.arch, request.masks,
+                               proofs);
+        },
+        nullptr);
+  }
+  OwningOpRef<ModuleOp> lowered = std::exchange(module, std::move(kept));
+  if (!outcome.isDone)
+    return false;
+  schedule::Unplanned left;
+  for (auto other : lowered->getOps<tile::ProgramOp>()) {
+    if (!other.isBase())
+      continue;
+    tile::ProgramOp version = schedule::addVersionForLeast(
+        program, other, *targetInfo(request.arch), left);
+    if (!version)
+      break;
+    for (auto kernel : version.getBody().getOps<tile::KernelOp>())
+      if (auto why = unplanned.find(kernel.getSymName().str());
+          why != unplanned.end()) {
+        tile::noteDecision(kernel, {"products",
+                                    "sums of products, without tensor cores",
+                                    why->second});
+        result.remarks.push_back(
+            "kernel '" + schedule::planName(kernel) +
+            "' multiplies without tensor cores: " + why->second);
+      }
+    return true;
+  }
+  return false;
 }
 
 void Session::prepareForSmallDevices() {
@@ -447,37 +501,48 @@ void Session::prepareForSmallDevices() {
 }
 
 void Session::keepFromSmallDevices(const std::string &name,
-                                   const std::string &why) {
+                                   const schedule::Unplanned &unplanned) {
   plans.withoutSmallDevices.push_back(name);
-  result.remarks.push_back(
+  std::string remark =
       "no version '" + name + "' for devices with " +
       std::to_string(targetInfo(request.arch)->leastSmemBytesPerBlock) +
-      " bytes of shared memory per thread block: " + why);
+      " bytes of shared memory per thread block";
+  for (const auto &[kernel, why] : unplanned)
+    remark += ": kernel '" + kernel + "' " + why;
+  result.remarks.push_back(remark);
 }
 
 bool Session::dropForSmallDevices(const PassOutcome &outcome) {
+  TargetInfo target = *targetInfo(request.arch);
   bool isRefused = outcome.isVerifier() || outcome.invalidIR;
   if (request.isStrict && isRefused)
     return false;
   bool isAny = false;
-  for (auto program :
-       llvm::make_early_inc_range(unbound->getOps<tile::ProgramOp>())) {
-    if (!program.isForSmallDevices())
+  for (auto version : llvm::to_vector(unbound->getOps<tile::ProgramOp>())) {
+    if (!version.isForSmallDevices())
       continue;
+    schedule::Unplanned unplanned;
+    if (outcome.pass == "tile-bind-blocks")
+      unplanned = schedule::findUnplanned(version, target);
     // What a verifier says names kernels.
-    std::string why =
-        outcome.pass == "tile-bind-blocks"
-            ? schedule::findUnplanned(program, *targetInfo(request.arch))
-            : "";
-    for (auto kernel : program.getBody().getOps<tile::KernelOp>())
+    for (auto kernel : version.getBody().getOps<tile::KernelOp>())
       if (isRefused &&
           llvm::is_contained(outcome.kernels, schedule::planName(kernel)))
-        why = outcome.pass + ": " + outcome.firstError;
-    if (why.empty())
+        unplanned.emplace(kernel.getSymName(),
+                          outcome.pass + ": " + outcome.firstError);
+    if (unplanned.empty())
       continue;
-    keepFromSmallDevices(program.getSymName().str(), why);
-    program.erase();
     isAny = true;
+    std::string name = version.getSymName().str(),
+                base = version.getBaseName().str();
+    bool isBase = version.getKind() == tile::VersionKind::Program;
+    version.erase();
+    // Once: what multiplies without tensor cores has small tiles.
+    auto program = isBase ? unbound->lookupSymbol<tile::ProgramOp>(base)
+                          : tile::ProgramOp();
+    if (isRefused || !program || !triedWithoutTensorCores.insert(name).second ||
+        !addWithoutTensorCores(program, unplanned))
+      keepFromSmallDevices(name, unplanned);
   }
   return isAny;
 }

@@ -30,7 +30,8 @@ std::string nameForLeast(ProgramOp program, const TargetInfo &target) {
       .str();
 }
 
-std::string findUnplanned(ProgramOp program, const TargetInfo &target) {
+Unplanned findUnplanned(ProgramOp program, const TargetInfo &target) {
+  Unplanned unplanned;
   std::string why;
   // Nobody asked for these plans.
   ScopedDiagnosticHandler silence(
@@ -41,20 +42,21 @@ std::string findUnplanned(ProgramOp program, const TargetInfo &target) {
       });
   for (auto kernel : program.getBody().getOps<KernelOp>()) {
     KernelLayouts layouts(kernel);
+    why.clear();
     if (failed(rankPlans(kernel, layouts, target)))
-      return "kernel '" + kernel.getSymName().str() + "' " + why;
+      unplanned.emplace(kernel.getSymName(), why);
   }
-  return "";
+  return unplanned;
 }
 
-ProgramOp addVersionForLeast(ProgramOp program, const TargetInfo &target,
-                             std::string &why) {
-  auto version = cast<ProgramOp>(program->clone());
+ProgramOp addVersionForLeast(ProgramOp program, ProgramOp source,
+                             const TargetInfo &target, Unplanned &unplanned) {
+  auto version = cast<ProgramOp>(source->clone());
   program->getBlock()->getOperations().insert(std::next(program->getIterator()),
                                               version);
   version.makeVersion(program, leastVersionOf(program, target));
-  why = findUnplanned(version, target);
-  if (!why.empty()) {
+  unplanned = findUnplanned(version, target);
+  if (!unplanned.empty()) {
     version.erase();
     return {};
   }
@@ -75,8 +77,8 @@ bool mayTakeMore(ProgramOp program, const TargetInfo &target) {
       program.getBody().getOps<KernelOp>(), [&](KernelOp kernel) {
         KernelLayouts layouts(kernel);
         FailureOr<RankedPlans> ranked = rankPlans(kernel, layouts, target);
-        return succeeded(ranked) && ranked->plans.front().smemBytes >
-                                        target.leastSmemBytesPerBlock;
+        return succeeded(ranked) &&
+               ranked->plans.front().smemBytes > target.leastSmemBytesPerBlock;
       });
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/Target/TargetInfo.h"
 #include "dialect/Tile/Tile.h"
 
+#include <map>
 #include <string>
 
 namespace selvedge::schedule {
@@ -22,13 +23,19 @@ tile::ProgramOp versionForLeast(tile::ProgramOp program,
 /// What it is called, or would be.
 std::string nameForLeast(tile::ProgramOp program, const TargetInfo &target);
 
-/// Adds that version behind the program. Null, and why, where a kernel has no
-/// plan that takes so little.
-tile::ProgramOp addVersionForLeast(tile::ProgramOp program,
-                                   const TargetInfo &target, std::string &why);
+/// By name, kernels of a program, and why they have no plan.
+using Unplanned = std::map<std::string, std::string>;
 
-/// Why a kernel of the program has no plan; empty where all have one.
-std::string findUnplanned(tile::ProgramOp program, const TargetInfo &target);
+/// The kernels of the program that have none.
+Unplanned findUnplanned(tile::ProgramOp program, const TargetInfo &target);
+
+/// Adds that version behind the program, made of `source`: the program, or the
+/// same with other products. Null where a kernel has no plan that takes so
+/// little.
+tile::ProgramOp addVersionForLeast(tile::ProgramOp program,
+                                   tile::ProgramOp source,
+                                   const TargetInfo &target,
+                                   Unplanned &unplanned);
 
 } // namespace selvedge::schedule
 

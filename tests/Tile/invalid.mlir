@@ -134,6 +134,13 @@ tile.program @p dims ["M", "M"] tensors [
 
 // -----
 
+// expected-error @below {{expects 'shared_memory' of 101376, as its version says}}
+"tile.program"() <{sym_name = "p", dims = [], tensors = [], scalars = [], promises = [], params = {}, version = #tile.version<program shared 101376>, version_of = @q, shared_memory = 166912 : i64}> ({
+^bb0:
+}) : () -> ()
+
+// -----
+
 // Only what is walked in blocks may be counted by its own block, and no longer once that is bound.
 tile.program @p dims ["Q", "B"] tensors [] scalars [] requires [] params {} {
   tile.kernel @tiles ranges [#tile.iter<name = "i", extent = (d0)[s0, s1] -> (s0 + s1 * d0), block = "BM">] axes [#tile.axis<name = "i", block = "BM">] {
