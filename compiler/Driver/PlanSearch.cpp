@@ -39,6 +39,9 @@ bool Verdict::isGood() const {
 std::vector<KernelPlans> listKernelPlans(ModuleOp unbound, StringRef arch) {
   std::vector<KernelPlans> result;
   unbound.walk([&](tile::KernelOp kernel) {
+    // What other devices take is not searched.
+    if (kernel.getProgram().isForSmallDevices())
+      return;
     // The passes before have done the same without an error.
     schedule::KernelLayouts layouts(kernel);
     FailureOr<schedule::RankedPlans> ranked =
@@ -265,12 +268,16 @@ PlanChoice searchChoice(const CompileRequest &request, Session &session,
 CompileResult searchPlans(const CompileRequest &request, Session &session) {
   // What every choice so far has become.
   std::map<std::string, CompileResult> assembled;
+  // Whether it needs versions for devices with less shared memory.
+  std::map<std::string, bool> takesMore;
   PlanChoice compiled;
   auto keep = [&] {
     CompileResult &kept = assembled[schedule::printChoice(compiled)];
     kept = session.result;
     kept.complaints = complaintsOf(session.getLog());
     kept.kernels = usesOf(session.getLog());
+    takesMore[schedule::printChoice(compiled)] =
+        kept.status == CompileStatus::Ok && session.takesMoreThanLeast();
   };
   auto compile = [&](const PlanChoice &choice) {
     compiled = choice;
@@ -281,9 +288,13 @@ CompileResult searchPlans(const CompileRequest &request, Session &session) {
   };
   keep();
   std::string why;
+  session.setSearching(true);
   PlanChoice found =
       searchChoice(request, session, session.getLog(), compile, why);
-  if (!assembled.contains(schedule::printChoice(found)))
+  session.setSearching(false);
+  bool isFirst = found == PlanChoice();
+  if (!assembled.contains(schedule::printChoice(found)) ||
+      (!isFirst && takesMore[schedule::printChoice(found)]))
     compile(found);
   CompileResult &best = assembled[schedule::printChoice(found)];
   // A folder that cannot be written costs time, nothing else.

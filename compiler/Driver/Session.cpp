@@ -143,12 +143,20 @@ void Session::restart(const schedule::PlanChoice &choice,
   result.cubin.clear();
   log = {};
   result.plan = schedule::printChoice(choice);
+  // Other plans may take less.
+  for (auto program :
+       llvm::make_early_inc_range(unbound->getOps<tile::ProgramOp>()))
+    if (program.isForSmallDevices())
+      program.erase();
+  plans.withoutSmallDevices.clear();
+  triedWithoutTensorCores.clear();
   for (const std::string &name : choice.withoutRoles)
     keepFromRoles(name, origin);
 }
 
 void Session::follow(const Session &other) {
   plans = other.plans;
+  isSearching = other.isSearching;
   reasons = other.reasons;
   ptxas = other.ptxas;
 }

@@ -62,6 +62,12 @@ public:
   /// Prepares passes with other plans; what is the same for all plans is not
   /// done again.
   void restart(const schedule::PlanChoice &choice, const std::string &origin);
+  /// While plans are looked for there are no versions for devices with less
+  /// shared memory than others: restart() leaves them out.
+  void setSearching(bool on) { isSearching = on; }
+  /// After runPasses() to Emit::SmAsync: whether a kernel takes more shared
+  /// memory than some devices have for which code is.
+  bool takesMoreThanLeast();
   /// Before parse(): takes the plans, and the ptxas, of another session.
   void follow(const Session &other);
   /// After follow(): the same program with other plans.
@@ -184,6 +190,7 @@ private:
   const CompileRequest &request;
   const Proofs proofs;
   bool hasGuess = false;
+  bool isSearching = false;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module, unbound, written;
   /// The program before columns were split; null where none are.

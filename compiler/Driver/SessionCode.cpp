@@ -73,7 +73,8 @@ void Session::noteOrigins() {
     auto variant = launch->getParentOfType<sm::VariantOp>();
     origins[kernel.getSymName().str()] = {
         schedule::planName(kernel),
-        variant.getVersion().getKind() == tile::VersionKind::Universal,
+        variant.getVersion().getKind() == tile::VersionKind::Universal ||
+            variant.getVersion().getShared() != 0,
         !kernel.getBody().getOps<sm::RoleOp>().empty()};
   });
 }

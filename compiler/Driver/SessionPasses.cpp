@@ -338,21 +338,21 @@ static std::string wordsOf(sm::AllocOp alloc) {
       .str();
 }
 
-/// The key of the plan that tile-bind-blocks takes; empty where there is none.
-static std::string boundKey(tile::KernelOp kernel,
-                            const schedule::PlanChoice &choice,
-                            const TargetInfo &target) {
+/// The plan that tile-bind-blocks takes; none where there is none.
+static std::optional<schedule::KernelPlan>
+boundPlan(tile::KernelOp kernel, const schedule::PlanChoice &choice,
+          const TargetInfo &target) {
   schedule::KernelLayouts layouts(kernel);
   FailureOr<schedule::RankedPlans> ranked =
       schedule::rankPlans(kernel, layouts, target);
   if (failed(ranked))
-    return "";
+    return std::nullopt;
   auto chosen = choice.tiles.find(schedule::planName(kernel));
   for (const schedule::KernelPlan &plan : ranked->plans)
     if (chosen != choice.tiles.end() &&
         schedule::planKey(kernel, plan) == chosen->second)
-      return chosen->second;
-  return schedule::planKey(kernel, ranked->plans.front());
+      return plan;
+  return ranked->plans.front();
 }
 
 bool Session::dropTooLarge() {
@@ -376,9 +376,11 @@ bool Session::dropTooLarge() {
   });
   bool isAny = false;
   for (auto &[kernel, why] : reasons) {
-    std::string key = boundKey(kernel, plans.choice, target);
-    if (key.empty())
+    std::optional<schedule::KernelPlan> plan =
+        boundPlan(kernel, plans.choice, target);
+    if (!plan)
       continue;
+    std::string key = schedule::planKey(kernel, *plan);
     schedule::dropPlan(kernel, key, why);
     result.remarks.push_back("kernel '" + schedule::planName(kernel) +
                              "' does not take plan " + key +
@@ -394,9 +396,17 @@ bool Session::isForAllDevices() {
          target.leastSmemBytesPerBlock < target.smemBytesPerBlock;
 }
 
+bool Session::takesMoreThanLeast() {
+  int64_t least = targetInfo(request.arch)->leastSmemBytesPerBlock;
+  return isForAllDevices() &&
+         llvm::any_of(module->getOps<sm::KernelOp>(), [&](sm::KernelOp kernel) {
+           return lanes::SharedLayout(kernel).getBytes() > least;
+         });
+}
+
 bool Session::addForSmallDevices() {
   TargetInfo target = *targetInfo(request.arch);
-  if (!isForAllDevices())
+  if (!isForAllDevices() || isSearching)
     return false;
   llvm::SetVector<tile::ProgramOp> programs;
   visitLaunches([&](size_t, sm::LaunchOp launch, tile::KernelOp source) {
@@ -478,15 +488,23 @@ bool Session::addWithoutTensorCores(tile::ProgramOp program,
 
 void Session::prepareForSmallDevices() {
   TargetInfo target = *targetInfo(request.arch);
-  bool mayTakeMore =
-      isForAllDevices() &&
-      llvm::any_of(unbound->getOps<tile::ProgramOp>(),
-                   [&](tile::ProgramOp program) {
-                     return !program.isForSmallDevices() &&
-                            !schedule::versionForLeast(program, target) &&
-                            schedule::mayTakeMore(program, target);
-                   });
-  if (!mayTakeMore)
+  if (!isForAllDevices() || isSearching)
+    return;
+  auto mayTakeMore = [&](tile::KernelOp kernel) {
+    // Who binds blocks says why there is no plan.
+    ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
+    std::optional<schedule::KernelPlan> plan =
+        boundPlan(kernel, plans.choice, target);
+    return plan && plan->smemBytes > target.leastSmemBytesPerBlock;
+  };
+  bool isForeseen = llvm::any_of(
+      unbound->getOps<tile::ProgramOp>(), [&](tile::ProgramOp program) {
+        return !program.isForSmallDevices() &&
+               !schedule::versionForLeast(program, target) &&
+               llvm::any_of(program.getBody().getOps<tile::KernelOp>(),
+                            mayTakeMore);
+      });
+  if (!isForeseen)
     return;
   auto build = [&](OpPassManager &pm) {
     buildKernelPipeline(pm, Emit::SmAsync, request.arch, plans, request.masks,

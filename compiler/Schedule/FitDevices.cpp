@@ -70,16 +70,4 @@ ProgramOp addVersionForLeast(ProgramOp program, ProgramOp source,
   return version;
 }
 
-bool mayTakeMore(ProgramOp program, const TargetInfo &target) {
-  // Who binds blocks says why there is no plan.
-  ScopedDiagnosticHandler silence(program.getContext(), [](Diagnostic &) {});
-  return llvm::any_of(
-      program.getBody().getOps<KernelOp>(), [&](KernelOp kernel) {
-        KernelLayouts layouts(kernel);
-        FailureOr<RankedPlans> ranked = rankPlans(kernel, layouts, target);
-        return succeeded(ranked) &&
-               ranked->plans.front().smemBytes > target.leastSmemBytesPerBlock;
-      });
-}
-
 } // namespace selvedge::schedule

@@ -11,10 +11,6 @@
 
 namespace selvedge::schedule {
 
-/// Whether the best plan of a kernel, by the model, takes more shared memory
-/// than some devices of the target have.
-bool mayTakeMore(tile::ProgramOp program, const TargetInfo &target);
-
 /// The version of `program` for the devices of the target that have the least
 /// shared memory; null where there is none.
 tile::ProgramOp versionForLeast(tile::ProgramOp program,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <memory_resource>
 
 using namespace selvedge;
@@ -129,6 +130,11 @@ selvedge_status describeTo(const char *path,
   Result<Manifest> manifest = parseManifest(artifact->manifest);
   if (!manifest.ok())
     return fail(manifest.status());
+  // On a GPU that has room for all of it.
+  if (Result<std::vector<size_t>> places =
+          fitToDevice(*manifest, std::numeric_limits<int64_t>::max(), "any");
+      !places.ok())
+    return fail(places.status());
   Arguments read;
   if (Status s = read.read(arguments, 0); !s.ok())
     return fail(s);

@@ -155,6 +155,10 @@ SECTIONS = [
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
     lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
     lambda data: against(data, "Packed, cached and paged attention, sm_80", "inference-sm80-h200.csv", ["fa2"], "The same of code for `sm_80` on the same GPU."),
+    plain("Thread blocks per multiprocessor, sm_80", "residency-sm80.csv",
+          "Not measured: what registers and shared memory of `compile --json` allow by the rules of the CUDA C++ Programming Guide (\"Compute Capabilities\"; a block takes 1 KB more than it asks for). A multiprocessor of the H200 has 228 KB of "
+          "shared memory, one of an A100 164 KB, one of the others 100 KB. Where it says 2 and 1 a plan that was measured on the H200 keeps half as many warps on an A100, and one of at most 81 KB would keep two blocks there: "
+          "`bench --tune` on such a GPU decides. The last column is of the second version where there is one ([runtime](runtime.md#devices-with-less-shared-memory))."),
     matrices,
     training,
     accuracy,

@@ -21,7 +21,8 @@ struct KernelResources {
   /// Static shared memory.
   int64_t smemBytes = 0;
   /// Whose code it is, which ptxas does not know: the name of its plan, and
-  /// whether it is for tensors of any strides.
+  /// whether it is for tensors of any strides, or for devices with less shared
+  /// memory: its spills are not searched.
   std::string plan;
   bool isUniversal = false;
   /// Whether some warps copy and others multiply.
