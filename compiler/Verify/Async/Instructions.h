@@ -51,8 +51,12 @@ struct Instruction {
   llvm::SmallVector<unsigned, 1> results;
   /// Whether an operand may be registers that an asynchronous operation writes.
   bool readsInFlight = false;
-  /// Until a rule has said that it has nothing to say about the operation.
-  bool hasRule = true;
+  /// Until a rule has said that it has nothing to say about the operation, or
+  /// has nothing to say of shared memory.
+  bool hasRule = true, isShared = true;
+  /// Whether it may load from or store to tensors, and whether it takes or
+  /// makes what lies somewhere in them.
+  bool accessesTensors = false, hasPlaces = false;
   /// Of an operation with one result that follows from its operands: those of
   /// the execution before, and the number it had then.
   bool isKnown = false;

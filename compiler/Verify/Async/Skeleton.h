@@ -105,7 +105,7 @@ struct Agent {
 /// choice of `paths`. All other operations are left to a rule.
 class Skeleton {
 public:
-  using Rule = llvm::function_ref<Progress(Agent &, const Instruction &)>;
+  using Rule = llvm::function_ref<Progress(Agent &, Instruction &)>;
 
   /// Loops whose trip count depends on data run at most 2 * `stages` + 1
   /// times: each stage twice, and the wrap. Loops inside loops run at most

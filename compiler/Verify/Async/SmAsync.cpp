@@ -120,7 +120,7 @@ private:
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());
     trace = 0;
-    auto apply = [&](Agent &agent, const Instruction &code) {
+    auto apply = [&](Agent &agent, Instruction &code) {
       trace = llvm::hash_combine(trace, &agent - agents.data(), code.op);
       return rules.apply(agent, code);
     };

@@ -255,7 +255,15 @@ void SinkMatches::noteStored(Operation *op, Value stored, StringRef tensor,
   known.places.insert(place);
 }
 
-std::string SinkMatches::checkStored(Value stored, StringRef tensor) {
+const std::string &SinkMatches::checkStored(Value stored, StringRef tensor) {
+  auto [known, isNew] =
+      compared.try_emplace({stored.getAsOpaquePointer(), tensor.str()});
+  if (isNew)
+    known->second = compareStored(stored, tensor);
+  return known->second;
+}
+
+std::string SinkMatches::compareStored(Value stored, StringRef tensor) const {
   ArrayRef<ProgramSinks::Store> known = program.storesTo(tensor);
   if (known.empty())
     return "";
