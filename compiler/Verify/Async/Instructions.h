@@ -44,6 +44,8 @@ struct Instruction {
   /// Whether the results follow from operands that are scalar integers or
   /// arguments of the kernel, and whether from nothing else that is known.
   bool isExpression = true, isSource = false;
+  /// Whether it reads global memory.
+  bool isLoad = false;
   /// How many operands come before the first that is neither.
   unsigned integerOperands = 0;
   /// Numbers of all operands that are one or the other, and of the results.

@@ -115,12 +115,14 @@ Integers::Number Skeleton::sampled(Integers::Number number, Type type,
 
 void Skeleton::evaluate(Agent &agent, Instruction &code) {
   Operation &op = *code.op;
-  if (auto load = dyn_cast<sm::LoadOp>(op); load && readMemory)
+  if (code.isLoad && readMemory) {
+    auto load = cast<sm::LoadOp>(op);
     if (std::optional<int64_t> value = readMemory(agent, load)) {
       agent.values.at(code.results.front()) = {
           Tracked::Kind::Integer, integers.constant(load.getType(), *value)};
       return;
     }
+  }
   // Operands that are not scalar integers count by their place in the program,
   // and make the result another one each time the operation is executed.
   SmallVector<Integers::Number, 4> operands;
@@ -147,8 +149,7 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
                                {count, agent.group});
     agent.values.at(code.results[result.getResultNumber()]) = {
         Tracked::Kind::Integer,
-        code.isSource ? sampled(number, result.getType(), isa<sm::LoadOp>(op))
-                      : number,
+        code.isSource ? sampled(number, result.getType(), code.isLoad) : number,
         -1, spread};
   }
 }

@@ -29,7 +29,12 @@ std::string SmAsyncRules::nameOfMBarrier(unsigned mbarrier) {
   unsigned ring = ringOfMBarrier[mbarrier];
   std::string name = llvm::formatv("stage {0} of mbarrier {1}",
                                    mbarrier - mbarrierRings[ring].first, ring);
-  if (BufferType type = signalled.lookup(mbarrierRings[ring].op))
+  BufferType type;
+  kernel.walk([&](TmaLoadOp load) {
+    if (load.getBarrier().getDefiningOp() == mbarrierRings[ring].op)
+      type = load.getBuffer().getType();
+  });
+  if (type)
     name += " for " + nameOfBuffer(type);
   return name;
 }

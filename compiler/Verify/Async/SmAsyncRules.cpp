@@ -24,9 +24,6 @@ SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
   for (Member &member : members)
     threads += member.threads;
   blockBarrier = order.addBarrier(threads);
-  kernel.walk([&](TmaLoadOp load) {
-    signalled[load.getBarrier().getDefiningOp()] = load.getBuffer().getType();
-  });
   for (Agent &agent : agents)
     for (auto [value, size] : trial.dims)
       agent.values[value] = {Tracked::Kind::Integer,

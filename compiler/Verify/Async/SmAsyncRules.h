@@ -305,8 +305,6 @@ private:
   /// What the last copy brought to each slot.
   std::map<Slot, Contents> contents;
   LaneExpressions expressions;
-  /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
-  llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;
   /// Collective writes: an operation, its group and the number of its
   /// execution.
   llvm::DenseMap<std::pair<mlir::Operation *, std::pair<unsigned, unsigned>>,

@@ -76,12 +76,10 @@ Number SmAsyncRules::placeOfIndex(Agent &agent, StringRef tensor, size_t dim,
                                   Value index) {
   if (!index.getType().isInteger())
     return agent.values.lookup(index).place;
-  std::string name =
-      sinks ? sinks->getProgram().getNames().ofPlace(tensor, dim) : "";
+  StringAttr name = sinks ? sinks->nameOfIndex(index.getContext(), tensor, dim)
+                          : StringAttr();
   std::optional<int64_t> at = scalarOf(agent, index);
-  return name.empty() || !at
-             ? 0
-             : places.of(StringAttr::get(index.getContext(), "@" + name), *at);
+  return !name || !at ? 0 : places.of(name, *at);
 }
 
 LogicalResult SmAsyncRules::joinIndices(Agent &agent, Operation *op,

@@ -80,13 +80,26 @@ private:
       mine = theirs;
       return;
     }
-    std::array<Part, size> both = mine->parts;
-    for (auto [part, other] : llvm::zip(both, theirs->parts))
-      join(part, other);
-    if (both == theirs->parts)
+    llvm::SmallVector<std::pair<size_t, Part>, 4> changed;
+    bool isTheirs = true;
+    for (size_t i = 0; i < size; ++i) {
+      if (mine->parts[i] == theirs->parts[i])
+        continue;
+      Part both = mine->parts[i];
+      join(both, theirs->parts[i]);
+      isTheirs &= both == theirs->parts[i];
+      if (both != mine->parts[i])
+        changed.emplace_back(i, std::move(both));
+    }
+    if (isTheirs) {
       mine = theirs;
-    else if (both != mine->parts)
-      own(mine).parts = std::move(both);
+      return;
+    }
+    if (changed.empty())
+      return;
+    Parts<Part, size> &joined = own(mine);
+    for (auto &[i, part] : changed)
+      joined.parts[i] = std::move(part);
   }
 
   llvm::SmallVector<Shared<Group>, 0> groups;

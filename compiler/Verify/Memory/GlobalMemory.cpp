@@ -334,6 +334,27 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   if (!countsElements)
     return success();
   work += elements.size() * inner.size();
+  if (kind != Access::Store && contents.isUnknown)
+    return success();
+  auto isSure = [](const Offset &offset) {
+    return offset.isCertain && offset.isKnown;
+  };
+  // Most operations do what is allowed with lanes that are known: one loop
+  // without questions; any other element is looked at again below.
+  if (kind == Access::Store && llvm::all_of(elements, isSure) &&
+      llvm::all_of(inner, isSure)) {
+    uint8_t refused = initialises ? uint8_t(-1) : uint8_t(Stored),
+            added = initialises ? uint8_t(Initialised) : uint8_t(Stored);
+    uint8_t *written = contents.written.data();
+    for (const Offset &a : elements)
+      for (const Offset &b : inner) {
+        uint8_t &element = written[a.element + b.element];
+        if (LLVM_UNLIKELY(element & refused))
+          return write(op, contents, a.element + b.element, true);
+        element |= added;
+      }
+    return success();
+  }
   for (const Offset &a : elements)
     for (const Offset &b : inner) {
       Offset offset = a + b;

@@ -255,6 +255,19 @@ void SinkMatches::noteStored(Operation *op, Value stored, StringRef tensor,
   known.places.insert(place);
 }
 
+StringAttr SinkMatches::nameOfIndex(MLIRContext *context, StringRef tensor,
+                                    size_t dim) {
+  auto &known = names[tensor];
+  if (dim >= known.size())
+    known.resize(dim + 1);
+  if (!known[dim]) {
+    std::string name = program.getNames().ofPlace(tensor, dim);
+    known[dim] =
+        name.empty() ? StringAttr() : StringAttr::get(context, "@" + name);
+  }
+  return *known[dim];
+}
+
 const std::string &SinkMatches::checkStored(Value stored, StringRef tensor) {
   auto [known, isNew] =
       compared.try_emplace({stored.getAsOpaquePointer(), tensor.str()});

@@ -6,6 +6,7 @@
 #include "compiler/Verify/Memory/ProgramSinks.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace selvedge::verify {
 
@@ -57,6 +58,10 @@ public:
   /// returns what is wrong, empty for nothing.
   const std::string &checkStored(mlir::Value stored, llvm::StringRef tensor);
 
+  /// The coordinate that an index of a dimension of a tensor is; null for none.
+  mlir::StringAttr nameOfIndex(mlir::MLIRContext *context,
+                               llvm::StringRef tensor, size_t dim);
+
   /// When all thread blocks have been executed: what the program sums up and
   /// they have not; an operation that sums up other parts of it.
   struct Missing {
@@ -103,6 +108,8 @@ private:
   /// By operation and, of products of several pairs, first operand.
   llvm::MapVector<Key, Match> matches;
   llvm::MapVector<mlir::Operation *, Stored> stores;
+  /// Results of nameOfIndex(), by tensor and dimension.
+  llvm::StringMap<llvm::SmallVector<std::optional<mlir::StringAttr>>> names;
   /// Results of checkStored(), which no execution changes.
   std::map<std::pair<const void *, std::string>, std::string> compared;
   /// How often an agent of the thread block has summed up lanes.
