@@ -95,20 +95,32 @@ Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
   return tracked.id;
 }
 
+int64_t SampleOrder::take(unsigned taken, bool isFlag, bool isLoaded) {
+  if (isFlag)
+    return int64_t(flags ? taken : 1 - taken) - 1;
+  if (isLoaded && alternates)
+    taken = (taken + numLoaded++) % values.size();
+  if (!isLoaded && callers)
+    taken = (taken + (llvm::find(values, *callers) - values.begin())) %
+            values.size();
+  return values[taken];
+}
+
+bool SampleOrder::beginsWith(ArrayRef<Choice> made) const {
+  SampleOrder order = *this;
+  return llvm::all_of(made, [&](const Choice &choice) {
+    return order.take(0, choice.isFlag, choice.isLoaded) == choice.value;
+  });
+}
+
 Integers::Number Skeleton::sampled(Integers::Number number, Type type,
                                    bool isLoaded) {
-  if (samples.empty() || !type.isIntOrIndex() || integers.known(number))
+  if (samples.values.empty() || !type.isIntOrIndex() || integers.known(number))
     return number;
   bool isFlag = type.isInteger(1);
-  unsigned taken = paths.choose(isFlag ? 2 : samples.size());
-  if (!isFlag && isLoaded && alternates)
-    taken = (taken + firstSample++) % samples.size();
-  if (!isFlag && !isLoaded && callersFirst)
-    taken = (taken + (llvm::find(samples, *callersFirst) - samples.begin())) %
-            samples.size();
-  if (isFlag && !firstFlag)
-    taken = 1 - taken;
-  int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
+  unsigned taken = paths.choose(isFlag ? 2 : samples.values.size());
+  int64_t value = samples.take(taken, isFlag, isLoaded);
+  choices.push_back({isFlag, isLoaded, value});
   integers.assume(number, value, value);
   return number;
 }
