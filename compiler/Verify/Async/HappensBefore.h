@@ -5,6 +5,7 @@
 
 #include "compiler/Verify/Async/VectorClock.h"
 #include <compare>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -137,7 +138,7 @@ private:
     unsigned index; // in View::phases
     unsigned threads = 0, arrived = 0;
     View gathering;
-    std::vector<View> released;            // one per phase that is over
+    std::deque<View> released;             // one per phase that is over
     llvm::SmallVector<unsigned> waitingIn; // phase, by agent
   };
   /// An agent's passage through a wait; the phase after `phase` must not end
@@ -152,7 +153,7 @@ private:
     unsigned arrivals = 0, arrived = 0;
     int64_t missingBytes = 0;
     View gathering;
-    std::vector<View> released; // one per phase that is over
+    std::deque<View> released; // one per phase that is over
     llvm::SmallVector<Passage> passages;
   };
 
@@ -172,7 +173,7 @@ private:
   void endPhase(B &barrier);
   Finding tryComplete(MBarrier &barrier);
 
-  std::vector<ActorState> actors;
+  std::deque<ActorState> actors; // they are many, and not moved
   std::vector<std::vector<SlotState>> buffers;
   std::vector<Barrier> barriers;
   std::vector<MBarrier> mbarriers;

@@ -63,6 +63,12 @@ Instruction Instructions::describe(Operation &op) {
   }
   code.isExpression = code.integerOperands == op.getNumOperands();
   code.isSource = code.isExpression && !isa<InferIntRangeInterface>(op);
+  code.isLoad = isa<sm::LoadOp>(op);
+  bool isOfSm = isa<sm::SmDialect>(op.getDialect());
+  code.accessesTensors = isOfSm || isa<tile::TensorAccessOpInterface>(op);
+  code.hasPlaces = isOfSm || llvm::any_of(op.getResultTypes(), [](Type type) {
+                     return sm::distOf(type) != nullptr;
+                   });
   code.readsInFlight = llvm::any_of(
       op.getOperands(), [&](Value operand) { return mayBeInFlight(operand); });
   return code;

@@ -44,6 +44,8 @@ struct Instruction {
   /// Whether the results follow from operands that are scalar integers or
   /// arguments of the kernel, and whether from nothing else that is known.
   bool isExpression = true, isSource = false;
+  /// Whether it reads global memory.
+  bool isLoad = false;
   /// How many operands come before the first that is neither.
   unsigned integerOperands = 0;
   /// Numbers of all operands that are one or the other, and of the results.
@@ -51,8 +53,12 @@ struct Instruction {
   llvm::SmallVector<unsigned, 1> results;
   /// Whether an operand may be registers that an asynchronous operation writes.
   bool readsInFlight = false;
-  /// Until a rule has said that it has nothing to say about the operation.
-  bool hasRule = true;
+  /// Until a rule has said that it has nothing to say about the operation, or
+  /// has nothing to say of shared memory.
+  bool hasRule = true, isShared = true;
+  /// Whether it may load from or store to tensors, and whether it takes or
+  /// makes what lies somewhere in them.
+  bool accessesTensors = false, hasPlaces = false;
   /// Of an operation with one result that follows from its operands: those of
   /// the execution before, and the number it had then.
   bool isKnown = false;

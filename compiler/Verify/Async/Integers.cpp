@@ -24,6 +24,7 @@ Integers::Number Integers::constant(Type type, int64_t value) {
   node.isConstant = true;
   APInt bits(node.width, value, /*isSigned=*/true, /*implicitTrunc=*/true);
   node.cached = ConstantIntRanges::constant(bits);
+  node.value = bits.getSExtValue();
   return add(
       {nullptr, nullptr, type.getAsOpaquePointer(), 0, {bits.getZExtValue()}},
       std::move(node));
@@ -98,6 +99,8 @@ ConstantIntRanges Integers::range(Number number) {
 }
 
 std::optional<int64_t> Integers::known(Number number) {
+  if (nodes[number].isConstant)
+    return nodes[number].value;
   std::optional<APInt> value = range(number).getConstantValue();
   return value ? std::optional(value->getSExtValue()) : std::nullopt;
 }

@@ -49,6 +49,7 @@ private:
     unsigned cachedIn = 0, assumedIn = 0; // which state of the assumptions
     unsigned usedIn = 0; // the state in which other ranges were found from it
     bool isConstant = false;
+    int64_t value = 0; // of a constant
   };
   using Key = std::tuple<const void *, const void *, const void *, unsigned,
                          llvm::SmallVector<uint64_t, 2>>;

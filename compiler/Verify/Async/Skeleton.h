@@ -101,11 +101,32 @@ struct Agent {
   bool isOneThread() const;
 };
 
+/// Which integers choices among samples begin with.
+struct SampleOrder {
+  llvm::ArrayRef<int64_t> values;
+  bool alternates = false;
+  std::optional<int64_t> callers;
+  bool flags = true;
+  /// Of what is loaded, how many choices there were.
+  size_t numLoaded = 0;
+
+  /// A choice: between truth values, or among integers that are loaded or the
+  /// caller's.
+  struct Choice {
+    bool isFlag, isLoaded;
+    int64_t value;
+  };
+  /// What number `taken` of the next choice is.
+  int64_t take(unsigned taken, bool isFlag, bool isLoaded);
+  /// Whether `made` are the first of all choices, as they come.
+  bool beginsWith(llvm::ArrayRef<Choice> made) const;
+};
+
 /// Interprets loops, branches and scalar integers; what depends on data is a
 /// choice of `paths`. All other operations are left to a rule.
 class Skeleton {
 public:
-  using Rule = llvm::function_ref<Progress(Agent &, const Instruction &)>;
+  using Rule = llvm::function_ref<Progress(Agent &, Instruction &)>;
 
   /// Loops whose trip count depends on data run at most 2 * `stages` + 1
   /// times: each stage twice, and the wrap. Loops inside loops run at most
@@ -124,13 +145,12 @@ public:
   void startPath(llvm::ArrayRef<int64_t> values, bool alternate,
                  std::optional<int64_t> callers, bool flags,
                  bool others = false) {
-    samples = values;
-    alternates = alternate;
-    callersFirst = callers;
-    firstFlag = flags;
+    samples = {values, alternate, callers, flags};
     firstArm = !others;
-    firstSample = 0;
+    choices.clear();
   }
+  /// The choices among samples that the path has made.
+  llvm::ArrayRef<SampleOrder::Choice> getChoices() const { return choices; }
   /// An integer that a load reads; none where memory is not known.
   using Memory = std::function<std::optional<int64_t>(Agent &, sm::LoadOp)>;
   /// Integers from memory are what `memory` says, and no choice. Loops that
@@ -189,10 +209,9 @@ private:
   Integers &integers;
   Paths &paths;
   int64_t stages;
-  llvm::ArrayRef<int64_t> samples;
-  bool alternates = false, firstFlag = true, firstArm = true;
-  std::optional<int64_t> callersFirst;
-  size_t firstSample = 0;
+  SampleOrder samples;
+  std::vector<SampleOrder::Choice> choices;
+  bool firstArm = true;
   Memory readMemory;
   llvm::DenseMap<mlir::Operation *, bool> computing;
   Instructions instructions;

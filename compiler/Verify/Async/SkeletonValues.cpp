@@ -95,32 +95,46 @@ Integers::Number Skeleton::numberOf(Agent &agent, Value value) {
   return tracked.id;
 }
 
+int64_t SampleOrder::take(unsigned taken, bool isFlag, bool isLoaded) {
+  if (isFlag)
+    return int64_t(flags ? taken : 1 - taken) - 1;
+  if (isLoaded && alternates)
+    taken = (taken + numLoaded++) % values.size();
+  if (!isLoaded && callers)
+    taken = (taken + (llvm::find(values, *callers) - values.begin())) %
+            values.size();
+  return values[taken];
+}
+
+bool SampleOrder::beginsWith(ArrayRef<Choice> made) const {
+  SampleOrder order = *this;
+  return llvm::all_of(made, [&](const Choice &choice) {
+    return order.take(0, choice.isFlag, choice.isLoaded) == choice.value;
+  });
+}
+
 Integers::Number Skeleton::sampled(Integers::Number number, Type type,
                                    bool isLoaded) {
-  if (samples.empty() || !type.isIntOrIndex() || integers.known(number))
+  if (samples.values.empty() || !type.isIntOrIndex() || integers.known(number))
     return number;
   bool isFlag = type.isInteger(1);
-  unsigned taken = paths.choose(isFlag ? 2 : samples.size());
-  if (!isFlag && isLoaded && alternates)
-    taken = (taken + firstSample++) % samples.size();
-  if (!isFlag && !isLoaded && callersFirst)
-    taken = (taken + (llvm::find(samples, *callersFirst) - samples.begin())) %
-            samples.size();
-  if (isFlag && !firstFlag)
-    taken = 1 - taken;
-  int64_t value = isFlag ? int64_t(taken) - 1 : samples[taken];
+  unsigned taken = paths.choose(isFlag ? 2 : samples.values.size());
+  int64_t value = samples.take(taken, isFlag, isLoaded);
+  choices.push_back({isFlag, isLoaded, value});
   integers.assume(number, value, value);
   return number;
 }
 
 void Skeleton::evaluate(Agent &agent, Instruction &code) {
   Operation &op = *code.op;
-  if (auto load = dyn_cast<sm::LoadOp>(op); load && readMemory)
+  if (code.isLoad && readMemory) {
+    auto load = cast<sm::LoadOp>(op);
     if (std::optional<int64_t> value = readMemory(agent, load)) {
       agent.values.at(code.results.front()) = {
           Tracked::Kind::Integer, integers.constant(load.getType(), *value)};
       return;
     }
+  }
   // Operands that are not scalar integers count by their place in the program,
   // and make the result another one each time the operation is executed.
   SmallVector<Integers::Number, 4> operands;
@@ -147,8 +161,7 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
                                {count, agent.group});
     agent.values.at(code.results[result.getResultNumber()]) = {
         Tracked::Kind::Integer,
-        code.isSource ? sampled(number, result.getType(), isa<sm::LoadOp>(op))
-                      : number,
+        code.isSource ? sampled(number, result.getType(), code.isLoad) : number,
         -1, spread};
   }
 }

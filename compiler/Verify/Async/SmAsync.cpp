@@ -41,7 +41,8 @@ public:
     // What is left is never executed, or for other sizes.
     if (hasReachedAll())
       return success();
-    for (const Trial &trial : makeFurtherTrials(kernel)) {
+    std::vector<Trial> further = makeFurtherTrials(kernel);
+    for (const Trial &trial : further) {
       if (failed(runTrial(trial, maxSteps / trials.size())))
         return failure();
       if (hasReachedAll())
@@ -55,18 +56,39 @@ private:
   /// first one alone where another trial's was the same, operation by
   /// operation.
   LogicalResult runTrial(const Trial &trial, uint64_t budget) {
+    if (hasSameFirstPath(trial))
+      return success();
     uint64_t before = skeleton.numSteps();
     bool isNew = true;
     do {
       bool isFirst = numStepsSince(before) == 0;
       integers.startPath();
-      if (failed(tryPath(trial)) && failed(startAndRun(trial)))
+      bool isRepeated = failed(tryPath(trial));
+      if (isRepeated && failed(startAndRun(trial)))
         return failure();
       if (isFirst)
         isNew = firstPaths.insert(trace).second;
+      // What a path that was run again had learned is not among its choices.
+      if (isFirst && !isRepeated)
+        begun.push_back({&trial, skeleton.getChoices().vec()});
     } while (isNew && paths.advance() && numStepsSince(before) < budget);
     paths = {};
     return success();
+  }
+
+  /// Whether another trial differs in samples alone, and its first path has
+  /// taken those that this one would take: then it is the same path, and no
+  /// other would follow.
+  bool hasSameFirstPath(const Trial &trial) const {
+    SampleOrder order{trial.samples, trial.alternates, trial.callers,
+                      trial.hasOptionals};
+    return llvm::any_of(begun, [&](const Begun &other) {
+      const Trial &tried = *other.trial;
+      return tried.dims == trial.dims && tried.block == trial.block &&
+             tried.blocks == trial.blocks && tried.tiles == trial.tiles &&
+             tried.samples.empty() == trial.samples.empty() &&
+             order.beginsWith(other.choices);
+    });
   }
 
   /// A path, as far as it goes without an error. What its decisions say of a
@@ -120,7 +142,7 @@ private:
     for (Agent &agent : agents)
       skeleton.start(agent, kernel.getBody().front());
     trace = 0;
-    auto apply = [&](Agent &agent, const Instruction &code) {
+    auto apply = [&](Agent &agent, Instruction &code) {
       trace = llvm::hash_combine(trace, &agent - agents.data(), code.op);
       return rules.apply(agent, code);
     };
@@ -157,6 +179,12 @@ private:
   /// trial.
   size_t trace = 0;
   llvm::DenseSet<size_t> firstPaths;
+  /// Trials, and the choices among samples that their first paths have made.
+  struct Begun {
+    const Trial *trial;
+    std::vector<SampleOrder::Choice> choices;
+  };
+  std::vector<Begun> begun;
 };
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {

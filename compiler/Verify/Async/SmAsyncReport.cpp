@@ -29,7 +29,12 @@ std::string SmAsyncRules::nameOfMBarrier(unsigned mbarrier) {
   unsigned ring = ringOfMBarrier[mbarrier];
   std::string name = llvm::formatv("stage {0} of mbarrier {1}",
                                    mbarrier - mbarrierRings[ring].first, ring);
-  if (BufferType type = signalled.lookup(mbarrierRings[ring].op))
+  BufferType type;
+  kernel.walk([&](TmaLoadOp load) {
+    if (load.getBarrier().getDefiningOp() == mbarrierRings[ring].op)
+      type = load.getBuffer().getType();
+  });
+  if (type)
     name += " for " + nameOfBuffer(type);
   return name;
 }
@@ -98,11 +103,9 @@ void SmAsyncRules::attachNotes(InFlightDiagnostic &error, Operation *ring) {
     error.attachNote(kernel.getLoc()) << "with " << trial.str(kernel);
 }
 
-Progress SmAsyncRules::conclude(const Finding &found, Operation *op,
-                                const Place &where, StringRef barrier,
-                                Operation *ring) {
-  if (!found)
-    return Progress::Advanced;
+Progress SmAsyncRules::report(const Finding &found, Operation *op,
+                              const Place &where, StringRef barrier,
+                              Operation *ring) {
   bool hasSlot = barrier.empty() && found->slot.buffer < rings.size();
   if (hasSlot)
     ring = rings[found->slot.buffer];
@@ -121,9 +124,9 @@ Progress SmAsyncRules::conclude(const Finding &found, Operation *op,
 }
 
 Progress SmAsyncRules::concludeMBarrier(const Finding &found, Operation *op,
-                                        const Place &where, unsigned mbarrier) {
-  return found ? conclude(found, op, where, nameOfMBarrier(mbarrier),
-                          mbarrierRings[ringOfMBarrier[mbarrier]].op)
+                                        Agent &agent, unsigned mbarrier) {
+  return found ? report(found, op, agent.where(), nameOfMBarrier(mbarrier),
+                        mbarrierRings[ringOfMBarrier[mbarrier]].op)
                : Progress::Advanced;
 }
 
@@ -141,7 +144,7 @@ LogicalResult SmAsyncRules::finish() {
     return success();
   const Executed &left = sites[*found->earlier];
   found->earlier.reset();
-  conclude(found, left.op, left.where);
+  report(found, left.op, left.where);
   return failure();
 }
 

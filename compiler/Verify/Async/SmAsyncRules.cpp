@@ -24,18 +24,21 @@ SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
   for (Member &member : members)
     threads += member.threads;
   blockBarrier = order.addBarrier(threads);
-  kernel.walk([&](TmaLoadOp load) {
-    signalled[load.getBarrier().getDefiningOp()] = load.getBuffer().getType();
-  });
   for (Agent &agent : agents)
     for (auto [value, size] : trial.dims)
       agent.values[value] = {Tracked::Kind::Integer,
                              integers.constant(value.getType(), size)};
 }
 
-Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
-  Progress progress = applyShared(agent, code);
+Progress SmAsyncRules::apply(Agent &agent, Instruction &code) {
+  Progress progress =
+      code.isShared ? applyShared(agent, code) : Progress::Ignored;
+  if (progress == Progress::Ignored)
+    code.isShared = code.readsInFlight;
   if (!memory || progress == Progress::Failed || progress == Progress::Blocked)
+    return progress;
+  // Arithmetic of scalars.
+  if (!code.accessesTensors && !code.hasPlaces)
     return progress;
   // The warps of a group do the same, each for its lanes.
   Member &member = memberOf(agent);
@@ -45,7 +48,8 @@ Progress SmAsyncRules::apply(Agent &agent, const Instruction &code) {
       error << " (" << agent.where().str() << ")";
       error.attachNote(kernel.getLoc()) << "with " << trial.str(kernel);
     });
-    if (failed(accessTensors(agent, code.op)) || failed(follow(agent, code.op)))
+    if ((code.accessesTensors && failed(accessTensors(agent, code.op))) ||
+        (code.hasPlaces && failed(follow(agent, code.op))))
       return Progress::Failed;
   }
   return Progress::Advanced;
@@ -174,7 +178,7 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
         << op.getPending() << " that are left (" << agent.where().str() << ")";
     return Progress::Failed;
   }
-  return conclude(order.await(agent.actor, token.id), op, agent.where());
+  return conclude(order.await(agent.actor, token.id), op, agent);
 }
 
 Progress SmAsyncRules::exchange(Agent &agent, ExchangeOpInterface op) {
@@ -213,8 +217,8 @@ Progress SmAsyncRules::barrier(Agent &agent, Operation *op) {
     return Progress::Failed;
   }
   if (member.waitsAt == Member::Nothing &&
-      conclude(order.arrive(agent.actor, blockBarrier), op, agent.where(),
-               nameOfBarrier(blockBarrier)) == Progress::Failed)
+      conclude(order.arrive(agent.actor, blockBarrier), op, agent,
+               blockBarrier) == Progress::Failed)
     return Progress::Failed;
   bool passed = order.tryPass(agent.actor, blockBarrier);
   member.waitsAt = passed ? Member::Nothing : Member::Barrier;
@@ -241,7 +245,7 @@ Progress SmAsyncRules::readSlot(Agent &agent, Actor actor, Operation *op,
     attachNotes(error, mbarrierRings[ringOfMBarrier[guards[slot]]].op);
     return Progress::Failed;
   }
-  return conclude(order.read(actor, slot, site), op, agent.where());
+  return conclude(order.read(actor, slot, site), op, agent);
 }
 
 Progress SmAsyncRules::write(Agent &agent, Actor actor, unsigned parts,
@@ -258,8 +262,7 @@ Progress SmAsyncRules::writeSlot(Agent &agent, Actor actor, unsigned parts,
   unsigned instance =
       instances.try_emplace({op, {group, ++agent.counts[op]}}, instances.size())
           .first->second;
-  return conclude(order.write(actor, slot, {instance, parts}, site), op,
-                  agent.where());
+  return conclude(order.write(actor, slot, {instance, parts}, site), op, agent);
 }
 
 Site SmAsyncRules::newSite(Agent &agent, Operation *op) {

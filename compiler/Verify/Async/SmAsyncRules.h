@@ -30,7 +30,7 @@ public:
 
   llvm::MutableArrayRef<Agent> getAgents() { return agents; }
   /// The rule of the skeleton.
-  Progress apply(Agent &agent, const Instruction &code);
+  Progress apply(Agent &agent, Instruction &code);
   /// What must hold when all agents have returned.
   mlir::LogicalResult finish();
   /// Reports which agent waits for what.
@@ -247,12 +247,19 @@ private:
   /// Fails, with an error, where `agent` releases what its products read.
   bool isReadLater(Agent &agent, mlir::Operation *op, unsigned mbarrier);
 
-  /// Reports a finding, if it is one, about a slot or about `barrier`.
-  Progress conclude(const Finding &found, mlir::Operation *op,
-                    const Place &where, llvm::StringRef barrier = "",
-                    mlir::Operation *ring = nullptr);
+  /// Reports a finding, if it is one, about a slot or about `barrier`. Nothing
+  /// is made of where the agent stands unless it is.
+  Progress conclude(const Finding &found, mlir::Operation *op, Agent &agent,
+                    std::optional<unsigned> barrier = {}) {
+    return !found ? Progress::Advanced
+                  : report(found, op, agent.where(),
+                           barrier ? nameOfBarrier(*barrier) : "");
+  }
+  Progress report(const Finding &found, mlir::Operation *op, const Place &where,
+                  llvm::StringRef barrier = "",
+                  mlir::Operation *ring = nullptr);
   Progress concludeMBarrier(const Finding &found, mlir::Operation *op,
-                            const Place &where, unsigned mbarrier);
+                            Agent &agent, unsigned mbarrier);
   /// "stage 1 of buffer "j" x "D"", "stage 1 of mailbox 0"
   std::string nameOf(Slot slot);
   /// "stage 1 of mbarrier ring 3"
@@ -298,8 +305,6 @@ private:
   /// What the last copy brought to each slot.
   std::map<Slot, Contents> contents;
   LaneExpressions expressions;
-  /// Buffers that bulk loads fill, by the ring of mbarriers that they signal.
-  llvm::DenseMap<mlir::Operation *, sm::BufferType> signalled;
   /// Collective writes: an operation, its group and the number of its
   /// execution.
   llvm::DenseMap<std::pair<mlir::Operation *, std::pair<unsigned, unsigned>>,

@@ -76,12 +76,10 @@ Number SmAsyncRules::placeOfIndex(Agent &agent, StringRef tensor, size_t dim,
                                   Value index) {
   if (!index.getType().isInteger())
     return agent.values.lookup(index).place;
-  std::string name =
-      sinks ? sinks->getProgram().getNames().ofPlace(tensor, dim) : "";
+  StringAttr name = sinks ? sinks->nameOfIndex(index.getContext(), tensor, dim)
+                          : StringAttr();
   std::optional<int64_t> at = scalarOf(agent, index);
-  return name.empty() || !at
-             ? 0
-             : places.of(StringAttr::get(index.getContext(), "@" + name), *at);
+  return !name || !at ? 0 : places.of(name, *at);
 }
 
 LogicalResult SmAsyncRules::joinIndices(Agent &agent, Operation *op,
@@ -218,6 +216,18 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
     return success();
   };
   auto isTile = [](Value value) { return distOf(value.getType()) != nullptr; };
+  auto plain = [&]() -> LogicalResult {
+    if (op->getNumResults() == 0 || llvm::none_of(op->getResults(), isTile))
+      return success();
+    if (failed(joinPlaces(agent, op, op->getOperands(), place)))
+      return failure();
+    for (Value result : op->getResults())
+      (void)set(result, place);
+    return success();
+  };
+  // Most of what is executed is arithmetic.
+  if (op->getDialect() != kernel->getDialect())
+    return plain();
   // A product that lags has its demand where its operand is made.
   auto isDemanded = [&](ValueRange presence) {
     return !memberOf(agent).role || !presence.empty();
@@ -317,15 +327,7 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
           return failure();
         return set(product.getResult(), place);
       })
-      .Default([&](Operation *) -> LogicalResult {
-        if (op->getNumResults() == 0 || llvm::none_of(op->getResults(), isTile))
-          return success();
-        if (failed(joinPlaces(agent, op, op->getOperands(), place)))
-          return failure();
-        for (Value result : op->getResults())
-          (void)set(result, place);
-        return success();
-      });
+      .Default([&](Operation *) { return plain(); });
 }
 
 } // namespace selvedge::verify

@@ -217,7 +217,7 @@ Progress SmAsyncRules::bulkFill(Agent &agent, Operation *op,
   learnGuard(agent, *slot, *mbarrier);
   return concludeMBarrier(
       order.completeBytes(copy, *mbarrier, buffer.getType().getStageBytes()),
-      op, agent.where(), *mbarrier);
+      op, agent, *mbarrier);
 }
 
 void SmAsyncRules::learnGuard(Agent &agent, Slot slot, unsigned signal) {
@@ -285,7 +285,7 @@ Progress SmAsyncRules::bulkDrain(Agent &agent, Operation *op, Value buffer) {
 Progress SmAsyncRules::tmaDrain(Agent &agent, TmaDrainOp op) {
   std::deque<Actor> &stores = memberOf(agent).stores;
   for (; stores.size() > op.getPending(); stores.pop_front())
-    if (conclude(order.await(agent.actor, stores.front()), op, agent.where()) ==
+    if (conclude(order.await(agent.actor, stores.front()), op, agent) ==
         Progress::Failed)
       return Progress::Failed;
   return Progress::Advanced;
@@ -345,8 +345,8 @@ Progress SmAsyncRules::retire(Agent &agent, Operation *op, uint64_t pending) {
     return Progress::Failed;
   std::deque<Product> &products = memberOf(agent).products;
   for (; products.size() > pending; products.pop_front())
-    if (conclude(order.await(agent.actor, products.front().actor), op,
-                 agent.where()) == Progress::Failed)
+    if (conclude(order.await(agent.actor, products.front().actor), op, agent) ==
+        Progress::Failed)
       return Progress::Failed;
   return Progress::Advanced;
 }

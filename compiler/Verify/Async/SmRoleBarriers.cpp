@@ -136,7 +136,7 @@ Progress SmAsyncRules::wait(Agent &agent, WaitOp op) {
     member.waits.clear();
   if (!llvm::is_contained(member.waits, *mbarrier))
     member.waits.push_back(*mbarrier);
-  return concludeMBarrier(found, op, agent.where(), *mbarrier);
+  return concludeMBarrier(found, op, agent, *mbarrier);
 }
 
 Progress SmAsyncRules::arrive(Agent &agent, ArriveOp op) {
@@ -152,7 +152,7 @@ Progress SmAsyncRules::arrive(Agent &agent, ArriveOp op) {
   }
   unsigned arrivals = op.getPerWarp() ? 1 : threadsOf(agent);
   return concludeMBarrier(
-      order.arriveMBarrier(agent.actor, *mbarrier, arrivals), op, agent.where(),
+      order.arriveMBarrier(agent.actor, *mbarrier, arrivals), op, agent,
       *mbarrier);
 }
 
@@ -164,7 +164,7 @@ Progress SmAsyncRules::expect(Agent &agent, ExpectOp op) {
   Finding found = order.expectBytes(agent.actor, *mbarrier, op.getBytes());
   if (!found)
     found = order.arriveMBarrier(agent.actor, *mbarrier);
-  return concludeMBarrier(found, op, agent.where(), *mbarrier);
+  return concludeMBarrier(found, op, agent, *mbarrier);
 }
 
 Progress SmAsyncRules::warpSync(Agent &agent, WarpSyncOp op) {
@@ -221,8 +221,8 @@ Progress SmAsyncRules::namedBarrier(Agent &agent, NamedBarrierOp op) {
     return Progress::Failed;
   }
   if (member.waitsAt == Member::Nothing &&
-      conclude(order.arrive(agent.actor, barrier), op, agent.where(),
-               nameOfBarrier(barrier)) == Progress::Failed)
+      conclude(order.arrive(agent.actor, barrier), op, agent, barrier) ==
+          Progress::Failed)
     return Progress::Failed;
   bool passed = op.getArrive() || order.tryPass(agent.actor, barrier);
   member.waitsAt = passed ? Member::Nothing : Member::Barrier;

@@ -17,63 +17,92 @@ using Actor = unsigned;
 
 /// For each actor the time up to which its accesses have happened; or for each
 /// barrier how far it has come. Each asynchronous operation is an actor and
-/// keeps a clock: what clocks have in common they share, in pieces.
+/// keeps a clock: what clocks have in common they share, in pieces and in
+/// groups of pieces, so that a copy costs little however many actors there are.
 class VectorClock {
 public:
   uint32_t at(unsigned index) const {
-    size_t number = index / pieceSize;
-    return number < pieces.size() && pieces[number]
-               ? pieces[number]->times[index % pieceSize]
-               : 0;
+    size_t number = index / (pieceSize * groupSize);
+    if (number >= groups.size() || !groups[number])
+      return 0;
+    const Shared<Piece> &piece =
+        groups[number]->parts[index / pieceSize % groupSize];
+    return piece ? piece->parts[index % pieceSize] : 0;
   }
   void set(unsigned index, uint32_t time) {
-    size_t number = index / pieceSize;
-    if (number >= pieces.size())
-      pieces.resize(number + 1);
-    if (at(index) != time)
-      own(pieces[number]).times[index % pieceSize] = time;
+    if (at(index) == time)
+      return;
+    size_t number = index / (pieceSize * groupSize);
+    if (number >= groups.size())
+      groups.resize(number + 1);
+    Group &group = own(groups[number]);
+    own(group.parts[index / pieceSize % groupSize]).parts[index % pieceSize] =
+        time;
   }
   void join(const VectorClock &other) {
-    if (other.pieces.size() > pieces.size())
-      pieces.resize(other.pieces.size());
-    for (auto [mine, theirs] : llvm::zip(pieces, other.pieces))
+    if (other.groups.size() > groups.size())
+      groups.resize(other.groups.size());
+    for (auto [mine, theirs] : llvm::zip(groups, other.groups))
       join(mine, theirs);
   }
 
 private:
-  static constexpr size_t pieceSize = 32;
-  using Times = std::array<uint32_t, pieceSize>;
-  struct Piece : llvm::RefCountedBase<Piece> {
-    Times times{};
+  static constexpr size_t pieceSize = 16, groupSize = 16;
+  template <typename Part, size_t size>
+  struct Parts : llvm::RefCountedBase<Parts<Part, size>> {
+    std::array<Part, size> parts = std::array<Part, size>();
   };
   /// Null: all times are 0.
-  using Shared = llvm::IntrusiveRefCntPtr<Piece>;
+  template <typename T>
+  using Shared = llvm::IntrusiveRefCntPtr<T>;
+  using Piece = Parts<uint32_t, pieceSize>;
+  using Group = Parts<Shared<Piece>, groupSize>;
 
-  static Piece &own(Shared &piece) {
-    if (!piece)
-      piece = llvm::makeIntrusiveRefCnt<Piece>();
-    else if (piece->UseCount() > 1)
-      piece = llvm::makeIntrusiveRefCnt<Piece>(*piece);
-    return *piece;
+  template <typename T>
+  static T &own(Shared<T> &shared) {
+    if (!shared)
+      shared = llvm::makeIntrusiveRefCnt<T>();
+    else if (shared->UseCount() > 1)
+      shared = llvm::makeIntrusiveRefCnt<T>(*shared);
+    return *shared;
   }
 
-  static void join(Shared &mine, const Shared &theirs) {
+  static void join(uint32_t &mine, uint32_t theirs) {
+    mine = std::max(mine, theirs);
+  }
+  /// One of the two, where it says all that both say.
+  template <typename Part, size_t size>
+  static void join(Shared<Parts<Part, size>> &mine,
+                   const Shared<Parts<Part, size>> &theirs) {
     if (!theirs || mine == theirs)
       return;
     if (!mine) {
       mine = theirs;
       return;
     }
-    Times both;
-    for (auto [time, a, b] : llvm::zip(both, mine->times, theirs->times))
-      time = std::max(a, b);
-    if (both == theirs->times)
+    llvm::SmallVector<std::pair<size_t, Part>, 4> changed;
+    bool isTheirs = true;
+    for (size_t i = 0; i < size; ++i) {
+      if (mine->parts[i] == theirs->parts[i])
+        continue;
+      Part both = mine->parts[i];
+      join(both, theirs->parts[i]);
+      isTheirs &= both == theirs->parts[i];
+      if (both != mine->parts[i])
+        changed.emplace_back(i, std::move(both));
+    }
+    if (isTheirs) {
       mine = theirs;
-    else if (both != mine->times)
-      own(mine).times = both;
+      return;
+    }
+    if (changed.empty())
+      return;
+    Parts<Part, size> &joined = own(mine);
+    for (auto &[i, part] : changed)
+      joined.parts[i] = std::move(part);
   }
 
-  llvm::SmallVector<Shared, 0> pieces;
+  llvm::SmallVector<Shared<Group>, 0> groups;
 };
 
 /// What an actor has seen: through ordinary accesses, and of that what a fence

@@ -212,14 +212,15 @@ struct Offset {
 struct Offsets {
   SmallVector<Offset, 0> offsets = {};
   std::optional<std::pair<size_t, int64_t>> outside = std::nullopt;
-  bool hasCertain = false;
+  bool hasCertain = false, isEmpty = true;
 };
 
 } // namespace
 
 /// What the lanes of a component contribute to the number of an element.
+/// Without `keeps` their list is empty.
 static Offsets offsetsOf(const Component &component, ArrayRef<int64_t> extents,
-                         ArrayRef<int64_t> strides) {
+                         ArrayRef<int64_t> strides, bool keeps) {
   Offsets result;
   SmallVector<const LaneTile *> tiles(component.presence);
   for (auto [d, tile] : component.indices)
@@ -245,7 +246,9 @@ static Offsets offsetsOf(const Component &component, ArrayRef<int64_t> extents,
       offset.element += number * strides[d];
     }
     result.hasCertain |= offset.isCertain;
-    result.offsets.push_back(offset);
+    result.isEmpty = false;
+    if (keeps)
+      result.offsets.push_back(offset);
   }
   return result;
 }
@@ -302,13 +305,14 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   // The longest list goes through elements side by side.
   SmallVector<Offset, 0> elements{Offset()}, inner{Offset()};
   for (const Component &component : components) {
-    Offsets found = offsetsOf(component, contents.extents, strides);
+    Offsets found =
+        offsetsOf(component, contents.extents, strides, countsElements);
     work += component.space.size();
     if (!outside)
       outside = found.outside;
     hasCertain &= found.hasCertain;
     SmallVector<Offset, 0> &more = found.offsets;
-    if (more.empty())
+    if (found.isEmpty)
       return success();
     if (!countsElements)
       continue;
@@ -330,6 +334,27 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   if (!countsElements)
     return success();
   work += elements.size() * inner.size();
+  if (kind != Access::Store && contents.isUnknown)
+    return success();
+  auto isSure = [](const Offset &offset) {
+    return offset.isCertain && offset.isKnown;
+  };
+  // Most operations do what is allowed with lanes that are known: one loop
+  // without questions; any other element is looked at again below.
+  if (kind == Access::Store && llvm::all_of(elements, isSure) &&
+      llvm::all_of(inner, isSure)) {
+    uint8_t refused = initialises ? uint8_t(-1) : uint8_t(Stored),
+            added = initialises ? uint8_t(Initialised) : uint8_t(Stored);
+    uint8_t *written = contents.written.data();
+    for (const Offset &a : elements)
+      for (const Offset &b : inner) {
+        uint8_t &element = written[a.element + b.element];
+        if (LLVM_UNLIKELY(element & refused))
+          return write(op, contents, a.element + b.element, true);
+        element |= added;
+      }
+    return success();
+  }
   for (const Offset &a : elements)
     for (const Offset &b : inner) {
       Offset offset = a + b;

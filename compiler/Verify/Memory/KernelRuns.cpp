@@ -42,7 +42,7 @@ Outcome KernelRuns::run(const Trial &trial, GlobalMemory &memory,
   MutableArrayRef<Agent> agents = rules.getAgents();
   for (Agent &agent : agents)
     skeleton.start(agent, kernel.getBody().front());
-  auto apply = [&](Agent &agent, const Instruction &code) {
+  auto apply = [&](Agent &agent, Instruction &code) {
     return rules.apply(agent, code);
   };
   bool isTooLong = false;

@@ -40,8 +40,8 @@ LaneWalk::LaneWalk(const LaneSpace &space, ArrayRef<const LaneTile *> tiles)
     : tiles(tiles), extents(space.extents), index(space.extents.size(), 0),
       offsets(tiles.size(), 0), count(space.size()) {
   for (StringAttr axis : space.axes)
-    strides.push_back(llvm::map_to_vector<8>(
-        tiles, [&](const LaneTile *tile) { return tile->strideOf(axis); }));
+    for (const LaneTile *tile : tiles)
+      strides.push_back(tile->strideOf(axis));
 }
 
 void LaneWalk::next() {
@@ -49,8 +49,9 @@ void LaneWalk::next() {
   for (size_t axis = extents.size(); axis-- > 0;) {
     bool isOver = ++index[axis] == extents[axis];
     int64_t steps = isOver ? 1 - extents[axis] : 1;
-    for (auto [offset, stride] : llvm::zip_equal(offsets, strides[axis]))
-      offset += steps * stride;
+    const int64_t *stride = strides.data() + axis * offsets.size();
+    for (int64_t &offset : offsets)
+      offset += steps * *stride++;
     if (!isOver)
       return;
     index[axis] = 0;
@@ -60,9 +61,22 @@ void LaneWalk::next() {
 const LaneTile &LaneTiles::of(Value value) {
   if (auto it = known.find(value); it != known.end())
     return *it->second;
-  auto tile = std::make_unique<LaneTile>(compute(value));
+  Value source = sourceOf(value);
+  const LaneTile *tile =
+      source ? &of(source)
+             : computed.emplace_back(new LaneTile(compute(value))).get();
   work += tile->values.size();
-  return *(known[value] = std::move(tile));
+  return *(known[value] = tile);
+}
+
+Value LaneTiles::sourceOf(Value value) {
+  Operation *def = value.getDefiningOp();
+  bool isHandedOn =
+      isa<RankedTensorType>(value.getType()) &&
+      isa_and_nonnull<sm::SplatOp, tile::SplatOp, sm::BroadcastOp,
+                      tile::BroadcastOp, sm::RelayoutOp, tile::KnownOp>(def) &&
+      !constantOf(value);
+  return isHandedOn ? def->getOperand(0) : Value();
 }
 
 /// The tile of a scalar.
@@ -158,11 +172,34 @@ LaneTile LaneTiles::computeLoad(Operation *load, Value tensor,
 
 namespace {
 
-/// An operation on integers of a width, in 64 bits.
+enum class Kind {
+  Compare,
+  Add,
+  Sub,
+  Mul,
+  And,
+  Or,
+  XOr,
+  MinS,
+  MaxS,
+  MinU,
+  MaxU,
+  DivS,
+  RemS,
+  FloorDivS,
+  CeilDivS,
+  DivU,
+  RemU,
+  CeilDivU,
+  Other
+};
+
+/// An operation on integers of a width, in 64 bits. What it is, is looked up
+/// once for all lanes.
 struct Arithmetic {
-  Operation *op;
+  Kind kind;
   unsigned width;
-  std::optional<arith::CmpIPredicate> predicate;
+  arith::CmpIPredicate predicate = {};
 
   int64_t wrapped(int64_t value) const {
     return width == 1 ? value & 1 : llvm::SignExtend64(value, width);
@@ -178,52 +215,85 @@ struct Arithmetic {
 
 } // namespace
 
+static Kind kindOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Kind>(op)
+      .Case([](arith::CmpIOp) { return Kind::Compare; })
+      .Case([](arith::AddIOp) { return Kind::Add; })
+      .Case([](arith::SubIOp) { return Kind::Sub; })
+      .Case([](arith::MulIOp) { return Kind::Mul; })
+      .Case([](arith::AndIOp) { return Kind::And; })
+      .Case([](arith::OrIOp) { return Kind::Or; })
+      .Case([](arith::XOrIOp) { return Kind::XOr; })
+      .Case([](arith::MinSIOp) { return Kind::MinS; })
+      .Case([](arith::MaxSIOp) { return Kind::MaxS; })
+      .Case([](arith::MinUIOp) { return Kind::MinU; })
+      .Case([](arith::MaxUIOp) { return Kind::MaxU; })
+      .Case([](arith::DivSIOp) { return Kind::DivS; })
+      .Case([](arith::RemSIOp) { return Kind::RemS; })
+      .Case([](arith::FloorDivSIOp) { return Kind::FloorDivS; })
+      .Case([](arith::CeilDivSIOp) { return Kind::CeilDivS; })
+      .Case([](arith::DivUIOp) { return Kind::DivU; })
+      .Case([](arith::RemUIOp) { return Kind::RemU; })
+      .Case([](arith::CeilDivUIOp) { return Kind::CeilDivU; })
+      .Default([](Operation *) { return Kind::Other; });
+}
+
 std::optional<int64_t> Arithmetic::operator()(int64_t a, int64_t b) const {
   using Result = std::optional<int64_t>;
-  if (predicate)
-    return arith::applyCmpPredicate(*predicate, APInt(width, bits(a)),
-                                    APInt(width, bits(b)));
   auto divided = [&](auto compute) {
     return b == 0 ? Result() : Result(wrapped(compute()));
   };
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([&](arith::AddIOp) { return wrapped(a + b); })
-      .Case([&](arith::SubIOp) { return wrapped(a - b); })
-      .Case([&](arith::MulIOp) { return wrapped(a * b); })
-      .Case([&](arith::AndIOp) { return a & b; })
-      .Case([&](arith::OrIOp) { return a | b; })
-      .Case([&](arith::XOrIOp) { return a ^ b; })
-      .Case([&](arith::MinSIOp) { return std::min(a, b); })
-      .Case([&](arith::MaxSIOp) { return std::max(a, b); })
-      .Case([&](arith::MinUIOp) { return bits(a) < bits(b) ? a : b; })
-      .Case([&](arith::MaxUIOp) { return bits(a) < bits(b) ? b : a; })
-      .Case([&](arith::DivSIOp) { return divided([&] { return a / b; }); })
-      .Case([&](arith::RemSIOp) { return divided([&] { return a % b; }); })
-      .Case([&](arith::FloorDivSIOp) {
-        return divided([&] { return llvm::divideFloorSigned(a, b); });
-      })
-      .Case([&](arith::CeilDivSIOp) {
-        return divided([&] { return llvm::divideCeilSigned(a, b); });
-      })
-      .Case([&](arith::DivUIOp) {
-        return divided([&] { return bits(a) / bits(b); });
-      })
-      .Case([&](arith::RemUIOp) {
-        return divided([&] { return bits(a) % bits(b); });
-      })
-      .Case([&](arith::CeilDivUIOp) {
-        return divided([&] { return llvm::divideCeil(bits(a), bits(b)); });
-      })
-      .Default([](Operation *) { return Result(); });
+  switch (kind) {
+  case Kind::Compare:
+    return arith::applyCmpPredicate(predicate, APInt(width, bits(a)),
+                                    APInt(width, bits(b)));
+  case Kind::Add:
+    return wrapped(a + b);
+  case Kind::Sub:
+    return wrapped(a - b);
+  case Kind::Mul:
+    return wrapped(a * b);
+  case Kind::And:
+    return a & b;
+  case Kind::Or:
+    return a | b;
+  case Kind::XOr:
+    return a ^ b;
+  case Kind::MinS:
+    return std::min(a, b);
+  case Kind::MaxS:
+    return std::max(a, b);
+  case Kind::MinU:
+    return bits(a) < bits(b) ? a : b;
+  case Kind::MaxU:
+    return bits(a) < bits(b) ? b : a;
+  case Kind::DivS:
+    return divided([&] { return a / b; });
+  case Kind::RemS:
+    return divided([&] { return a % b; });
+  case Kind::FloorDivS:
+    return divided([&] { return llvm::divideFloorSigned(a, b); });
+  case Kind::CeilDivS:
+    return divided([&] { return llvm::divideCeilSigned(a, b); });
+  case Kind::DivU:
+    return divided([&] { return bits(a) / bits(b); });
+  case Kind::RemU:
+    return divided([&] { return bits(a) % bits(b); });
+  case Kind::CeilDivU:
+    return divided([&] { return llvm::divideCeil(bits(a), bits(b)); });
+  case Kind::Other:
+    return std::nullopt;
+  }
+  llvm_unreachable("unknown kind");
 }
 
 int64_t Arithmetic::partly(int64_t a, int64_t b) const {
   bool isKnown = a != LaneTile::unknown && b != LaneTile::unknown;
   if (isKnown)
     return (*this)(a, b).value_or(LaneTile::unknown);
-  if (isa<arith::AndIOp>(op) && (a == 0 || b == 0))
+  if (kind == Kind::And && (a == 0 || b == 0))
     return 0;
-  if (isa<arith::OrIOp>(op) && width == 1 && (a == 1 || b == 1))
+  if (kind == Kind::Or && width == 1 && (a == 1 || b == 1))
     return 1;
   return LaneTile::unknown;
 }
@@ -298,11 +368,11 @@ LaneTile LaneTiles::computeArith(Operation *op) {
                       });
   if (!isArithmetic)
     return {};
-  auto compare = dyn_cast<arith::CmpIOp>(op);
-  Arithmetic arithmetic{
-      op,
-      getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth(),
-      compare ? std::optional(compare.getPredicate()) : std::nullopt};
+  Arithmetic arithmetic{kindOf(op),
+                        getElementTypeOrSelf(op->getOperand(0).getType())
+                            .getIntOrFloatBitWidth()};
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    arithmetic.predicate = compare.getPredicate();
   return computeLanes(op, [&](const LaneWalk &lane) {
     return arithmetic.partly(lane.at(0), lane.at(1));
   });

@@ -9,8 +9,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/bit.h"
 
+#include <memory>
 #include <optional>
-#include <vector>
 
 namespace selvedge::verify {
 
@@ -23,7 +23,7 @@ struct LaneTile {
 
   llvm::SmallVector<mlir::StringAttr, 2> axes = {};
   llvm::SmallVector<int64_t, 2> extents = {};
-  std::vector<int64_t> values = {unknown};
+  llvm::SmallVector<int64_t, 1> values = {unknown};
 
   /// How far apart neighbours along an axis are; 0 for one that it lacks.
   int64_t strideOf(mlir::StringAttr axis) const;
@@ -56,7 +56,7 @@ private:
   llvm::ArrayRef<const LaneTile *> tiles;
   llvm::SmallVector<int64_t, 4> extents, index;
   /// By axis, then by tile.
-  llvm::SmallVector<llvm::SmallVector<int64_t, 8>, 4> strides;
+  llvm::SmallVector<int64_t, 16> strides;
   llvm::SmallVector<int64_t, 8> offsets;
   int64_t lane = 0, count = 1;
 };
@@ -99,6 +99,8 @@ private:
   LaneTile computeRange(mlir::RankedTensorType type, mlir::Value start);
   LaneTile computeOp(mlir::Operation *op);
   LaneTile compute(mlir::Value value);
+  /// An operand whose lanes are the value's; null for none.
+  static mlir::Value sourceOf(mlir::Value value);
   LaneTile computeLoad(mlir::Operation *load, mlir::Value tensor,
                        mlir::ValueRange indices, mlir::ValueRange presence);
   LaneTile computeArith(mlir::Operation *op);
@@ -111,7 +113,8 @@ private:
   Elements elements;
   SelectedLanes selectedLanes;
   Starts selectedStarts;
-  llvm::DenseMap<mlir::Value, std::unique_ptr<LaneTile>> known;
+  llvm::SmallDenseMap<mlir::Value, const LaneTile *, 16> known;
+  llvm::SmallVector<std::unique_ptr<LaneTile>> computed;
   uint64_t work = 0;
 };
 

@@ -22,6 +22,13 @@ Places::Number Places::add(Entries entries) {
   return known->second;
 }
 
+Places::Number Places::of(StringAttr name, int64_t at) {
+  auto [known, isNew] = single.try_emplace({name, at}, 0);
+  if (isNew)
+    known->second = add({{name, at}});
+  return known->second;
+}
+
 std::optional<int64_t> Places::find(Number place, StringAttr name) const {
   for (auto [entry, at] : places[place])
     if (entry == name)
@@ -53,9 +60,13 @@ std::optional<Places::Number> Places::join(Number a, Number b,
 Places::Number Places::without(Number place, StringAttr name) {
   if (!find(place, name))
     return place;
-  Entries entries = places[place];
-  llvm::erase_if(entries, [&](const Entry &e) { return e.first == name; });
-  return add(std::move(entries));
+  auto [known, isNew] = reduced.try_emplace({place, name}, 0);
+  if (isNew) {
+    Entries entries = places[place];
+    llvm::erase_if(entries, [&](const Entry &e) { return e.first == name; });
+    known->second = add(std::move(entries));
+  }
+  return known->second;
 }
 
 Places::Number Places::shifted(Number place, StringAttr name, int64_t from) {

@@ -24,7 +24,7 @@ public:
 
   Places() : places{{}} { numbers[{}] = 0; }
 
-  Number of(mlir::StringAttr name, int64_t at) { return add({{name, at}}); }
+  Number of(mlir::StringAttr name, int64_t at);
   std::optional<int64_t> find(Number place, mlir::StringAttr name) const;
   /// What both say; none, and the name in `conflict`, where they differ.
   std::optional<Number> join(Number a, Number b, mlir::StringAttr &conflict);
@@ -39,7 +39,10 @@ private:
 
   std::vector<Entries> places;
   std::map<std::vector<std::pair<const void *, int64_t>>, Number> numbers;
+  /// Results of join(), of() and without().
   llvm::DenseMap<std::pair<Number, Number>, Number> joined;
+  llvm::DenseMap<std::pair<mlir::StringAttr, int64_t>, Number> single;
+  llvm::DenseMap<std::pair<Number, mlir::StringAttr>, Number> reduced;
 };
 
 } // namespace selvedge::verify

@@ -469,7 +469,7 @@ public:
   LaneTile tileOf(StringAttr axis) const {
     LaneTile tile;
     tile.axes = {axis};
-    tile.values = byAxis.find(axis)->second;
+    llvm::append_range(tile.values = {}, byAxis.find(axis)->second);
     tile.extents = {static_cast<int64_t>(tile.values.size())};
     return tile;
   }

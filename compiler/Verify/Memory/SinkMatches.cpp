@@ -255,7 +255,28 @@ void SinkMatches::noteStored(Operation *op, Value stored, StringRef tensor,
   known.places.insert(place);
 }
 
-std::string SinkMatches::checkStored(Value stored, StringRef tensor) {
+StringAttr SinkMatches::nameOfIndex(MLIRContext *context, StringRef tensor,
+                                    size_t dim) {
+  auto &known = names[tensor];
+  if (dim >= known.size())
+    known.resize(dim + 1);
+  if (!known[dim]) {
+    std::string name = program.getNames().ofPlace(tensor, dim);
+    known[dim] =
+        name.empty() ? StringAttr() : StringAttr::get(context, "@" + name);
+  }
+  return *known[dim];
+}
+
+const std::string &SinkMatches::checkStored(Value stored, StringRef tensor) {
+  auto [known, isNew] =
+      compared.try_emplace({stored.getAsOpaquePointer(), tensor.str()});
+  if (isNew)
+    known->second = compareStored(stored, tensor);
+  return known->second;
+}
+
+std::string SinkMatches::compareStored(Value stored, StringRef tensor) const {
   ArrayRef<ProgramSinks::Store> known = program.storesTo(tensor);
   if (known.empty())
     return "";

@@ -6,6 +6,7 @@
 #include "compiler/Verify/Memory/ProgramSinks.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace selvedge::verify {
 
@@ -55,7 +56,11 @@ public:
                   llvm::StringRef tensor, Places::Number place);
   /// What is stored must be made of the tensors that the program makes it of;
   /// returns what is wrong, empty for nothing.
-  std::string checkStored(mlir::Value stored, llvm::StringRef tensor);
+  const std::string &checkStored(mlir::Value stored, llvm::StringRef tensor);
+
+  /// The coordinate that an index of a dimension of a tensor is; null for none.
+  mlir::StringAttr nameOfIndex(mlir::MLIRContext *context,
+                               llvm::StringRef tensor, size_t dim);
 
   /// When all thread blocks have been executed: what the program sums up and
   /// they have not; an operation that sums up other parts of it.
@@ -89,6 +94,7 @@ private:
     llvm::DenseSet<Places::Number> places = {};
   };
 
+  std::string compareStored(mlir::Value stored, llvm::StringRef tensor) const;
   Match find(mlir::ValueRange sources, const ProgramSinks::Lanes &found,
              bool isPart) const;
   /// Where rows of a sink must have been summed up: where others of its lanes
@@ -102,6 +108,10 @@ private:
   /// By operation and, of products of several pairs, first operand.
   llvm::MapVector<Key, Match> matches;
   llvm::MapVector<mlir::Operation *, Stored> stores;
+  /// Results of nameOfIndex(), by tensor and dimension.
+  llvm::StringMap<llvm::SmallVector<std::optional<mlir::StringAttr>>> names;
+  /// Results of checkStored(), which no execution changes.
+  std::map<std::pair<const void *, std::string>, std::string> compared;
   /// How often an agent of the thread block has summed up lanes.
   std::map<std::tuple<const ProgramSinks::Sink *, Places::Number, unsigned>,
            unsigned>
