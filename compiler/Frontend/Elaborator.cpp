@@ -3,6 +3,7 @@
 #include "compiler/Frontend/Elaborator.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
@@ -127,16 +128,12 @@ std::string Elaborator::describe(const Val &v) const {
   case Val::Kind::Bool:
     return v.intValue ? "true" : "false";
   case Val::Kind::Type:
-    os << "the type " << v.type;
+    os << "the type " << nameOf(v.type);
     return text;
   case Val::Kind::Affine:
     return "an integer";
   case Val::Kind::Ssa: {
-    Type element = elementOf(v);
-    if (element.isInteger(1))
-      os << "bool";
-    else
-      os << element;
+    os << nameOf(elementOf(v));
     SmallVector<StringAttr> axes = axesOfVal(v);
     os << (axes.empty() ? std::string(" scalar") : axisList(axes));
     return text;
@@ -319,6 +316,7 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
     elaborate(kernel.body);
   }
   tb->createHere<ReturnOp>(at(kernel.loc));
+  dropSigns(*block);
   // What an error leaves out would be reported again.
   if (diags.errorCount() == errorsBefore)
     folds->run(*block);
@@ -330,6 +328,25 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   auto op = KernelOp::create(builder, at(kernel.loc), TypeRange(), ValueRange(),
                              attrs);
   op.getBody().push_back(block.release());
+}
+
+/// Bytes have no sign inside kernels: what widens them says which they are.
+void Elaborator::dropSigns(Block &kernel) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([](IntegerType type) { return signlessOf(type); });
+  for (BlockArgument argument : kernel.getArguments())
+    argument.setType(replacer.replace(argument.getType()));
+  SmallVector<UnrealizedConversionCastOp> casts;
+  kernel.walk([&](Operation *op) {
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                               /*replaceTypes=*/true);
+    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+      casts.push_back(cast);
+  });
+  for (UnrealizedConversionCastOp cast : casts) {
+    cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
+    cast.erase();
+  }
 }
 
 void Elaborator::eraseDeadOps(Operation *root) {

@@ -155,6 +155,21 @@ void Elaborator::addGradients(std::set<StringRef> &names) {
   }
 }
 
+/// Whether a type of 8 bits has a number.
+static bool isElement(double value, Type type) {
+  if (type.isInteger()) {
+    bool isUnsigned = type.isUnsignedInteger();
+    return value == std::trunc(value) && value >= (isUnsigned ? 0 : INT8_MIN) &&
+           value <= (isUnsigned ? UINT8_MAX : INT8_MAX);
+  }
+  llvm::APFloat number(value);
+  bool losesInfo = false;
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(type).getFloatSemantics();
+  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return std::isnan(value) || !losesInfo;
+}
+
 bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
   if (arg.isOptional || arg.defaultValue || (arg.valid && !arg.isInOut)) {
     diags.unsupported(arg.loc, arg.isInOut
@@ -199,13 +214,19 @@ bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
     if (!v.isNumber() ||
         (info.element && info.element.isInteger(32) &&
          static_cast<double>(static_cast<float>(value)) != value) ||
-        (info.element && info.element.isInteger(8) &&
-         (value != std::trunc(value) || std::abs(value) > INT8_MAX))) {
+        (isByte(info.element) && !isElement(value, info.element))) {
       diags.error(arg.init->loc,
                   "expects a number in 'out_init', but got " + describe(v));
       return false;
     }
     info.init = b.getF32FloatAttr(static_cast<float>(value));
+  }
+  if (info.element && isByteFloat(info.element) && !arg.overflow.empty()) {
+    diags.error(arg.loc,
+                "'overflow' belongs to bf16 and f16, but '" + arg.name +
+                    "' is of " + nameOf(info.element),
+                "narrowing to it saturates, Inf as well");
+    return false;
   }
   bool isHalf = info.element && info.element.isF16();
   info.overflow = isHalf ? Overflow::Inf : Overflow::Sat;
