@@ -108,8 +108,8 @@ TEST(PlanSearch, VerdictsGoToThePlanThatTheyAreAbout) {
 
 TEST(PlanSearch, FewBytesOfAKernelWithoutRolesAreFree) {
   ptx::PtxasLog log;
-  log.kernels = {kernel("op_main_aligned", 44),
-                 kernel("op_main_2_aligned", 96, "main_2")};
+  log.kernels = {kernel("op_main_aligned", 159),
+                 kernel("op_main_2_aligned", 160, "main_2")};
   EXPECT_FALSE(driver::judge(log)["main"].isGood());
   for (ptx::KernelResources &resources : log.kernels)
     resources.hasRoles = false;

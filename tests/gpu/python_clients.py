@@ -193,8 +193,9 @@ def case_compile():
         return st.attention(q * 1.5, k, v, is_causal=True).relu() + q
 
     eager, compiled = gradients(layer, inputs, weight), gradients(torch.compile(layer, fullgraph=True), inputs, weight)
-    for name, x, y in zip(("o", "dq", "dk", "dv"), compiled, eager):
-        record(f"torch.compile fullgraph {name}", error(x, y) < 1e-3, difference=error(x, y))
+    # Inductor adds the two parts of dq without rounding them before.
+    for name, x, y, limit in zip(("o", "dq", "dk", "dv"), compiled, eager, (1e-3, 4e-3, 1e-3, 1e-3)):
+        record(f"torch.compile fullgraph {name}", error(x, y) < limit, difference=error(x, y))
     dynamic = torch.compile(layer, fullgraph=True, dynamic=True)
     for rows in (64, 65, 200):
         q, k, v = tensors(1, 4, 4, rows, rows, 64, seed=rows)

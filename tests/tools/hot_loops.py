@@ -11,7 +11,7 @@ A hot loop is an innermost loop with tensor-core instructions, for `bounds` in k
 loop does not change. LLVM and ptxas leave that in the loop or not by what surrounds it, for the sake of registers. In SASS opcodes that do the same on different
 units count as one, as they are named in SAME_WORK. `--differs NAME N` says of what LEFT has N more (or fewer, for a negative N).
 `bounds` compiles each case of BOUNDS.json (arguments of `selvedge compile`, which is found as in the tests) and fails where a loop has more
-instructions of a class than it allows, or a kernel that is not the universal one spills 32 bytes (96 for sm_80). It is the code of the plans that a search finds. `--update` writes bounds that fit.
+instructions of a class than it allows, or a kernel that is not the universal one spills 32 bytes (160 for sm_80). It is the code of the plans that a search finds. `--update` writes bounds that fit.
 """
 import argparse
 import collections
@@ -61,7 +61,7 @@ ARITHMETIC = r"(add|sub|mul|mad|shl|shr|and|or|xor|not|neg|min|max|cvt|selp|setp
 # What --update adds to a count, for other versions of ptxas and for code around the loop.
 HEADROOM = {"predicate": lambda n: 2, "integer": lambda n: n // 20 + 4}
 # Bytes; ptxas spills a few around calls and loops, which costs nothing. As in compiler/Driver/PlanSearch.cpp, for kernels with and without roles.
-SPILL_LIMIT = {"sm_90a": 32, "sm_80": 96}
+SPILL_LIMIT = {"sm_90a": 32, "sm_80": 160}
 
 
 def class_of(instruction):
