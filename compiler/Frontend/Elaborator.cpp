@@ -8,6 +8,8 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -76,6 +78,20 @@ std::vector<StringRef> Elaborator::visibleNames() const {
     if (findView(name))
       names.push_back(name);
   return names;
+}
+
+bool isElement(double value, Type type) {
+  if (type.isInteger()) {
+    bool isUnsigned = type.isUnsignedInteger();
+    return value == std::trunc(value) && value >= (isUnsigned ? 0 : INT8_MIN) &&
+           value <= (isUnsigned ? UINT8_MAX : INT8_MAX);
+  }
+  llvm::APFloat number(value);
+  bool losesInfo = false;
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(type).getFloatSemantics();
+  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return std::isnan(value) || !losesInfo;
 }
 
 Type Elaborator::elementOf(const Val &v) const {
@@ -152,6 +168,15 @@ std::string Elaborator::describe(const Val &v) const {
   return text;
 }
 
+Value Elaborator::constantByte(Location l, int64_t value, IntegerType type) {
+  auto bits = static_cast<int8_t>(value);
+  Value constant = tb->create<arith::ConstantOp>(
+      l, IntegerAttr::get(signlessOf(type), bits));
+  return type.isUnsigned()
+             ? tb->create<UnrealizedConversionCastOp>(l, type, constant)
+             : constant;
+}
+
 Value Elaborator::materialise(SMLoc loc, const Val &v, Type want) {
   if (v.isError())
     return {};
@@ -165,6 +190,10 @@ Value Elaborator::materialise(SMLoc loc, const Val &v, Type want) {
   case Val::Kind::Int:
     if (wantsFloat)
       return tb->constant(l, want, static_cast<double>(v.intValue));
+    if (auto byte = dyn_cast_if_present<IntegerType>(want);
+        byte && isByte(byte) &&
+        isElement(static_cast<double>(v.intValue), byte))
+      return constantByte(l, v.intValue, byte);
     if (v.intValue != static_cast<int32_t>(v.intValue)) {
       diags.error(loc, "expects an integer of 32 bits, but got " + describe(v));
       return {};

@@ -147,6 +147,8 @@ private:
   /// i32 within the range of `byte`.
   mlir::Value saturated(mlir::Location l, mlir::Value value,
                         mlir::IntegerType byte);
+  mlir::Value constantByte(mlir::Location l, int64_t value,
+                           mlir::IntegerType type);
   /// An element of 8 bits, which any wider type has exactly.
   Val convertByte(llvm::SMLoc loc, const Val &byte, mlir::Type to);
   /// A number as i32, i8 or u8: toward zero, saturated, NaN as 0.

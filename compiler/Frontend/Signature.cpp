@@ -155,21 +155,6 @@ void Elaborator::addGradients(std::set<StringRef> &names) {
   }
 }
 
-/// Whether a type of 8 bits has a number.
-static bool isElement(double value, Type type) {
-  if (type.isInteger()) {
-    bool isUnsigned = type.isUnsignedInteger();
-    return value == std::trunc(value) && value >= (isUnsigned ? 0 : INT8_MIN) &&
-           value <= (isUnsigned ? UINT8_MAX : INT8_MAX);
-  }
-  llvm::APFloat number(value);
-  bool losesInfo = false;
-  const llvm::fltSemantics &semantics =
-      cast<FloatType>(type).getFloatSemantics();
-  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  return std::isnan(value) || !losesInfo;
-}
-
 bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
   if (arg.isOptional || arg.defaultValue || (arg.valid && !arg.isInOut)) {
     diags.unsupported(arg.loc, arg.isInOut

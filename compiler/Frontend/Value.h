@@ -21,6 +21,9 @@ inline bool isByte(mlir::Type type) {
   return type && (type.isInteger(8) || tile::isByteFloat(type));
 }
 
+/// Whether a type of 8 bits has a number.
+bool isElement(double value, mlir::Type type);
+
 /// The types that arithmetic does not take, though they are of numbers.
 inline bool isNarrow(mlir::Type type) {
   return type && (type.isBF16() || type.isF16() || isByte(type));

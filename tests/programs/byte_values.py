@@ -135,4 +135,5 @@ def main():
         sys.exit("the targets differ")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
 #include <bit>
@@ -61,6 +62,11 @@ public:
   Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
+  /// Whether |x| > limit.
+  Value isLarger(Value x, double limit) {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT,
+                                 math::AbsFOp::create(b, loc, x), f32(limit));
+  }
   Value select(Value condition, Value x, Value y) {
     return arith::SelectOp::create(b, loc, condition, x, y);
   }
@@ -84,16 +90,15 @@ private:
 /// two too small, subnormal numbers too.
 Value widenE4M3(TileEmitter &emit, Value wide) {
   ByteFormat format(Float8E4M3FNType::get(emit.b.getContext()));
-  int32_t shift = f32Mantissa - format.mantissa, size = 0x7f << shift;
+  int32_t shift = f32Mantissa - format.mantissa;
   Value bits = emit.binary<arith::AndIOp>(
       emit.binary<arith::ShLIOp>(wide, emit.i32(shift)),
-      emit.i32(static_cast<int32_t>(0x80000000) | size));
+      emit.i32(static_cast<int32_t>(0x80000000) | 0x7f << shift));
   Value number = emit.binary<arith::MulFOp>(
       emit.bitcast(emit.b.getF32Type(), bits),
       emit.f32(std::ldexp(1.0, f32Bias - format.bias)));
-  Value isNan = emit.compare(arith::CmpIPredicate::eq,
-                             emit.binary<arith::AndIOp>(bits, emit.i32(size)),
-                             emit.i32(size));
+  // The byte of NaN would be the next larger number.
+  Value isNan = emit.isLarger(number, format.largest);
   return emit.select(isNan, emit.f32(std::numeric_limits<double>::quiet_NaN()),
                      number);
 }

@@ -14,7 +14,7 @@ def SmByteFloats : Pass<"sm-byte-floats", "::selvedge::sm::KernelOp"> {
     Before: `%y = arith.extf %x : tensor<64xf8E5M2, #sm.dist<...>> to tensor<64xf32, #sm.dist<...>>`
     After: `%a = arith.extsi %x`, `%b = arith.shli %a, %eight`, `%c = arith.trunci %b`, `%d = arith.bitcast %c : ... to tensor<64xf16, ...>`, `%y = arith.extf %d`: an e5m2 is the upper byte of an f16.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def SmToLanes : Pass<"sm-to-lanes", "::mlir::ModuleOp"> {
