@@ -212,6 +212,7 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
 }
 
 void buildLanePipeline(OpPassManager &pm) {
+  pm.addNestedPass<sm::KernelOp>(lanes::createSmByteFloats());
   pm.addPass(sm90::createSmRolesToLanes());
   pm.addPass(lanes::createSmToLanes());
 }

@@ -173,7 +173,11 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
     return std::nullopt;
   if (isa<arith::SelectOp>(def))
     return in[0] ? in[1] : in[2];
-  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::IndexCastOp>(def))
+  if (isa<arith::ExtUIOp>(def))
+    return in[0] & llvm::maskTrailingOnes<uint64_t>(
+                       getElementTypeOrSelf(def->getOperand(0).getType())
+                           .getIntOrFloatBitWidth());
+  if (isa<arith::ExtSIOp, arith::IndexCastOp>(def))
     return in[0];
   if (isa<arith::TruncIOp>(def))
     return llvm::SignExtend64(

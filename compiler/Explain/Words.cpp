@@ -271,8 +271,12 @@ std::string words(Value v, int outer) {
   if (auto select = dyn_cast<arith::SelectOp>(def))
     return selectWords(select);
   if (isa<ConvertOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp,
-          arith::ExtSIOp>(def))
+          arith::ExtSIOp, arith::ExtUIOp>(def))
     return words(def->getOperand(0), outer);
+  if (isa<arith::FPToSIOp>(def)) {
+    std::string text = words(def->getOperand(0), 9) + " as i32";
+    return outer >= 5 ? "(" + text + ")" : text;
+  }
   if (isa<arith::MaxSIOp>(def))
     return callWords("max", def->getOperands());
   if (isa<arith::MinSIOp>(def))

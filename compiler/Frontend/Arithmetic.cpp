@@ -122,9 +122,8 @@ Val Elaborator::evalUnary(const Expr &e) {
     return Val::ofSsa(tb->create<arith::NegFOp>(at(e.loc), s.ssa), s.preds);
   }
   if (!element || !element.isInteger(32)) {
-    bool isHalf = element && (element.isBF16() || element.isF16());
     diags.error(e.loc, "expects f32 or i32 after '-', but got " + describe(v),
-                isHalf ? "convert first: 'x as f32'" : "");
+                isNarrow(element) ? "convert first: 'x as f32'" : "");
     return Val::error();
   }
   return binary(e.loc, "-", Val::ofInt(0), v);
@@ -305,7 +304,7 @@ Type Elaborator::commonType(SMLoc loc, StringRef op, const Val &a,
                                      : "");
   }
   for (Type t : {x, y})
-    if (t.isBF16() || t.isF16() || t.isInteger(8))
+    if (isNarrow(t))
       return wrong("f32 or i32", "convert first: 'x as f32'");
   if (x.isInteger(1) || y.isInteger(1)) {
     if (x != y || (op != "==" && op != "!="))

@@ -19,6 +19,12 @@ Type Elaborator::builtinType(StringRef name) const {
     return b.getI32Type();
   if (name == "i8")
     return b.getI8Type();
+  if (name == "u8")
+    return b.getIntegerType(8, /*isSigned=*/false);
+  if (name == "e4m3")
+    return Float8E4M3FNType::get(ctx);
+  if (name == "e5m2")
+    return Float8E5M2Type::get(ctx);
   if (name == "bool")
     return b.getI1Type();
   return {};
@@ -35,20 +41,21 @@ Type Elaborator::resolveType(SMLoc loc, StringRef name) {
   }
   if (Type type = builtinType(name))
     return type;
-  for (StringRef later : {"f64", "i64", "u8", "e4m3", "e5m2"}) {
+  for (StringRef later : {"f64", "i64"}) {
     if (name == later) {
       diags.unsupported(loc, "the type '" + name + "'");
       return {};
     }
   }
-  SmallVector<StringRef> candidates{"f32", "bf16", "f16", "i32", "i8", "bool"};
+  SmallVector<StringRef> candidates{"f32", "bf16", "f16",  "i32", "i8",
+                                    "u8",  "e4m3", "e5m2", "bool"};
   for (const auto &[param, value] : params)
     if (value.is(Val::Kind::Type))
       candidates.push_back(param);
   std::string hint = didYouMean(name, candidates);
   diags.error(loc, "expects a type, but got '" + name + "'",
-              hint.empty() ? "types are f32, bf16, f16, i32, i8, bool and the "
-                             "op's type parameters"
+              hint.empty() ? "types are f32, bf16, f16, i32, i8, u8, e4m3, "
+                             "e5m2, bool and the op's type parameters"
                            : hint);
   return {};
 }

@@ -209,9 +209,7 @@ Val Elaborator::callMath(const Expr &e) {
     diags.error(e.loc,
                 "expects f32 or i32 as argument of '" + e.name + "', but got " +
                     describe(v),
-                type && (type.isBF16() || type.isF16())
-                    ? "convert first: 'x as f32'"
-                    : "");
+                isNarrow(type) ? "convert first: 'x as f32'" : "");
     return Val::error();
   }
   Val s = toSsa(e.loc, v,
@@ -340,11 +338,10 @@ Val Elaborator::callReduce(const Expr &e) {
   Type type = elementOf(v);
   if (!v.is(Val::Kind::Ssa) ||
       !(isCount || type.isF32() || type.isInteger(32))) {
-    bool isHalf = type && (type.isBF16() || type.isF16());
     diags.error(e.loc,
                 "expects a tile of f32 or i32 in '" + e.name + "', but got " +
                     describe(v),
-                isHalf ? "convert first: 'x as f32'" : "");
+                isNarrow(type) ? "convert first: 'x as f32'" : "");
     return Val::error();
   }
   Val s = toSsa(e.loc, v);
@@ -486,7 +483,14 @@ Val Elaborator::callDot(const Expr &e, const Val *init) {
   Type type = elementOf(a);
   for (const Val *v : {&a, &b}) {
     Type t = elementOf(*v);
-    if (v->is(Val::Kind::Ssa) && isa<FloatType>(t) && !axesOfVal(*v).empty())
+    bool isTile = v->is(Val::Kind::Ssa) && !axesOfVal(*v).empty();
+    if (isTile && isByte(t)) {
+      diags.unsupported(e.loc, "a product of " + describe(*v),
+                        "convert it: 'as bf16' keeps every value of " +
+                            nameOf(t).str());
+      return Val::error();
+    }
+    if (isTile && isa<FloatType>(t))
       continue;
     diags.error(e.loc, "expects tiles of numbers in 'dot', but got " +
                            describe(a) + " and " + describe(b));

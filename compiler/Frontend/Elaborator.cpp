@@ -3,9 +3,12 @@
 #include "compiler/Frontend/Elaborator.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace selvedge::tile;
@@ -77,6 +80,20 @@ std::vector<StringRef> Elaborator::visibleNames() const {
   return names;
 }
 
+bool isElement(double value, Type type) {
+  if (type.isInteger()) {
+    bool isUnsigned = type.isUnsignedInteger();
+    return value == std::trunc(value) && value >= (isUnsigned ? 0 : INT8_MIN) &&
+           value <= (isUnsigned ? UINT8_MAX : INT8_MAX);
+  }
+  llvm::APFloat number(value);
+  bool losesInfo = false;
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(type).getFloatSemantics();
+  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return std::isnan(value) || !losesInfo;
+}
+
 Type Elaborator::elementOf(const Val &v) const {
   Builder b(ctx);
   switch (v.kind) {
@@ -127,16 +144,12 @@ std::string Elaborator::describe(const Val &v) const {
   case Val::Kind::Bool:
     return v.intValue ? "true" : "false";
   case Val::Kind::Type:
-    os << "the type " << v.type;
+    os << "the type " << nameOf(v.type);
     return text;
   case Val::Kind::Affine:
     return "an integer";
   case Val::Kind::Ssa: {
-    Type element = elementOf(v);
-    if (element.isInteger(1))
-      os << "bool";
-    else
-      os << element;
+    os << nameOf(elementOf(v));
     SmallVector<StringAttr> axes = axesOfVal(v);
     os << (axes.empty() ? std::string(" scalar") : axisList(axes));
     return text;
@@ -155,6 +168,15 @@ std::string Elaborator::describe(const Val &v) const {
   return text;
 }
 
+Value Elaborator::constantByte(Location l, int64_t value, IntegerType type) {
+  auto bits = static_cast<int8_t>(value);
+  Value constant = tb->create<arith::ConstantOp>(
+      l, IntegerAttr::get(signlessOf(type), bits));
+  return type.isUnsigned()
+             ? tb->create<UnrealizedConversionCastOp>(l, type, constant)
+             : constant;
+}
+
 Value Elaborator::materialise(SMLoc loc, const Val &v, Type want) {
   if (v.isError())
     return {};
@@ -168,6 +190,10 @@ Value Elaborator::materialise(SMLoc loc, const Val &v, Type want) {
   case Val::Kind::Int:
     if (wantsFloat)
       return tb->constant(l, want, static_cast<double>(v.intValue));
+    if (auto byte = dyn_cast_if_present<IntegerType>(want);
+        byte && isByte(byte) &&
+        isElement(static_cast<double>(v.intValue), byte))
+      return constantByte(l, v.intValue, byte);
     if (v.intValue != static_cast<int32_t>(v.intValue)) {
       diags.error(loc, "expects an integer of 32 bits, but got " + describe(v));
       return {};
@@ -320,6 +346,7 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
     elaborate(kernel.body);
   }
   tb->createHere<ReturnOp>(at(kernel.loc));
+  dropSigns(*block);
   // What an error leaves out would be reported again.
   if (diags.errorCount() == errorsBefore)
     folds->run(*block);
@@ -331,6 +358,25 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   auto op = KernelOp::create(builder, at(kernel.loc), TypeRange(), ValueRange(),
                              attrs);
   op.getBody().push_back(block.release());
+}
+
+/// Bytes have no sign inside kernels: what widens them says which they are.
+void Elaborator::dropSigns(Block &kernel) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([](IntegerType type) { return signlessOf(type); });
+  for (BlockArgument argument : kernel.getArguments())
+    argument.setType(replacer.replace(argument.getType()));
+  SmallVector<UnrealizedConversionCastOp> casts;
+  kernel.walk([&](Operation *op) {
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                               /*replaceTypes=*/true);
+    if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+      casts.push_back(cast);
+  });
+  for (UnrealizedConversionCastOp cast : casts) {
+    cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
+    cast.erase();
+  }
 }
 
 void Elaborator::eraseDeadOps(Operation *root) {

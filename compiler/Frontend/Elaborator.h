@@ -92,6 +92,7 @@ private:
   std::string axisList(llvm::ArrayRef<mlir::StringAttr> axes) const;
   llvm::SmallVector<mlir::StringAttr> axesOfVal(const Val &v) const;
   void emitKernel(const KernelDecl &kernel, mlir::OpBuilder &builder);
+  void dropSigns(mlir::Block &kernel);
   void eraseDeadOps(mlir::Operation *root);
 
   // Bindings.cpp: parameters.
@@ -143,8 +144,15 @@ private:
   std::optional<bool> constantCondition(const Expr &e, const Val &v);
   Val convert(llvm::SMLoc loc, const Val &v, mlir::Type to,
               tile::Overflow overflow);
-  /// i32 within the range of i8.
-  mlir::Value saturated(mlir::Location l, mlir::Value value);
+  /// i32 within the range of `byte`.
+  mlir::Value saturated(mlir::Location l, mlir::Value value,
+                        mlir::IntegerType byte);
+  mlir::Value constantByte(mlir::Location l, int64_t value,
+                           mlir::IntegerType type);
+  /// An element of 8 bits, which any wider type has exactly.
+  Val convertByte(llvm::SMLoc loc, const Val &byte, mlir::Type to);
+  /// A number as i32, i8 or u8: toward zero, saturated, NaN as 0.
+  Val convertToInteger(llvm::SMLoc loc, const Val &v, mlir::Type to);
   mlir::StringAttr resolveAxis(const Expr &e, bool create, bool quiet = false);
 
   // Arithmetic.cpp

@@ -4,6 +4,9 @@
 
 #include "llvm/Support/SaveAndRestore.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -281,9 +284,11 @@ Val Elaborator::evalZeros(const Expr &e) {
   }
   if (!type)
     return Val::error();
-  if (type.isInteger(8)) {
-    diags.error(e.loc, "expects f32 or i32 to compute with, but got i8",
-                "i8 is a type of tensors: convert what is stored with 'as'");
+  if (isByte(type)) {
+    std::string name = nameOf(type).str();
+    diags.error(e.loc, "expects f32 or i32 to compute with, but got " + name,
+                name + " is a type of tensors: convert what is stored with "
+                       "'as'");
     return Val::error();
   }
   Location l = at(e.loc);
@@ -293,12 +298,69 @@ Val Elaborator::evalZeros(const Expr &e) {
   return Val::ofSsa(tb->broadcast(l, zero, axes));
 }
 
-Value Elaborator::saturated(Location l, Value value) {
+Value Elaborator::saturated(Location l, Value value, IntegerType byte) {
   auto bound = [&](int64_t limit) {
     return tb->broadcast(l, tb->constantInt(l, limit), axesOf(value.getType()));
   };
-  value = tb->create<arith::MaxSIOp>(l, value, bound(INT8_MIN));
-  return tb->create<arith::MinSIOp>(l, value, bound(INT8_MAX));
+  bool isUnsigned = byte.isUnsigned();
+  value =
+      tb->create<arith::MaxSIOp>(l, value, bound(isUnsigned ? 0 : INT8_MIN));
+  return tb->create<arith::MinSIOp>(l, value,
+                                    bound(isUnsigned ? UINT8_MAX : INT8_MAX));
+}
+
+/// Toward zero, saturated, NaN as 0: as `cvt.rzi.s32.f32`.
+static int32_t toInteger(double number) {
+  auto value = static_cast<float>(number);
+  if (std::isnan(value))
+    return 0;
+  return static_cast<int32_t>(std::clamp(std::trunc(static_cast<double>(value)),
+                                         static_cast<double>(INT32_MIN),
+                                         static_cast<double>(INT32_MAX)));
+}
+
+Val Elaborator::convertByte(SMLoc loc, const Val &byte, Type to) {
+  Location l = at(loc);
+  Type from = elementOf(byte), ssaType = byte.ssa.getType();
+  // No value of a byte is out of range; Inf has to stay Inf.
+  Overflow overflow =
+      isa<Float8E5M2Type>(from) ? Overflow::Inf : Overflow::Clamp;
+  Value wide, value = byte.ssa;
+  Builder b(ctx);
+  if (isByteFloat(from)) {
+    wide = tb->create<arith::ExtFOp>(
+        l, withElementType(ssaType, b.getF32Type()), value);
+  } else {
+    Type i32 = withElementType(ssaType, b.getI32Type());
+    if (from.isUnsignedInteger()) {
+      value = tb->create<UnrealizedConversionCastOp>(
+          l, withElementType(ssaType, signlessOf(from)), value);
+      wide = tb->create<arith::ExtUIOp>(l, i32, value);
+    } else {
+      wide = tb->create<arith::ExtSIOp>(l, i32, value);
+    }
+  }
+  return convert(loc, Val::ofSsa(wide, byte.preds), to, overflow);
+}
+
+Val Elaborator::convertToInteger(SMLoc loc, const Val &v, Type to) {
+  Location l = at(loc);
+  Val s = v;
+  Builder b(ctx);
+  Type i32 = withElementType(s.ssa.getType(), b.getI32Type());
+  if (isa<FloatType>(elementOf(s))) {
+    s = convert(loc, s, b.getF32Type(), Overflow::Inf);
+    s = Val::ofSsa(tb->create<arith::FPToSIOp>(l, i32, s.ssa), s.preds);
+  }
+  if (to.isInteger(32))
+    return s;
+  Value value =
+      tb->create<arith::TruncIOp>(l, withElementType(i32, signlessOf(to)),
+                                  saturated(l, s.ssa, cast<IntegerType>(to)));
+  if (to.isUnsignedInteger())
+    value = tb->create<UnrealizedConversionCastOp>(l, withElementType(i32, to),
+                                                   value);
+  return Val::ofSsa(value, s.preds);
 }
 
 Val Elaborator::convert(SMLoc loc, const Val &v, Type to, Overflow overflow) {
@@ -314,6 +376,8 @@ Val Elaborator::convert(SMLoc loc, const Val &v, Type to, Overflow overflow) {
     return v;
   if (v.isNumber() && to.isF32())
     return Val::ofFloat(v.number());
+  if (v.is(Val::Kind::Float) && to.isInteger(32))
+    return Val::ofInt(toInteger(v.floatValue));
   Val s = toSsa(loc, v, v.isNumber() ? f32 : Type());
   if (s.isError())
     return s;
@@ -324,22 +388,15 @@ Val Elaborator::convert(SMLoc loc, const Val &v, Type to, Overflow overflow) {
   if (to.isInteger(32) && from.isInteger(1))
     return Val::ofSsa(tb->create<arith::ExtUIOp>(l, typeOf(to), s.ssa),
                       s.preds);
-  if (from.isInteger(8)) {
-    Type i32 = Builder(ctx).getI32Type();
-    Val wide =
-        Val::ofSsa(tb->create<arith::ExtSIOp>(l, typeOf(i32), s.ssa), s.preds);
-    return convert(loc, wide, to, overflow);
-  }
-  if (to.isInteger(8) && from.isInteger(32))
-    return Val::ofSsa(
-        tb->create<arith::TruncIOp>(l, typeOf(to), saturated(l, s.ssa)),
-        s.preds);
+  if (isByte(from))
+    return convertByte(loc, s, to);
+  bool isNumber = !from.isInteger(1);
+  if ((to.isInteger(32) || to.isInteger(8)) && isNumber)
+    return convertToInteger(loc, s, to);
   if (!isa<FloatType>(to)) {
-    std::string name = to.isInteger(32)  ? "i32"
-                       : to.isInteger(8) ? "i8"
-                                         : "bool";
-    diags.unsupported(loc, "the conversion of " + describe(v) + " to " + name,
-                      to.isInteger(1) ? "compare: 'x != 0'" : "");
+    diags.unsupported(
+        loc, "the conversion of " + describe(v) + " to " + nameOf(to).str(),
+        isNumber ? "compare: 'x != 0'" : "convert it to i32 first");
     return Val::error();
   }
   Value value = s.ssa;
@@ -350,7 +407,8 @@ Val Elaborator::convert(SMLoc loc, const Val &v, Type to, Overflow overflow) {
   else if (from.isBF16() || from.isF16())
     value = tb->create<arith::ExtFOp>(l, typeOf(f32), value);
   if (!to.isF32())
-    value = tb->create<ConvertOp>(l, typeOf(to), value, overflow);
+    value = tb->create<ConvertOp>(l, typeOf(to), value,
+                                  isByteFloat(to) ? Overflow::Clamp : overflow);
   return Val::ofSsa(value, s.preds);
 }
 

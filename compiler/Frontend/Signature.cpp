@@ -199,13 +199,19 @@ bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
     if (!v.isNumber() ||
         (info.element && info.element.isInteger(32) &&
          static_cast<double>(static_cast<float>(value)) != value) ||
-        (info.element && info.element.isInteger(8) &&
-         (value != std::trunc(value) || std::abs(value) > INT8_MAX))) {
+        (isByte(info.element) && !isElement(value, info.element))) {
       diags.error(arg.init->loc,
                   "expects a number in 'out_init', but got " + describe(v));
       return false;
     }
     info.init = b.getF32FloatAttr(static_cast<float>(value));
+  }
+  if (info.element && isByteFloat(info.element) && !arg.overflow.empty()) {
+    diags.error(arg.loc,
+                "'overflow' belongs to bf16 and f16, but '" + arg.name +
+                    "' is of " + nameOf(info.element),
+                "narrowing to it saturates, Inf as well");
+    return false;
   }
   bool isHalf = info.element && info.element.isF16();
   info.overflow = isHalf ? Overflow::Inf : Overflow::Sat;

@@ -72,11 +72,10 @@ Val Elaborator::scoreArgument(const Expr &e, const Variable &state) {
     return v;
   Type type = elementOf(v), f32 = Builder(ctx).getF32Type();
   if (!v.isNumber() && (!type || !type.isF32())) {
-    bool isHalf = type && (type.isBF16() || type.isF16());
     diags.error(e.args[1]->loc,
                 "expects f32 as argument of '" + e.name + "', but got " +
                     describe(v),
-                isHalf ? "convert first: 'x as f32'" : "");
+                isNarrow(type) ? "convert first: 'x as f32'" : "");
     return Val::error();
   }
   Val s = toSsa(e.args[1]->loc, v, f32);

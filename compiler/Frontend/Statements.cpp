@@ -210,8 +210,10 @@ void Elaborator::store(const Stmt &stmt) {
     return;
   }
   Val s = toSsa(stmt.value->loc, v,
-                v.isNumber() && isa<FloatType>(info.element) ? info.element
-                                                             : Type());
+                v.isNumber() &&
+                        (isa<FloatType>(info.element) || isByte(info.element))
+                    ? info.element
+                    : Type());
   if (s.isError())
     return;
   if (elementOf(s) != info.element) {

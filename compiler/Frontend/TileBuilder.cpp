@@ -4,6 +4,9 @@
 
 #include "mlir/IR/OperationSupport.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -198,6 +201,14 @@ Type TileBuilder::tileOf(Type element, ArrayRef<StringAttr> names) const {
 }
 
 Value TileBuilder::constant(Location loc, Type type, double value) {
+  // What is too large for a float of 8 bits is its largest number, as when it
+  // is narrowed.
+  if (isByteFloat(type) && !std::isnan(value)) {
+    const llvm::fltSemantics &semantics =
+        cast<FloatType>(type).getFloatSemantics();
+    double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
+    value = std::clamp(value, -largest, largest);
+  }
   return create<arith::ConstantOp>(loc, detached.getFloatAttr(type, value));
 }
 

@@ -15,6 +15,20 @@
 
 namespace selvedge::frontend {
 
+/// Whether tensors alone hold elements of a type: it has to be converted before
+/// anything but a copy or a selection is made of it.
+inline bool isByte(mlir::Type type) {
+  return type && (type.isInteger(8) || tile::isByteFloat(type));
+}
+
+/// Whether a type of 8 bits has a number.
+bool isElement(double value, mlir::Type type);
+
+/// The types that arithmetic does not take, though they are of numbers.
+inline bool isNarrow(mlir::Type type) {
+  return type && (type.isBF16() || type.isF16() || isByte(type));
+}
+
 /// Predicates (i1 scalars or tiles), each once. Equal predicates are equal SSA
 /// values: TileBuilder shares and hoists integer operations.
 class PredSet {

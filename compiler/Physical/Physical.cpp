@@ -60,9 +60,9 @@ HostTensor exportTensor(const Tensor &tensor) {
   output.shape = tensor.shape;
   if (tensor.elements.isFloat)
     output.values = tensor.elements.values;
-  else
-    output.values.assign(tensor.elements.ints.begin(),
-                         tensor.elements.ints.end());
+  for (int64_t integer : tensor.elements.ints)
+    output.values.push_back(
+        reference::numberOf(integer, tensor.arg.getElementType()));
   return output;
 }
 

@@ -33,15 +33,19 @@ llvm::StringRef nameOf(Poison kind) {
 
 double PoisonSource::floating(Type type) {
   const reference::Format &format = reference::formatOf(type);
+  // e4m3 has no Inf.
+  bool hasInf = !isa<Float8E4M3FNType>(type);
   switch (kind) {
   case Poison::None:
     return 0;
   case Poison::Nan:
     return std::numeric_limits<double>::quiet_NaN();
   case Poison::Inf:
-    return std::numeric_limits<double>::infinity();
+    return hasInf ? std::numeric_limits<double>::infinity()
+                  : std::numeric_limits<double>::quiet_NaN();
   case Poison::NegInf:
-    return -std::numeric_limits<double>::infinity();
+    return hasInf ? -std::numeric_limits<double>::infinity()
+                  : std::numeric_limits<double>::quiet_NaN();
   case Poison::Max:
     return format.maxFinite;
   case Poison::Subnormal:

@@ -50,10 +50,16 @@ const Format &formatOf(mlir::Type type) {
   static const Format f64{0x1p-53, 0, 0, 0x1.fffffffffffffp1023, infinity};
   static const Format bf16{0x1p-8, 0, 0x1p-134, 0x1.fep127, 0x1.ffp127};
   static const Format f16{0x1p-11, 0, 0x1p-25, 65504, 65520};
+  static const Format e4m3{0x1p-4, 0, 0x1p-10, 448, 464};
+  static const Format e5m2{0x1p-3, 0, 0x1p-17, 57344, 61440};
   if (type.isBF16())
     return bf16;
   if (type.isF16())
     return f16;
+  if (mlir::isa<mlir::Float8E4M3FNType>(type))
+    return e4m3;
+  if (mlir::isa<mlir::Float8E5M2Type>(type))
+    return e5m2;
   return type.isF64() ? f64 : binary32();
 }
 

@@ -45,7 +45,7 @@ inline constexpr double weightFloor = 0x1p-118;
 
 /// The format of f32.
 const Format &binary32();
-/// The format of f16, bf16, f32 or f64.
+/// The format of f16, bf16, f32, f64 or a float of 8 bits.
 const Format &formatOf(mlir::Type type);
 
 /// `value` as an element of `type`: the nearest float, Inf when out of range;

@@ -135,21 +135,27 @@ TileRef resize(Operation *op, const TileRef &source) {
   return result;
 }
 
+/// Toward zero, out of range the nearest integer that there is, NaN as 0: as
+/// `cvt.rzi.s32.f32` does.
 TileRef fromFloats(Operation *op, const TileRef &source,
                    const TileShape &shape) {
   unsigned width = widthOf(op->getResult(0).getType());
   double limit = std::ldexp(1.0, static_cast<int>(width) - 1);
+  auto saturated = [&](double x) {
+    if (std::isnan(x))
+      return int64_t(0);
+    return static_cast<int64_t>(std::clamp(std::trunc(x), -limit, limit - 1));
+  };
   std::shared_ptr<TileValue> result = makeInts(shape);
   result->unsure.resize(result->ints.size());
   for (size_t i = 0; i < result->ints.size(); ++i) {
     Num x = source->at(i);
-    double value = std::trunc(x.value);
-    bool fits = value >= -limit && value < limit;
-    result->ints[i] =
-        fits ? static_cast<int64_t>(value) : wrap(poisonInteger, width);
+    result->ints[i] = saturated(x.value);
+    // An infinite bound promises nothing, not even that it is a number.
     result->unsure[i] =
-        x.bound > 0 && (std::trunc(x.value - x.bound) != value ||
-                        std::trunc(x.value + x.bound) != value);
+        std::isinf(x.bound) ||
+        (x.bound > 0 && (saturated(x.value - x.bound) != result->ints[i] ||
+                         saturated(x.value + x.bound) != result->ints[i]));
   }
   return result;
 }

@@ -48,6 +48,10 @@ struct Arguments {
 /// Name of an element type as in docs/manifest.md.
 llvm::StringRef dtypeOf(mlir::Type type);
 
+/// The number that an integer of a tile stands for in a tensor of `type`: tiles
+/// hold bytes with a sign, whatever the tensor's have.
+double numberOf(int64_t integer, mlir::Type type);
+
 /// Value of an affine expression without dimensions, of the program's dims.
 llvm::Expected<int64_t> evaluateAffine(mlir::AffineExpr expr,
                                        llvm::ArrayRef<int64_t> dims);

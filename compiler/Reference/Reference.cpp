@@ -25,7 +25,9 @@ HostTensor exportTensor(const reference::Tensor &tensor) {
     output.bounds = elements.bounds;
     return output;
   }
-  output.values.assign(elements.ints.begin(), elements.ints.end());
+  for (int64_t integer : elements.ints)
+    output.values.push_back(
+        reference::numberOf(integer, tensor.arg.getElementType()));
   for (uint8_t unsure : elements.unsure)
     output.bounds.push_back(unsure ? std::numeric_limits<double>::infinity()
                                    : 0);

@@ -25,7 +25,7 @@ llvm::Error error(const llvm::Twine &message) {
 }
 
 /// `value` as an element of an integer type: truncated and saturated, NaN as 0,
-/// as the runtime stores numbers.
+/// as the runtime stores numbers; bytes as tiles hold them, with a sign.
 int64_t toInteger(double value, Type type) {
   if (type.isInteger(1))
     return value != 0;
@@ -36,10 +36,11 @@ int64_t toInteger(double value, Type type) {
   if (std::isnan(value))
     return 0;
   // 2^63 itself is not an int64_t.
-  if (value >= end)
-    return static_cast<int64_t>(llvm::maskTrailingOnes<uint64_t>(
-        std::min(width - (isUnsigned ? 0 : 1), 63u)));
-  return static_cast<int64_t>(std::max(std::trunc(value), low));
+  auto integer = value >= end
+                     ? static_cast<int64_t>(llvm::maskTrailingOnes<uint64_t>(
+                           std::min(width - (isUnsigned ? 0 : 1), 63u)))
+                     : static_cast<int64_t>(std::max(std::trunc(value), low));
+  return width < 64 ? llvm::SignExtend64(integer, width) : integer;
 }
 
 std::string shapeText(ArrayRef<int64_t> shape) {
@@ -201,20 +202,13 @@ llvm::Error checkPromise(tile::RequireAttr promise,
 
 } // namespace
 
-llvm::StringRef dtypeOf(Type type) {
-  if (type.isBF16())
-    return "bf16";
-  if (type.isF16())
-    return "f16";
-  if (type.isF32())
-    return "f32";
-  if (type.isF64())
-    return "f64";
-  if (type.isInteger(1))
-    return "bool";
-  if (type.isInteger(8))
-    return type.isUnsignedInteger() ? "u8" : "i8";
-  return type.isInteger(64) ? "i64" : "i32";
+llvm::StringRef dtypeOf(Type type) { return tile::nameOf(type); }
+
+double numberOf(int64_t integer, Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (type.isUnsignedInteger() && width < 64)
+    integer &= llvm::maskTrailingOnes<uint64_t>(width);
+  return static_cast<double>(integer);
 }
 
 llvm::Expected<int64_t> evaluateAffine(AffineExpr expr,

@@ -335,11 +335,11 @@ void addInitKernel(ProgramOp program, unsigned tensor,
                                            indices.back(), extent));
   }
   ArrayRef<StringAttr> tiled = ArrayRef(names).drop_front(numRanges - 1);
-  Type tile =
-      tileType(arg.getElementType(), tiled,
-               SmallVector<int64_t>(tiled.size(), ShapedType::kDynamic));
+  Type element = signlessOf(arg.getElementType());
+  Type tile = tileType(
+      element, tiled, SmallVector<int64_t>(tiled.size(), ShapedType::kDynamic));
   TypedAttr value;
-  if (auto floating = dyn_cast<FloatType>(arg.getElementType())) {
+  if (auto floating = dyn_cast<FloatType>(element)) {
     APFloat init = cast<FloatAttr>(arg.getInit()).getValue();
     bool losesInfo = false;
     init.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven,
@@ -347,11 +347,10 @@ void addInitKernel(ProgramOp program, unsigned tensor,
     value = FloatAttr::get(floating, init);
   } else {
     value = b.getIntegerAttr(
-        arg.getElementType(),
-        isa<IntegerAttr>(arg.getInit())
-            ? cast<IntegerAttr>(arg.getInit()).getInt()
-            : static_cast<int64_t>(
-                  cast<FloatAttr>(arg.getInit()).getValueAsDouble()));
+        element, isa<IntegerAttr>(arg.getInit())
+                     ? cast<IntegerAttr>(arg.getInit()).getInt()
+                     : static_cast<int64_t>(
+                           cast<FloatAttr>(arg.getInit()).getValueAsDouble()));
   }
   Value stored =
       SplatOp::create(b, loc, tile, arith::ConstantOp::create(b, loc, value));

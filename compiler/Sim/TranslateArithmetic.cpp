@@ -116,6 +116,11 @@ bool Translator::conversion(Operation *op) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   if (!from.isIntOrFloat() || !to.isIntOrFloat())
     return false;
+  if (isa<BitcastOp>(op) && widthOf(to) <= 32) {
+    // The same bits in the same register.
+    bind(op->getResult(0), of(op->getOperand(0)));
+    return true;
+  }
   auto source = floatTypeOf(from), target = floatTypeOf(to);
   Slot a = one(op->getOperand(0));
   if (isa<ExtFOp, TruncFOp, LLVM::FPExtOp, LLVM::FPTruncOp>(op) && source &&

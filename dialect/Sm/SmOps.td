@@ -96,7 +96,7 @@ def Sm_StoreOp : Sm_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[MemWri
 }
 
 def Sm_ConvertOp : Sm_Op<"convert", [Pure]> {
-  let summary = "narrows f32 to bf16 or f16, rounding to nearest even; see tile.convert";
+  let summary = "narrows f32 to bf16, f16 or a float of 8 bits, rounding to nearest even; see tile.convert";
   let arguments = (ins Sm_Value:$source, Tile_OverflowAttr:$overflow);
   let results = (outs Sm_Value:$result);
   let assemblyFormat = "$source $overflow attr-dict `:` type($source) `->` type($result)";

@@ -95,6 +95,41 @@ int64_t bytesOf(Type element) {
   return std::max(8u, element.getIntOrFloatBitWidth()) / 8;
 }
 
+StringRef nameOf(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    switch (integer.getWidth()) {
+    case 1:
+      return "bool";
+    case 8:
+      return integer.isUnsigned() ? "u8" : "i8";
+    case 32:
+      return "i32";
+    case 64:
+      return "i64";
+    default:
+      return "";
+    }
+  }
+  return llvm::TypeSwitch<Type, StringRef>(element)
+      .Case([](Float32Type) { return "f32"; })
+      .Case([](BFloat16Type) { return "bf16"; })
+      .Case([](Float16Type) { return "f16"; })
+      .Case([](Float64Type) { return "f64"; })
+      .Case([](Float8E4M3FNType) { return "e4m3"; })
+      .Case([](Float8E5M2Type) { return "e5m2"; })
+      .Default([](Type) { return ""; });
+}
+
+bool isByteFloat(Type element) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(element);
+}
+
+Type signlessOf(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  return integer ? IntegerType::get(element.getContext(), integer.getWidth())
+                 : element;
+}
+
 ArrayRef<StringAttr> axesOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   auto axes =

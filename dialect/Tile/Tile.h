@@ -35,6 +35,17 @@ bool isTile(mlir::Type type);
 /// Bytes of an element in memory; a bool takes one.
 int64_t bytesOf(mlir::Type element);
 
+/// The language's name of an element type: "f32", "u8", "e4m3"; empty for what
+/// the language does not have.
+llvm::StringRef nameOf(mlir::Type element);
+
+/// Whether a type is one of the floats of 8 bits, which only memory holds.
+bool isByteFloat(mlir::Type element);
+
+/// The type of a tensor's elements inside kernels: bytes have no sign there,
+/// the operations that widen them do.
+mlir::Type signlessOf(mlir::Type element);
+
 /// The predicates of `presence` that are tested: those whose position is not in
 /// `garbage`.
 llvm::SmallVector<mlir::Value> testedOf(mlir::ValueRange presence,

@@ -121,7 +121,7 @@ def Tile_TensorArgAttr : Tile_Attr<"TensorArg", "tensor_arg"> {
   let summary = "a tensor of an op's signature";
   let description = [{
     `shape` maps the op's dims (symbols, in the order of the op's `dims`) to extents. `init` is the value of elements that no kernel stores:
-    a float attribute, or the string "keep"; absent for inputs and temps.
+    a float attribute, or the string "keep"; absent for inputs and temps. An unsigned byte is `ui8` here and `i8` in kernels, whose operations say how it is widened.
   }];
   let parameters = (ins "::mlir::StringAttr":$name, EnumParameter<Tile_RoleEnum>:$role,
                         "::mlir::Type":$elementType, "::mlir::AffineMap":$shape,

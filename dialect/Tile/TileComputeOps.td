@@ -6,12 +6,16 @@
 include "dialect/Tile/TileOps.td"
 
 def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
-  let summary = "narrows f32 to bf16 or f16, rounding to nearest even";
+  let summary = "narrows f32 to bf16, f16 or a float of 8 bits, rounding to nearest even";
   let description = [{
     Inf and NaN are kept. A finite value out of range becomes the largest finite value (`sat`) or Inf (`inf`). With `clamp` Inf, too, becomes the largest finite value: what `cvt.rn.satfinite` does, for
-    values that are never Inf. PTX: `cvt.rn.satfinite.{bf16,f16}.f32` (`clamp`), `cvt.rn` (`inf`), and both (`sat`).
+    values that are never Inf. PTX: `cvt.rn.satfinite.{bf16,f16}.f32` (`clamp`), `cvt.rn` (`inf`), and both (`sat`). Floats of 8 bits are what
+    `cvt.rn.satfinite.{e4m3x2,e5m2x2}.f32` makes, by integer arithmetic (`sm-byte-floats`).
     Constraints:
-    - (C1) equal axes; the source is f32, the result bf16 or f16.
+    - (C1) equal axes; the source is f32, the result bf16, f16, f8E4M3FN or f8E5M2.
+    - (C2) a float of 8 bits comes with `clamp`.
+
+    Example: `%y = tile.convert %x clamp : tensor<?xf32, #tile.axes<"i">> -> tensor<?xf8E4M3FN, #tile.axes<"i">>`
   }];
   let arguments = (ins Tile_Value:$source, Tile_OverflowAttr:$overflow);
   let results = (outs Tile_Value:$result);

@@ -139,7 +139,7 @@ LogicalResult KernelOp::verify() {
     if (i >= firstTensor && i < firstScalar) {
       TensorArgAttr arg = program.getTensorArg(i - firstTensor);
       wanted = GlobalType::get(getContext(), arg.getShape().getNumResults(),
-                               arg.getElementType());
+                               signlessOf(arg.getElementType()));
     } else if (i >= firstScalar && i < shared) {
       wanted = program.getScalarArg(i - firstScalar).getType();
     }
@@ -232,11 +232,13 @@ LogicalResult StoreOp::verify() {
 LogicalResult ConvertOp::verify() {
   Type to = getElementTypeOrSelf(getType());
   if (!getElementTypeOrSelf(getSource().getType()).isF32() ||
-      !(to.isBF16() || to.isF16()) ||
+      !(to.isBF16() || to.isF16() || isByteFloat(to)) ||
       withElementType(getSource().getType(), to) != getType())
-    return emitOpError(
-               "expects to narrow f32 to bf16 or f16 on equal axes, but got ")
+    return emitOpError("expects to narrow f32 to bf16, f16 or a float of 8 "
+                       "bits on equal axes, but got ")
            << getSource().getType() << " to " << getType();
+  if (isByteFloat(to) && getOverflow() != Overflow::Clamp)
+    return emitOpError("expects 'clamp' for ") << to;
   return success();
 }
 

@@ -19,9 +19,10 @@ struct TypeCode {
 };
 
 constexpr TypeCode typeCodes[] = {
-    {DType::BF16, 4, 16}, {DType::F16, 2, 16}, {DType::F32, 2, 32},
-    {DType::F64, 2, 64},  {DType::I32, 0, 32}, {DType::I64, 0, 64},
-    {DType::I8, 0, 8},    {DType::U8, 1, 8},   {DType::Bool, 6, 8},
+    {DType::BF16, 4, 16}, {DType::F16, 2, 16},  {DType::F32, 2, 32},
+    {DType::F64, 2, 64},  {DType::I32, 0, 32},  {DType::I64, 0, 64},
+    {DType::I8, 0, 8},    {DType::U8, 1, 8},    {DType::Bool, 6, 8},
+    {DType::E4M3, 10, 8}, {DType::E5M2, 12, 8},
 };
 
 } // namespace

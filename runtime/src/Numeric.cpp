@@ -26,6 +26,17 @@ void storeAs(void *data, int64_t index, T value) {
               sizeof(T));
 }
 
+/// e4m3 has no Inf, and one NaN of each sign.
+double fromE4M3(uint8_t bits) {
+  int exponent = bits >> 3 & 15;
+  int mantissa = bits & 7;
+  if (exponent == 15 && mantissa == 7)
+    return std::numeric_limits<double>::quiet_NaN();
+  double magnitude = exponent == 0 ? std::ldexp(mantissa, -9)
+                                   : std::ldexp(mantissa + 8, exponent - 10);
+  return bits & 0x80 ? -magnitude : magnitude;
+}
+
 double fromHalf(uint16_t bits) {
   int exponent = bits >> 10 & 31;
   int mantissa = bits & 1023;
@@ -62,6 +73,24 @@ uint16_t toSmallFloat(double value, int mantissaBits, int minExponent) {
   uint32_t bits =
       units + (static_cast<uint32_t>(exponent - minExponent) << mantissaBits);
   return sign | static_cast<uint16_t>(std::min<uint32_t>(bits, infinity));
+}
+
+/// Rounds once to a float of 8 bits with `mantissaBits` stored bits; what is
+/// too large, and Inf, becomes `beyond`.
+uint8_t toByte(double value, int mantissaBits, uint8_t beyond) {
+  uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  int minExponent = 2 - (1 << (6 - mantissaBits));
+  double magnitude = std::fabs(value);
+  if (std::isnan(value))
+    return sign | 0x7f;
+  // Larger than any, and small enough for `ilogb`.
+  magnitude = std::min(magnitude, 0x1p20);
+  int exponent = magnitude == 0 ? minExponent
+                                : std::max(std::ilogb(magnitude), minExponent);
+  auto units = static_cast<int>(
+      std::nearbyint(std::ldexp(magnitude, mantissaBits - exponent)));
+  int bits = units + ((exponent - minExponent) << mantissaBits);
+  return sign | static_cast<uint8_t>(std::min<int>(bits, beyond));
 }
 
 template <typename T>
@@ -107,6 +136,11 @@ double loadElement(DType dtype, const void *data, int64_t index) {
     return loadAs<uint8_t>(data, index);
   case DType::Bool:
     return loadAs<uint8_t>(data, index) != 0;
+  case DType::E4M3:
+    return fromE4M3(loadAs<uint8_t>(data, index));
+  // The upper byte of an f16.
+  case DType::E5M2:
+    return fromHalf(static_cast<uint16_t>(loadAs<uint8_t>(data, index) << 8));
   }
   return 0;
 }
@@ -131,6 +165,10 @@ void storeElement(DType dtype, void *data, int64_t index, double value) {
     return storeAs(data, index, toInteger<uint8_t>(value));
   case DType::Bool:
     return storeAs<uint8_t>(data, index, value != 0);
+  case DType::E4M3:
+    return storeAs(data, index, toByte(value, 3, 0x7f));
+  case DType::E5M2:
+    return storeAs(data, index, toByte(value, 2, 0x7c));
   }
 }
 
@@ -170,6 +208,10 @@ double maxFinite(DType dtype) {
     return std::numeric_limits<uint8_t>::max();
   case DType::Bool:
     return 1;
+  case DType::E4M3:
+    return 448;
+  case DType::E5M2:
+    return 57344;
   }
   return 0;
 }

@@ -62,7 +62,8 @@ Result<RawEntry> parseEntry(const std::string &name, const JsonReader &reader,
     return typeName.status();
   std::optional<DType> type = dtypeFromSafetensorsName(*typeName);
   if (!type)
-    return dtype->mismatch("one of BF16 F16 F32 F64 I32 I64 I8 U8 BOOL");
+    return dtype->mismatch(
+        "one of BF16 F16 F32 F64 F8_E4M3 F8_E5M2 I32 I64 I8 U8 BOOL");
   raw.entry.dtype = *type;
   Result<std::vector<int64_t>> extents = parseShape(*shape);
   if (!extents.ok())

@@ -17,7 +17,7 @@ struct TypeInfo {
   const char *safetensors;
 };
 
-constexpr std::array<TypeInfo, 9> typeTable = {{
+constexpr std::array<TypeInfo, 11> typeTable = {{
     {DType::BF16, 2, "bf16", "BF16"},
     {DType::F16, 2, "f16", "F16"},
     {DType::F32, 4, "f32", "F32"},
@@ -27,6 +27,8 @@ constexpr std::array<TypeInfo, 9> typeTable = {{
     {DType::I8, 1, "i8", "I8"},
     {DType::U8, 1, "u8", "U8"},
     {DType::Bool, 1, "bool", "BOOL"},
+    {DType::E4M3, 1, "e4m3", "F8_E4M3"},
+    {DType::E5M2, 1, "e5m2", "F8_E5M2"},
 }};
 
 const TypeInfo &infoOf(DType type) {
@@ -39,7 +41,7 @@ int64_t sizeOf(DType type) { return infoOf(type).size; }
 
 bool isFloat(DType type) {
   return type == DType::BF16 || type == DType::F16 || type == DType::F32 ||
-         type == DType::F64;
+         type == DType::F64 || type == DType::E4M3 || type == DType::E5M2;
 }
 
 const char *nameOf(DType type) { return infoOf(type).name; }

@@ -8,9 +8,18 @@ using namespace selvedge;
 
 namespace {
 
+TEST(DLPack, codesOfBytes) {
+  auto codeOf = [](DType type) { return toDLPack(type).code; };
+  EXPECT_EQ(codeOf(DType::I8), 0);
+  EXPECT_EQ(codeOf(DType::U8), 1);
+  // kDLFloat8_e4m3fn, kDLFloat8_e5m2
+  EXPECT_EQ(codeOf(DType::E4M3), 10);
+  EXPECT_EQ(codeOf(DType::E5M2), 12);
+}
+
 TEST(DLPack, roundTripOfEveryType) {
-  for (const char *name :
-       {"bf16", "f16", "f32", "f64", "i32", "i64", "i8", "u8", "bool"}) {
+  for (const char *name : {"bf16", "f16", "f32", "f64", "i32", "i64", "i8",
+                           "u8", "bool", "e4m3", "e5m2"}) {
     TensorView view = contiguousView(reinterpret_cast<void *>(0x100),
                                      *dtypeFromName(name), {2, 3});
     auto back = fromDLPack(toDLPack(view, 1), 1);

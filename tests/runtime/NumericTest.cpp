@@ -31,6 +31,47 @@ TEST(Numeric, allSixteenBitPatternsRoundTrip) {
     }
 }
 
+uint8_t byteOf(DType type, double value) {
+  uint8_t byte = 0;
+  storeElement(type, &byte, 0, value);
+  return byte;
+}
+
+TEST(Numeric, allBytesRoundTrip) {
+  for (DType type : {DType::E4M3, DType::E5M2, DType::I8, DType::U8})
+    for (unsigned pattern = 0; pattern < 256; ++pattern) {
+      auto byte = static_cast<uint8_t>(pattern);
+      double value = loadElement(type, &byte, 0);
+      uint8_t again = byteOf(type, value);
+      if (std::isnan(value))
+        EXPECT_TRUE(std::isnan(loadElement(type, &again, 0)));
+      else
+        EXPECT_EQ(again, byte);
+    }
+}
+
+TEST(Numeric, floatsOfEightBits) {
+  EXPECT_EQ(byteOf(DType::E4M3, 1), 0x38);
+  EXPECT_EQ(byteOf(DType::E4M3, -448), 0xfe);
+  EXPECT_EQ(byteOf(DType::E4M3, 463.9), 0x7e);
+  // There is no Inf.
+  EXPECT_EQ(byteOf(DType::E4M3, 465), 0x7f);
+  EXPECT_EQ(byteOf(DType::E4M3, -std::numeric_limits<double>::infinity()),
+            0xff);
+  EXPECT_EQ(byteOf(DType::E4M3, 0x1p-9), 1);
+  EXPECT_EQ(byteOf(DType::E4M3, 0x1p-10), 0);
+  EXPECT_EQ(byteOf(DType::E4M3, 0x1.8p-9), 2);
+  EXPECT_EQ(byteOf(DType::E4M3, -0.0), 0x80);
+  EXPECT_EQ(byteOf(DType::E5M2, 1), 0x3c);
+  EXPECT_EQ(byteOf(DType::E5M2, 57344), 0x7b);
+  EXPECT_EQ(byteOf(DType::E5M2, 61440), 0x7c);
+  EXPECT_EQ(byteOf(DType::E5M2, 1e300), 0x7c);
+  EXPECT_EQ(byteOf(DType::E5M2, 0x1p-16), 1);
+  uint8_t infinity = 0xfc;
+  EXPECT_EQ(loadElement(DType::E5M2, &infinity, 0),
+            -std::numeric_limits<double>::infinity());
+}
+
 TEST(Numeric, roundsOnceToNearestEven) {
   EXPECT_EQ(bitsOf(DType::BF16, 1 + 0x1p-8), 0x3f80);
   EXPECT_EQ(bitsOf(DType::BF16, 1 + 3 * 0x1p-8), 0x3f82);

@@ -40,6 +40,13 @@ TEST(Poison, floats) {
             0x000fffffffffffffu);
   EXPECT_EQ(patternOf<uint16_t>(Poison::Ones, DType::BF16), 0xffff);
   EXPECT_EQ(patternOf<uint32_t>(Poison::Nan, DType::F32), 0x7fc00000u);
+  // e4m3 has no Inf.
+  EXPECT_EQ(patternOf<uint8_t>(Poison::Nan, DType::E4M3), 0x7f);
+  EXPECT_EQ(patternOf<uint8_t>(Poison::NegInf, DType::E4M3), 0xff);
+  EXPECT_EQ(patternOf<uint8_t>(Poison::Max, DType::E4M3), 0x7e);
+  EXPECT_EQ(patternOf<uint8_t>(Poison::Subnormal, DType::E4M3), 0x07);
+  EXPECT_EQ(patternOf<uint8_t>(Poison::Inf, DType::E5M2), 0x7c);
+  EXPECT_EQ(patternOf<uint8_t>(Poison::Subnormal, DType::E5M2), 0x03);
 }
 
 TEST(Poison, integers) {

@@ -18,15 +18,10 @@ static std::string wordsOf(Type type) {
   llvm::raw_string_ostream os(text);
   auto tensor = dyn_cast<RankedTensorType>(type);
   Type element = tensor ? tensor.getElementType() : type;
-  if (!element.isIntOrFloat())
+  llvm::StringRef name = tile::nameOf(element);
+  if (name.empty())
     return "";
-  if (element.isInteger())
-    os << (element.isInteger(1) ? "bool" : "i")
-       << (element.isInteger(1)
-               ? ""
-               : std::to_string(element.getIntOrFloatBitWidth()));
-  else
-    os << element;
+  os << name;
   auto axes = tensor ? dyn_cast_or_null<tile::AxesAttr>(tensor.getEncoding())
                      : tile::AxesAttr();
   if (!axes)

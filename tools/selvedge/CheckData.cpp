@@ -32,9 +32,14 @@ bool isFloatInput(const ManifestTensor &tensor) {
 /// the error bounds of `ref` do not know that a partial sum overflows.
 std::vector<double> edgesOf(DType dtype) {
   double largest = maxFinite(dtype);
-  double smallest = dtype == DType::F16 ? 0x1p-14 : 0x1p-126;
+  bool isNearOne = dtype == DType::F16 || dtype == DType::E5M2;
+  double smallest = dtype == DType::E4M3 ? 0x1p-6
+                    : isNearOne          ? 0x1p-14
+                                         : 0x1p-126;
   double least = dtype == DType::F16    ? 0x1p-24
                  : dtype == DType::BF16 ? 0x1p-133
+                 : dtype == DType::E4M3 ? 0x1p-9
+                 : dtype == DType::E5M2 ? 0x1p-16
                                         : 0x1p-149;
   largest = std::min(largest, 0x1p60);
   return {largest, -largest, smallest, least, -0.0, 1};

@@ -26,6 +26,10 @@ double largestSubnormal(DType dtype) {
     return 0x1p-126 - 0x1p-133;
   case DType::F16:
     return 0x1p-14 - 0x1p-24;
+  case DType::E4M3:
+    return 0x1p-6 - 0x1p-9;
+  case DType::E5M2:
+    return 0x1p-14 - 0x1p-16;
   case DType::F32:
     return 0x1p-126 - 0x1p-149;
   case DType::F64:

@@ -152,6 +152,10 @@ Status drawTensor(Problem &problem, size_t index, uint64_t seed,
       storeInteger(*array, i, random.uniform((*range)->lo, (*range)->hi));
     else if (tensor.dtype == DType::Bool)
       storeInteger(*array, i, random.uniform(0, 1));
+    else if (tensor.dtype == DType::I8)
+      storeInteger(*array, i, random.uniform(INT8_MIN, INT8_MAX));
+    else if (tensor.dtype == DType::U8)
+      storeInteger(*array, i, random.uniform(0, UINT8_MAX));
   }
   if (isOrdered(problem, index))
     sortIntegers(*array, count);

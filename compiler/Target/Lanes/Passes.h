@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_TARGET_LANES_PASSES_H
 #define SELVEDGE_COMPILER_TARGET_LANES_PASSES_H
 
+#include "dialect/Sm/Sm.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -5,6 +5,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SmByteFloats : Pass<"sm-byte-floats", "::selvedge::sm::KernelOp"> {
+  let summary = "Make bytes of floats of 8 bits, and integer arithmetic of their conversions";
+  let description = [{
+    `f8E4M3FN` and `f8E5M2` become `i8` in tensors, shared memory and register tiles. What widens or narrows them becomes shifts, masks and one f32 operation, the same on all targets: PTX has instructions for it
+    from sm_89 on, and bits must not depend on the target. Narrowing rounds to nearest even and saturates, Inf as well; NaN is 0x7f. That is what `cvt.rn.satfinite.{e4m3x2,e5m2x2}.f32` does.
+
+    Before: `%y = arith.extf %x : tensor<64xf8E5M2, #sm.dist<...>> to tensor<64xf32, #sm.dist<...>>`
+    After: `%a = arith.extsi %x`, `%b = arith.shli %a, %eight`, `%c = arith.trunci %b`, `%d = arith.bitcast %c : ... to tensor<64xf16, ...>`, `%y = arith.extf %d`: an e5m2 is the upper byte of an f16.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def SmToLanes : Pass<"sm-to-lanes", "::mlir::ModuleOp"> {
   let summary = "Lower sm.async kernels to the code of one thread (form lanes)";
   let description = [{

@@ -204,28 +204,10 @@ json::Value ManifestWriter::parameter(Attribute value) {
 }
 
 StringRef ManifestWriter::dtype(Type type) {
-  if (type.isBF16())
-    return "bf16";
-  if (type.isF16())
-    return "f16";
-  if (type.isF32())
-    return "f32";
-  if (type.isF64())
-    return "f64";
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    switch (integer.getWidth()) {
-    case 1:
-      return "bool";
-    case 8:
-      return integer.isUnsigned() ? "u8" : "i8";
-    case 32:
-      return "i32";
-    case 64:
-      return "i64";
-    }
-  }
-  fail("type without a dtype", type);
-  return "";
+  StringRef name = tile::nameOf(type);
+  if (name.empty())
+    fail("type without a dtype", type);
+  return name;
 }
 
 void ManifestWriter::writeHeader(StringRef compilerVersion, StringRef arch) {

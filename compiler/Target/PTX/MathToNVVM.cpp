@@ -100,7 +100,23 @@ static bool isNativeFunction(Operation *op) {
              math::TruncOp>(op);
 }
 
+/// `cvt.rzi.s32.f32` saturates and makes 0 of NaN, where LLVM's `fptosi` may do
+/// anything.
+static LogicalResult lowerToInteger(arith::FPToSIOp op) {
+  if (!op.getIn().getType().isF32() || !op.getType().isInteger(32))
+    return op.emitOpError("has no NVPTX lowering");
+  OpBuilder builder(op);
+  auto call = LLVM::CallIntrinsicOp::create(
+      builder, op.getLoc(), op.getType(),
+      builder.getStringAttr("llvm.nvvm.f2i.rz"), ValueRange{op.getIn()});
+  op.replaceAllUsesWith(call->getResult(0));
+  op.erase();
+  return success();
+}
+
 static LogicalResult lowerFunction(Operation *op, UniformFactors &factors) {
+  if (auto toInteger = dyn_cast<arith::FPToSIOp>(op))
+    return lowerToInteger(toInteger);
   Type type = op->getResult(0).getType();
   if (!type.isF32() && !type.isF16() && !type.isBF16())
     return op->emitOpError("has no NVPTX lowering for type ") << type;
@@ -127,7 +143,8 @@ struct MathToNVVM : impl::MathToNVVMBase<MathToNVVM> {
     SmallVector<Operation *> worklist;
     getOperation()->walk([&](Operation *op) {
       bool isMath = isa<math::MathDialect>(op->getDialect());
-      if ((isMath && !isNativeFunction(op)) || isApproximateDivision(op))
+      if ((isMath && !isNativeFunction(op)) || isApproximateDivision(op) ||
+          isa<arith::FPToSIOp>(op))
         worklist.push_back(op);
     });
     // Users first: what they have in their factors need not be computed.

@@ -12,7 +12,8 @@ namespace selvedge::verify {
 
 using namespace mlir;
 
-bool isInit(Value value, Attribute init) {
+bool isInit(Value value, tile::TensorArgAttr tensor) {
+  Attribute init = tensor.getInit();
   value = strip(value);
   if (auto type = dyn_cast<FloatType>(value.getType())) {
     APFloat found(0.0F);
@@ -28,11 +29,15 @@ bool isInit(Value value, Attribute init) {
   APInt found;
   if (!matchPattern(value, m_ConstantInt(&found)))
     return false;
+  // Kernels hold bytes with a sign, whatever the tensor's have.
+  int64_t number = tensor.getElementType().isUnsignedInteger()
+                       ? static_cast<int64_t>(found.getZExtValue())
+                       : found.getSExtValue();
   if (auto wanted = dyn_cast_or_null<IntegerAttr>(init))
-    return found.getSExtValue() == wanted.getInt();
+    return number == wanted.getInt();
   auto wanted = dyn_cast_or_null<FloatAttr>(init);
-  return wanted && static_cast<double>(found.getSExtValue()) ==
-                       std::trunc(wanted.getValueAsDouble());
+  return wanted &&
+         static_cast<double>(number) == std::trunc(wanted.getValueAsDouble());
 }
 
 } // namespace selvedge::verify

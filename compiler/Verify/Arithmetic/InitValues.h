@@ -8,7 +8,7 @@
 namespace selvedge::verify {
 
 /// Whether all lanes of `value` are the constant `init`, rounded to its type.
-bool isInit(mlir::Value value, mlir::Attribute init);
+bool isInit(mlir::Value value, tile::TensorArgAttr tensor);
 
 } // namespace selvedge::verify
 

@@ -98,7 +98,7 @@ void GlobalMemory::startLaunch(Operation *kernel) {
       auto it = tensors.find(tensorName(store.getTensor()));
       initialises &= it != tensors.end() && !it->second.isInitialised &&
                      !addsToMemory(store) &&
-                     isInit(store.getValue(), it->second.arg.getInit());
+                     isInit(store.getValue(), it->second.arg);
       if (it != tensors.end())
         stored.push_back(&it->second);
       if (it != tensors.end() &&

@@ -333,6 +333,13 @@ static int64_t converted(Operation *op, int64_t value) {
         return LaneTiles::bitsOf(from == 1 ? -value : value);
       })
       .Case([&](arith::UIToFPOp) { return LaneTiles::bitsOf(bits); })
+      .Case([&](arith::FPToSIOp) {
+        llvm::APSInt integer(to, /*isUnsigned=*/false);
+        bool isExact = false;
+        llvm::APFloat(llvm::bit_cast<double>(value))
+            .convertToInteger(integer, llvm::APFloat::rmTowardZero, &isExact);
+        return integer.getExtValue();
+      })
       .Case<arith::ExtFOp, sm::ConvertOp, tile::ConvertOp>(
           [&](auto) { return value; })
       .Default([](Operation *) { return LaneTile::unknown; });

@@ -90,7 +90,7 @@ struct VerifyTileCoveragePass
     StringRef name = kernel.getSymName();
     if (!name.consume_front("init_") || name != tensor.getName().getValue())
       return success();
-    if (!isInit(store.getValue(), tensor.getInit()))
+    if (!isInit(store.getValue(), tensor))
       return store.emitOpError("expects the out_init of output '")
              << name << "', which is " << tensor.getInit();
     if (first->getParentOfType<KernelOp>() != kernel)

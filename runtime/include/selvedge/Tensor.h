@@ -16,12 +16,12 @@
 namespace selvedge::inline runtime {
 
 /// Element types of tensors and scalars.
-enum class DType { BF16, F16, F32, F64, I32, I64, I8, U8, Bool };
+enum class DType { BF16, F16, F32, F64, I32, I64, I8, U8, Bool, E4M3, E5M2 };
 
 /// Bytes of one element.
 int64_t sizeOf(DType type);
 
-/// True for bf16, f16, f32 and f64.
+/// True for bf16, f16, f32, f64, e4m3 and e5m2.
 bool isFloat(DType type);
 
 /// The language's name: "bf16".

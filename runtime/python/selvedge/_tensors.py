@@ -7,8 +7,11 @@ from ._errors import BadInput, Unavailable
 from ._library import DLTensor
 
 HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
-NAMES = {(4, 16): "bf16", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (0, 32): "i32", (0, 64): "i64", (0, 8): "i8", (1, 8): "u8", (6, 8): "bool"}
-TORCH = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "i32": "int32", "i64": "int64", "i8": "int8", "u8": "uint8", "bool": "bool"}
+NAMES = {(4, 16): "bf16", (2, 16): "f16", (2, 32): "f32", (2, 64): "f64", (0, 32): "i32", (0, 64): "i64", (0, 8): "i8", (1, 8): "u8", (6, 8): "bool",
+         (10, 8): "e4m3", (12, 8): "e5m2"}
+TORCH = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64", "i32": "int32", "i64": "int64", "i8": "int8", "u8": "uint8", "bool": "bool",
+         "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
+FLOATS_OF_BYTES = {"torch.float8_e4m3fn": 10, "torch.float8_e5m2": 12}
 
 get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -29,12 +32,18 @@ class View:
         source = value.detach() if getattr(value, "requires_grad", False) else value
         try:
             # -1: the launch is on the caller's stream, which orders it.
+            dtype = getattr(source, "dtype", None)
+            byte_float = FLOATS_OF_BYTES.get(str(dtype)) if getattr(dtype, "itemsize", 0) == 1 else None
+            # Not every PyTorch has DLPack's codes of these: the bytes are the same.
+            source = source.view(sys.modules["torch"].uint8) if byte_float else source
             self.capsule = source.__dlpack__(stream=-1) if device in (CUDA, CUDA_MANAGED) else source.__dlpack__()
         except (BufferError, TypeError, ValueError) as error:
             raise BadInput(f"tensor '{name}': {error}") from error
         self.value = value
         self.pointer = get_pointer(self.capsule, b"dltensor")
         self.tensor = DLTensor.from_address(self.pointer)
+        if byte_float:
+            self.tensor.code = byte_float
         if self.tensor.device_type == CUDA_HOST:
             self.tensor.device_type = HOST
 
@@ -49,7 +58,7 @@ def empty(like, shape, code, bits, name):
     if framework == "torch" or hasattr(like, "new_empty"):
         torch = sys.modules["torch"]
         return like.new_empty(shape, dtype=getattr(torch, TORCH[kind]))
-    if framework in ("numpy", "cupy") and kind != "bf16":
+    if framework in ("numpy", "cupy") and kind not in ("bf16", "e4m3", "e5m2"):
         return sys.modules[framework].empty(shape, TORCH[kind])
     raise BadInput(f"tensor '{name}': no new tensor of type {kind} can be made with {framework}; pass one as {name}=")
 

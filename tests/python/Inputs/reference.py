@@ -1,5 +1,8 @@
 # The package on host memory: the reference device, with tensors of numpy.
 # SPDX-License-Identifier: MIT
+import sys
+import types
+
 import numpy as np
 
 import selvedge
@@ -62,3 +65,36 @@ refused("promise", lambda: axpy(x, len=np.array([0, 5, 0], np.int32)))
 refused("tensor", lambda: axpy([1, 2]))
 refused("bf16", lambda: selvedge.jit("flash_fwd.tile", D=16)(q, k, v))
 refused("artefact", lambda: selvedge.load("nothing.selv"))
+
+
+class Float8Type:
+    itemsize = 1
+
+    def __str__(self):
+        return "torch.float8_e4m3fn"
+
+
+class Float8:
+    """What PyTorch has for floats of 8 bits: it exports its bytes."""
+
+    dtype = Float8Type()
+
+    def __init__(self, count):
+        self.bytes = np.zeros(count, np.uint8)
+
+    def view(self, dtype):
+        return self.bytes.view(dtype)
+
+    def __dlpack_device__(self):
+        return self.bytes.__dlpack_device__()
+
+    def __dlpack__(self):
+        raise BufferError("float8 types are not supported by dlpack")
+
+
+sys.modules.setdefault("torch", types.SimpleNamespace(uint8=np.uint8))
+narrow = selvedge.jit("op narrow(x: f32[N], inout e: e4m3[N]) -> (u: u8[N] out_init(7)) { kernel main(i in N by BN) { e[i] = x[i] as e4m3; u[i] = x[i] as u8; } }")
+print(narrow)
+e = Float8(4)
+print("bytes:", narrow(np.array([1, -3.2, 1000, 200.9], np.float32), e).tolist(), e.bytes.tolist())
+refused("float8", lambda: selvedge.jit("op f(x: f32[N]) -> (e: e5m2[N] out_init(0)) { kernel main(i in N by BN) { e[i] = x[i] as e5m2; } }")(x[0]))

@@ -7,6 +7,9 @@ import sys
 root = pathlib.Path(sys.argv[1])
 page = (root / "docs/language.md").read_text(encoding="utf-8")
 words = re.search(r"`(op fn kernel [a-z_ ]+)`", page)[1].split()
+# The table of element types.
+words += re.findall(r"`([a-z0-9]+)`", "".join(re.findall(r"^\| (`[a-z0-9` ]+`) \|", page[page.index("**Element types**"):page.index("`valid condition`")], re.M)))
+assert {"f32", "e5m2", "u8", "bool"} <= set(words)
 folder = root / "tools/editors"
 for path in folder.rglob("*.json"):
     json.loads(path.read_text(encoding="utf-8"))
