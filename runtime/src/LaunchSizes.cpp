@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 
 namespace selvedge::inline runtime {
 
@@ -11,6 +12,16 @@ namespace {
 
 /// Fewest elements of a part, where a range has so many.
 constexpr int64_t leastPart = 256;
+
+/// Thread blocks that a multiprocessor is given of a kernel that does not share
+/// its work by itself: while one waits for memory, another one computes. One
+/// alone is up to 1.6 times slower (docs/dev/experiments.md, "Parts").
+constexpr int64_t blocksPerMultiprocessor = 2;
+
+/// Thread blocks that share their work take parts one after another: that many
+/// parts of so many elements make up for ranges that differ in length.
+constexpr int64_t balancedParts = 4;
+constexpr int64_t balancedPart = 2048;
 
 /// Thread blocks of a launch; none where dims are too large for one.
 int64_t countBlocks(const Manifest &manifest, const ManifestLaunch &launch,
@@ -24,31 +35,60 @@ int64_t countBlocks(const Manifest &manifest, const ManifestLaunch &launch,
   return blocks;
 }
 
-/// The most thread blocks of a kernel that a dim multiplies, per unit of it.
-int64_t blocksPerUnit(const Manifest &manifest, DimValues dims, size_t dim) {
-  int64_t most = 1;
-  if (manifest.variants.empty())
-    return most;
-  // Any variant will do: they differ by the sizes of blocks.
-  for (const ManifestLaunch &launch : manifest.variants.back().launches) {
+/// Sizes of a dim that fill the GPU with thread blocks, and that even out how
+/// long they take.
+struct WantedParts {
+  int64_t fill = std::numeric_limits<int64_t>::max();
+  bool isBalanced = false;
+};
+
+WantedParts wantedParts(const Manifest &manifest, DimValues dims, size_t dim,
+                        int64_t multiprocessors) {
+  WantedParts wanted;
+  if (manifest.variants.empty()) {
+    wanted.fill = multiprocessors;
+    return wanted;
+  }
+  // Variants differ by the sizes of blocks. The first one is what arguments
+  // take that are aligned.
+  for (const ManifestLaunch &launch : manifest.variants.front().launches) {
     dims[dim] = 1;
     int64_t one = countBlocks(manifest, launch, dims);
     dims[dim] = 2;
-    int64_t two = countBlocks(manifest, launch, dims);
-    most = std::max(most, two - one);
+    int64_t perUnit = countBlocks(manifest, launch, dims) - one;
+    if (perUnit <= 0)
+      continue;
+    int64_t blocks = launch.persistent
+                         ? multiprocessors
+                         : multiprocessors * blocksPerMultiprocessor;
+    wanted.fill = std::min(wanted.fill, blocks / perUnit);
+    wanted.isBalanced |= launch.persistent;
   }
-  return most;
+  return wanted;
 }
 
-/// Most parts that are worth their combination.
-int64_t mostParts(const Manifest &manifest, const ManifestLaunchSize &size,
-                  const DimValues &dims) {
-  int64_t most = size.parts.empty() ? size.hi : 1;
+/// Most elements of the ranges that are split; none where nothing is.
+std::optional<int64_t> elementsOf(const Manifest &manifest,
+                                  const ManifestLaunchSize &size,
+                                  const DimValues &dims) {
+  std::optional<int64_t> most;
   for (const DimExpr &expr : size.parts)
     if (Result<int64_t> elements = expr.evaluate(dims, manifest.dims);
         elements.ok())
-      most = std::max(most, *elements / leastPart);
+      most = std::max(most.value_or(0), *elements);
   return most;
+}
+
+int64_t chosenSize(const Manifest &manifest, const ManifestLaunchSize &size,
+                   const DimValues &dims, int multiprocessors) {
+  WantedParts wanted = wantedParts(manifest, dims, size.dim, multiprocessors);
+  int64_t parts = wanted.fill;
+  if (std::optional<int64_t> elements = elementsOf(manifest, size, dims)) {
+    parts = std::min(parts, *elements / leastPart);
+    if (wanted.isBalanced)
+      parts = std::max(parts, std::min(*elements / balancedPart, balancedParts));
+  }
+  return std::clamp(parts, size.lo, size.hi);
 }
 
 } // namespace
@@ -58,10 +98,7 @@ Status chooseLaunchSizes(const Manifest &manifest, DimValues &dims,
   for (const ManifestLaunchSize &size : manifest.launchSizes) {
     std::optional<int64_t> &value = dims[size.dim];
     if (!value)
-      value = std::clamp(
-          std::min(multiprocessors / blocksPerUnit(manifest, dims, size.dim),
-                   mostParts(manifest, size, dims)),
-          size.lo, size.hi);
+      value = chosenSize(manifest, size, dims, multiprocessors);
     else if (*value < size.lo || *value > size.hi)
       return Status::badInput(
           fmt::format("dimension '{}' is {}, outside {}..{}",

@@ -24,18 +24,29 @@ constexpr std::string_view text = R"json({
 
 /// S for some dims, -1 for an error.
 int64_t chosen(int64_t batch, int64_t length, int multiprocessors,
-               std::optional<int64_t> given = std::nullopt) {
+               std::optional<int64_t> given = std::nullopt,
+               bool persistent = false) {
   Manifest manifest = *parseManifest(text);
+  manifest.variants[0].launches[0].persistent = persistent;
   DimValues dims = {batch, length, given};
   return chooseLaunchSizes(manifest, dims, multiprocessors).ok() ? *dims[2]
                                                                  : -1;
 }
 
-TEST(LaunchSizes, fillTheGpuOnce) {
-  EXPECT_EQ(chosen(1, 1 << 20, 40), 10);
-  EXPECT_EQ(chosen(4, 1 << 20, 40), 2);
+TEST(LaunchSizes, blocksFillTheGpuTwice) {
+  EXPECT_EQ(chosen(1, 1 << 20, 40), 16);
+  EXPECT_EQ(chosen(1, 1 << 20, 20), 10);
+  EXPECT_EQ(chosen(4, 1 << 20, 40), 5);
   EXPECT_EQ(chosen(100, 1 << 20, 40), 1);
-  EXPECT_EQ(chosen(1, 1 << 20, 1000), 16);
+}
+
+TEST(LaunchSizes, persistentBlocksFillItOnceAndBalance) {
+  EXPECT_EQ(chosen(1, 1 << 20, 40, {}, true), 10);
+  EXPECT_EQ(chosen(4, 1 << 20, 40, {}, true), 4);
+  EXPECT_EQ(chosen(100, 1 << 20, 40, {}, true), 4);
+  EXPECT_EQ(chosen(100, 3 * 2048, 40, {}, true), 3);
+  EXPECT_EQ(chosen(100, 2047, 40, {}, true), 1);
+  EXPECT_EQ(chosen(1, 1000, 40, {}, true), 3);
 }
 
 TEST(LaunchSizes, partsAreNotSmall) {
@@ -57,13 +68,13 @@ TEST(LaunchSizes, workspaceAndGridAgree) {
       contiguousView(reinterpret_cast<void *>(0x1000), DType::F32, {2, 4096});
   auto bytes = workspaceSize(manifest, args, 64);
   ASSERT_TRUE(bytes.ok());
-  EXPECT_EQ(*bytes, 256u); // 8 parts of 2 rows
+  EXPECT_EQ(*bytes, 256u); // 16 parts of 2 rows
   args.workspace = reinterpret_cast<void *>(0x10000);
   args.workspaceBytes = *bytes;
   auto plan = planLaunch(manifest, args, 64);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(plan->launches[0].grid[0], 64u);
-  EXPECT_EQ(plan->launches[0].params[0], 8u);
+  EXPECT_EQ(plan->launches[0].grid[0], 128u);
+  EXPECT_EQ(plan->launches[0].params[0], 16u);
 }
 
 TEST(LaunchSizes, aSmallWorkspaceHasFewParts) {
