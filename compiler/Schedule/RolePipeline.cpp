@@ -347,10 +347,13 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
 LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
                                    const Pending &before, IRMapping mapping,
                                    Pending &after, Value isWhole) {
+  // Scalars of this step, which `mapping` gets, are not those of the one
+  // before.
+  const IRMapping earlier = mapping;
   mapping.map(loop.getInductionVar(), index);
   claimWhole(loop, index, mapping);
   FailureOr<Value> started =
-      emitFront(loop, index, at, &before, mapping, mapping);
+      emitFront(loop, index, at, &before, earlier, mapping);
   if (failed(started))
     return failure();
   for (auto [argument, value] :
