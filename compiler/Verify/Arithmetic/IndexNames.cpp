@@ -111,6 +111,9 @@ std::string IndexNames::ofPlace(StringRef tensor, size_t dim) const {
 std::string IndexNames::of(Value index) const {
   if (auto it = names.find(index); it != names.end())
     return it->second;
+  // Carried from where another tile was.
+  if (auto it = names.find(postedWord(index)); it != names.end())
+    return it->second;
   auto number = dyn_cast_or_null<IntegerAttr>(constantOf(index));
   return number ? std::to_string(number.getInt()) : "_";
 }

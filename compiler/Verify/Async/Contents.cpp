@@ -86,6 +86,9 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
   if (!sm::distOf(value.getType())) {
     if (std::optional<int64_t> number = known(agent, value))
       return constant(*number);
+    // A copy that runs ahead has loaded it, too, where it tests more.
+    if (auto load = value.getDefiningOp<sm::LoadOp>(); load && isStable(load))
+      return element(agent, load, given);
     Tracked tracked = agent.values.lookup(value);
     return tracked.kind == Tracked::Kind::Integer
                ? add({Unknown, tracked.id})

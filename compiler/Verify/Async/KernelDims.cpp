@@ -40,8 +40,10 @@ Dim measure(Value value) {
       }
       if (!divisor || *divisor <= 1)
         continue;
-      if (!less.contains(use.get()))
+      if (!less.contains(use.get())) {
         dim.step = dim.step ? std::min(dim.step, *divisor) : *divisor;
+        dim.steps.insert(user);
+      }
       dim.block = std::max(dim.block, *divisor);
     }
   return dim;

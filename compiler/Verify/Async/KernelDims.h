@@ -5,6 +5,8 @@
 
 #include "dialect/Sm/Sm.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 namespace selvedge::verify {
 
 /// A dimension, and the largest and the least constant, but 1, by which it, or
@@ -13,6 +15,8 @@ namespace selvedge::verify {
 struct Dim {
   mlir::Value value;
   int64_t block = 1, step = 0;
+  /// The divisions and loops that cut it into steps.
+  llvm::SmallPtrSet<mlir::Operation *, 4> steps = {};
 };
 
 Dim measure(mlir::Value value);

@@ -202,6 +202,11 @@ private:
   Integers::Number sampled(Integers::Number number, mlir::Type type,
                            bool isLoaded);
   void evaluate(Agent &agent, Instruction &code);
+  /// What a load reads whose operands, tensor, indices and predicates, are
+  /// these. One that is true makes no difference: a role that runs ahead tests
+  /// more.
+  Integers::Number element(mlir::Operation *load,
+                           llvm::ArrayRef<Integers::Number> operands);
   /// A result of an operation that follows from its operands.
   Integers::Number expression(Instruction &code, unsigned result,
                               llvm::ArrayRef<Integers::Number> operands);

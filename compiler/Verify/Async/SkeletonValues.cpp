@@ -155,7 +155,8 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
   unsigned count = code.isExpression ? 0 : ++agent.counts[&op];
   for (OpResult result : op.getResults()) {
     Integers::Number number =
-        code.isExpression
+        code.isExpression && code.isLoad ? element(&op, operands)
+        : code.isExpression
             ? expression(code, result.getResultNumber(), operands)
             : integers.unknown(result.getType(), result.getAsOpaquePointer(),
                                {count, agent.group});
@@ -164,6 +165,25 @@ void Skeleton::evaluate(Agent &agent, Instruction &code) {
         code.isSource ? sampled(number, result.getType(), code.isLoad) : number,
         -1, spread};
   }
+}
+
+Integers::Number Skeleton::element(Operation *op,
+                                   ArrayRef<Integers::Number> operands) {
+  auto load = cast<sm::LoadOp>(op);
+  size_t places = 1 + load.getIndices().size();
+  SmallVector<uint64_t> key;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    std::optional<int64_t> value =
+        i > 0 ? integers.known(operand) : std::nullopt;
+    if (i >= places && value.value_or(0) != 0)
+      continue;
+    // Numbers of which this path knows the value are equal if that is.
+    key.push_back(value ? integers.constant(op->getOperand(i).getType(), *value)
+                        : operand);
+  }
+  llvm::sort(MutableArrayRef(key).drop_front(places));
+  static const char loaded = 0;
+  return integers.unknown(load.getType(), &loaded, key);
 }
 
 Integers::Number Skeleton::expression(Instruction &code, unsigned result,

@@ -11,12 +11,17 @@ using namespace selvedge::sm;
 using Key = LaneExpressions::Key;
 using Condition = Contents::Condition;
 
+/// Predicates that are the same for all lanes.
+static SmallVector<Value> scalarsOf(ValueRange presence) {
+  return llvm::filter_to_vector(presence,
+                                [](Value p) { return !distOf(p.getType()); });
+}
+
 static SmallVector<Condition> conditionsOf(LaneExpressions &expressions,
                                            Agent &agent, ValueRange presence,
                                            ArrayRef<int64_t> garbage = {}) {
   SmallVector<Condition> result;
-  auto scalars = llvm::filter_to_vector(
-      presence, [](Value p) { return !distOf(p.getType()); });
+  SmallVector<Value> scalars = scalarsOf(presence);
   for (auto [i, p] : llvm::enumerate(presence)) {
     bool isAny = llvm::is_contained(garbage, static_cast<int64_t>(i));
     conjuncts(p, [&](Value part) {
@@ -27,16 +32,17 @@ static SmallVector<Condition> conditionsOf(LaneExpressions &expressions,
   return result;
 }
 
-/// The first element of a tile; none where an index is gathered.
+/// The first element of a tile that is there; none where an index is gathered.
 static SmallVector<Key> startOf(LaneExpressions &expressions, Agent &agent,
-                                ValueRange indices) {
+                                ValueRange indices, ValueRange presence) {
   SmallVector<Key> result;
+  SmallVector<Value> scalars = scalarsOf(presence);
   for (Value index : indices) {
     if (auto range = index.getDefiningOp<RangeOp>())
       index = range.getStart();
     if (!index.getType().isInteger())
       return {};
-    result.push_back(expressions.of(agent, index));
+    result.push_back(expressions.of(agent, index, scalars));
   }
   return result;
 }
@@ -60,7 +66,7 @@ void SmAsyncRules::fill(Agent &agent, Value buffer, ValueRange indices,
   // Buffers of their own are filled and read in program order.
   if (!slot || !buffer.getDefiningOp<SlotOp>() || memberOf(agent).warp != 0)
     return;
-  Contents filled{startOf(expressions, agent, indices),
+  Contents filled{startOf(expressions, agent, indices, presence),
                   conditionsOf(expressions, agent, presence, garbage),
                   {},
                   op};
@@ -118,10 +124,11 @@ void SmAsyncRules::fillByTma(Agent &agent, TmaLoadOp op) {
   auto map = dyn_cast<BlockArgument>(op.getMap());
   if (!slot || !map)
     return;
-  Contents filled{startOf(expressions, agent, op.getIndices()),
-                  conditionsOf(expressions, agent, op.getPresence()),
-                  {},
-                  op};
+  Contents filled{
+      startOf(expressions, agent, op.getIndices(), op.getPresence()),
+      conditionsOf(expressions, agent, op.getPresence()),
+      {},
+      op};
   BufferType type = op.getBuffer().getType();
   auto box = cast<TensorMapArgAttr>(kernel.getArgs()[map.getArgNumber()]);
   for (auto [dim, start] : llvm::enumerate(op.getIndices())) {
@@ -170,7 +177,7 @@ void SmAsyncRules::claim(Agent &agent, SlotOp op) {
   if (op.getIndices().empty() || memberOf(agent).warp != 0)
     return;
   memberOf(agent).claims[op] = {
-      startOf(expressions, agent, op.getIndices()),
+      startOf(expressions, agent, op.getIndices(), op.getPresence()),
       conditionsOf(expressions, agent, op.getPresence(), op.getGarbage())};
 }
 

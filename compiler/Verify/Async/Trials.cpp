@@ -51,7 +51,7 @@ static SmallVector<Attribute> symbolsOf(LaunchOp launch, const Trial &trial,
   for (Attribute name : launch->getParentOfType<PlanOp>().getDims()) {
     int64_t size = 1;
     for (auto [value, given] : trial.dims)
-      if (dimOf(kernel, value) == name)
+      if (value && dimOf(kernel, value) == name)
         size = given;
     symbols.push_back(b.getIndexAttr(size));
   }
@@ -74,6 +74,7 @@ static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
 /// or the last one where each has one.
 static void addBlocks(std::vector<Trial> &trials, Trial trial, KernelOp kernel,
                       LaunchOp launch, std::optional<size_t> firstSample) {
+  llvm::erase_if(trial.dims, [](const auto &dim) { return !dim.first; });
   int64_t tiles = launch ? gridOf(launch, trial, kernel) : 1;
   bool isPersistent = !launch || launch.getPersistent();
   if (launch)
@@ -147,7 +148,8 @@ static bool findLaunched(LaunchOp launch, Trial &trial, KernelOp kernel,
     return isLaunched(launch, trial, kernel);
   int64_t &size = trial.dims[first].second;
   int64_t given = size;
-  if (!isConditioned(launch, kernel, trial.dims[first].first))
+  Value dim = trial.dims[first].first;
+  if (!dim || !isConditioned(launch, kernel, dim))
     return findLaunched(launch, trial, kernel, first + 1);
   for (int64_t value : {int64_t(9), int64_t(16), int64_t(8), given}) {
     // Of equal sizes one would pass for another.
@@ -181,12 +183,38 @@ namespace {
 
 /// The dimensions of a kernel: those that it cuts into blocks; others, first
 /// those along which lengths differ; last those that its launch depends on.
+/// Where what the kernel loads is cut into steps and no dimension bounds it, as
+/// the lengths of sequences in pages, that is the last one cut, without a
+/// value: what is loaded is then as large as it.
 struct Dims {
   SmallVector<Dim> all;
   size_t numCut = 0, numUncut = 0;
+  bool hasLengths = false;
 };
 
 } // namespace
+
+/// Where integers that a kernel loads are cut into steps, and no dimension is;
+/// none where they are not.
+static std::optional<Dim> measureLengths(KernelOp kernel, ArrayRef<Dim> dims) {
+  Dim lengths;
+  kernel.walk([&](LoadOp load) {
+    if (!load.getType().isInteger(32))
+      return;
+    Dim loaded = measure(load.getResult());
+    if (loaded.step == 0)
+      return;
+    lengths.block = std::max(lengths.block, loaded.block);
+    lengths.step =
+        std::min(lengths.step ? lengths.step : loaded.step, loaded.step);
+    lengths.steps.insert_range(loaded.steps);
+  });
+  bool areBounded = llvm::any_of(dims, [&](const Dim &dim) {
+    return llvm::any_of(
+        dim.steps, [&](Operation *op) { return lengths.steps.contains(op); });
+  });
+  return lengths.step && !areBounded ? std::optional(lengths) : std::nullopt;
+}
 
 static Dims dimsOf(KernelOp kernel, LaunchOp launch) {
   Dims dims;
@@ -202,6 +230,11 @@ static Dims dimsOf(KernelOp kernel, LaunchOp launch) {
       else
         (dim.block > 1 ? dims.all : uncut).push_back(dim);
     }
+  auto given = llvm::to_vector(llvm::concat<Dim>(dims.all, uncut, fixed));
+  if (std::optional<Dim> lengths = measureLengths(kernel, given)) {
+    dims.all.push_back(*lengths);
+    dims.hasLengths = true;
+  }
   dims.numCut = dims.all.size();
   // Rows and keys of self-attention are tiles and steps of one dimension: what
   // goes round the rings are steps.
@@ -250,7 +283,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   if (kernel.getBody().getOps<RoleOp>().empty())
     return {Trial()};
   LaunchOp launch = launchOf(kernel);
-  auto [dims, numCut, numUncut] = dimsOf(kernel, launch);
+  auto [dims, numCut, numUncut, hasLengths] = dimsOf(kernel, launch);
   // Where fewer than two are cut, others give a thread block its tiles.
   size_t varied = std::min(std::max<size_t>(2, numCut), numCut + numUncut);
   SmallVector<int64_t> choices{1, 2, 3, longCount};
@@ -284,7 +317,8 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
       return;
     int64_t largest = 0;
     for (auto [value, size] : trial.dims)
-      largest = std::max(largest, size);
+      if (!hasLengths || !value)
+        largest = std::max(largest, size);
     // All of a dim, and one short of it: of a block its last row is absent.
     llvm::SetVector<int64_t> samples;
     samples.insert(0);
@@ -296,7 +330,7 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
     if (numCut > 0 && dims[numCut - 1].step < largest)
       samples.insert(dims[numCut - 1].step - 1);
     for (const auto &[dim, given] : llvm::zip(dims, trial.dims))
-      if (dim.block > 1 && given.second > 0) {
+      if (dim.block > 1 && given.second > 0 && (!hasLengths || !dim.value)) {
         samples.insert(given.second - 1);
         samples.insert(given.second);
       }
