@@ -18,6 +18,10 @@ createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
 std::unique_ptr<mlir::Pass>
 createVerifyTileColumns(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
+/// `verify-tile-indices` of a pass over kernels, or of no pass.
+std::unique_ptr<mlir::Pass>
+createVerifyTileIndices(std::unique_ptr<mlir::Pass> pass);
+
 /// `verify-tile-guards` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifyTileGuards(mlir::OpPassManager pipeline = mlir::OpPassManager());

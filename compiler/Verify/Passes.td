@@ -88,6 +88,24 @@ def VerifyTileColumns : Pass<"verify-tile-columns", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifyTileIndices : Pass<"verify-tile-indices", "::mlir::ModuleOp"> {
+  let summary = "Prove that passes which write indices anew access the same elements";
+  let description = [{
+    Runs the passes `of` and compares each kernel with a copy that they do not see. All but arithmetic of integers, and loads of integers from tensors that the kernel does not write, is the same operation in the
+    same order. Its integers have the same normal form: a sum of multiples modulo 2^32, in which a quotient loses what is less than a common divisor of the rest and of what it is divided by, and a tile that has
+    one value in all lanes is a scalar. A step of a loop begins at a multiple of its length if the first one does, which is proved by cases of the minima and maxima in the bounds; ranges do not wrap. A load of integers reads an element that the program
+    reads, at least where the program does.
+
+    Before: `%page = tile.load %table[%b, (arith.floordivsi (tile.range %j), %c64)] where(%in)`
+    Accepted: `%page = tile.load %table[%b, (arith.floordivsi %j, %c64)]`, where each step of 64 begins at a multiple of 64.
+    Refused: the same where steps begin anywhere, with `%c32`, or where `%more`, which does not guard the load before.
+
+    Without `of`, a program `NAME.before` is what the program `NAME` is compared with.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileIndices(nullptr)";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileGuards : Pass<"verify-tile-guards", "::mlir::ModuleOp"> {
   let summary = "Demand guards for rows that nothing contributes to";
   let description = [{

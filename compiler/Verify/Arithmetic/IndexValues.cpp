@@ -101,6 +101,44 @@ void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
   }
 }
 
+/// `p` with a value in the place of the monomial that `part` is; none where it
+/// has no multiple of that.
+static std::optional<Polynomial>
+replaced(const Polynomial &p, const Polynomial &part, const Polynomial &by) {
+  const auto &[monomial, count] = part.getTerms().front();
+  const llvm::DynamicAPInt *times = p.coefficientOf(monomial);
+  if (!times || *times % count != 0)
+    return std::nullopt;
+  return p + (by - part) * Polynomial(int64_t(*times / count));
+}
+
+bool IndexValues::isMultipleByCases(const Polynomial &p, int64_t size,
+                                    ArrayRef<Polynomial> constraints) const {
+  if (llvm::all_of(p.getTerms(),
+                   [&](const auto &term) { return term.second % size == 0; }))
+    return true;
+  for (const Wrapped &w : wrapped)
+    if (std::optional<Polynomial> exact = replaced(p, w.result, w.exact))
+      return isMultipleByCases(*exact, size, constraints);
+  std::optional<Choice> choice = choiceIn(p);
+  return choice &&
+         llvm::all_of(
+             ArrayRef{std::pair(choice->a, choice->b), {choice->b, choice->a}},
+             [&](const auto &sides) {
+               const auto &[side, other] = sides;
+               SmallVector<Polynomial> given(constraints);
+               given.append({choice->p - side, side - choice->p});
+               if (choice->kind != Choice::Kind::Either)
+                 given.push_back(choice->kind == Choice::Kind::Smaller
+                                     ? other - side
+                                     : side - other);
+               if (isNonNegativeByCases(Polynomial(-1), given))
+                 return true;
+               std::optional<Polynomial> taken = replaced(p, choice->p, side);
+               return taken && isMultipleByCases(*taken, size, given);
+             });
+}
+
 Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
                                  Rounding mode) {
   for (const Quotient &known : quotients)

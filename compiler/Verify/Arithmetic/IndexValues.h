@@ -45,6 +45,10 @@ public:
                             llvm::ArrayRef<Polynomial> constraints = {}) const {
     return system.impliesByCases(p, constraints);
   }
+  /// Whether `p` is a multiple of `size`, a power of two, wherever
+  /// `constraints` hold. That values wrap does not matter to it.
+  bool isMultipleByCases(const Polynomial &p, int64_t size,
+                         llvm::ArrayRef<Polynomial> constraints) const;
   /// What a true condition says.
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
