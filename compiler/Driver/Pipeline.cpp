@@ -72,6 +72,13 @@ public:
     pm.addPass(safety::createTileSimplifyPresence());
     addCleanUp(pm);
     if (isProved)
+      pm.addPass(verify::createVerifyTileIndices(
+          schedule::createTileUniformIndices()));
+    else
+      pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+          schedule::createTileUniformIndices());
+    addCleanUp(pm);
+    if (isProved)
       guarded.addPass(verify::createVerifyTileGuards(std::move(bound)));
   }
 

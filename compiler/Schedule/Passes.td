@@ -142,6 +142,20 @@ def TileSplitVariants : Pass<"tile-split-variants", "::mlir::ModuleOp"> {
   let dependentDialects = ["::selvedge::tile::TileDialect"];
 }
 
+def TileUniformIndices : Pass<"tile-uniform-indices", "::selvedge::tile::KernelOp"> {
+  let summary = "Make scalars of quotients that are equal in all lanes of a step";
+  let description = [{
+    Rows in pages of P are `table[b, j / P]` and `j mod P` of a range. Where the length of a step divides P and each step begins at a multiple of it, a step lies in one page: its number and what the table
+    holds there are one scalar each, and the rows are the range, shifted. That a step begins at such a multiple follows from the loop's bounds and step. The table is read where the step's first lane is
+    present; of a lane that the loop's end is compared with that is no matter. Predicates of lanes stay as they are. `verify-tile-indices` compares the kernel with what it was.
+
+    Before: `%x = arith.floordivsi (tile.range %j), (tile.splat %c64)`, `%page = tile.load %table[%b, %x] where(%in)`, `tile.load %k[%page, (arith.subi (tile.range %j), (arith.muli %x, %c64)), %d]`
+    After: `%n = arith.floordivsi %j, %c64`, `%page = tile.load %table[%b, %n] : i32`, `tile.load %k[%page, (arith.addi (tile.splat (arith.subi %first, %j)), (tile.range %j)), %d]`, `%first` a multiple of the step
+    in 0..63
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileRowClasses : Pass<"tile-row-classes", "::mlir::ModuleOp"> {
   let summary = "Give a program that reads rows more than once versions for rows of some length";
   let description = [{

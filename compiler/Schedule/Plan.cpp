@@ -7,6 +7,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace selvedge::schedule {
@@ -726,6 +727,24 @@ static bool isMostlyIdle(KernelOp kernel, const KernelPlan &plan) {
       });
 }
 
+/// Whether rows are looked up by a quotient of a range, pages of some length,
+/// and a step of the loop is no part of one: its rows are gathered then.
+static bool leavesPages(KernelOp kernel, const KernelPlan &plan) {
+  return kernel
+      .walk([&](arith::FloorDivSIOp quotient) {
+        auto range = quotient.getLhs().getDefiningOp<RangeOp>();
+        auto by = quotient.getRhs().getDefiningOp<SplatOp>();
+        APInt length;
+        if (!range || !by ||
+            !matchPattern(by.getValue(), m_ConstantInt(&length)))
+          return WalkResult::advance();
+        int64_t step = plan.sizes.lookup(axesOf(range.getType()).front());
+        bool isPart = step > 0 && length.getSExtValue() % step == 0;
+        return isPart ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// `64 x 512 (i x DV)`.
 static std::string tileWords(ArrayRef<StringAttr> axes,
                              const KernelPlan &plan) {
@@ -798,6 +817,8 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
     llvm::erase_if(ranked.plans, isWorse);
     llvm::append_range(ranked.plans, last);
   };
+  if (useWarpgroups)
+    putLast([&](const KernelPlan &plan) { return leavesPages(kernel, plan); });
   if (!useWarpgroups)
     putLast(
         [](const KernelPlan &plan) { return plan.room() < registerReserve; });

@@ -41,7 +41,7 @@ public:
 
   void runAfterPass(Pass *pass, Operation *op) override {
     StringRef name = pass->getArgument();
-    isSimplified |= name == "tile-simplify-presence";
+    isUniform |= name == "tile-uniform-indices";
     isLowered |= name == "tile-to-sm";
     hasScratch |= name == "sm-reduce-scratch";
     auto module = dyn_cast<ModuleOp>(op);
@@ -66,7 +66,7 @@ private:
     case Stage::Safe:
       return pass == "strip-discardable-attributes" && !isLowered;
     case Stage::Bound:
-      return pass == "cse" && isSimplified && !isLowered;
+      return pass == "cse" && isUniform && !isLowered;
     case Stage::Seq:
       return pass == "strip-discardable-attributes" && isLowered;
     case Stage::Roles:
@@ -80,7 +80,7 @@ private:
   Stage stage;
   const std::string *text;
   std::string &seen;
-  bool isSimplified = false, isLowered = false, hasScratch = false;
+  bool isUniform = false, isLowered = false, hasScratch = false;
   bool isDone = false;
 };
 

@@ -43,6 +43,7 @@ KERNELS = {
     "decode-80": ("flash_decode", "flash_decode", "sm_80", ["D=64"], "aligned", DECODE),
     "decode-90": ("flash_decode", "flash_decode", "sm_90a", ["D=64"], "bulk", DECODE),
     "paged-80": ("flash_paged", "flash_paged", "sm_80", ["D=64"], "aligned", ["--shape B=4,M=2,G=2,R=4,NP=9,MP=5 --fill table=8,0,3,-1,5,2147483647,2,2,7,1,4,-2147483648,6"]),
+    "paged-90": ("flash_paged", "flash_paged", "sm_90a", ["D=64"], "bulk", ["--shape B=4,M=2,G=2,R=4,NP=9,MP=5 --fill table=8,0,3,-1,5,2147483647,2,2,7,1,4,-2147483648,6"]),
     "append-80": ("append_kv", "append_kv", "sm_80", ["D=64"], "aligned", ["--shape B=3,A=9,G=2,N=70 --fill len=0,9,61"]),
     "append-90": ("append_kv", "append_kv", "sm_90a", ["D=64"], "aligned", ["--shape B=3,A=9,G=2,N=70 --fill len=0,9,61"]),
     "merge-80": ("merge", "merge", "sm_80", ["DV=64"], "aligned", MERGE),

@@ -163,14 +163,34 @@ static bool isIndex(Value v) {
   return bool(strip(v).getDefiningOp<sm::RangeOp>());
 }
 
+/// Whether `first` is at most what a tile has in each of its lanes: the number
+/// that its range begins with, or that divided as the tile is.
+static bool isFirst(Value first, Value tile) {
+  first = strip(first);
+  tile = strip(tile);
+  if (auto range = tile.getDefiningOp<sm::RangeOp>())
+    return isSame(range.getStart(), first);
+  auto a = first.getDefiningOp<arith::FloorDivSIOp>(),
+       b = tile.getDefiningOp<arith::FloorDivSIOp>();
+  auto by = b ? dyn_cast_or_null<IntegerAttr>(constantOf(strip(b.getRhs())))
+              : IntegerAttr();
+  return a && by && by.getValue().isStrictlyPositive() &&
+         isSame(a.getRhs(), b.getRhs()) && isFirst(a.getLhs(), b.getLhs());
+}
+
 /// Whether an index that is less than the least of several limits is so by
 /// `predicate`, too.
 static bool impliesLimit(Value condition, Value predicate) {
   using arith::CmpIPredicate;
   auto below = strip(condition).getDefiningOp<arith::CmpIOp>(),
        wanted = strip(predicate).getDefiningOp<arith::CmpIOp>();
-  if (!below || !wanted || below.getPredicate() != CmpIPredicate::slt ||
-      !isIndex(below.getLhs()))
+  if (!below || !wanted || below.getPredicate() != CmpIPredicate::slt)
+    return false;
+  if (wanted.getPredicate() == CmpIPredicate::slt &&
+      isSame(below.getRhs(), wanted.getRhs()) &&
+      isFirst(wanted.getLhs(), below.getLhs()))
+    return true;
+  if (!isIndex(below.getLhs()))
     return false;
   if (wanted.getPredicate() == CmpIPredicate::slt)
     return isSame(below.getLhs(), wanted.getLhs()) &&
