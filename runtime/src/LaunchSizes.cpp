@@ -15,7 +15,8 @@ constexpr int64_t leastPart = 256;
 
 /// Thread blocks that a multiprocessor is given of a kernel that does not share
 /// its work by itself: while one waits for memory, another one computes. One
-/// alone is up to 1.6 times slower (docs/dev/experiments.md, "Parts").
+/// alone is up to 1.6 times slower (docs/dev/experiments.md, "Parts of
+/// keys").
 constexpr int64_t blocksPerMultiprocessor = 2;
 
 /// Thread blocks that share their work take parts one after another: that many
@@ -86,7 +87,8 @@ int64_t chosenSize(const Manifest &manifest, const ManifestLaunchSize &size,
   if (std::optional<int64_t> elements = elementsOf(manifest, size, dims)) {
     parts = std::min(parts, *elements / leastPart);
     if (wanted.isBalanced)
-      parts = std::max(parts, std::min(*elements / balancedPart, balancedParts));
+      parts =
+          std::max(parts, std::min(*elements / balancedPart, balancedParts));
   }
   return std::clamp(parts, size.lo, size.hi);
 }
