@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <limits>
 
 namespace selvedge::inline runtime {
 
@@ -13,11 +12,12 @@ namespace {
 /// Fewest elements of a part, where a range has so many.
 constexpr int64_t leastPart = 256;
 
-/// Thread blocks that a multiprocessor is given of a kernel that does not share
-/// its work by itself: while one waits for memory, another one computes. One
-/// alone is up to 1.6 times slower (docs/dev/experiments.md, "Parts of
-/// keys").
+/// Of a kernel whose thread blocks do not share their work a multiprocessor is
+/// given two: while one waits for memory, another one computes. One alone is up
+/// to 1.6 times slower, but parts of fewer elements take longer to combine
+/// (docs/dev/experiments.md, "Parts of keys").
 constexpr int64_t blocksPerMultiprocessor = 2;
+constexpr int64_t leastPartOfSeveral = 512;
 
 /// Thread blocks that share their work take parts one after another: that many
 /// parts of so many elements make up for ranges that differ in length.
@@ -36,36 +36,28 @@ int64_t countBlocks(const Manifest &manifest, const ManifestLaunch &launch,
   return blocks;
 }
 
-/// Sizes of a dim that fill the GPU with thread blocks, and that even out how
-/// long they take.
-struct WantedParts {
-  int64_t fill = std::numeric_limits<int64_t>::max();
-  bool isBalanced = false;
+/// The thread blocks of a kernel per unit of a dim, the most of any kernel, and
+/// whether they share their work.
+struct UnitBlocks {
+  int64_t count = 1;
+  bool isShared = false;
 };
 
-WantedParts wantedParts(const Manifest &manifest, DimValues dims, size_t dim,
-                        int64_t multiprocessors) {
-  WantedParts wanted;
-  if (manifest.variants.empty()) {
-    wanted.fill = multiprocessors;
-    return wanted;
-  }
+UnitBlocks blocksPerUnit(const Manifest &manifest, DimValues dims, size_t dim) {
+  UnitBlocks blocks;
+  if (manifest.variants.empty())
+    return blocks;
   // Variants differ by the sizes of blocks. The first one is what arguments
   // take that are aligned.
   for (const ManifestLaunch &launch : manifest.variants.front().launches) {
     dims[dim] = 1;
     int64_t one = countBlocks(manifest, launch, dims);
     dims[dim] = 2;
-    int64_t perUnit = countBlocks(manifest, launch, dims) - one;
-    if (perUnit <= 0)
-      continue;
-    int64_t blocks = launch.persistent
-                         ? multiprocessors
-                         : multiprocessors * blocksPerMultiprocessor;
-    wanted.fill = std::min(wanted.fill, blocks / perUnit);
-    wanted.isBalanced |= launch.persistent;
+    int64_t more = countBlocks(manifest, launch, dims) - one;
+    blocks.count = std::max(blocks.count, more);
+    blocks.isShared |= more > 0 && launch.persistent;
   }
-  return wanted;
+  return blocks;
 }
 
 /// Most elements of the ranges that are split; none where nothing is.
@@ -82,13 +74,14 @@ std::optional<int64_t> elementsOf(const Manifest &manifest,
 
 int64_t chosenSize(const Manifest &manifest, const ManifestLaunchSize &size,
                    const DimValues &dims, int multiprocessors) {
-  WantedParts wanted = wantedParts(manifest, dims, size.dim, multiprocessors);
-  int64_t parts = wanted.fill;
+  auto [blocks, isShared] = blocksPerUnit(manifest, dims, size.dim);
+  int64_t parts = multiprocessors / blocks;
   if (std::optional<int64_t> elements = elementsOf(manifest, size, dims)) {
-    parts = std::min(parts, *elements / leastPart);
-    if (wanted.isBalanced)
-      parts =
-          std::max(parts, std::min(*elements / balancedPart, balancedParts));
+    int64_t others =
+        isShared ? std::min(balancedParts, *elements / balancedPart)
+                 : std::min(blocksPerMultiprocessor * multiprocessors / blocks,
+                            *elements / leastPartOfSeveral);
+    parts = std::max(std::min(parts, *elements / leastPart), others);
   }
   return std::clamp(parts, size.lo, size.hi);
 }

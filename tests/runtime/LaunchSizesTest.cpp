@@ -53,6 +53,9 @@ TEST(LaunchSizes, partsAreNotSmall) {
   EXPECT_EQ(chosen(1, 1000, 40), 3);
   EXPECT_EQ(chosen(1, 255, 40), 1);
   EXPECT_EQ(chosen(1, 0, 40), 1);
+  // Several per multiprocessor are larger.
+  EXPECT_EQ(chosen(1, 12 * 512, 40), 12);
+  EXPECT_EQ(chosen(1, 8 * 512, 40), 10);
 }
 
 TEST(LaunchSizes, callersChooseWithinTheRange) {
@@ -68,13 +71,13 @@ TEST(LaunchSizes, workspaceAndGridAgree) {
       contiguousView(reinterpret_cast<void *>(0x1000), DType::F32, {2, 4096});
   auto bytes = workspaceSize(manifest, args, 64);
   ASSERT_TRUE(bytes.ok());
-  EXPECT_EQ(*bytes, 256u); // 16 parts of 2 rows
+  EXPECT_EQ(*bytes, 256u); // 8 parts of 2 rows
   args.workspace = reinterpret_cast<void *>(0x10000);
   args.workspaceBytes = *bytes;
   auto plan = planLaunch(manifest, args, 64);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
-  EXPECT_EQ(plan->launches[0].grid[0], 128u);
-  EXPECT_EQ(plan->launches[0].params[0], 16u);
+  EXPECT_EQ(plan->launches[0].grid[0], 64u);
+  EXPECT_EQ(plan->launches[0].params[0], 8u);
 }
 
 TEST(LaunchSizes, aSmallWorkspaceHasFewParts) {
@@ -84,11 +87,11 @@ TEST(LaunchSizes, aSmallWorkspaceHasFewParts) {
                                      DType::F32, {40, 1 << 20});
   args.workspace = reinterpret_cast<void *>(0x10000);
   args.workspaceBytes = 512; // 3 parts of 40 rows
-  auto plan = planLaunch(manifest, args, 2000);
+  auto plan = planLaunch(manifest, args, 960);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   EXPECT_EQ(plan->launches[0].params[0], 3u);
   args.dims["S"] = 12;
-  EXPECT_FALSE(planLaunch(manifest, args, 2000).ok());
+  EXPECT_FALSE(planLaunch(manifest, args, 960).ok());
 }
 
 TEST(LaunchSizes, keysAreChecked) {
