@@ -38,6 +38,7 @@ struct ExpandIntegerDivision
 } // namespace
 
 void addLowerToLLVMPasses(OpPassManager &pm) {
+  pm.addPass(createUnrollLoads());
   pm.addPass(createExpandIntegerDivision());
   pm.addPass(createMathToNVVM());
   pm.addPass(createSCFToControlFlowPass());

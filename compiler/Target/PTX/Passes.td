@@ -41,4 +41,16 @@ def ExpandIntegerDivision : Pass<"expand-integer-division"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def UnrollLoads : Pass<"unroll-loads"> {
+  let summary = "Have the loads of several iterations on their way at once";
+  let description = [{
+    A loop over single elements that does nothing but compute and load waits for memory in each iteration, twice where one load says whether another is made: partial results are combined so. Four
+    iterations become one, in the order that they had; what is left runs in a loop of its own. ptxas then puts their loads side by side.
+
+    Before: `scf.for %s = %c0 to %n step %c1 iter_args(%m = %x) { load; combine }`
+    After: `scf.for %s = %c0 to %four step %c4 iter_args(%m = %x) { load; combine; load; combine; load; combine; load; combine }`, `scf.for %s = %four to %n step %c1 ...`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif
