@@ -59,6 +59,9 @@ public:
   /// whose roles a verifier refuses are planned again without, and a remark
   /// says so.
   bool runPasses(Emit stage, const Observe &observe = nullptr);
+  /// Whether several threads may use what the session has: always, but while
+  /// passes run and when they were watched.
+  bool isThreadSafe() { return context.isMultithreadingEnabled(); }
   /// Prepares passes with other plans; what is the same for all plans is not
   /// done again.
   void restart(const schedule::PlanChoice &choice, const std::string &origin);

@@ -625,8 +625,15 @@ bool Session::runPasses(Emit stage, const Observe &observe) {
   // Who watches may look at all of the program.
   if (observe)
     context.disableMultithreading();
-  return runProgramPasses(stage, observe) && runKernelPasses(stage, observe) &&
-         (stage < Emit::SmLanes || lowerToLanes(stage));
+  bool hasThreads = context.isMultithreadingEnabled();
+  bool isDone = runProgramPasses(stage, observe) &&
+                runKernelPasses(stage, observe) &&
+                (stage < Emit::SmLanes || lowerToLanes(stage));
+  // Passes that failed have run again without threads. What comes next has
+  // some: without locks the context must not be used by two.
+  if (hasThreads)
+    context.enableMultithreading();
+  return isDone;
 }
 
 } // namespace selvedge::driver

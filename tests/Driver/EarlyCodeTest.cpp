@@ -88,3 +88,33 @@ TEST_F(EarlyCodeTest, IsNotForAProgramThatWasNotProved) {
   EXPECT_FALSE(early.handOver(guess));
   EXPECT_EQ(guess.result.cubin, "");
 }
+
+// No plan has room for tensor cores: the passes fail, run again one by one, and
+// then without. The program is printed beside its code: in a context that had
+// lost its locks that ended the compiler in one of seventy runs.
+TEST_F(EarlyCodeTest, PassesThatFailedLeaveThreadsOn) {
+  request.source = R"(
+op f<D: int = 24>(x: f16[Q, D], k: f16[D, N], v: f16[N, D], a: f16[S, T], b: f16[M, T])
+-> (y: f16[M, S, Q, D] out_init(0), z: f16[M, S, Q] out_init(0)) {
+  kernel main(s in S by BS, q in Q by BQ, i in M by BM) {
+    let rows = x[q, :];
+    var acc = zeros f32[q, D];
+    var sm = online_softmax(q);
+    for j in N by BN {
+      let p = sm.update(dot(rows, k[:, j]) * 0.125, acc);
+      acc += dot(p as f16, v[j, :]);
+    }
+    var t = zeros f32[s, i];
+    for l in T by BT { t += dot(a[s, l], b[i, l]); }
+    y[i, s, q, :] = sm.normalize(acc) as f16;
+    z[i, s, q] = t as f16;
+  }
+}
+)";
+  request.arch = "sm_90a";
+  Session session(request, Proofs::Elsewhere);
+  ASSERT_TRUE(begin(session));
+  EXPECT_TRUE(session.isThreadSafe());
+  ASSERT_TRUE(session.runPasses(Emit::SmFinal));
+  EXPECT_TRUE(session.isThreadSafe());
+}
