@@ -28,9 +28,12 @@ public:
   explicit Finder(scf::ForOp loop) : loop(loop) {}
 
   std::optional<OnlineSoftmax> run() {
-    for (auto exp : loop.getBody()->getOps<math::Exp2Op>())
-      if (distOf(exp.getType()).getAxes().size() == 2 && isStep(exp))
+    for (auto exp : loop.getBody()->getOps<math::Exp2Op>()) {
+      // A scalar has none.
+      DistAttr dist = distOf(exp.getType());
+      if (dist && dist.getAxes().size() == 2 && isStep(exp))
         return step;
+    }
     return std::nullopt;
   }
 
