@@ -9,6 +9,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace selvedge::verify {
 
@@ -45,17 +46,19 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     Contents &contents = tensors[arg.getName()];
     contents.arg = arg;
     SmallVector<Attribute> extents;
-    int64_t count = 1;
+    uint64_t count = 1;
     (void)arg.getShape().constantFold(symbols, extents);
     for (Attribute extent : extents) {
       contents.extents.push_back(cast<IntegerAttr>(extent).getInt());
-      count *= contents.extents.back();
+      count = llvm::SaturatingMultiply(
+          count, static_cast<uint64_t>(contents.extents.back()));
     }
-    // What is too much to go through is not stored, either.
-    constexpr int64_t most = int64_t(1) << 23;
-    addWork(arg.getRole() != Role::In ? count / 4 : 0);
-    if (arg.getRole() != Role::In)
-      contents.written.assign(std::min(count, most), Never);
+    if (arg.getRole() == Role::In)
+      continue;
+    // What is too much to store no limit allows to go through.
+    constexpr uint64_t most = uint64_t(1) << 23, tooMuch = uint64_t(1) << 48;
+    addWork(count > most ? tooMuch : count / 4);
+    contents.written.assign(std::min(count, most), Never);
   }
   int64_t firstSample = 0, shift = 0;
   for (auto arg : plan.getTensors().getAsRange<TensorArgAttr>())
