@@ -381,6 +381,7 @@ Block::Flow Block::execute(Warp &w, Fragment &f, const Instr &in,
     startLoad(w, in, lanes);
     return Flow::Next;
   case Op::TensorStore:
+  case Op::TensorAdd:
   case Op::BulkReduce:
     startStore(w, in, lanes);
     return Flow::Next;

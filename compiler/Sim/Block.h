@@ -165,6 +165,8 @@ private:
   void startLoad(Warp &w, const Instr &in, uint32_t lanes);
   bool finishLoad(const BulkLoad &load);
   void startStore(Warp &w, const Instr &in, uint32_t lanes);
+  bool addAt(Warp &w, unsigned lane, const Instr &in,
+             const GlobalMemory::Place &place, uint32_t bytes, float part);
   bool finishStore(Warp &w, unsigned lane, const Instr &in, BulkStore &store);
   void commitBulk(Warp &w, uint32_t lanes);
   void awaitBulk(Warp &w, const Instr &in, uint32_t lanes);

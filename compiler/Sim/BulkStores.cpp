@@ -22,7 +22,8 @@ void Block::startStore(Warp &w, const Instr &in, uint32_t lanes) {
       return;
     BulkStore store = {};
     store.origin = static_cast<uint32_t>(&in - program.code.data());
-    if (in.op == Op::TensorStore) {
+    if (in.op == Op::TensorStore || in.op == Op::TensorAdd) {
+      store.adds = in.op == Op::TensorAdd;
       auto map = findMap(w, lane, in, w.wide(in.b)[lane]);
       if (!map)
         return;
@@ -59,6 +60,22 @@ void Block::startStore(Warp &w, const Instr &in, uint32_t lanes) {
   });
 }
 
+/// Adds to the f32 that lies `bytes` behind a place.
+bool Block::addAt(Warp &w, unsigned lane, const Instr &in,
+                  const GlobalMemory::Place &place, uint32_t bytes,
+                  float part) {
+  uint8_t *at = place.region->bytes.data() + place.offset + bytes;
+  if (place.region->state[place.offset + bytes] != State::Defined) {
+    fail(w, lane, in, "adds to what is not defined");
+    return false;
+  }
+  float sum = 0;
+  std::memcpy(&sum, at, sizeof sum);
+  sum += part;
+  std::memcpy(at, &sum, sizeof sum);
+  return true;
+}
+
 bool Block::finishStore(Warp &w, unsigned lane, const Instr &in,
                         BulkStore &store) {
   if (store.isDone)
@@ -85,17 +102,10 @@ bool Block::finishStore(Warp &w, unsigned lane, const Instr &in,
     if (!place)
       return false;
     for (uint32_t i = 0; i < store.bytes; i += 4) {
-      float part = 0, sum = 0;
-      if (!fetch(store.from + i, 4, reinterpret_cast<uint8_t *>(&part)))
+      float part = 0;
+      if (!fetch(store.from + i, 4, reinterpret_cast<uint8_t *>(&part)) ||
+          !addAt(w, lane, in, *place, i, part))
         return false;
-      uint8_t *at = place->region->bytes.data() + place->offset + i;
-      if (place->region->state[place->offset + i] != State::Defined) {
-        fail(w, lane, in, "adds to what is not defined");
-        return false;
-      }
-      std::memcpy(&sum, at, 4);
-      sum += part;
-      std::memcpy(at, &sum, 4);
     }
     return true;
   }
@@ -108,14 +118,22 @@ bool Block::finishStore(Warp &w, unsigned lane, const Instr &in,
     uint32_t whole = (row.inside + wordBytes - 1) / wordBytes * wordBytes;
     auto place = findGlobal(w, lane, in, row.global, whole, 1,
                             /*isWrite=*/true);
-    if (!place || !claim(w, lane, in, *place, whole, self))
+    if (!place || (!store.adds && !claim(w, lane, in, *place, whole, self)))
       return false;
-    for (uint32_t i = 0; i < whole; ++i) {
-      uint8_t value = 0;
+    auto swizzled = [&](uint32_t i) {
       uint32_t address = store.from + row.shared + row.before + i + sharedStart;
       uint32_t bits = map->swizzle == 0 ? 0 : (1U << map->swizzle) - 1;
-      address ^= (address >> 7 & bits) << 4;
-      if (!fetch(address - sharedStart, 1, &value))
+      return (address ^ (address >> 7 & bits) << 4) - sharedStart;
+    };
+    for (uint32_t i = 0; store.adds && i < whole; i += 4) {
+      float part = 0;
+      if (!fetch(swizzled(i), 4, reinterpret_cast<uint8_t *>(&part)) ||
+          !addAt(w, lane, in, *place, i, part))
+        return false;
+    }
+    for (uint32_t i = 0; !store.adds && i < whole; ++i) {
+      uint8_t value = 0;
+      if (!fetch(swizzled(i), 1, &value))
         return false;
       place->region->bytes[place->offset + i] = value;
       place->region->state[place->offset + i] = State::Defined;

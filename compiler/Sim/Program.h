@@ -88,6 +88,7 @@ enum class Op : uint8_t {
   // Bulk copies.
   TensorLoad,
   TensorStore,
+  TensorAdd,
   BulkLoad,
   BulkReduce,
   CommitBulk,

@@ -57,18 +57,27 @@ bool Translator::asmBulk(const PtxStatement &statement,
     indices = asmSlots(operand.parts[1]);
     return asmSlot(operand.parts[0]);
   };
-  if (opcode.starts_with("cp.async.bulk.tensor.")) {
+  if (opcode.starts_with("cp.async.bulk.tensor.") ||
+      opcode.starts_with("cp.reduce.async.bulk.tensor.")) {
     Slots indices;
+    bool adds = opcode.consume_front("cp.reduce.async.bulk.tensor.");
+    if (!adds)
+      opcode.consume_front("cp.async.bulk.tensor.");
     bool isLoad = opcode.ends_with(".shared::cluster.global.tile.mbarrier::"
                                    "complete_tx::bytes");
-    bool isStore = opcode.ends_with(".global.shared::cta.bulk_group");
+    bool isStore =
+        adds ? opcode.ends_with("d.global.shared::cta.add.tile.bulk_group")
+             : opcode.ends_with("d.global.shared::cta.bulk_group");
     unsigned rank = 0;
-    if (parts[4].drop_back().getAsInteger(10, rank) || (!isLoad && !isStore) ||
+    isLoad &= !adds;
+    if (opcode.take_front().getAsInteger(10, rank) || (!isLoad && !isStore) ||
         ops.size() != (isLoad ? 3U : 2U))
       return false;
     Slot map = place(ops[isLoad ? 1 : 0], indices);
-    Instr &in = asmEmit(isLoad ? Op::TensorLoad : Op::TensorStore, noSlot,
-                        asmSlot(ops[isLoad ? 0 : 1]), map,
+    Instr &in = asmEmit(isLoad ? Op::TensorLoad
+                        : adds ? Op::TensorAdd
+                               : Op::TensorStore,
+                        noSlot, asmSlot(ops[isLoad ? 0 : 1]), map,
                         isLoad ? asmSlot(ops[2]) : noSlot);
     list(in, indices);
     return indices.size() == rank && map != noSlot && in.a != noSlot;

@@ -64,6 +64,7 @@ struct BulkStore {
   uint32_t bytes;
   uint32_t origin;
   bool isDone;
+  bool adds; // to a tensor
 };
 struct BulkQueue {
   std::vector<std::vector<BulkStore>> groups;

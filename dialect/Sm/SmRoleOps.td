@@ -144,6 +144,10 @@ def Sm_TmaLoadOp : Sm_Op<"tma_load", [AttrSizedOperandSegments, MemoryEffects<[M
 
 def Sm_TmaStoreOp : Sm_Op<"tma_store", [MemoryEffects<[MemRead, MemWrite]>, Tile_TensorAccessInterface]> {
   let summary = "copies a buffer to a box of a tensor, clipped to the tensor, and commits the copies as one group";
+  let description = [{
+    With the attribute `tile.adds` each element is added to the tensor's, an f32, by one atomic operation; their order is not fixed. (PTX ISA, "cp.async.bulk.tensor",
+    "cp.reduce.async.bulk.tensor".)
+  }];
   let arguments = (ins Sm_BufferType:$buffer, Sm_TensorMapType:$map, Sm_Integers:$indices);
   let assemblyFormat = "$buffer `to` $map `[` $indices `]` attr-dict `:` type($buffer) `,` type($map)";
   let extraClassDeclaration = [{

@@ -1,6 +1,7 @@
 // Emits the code of one thread of a kernel with roles: TMA and `stmatrix`.
 // SPDX-License-Identifier: MIT
 #include "compiler/Target/SM90/RoleEmitter.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -74,10 +75,13 @@ void RoleEmitter::emitTmaStore(TmaStoreOp store) {
   BufferType type = store.getBuffer().getType();
   int64_t rank = store.getMap().getType().getRank();
   Value from = bufferAddress(store.getBuffer());
+  StringRef opcode = tile::addsToMemory(store)
+                         ? "cp.reduce.async.bulk.tensor.{0}d.global."
+                           "shared::cta.add.tile.bulk_group [$0, {1}], [${2}];"
+                         : "cp.async.bulk.tensor.{0}d.global.shared::cta."
+                           "bulk_group [$0, {1}], [${2}];";
   std::string text =
-      llvm::formatv("cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group "
-                    "[$0, {1}], [${2}];",
-                    rank, operandList(1, rank), rank + 1);
+      llvm::formatv(opcode.data(), rank, operandList(1, rank), rank + 1);
   std::string constraints = "l," + repeated("r,", rank) + "r,~{memory}";
   SmallVector<Value> start = boxStart(store.getMap(), store.getIndices());
   for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {

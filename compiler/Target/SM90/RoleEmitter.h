@@ -74,6 +74,7 @@ private:
 
   // Registers to shared memory (RoleStage.cpp).
   mlir::LogicalResult emitStageMatrix(sm::StageOp stage);
+  mlir::LogicalResult emitStageWords(sm::StageOp stage);
   mlir::LogicalResult emitStageFragment(sm::StageFragmentOp stage);
 
   // Warpgroup products (RoleWgmma.cpp).

@@ -12,6 +12,8 @@ using namespace selvedge::sm;
 /// "stmatrix").
 LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
+  if (type.getElementType().isF32())
+    return emitStageWords(stage);
   DistAttr dist = distOf(stage.getSource().getType());
   StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
@@ -58,6 +60,32 @@ LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
                              "{$1, $2, $3, $4};",
               "r,r,r,r,r,~{memory}");
   }
+  return success();
+}
+
+/// Accumulators of f32 go there by pairs of adjacent columns: of an access each
+/// row of the tile has all 32 bytes of a word of the swizzle twice.
+LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
+  BufferType type = stage.getBuffer().getType();
+  StringAttr rowAxis;
+  FailureOr<SmallVector<int64_t>> order =
+      accumulatorOrder(stage, distOf(stage.getSource().getType()), rowAxis);
+  if (failed(order))
+    return failure();
+  if (rowAxis != type.getRowAxis() || type.getRows() != 64)
+    return stage.emitOpError("expects an accumulator tile of 64 rows, which "
+                             "are the buffer's, but got ")
+           << stage.getSource().getType();
+  Value row = add(mul(warpId, i32(16)),
+                  arith::ShRUIOp::create(b, loc(), laneId, i32(2))),
+        col = mul(arith::AndIOp::create(b, loc(), laneId, i32(3)), i32(2));
+  const Registers &all = lanes(stage.getSource());
+  // Registers 4n to 4n + 3: two of a row, two of the row eight further.
+  for (auto i = 0; i < static_cast<int64_t>(order->size()); i += 2)
+    storeShared(sharedAddress(type, bufferBases[stage.getBuffer()],
+                              SharedIndex(row, i / 2 % 2 * 8),
+                              SharedIndex(col, i / 4 * 8)),
+                {all[(*order)[i]], all[(*order)[i + 1]]});
   return success();
 }
 
