@@ -525,6 +525,43 @@ Value LaneEmitter::scalarOp(Operation &op, ArrayRef<Value> operands) {
   return b.create(state)->getResult(0);
 }
 
+/// Whether two scalars are the same conjunction.
+static bool isSameCondition(Value a, Value b) {
+  if (a == b)
+    return true;
+  auto x = a.getDefiningOp<arith::AndIOp>(),
+       y = b.getDefiningOp<arith::AndIOp>();
+  return x && y && isSameCondition(x.getLhs(), y.getLhs()) &&
+         isSameCondition(x.getRhs(), y.getRhs());
+}
+
+/// A choice between two pairs of 16-bit elements under one condition, as it is
+/// for columns of a row, is one of words: LLVM would take each half apart.
+std::optional<std::pair<Value, Value>>
+LaneEmitter::selectPair(arith::SelectOp select, size_t reg) {
+  auto of = [&](Value v, size_t at) {
+    return registers[v].size() == 1 ? lane1(v) : registers[v][at];
+  };
+  Value condition = of(select.getCondition(), reg);
+  if (getElementTypeOrSelf(select.getType()).getIntOrFloatBitWidth() != 16 ||
+      !isSameCondition(condition, of(select.getCondition(), reg + 1)))
+    return std::nullopt;
+  auto word = [&](Value v) {
+    return LLVM::BitcastOp::create(b, loc(), b.getI32Type(),
+                                   pair(of(v, reg), of(v, reg + 1)));
+  };
+  Value chosen =
+      arith::SelectOp::create(b, loc(), condition, word(select.getTrueValue()),
+                              word(select.getFalseValue()));
+  Value both = LLVM::BitcastOp::create(
+      b, loc(), VectorType::get(2, getElementTypeOrSelf(select.getType())),
+      chosen);
+  auto half = [&](int64_t at) {
+    return LLVM::ExtractElementOp::create(b, loc(), both, i32(at)).getResult();
+  };
+  return std::pair(half(0), half(1));
+}
+
 LogicalResult LaneEmitter::emitElementwise(Operation &op) {
   if (op.getNumRegions() != 0 || op.getNumResults() != 1 ||
       !isMemoryEffectFree(&op))
@@ -542,7 +579,14 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
   DistAttr dist = distOf(op.getResult(0).getType());
   int64_t count = dist ? dist.getNumRegs() : 1;
   Registers result;
+  auto select = dyn_cast<arith::SelectOp>(op);
   for (int64_t reg = 0; reg < count; ++reg) {
+    if (select && reg % 2 == 0 && reg + 1 < count)
+      if (auto chosen = selectPair(select, reg)) {
+        result.append({chosen->first, chosen->second});
+        ++reg;
+        continue;
+      }
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
       operands.push_back(registers[operand].size() == 1

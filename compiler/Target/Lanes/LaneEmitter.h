@@ -91,6 +91,9 @@ protected:
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitElementwise(mlir::Operation &op);
+  /// Registers `reg` and the next one of a select; none where they are no pair.
+  std::optional<std::pair<mlir::Value, mlir::Value>>
+  selectPair(mlir::arith::SelectOp select, size_t reg);
   /// `op`, elementwise, on one register per operand.
   mlir::Value scalarOp(mlir::Operation &op,
                        llvm::ArrayRef<mlir::Value> operands);
