@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/LoopBounds.h"
 #include "compiler/Schedule/Passes.h"
+#include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,10 +84,11 @@ private:
   }
 
   /// Whether every carried value keeps its value in a step in which `compare`
-  /// is false everywhere, and nothing is stored.
+  /// is false everywhere, and nothing is stored, and nothing but 0 added.
   bool isIdleWithout(Value compare) {
     for (Operation &op : *loop.getBody())
-      if (isa<StoreOp>(op) && !dependsOn(&op, compare))
+      if (auto store = dyn_cast<StoreOp>(op);
+          store && !dependsOn(&op, compare) && !addsNothing(store, compare))
         return false;
     auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     return llvm::all_of(
@@ -94,6 +96,17 @@ private:
         [&](auto pair) {
           return isUnchanged(std::get<0>(pair), std::get<1>(pair), compare);
         });
+  }
+
+  /// Whether a store adds sums over no lane where `compare` is false.
+  bool addsNothing(StoreOp store, Value compare) {
+    Operation *def = store.getValue().getDefiningOp();
+    if (!addsToMemory(store) || !def || !dependsOn(def, compare))
+      return false;
+    auto reduce = dyn_cast<ReduceOp>(def);
+    auto dot = dyn_cast<DotOp>(def);
+    return (dot && !dot.getInit()) ||
+           (reduce && reduce.getKind() == Combine::Add);
   }
 
   bool isUnchanged(Value value, Value carried, Value compare) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/IdleSteps.h"
 
+#include "dialect/Tile/Accumulate.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -55,12 +57,29 @@ static Value withoutLanes(Value value, IsAbsent isAbsent) {
       });
 }
 
+/// Whether a store adds a sum that sees no lane.
+static bool addsNothing(StoreOp store, IsAbsent isAbsent) {
+  Operation *def = store.getValue().getDefiningOp();
+  if (!addsToMemory(store) || !def)
+    return false;
+  return llvm::TypeSwitch<Operation *, bool>(def)
+      .Case([&](DotOp dot) {
+        return !dot.getInit() && isAbsent(dot.getPresence());
+      })
+      .Case([&](ReduceOp reduce) {
+        return reduce.getKind() == Combine::Add &&
+               isAbsent(reduce.getPresence());
+      })
+      .Default([](Operation *) { return false; });
+}
+
 bool isIdle(scf::ForOp loop, IsAbsent isAbsent) {
   for (Operation &op : *loop.getBody()) {
     auto store = dyn_cast<StoreOp>(op);
-    bool isHarmless = store ? isAbsent(store.getPresence())
-                            : op.getNumRegions() == 0 &&
-                                  (isMemoryEffectFree(&op) || isa<LoadOp>(op));
+    bool isHarmless =
+        store ? isAbsent(store.getPresence()) || addsNothing(store, isAbsent)
+              : op.getNumRegions() == 0 &&
+                    (isMemoryEffectFree(&op) || isa<LoadOp>(op));
     if (!isHarmless && !op.hasTrait<OpTrait::IsTerminator>())
       return false;
   }
