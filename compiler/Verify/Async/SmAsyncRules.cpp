@@ -204,7 +204,13 @@ Progress SmAsyncRules::stage(Agent &agent, Operation *op, Value buffer) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
   memberOf(agent).hasOwnWrites = true;
-  overwrite(agent, buffer);
+  // A slot holds what it is said to: that this is so verify-sm-padding proves.
+  auto slot = buffer.getDefiningOp<SlotOp>();
+  if (slot && !slot.getIndices().empty())
+    fill(agent, buffer, slot.getIndices(), slot.getPresence(),
+         slot.getGarbage(), op);
+  else
+    overwrite(agent, buffer);
   return write(agent, agent.actor, memberOf(agent).parts, op, buffer,
                newSite(agent, op));
 }

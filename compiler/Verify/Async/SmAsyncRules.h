@@ -126,6 +126,8 @@ private:
                               llvm::StringRef tensor, mlir::ValueRange indices,
                               sm::BufferType type, size_t rowDim, size_t colDim,
                               Places::Number &joined);
+  mlir::LogicalResult joinStaged(Agent &agent, sm::SlotOp slot,
+                                 Places::Number &joined);
   void findHeldTensors();
   /// A product or reduction, whose operands lie at `place`.
   mlir::LogicalResult noteExecuted(Agent &agent, mlir::Operation *op,

@@ -56,7 +56,9 @@ LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
     box[pairs.getOuter()] /= by;
     box[pairs.getInner()] = by;
   }
-  return memory->storeBox(op, map.getTensor(), start, box);
+  return tile::addsToMemory(op)
+             ? memory->addBox(op, map.getTensor(), start, box)
+             : memory->storeBox(op, map.getTensor(), start, box);
 }
 
 } // namespace selvedge::verify

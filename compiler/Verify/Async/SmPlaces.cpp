@@ -113,6 +113,19 @@ LogicalResult SmAsyncRules::joinBox(Agent &agent, Operation *op,
   return success();
 }
 
+/// Of a slot that registers are written to: where its rows and columns start.
+LogicalResult SmAsyncRules::joinStaged(Agent &agent, SlotOp slot,
+                                       Number &joined) {
+  BufferType type = slot.getType();
+  for (auto [axis, start] :
+       llvm::zip(ArrayRef<StringAttr>{type.getRowAxis(), type.getColAxis()},
+                 slot.getIndices()))
+    if (std::optional<int64_t> at = scalarOf(agent, start))
+      if (failed(joinPlace(slot, placeAlong(axis, *at), joined)))
+        return failure();
+  return success();
+}
+
 static bool isMaximum(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<ReduceOp, FoldOp>(
@@ -274,8 +287,12 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
       })
       .Case([&](SlotOp slot) {
         auto tensor = held.find(slot.getRing());
-        if (slot.getIndices().empty() || tensor == held.end())
+        if (slot.getIndices().empty())
           return success();
+        if (tensor == held.end())
+          return succeeded(joinStaged(agent, slot, place))
+                     ? set(slot, place)
+                     : LogicalResult(failure());
         if (failed(joinBox(agent, op, tensor->second.tensor, slot.getIndices(),
                            slot.getType(), tensor->second.rowDim,
                            tensor->second.colDim, place)) ||
@@ -296,9 +313,22 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
           return LogicalResult(failure());
         return followStore(op, store.getBuffer(), map.getTensor().str(), place);
       })
+      .Case([&](PanelOp panel) {
+        Number whole = agent.values.lookup(panel.getBuffer()).place;
+        std::optional<int64_t> number = scalarOf(agent, panel.getNumber());
+        BufferType type = panel.getType();
+        return set(panel, number ? places.shifted(whole, type.getColAxis(),
+                                                  *number * type.getCols())
+                                 : places.without(whole, type.getColAxis()));
+      })
       .Case<StageOp, StageFragmentOp>([&](auto stage) {
-        return set(stage.getBuffer(),
-                   agent.values.lookup(stage.getSource()).place);
+        // What a slot is said to hold is what is written there.
+        auto slot = stage.getBuffer().template getDefiningOp<SlotOp>();
+        if (slot && !slot.getIndices().empty())
+          place = agent.values.lookup(slot).place;
+        if (failed(joinPlaces(agent, op, stage.getSource(), place)))
+          return LogicalResult(failure());
+        return set(stage.getBuffer(), place);
       })
       .Case([&](ColumnsOp columns) {
         return set(columns, places.shifted(

@@ -375,9 +375,10 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   return success();
 }
 
-LogicalResult GlobalMemory::storeBox(Operation *op, StringRef name,
-                                     ArrayRef<int64_t> start,
-                                     ArrayRef<int64_t> box) {
+LogicalResult GlobalMemory::forBox(
+    Operation *op, StringRef name, ArrayRef<int64_t> start,
+    ArrayRef<int64_t> box,
+    llvm::function_ref<LogicalResult(Contents &, int64_t)> visit) {
   auto it = tensors.find(name);
   if (it == tensors.end())
     return success();
@@ -398,7 +399,7 @@ LogicalResult GlobalMemory::storeBox(Operation *op, StringRef name,
     for (auto [i, extent] : llvm::zip_equal(index, contents.extents))
       element = element * extent + i;
     for (int64_t last = from.back(); last < to.back(); ++last)
-      if (failed(write(op, contents, element++, /*isCertain=*/true)))
+      if (failed(visit(contents, element++)))
         return failure();
     size_t d = index.size() - 1;
     while (d > 0 && ++index[d - 1] == to[d - 1]) {
@@ -408,6 +409,23 @@ LogicalResult GlobalMemory::storeBox(Operation *op, StringRef name,
     if (d == 0)
       return success();
   }
+}
+
+LogicalResult GlobalMemory::storeBox(Operation *op, StringRef name,
+                                     ArrayRef<int64_t> start,
+                                     ArrayRef<int64_t> box) {
+  return forBox(op, name, start, box, [&](Contents &contents, int64_t element) {
+    return write(op, contents, element, /*isCertain=*/true);
+  });
+}
+
+LogicalResult GlobalMemory::addBox(Operation *op, StringRef name,
+                                   ArrayRef<int64_t> start,
+                                   ArrayRef<int64_t> box) {
+  return forBox(op, name, start, box, [&](Contents &contents, int64_t element) {
+    contents.isAddedTo = true;
+    return read(op, contents, element);
+  });
 }
 
 std::string GlobalMemory::nameOf(const Contents &contents, int64_t element) {

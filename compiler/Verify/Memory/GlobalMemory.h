@@ -63,6 +63,10 @@ public:
   mlir::LogicalResult add(mlir::Operation *op, llvm::StringRef tensor,
                           mlir::ValueRange indices, mlir::ValueRange presence,
                           LaneTiles &lanes);
+  /// The same of a box, clipped to the tensor.
+  mlir::LogicalResult addBox(mlir::Operation *op, llvm::StringRef tensor,
+                             llvm::ArrayRef<int64_t> start,
+                             llvm::ArrayRef<int64_t> box);
   /// A bulk store of a box, clipped to the tensor.
   mlir::LogicalResult storeBox(mlir::Operation *op, llvm::StringRef tensor,
                                llvm::ArrayRef<int64_t> start,
@@ -124,6 +128,12 @@ private:
                              Access kind);
   mlir::LogicalResult checkOutput(mlir::Operation *op,
                                   const Contents &contents);
+  /// Calls `visit` for each element of a box of an output, clipped to the
+  /// tensor.
+  mlir::LogicalResult
+  forBox(mlir::Operation *op, llvm::StringRef tensor,
+         llvm::ArrayRef<int64_t> start, llvm::ArrayRef<int64_t> box,
+         llvm::function_ref<mlir::LogicalResult(Contents &, int64_t)> visit);
   mlir::LogicalResult write(mlir::Operation *op, Contents &contents,
                             int64_t element, bool isCertain);
   /// Of a temp.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Sm/OrderFree.h"
 
+#include "dialect/Tile/Accumulate.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -55,6 +57,21 @@ struct Form {
 class Step {
 public:
   explicit Step(scf::ForOp loop) : loop(loop) {}
+
+  /// Whether `op` has an effect that does not depend on the steps before: it
+  /// adds to memory, or hands registers on to products of its step.
+  bool mayHaveEffect(Operation *op) {
+    auto isFree = [&](Value v) { return of(v).kind == Form::Free; };
+    if (auto store = dyn_cast<StoreOp>(op))
+      return tile::addsToMemory(store) &&
+             llvm::all_of(store->getOperands(), isFree);
+    if (auto stage = dyn_cast<StageOp>(op))
+      return isFree(stage.getSource()) &&
+             llvm::all_of(stage.getBuffer().getUsers(), [&](Operation *user) {
+               return user->getBlock() == loop.getBody();
+             });
+    return isMemoryEffectFree(op) || isa<LoadOp, CopyOp, MmaOp, BarrierOp>(op);
+  }
 
   Form of(Value value) {
     auto [it, isNew] = known.try_emplace(value);
@@ -121,7 +138,7 @@ private:
           return sum.kind == Form::Mixed ? ofSum(b, a) : sum;
         })
         .Case([&](MmaOp mma) {
-          Form a = of(mma.getLhs()), b = of(mma.getRhs());
+          Form a = ofOperand(mma.getLhs()), b = ofOperand(mma.getRhs());
           if (b.kind != Form::Free)
             std::swap(a, b);
           if (b.kind != Form::Free)
@@ -129,6 +146,16 @@ private:
           return ofSum(of(mma.getInit()), a);
         })
         .Default([](Operation *) { return mixed(); });
+  }
+
+  /// Of a product's operand: a buffer may hold registers of the step.
+  Form ofOperand(Value value) {
+    for (Operation *user : value.getUsers())
+      if (auto stage = dyn_cast<StageOp>(user);
+          stage && stage.getBuffer() == value &&
+          of(stage.getSource()).kind != Form::Free)
+        return mixed();
+    return of(value);
   }
 
   static Form weight(Form form) {
@@ -214,10 +241,10 @@ private:
     // Others have no tiles that bulk copies could bring in another order.
     if (loop.getBody()->getOps<CopyOp>().empty())
       return success();
-    for (Operation &op : *loop.getBody())
-      if (!isMemoryEffectFree(&op) && !isa<LoadOp, CopyOp, MmaOp>(op))
-        return op.emitOpError("may not be in a step that ") << why;
     Step step(loop);
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!step.mayHaveEffect(&op))
+        return op.emitOpError("may not be in a step that ") << why;
     SmallVector<Update> &mine = updates[loop];
     auto yields = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     for (auto [i, value] : llvm::enumerate(yields.getOperands())) {

@@ -20,7 +20,7 @@ namespace selvedge::verify {
 ///     sum = sum + x
 ///
 /// The first two are sums and a maximum in another scale. A step stores
-/// nothing.
+/// nothing, but may add to memory what no carried value has a part in.
 llvm::LogicalResult checkOrderFree(sm::KernelOp kernel, llvm::StringRef why);
 
 /// Whether a kernel with roles may take steps of its loops in another order

@@ -84,7 +84,9 @@ private:
         .Case<tile::StoreOp, sm::StoreOp>([&](auto store) {
           noteStore(store.getTensor(), tile::addsToMemory(store));
         })
-        .Case([&](sm::TmaStoreOp store) { noteStore(store.getMap(), false); })
+        .Case([&](sm::TmaStoreOp store) {
+          noteStore(store.getMap(), tile::addsToMemory(store));
+        })
         .Case([&](sm::TmaLoadOp load) {
           noteLoad(load.getMap(), axesOf(load), load.getPresence());
         })

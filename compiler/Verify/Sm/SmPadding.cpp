@@ -90,6 +90,8 @@ LogicalResult SmPadding::visit(Operation &op, bool check) {
     return visitStage(stage, check);
   if (auto slot = dyn_cast<SlotOp>(op))
     return visitSlot(slot), success();
+  if (auto panel = dyn_cast<PanelOp>(op))
+    return visitPanel(panel, check);
   if (auto store = dyn_cast<TmaStoreOp>(op))
     return check ? checkTmaStore(store) : success();
   if (auto mma = dyn_cast<MmaOp>(op))

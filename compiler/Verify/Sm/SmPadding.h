@@ -69,7 +69,10 @@ private:
   template <typename Copy>
   mlir::LogicalResult visitCopy(Copy copy, bool check);
   mlir::LogicalResult visitStage(sm::StageOp stage, bool check);
+  mlir::LogicalResult checkMeant(sm::StageOp stage, sm::SlotOp slot);
   void visitSlot(sm::SlotOp slot);
+  /// A panel holds what the rows of the whole buffer do.
+  mlir::LogicalResult visitPanel(sm::PanelOp panel, bool check);
   mlir::LogicalResult checkTmaStore(sm::TmaStoreOp store);
   mlir::LogicalResult checkTarget(mlir::Operation *op, mlir::Value buffer,
                                   sm::DistAttr dist);

@@ -106,18 +106,64 @@ LogicalResult SmPadding::visitCopy(Copy copy, bool check) {
 template LogicalResult SmPadding::visitCopy(CopyOp copy, bool check);
 template LogicalResult SmPadding::visitCopy(CopyAsyncOp copy, bool check);
 
+/// A slot that says what it holds is read by others, too: what is written there
+/// must be zero where it says so, and may lack no other lanes.
+LogicalResult SmPadding::checkMeant(StageOp stage, SlotOp slot) {
+  const Facts &source = of(stage.getSource());
+  SmallVector<Value> meant;
+  for (auto [i, p] : llvm::enumerate(slot.getPresence())) {
+    bool isAny = llvm::is_contained(slot.getGarbage(), static_cast<int64_t>(i));
+    Value wrong;
+    conjuncts(p, [&](Value part) {
+      meant.push_back(part);
+      if (!isAny && stateAt(source, part) != State::Zero)
+        wrong = part;
+    });
+    if (wrong)
+      return refuse(stage, wrong, "zero at lanes that the slot does not have");
+  }
+  for (const Fact &fact : source)
+    if (fact.origin == Origin::Absent && !excludes(meant, fact))
+      return refuse(stage, fact.predicate,
+                    "a slot that says which lanes of the tile are absent");
+  return success();
+}
+
 LogicalResult SmPadding::visitStage(StageOp stage, bool check) {
-  memory[stage.getBuffer()] = Facts(of(stage.getSource()));
+  auto slot = stage.getBuffer().getDefiningOp<SlotOp>();
+  bool isMeant = slot && !slot.getIndices().empty();
+  if (!isMeant)
+    memory[stage.getBuffer()] = Facts(of(stage.getSource()));
   described.insert(stage.getBuffer());
-  return check ? checkTarget(stage, stage.getBuffer(),
-                             distOf(stage.getSource().getType()))
-               : success();
+  if (!check)
+    return success();
+  if (isMeant && failed(checkMeant(stage, slot)))
+    return failure();
+  return checkTarget(stage, stage.getBuffer(),
+                     distOf(stage.getSource().getType()));
 }
 
 void SmPadding::visitSlot(SlotOp slot) {
   memory[slot] = absentLanes(slot.getPresence(), slot.getGarbage());
   if (!slot.getIndices().empty())
     described.insert(slot);
+}
+
+LogicalResult SmPadding::visitPanel(PanelOp panel, bool check) {
+  Value whole = panel.getBuffer();
+  auto known = memory.find(whole);
+  if (known == memory.end())
+    return success();
+  Facts facts = known->second;
+  if (check)
+    for (const Fact &fact : facts)
+      if (mentions(fact.predicate, panel.getType().getColAxis()))
+        return refuse(panel, fact.predicate,
+                      "a buffer of which all columns exist");
+  memory[panel] = facts;
+  if (described.contains(whole))
+    described.insert(panel);
+  return success();
 }
 
 /// The part of a predicate that `columns` takes; the predicate where it knows
