@@ -193,6 +193,7 @@ private:
   void findNeeds();
   void need(Value value, unsigned group);
   void describe(unsigned group);
+  bool keepsNoColumns(unsigned group);
 
   KernelOp kernel;
   KernelLayouts &result;
@@ -494,6 +495,23 @@ void GroupBuilder::findNeeds() {
   });
 }
 
+/// Whether no warp of a group needs all columns of its rows.
+bool GroupBuilder::keepsNoColumns(unsigned g) {
+  auto isHere = [&](Value value) { return result.homeOf(value) == g; };
+  bool hasOperands = llvm::any_of(result.dots, [&](DotOp dot) {
+    return isHere(dot.getResult()) &&
+           (isHere(dot.getLhs()) || isHere(dot.getRhs()));
+  });
+  return !hasOperands && !kernel
+                              .walk([&](Operation *op) {
+                                return isa<ReduceOp, AnyOp>(op) &&
+                                               result.placeOf(op) == g
+                                           ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+                              })
+                              .wasInterrupted();
+}
+
 void GroupBuilder::describe(unsigned g) {
   LayoutGroup &group = result.groups[g];
   group.roles = std::move(colours[g].roles);
@@ -510,6 +528,7 @@ void GroupBuilder::describe(unsigned g) {
                      .wasInterrupted();
   group.splitCols = result.hasDot() && result.groups.size() == 1 &&
                     !isComputedSomewhere && !reduces;
+  group.sharesCols = result.groups.size() > 1 && keepsNoColumns(g);
   // Tiles with several axes decide; a vector of rows alone (a bias, an LSE)
   // does not make rows contiguous.
   // Sums of products run in registers: their blocks are short where the tile

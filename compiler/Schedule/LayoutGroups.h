@@ -34,6 +34,10 @@ struct LayoutGroup {
   /// Warps may share the columns of an accumulator: nothing reduces along
   /// columns and no operand stays in registers.
   bool splitCols = false;
+  /// Warps that the rows of an accumulator leave over have columns of their
+  /// own: the group is one of several, and nothing in it reduces along columns
+  /// or has operands in registers.
+  bool sharesCols = false;
   /// Columns of some product's result (not only contracted).
   llvm::SmallPtrSet<mlir::Attribute, 4> resultCols;
   /// Warps that share a contiguous axis.

@@ -48,21 +48,28 @@ int64_t warpsAlongRows(const LayoutGroup &group, int64_t warps) {
   return int64_t(1) << llvm::divideCeil(llvm::Log2_64(warps), 2);
 }
 
-/// An axis of accumulators.
-AxisDistAttr distributeProduct(const LayoutGroup &group, StringAttr axis,
-                               int64_t size, int64_t warps) {
-  int64_t rowWarps = warpsAlongRows(group, warps);
-  if (group.roleOf(axis) == AxisRole::Rows) {
-    while (rowWarps > 1 && size % (16 * rowWarps) != 0)
-      rowWarps /= 2;
-    int64_t part = size / rowWarps;
-    return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4},
-                    bits(rowWarps, part), warps);
-  }
-  int64_t colWarps =
-      group.splitCols && group.resultCols.contains(axis) ? warps / rowWarps : 1;
-  while (colWarps > 1 && size % (16 * colWarps) != 0)
-    colWarps /= 2;
+/// Those of `most` that have 16 of `size` rows and more, equally many each.
+int64_t warpsOfRows(int64_t size, int64_t most) {
+  while (most > 1 && size % (16 * most) != 0)
+    most /= 2;
+  return most;
+}
+
+/// An axis of rows of accumulators.
+AxisDistAttr distributeRows(const LayoutGroup &group, StringAttr axis,
+                            int64_t size, int64_t warps) {
+  int64_t rowWarps = warpsOfRows(size, warpsAlongRows(group, warps));
+  int64_t part = size / rowWarps;
+  return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4},
+                  bits(rowWarps, part), warps);
+}
+
+/// An axis of their columns, of which `rowWarps` have the same.
+AxisDistAttr distributeShared(const LayoutGroup &group, StringAttr axis,
+                              int64_t size, int64_t rowWarps, int64_t warps) {
+  bool isShared =
+      group.resultCols.contains(axis) && (group.splitCols || group.sharesCols);
+  int64_t colWarps = warpsOfRows(size, isShared ? warps / rowWarps : 1);
   int64_t part = size / colWarps;
   SmallVector<int64_t> warpStrides(llvm::Log2_64(rowWarps), 0);
   llvm::append_range(warpStrides, bits(colWarps, part));
@@ -162,10 +169,20 @@ AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
 
 AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
                              int64_t warps) {
+  int64_t rowWarps = warpsAlongRows(group, warps);
+  if (group.sharesCols) {
+    rowWarps = 1;
+    for (auto [axis, role] : group.roles)
+      if (role == AxisRole::Rows)
+        rowWarps = std::max(rowWarps, warpsOfRows(sizes.lookup(axis), warps));
+  }
   AxisDists dists;
   for (auto [axis, role] : group.roles)
-    if (role != AxisRole::Spread)
-      dists[axis] = distributeProduct(group, axis, sizes.lookup(axis), warps);
+    if (role == AxisRole::Rows)
+      dists[axis] = distributeRows(group, axis, sizes.lookup(axis), warps);
+    else if (role == AxisRole::Cols)
+      dists[axis] =
+          distributeShared(group, axis, sizes.lookup(axis), rowWarps, warps);
   return dists;
 }
 

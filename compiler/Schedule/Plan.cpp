@@ -233,6 +233,17 @@ std::optional<int64_t> repeatedColumns(KernelOp kernel,
   return std::nullopt;
 }
 
+/// Whether an operand is computed in another group than the product.
+bool isStaged(const KernelLayouts &layouts, DotOp dot, Value operand) {
+  std::optional<unsigned> home = layouts.homeOf(operand);
+  return home && home != layouts.homeOf(dot.getResult());
+}
+
+bool hasStagedOperand(const KernelLayouts &layouts, DotOp dot) {
+  return isStaged(layouts, dot, dot.getLhs()) ||
+         isStaged(layouts, dot, dot.getRhs());
+}
+
 KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
                 int64_t columnGranule) {
   KernelPlan plan;
@@ -248,6 +259,9 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
       return group.resultCols.contains(axis);
     });
   };
+  bool stages = llvm::any_of(layouts.getDots(), [&](DotOp dot) {
+    return hasStagedOperand(layouts, dot);
+  });
   // Axes of products first: the others share what these leave.
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
     StringAttr name = axis.getName();
@@ -255,8 +269,11 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
     if (!isRows && !isAnywhere(name, AxisRole::Cols) &&
         !layouts.isProductAxis(name))
       continue;
-    int64_t granule = isRows ? 16 : columnGranule,
-            block = isRows                 ? c.rows
+    // Rows of a product whose operand is staged, and columns of what that is
+    // made of: as long as columns are.
+    bool isOnlyRows = isRows && !(stages && isResultColumn(name));
+    int64_t granule = isOnlyRows ? 16 : columnGranule,
+            block = isOnlyRows             ? c.rows
                     : isResultColumn(name) ? c.cols
                                            : c.contracted;
     if (isResultColumn(name))
@@ -378,9 +395,14 @@ llvm::SetVector<Operation *> sumsBehind(Value value, Block *place) {
 /// Whether a computed operand of a product takes the registers of a sum that it
 /// is computed from, since no operand of a later product is. One product of a
 /// loop waits for the next step, where another sum takes that place.
-bool takesItsPlace(DotOp dot, Value operand) {
+bool takesItsPlace(const KernelLayouts &layouts, DotOp dot, Value operand) {
   Block *place = dot->getBlock();
   SmallVector<std::pair<DotOp, Value>> computed;
+  // Where an operand is staged products start when all of them are there.
+  if (llvm::any_of(place->getOps<DotOp>(), [&](DotOp other) {
+        return hasStagedOperand(layouts, other);
+      }))
+    return !sumsBehind(operand, place).empty();
   for (auto other : place->getOps<DotOp>())
     for (Value value : {other.getLhs(), other.getRhs()})
       if (!sumsBehind(value, place).empty())
@@ -395,9 +417,26 @@ bool takesItsPlace(DotOp dot, Value operand) {
   });
 }
 
+/// Elements of the sums of a step that are gone when `dot`, which is made of
+/// them and adds to nothing, has its own. What it is made of stays in half of
+/// their registers, as operands.
+int64_t lentElements(DotOp dot, const KernelPlan &plan) {
+  if (dot.getInit())
+    return 0;
+  Block *place = dot->getBlock();
+  llvm::SmallSetVector<Operation *, 4> behind;
+  for (Value operand : {dot.getLhs(), dot.getRhs()})
+    behind.insert_range(sumsBehind(operand, place));
+  int64_t lent = 0;
+  for (Operation *sum : behind)
+    if (!cast<DotOp>(sum).getInit())
+      lent += elements(sum->getResult(0).getType(), plan) / 2;
+  return lent;
+}
+
 /// Fills the estimates of `plan`.
-void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
-              bool useWarpgroups) {
+void estimate(KernelOp kernel, const KernelLayouts &layouts, KernelPlan &plan,
+              const TargetInfo &target, bool useWarpgroups) {
   int64_t threads = 32 * plan.warps;
   llvm::SmallPtrSet<Operation *, 8> copied;
   // Loops run one after the other and share registers and buffers; what is
@@ -408,12 +447,14 @@ void estimate(KernelOp kernel, KernelPlan &plan, const TargetInfo &target,
     Operation *loop = dot->getParentOfType<scf::ForOp>();
     Type type = dot.getType();
     int64_t count = elements(type, plan) / threads;
-    registersOf[loop] += count;
+    registersOf[loop] +=
+        std::max<int64_t>(0, count - lentElements(dot, plan) / threads);
     keepLargest(plan.largest, dot, type, axesOf(type), count);
     for (Value operand : {dot.getLhs(), dot.getRhs()}) {
       auto load = operand.getDefiningOp<LoadOp>();
       if (!load || !isCopyableOperand(load)) {
-        if (useWarpgroups && !takesItsPlace(dot, operand))
+        if (useWarpgroups && !isStaged(layouts, dot, operand) &&
+            !takesItsPlace(layouts, dot, operand))
           registersOf[loop] +=
               elements(operand.getType(), plan) / (2 * threads);
       } else if (copied.insert(load).second) {
@@ -550,6 +591,22 @@ std::optional<int64_t> rowThreads(KernelOp kernel) {
   return threads && !findRepeatedReads(kernel).empty() ? threads : std::nullopt;
 }
 
+/// Whether some tile moves from its group to another one.
+static bool movesTiles(KernelOp kernel, const KernelLayouts &layouts) {
+  auto moves = [&](Value value) {
+    return layouts.homeOf(value) && layouts.neededIn(value).size() > 1;
+  };
+  return kernel
+      .walk([&](Operation *op) {
+        bool isMoved = llvm::any_of(op->getResults(), moves) ||
+                       llvm::any_of(op->getRegions(), [&](Region &region) {
+                         return llvm::any_of(region.getArguments(), moves);
+                       });
+        return isMoved ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// What moves between groups, and what products take from shared memory
 /// although it is computed.
 static int64_t movedBytes(KernelOp kernel, const KernelLayouts &layouts,
@@ -570,8 +627,7 @@ static int64_t movedBytes(KernelOp kernel, const KernelLayouts &layouts,
   });
   for (DotOp dot : layouts.getDots())
     for (Value operand : {dot.getLhs(), dot.getRhs()})
-      if (std::optional<unsigned> home = layouts.homeOf(operand);
-          home && home != layouts.homeOf(dot.getResult()))
+      if (isStaged(layouts, dot, operand))
         add(operand);
   return bytes;
 }
@@ -618,7 +674,7 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
   if (kernel.getProgram().getKind() == tile::VersionKind::Universal &&
       layouts.hasDot() && !splitCols) {
     KernelPlan plan = bind(kernel, layouts, universalCandidate, 16);
-    estimate(kernel, plan, target, /*useWarpgroups=*/false);
+    estimate(kernel, layouts, plan, target, /*useWarpgroups=*/false);
     int64_t registers = plan.registers - leastOverhead + elementOverhead;
     if (registers * 2 * 32 * plan.warps <= target.regsPerSm)
       all.push_back(universalCandidate);
@@ -651,15 +707,15 @@ struct Ranking {
   void consider(const Candidate &candidate) {
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
     KernelPlan plan = bind(kernel, layouts, candidate, useWarpgroups ? 64 : 16);
-    estimate(kernel, plan, target, useWarpgroups);
+    estimate(kernel, layouts, plan, target, useWarpgroups);
     std::string words = planWords(kernel, plan),
                 excess = excessWords(plan, target);
     LargestTile largest = largestRepeatedStore(kernel, layouts, plan);
-    // Results of products have been counted: where all values are of one group
-    // other tiles are no larger, or have more axes.
+    // Results of products have been counted: where no value moves to another
+    // group other tiles are no larger, or have more axes.
     if (LargestTile tile = largestTile(kernel, layouts, plan, candidate);
         tile.words > largest.words &&
-        (!layouts.hasDot() || !layouts.isSimple() ||
+        (!layouts.hasDot() || movesTiles(kernel, layouts) ||
          tile.words > plan.largest.words))
       largest = tile;
     if (layouts.hasDot()) {
@@ -751,6 +807,25 @@ static bool leavesPages(KernelOp kernel, const KernelPlan &plan) {
       .wasInterrupted();
 }
 
+/// Whether warpgroups share neither the rows of a product whose operand they
+/// stage nor panels of its columns, as wgmma wants it.
+static bool crossesRows(const KernelLayouts &layouts, const KernelPlan &plan) {
+  constexpr int64_t rows = 64, panel = 64;
+  return llvm::any_of(layouts.getDots(), [&](DotOp dot) {
+    if (!hasStagedOperand(layouts, dot))
+      return false;
+    int64_t warpgroups = plan.warps / 4;
+    const LayoutGroup &group =
+        layouts.getGroups()[*layouts.homeOf(dot.getResult())];
+    int64_t ofRows = 0, ofCols = 0;
+    for (StringAttr axis : axesOf(dot.getType()))
+      (group.roleOf(axis) == AxisRole::Rows ? ofRows : ofCols) =
+          plan.sizes.lookup(axis);
+    return ofRows != rows * warpgroups &&
+           (ofRows != rows || ofCols != panel * warpgroups);
+  });
+}
+
 /// `64 x 512 (i x DV)`.
 static std::string tileWords(ArrayRef<StringAttr> axes,
                              const KernelPlan &plan) {
@@ -824,7 +899,9 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
     llvm::append_range(ranked.plans, last);
   };
   if (useWarpgroups)
-    putLast([&](const KernelPlan &plan) { return leavesPages(kernel, plan); });
+    putLast([&](const KernelPlan &plan) {
+      return leavesPages(kernel, plan) || crossesRows(layouts, plan);
+    });
   if (!useWarpgroups)
     putLast(
         [](const KernelPlan &plan) { return plan.room() < registerReserve; });

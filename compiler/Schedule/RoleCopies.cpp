@@ -36,6 +36,15 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Cursor at,
 Value RoleKernel::recomputed(Value p, IRMapping &mapping,
                              llvm::function_ref<Type(Type)> retype,
                              Value rowShift) {
+  Shifts shifts;
+  if (rowShift)
+    shifts.push_back({plan.rowAxis, rowShift});
+  return recomputed(p, mapping, retype, shifts);
+}
+
+Value RoleKernel::recomputed(Value p, IRMapping &mapping,
+                             llvm::function_ref<Type(Type)> retype,
+                             const Shifts &shifts) {
   if (!distOf(p.getType()))
     return scalar(p, mapping);
   Operation *def = p.getDefiningOp();
@@ -43,21 +52,23 @@ Value RoleKernel::recomputed(Value p, IRMapping &mapping,
     return standIn(p);
   IRMapping operands;
   for (Value operand : def->getOperands())
-    operands.map(operand, recomputed(operand, mapping, retype, rowShift));
+    operands.map(operand, recomputed(operand, mapping, retype, shifts));
   Operation *clone = b.clone(*def, operands);
   clone->getResult(0).setType(retype(p.getType()));
   if (auto constant = dyn_cast<arith::ConstantOp>(clone))
     constant.setValueAttr(
         cast<DenseElementsAttr>(constant.getValue())
             .resizeSplat(cast<ShapedType>(constant.getType())));
-  if (auto range = dyn_cast<RangeOp>(clone);
-      range && rowShift &&
-      distOf(range.getType()).getAxes()[0].getName() == plan.rowAxis) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(range);
-    range.getStartMutable().assign(add(range.getStart(), rowShift));
-  }
-  return clone->getResult(0);
+  auto range = dyn_cast<RangeOp>(clone);
+  if (!range)
+    return clone->getResult(0);
+  StringAttr axis = distOf(range.getType()).getAxes()[0].getName();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(range);
+  for (auto [shifted, by] : shifts)
+    if (shifted == axis)
+      range.getStartMutable().assign(add(range.getStart(), by));
+  return range;
 }
 
 RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,

@@ -82,8 +82,7 @@ Value RoleKernel::unlessNoRow(Operation *op) {
   return branch.getResult(0);
 }
 
-/// The tile's columns as far as one panel goes.
-static Type panelOf(Type type, StringAttr axis) {
+Type panelOf(Type type, StringAttr axis) {
   auto tile = cast<RankedTensorType>(type);
   SmallVector<AxisDistAttr> axes(distOf(tile).getAxes());
   SmallVector<int64_t> shape(tile.getShape());

@@ -48,11 +48,13 @@ void RoleKernel::allocate() {
     tileBytes += stageBytes(copy);
   for (BulkCopy &copy : steps)
     stepBytes += stageBytes(copy);
+  stepBytes += crossedBytes();
   // Where there is room: results are staged, and the next tile's operands
   // arrive during this one. Where steps bring all operands they come first.
   int64_t wanted = plan.resident.empty() ? maxStages : stages;
   int64_t storeBytes =
-      chooseStoreParts(maxSharedBytes - tileBytes - wanted * stepBytes);
+      addBytes() + chooseStoreParts(maxSharedBytes - tileBytes - addBytes() -
+                                    wanted * stepBytes);
   int64_t taken = tileBytes + stages * stepBytes + storeBytes;
   if (taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
@@ -69,6 +71,8 @@ void RoleKernel::allocate() {
     resident.push_back(makeRing(copy, residentStages));
   for (BulkCopy &copy : steps)
     streamed.push_back(makeRing(copy, stages));
+  allocateCrossed();
+  allocateAdds();
   for (BulkStore &store : plan.stores)
     staging[store.store] =
         AllocOp::create(b, loc, storeType(store).withStages(storeSlots(store)));
@@ -157,6 +161,8 @@ void RoleKernel::addArguments() {
     }
   for (BulkStore &store : plan.stores)
     boxes[store.store.getTensor()] = {store.box, store.pairs};
+  for (const BulkAdd &add : firstAdds())
+    boxes[StoreOp(add.store).getTensor()] = {add.box, PairsAttr()};
   Block &body = target.getBody().front();
   SmallVector<Attribute> args;
   for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {

@@ -19,6 +19,9 @@ constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
 /// for the tile that it stores.
 constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
+/// The tile's columns along `axis` as far as one panel goes.
+mlir::Type panelOf(mlir::Type type, mlir::StringAttr axis);
+
 /// `j - i <= most`: how far a column may lie ahead of a row.
 struct AheadLimit {
   sm::RangeOp columns, rows;
@@ -46,6 +49,8 @@ public:
   mlir::FailureOr<sm::KernelOp> run();
 
 private:
+  /// By how much ranges along some axes start later.
+  using Shifts = llvm::SmallVector<std::pair<mlir::StringAttr, mlir::Value>, 2>;
   mlir::LogicalResult emit();
   /// Slots of one copy and the barriers around them.
   struct Ring {
@@ -116,6 +121,9 @@ private:
   int64_t partsOf(const BulkCopy &copy) const {
     return copy.isPerWarpgroup ? plan.warpgroups : 1;
   }
+  /// How far the ranges of warpgroups that follow each other lie apart; 0 where
+  /// all have the same.
+  int64_t warpgroupStride(sm::RangeOp range) const;
   /// First row of this warpgroup in its tile.
   mlir::Value warpgroupRow() {
     return mlir::arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
@@ -247,6 +255,46 @@ private:
   mlir::LogicalResult emitNest(mlir::scf::ForOp nest, mlir::IRMapping &mapping,
                                Cursor &step);
   class StepProducts;
+  // Products that cross the rows of warpgroups, in RoleCrossings.cpp.
+  sm::BufferType crossedType(const RoleCrossing &crossing);
+  llvm::ArrayRef<RoleCrossing> firstCrossings() const;
+  /// Bytes of what all warpgroups stage in a step.
+  int64_t crossedBytes();
+  void allocateCrossed();
+  mlir::Value crossedRing(const RoleCrossing &crossing);
+  llvm::SmallVector<mlir::Value> crossedPresence(const RoleCrossing &crossing);
+  mlir::Value crossedStart(const RoleCrossing &crossing, bool ofRows,
+                           mlir::IRMapping &mapping);
+  mlir::Value rowsBefore(mlir::Value warpgroup);
+  Shifts crossedShifts(const RoleCrossing &crossing, mlir::Value part,
+                       mlir::Value rowPart);
+  mlir::Value crossedSlot(const RoleCrossing &crossing, Cursor at,
+                          mlir::Value part, mlir::Value rowPart,
+                          mlir::IRMapping &mapping);
+  void emitCrossingStage(const RoleCrossing &crossing, Cursor at,
+                         mlir::IRMapping &mapping);
+  void meetAtCrossing();
+  void awaitCrossed(Cursor tile, mlir::IRMapping &mapping);
+  mlir::Value startCrossing(const RoleCrossing &crossing, Cursor at,
+                            mlir::IRMapping &mapping);
+  /// A vector that a step loads ahead, with few registers; null where it cannot
+  /// be. In RoleVectors.cpp.
+  mlir::Value loadSpread(sm::LoadOp load, mlir::IRMapping &mapping);
+  /// Has the lanes that need the elements get them; false where that takes
+  /// shared memory.
+  bool useSpread(sm::LoadOp load, mlir::Value spread, mlir::IRMapping &mapping);
+  // What steps add in bulk, in RoleAdds.cpp.
+  llvm::ArrayRef<BulkAdd> firstAdds() const;
+  const BulkAdd *addOf(mlir::Operation *store) const;
+  sm::BufferType addType(const BulkAdd &add);
+  int64_t addBytes();
+  void allocateAdds();
+  void meetInWarpgroup();
+  mlir::Value stageAdd(const BulkAdd &add, mlir::IRMapping &mapping);
+  void sendAdd(const BulkAdd &add, mlir::Value slot, mlir::IRMapping &mapping);
+  void putProductsLast(llvm::SmallVectorImpl<mlir::Operation *> &ops) const;
+  /// Where all warpgroups meet behind what they have staged.
+  int64_t crossBarrier() const { return turnBarrier + 2 * plan.warpgroups; }
   /// A product whose result nothing may read yet.
   mlir::Value startProduct(sm::MmaOp mma, mlir::IRMapping &mapping);
   mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
@@ -506,6 +554,9 @@ private:
   mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,
                          llvm::function_ref<mlir::Type(mlir::Type)> retype,
                          mlir::Value rowShift = {});
+  mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,
+                         llvm::function_ref<mlir::Type(mlir::Type)> retype,
+                         const Shifts &shifts);
   /// What a copy brings to a slot, for the verifiers: where it starts, and
   /// which of its elements exist.
   struct Contents {
@@ -552,6 +603,12 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   llvm::SmallVector<Ring> resident, streamed;
+  /// Per crossing of a loop, the ring that its parts are staged in, and the
+  /// parts of its resident operand.
+  llvm::SmallVector<mlir::Value> crossed;
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> crossedOperands;
+  /// Per tensor that steps add to in bulk, a buffer with a slot per warpgroup.
+  llvm::DenseMap<mlir::Value, mlir::Value> added;
   /// Whether the bulk stores before have been awaited where warps met since:
   /// beside a tile's first step, which those of the tile before it follow.
   bool areStoresDrained = false;

@@ -47,10 +47,16 @@ private:
     return false;
   }
 
-  /// All products share the axis of rows, 64 per warpgroup.
+  /// All products share the axis of rows, 64 per warpgroup, but those that
+  /// cross them: products of what a loop has staged.
   bool findRowAxis() {
     bool fits = true;
+    auto isStaged = [](Value operand) {
+      return llvm::any_of(operand.getUsers(), llvm::IsaPred<StageOp>);
+    };
     kernel.walk([&](MmaOp mma) {
+      if (isStaged(mma.getLhs()) || isStaged(mma.getRhs()))
+        return;
       StringAttr rows;
       for (AxisDistAttr axis : distOf(mma.getType()).getAxes()) {
         if (axis.getLanes()[2] != 1) {
@@ -79,11 +85,18 @@ private:
     auto worksInPlace = op.walk([](StoreOp store) {
       bool isRead = llvm::any_of(store.getTensor().getUsers(),
                                  llvm::IsaPred<LoadOp, CopyOp>);
-      return isRead || tile::addsToMemory(store) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
+      return isRead ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (worksInPlace.wasInterrupted())
-      return fail("it adds to a tensor, or stores one that it loads");
+      return fail("it stores a tensor that it loads");
+    auto addsTwice = op.walk([](StoreOp store) {
+      return tile::addsToMemory(store) &&
+                     !isOfOneWarpgroup(store.getValue().getType())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (addsTwice.wasInterrupted())
+      return fail("it adds what several warps have");
     if (auto store = dyn_cast<StoreOp>(op))
       if (std::string reason = addStore(store); !reason.empty())
         plan.laneStores.push_back({store, reason});
@@ -112,14 +125,111 @@ private:
 
   bool addLoop(scf::ForOp loop) {
     plan.loops.push_back(loop);
+    if (!addCrossings(loop))
+      return false;
     auto &copies = plan.streamed[loop];
+    bool crosses = !plan.crossings[loop].empty();
     for (Operation &inner : *loop.getBody()) {
-      if (inner.getNumRegions() != 0 || isa<StageOp, BarrierOp>(inner))
+      bool isForCrossing =
+          isa<BarrierOp>(inner) ? crosses : plan.crossingOf(&inner) != nullptr;
+      if (inner.getNumRegions() != 0 ||
+          (isa<StageOp, BarrierOp>(inner) && !isForCrossing))
         return fail("a loop contains more than copies and products");
       if (auto copy = dyn_cast<CopyOp>(inner); copy && !addCopy(copy, copies))
         return false;
     }
+    for (const RoleCrossing &crossing : plan.crossings[loop])
+      if (llvm::none_of(copies, [&](const BulkCopy &copy) {
+            return CopyOp(copy.copy).getBuffer().getType().getRowAxis() ==
+                   crossing.rowAxis;
+          }))
+        return fail("no copy of a step has the rows of its product");
+    addAdds(loop);
     return matchesFirst(copies);
+  }
+
+  /// What the steps of a loop add in bulk: where those of all loops do, and
+  /// nothing else accesses the tensor.
+  void addAdds(scf::ForOp loop) {
+    auto &all = plan.adds[loop];
+    for (auto store : loop.getBody()->getOps<StoreOp>())
+      if (std::optional<BulkAdd> add = bulkAdd(store))
+        all.push_back(*add);
+    ArrayRef<BulkAdd> first = plan.adds[plan.loops.front()];
+    bool same = all.size() == first.size();
+    for (size_t i = 0; same && i < all.size(); ++i)
+      same = StoreOp(all[i].store).getTensor() ==
+                 StoreOp(first[i].store).getTensor() &&
+             all[i].box == first[i].box;
+    if (!same)
+      plan.adds.clear();
+  }
+
+  std::optional<BulkAdd> bulkAdd(StoreOp store) {
+    const RoleCrossing *crossing =
+        plan.crossingOf(store.getValue().getDefiningOp());
+    DistAttr dist = distOf(store.getValue().getType());
+    if (!crossing || !tile::addsToMemory(store) ||
+        !getElementTypeOrSelf(store.getValue().getType()).isF32())
+      return std::nullopt;
+    BulkAdd add{store, {}, {}};
+    constexpr int64_t wordBytes = 4;
+    for (Value index : store.getIndices()) {
+      DistAttr own = distOf(index.getType());
+      auto range = index.getDefiningOp<RangeOp>();
+      if (own && !range)
+        return std::nullopt;
+      bool isRows = own && own.getAxes()[0].getName() == crossing->rowAxis;
+      if (isRows)
+        add.rowDimension = add.starts.size();
+      add.starts.push_back(own ? range.getStart() : index);
+      add.box.push_back(!own     ? 1
+                        : isRows ? warpgroupRows
+                                 : panelBytes / wordBytes);
+    }
+    for (auto [i, p] : llvm::enumerate(store.getPresence())) {
+      if (!isTensorBound(store.getTensor(), store.getIndices(), p))
+        return std::nullopt;
+      add.extents.push_back(i);
+    }
+    // The contiguous dimension is that of the columns, in whole words.
+    DistAttr last = distOf(store.getIndices().back().getType());
+    bool fits = last && last.getAxes()[0].getName() != crossing->rowAxis &&
+                dist.indexOf(last.getAxes()[0].getName()) >= 0 &&
+                lastExtentOf(store.getTensor()).isMultipleOf(4);
+    bool isAlone =
+        llvm::all_of(store.getTensor().getUsers(), [](Operation *user) {
+          return !isa<tile::TensorAccessOpInterface>(user) ||
+                 (isa<StoreOp>(user) && tile::addsToMemory(user));
+        });
+    return fits && isAlone ? std::optional(add) : std::nullopt;
+  }
+
+  /// The products of a loop that cross the rows of warpgroups: those of the
+  /// first loop.
+  bool addCrossings(scf::ForOp loop) {
+    auto &all = plan.crossings[loop];
+    for (auto mma : loop.getBody()->getOps<MmaOp>()) {
+      if (distOf(mma.getType()).indexOf(plan.rowAxis) >= 0)
+        continue;
+      std::optional<RoleCrossing> crossing =
+          matchCrossing(mma, plan.rowAxis, plan.warpgroups, why);
+      if (!crossing)
+        return false;
+      if (llvm::none_of(plan.resident, [&](BulkCopy &copy) {
+            return copy.copy.getBuffer() == crossing->resident &&
+                   copy.isPerWarpgroup;
+          }))
+        return fail("a product of other rows reads a tile of its loop");
+      all.push_back(*crossing);
+    }
+    ArrayRef<RoleCrossing> first = plan.crossings[plan.loops.front()];
+    bool same = all.size() == first.size();
+    for (size_t i = 0; same && i < all.size(); ++i)
+      same = StageOp(all[i].stage).getSource().getType() ==
+                 StageOp(first[i].stage).getSource().getType() &&
+             all[i].rowParts == first[i].rowParts;
+    return same || fail("its loops stage different tiles");
   }
 
   /// A loop over loops: the heads that share keys, for one.

@@ -16,7 +16,16 @@ Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
   return clone;
 }
 
+int64_t RoleKernel::warpgroupStride(RangeOp range) const {
+  AxisDistAttr axis = distOf(range.getType()).getAxes()[0];
+  if (axis.getName() == plan.rowAxis)
+    return warpgroupRows;
+  return axis.getWarps().size() > 2 ? axis.getWarps()[2] : 0;
+}
+
 void RoleKernel::convertInPlace(Operation &op) {
+  auto range = dyn_cast<RangeOp>(op);
+  int64_t stride = range ? warpgroupStride(range) : 0;
   for (Value result : op.getResults())
     result.setType(convert(result.getType()));
   for (Region &region : op.getRegions())
@@ -31,13 +40,11 @@ void RoleKernel::convertInPlace(Operation &op) {
   if (auto load = dyn_cast<LoadOp>(op))
     if (Value tensor = loadPointers.lookup(load.getTensorMutable().get()))
       load.getTensorMutable().assign(tensor);
-  if (auto range = dyn_cast<RangeOp>(op)) {
-    AxisDistAttr axis = distOf(range.getType()).getAxes()[0];
-    if (axis.getName() == plan.rowAxis) {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPoint(range);
-      range.getStartMutable().assign(add(range.getStart(), warpgroupRow()));
-    }
+  if (stride != 0) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(range);
+    range.getStartMutable().assign(
+        add(range.getStart(), mul(warpgroup, i32(stride))));
   }
 }
 
@@ -105,10 +112,15 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
   auto isOwn = [&](Type type) {
     DistAttr dist = distOf(type);
     return !dist || llvm::all_of(dist.getAxes(), [&](AxisDistAttr axis) {
-      return axis.getName() == plan.rowAxis
-                 ? axis.getLanes()[2] == 1
-                 : llvm::all_of(axis.getWarps(),
-                                [](int64_t w) { return w == 0; });
+      ArrayRef<int64_t> warps = axis.getWarps();
+      bool isOfRows = axis.getLanes()[2] == 1;
+      if (axis.getName() == plan.rowAxis)
+        return isOfRows;
+      auto isZero = [](int64_t w) { return w == 0; };
+      if (!plan.hasCrossings())
+        return llvm::all_of(warps, isZero);
+      return isOfRows ? warps.take_front(2) == ArrayRef<int64_t>{16, 32}
+                      : llvm::all_of(warps.take_front(2), isZero);
     });
   };
   if (llvm::all_of(op.getResultTypes(), isOwn))
@@ -117,10 +129,10 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
 }
 
 void RoleKernel::findForm() {
-  form = plan.nest              ? Form::Separate
-         : findLaggedProducts() ? Form::Lagged
-         : findPlainProducts()  ? Form::Plain
-                                : Form::Separate;
+  form = plan.nest || plan.hasCrossings() ? Form::Separate
+         : findLaggedProducts()           ? Form::Lagged
+         : findPlainProducts()            ? Form::Plain
+                                          : Form::Separate;
   if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
   isOrderFree = findOrderFree();
@@ -145,7 +157,7 @@ LogicalResult RoleKernel::emitProducts() {
   }
   LogicalResult result = isPipelined() ? emitOpenTiles() : emitTiles();
   // Shared memory must outlive the bulk stores that read it.
-  if (!plan.stores.empty())
+  if (!plan.stores.empty() || !firstAdds().empty())
     TmaDrainOp::create(b, loc, true);
   return result;
 }
@@ -202,6 +214,7 @@ FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place) {
 void RoleKernel::awaitResident(Cursor tile, IRMapping &mapping) {
   for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
     slots[copy.copy.getBuffer()] = clearedTile(copy, ring, tile, mapping);
+  awaitCrossed(tile, mapping);
 }
 
 void RoleKernel::releaseResident(Cursor tile) {

@@ -11,6 +11,14 @@ using namespace selvedge::sm;
 
 namespace {
 
+/// Whether the step itself brings an operand to shared memory.
+bool readsStaged(MmaOp mma) {
+  auto isStaged = [](Value v) {
+    return llvm::any_of(v.getUsers(), llvm::IsaPred<StageOp>);
+  };
+  return isStaged(mma.getLhs()) || isStaged(mma.getRhs());
+}
+
 /// In which order the operations of a step are emitted: first what copied tiles
 /// and memory alone decide, so that products run and vectors arrive while
 /// nothing waits for them. Of a step with masks all but the first product stay
@@ -19,13 +27,16 @@ class StepOrder {
 public:
   explicit StepOrder(scf::ForOp loop) : loop(loop) {
     bool isMasked =
-        llvm::any_of(loop.getBody()->getOps<MmaOp>(),
-                     [](MmaOp mma) { return !mma.getPresence().empty(); });
+        llvm::any_of(loop.getBody()->getOps<MmaOp>(), [](MmaOp mma) {
+          return !mma.getPresence().empty() && !readsStaged(mma);
+        });
+    bool crosses = llvm::any_of(loop.getBody()->getOps<MmaOp>(), readsStaged);
     for (Operation &op : loop.getBody()->without_terminator())
       if (auto mma = dyn_cast<MmaOp>(op);
           mma && isFree(mma) && (first.empty() || !isMasked))
         first.push_back(mma);
-      else if (auto load = dyn_cast<LoadOp>(op); load && isSmall(load))
+      else if (auto load = dyn_cast<LoadOp>(op);
+               load && isSmall(load) && !crosses)
         addEarly(load);
     for (MmaOp mma : first)
       for (Value operand : mma->getOperands())
@@ -53,6 +64,7 @@ private:
       return loop.isDefinedOutsideOfLoop(v) || isa<BlockArgument>(v);
     };
     return isThere(mma.getLhs()) && isThere(mma.getRhs()) &&
+           !readsStaged(mma) &&
            (isThere(mma.getInit()) || isSplat(mma.getInit(), 0));
   }
 
@@ -88,7 +100,8 @@ public:
   StepProducts(RoleKernel &kernel, scf::ForOp loop, Cursor at,
                IRMapping &mapping)
       : kernel(kernel), copies(kernel.plan.streamed.find(loop)->second), at(at),
-        mapping(mapping), readers(copies.size()) {
+        mapping(mapping), readers(copies.size()),
+        crosses(!kernel.plan.crossings[loop].empty()) {
     for (auto mma : loop.getBody()->getOps<MmaOp>())
       for (auto [i, copy] : llvm::enumerate(copies))
         readers[i] += reads(mma, copy);
@@ -102,7 +115,12 @@ public:
         kernel.slots[buffer] =
             kernel.clearedTile(copy, kernel.streamed[i], at, mapping);
     }
-    mapping.map(mma.getResult(), kernel.startProduct(mma, mapping));
+    const RoleCrossing *crossing = kernel.plan.crossingOf(mma);
+    if (crossing && !std::exchange(hasMet, true))
+      kernel.meetAtCrossing();
+    mapping.map(mma.getResult(),
+                crossing ? kernel.startCrossing(*crossing, at, mapping)
+                         : kernel.startProduct(mma, mapping));
     started.push_back(mma);
   }
 
@@ -126,16 +144,21 @@ private:
     return mma.getLhs() == buffer || mma.getRhs() == buffer;
   }
 
-  /// The n-th product. Those before it have been finished by then, too, but
+  /// The n-th product, and of a step with one that crosses warpgroups all that
+  /// were started before it: they have been finished by then, too, and ptxas
+  /// takes their registers for theirs until a wait has them. Elsewhere
   /// registers are read behind a wait of their own.
   void finish(size_t n) {
-    if (!waited.insert(n).second)
-      return;
-    Value result = started[n].getResult(), flight = mapping.lookup(result);
-    mapping.map(result, WgmmaWaitOp::create(kernel.b, started[n].getLoc(),
-                                            flight.getType(), flight,
-                                            started.size() - 1 - n)
-                            .getResult());
+    size_t first = crosses ? 0 : n;
+    for (size_t m = first; m <= n; ++m) {
+      if (!waited.insert(m).second)
+        continue;
+      Value result = started[m].getResult(), flight = mapping.lookup(result);
+      mapping.map(result, WgmmaWaitOp::create(kernel.b, started[m].getLoc(),
+                                              flight.getType(), flight,
+                                              started.size() - 1 - n)
+                              .getResult());
+    }
     for (; finished <= n; ++finished)
       for (auto [i, copy] : llvm::enumerate(copies))
         if (reads(started[finished], copy) && --readers[i] == 0)
@@ -149,10 +172,38 @@ private:
   IRMapping &mapping;
   /// Per copy, the products that have still to read its tile.
   SmallVector<int64_t> readers;
+  /// Whether some product crosses warpgroups, and these have met.
+  bool crosses, hasMet = false;
   SmallVector<MmaOp> started;
   llvm::SmallDenseSet<size_t> waited;
   size_t finished = 0;
 };
+
+/// Of a step with a product that crosses warpgroups: sums that the step only
+/// hands on start when the operands of all of them are there, which then take
+/// the registers of what they are made of. Those that cross come before the
+/// last one, beside which their results leave.
+void RoleKernel::putProductsLast(SmallVectorImpl<Operation *> &ops) const {
+  SmallVector<Operation *> first, products, crossing, after;
+  for (Operation *op : ops) {
+    bool isHandedOn =
+        isa<MmaOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) {
+          return isa<scf::YieldOp, StoreOp>(user);
+        });
+    bool isAfter = isa<StoreOp>(op);
+    (!isHandedOn           ? isAfter ? after : first
+     : plan.crossingOf(op) ? crossing
+                           : products)
+        .push_back(op);
+  }
+  if (!products.empty()) {
+    crossing.push_back(products.back());
+    products.pop_back();
+  }
+  ops = std::move(first);
+  for (auto *part : {&products, &crossing, &after})
+    llvm::append_range(ops, *part);
+}
 
 LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
                                    Cursor &step) {
@@ -181,20 +232,49 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
     for (Operation &op : loop.getBody()->without_terminator())
       if (order.isEarly(&op) && failed(emitOp(op, local)))
         return failure();
+    llvm::DenseMap<Operation *, Value> spread;
+    if (!plan.crossings[loop].empty())
+      for (auto load : loop.getBody()->getOps<LoadOp>())
+        if (Value early = loadSpread(load, local))
+          spread[load] = early;
     for (MmaOp mma : order.firstProducts())
       products.start(mma);
-    for (Operation &op : loop.getBody()->without_terminator()) {
+    auto rest = llvm::to_vector(llvm::make_filter_range(
+        llvm::make_pointer_range(loop.getBody()->without_terminator()),
+        [&](Operation *op) {
+          auto mma = dyn_cast<MmaOp>(op);
+          return !order.isEarly(op) &&
+                 !(mma && llvm::is_contained(order.firstProducts(), mma));
+        }));
+    if (!plan.crossings[loop].empty())
+      putProductsLast(rest);
+    SmallVector<std::pair<const BulkAdd *, Value>> staged;
+    for (Operation *next : rest) {
+      Operation &op = *next;
       auto mma = dyn_cast<MmaOp>(op);
-      if (order.isEarly(&op) ||
-          (mma && llvm::is_contained(order.firstProducts(), mma)))
+      // Barriers of the warps of form seq: those of roles meet elsewhere.
+      if (isa<BarrierOp>(op))
         continue;
+      const BulkAdd *sent = addOf(&op);
+      // Lanes that store part: no product may be in flight.
+      if (isa<StoreOp>(op) && !sent)
+        products.finishAll();
       products.finishFor(op);
-      if (mma)
+      if (sent)
+        staged.push_back({sent, stageAdd(*sent, local)});
+      else if (Value early = spread.lookup(&op);
+               early && useSpread(cast<LoadOp>(op), early, local))
+        continue;
+      else if (mma)
         products.start(mma);
+      else if (const RoleCrossing *crossing = plan.crossingOf(&op))
+        emitCrossingStage(*crossing, at, local);
       else if (failed(emitOp(op, local)))
         return failure();
     }
     products.finishAll();
+    for (auto [sent, slot] : staged)
+      sendAdd(*sent, slot, local);
     SmallVector<Value> yields;
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())

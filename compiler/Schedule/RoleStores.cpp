@@ -57,11 +57,6 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     slots.push_back(
         SlotOp::create(b, loc, type, staging.lookup(store.store), number));
   }
-  auto meet = [&] {
-    NamedBarrierOp::create(b, loc,
-                           add(warpgroup, i32(turnBarrier + plan.warpgroups)),
-                           threadsPerWarpgroup, false);
-  };
   SmallVector<Value> indices;
   for (Value start : store.starts)
     indices.push_back(scalar(start, mapping));
@@ -80,12 +75,12 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
       return failure();
     if (!areStoresDrained || part >= ring) {
       TmaDrainOp::create(b, loc, /*written=*/false, pending);
-      meet();
+      meetInWarpgroup();
     }
     Value slot = slots[part % ring];
     StageOp::create(b, loc, valueOf(value, isWhole ? mapping : columns), slot);
     ProxyFenceOp::create(b, loc);
-    meet();
+    meetInWarpgroup();
     auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());

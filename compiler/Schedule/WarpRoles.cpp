@@ -66,6 +66,17 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     }
   }
 
+  /// What has a tensor map is aligned wherever the variant is taken: sums that
+  /// lanes would add one by one are not among its conditions yet.
+  static void addMapped(VariantOp variant, KernelOp kernel) {
+    SmallVector<Attribute> when(variant.getWhen().getValue());
+    for (auto arg : kernel.getArgs())
+      if (auto map = dyn_cast<TensorMapArgAttr>(arg);
+          map && !llvm::is_contained(when, Attribute(map.getTensor())))
+        when.push_back(map.getTensor());
+    variant.setWhenAttr(ArrayAttr::get(variant.getContext(), when));
+  }
+
   void refuse(KernelOp kernel, StringRef why) {
     tile::noteDecision(
         kernel, {"roles", "none: every warp copies and computes", why.str()});
@@ -120,6 +131,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     }
     addConditions(plan, variant, *roles);
+    addMapped(variant, emitted);
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted.getSymNameAttr()));
     launch.setBlock(32 * emitted.getWarps());
     launch.setPersistent(true);

@@ -65,6 +65,32 @@ struct BulkStore {
 /// Elements of 16 bits in a word that bulk stores write.
 constexpr int64_t bulkWordElements = 8;
 
+/// A product in a loop whose rows are not those of the warpgroups' tiles: each
+/// warpgroup stages what it has of the first operand, and all multiply with all
+/// of it. Either each has 64 of its rows, or all rows and a panel of columns.
+struct RoleCrossing {
+  sm::MmaOp product;
+  /// Brings the first operand to shared memory; its source has the rows of the
+  /// warpgroups' tiles, which are summed over.
+  sm::StageOp stage;
+  /// The other operand: a tile outside of loops with a part per warpgroup.
+  mlir::Value resident;
+  /// Axis of the result's rows, and how many warpgroups share them.
+  mlir::StringAttr rowAxis;
+  int64_t rowParts = 1;
+};
+
+/// What a step adds to a tensor, in bulk: a crossing's result, of which each
+/// warpgroup has a box. Every predicate is a bound of the tensor.
+struct BulkAdd {
+  sm::StoreOp store;
+  llvm::SmallVector<mlir::Value> starts;
+  llvm::SmallVector<int64_t> box;
+  size_t rowDimension = 0;
+  /// Places of the predicates, which are bounds of the tensor.
+  llvm::SmallVector<unsigned, 0> extents{};
+};
+
 /// What a kernel in form seq needs to run with roles.
 struct RolePlan {
   /// Warpgroups of 64 rows.
@@ -78,6 +104,10 @@ struct RolePlan {
   /// The outermost loop around them; null where they are those of a tile.
   mlir::scf::ForOp nest;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;
+  /// Per loop, the same in each.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<RoleCrossing>> crossings;
+  /// Per loop, what its steps add in bulk; the same in each.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkAdd, 1>> adds;
   /// Stores of one tile per warpgroup, outside of loops.
   llvm::SmallVector<BulkStore> stores;
   /// The other stores, and why no bulk store does their work.
@@ -89,10 +119,24 @@ struct RolePlan {
   /// The last operation of a tile that its loops are.
   mlir::scf::ForOp lastLoop() const { return nest ? nest : loops.back(); }
 
+  /// The crossing that a product, or what stages its operand, is part of; null
+  /// for none.
+  const RoleCrossing *crossingOf(mlir::Operation *op) const;
+  bool hasCrossings() const;
+
   /// Dims whose indices share rows with another: each must divide the rows of a
   /// warpgroup.
   llvm::SmallVector<mlir::StringAttr> pairDims() const;
 };
+
+/// The crossing that `product` is, in a kernel whose warpgroups have rows along
+/// `rowAxis`; none, and why, where it is no such one.
+std::optional<RoleCrossing> matchCrossing(sm::MmaOp product,
+                                          mlir::StringAttr rowAxis,
+                                          int64_t warpgroups, std::string &why);
+
+/// Whether each element of a tile is one warpgroup's, so that it is added once.
+bool isOfOneWarpgroup(mlir::Type tile);
 
 /// Whether all that a loop does is to compute indices, from memory too: the
 /// segment that a tile belongs to, for one.
