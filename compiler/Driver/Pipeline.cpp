@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Pipeline.h"
 
+#include "compiler/Driver/LostRoles.h"
 #include "compiler/Safety/Passes.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Target/Lanes/Passes.h"
@@ -137,6 +138,7 @@ private:
     (isProved ? roles : pm).addPass(schedule::createSmWarpRoles(options));
     if (isProved)
       pm.addPass(verify::createVerifySmOrder(std::move(roles)));
+    pm.addPass(createStopAtLostRoles(plans.mayHaveRoles));
   }
 
   /// Copies that run ahead, and roles where the target has them.

@@ -35,6 +35,9 @@ struct ChosenPlans {
   std::string origin;
   /// By name in a PlanChoice, kernels that are kept from roles.
   std::vector<std::string> withoutRoles;
+  /// The same, kernels that can still be kept from them: passes stop where one
+  /// has none.
+  std::vector<std::string> mayHaveRoles;
   /// The same, kernels whose softmax takes each step's maximum.
   std::vector<std::string> withoutLazySoftmax;
   /// By name in the source, kernels that no plan fits unless they multiply

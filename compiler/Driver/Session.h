@@ -158,6 +158,9 @@ private:
   /// Begins again where columns of accumulators were split: they stay together.
   /// False where none were.
   bool keepColumns(const std::string &why);
+  /// Notes which kernels passes shall stop at if they have no roles.
+  void notePlannedRoles();
+  /// After they stopped: has warps execute these. False where there are none.
   bool replanWithoutRoles();
   /// Whether code is for devices of which some have less shared memory.
   bool isForAllDevices();

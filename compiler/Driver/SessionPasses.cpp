@@ -1,5 +1,6 @@
 // The passes of a compilation: kernels have roles if all verifiers agree.
 // SPDX-License-Identifier: MIT
+#include "compiler/Driver/LostRoles.h"
 #include "compiler/Driver/PhaseTimer.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Driver/SourceDiagnostics.h"
@@ -18,34 +19,6 @@
 namespace selvedge::driver {
 
 using namespace mlir;
-
-namespace {
-
-/// The kernels of the module, by name in a PlanChoice, that have products and
-/// are no version for any strides.
-std::map<std::string, sm::KernelOp> scheduledKernels(ModuleOp module) {
-  std::map<std::string, sm::KernelOp> kernels;
-  for (auto plan : module.getOps<sm::PlanOp>())
-    for (auto variant : plan.getBody().getOps<sm::VariantOp>())
-      for (auto launch : variant.getBody().getOps<sm::LaunchOp>()) {
-        auto kernel = module.lookupSymbol<sm::KernelOp>(launch.getKernel());
-        if (!kernel ||
-            variant.getVersion().getKind() == tile::VersionKind::Universal)
-          continue;
-        bool multiplies = kernel
-                              .walk([](Operation *op) {
-                                return isa<sm::MmaOp, sm::RoleOp>(op)
-                                           ? WalkResult::interrupt()
-                                           : WalkResult::advance();
-                              })
-                              .wasInterrupted();
-        if (multiplies)
-          kernels[schedule::planName(kernel)] = kernel;
-      }
-  return kernels;
-}
-
-} // namespace
 
 /// What passes did to a module.
 struct PassOutcome {
@@ -66,6 +39,8 @@ struct PassOutcome {
   bool isVerifier() const {
     return llvm::StringRef(pass).starts_with("verify-");
   }
+  /// Whether kernels have to be planned again before anything else.
+  bool isStopped() const { return pass == stopAtLostRoles; }
 };
 
 namespace {
@@ -117,7 +92,8 @@ PassOutcome Session::attempt(ModuleOp source,
     outcome.numErrors = diagnostics.getNumErrors();
     outcome.firstError = diagnostics.getFirstError();
     outcome.remarks = diagnostics.takeRemarks();
-    if (outcome.isDone || !context.isMultithreadingEnabled())
+    if (outcome.isDone || outcome.isStopped() ||
+        !context.isMultithreadingEnabled())
       return outcome;
     // Which of several failures comes first must not depend on threads.
     context.disableMultithreading();
@@ -299,17 +275,19 @@ bool Session::keepFromLazySoftmax(const std::string &name,
   return true;
 }
 
-/// Kernels for which warpgroups were planned and that have no roles are planned
-/// again; false where there are none.
+void Session::notePlannedRoles() {
+  plans.mayHaveRoles.clear();
+  if (targetInfo(request.arch)->hasWarpgroups)
+    unbound->walk([&](tile::KernelOp kernel) {
+      if (!schedule::isKeptFromRoles(kernel))
+        plans.mayHaveRoles.push_back(schedule::planName(kernel));
+    });
+}
+
 bool Session::replanWithoutRoles() {
   bool isAny = false;
-  for (auto [name, kernel] : scheduledKernels(*module)) {
-    if (!kernel.getBody().getOps<sm::RoleOp>().empty())
-      continue;
-    for (const tile::Decision &decision : tile::decisionsOf(kernel.getLoc()))
-      if (decision.what == "roles")
-        isAny |= keepFromRoles(name, decision.why);
-  }
+  for (const LostRoles &lost : findLostRoles(*module, plans.mayHaveRoles))
+    isAny |= keepFromRoles(lost.kernel, lost.why);
   return isAny;
 }
 
@@ -511,9 +489,11 @@ void Session::prepareForSmallDevices() {
                         Proofs::Elsewhere);
   };
   PassOutcome outcome;
-  do
+  do {
+    notePlannedRoles();
     outcome = attempt(*unbound, build, nullptr, /*isVerified=*/false);
-  while (outcome.isDone && dropTooLarge());
+  } while (outcome.isStopped() ? replanWithoutRoles()
+                               : outcome.isDone && dropTooLarge());
   if (outcome.isDone)
     addForSmallDevices();
 }
@@ -576,9 +556,9 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
   };
   prepareForSmallDevices();
   while (true) {
+    notePlannedRoles();
     PassOutcome outcome = attempt(*unbound, build, observe);
-    if (outcome.isDone && hasRoles && stage > Emit::SmSeq &&
-        replanWithoutRoles())
+    if (outcome.isStopped() && replanWithoutRoles())
       continue;
     if (outcome.isDone && stage > Emit::SmSeq &&
         (dropTooLarge() || addForSmallDevices()))

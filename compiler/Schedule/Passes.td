@@ -164,7 +164,8 @@ def TileRowClasses : Pass<"tile-row-classes", "::mlir::ModuleOp"> {
     of 228 KB (sm_90a) or 164 KB (sm_80) each has 128 bytes, rounded down to a power of two: T threads share rows of up to 128 T bytes of all tensors that are read so. There are versions for 32, 64
     and 256 threads, tried in this order, and one of 512 for whatever is longer. All read vectors of 16 bytes; the program itself serves the rest.
 
-    Programs with products, and those whose rows are not along one run-time dim, stay alone.
+    Programs with products, and those whose rows are not along one run-time dim, stay alone. Rows that serve several rows of a thread block's tile (`x[i, j]` in a kernel over blocks of `i` and `k`) ask for no versions:
+    what is computed of an element then takes longer than reading it again.
 
     Before:
     ```mlir

@@ -135,7 +135,7 @@ int64_t elements(Type type, const KernelPlan &plan) {
 /// Candidates for a kernel whose rows `threads` share.
 SmallVector<Candidate> candidatesForRows(KernelOp kernel, int64_t threads) {
   int64_t bytes = 1;
-  for (const RepeatedRead &read : findRepeatedReads(kernel))
+  for (const RepeatedRead &read : findOwnRows(kernel))
     bytes = std::max(
         bytes, bytesOf(kernel.getTensorArgOf(read.tensor).getElementType()));
   SmallVector<Candidate> candidates;
@@ -588,7 +588,7 @@ bool plansWarpgroups(KernelOp kernel, const KernelLayouts &layouts,
 
 std::optional<int64_t> rowThreads(KernelOp kernel) {
   std::optional<int64_t> threads = kernel.getProgram().getRowThreads();
-  return threads && !findRepeatedReads(kernel).empty() ? threads : std::nullopt;
+  return threads && !findOwnRows(kernel).empty() ? threads : std::nullopt;
 }
 
 /// Whether some tile moves from its group to another one.

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace selvedge::schedule {
 
@@ -63,6 +64,22 @@ SmallVector<RepeatedRead> findRepeatedReads(KernelOp kernel) {
       repeated.push_back({rows.first.first, rows.first.second,
                           llvm::to_vector(llvm::make_second_range(passes))});
   return repeated;
+}
+
+SmallVector<RepeatedRead> findOwnRows(KernelOp kernel) {
+  SmallVector<RepeatedRead> own = findRepeatedReads(kernel);
+  llvm::erase_if(own, [&](const RepeatedRead &read) {
+    llvm::SmallPtrSet<Attribute, 4> axes;
+    LoadOp load = read.passes.front().front();
+    for (Value index : load.getIndices())
+      if (isTile(index.getType()))
+        axes.insert_range(axesOf(index.getType()));
+    return llvm::any_of(
+        kernel.getRanges().getAsRange<IterAttr>(), [&](IterAttr range) {
+          return range.getBlock() && !axes.contains(range.getName());
+        });
+  });
+  return own;
 }
 
 CacheHints::CacheHints(KernelOp kernel) {

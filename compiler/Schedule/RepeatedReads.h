@@ -24,6 +24,11 @@ struct RepeatedRead {
 /// that have all indices in common but that of the loop.
 llvm::SmallVector<RepeatedRead> findRepeatedReads(tile::KernelOp kernel);
 
+/// Those that have rows of their own for each index of the kernel's blocks.
+/// Where one row serves several, what is computed of an element counts for more
+/// than that it is read again.
+llvm::SmallVector<RepeatedRead> findOwnRows(tile::KernelOp kernel);
+
 /// What a kernel that reads something twice asks of the first cache: to keep
 /// what it reads again, and to drop what nothing reads any more.
 class CacheHints {

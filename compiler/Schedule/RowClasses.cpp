@@ -45,7 +45,7 @@ std::optional<Rows> rowsOf(ProgramOp program) {
     if (hasProducts(kernel))
       return std::nullopt;
     int64_t bytes = 0;
-    for (const RepeatedRead &read : findRepeatedReads(kernel)) {
+    for (const RepeatedRead &read : findOwnRows(kernel)) {
       TensorArgAttr tensor = kernel.getTensorArgOf(read.tensor);
       auto extent =
           dyn_cast<AffineSymbolExpr>(tensor.getShape().getResult(read.dim));

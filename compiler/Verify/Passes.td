@@ -208,7 +208,8 @@ def VerifySmDemands : Pass<"verify-sm-demands", "::mlir::ModuleOp"> {
   let description = [{
     Runs the passes `of`, which lower `tile` to `sm`, and compares each kernel with the one of the program, whose demands were noted before. A demand is a load of a tensor, a product or a reduction
     over an axis, with what each predicate of its presence says of axes, dims, scalars and tensors: `(j slt select(present kv_len, kv_len[b], N))`. The kernel must have each at least as often (with roles, alone or in a larger one, and where loops have become one twice, be they more: in a tile's first step and in the further ones), and none that the
-    program does not have: passes may repeat a step, for its first and last round, and with roles may treat full steps as others, but a predicate that they drop, be it from a copy and its reader at once, is missed here. What `verify-sm-padding` proves then rests on predicates that scheduling has handed on.
+    program does not have: passes may repeat a step, for its first and last round, and with roles may treat full steps as others, but a predicate that they drop, be it from a copy and its reader at once, is missed here.
+    Where a loop of one step has become a branch (`sm-single-steps`) what is less than its bound there is called what the loop's number was. What `verify-sm-padding` proves then rests on predicates that scheduling has handed on.
 
     Before: `tile.reduce max %s over ["j"] where(%p, %q : tensor<64xi1, #tile.axes<"j">>, tensor<128x64xi1, #tile.axes<"i", "j">>)`
     Accepted: `sm.reduce max %s over "j" where(%p, %q : ...)` with the same compares, once or several times.

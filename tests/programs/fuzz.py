@@ -25,12 +25,10 @@ from specialise import plain
 def one(seed, tool, options):
     """What is recorded about the program of a seed."""
     start, spent = time.time(), time.process_time()
-    program, cases = find(seed)
+    program, cases, prepared = find(seed)
     record = {"seed": seed, "lines": printer.show_program(program).count("\n")}
-    try:
-        prepared = judge.prepare(program, cases)
-    except execute.Ambiguous as why:
-        record["skipped"] = str(why)
+    if isinstance(prepared, execute.Ambiguous):
+        record["skipped"] = str(prepared)
         return record
     record["evaluate_ms"] = round(1000 * (time.process_time() - spent))
     steps = judge.steps_for(cases, seed, options.only, options.ptx_every)
@@ -175,16 +173,15 @@ class Tally:
 
 
 def find(seed):
-    """The program of a seed and its cases, as one() takes them."""
+    """The program of a seed, its cases, and what they give, or why that is ambiguous."""
     program = generate.program(seed)
     for attempt in range(5):
         cases = generate.cases(plain(program), seed + attempt * 1000003)
         try:
-            judge.prepare(program, cases)
-            break
-        except execute.Ambiguous:
-            pass
-    return program, cases
+            return program, cases, judge.prepare(program, cases)
+        except execute.Ambiguous as why:
+            prepared = why
+    return program, cases, prepared
 
 
 def reduce_all(tally, options):
@@ -194,7 +191,7 @@ def reduce_all(tally, options):
         if kind.startswith("broken"):
             continue
         _, seed, record = min(found, key=lambda f: f[:2])
-        program, cases = find(seed)
+        program, cases, _ = find(seed)
         failures, _ = judge.examine(program, cases, tool)
         failure = next((f for f in failures if f.kind == kind and f.arch == record["arch"]), None)
         print("\n// %s (%s, seed %d, %d programs)" % (kind, ", ".join(sorted({f["arch"] for _, _, f in found})), seed, len(found)))

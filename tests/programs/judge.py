@@ -60,13 +60,13 @@ def steps_for(cases, seed=0, only=ALL, ptx_every=1):
         steps += [{"do": do, "arch": arch, "after": compiles} for do in repeats]
         for form in compiler.FORMS:
             for c in forms if form in only else ():
-                for poison in compiler.POISONS[:1 if c else 2 if form != "sm:async" else 4]:
+                for poison in compiler.POISONS[:1 if c else 2 if form != "sm:final" else 4]:
                     step = {"do": "form", "arch": arch, "form": form, "case": c, "poison": poison, "after": compiles}
                     if form == "tile:bound" and arch == "sm_80" and c == 0 and poison == "nan":
                         step["after"] = 0
                     steps.append(step)
         if "plans" in only and forms:
-            steps += [{"do": "plans", "arch": arch, "form": "sm:async", "case": forms[0], "poison": "nan", "choice": seed + i,
+            steps += [{"do": "plans", "arch": arch, "form": "sm:final", "case": forms[0], "poison": "nan", "choice": seed + i,
                        "after": compiles} for i in range(2)]
     return steps
 

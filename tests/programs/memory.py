@@ -143,9 +143,10 @@ def store(stmt, scope, evaluate):
     for i, extent in zip(at, output.data.shape):
         keep &= (i >= 0) & (i < extent)
     at = tuple(i[keep] for i in at)
-    flat = np.ravel_multi_index(at, output.data.shape) if keep.any() else np.zeros(0, int)
-    if np.any(output.stored[at]) or len(np.unique(flat)) != len(flat):
-        raise Invalid("an element of " + tensor.name + " is stored twice")
+    before = np.count_nonzero(output.stored)
     output.stored[at] = True
+    # As many more as there are lanes, unless two store one element.
+    if np.count_nonzero(output.stored) != before + (np.count_nonzero(keep) if at else 1):
+        raise Invalid("an element of " + tensor.name + " is stored twice")
     output.data[at] = np.where(present, data, output.data.flat[0] if output.data.size else 0)[lanes][keep]
     output.err[at] = err[lanes][keep]

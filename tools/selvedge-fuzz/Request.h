@@ -21,7 +21,7 @@ struct Step {
   /// model's first.
   std::string action;
   std::string arch, plan;
-  /// "tile:bound", "sm:seq" or "sm:async".
+  /// "tile:bound", "sm:seq", or "sm:final", of which PTX is made.
   std::string form, poison;
   size_t theCase = 0;
   /// Which of the other plans.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge-fuzz/Steps.h"
 
+#include "compiler/Driver/PlanCandidates.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Physical/Physical.h"
+#include "compiler/Schedule/PlanChoice.h"
 #include "dialect/Sm/Sm.h"
 
 #include <algorithm>
@@ -91,9 +93,30 @@ bool sameValue(double a, double b) {
 
 } // namespace
 
+/// A program while steps look at its forms; the session refers to its request.
 struct Runner::Lowered {
   Lowered(CompileRequest request)
       : request(std::move(request)), session(this->request) {}
+
+  /// What every pipeline begins with.
+  bool parse() {
+    return session.checkArch() && session.parse() && session.choosePlans();
+  }
+  /// Whether another plan in this session gives what it gives in a new one:
+  /// nothing was planned again for a reason that lies in the first plan.
+  bool isFreeOfPlan() const {
+    const driver::ChosenPlans &plans = session.getPlans();
+    return plans.withoutRoles.empty() && plans.withoutLazySoftmax.empty() &&
+           plans.withoutTensorCores.empty() && plans.keepsColumns.empty();
+  }
+  /// Runs passes up to a form, which `key` names, unless it is that already.
+  bool lower(const std::string &name, Emit stage) {
+    if (key != name) {
+      key = name;
+      done = session.runPasses(stage);
+    }
+    return done;
+  }
 
   std::string key;
   CompileRequest request;
@@ -110,11 +133,16 @@ CompileResult Runner::compileFor(const Step &step,
 }
 
 const CompileResult &Runner::firstFor(const Step &step) {
-  auto [it, isNew] =
-      compiled.try_emplace(step.arch + " " + step.plan, CompileResult());
-  if (isNew)
-    it->second = compileFor(step, request.source);
-  return it->second;
+  auto [it, isNew] = compiled.try_emplace(step.arch, CompileResult());
+  if (!isNew)
+    return it->second;
+  lowered = std::make_unique<Lowered>(requestFor(step, request.source));
+  clean.clear();
+  driver::Session &session = lowered->session;
+  // The last form is what PTX is made of, and stays for the steps to come.
+  if (lowered->parse() && lowered->lower("sm:final", Emit::SmFinal))
+    session.emitPtx();
+  return it->second = session.result;
 }
 
 Reply Runner::compileStep(const Step &step) { return replyFor(firstFor(step)); }
@@ -268,22 +296,33 @@ bool Runner::runVariant(const Step &step, const std::string &variant,
   return true;
 }
 
+static Emit stageOf(const std::string &form) {
+  return form == "tile:bound" ? Emit::TileBound
+         : form == "sm:seq"   ? Emit::SmSeq
+                              : Emit::SmFinal;
+}
+
+bool Runner::isLoweredFor(const Step &step) const {
+  return lowered && lowered->request.arch == step.arch &&
+         lowered->request.plan == step.plan;
+}
+
 Reply Runner::formStep(const Step &step) {
-  std::string key = step.arch + " " + step.form + " " + step.plan;
-  if (!lowered || lowered->key != key) {
+  // What has been compiled for the target is lowered from there on.
+  if (!isLoweredFor(step) || !lowered->done) {
     lowered = std::make_unique<Lowered>(requestFor(step, request.source));
-    lowered->key = key;
-    clean.clear();
-    driver::Session &session = lowered->session;
-    Emit stage = step.form == "tile:bound" ? Emit::TileBound
-                 : step.form == "sm:seq"   ? Emit::SmSeq
-                                           : Emit::SmAsync;
-    lowered->done = session.checkArch() && session.parse() &&
-                    session.choosePlans() && session.runPasses(stage);
+    if (!lowered->parse())
+      return replyFor(lowered->session.result);
   }
-  if (!lowered->done)
-    return replyFor(lowered->session.result);
+  return runForm(step, step.form);
+}
+
+Reply Runner::runForm(const Step &step, const std::string &name) {
+  if (lowered->key != name)
+    clean.clear();
   Reply reply;
+  if (!lowered->lower(name, stageOf(step.form)))
+    return replyFor(lowered->session.result);
   if (!reference(step.theCase).done) {
     reply.status = "declined";
     reply.message = "'ref' failed";
@@ -302,17 +341,34 @@ Reply Runner::formStep(const Step &step) {
   return reply;
 }
 
+const std::vector<PlanCandidate> &Runner::plansFor(const Step &step) {
+  auto [it, isNew] = plans.try_emplace(step.arch);
+  if (!isNew)
+    return it->second;
+  if (!isLoweredFor(step)) {
+    compiled.erase(step.arch);
+    firstFor(step);
+  }
+  if (lowered->done)
+    it->second =
+        driver::listCandidates(lowered->session.getUnbound(), step.arch);
+  return it->second;
+}
+
 Reply Runner::planStep(const Step &step) {
-  std::vector<PlanCandidate> candidates;
-  CompileResult listed =
-      listPlans(requestFor(step, request.source), candidates);
-  if (listed.status != CompileStatus::Ok)
-    return replyFor(listed);
+  const std::vector<PlanCandidate> &candidates = plansFor(step);
   if (candidates.size() < 2)
     return Reply();
   Step chosen = step;
   chosen.plan = candidates[1 + step.choice % (candidates.size() - 1)].plan;
-  Reply reply = formStep(chosen);
+  Reply reply;
+  if (isLoweredFor(step) && lowered->isFreeOfPlan()) {
+    lowered->session.restart(*schedule::parseChoice(chosen.plan),
+                             "chosen by the request");
+    reply = runForm(chosen, step.form + " " + chosen.plan);
+  } else {
+    reply = formStep(chosen);
+  }
   if (reply.status != "ok")
     reply.message += " [plan " + chosen.plan + "]";
   return reply;

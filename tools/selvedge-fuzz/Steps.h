@@ -14,7 +14,8 @@ class Session;
 
 namespace selvedge::fuzz {
 
-/// Keeps what later steps need: PTX, results of `ref`, lowered programs.
+/// Keeps what later steps need: PTX, results of `ref`, and the program as it
+/// was compiled, of which every form is.
 class Runner {
 public:
   explicit Runner(const Request &request);
@@ -30,17 +31,23 @@ private:
     std::vector<HostTensor> outputs;
     std::map<std::string, std::vector<uint8_t>> reads;
   };
-  /// A program lowered to a form; the session refers to its request.
   struct Lowered;
 
   CompileResult compileFor(const Step &step, const std::string &source) const;
+  /// Compiles for the target once, and leaves what was lowered to later steps.
   const CompileResult &firstFor(const Step &step);
   Reply compileStep(const Step &step);
   Reply lowerStep(const Step &step);
   Reply repeatStep(const Step &step, bool renamed);
   const RefResult &reference(size_t theCase);
   Reply referenceStep(const Step &step);
+  /// Whether `lowered` is the program for the target and plan of a step.
+  bool isLoweredFor(const Step &step) const;
   Reply formStep(const Step &step);
+  /// Executes a form of what is lowered, which `name` tells from others.
+  Reply runForm(const Step &step, const std::string &name);
+  /// The plans that a program has for the target.
+  const std::vector<PlanCandidate> &plansFor(const Step &step);
   Reply planStep(const Step &step);
   /// Runs one variant; false: it does not apply to these tensors.
   bool runVariant(const Step &step, const std::string &variant, Reply &reply);
@@ -50,6 +57,7 @@ private:
 
   const Request &request;
   std::map<std::string, CompileResult> compiled;
+  std::map<std::string, std::vector<PlanCandidate>> plans;
   std::map<size_t, RefResult> references;
   std::unique_ptr<Lowered> lowered;
   /// Outputs of a form by case and variant under the first kind of poison.

@@ -37,6 +37,8 @@ std::string PredicateWords::of(Value value) {
 }
 
 std::string PredicateWords::compute(Value value) {
+  if (steps.contains(value))
+    return unnamed;
   // That the word is the one of this tile verify-sm-async proves.
   if (Value posted = postedWord(value))
     return of(posted);

@@ -5,6 +5,8 @@
 
 #include "compiler/Verify/Arithmetic/IndexNames.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace selvedge::verify {
 
 /// Writes values of a kernel of either dialect: "(j slt select(present kv_len,
@@ -13,7 +15,10 @@ namespace selvedge::verify {
 /// (IndexNames). What else scheduling gives to a block or a step is "_".
 class PredicateWords {
 public:
-  explicit PredicateWords(const IndexNames &names) : names(names) {}
+  /// `steps` are scalars that scheduling gives to a step, too.
+  explicit PredicateWords(const IndexNames &names,
+                          llvm::ArrayRef<mlir::Value> steps = {})
+      : names(names), steps(steps.begin(), steps.end()) {}
 
   std::string of(mlir::Value value);
 
@@ -24,6 +29,7 @@ private:
   std::string ofLoad(mlir::Value tensor, mlir::ValueRange indices);
 
   const IndexNames &names;
+  llvm::DenseSet<mlir::Value> steps;
   llvm::DenseMap<mlir::Value, std::string> known;
 };
 

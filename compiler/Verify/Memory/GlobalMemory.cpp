@@ -58,7 +58,7 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     // What is too much to store no limit allows to go through.
     constexpr uint64_t most = uint64_t(1) << 23, tooMuch = uint64_t(1) << 48;
     addWork(count > most ? tooMuch : count / 4);
-    contents.written.assign(std::min(count, most), Never);
+    contents.numWritten = std::min(count, most);
   }
   int64_t firstSample = 0, shift = 0;
   for (auto arg : plan.getTensors().getAsRange<TensorArgAttr>())
@@ -84,6 +84,11 @@ std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
   if (failed(extent.constantFold(symbols, result)))
     return std::nullopt;
   return cast<IntegerAttr>(result.front()).getInt();
+}
+
+void GlobalMemory::begin() {
+  for (auto &entry : tensors)
+    entry.second.written.assign(entry.second.numWritten, Never);
 }
 
 void GlobalMemory::assumeLaunched() {

@@ -26,6 +26,9 @@ public:
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
 
+  /// Before anything else but getWork(), which may say that it is too much:
+  /// nothing has been written.
+  void begin();
   /// Other launches, which are not executed, have written all that they may.
   void assumeLaunched();
   /// What follows belongs to this kernel.
@@ -106,7 +109,8 @@ private:
   struct Contents {
     tile::TensorArgAttr arg;
     llvm::SmallVector<int64_t, 4> extents;
-    std::vector<uint8_t> written; // of outputs
+    size_t numWritten = 0;             // elements of outputs, none of others
+    std::vector<uint8_t> written = {}; // since begin()
     /// Of segments: where they begin and end.
     std::vector<int64_t> rows = {};
     /// Of other integers: which sample comes first.

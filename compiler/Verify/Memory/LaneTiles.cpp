@@ -207,10 +207,16 @@ struct Arithmetic {
   uint64_t bits(int64_t value) const {
     return value & llvm::maskTrailingOnes<uint64_t>(width);
   }
+  bool compare(int64_t a, int64_t b) const {
+    return arith::applyCmpPredicate(predicate, APInt(width, bits(a)),
+                                    APInt(width, bits(b)));
+  }
   /// Of known operands.
   std::optional<int64_t> operator()(int64_t a, int64_t b) const;
   /// Of operands one of which may be unknown.
   int64_t partly(int64_t a, int64_t b) const;
+  /// Of all lanes.
+  LaneTile of(const LaneTile &a, const LaneTile &b) const;
 };
 
 } // namespace
@@ -245,8 +251,7 @@ std::optional<int64_t> Arithmetic::operator()(int64_t a, int64_t b) const {
   };
   switch (kind) {
   case Kind::Compare:
-    return arith::applyCmpPredicate(predicate, APInt(width, bits(a)),
-                                    APInt(width, bits(b)));
+    return compare(a, b);
   case Kind::Add:
     return wrapped(a + b);
   case Kind::Sub:
@@ -315,6 +320,103 @@ LaneTiles::computeLanes(Operation *op,
   return result;
 }
 
+/// The lanes of two tiles, each two of which `compute` makes one of: most of
+/// what is executed, so that the last axis is a loop without a walk.
+template <typename Compute>
+static LaneTile computePairs(const LaneTile &a, const LaneTile &b,
+                             Compute compute) {
+  LaneSpace space;
+  space.add(a);
+  space.add(b);
+  LaneTile result{
+      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
+  if (space.axes.empty()) {
+    result.values = {compute(a.values.front(), b.values.front())};
+    return result;
+  }
+  result.values.resize_for_overwrite(space.size());
+  int64_t strideA = a.strideOf(space.axes.back()),
+          strideB = b.strideOf(space.axes.back()), count = space.extents.back();
+  space.axes.pop_back();
+  space.extents.pop_back();
+  int64_t *next = result.values.data();
+  const LaneTile *tiles[] = {&a, &b};
+  for (LaneWalk row(space, tiles); count > 0 && row.isInside(); row.next()) {
+    const int64_t *laneA = row.from(0), *laneB = row.from(1);
+    for (int64_t i = 0; i < count; ++i)
+      *next++ = compute(laneA[i * strideA], laneB[i * strideB]);
+  }
+  return result;
+}
+
+LaneTile Arithmetic::of(const LaneTile &a, const LaneTile &b) const {
+  // What programs are full of, in loops of its own: a known lane is in the
+  // range of its width, truth values are 0 and 1.
+  auto each = [&](auto compute) {
+    return computePairs(a, b, [&](int64_t x, int64_t y) -> int64_t {
+      bool isKnown = x != LaneTile::unknown && y != LaneTile::unknown;
+      return LLVM_LIKELY(isKnown) ? compute(x, y) : partly(x, y);
+    });
+  };
+  if (width > 1 && width < 64) {
+    auto extended = [shift = 64 - width](int64_t value) {
+      return static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >>
+             shift;
+    };
+    auto unsignedOf = [mask = llvm::maskTrailingOnes<uint64_t>(width)](
+                          int64_t value) { return value & mask; };
+    switch (kind) {
+    case Kind::Add:
+      return each([&](int64_t x, int64_t y) { return extended(x + y); });
+    case Kind::Sub:
+      return each([&](int64_t x, int64_t y) { return extended(x - y); });
+    case Kind::Mul:
+      return each([&](int64_t x, int64_t y) { return extended(x * y); });
+    case Kind::Compare:
+      switch (predicate) {
+      case arith::CmpIPredicate::slt:
+        return each(
+            [&](int64_t x, int64_t y) { return extended(x) < extended(y); });
+      case arith::CmpIPredicate::sle:
+        return each(
+            [&](int64_t x, int64_t y) { return extended(x) <= extended(y); });
+      case arith::CmpIPredicate::sgt:
+        return each(
+            [&](int64_t x, int64_t y) { return extended(x) > extended(y); });
+      case arith::CmpIPredicate::sge:
+        return each(
+            [&](int64_t x, int64_t y) { return extended(x) >= extended(y); });
+      case arith::CmpIPredicate::eq:
+        return each([&](int64_t x, int64_t y) {
+          return unsignedOf(x) == unsignedOf(y);
+        });
+      case arith::CmpIPredicate::ult:
+        return each([&](int64_t x, int64_t y) {
+          return unsignedOf(x) < unsignedOf(y);
+        });
+      default:
+        break;
+      }
+      break;
+    default:
+      break;
+    }
+  }
+  switch (kind) {
+  case Kind::And:
+    return each([](int64_t x, int64_t y) { return x & y; });
+  case Kind::Or:
+    return each([](int64_t x, int64_t y) { return x | y; });
+  case Kind::MinS:
+    return each([](int64_t x, int64_t y) { return std::min(x, y); });
+  case Kind::MaxS:
+    return each([](int64_t x, int64_t y) { return std::max(x, y); });
+  default:
+    return computePairs(a, b,
+                        [&](int64_t x, int64_t y) { return partly(x, y); });
+  }
+}
+
 /// A conversion of a known lane; unknown for other operations. What narrowing
 /// rounds is not.
 static int64_t converted(Operation *op, int64_t value) {
@@ -380,9 +482,8 @@ LaneTile LaneTiles::computeArith(Operation *op) {
                             .getIntOrFloatBitWidth()};
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     arithmetic.predicate = compare.getPredicate();
-  return computeLanes(op, [&](const LaneWalk &lane) {
-    return arithmetic.partly(lane.at(0), lane.at(1));
-  });
+  const LaneTile &a = of(op->getOperand(0)), &b = of(op->getOperand(1));
+  return arithmetic.of(a, b);
 }
 
 } // namespace selvedge::verify

@@ -48,8 +48,10 @@ public:
   bool isInside() const { return lane < count; }
   void next();
   /// What tile `number` holds there.
-  int64_t at(unsigned number) const {
-    return tiles[number]->values[offsets[number]];
+  int64_t at(unsigned number) const { return *from(number); }
+  /// Where it does.
+  const int64_t *from(unsigned number) const {
+    return tiles[number]->values.data() + offsets[number];
   }
 
 private:

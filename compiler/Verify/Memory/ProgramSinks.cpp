@@ -480,22 +480,79 @@ private:
 
 } // namespace
 
-/// Whether the lanes include those with these indices of axes; what is not
-/// known of their place does not exclude them.
-static bool covers(const ProgramSinks::Executed &lanes, const Places &places,
-                   ArrayRef<std::pair<StringAttr, int64_t>> indices) {
-  for (auto [axis, index] : indices)
-    if (std::optional<int64_t> start = places.find(lanes.place, axis)) {
-      auto extent = llvm::find_if(lanes.axes, [&, axis = axis](const auto &a) {
-        return a.first == axis;
-      });
-      // The same coordinate, or one of the lanes.
-      int64_t count = extent == lanes.axes.end() ? 1 : extent->second;
-      if (index < *start || index >= *start + count)
-        return false;
+namespace {
+
+/// Which lanes were executed, as boxes of indices of some axes.
+class ExecutedBoxes {
+public:
+  using Indices = ArrayRef<std::pair<StringAttr, int64_t>>;
+
+  /// Those that may have what is asked for: indices of axes are among those of
+  /// `tiles`, which come first, and coordinates are as given.
+  ExecutedBoxes(ArrayRef<ProgramSinks::Executed> executed, const Places &places,
+                ArrayRef<LaneTile> tiles, Indices indices)
+      : numAxes(indices.size()) {
+    SmallVector<Range> asked;
+    for (auto [i, index] : llvm::enumerate(indices)) {
+      if (i >= tiles.size()) {
+        asked.push_back({index.second, index.second + 1});
+        continue;
+      }
+      ArrayRef<int64_t> lanes = tiles[i].values;
+      asked.push_back(lanes.empty() ? Range{0, 0}
+                                    : Range{*llvm::min_element(lanes),
+                                            *llvm::max_element(lanes) + 1});
     }
-  return true;
-}
+    for (const ProgramSinks::Executed &lanes : executed) {
+      size_t first = ranges.size();
+      for (auto [i, index] : llvm::enumerate(indices)) {
+        Range range = rangeOf(lanes, places, index.first);
+        if (range.second <= asked[i].first || asked[i].second <= range.first)
+          break;
+        ranges.push_back(range);
+      }
+      if (ranges.size() != first + numAxes)
+        ranges.truncate(first);
+    }
+  }
+
+  bool cover(Indices indices) {
+    auto covers = [&](size_t first) {
+      for (size_t i = 0; i < numAxes; ++i)
+        if (indices[i].second < ranges[first + i].first ||
+            indices[i].second >= ranges[first + i].second)
+          return false;
+      return true;
+    };
+    // Lanes that follow each other are often of one box.
+    if (last < ranges.size() && covers(last))
+      return true;
+    for (last = 0; last < ranges.size(); last += numAxes)
+      if (covers(last))
+        return true;
+    return false;
+  }
+
+private:
+  using Range = std::pair<int64_t, int64_t>;
+
+  /// The indices of an axis that lanes have; all where that is not known.
+  static Range rangeOf(const ProgramSinks::Executed &lanes,
+                       const Places &places, StringAttr axis) {
+    std::optional<int64_t> start = places.find(lanes.place, axis);
+    if (!start)
+      return {INT64_MIN, INT64_MAX};
+    auto extent = llvm::find_if(
+        lanes.axes, [&](const auto &known) { return known.first == axis; });
+    // The same coordinate, or one of the lanes.
+    return {*start, *start + (extent == lanes.axes.end() ? 1 : extent->second)};
+  }
+
+  size_t numAxes, last = 0;
+  SmallVector<Range, 0> ranges;
+};
+
+} // namespace
 
 /// The indices that the loop around a sink, or the range without one, runs
 /// over; none where that is not known.
@@ -579,6 +636,7 @@ std::string ProgramSinks::findMissing(const Sink &sink, const Executed &at,
     space.add(*used.back());
   }
   work += program.getWork() + space.size();
+  ExecutedBoxes boxes(executed, places, tiles, indices);
   for (LaneWalk lane(space, used); lane.isInside(); lane.next()) {
     bool isPresent = true;
     for (size_t i = numAxes; i < used.size(); ++i)
@@ -589,9 +647,7 @@ std::string ProgramSinks::findMissing(const Sink &sink, const Executed &at,
     for (size_t i = 0; i < numAxes; ++i)
       indices[i].second = lane.at(i);
     work += executed.size();
-    if (llvm::any_of(executed, [&](const Executed &lanes) {
-          return covers(lanes, places, indices);
-        }))
+    if (boxes.cover(indices))
       continue;
     std::string words;
     for (auto [name, index] : indices)

@@ -135,13 +135,14 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   limit = std::min(limit, maxWork - work);
   GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
                       trial.turn);
-  bool isBegun = memory.getWork() <= limit;
+  // What has too many elements is not begun.
+  if (memory.getWork() > limit)
+    return Outcome::TooLong;
+  memory.begin();
   if (alone)
     memory.assumeLaunched();
   Outcome outcome = launchAll(trial, memory, limit, alone);
-  // What has too many elements is not begun.
-  if (outcome != Outcome::TooLong || isBegun)
-    work += std::min(memory.getWork(), limit);
+  work += std::min(memory.getWork(), limit);
   if (outcome != Outcome::Accepted)
     return outcome;
   std::erase_if(unstored, [&](const std::string &tensor) {
@@ -187,8 +188,6 @@ static SmallVector<int64_t> blocksOf(int64_t count, bool bySome) {
 
 Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                                uint64_t limit, std::optional<Alone> alone) {
-  if (memory.getWork() > limit)
-    return Outcome::TooLong;
   for (auto [i, launched, runs] : llvm::enumerate(launches, kernels)) {
     auto [launch, kernel] = launched;
     if (alone && alone->launch != i)

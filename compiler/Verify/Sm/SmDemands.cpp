@@ -1,5 +1,6 @@
 // verify-sm-demands: lowering hands on every demand.
 // SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/Guards.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Passes.h"
@@ -59,11 +60,28 @@ std::string supportOf(Value predicate) {
   return llvm::join(axes, " x ");
 }
 
+/// The step of each loop around an operation that has become a branch, since it
+/// had one step at most: what is less than the bound there.
+SmallVector<Value> stepsAround(Operation *op) {
+  SmallVector<Value> steps;
+  for (auto branch = op->getParentOfType<scf::IfOp>(); branch;
+       branch = branch->getParentOfType<scf::IfOp>()) {
+    auto runs = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+    // A number that is known says nothing of whose it is.
+    if (runs && runs.getPredicate() == arith::CmpIPredicate::slt &&
+        !constantOf(runs.getLhs()))
+      steps.push_back(runs.getLhs());
+  }
+  return steps;
+}
+
 class Collector {
 public:
-  /// The demands of a kernel of either dialect.
-  static Demands of(Operation *kernel, const IndexNames &names) {
-    Collector collector(names);
+  /// The demands of a kernel of either dialect. What is none of `known` may be
+  /// one of them if steps of loops are called what they are called there.
+  static Demands of(Operation *kernel, const IndexNames &names,
+                    const Demands *known = nullptr) {
+    Collector collector(names, known);
     kernel->walk([&](Operation *op) { collector.visit(op); });
     for (const std::string &place : collector.places)
       collector.demands[{place, {}}] = 1;
@@ -71,9 +89,11 @@ public:
   }
 
 private:
-  explicit Collector(const IndexNames &names) : words(names) {}
+  Collector(const IndexNames &names, const Demands *known)
+      : names(names), words(names), known(known) {}
 
   void visit(Operation *op) {
+    current = op;
     TypeSwitch<Operation *>(op)
         .Case<tile::LoadOp, sm::LoadOp, sm::CopyOp, sm::CopyAsyncOp>(
             [&](auto load) {
@@ -123,14 +143,27 @@ private:
   }
 
   void note(const std::string &sink, ValueRange presence) {
+    Demand demand{sink, supportsOf(presence, words)};
+    if (demand.second.empty())
+      return;
+    if (known && !known->contains(demand))
+      if (SmallVector<Value> steps = stepsAround(current); !steps.empty()) {
+        PredicateWords inSteps(names, steps);
+        Demand other{sink, supportsOf(presence, inSteps)};
+        if (known->contains(other))
+          demand = std::move(other);
+      }
+    ++demands[std::move(demand)];
+  }
+
+  static std::vector<std::string> supportsOf(ValueRange presence,
+                                             PredicateWords &words) {
     std::vector<std::string> supports;
     for (Value predicate : presence)
       if (std::string support = supportOf(predicate); !support.empty())
         supports.push_back(support + ": " + words.of(predicate));
-    if (supports.empty())
-      return;
     llvm::sort(supports);
-    ++demands[{sink, std::move(supports)}];
+    return supports;
   }
 
   /// The axes along which each dimension is accessed.
@@ -168,7 +201,10 @@ private:
     ++demands[{(adds ? "addition to " : "store to ") + tensorName(tensor), {}}];
   }
 
+  const IndexNames &names;
   PredicateWords words;
+  const Demands *known;
+  Operation *current = nullptr;
   Demands demands;
   std::set<std::string> places;
 };
@@ -227,7 +263,8 @@ struct VerifySmDemandsPass
   }
 
   static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
-    Demands found = Collector::of(kernel, IndexNames(kernel, source.names));
+    IndexNames names(kernel, source.names);
+    Demands found = Collector::of(kernel, names, &source.demands);
     // Copies that lag treat full steps as the others, and a tile's further
     // steps may be those of one loop.
     bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
