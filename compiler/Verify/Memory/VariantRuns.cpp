@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Threading.h"
 
 namespace selvedge::verify {
 
@@ -14,12 +15,14 @@ using namespace selvedge::sm;
 
 /// The work of the usual trials of a variant, three tenths of a second, and of
 /// those that look for what they have not reached.
-constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 5 << 20;
+constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 1 << 24;
 /// Most kernels whose operations can all be reached take less than ten.
 constexpr unsigned numFurther = 96;
 /// The same where some thread blocks do.
 constexpr uint64_t maxWorkOfSome = 4 << 20;
 constexpr unsigned numOfSome = 48;
+/// Those that must allow what no size reaches.
+constexpr unsigned numForced = 12;
 
 VariantRuns::VariantRuns(VariantOp variant, Launches launches,
                          ArrayRef<const ProgramSinks *> programs)
@@ -38,20 +41,43 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
 }
 
 LogicalResult VariantRuns::run() {
-  if (failed(runUsual()) || failed(runFurther(/*bySome=*/false)) ||
-      failed(runFurther(/*bySome=*/true)))
+  if (failed(runUsual()) || failed(runFurther(Further::ByAll)) ||
+      failed(runFurther(Further::AtLimits)) ||
+      failed(runFurther(Further::BySome)))
     return failure();
-  Operation *op = findUnreached();
+  runForced();
   if (failed(checkStored()))
     return failure();
-  if (op)
-    remarks.push_back(
-        {op->getLoc(),
-         llvm::formatv("kernel '{0}' has operations that no size executes "
-                       "which was tried, first {1}",
-                       op->getParentOfType<KernelOp>().getSymName(),
-                       op->getName().getStringRef())});
-  return success();
+  Operation *op = findUnreached();
+  if (!op)
+    return success();
+  return op->emitOpError(
+             "expects sizes that execute it, found none that kernel '")
+         << op->getParentOfType<KernelOp>().getSymName()
+         << "' could be tried with, and no proof that it never is";
+}
+
+void VariantRuns::runForced() {
+  MLIRContext *context = variant.getContext();
+  uint64_t thread = llvm::get_threadid();
+  ScopedDiagnosticHandler silence(context, [&](Diagnostic &) {
+    return success(llvm::get_threadid() == thread);
+  });
+  maxWork = work + maxWorkOfSome;
+  for (auto [i, runs] : llvm::enumerate(kernels)) {
+    if (!runs.startForced())
+      continue;
+    bool isRefused = false, isAccepted = false;
+    for (unsigned number = 0;
+         number < numForced && work < maxWork && !isRefused; ++number)
+      if (std::optional<LaunchTrial> trial =
+              makeTrial(Further::ByAll, i, number)) {
+        Outcome outcome = execute(*trial, maxWorkOfSome / 4, Alone{i, true});
+        isRefused = outcome == Outcome::Refused;
+        isAccepted |= outcome == Outcome::Accepted;
+      }
+    runs.endForced(isAccepted && !isRefused);
+  }
 }
 
 LogicalResult VariantRuns::runUsual() {
@@ -84,18 +110,30 @@ LogicalResult VariantRuns::runUsual() {
   }
 }
 
-LogicalResult VariantRuns::runFurther(bool bySome) {
+std::optional<LaunchTrial> VariantRuns::makeTrial(Further kind, size_t launch,
+                                                  unsigned number) const {
+  switch (kind) {
+  case Further::ByAll:
+    return makeFurtherTrial(variant, launches, launches[launch], number);
+  case Further::AtLimits:
+    return makeTrialAtLimit(variant, launches[launch], number);
+  case Further::BySome:
+    return makeTrialOfSome(variant, launches, launches[launch], number);
+  }
+  llvm_unreachable("unknown kind");
+}
+
+LogicalResult VariantRuns::runFurther(Further kind) {
+  bool bySome = kind != Further::ByAll;
   maxWork = work + (bySome ? maxWorkOfSome : maxFurtherWork);
   for (size_t i : llvm::seq(launches.size()))
     for (unsigned number = 0; number < (bySome ? numOfSome : numFurther) &&
-                              work < maxWork && isOpen(i, bySome);
+                              work < maxWork && isOpen(i, kind);
          ++number) {
-      std::optional<LaunchTrial> trial =
-          bySome ? makeTrialOfSome(variant, launches, launches[i], number)
-                 : makeFurtherTrial(variant, launches, launches[i], number);
+      std::optional<LaunchTrial> trial = makeTrial(kind, i, number);
       if (!trial)
         continue;
-      if (execute(*trial, bySome ? maxWorkOfSome / 4 : maxFurtherWork / 2,
+      if (execute(*trial, bySome ? maxWorkOfSome / 4 : maxFurtherWork / 4,
                   Alone{i, bySome}) == Outcome::Refused)
         return failure();
     }
@@ -118,10 +156,10 @@ static bool hasStoreTo(KernelOp kernel, StringRef tensor) {
       .wasInterrupted();
 }
 
-bool VariantRuns::isOpen(size_t launch, bool bySome) {
+bool VariantRuns::isOpen(size_t launch, Further kind) {
   // Few thread blocks take all tiles of a kernel with roles anyway.
   KernelOp kernel = launches[launch].second;
-  if (bySome && !kernel.getBody().getOps<RoleOp>().empty())
+  if (kind == Further::BySome && !kernel.getBody().getOps<RoleOp>().empty())
     return false;
   return kernels[launch].findUnreached() ||
          llvm::any_of(unstored, [&](const std::string &tensor) {

@@ -43,11 +43,19 @@ private:
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                     uint64_t limit, std::optional<Alone> alone);
   mlir::LogicalResult runUsual();
-  mlir::LogicalResult runFurther(bool bySome);
+  /// Sizes that look for what the usual ones have not reached, and who executes
+  /// them.
+  enum class Further { ByAll, AtLimits, BySome };
+  std::optional<LaunchTrial> makeTrial(Further kind, size_t launch,
+                                       unsigned number) const;
+  mlir::LogicalResult runFurther(Further kind);
+  /// What nobody has reached, as if sizes did: those of a few trials must allow
+  /// it.
+  void runForced();
   mlir::Operation *findUnreached();
   /// Whether a launch has operations that nothing has executed, or stores what
   /// nothing has stored, that others may execute.
-  bool isOpen(size_t launch, bool bySome);
+  bool isOpen(size_t launch, Further kind);
   /// What the programs store must be stored: rows of segments in a trial, and
   /// something of each output in one of them.
   mlir::LogicalResult checkRows(const GlobalMemory &memory);
