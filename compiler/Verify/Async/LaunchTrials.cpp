@@ -378,7 +378,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   auto oneTile = [&](const Dim &dim) {
     return &dim == last ? whole : dim.block;
   };
-  constexpr unsigned numShapes = 13;
+  constexpr unsigned numShapes = 14;
   constexpr int64_t manyBlocks = 64;
   switch (number) {
   case 0: // all rows of a tile, the only one of its block, see steps whole
@@ -440,6 +440,9 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     break;
   case 12: // lengths that end long before what there is, short of a step
     take(oneTile, {2 * step - 2, step / 2 + 1, 0}, step);
+    break;
+  case 13: // several steps along whatever steps are taken
+    take([&](const Dim &) { return whole; }, {whole}, 3 * step);
     break;
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);
