@@ -3,6 +3,7 @@
 #include "compiler/Verify/Memory/VariantRuns.h"
 
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Memory/StoredElements.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,6 +35,7 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
       continue;
     tile::KernelOp kernel = program->getKernel();
     llvm::append_range(segments, segmentRowsOf(kernel));
+    written.push_back(kernel);
     kernel.walk([&](tile::StoreOp store) {
       unstored.insert(tensorName(store.getTensor()));
     });
@@ -51,10 +53,17 @@ LogicalResult VariantRuns::run() {
   Operation *op = findUnreached();
   if (!op)
     return success();
-  return op->emitOpError(
-             "expects sizes that execute it, found none that kernel '")
-         << op->getParentOfType<KernelOp>().getSymName()
-         << "' could be tried with, and no proof that it never is";
+  auto kernel = op->getParentOfType<KernelOp>();
+  std::string words = llvm::formatv(
+      "expects sizes that execute it, found none that kernel '{0}' could be "
+      "tried with, and no proof that it never is",
+      kernel.getSymName());
+  // Kernels with roles have no other proof of bounds, and are planned anew.
+  if (!kernel.getBody().getOps<RoleOp>().empty())
+    return op->emitOpError(words);
+  remarks.push_back(
+      {op->getLoc(), "'" + op->getName().getStringRef().str() + "' " + words});
+  return success();
 }
 
 void VariantRuns::runForced() {
@@ -188,7 +197,8 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   if (alone && alone->bySome)
     return outcome;
   bool isRight = succeeded(memory.finish(variant)) &&
-                 (alone || succeeded(checkRows(memory)));
+                 (alone || (succeeded(checkRows(memory)) &&
+                            succeeded(checkElements(memory, trial.callers))));
   return isRight ? outcome : Outcome::Refused;
 }
 
@@ -196,6 +206,13 @@ LogicalResult VariantRuns::checkRows(const GlobalMemory &memory) {
   return success(llvm::all_of(segments, [&](const SegmentRows &rows) {
     return succeeded(
         memory.checkRows(variant, rows.tensor, rows.dim, rows.ends));
+  }));
+}
+
+LogicalResult VariantRuns::checkElements(GlobalMemory &memory,
+                                         int64_t callers) {
+  return success(llvm::all_of(written, [&](tile::KernelOp kernel) {
+    return succeeded(checkStoredElements(variant, kernel, memory, callers));
   }));
 }
 

@@ -59,11 +59,14 @@ private:
   /// What the programs store must be stored: rows of segments in a trial, and
   /// something of each output in one of them.
   mlir::LogicalResult checkRows(const GlobalMemory &memory);
+  mlir::LogicalResult checkElements(GlobalMemory &memory, int64_t callers);
   mlir::LogicalResult checkStored();
 
   sm::VariantOp variant;
   Launches launches;
   std::vector<SegmentRows> segments;
+  /// The kernels of the program as it was written.
+  std::vector<tile::KernelOp> written;
   /// Outputs of the programs of which nothing has been stored yet.
   std::set<std::string> unstored;
   std::deque<KernelRuns> kernels;
