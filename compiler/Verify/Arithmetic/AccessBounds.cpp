@@ -87,36 +87,4 @@ LogicalResult AccessBounds::check(scf::ForOp loop) {
   return success();
 }
 
-bool AccessBounds::isEmpty(scf::ForOp loop) {
-  auto [values, dimValues, conditions] = placeOf(loop);
-  Polynomial lower = values.of(loop.getLowerBound()),
-             upper = values.of(loop.getUpperBound());
-  return values.isNonNegativeByCases(lower - upper, conditions);
-}
-
-bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
-  auto [values, dimValues, conditions] = placeOf(branch);
-  if (arm) {
-    values.collect(branch.getCondition(), conditions);
-    return values.isNonNegativeByCases(Polynomial(-1), conditions);
-  }
-  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
-  if (!compare)
-    return false;
-  Polynomial difference =
-      values.of(compare.getRhs()) - values.of(compare.getLhs());
-  switch (compare.getPredicate()) {
-  case arith::CmpIPredicate::slt:
-    return values.isNonNegativeByCases(difference - 1, conditions);
-  case arith::CmpIPredicate::sle:
-    return values.isNonNegativeByCases(difference, conditions);
-  case arith::CmpIPredicate::sgt:
-    return values.isNonNegativeByCases(Polynomial(-1) - difference, conditions);
-  case arith::CmpIPredicate::sge:
-    return values.isNonNegativeByCases(Polynomial() - difference, conditions);
-  default:
-    return false;
-  }
-}
-
 } // namespace selvedge::verify

@@ -37,8 +37,20 @@ public:
   llvm::LogicalResult check(mlir::scf::ForOp loop);
   /// Whether the loop has no step, for any sizes.
   bool isEmpty(mlir::scf::ForOp loop);
+  /// The same of a loop to a step of its own range, by words that its role
+  /// takes a tile by: wherever they are posted there is one step at most.
+  ///
+  ///     %last = %from + (%to - 1 - %from) / 64 * 64
+  ///     scf.for %j = %from to min(%to, %last) step 64
+  bool isEmptyOfWords(mlir::scf::ForOp loop);
   /// Whether no sizes take the arm of the branch.
   bool isNeverTaken(mlir::scf::IfOp branch, bool arm);
+  /// The same of a branch in a loop whose number and what it is compared with
+  /// are multiples of a step apart, but for a constant.
+  ///
+  ///     scf.for %j = %k * 64 to %k * 64 + 64 step 64
+  ///       scf.if %j + 63 >= %k * 64 + 64
+  bool isNeverTakenBySteps(mlir::scf::IfOp branch, bool arm);
 
 private:
   /// What is known at a place: only of the loops and branches around it, since
@@ -50,6 +62,12 @@ private:
   /// That of the operations of one block, whose accesses know nothing of each
   /// other: each takes a copy.
   const Place &placeOf(mlir::Operation *op);
+  /// Whether `end` is at most a step of the loop behind its begin, wherever
+  /// both are posted.
+  bool isOneStep(mlir::scf::ForOp loop, mlir::Value end);
+  /// Whether there is no step, both ways of each of `selects`.
+  bool isEmptyByWays(mlir::scf::ForOp loop, Place place,
+                     llvm::ArrayRef<mlir::Operation *> selects);
 
   mlir::ArrayAttr dims, tensors;
   Seed seed;

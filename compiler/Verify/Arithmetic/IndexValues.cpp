@@ -152,8 +152,8 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
   system.define(b - 1 - rest);
   if (isNonNegative(a)) {
     system.define(q);
-    if (mode == Rounding::Down)
-      system.define(a - q);
+    bool isNone = mode == Rounding::Down && isNonNegative(b - 1 - a);
+    system.define(isNone ? Polynomial() - q : a - q);
   } else if (isInRange(a, 32)) {
     // No quotient is further from 0 than what is divided.
     system.define(q - minInt);

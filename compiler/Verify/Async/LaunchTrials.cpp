@@ -3,6 +3,7 @@
 #include "compiler/Verify/Async/LaunchTrials.h"
 
 #include "compiler/Verify/Async/KernelDims.h"
+#include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -140,6 +141,7 @@ public:
   /// Those that come first; `isLast` says that there are no more.
   std::optional<LaunchTrial> directed(unsigned number, bool &isLast);
   std::optional<LaunchTrial> ofSteps(unsigned number, bool &isLast);
+  std::optional<LaunchTrial> ofLimits(unsigned number);
 
 private:
   static constexpr int64_t off = 3; // less than a row of any product
@@ -366,10 +368,17 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
         break;
       }
   };
+  auto takeLengths = [&](int64_t count) {
+    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
+      if (!isCut(dims[symbol]) && hasIntegers(symbol)) {
+        trial.sizes[symbol] = count;
+        break;
+      }
+  };
   auto oneTile = [&](const Dim &dim) {
     return &dim == last ? whole : dim.block;
   };
-  constexpr unsigned numShapes = 8;
+  constexpr unsigned numShapes = 14;
   constexpr int64_t manyBlocks = 64;
   switch (number) {
   case 0: // all rows of a tile, the only one of its block, see steps whole
@@ -413,6 +422,27 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     take([&](const Dim &dim) { return 3 * block; }, {block, block, 0}, block);
     takeList();
     trial.turn = 1;
+    break;
+  case 8: // rows of several tiles, and a part of a step; whole steps; both
+  case 9:
+  case 10:
+    take(
+        [&](const Dim &dim) {
+          return &dim == last
+                     ? std::array{step - 1, 2 * step, 2 * step + 1}[number - 8]
+                     : dim.block + 1;
+        },
+        {2 * step + 1}, step);
+    break;
+  case 11: // nothing behind something, where lengths are less than nothing
+    take(oneTile, {whole, -whole, whole}, step);
+    takeLengths(3);
+    break;
+  case 12: // lengths that end long before what there is, short of a step
+    take(oneTile, {2 * step - 2, step / 2 + 1, 0}, step);
+    break;
+  case 13: // several steps along whatever steps are taken
+    take([&](const Dim &) { return whole; }, {whole}, 3 * step);
     break;
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);
@@ -536,6 +566,55 @@ std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
   return findTaken(variant, trial, /*first=*/0, /*prefersEven=*/true)
              ? std::optional(std::move(trial))
              : std::nullopt;
+}
+
+/// The numbers that a kernel compares integers with, or adds to them, from 2 to
+/// what extents may be.
+static SmallVector<int64_t> limitsOf(KernelOp kernel) {
+  std::set<int64_t> found;
+  kernel.walk([&](Operation *op) {
+    if (!isa<arith::CmpIOp, arith::AddIOp, arith::SubIOp>(op))
+      return;
+    for (Value operand : op->getOperands())
+      if (std::optional<int64_t> number = getConstantIntValue(operand))
+        if (int64_t limit = std::abs(*number);
+            limit > 1 && limit + 2 <= tile::maxExtent)
+          found.insert(limit);
+  });
+  // What is compared with a large number is the rarest.
+  return {found.rbegin(), found.rend()};
+}
+
+std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
+  SmallVector<int64_t> limits = limitsOf(launches.front().second);
+  // In memory, and along each dim.
+  unsigned numWays = dims.size() + 1, way = number % numWays;
+  if (number >= limits.size() * numWays)
+    return std::nullopt;
+  int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
+  LaunchTrial trial;
+  for (const Dim &dim : dims)
+    trial.sizes.push_back(!isCut(dim)    ? 1
+                          : &dim == last ? std::max(dim.block, step)
+                                         : dim.block);
+  trial.samples = {limit + 1, limit - 1, limit};
+  trial.callers = limit + 1;
+  // A tile for each thread block, whatever the launch.
+  trial.blocks = std::numeric_limits<int64_t>::max();
+  if (way > 0) {
+    trial.sizes[way - 1] = limit + 2;
+    trial.samples = {step, 1, 0};
+    trial.callers = step;
+  }
+  return findTaken(variant, trial, /*first=*/0, /*prefersEven=*/true)
+             ? std::optional(std::move(trial))
+             : std::nullopt;
+}
+
+std::optional<LaunchTrial>
+makeTrialAtLimit(VariantOp variant, std::pair<LaunchOp, KernelOp> unreached,
+                 unsigned number) {
+  return TrialMaker(variant, unreached, /*scale=*/0).ofLimits(number);
 }
 
 std::optional<LaunchTrial>

@@ -53,6 +53,15 @@ makeFurtherTrial(sm::VariantOp variant,
                  std::pair<sm::LaunchOp, sm::KernelOp> unreached,
                  unsigned number);
 
+/// Sizes for a launch that some of its thread blocks execute, each a tile, of
+/// what its kernel does at a number that it compares integers with, or adds to
+/// them: that number, and those beside it, are what memory and the caller have,
+/// or a dim is larger.
+std::optional<LaunchTrial>
+makeTrialAtLimit(sm::VariantOp variant,
+                 std::pair<sm::LaunchOp, sm::KernelOp> unreached,
+                 unsigned number);
+
 /// Sizes for a launch that some of its thread blocks execute: first such as are
 /// several of the steps in which its loops go, along dims that a loop ends at;
 /// then those of makeFurtherTrial. Data decide the other way in half of the

@@ -78,6 +78,8 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
   });
   if (onlyComputes(loop) && !handsOn && (!readMemory || isPerhaps))
     trips = std::min<int64_t>(trips, 1);
+  if (trips == 0 && forced.contains(loop.getBody()))
+    trips = 1;
   agent.frames.push_back({loop, loop.getBody()});
   agent.frames.back().trips = trips;
   if (trips > 0)
@@ -153,7 +155,13 @@ Progress Skeleton::enterBranch(Agent &agent, scf::IfOp branch) {
   std::optional<int64_t> known = integers.known(number);
   bool isBoth = !known && spread == Spread::Uniform && onlyComputes(branch);
   bool taken = true;
-  if (known) {
+  auto isForced = [&](Region *arm) {
+    return !arm->empty() && forced.contains(&arm->front());
+  };
+  if (isForced(arms[0]) || isForced(arms[1])) {
+    taken = isForced(arms[1]);
+    isBoth = false;
+  } else if (known) {
     taken = *known != 0;
   } else if (!isBoth) {
     taken = (paths.choose(2) == 0) == firstArm;

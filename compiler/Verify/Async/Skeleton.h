@@ -11,6 +11,7 @@
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace selvedge::verify {
 
@@ -156,6 +157,10 @@ public:
   /// Integers from memory are what `memory` says, and no choice. Loops that
   /// only compute then make all of their trips, and not one.
   void readFrom(Memory memory) { readMemory = std::move(memory); }
+  /// Arms that are taken, and bodies of loops that have a step, whatever their
+  /// conditions and bounds are.
+  using Blocks = llvm::DenseSet<mlir::Block *>;
+  void force(Blocks blocks) { forced = std::move(blocks); }
   void start(Agent &agent, mlir::Block &body);
   /// Executes one operation, and those before it that are idle.
   Progress step(Agent &agent, Rule rule);
@@ -218,6 +223,7 @@ private:
   std::vector<SampleOrder::Choice> choices;
   bool firstArm = true;
   Memory readMemory;
+  Blocks forced;
   llvm::DenseMap<mlir::Operation *, bool> computing;
   Instructions instructions;
   uint64_t steps = 0;

@@ -486,6 +486,27 @@ LogicalResult GlobalMemory::finish(Operation *plan) const {
   return success();
 }
 
+LogicalResult GlobalMemory::checkStored(Operation *plan, StringRef tensor,
+                                        ArrayRef<int64_t> indices) const {
+  auto it = tensors.find(tensor);
+  if (it == tensors.end() || it->second.isUnknown)
+    return success();
+  const Contents &contents = it->second;
+  int64_t element = 0;
+  for (auto [index, extent] : llvm::zip_equal(indices, contents.extents)) {
+    // Such a lane is absent.
+    if (index < 0 || index >= extent)
+      return success();
+    element = element * extent + index;
+  }
+  if (element >= static_cast<int64_t>(contents.written.size()) ||
+      (contents.written[element] & (Stored | Perhaps)) != 0)
+    return success();
+  return plan->emitOpError("expects launches that store what the program "
+                           "stores, found none that stores ")
+         << nameOf(contents, element);
+}
+
 bool GlobalMemory::isStored(StringRef tensor) const {
   auto it = tensors.find(tensor);
   return it == tensors.end() || it->second.isUnknown || it->second.isAddedTo ||

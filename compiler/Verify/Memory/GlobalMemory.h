@@ -94,6 +94,10 @@ public:
   /// along `dim`, wherever one of them was.
   mlir::LogicalResult checkRows(mlir::Operation *plan, llvm::StringRef tensor,
                                 unsigned dim, llvm::StringRef ends) const;
+  /// Whether an element that the program stores was stored, not only
+  /// initialised; errors at `plan` if not.
+  mlir::LogicalResult checkStored(mlir::Operation *plan, llvm::StringRef tensor,
+                                  llvm::ArrayRef<int64_t> indices) const;
   /// Whether some element was stored, not only initialised.
   bool isStored(llvm::StringRef tensor) const;
 

@@ -85,17 +85,42 @@ static Operation *firstEffect(Block &block) {
   return nullptr;
 }
 
-Operation *KernelRuns::findUnreached() {
-  Operation *found = nullptr;
+SmallVector<Block *> KernelRuns::unreachedBlocks(bool all) {
+  SmallVector<Block *> found;
   kernel.getBody().walk<WalkOrder::PreOrder>([&](Block *block) {
-    if (skeleton.hasReached(&block->front()))
+    if (hasReached(block))
       return WalkResult::advance();
     if (isNeverExecuted(block))
       return WalkResult::skip();
-    found = firstEffect(*block);
-    return found ? WalkResult::interrupt() : WalkResult::advance();
+    // Those inside of one that only decides.
+    if (!firstEffect(*block))
+      return WalkResult::advance();
+    found.push_back(block);
+    return all ? WalkResult::skip() : WalkResult::interrupt();
   });
   return found;
+}
+
+Operation *KernelRuns::findUnreached() {
+  SmallVector<Block *> found = unreachedBlocks(/*all=*/false);
+  return found.empty() ? nullptr : firstEffect(*found.front());
+}
+
+bool KernelRuns::startForced() {
+  Skeleton::Blocks blocks;
+  for (Block *block : unreachedBlocks(/*all=*/true))
+    // The ways that lead there, too.
+    for (; !hasReached(block); block = block->getParentOp()->getBlock())
+      blocks.insert(block);
+  refused = blocks;
+  skeleton.force(std::move(blocks));
+  return !refused.empty();
+}
+
+void KernelRuns::endForced(bool isAccepted) {
+  if (isAccepted)
+    refused.clear();
+  skeleton.force({});
 }
 
 bool KernelRuns::isNeverExecuted(Block *block) {
@@ -114,9 +139,12 @@ bool KernelRuns::isNeverExecuted(Block *block) {
   auto branch = dyn_cast<scf::IfOp>(owner);
   if (branch && block == branch.thenBlock() && isNeverSet(branch))
     return known->second = true;
-  return known->second =
-             branch ? bounds.isNeverTaken(branch, block == branch.thenBlock())
-                    : bounds.isEmpty(cast<scf::ForOp>(owner));
+  if (!branch)
+    return known->second = bounds.isEmpty(cast<scf::ForOp>(owner)) ||
+                           bounds.isEmptyOfWords(cast<scf::ForOp>(owner));
+  bool arm = block == branch.thenBlock();
+  return known->second = bounds.isNeverTaken(branch, arm) ||
+                         bounds.isNeverTakenBySteps(branch, arm);
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,

@@ -36,6 +36,13 @@ public:
   /// has executed, although no block around it is known never to be; null where
   /// there is none.
   mlir::Operation *findUnreached();
+  /// What is executed next takes the arms, and the bodies of loops, in which
+  /// such operations are, though its sizes do not; returns whether there are
+  /// some.
+  bool startForced();
+  /// What follows goes the ways of its sizes again. Of what was forced nothing
+  /// counts as executed unless it was accepted.
+  void endForced(bool isAccepted);
 
 private:
   /// An integer in memory, where the indices are known.
@@ -48,6 +55,15 @@ private:
 
   sm::LaunchOp launch;
   sm::KernelOp kernel;
+  /// The outermost blocks that hold unreached operations; the first one alone
+  /// unless `all` are wanted.
+  llvm::SmallVector<mlir::Block *> unreachedBlocks(bool all);
+  bool hasReached(mlir::Block *block) const {
+    return !refused.contains(block) && skeleton.hasReached(&block->front());
+  }
+
+  /// Blocks that were forced and are not accepted yet.
+  Skeleton::Blocks refused;
   /// Blocks that were never executed, and whether none ever is.
   llvm::DenseMap<mlir::Block *, bool> never;
   std::optional<SinkMatches> sinks;

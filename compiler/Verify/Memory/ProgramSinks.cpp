@@ -215,10 +215,9 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
   for (const Sink &sink : known->second)
     if (sink.sources == sources)
       candidates.push_back(&sink);
-  // Lowering may make numbers of integers that only decided.
   if (candidates.empty())
     for (const Sink &sink : known->second)
-      if (!sink.sources.empty() && llvm::includes(sources, sink.sources))
+      if (!sink.sources.empty() && areOfMore(sources, sink.sources))
         candidates.push_back(&sink);
   // A sum of constants alone is none of the program.
   if (candidates.empty() && isPart && !sources.empty())
@@ -226,6 +225,22 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
       if (llvm::includes(sink.sources, sources))
         candidates.push_back(&sink);
   return candidates;
+}
+
+bool ProgramSinks::areOfMore(const SourceTensors::Names &found,
+                             const SourceTensors::Names &names) const {
+  auto isInteger = [&](const std::string &name) {
+    return llvm::any_of(
+        kernel.getProgram().getTensors().getAsRange<TensorArgAttr>(),
+        [&](TensorArgAttr tensor) {
+          return tensor.getName() == name &&
+                 tensor.getElementType().isInteger();
+        });
+  };
+  return llvm::includes(found, names) &&
+         llvm::all_of(found, [&](const std::string &name) {
+           return names.contains(name) || isInteger(name);
+         });
 }
 
 StringAttr ProgramSinks::coordinateOf(Value value) const {

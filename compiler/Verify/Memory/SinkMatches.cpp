@@ -281,12 +281,11 @@ std::string SinkMatches::compareStored(Value stored, StringRef tensor) const {
   if (known.empty())
     return "";
   SourceTensors::Names names = tensors.of(stored);
-  // Rows that no step contributes to: findMissing() looks at those. Lowering
-  // may make numbers of integers that only decided.
+  // Rows that no step contributes to: findMissing() looks at those.
   if (names.empty())
     return "";
   if (llvm::any_of(known, [&](auto &s) {
-        return llvm::includes(names, s.sources) || names == s.withoutSteps;
+        return program.areOfMore(names, s.sources) || names == s.withoutSteps;
       }))
     return "";
   return "expects what the program stores to '" + tensor.str() +

@@ -3,9 +3,11 @@
 #include "compiler/Verify/Memory/VariantRuns.h"
 
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Memory/StoredElements.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Threading.h"
 
 namespace selvedge::verify {
 
@@ -14,12 +16,14 @@ using namespace selvedge::sm;
 
 /// The work of the usual trials of a variant, three tenths of a second, and of
 /// those that look for what they have not reached.
-constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 5 << 20;
+constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 1 << 24;
 /// Most kernels whose operations can all be reached take less than ten.
 constexpr unsigned numFurther = 96;
 /// The same where some thread blocks do.
 constexpr uint64_t maxWorkOfSome = 4 << 20;
 constexpr unsigned numOfSome = 48;
+/// Those that must allow what no size reaches.
+constexpr unsigned numForced = 12;
 
 VariantRuns::VariantRuns(VariantOp variant, Launches launches,
                          ArrayRef<const ProgramSinks *> programs)
@@ -31,6 +35,7 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
       continue;
     tile::KernelOp kernel = program->getKernel();
     llvm::append_range(segments, segmentRowsOf(kernel));
+    written.push_back(kernel);
     kernel.walk([&](tile::StoreOp store) {
       unstored.insert(tensorName(store.getTensor()));
     });
@@ -38,20 +43,50 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
 }
 
 LogicalResult VariantRuns::run() {
-  if (failed(runUsual()) || failed(runFurther(/*bySome=*/false)) ||
-      failed(runFurther(/*bySome=*/true)))
+  if (failed(runUsual()) || failed(runFurther(Further::ByAll)) ||
+      failed(runFurther(Further::AtLimits)) ||
+      failed(runFurther(Further::BySome)))
     return failure();
-  Operation *op = findUnreached();
+  runForced();
   if (failed(checkStored()))
     return failure();
-  if (op)
-    remarks.push_back(
-        {op->getLoc(),
-         llvm::formatv("kernel '{0}' has operations that no size executes "
-                       "which was tried, first {1}",
-                       op->getParentOfType<KernelOp>().getSymName(),
-                       op->getName().getStringRef())});
+  Operation *op = findUnreached();
+  if (!op)
+    return success();
+  auto kernel = op->getParentOfType<KernelOp>();
+  std::string words = llvm::formatv(
+      "expects sizes that execute it, found none that kernel '{0}' could be "
+      "tried with, and no proof that it never is",
+      kernel.getSymName());
+  // Kernels with roles have no other proof of bounds, and are planned anew.
+  if (!kernel.getBody().getOps<RoleOp>().empty())
+    return op->emitOpError(words);
+  remarks.push_back(
+      {op->getLoc(), "'" + op->getName().getStringRef().str() + "' " + words});
   return success();
+}
+
+void VariantRuns::runForced() {
+  MLIRContext *context = variant.getContext();
+  uint64_t thread = llvm::get_threadid();
+  ScopedDiagnosticHandler silence(context, [&](Diagnostic &) {
+    return success(llvm::get_threadid() == thread);
+  });
+  maxWork = work + maxWorkOfSome;
+  for (auto [i, runs] : llvm::enumerate(kernels)) {
+    if (!runs.startForced())
+      continue;
+    bool isRefused = false, isAccepted = false;
+    for (unsigned number = 0;
+         number < numForced && work < maxWork && !isRefused; ++number)
+      if (std::optional<LaunchTrial> trial =
+              makeTrial(Further::ByAll, i, number)) {
+        Outcome outcome = execute(*trial, maxWorkOfSome / 4, Alone{i, true});
+        isRefused = outcome == Outcome::Refused;
+        isAccepted |= outcome == Outcome::Accepted;
+      }
+    runs.endForced(isAccepted && !isRefused);
+  }
 }
 
 LogicalResult VariantRuns::runUsual() {
@@ -84,18 +119,30 @@ LogicalResult VariantRuns::runUsual() {
   }
 }
 
-LogicalResult VariantRuns::runFurther(bool bySome) {
+std::optional<LaunchTrial> VariantRuns::makeTrial(Further kind, size_t launch,
+                                                  unsigned number) const {
+  switch (kind) {
+  case Further::ByAll:
+    return makeFurtherTrial(variant, launches, launches[launch], number);
+  case Further::AtLimits:
+    return makeTrialAtLimit(variant, launches[launch], number);
+  case Further::BySome:
+    return makeTrialOfSome(variant, launches, launches[launch], number);
+  }
+  llvm_unreachable("unknown kind");
+}
+
+LogicalResult VariantRuns::runFurther(Further kind) {
+  bool bySome = kind != Further::ByAll;
   maxWork = work + (bySome ? maxWorkOfSome : maxFurtherWork);
   for (size_t i : llvm::seq(launches.size()))
     for (unsigned number = 0; number < (bySome ? numOfSome : numFurther) &&
-                              work < maxWork && isOpen(i, bySome);
+                              work < maxWork && isOpen(i, kind);
          ++number) {
-      std::optional<LaunchTrial> trial =
-          bySome ? makeTrialOfSome(variant, launches, launches[i], number)
-                 : makeFurtherTrial(variant, launches, launches[i], number);
+      std::optional<LaunchTrial> trial = makeTrial(kind, i, number);
       if (!trial)
         continue;
-      if (execute(*trial, bySome ? maxWorkOfSome / 4 : maxFurtherWork / 2,
+      if (execute(*trial, bySome ? maxWorkOfSome / 4 : maxFurtherWork / 4,
                   Alone{i, bySome}) == Outcome::Refused)
         return failure();
     }
@@ -118,10 +165,10 @@ static bool hasStoreTo(KernelOp kernel, StringRef tensor) {
       .wasInterrupted();
 }
 
-bool VariantRuns::isOpen(size_t launch, bool bySome) {
+bool VariantRuns::isOpen(size_t launch, Further kind) {
   // Few thread blocks take all tiles of a kernel with roles anyway.
   KernelOp kernel = launches[launch].second;
-  if (bySome && !kernel.getBody().getOps<RoleOp>().empty())
+  if (kind == Further::BySome && !kernel.getBody().getOps<RoleOp>().empty())
     return false;
   return kernels[launch].findUnreached() ||
          llvm::any_of(unstored, [&](const std::string &tensor) {
@@ -151,7 +198,8 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   if (alone && alone->bySome)
     return outcome;
   bool isRight = succeeded(memory.finish(variant)) &&
-                 (alone || succeeded(checkRows(memory)));
+                 (alone || (succeeded(checkRows(memory)) &&
+                            succeeded(checkElements(memory, trial.callers))));
   return isRight ? outcome : Outcome::Refused;
 }
 
@@ -159,6 +207,13 @@ LogicalResult VariantRuns::checkRows(const GlobalMemory &memory) {
   return success(llvm::all_of(segments, [&](const SegmentRows &rows) {
     return succeeded(
         memory.checkRows(variant, rows.tensor, rows.dim, rows.ends));
+  }));
+}
+
+LogicalResult VariantRuns::checkElements(GlobalMemory &memory,
+                                         int64_t callers) {
+  return success(llvm::all_of(written, [&](tile::KernelOp kernel) {
+    return succeeded(checkStoredElements(variant, kernel, memory, callers));
   }));
 }
 

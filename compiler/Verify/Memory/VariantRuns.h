@@ -43,19 +43,30 @@ private:
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                     uint64_t limit, std::optional<Alone> alone);
   mlir::LogicalResult runUsual();
-  mlir::LogicalResult runFurther(bool bySome);
+  /// Sizes that look for what the usual ones have not reached, and who executes
+  /// them.
+  enum class Further { ByAll, AtLimits, BySome };
+  std::optional<LaunchTrial> makeTrial(Further kind, size_t launch,
+                                       unsigned number) const;
+  mlir::LogicalResult runFurther(Further kind);
+  /// What nobody has reached, as if sizes did: those of a few trials must allow
+  /// it.
+  void runForced();
   mlir::Operation *findUnreached();
   /// Whether a launch has operations that nothing has executed, or stores what
   /// nothing has stored, that others may execute.
-  bool isOpen(size_t launch, bool bySome);
+  bool isOpen(size_t launch, Further kind);
   /// What the programs store must be stored: rows of segments in a trial, and
   /// something of each output in one of them.
   mlir::LogicalResult checkRows(const GlobalMemory &memory);
+  mlir::LogicalResult checkElements(GlobalMemory &memory, int64_t callers);
   mlir::LogicalResult checkStored();
 
   sm::VariantOp variant;
   Launches launches;
   std::vector<SegmentRows> segments;
+  /// The kernels of the program as it was written.
+  std::vector<tile::KernelOp> written;
   /// Outputs of the programs of which nothing has been stored yet.
   std::set<std::string> unstored;
   std::deque<KernelRuns> kernels;

@@ -1,0 +1,198 @@
+// Proof that loops have no steps, and that none of theirs takes a branch.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/AccessBounds.h"
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
+#include "compiler/Verify/Arithmetic/Orders.h"
+#include "compiler/Verify/Arithmetic/TileWords.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+
+/// The numbers that a bound is the least of.
+static SmallVector<Value> leastOf(Value bound) {
+  SmallVector<Value> open{bound}, least;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (auto minimum = value.getDefiningOp<arith::MinSIOp>())
+      llvm::append_range(open, minimum->getOperands());
+    else
+      least.push_back(value);
+  }
+  return least;
+}
+
+/// The selects that a number is made of.
+static SmallVector<Operation *> selectsOf(Value value) {
+  SetVector<Value> made;
+  SmallVector<Operation *> selects;
+  made.insert(value);
+  for (size_t i = 0; i < made.size(); ++i)
+    if (Operation *def = made[i].getDefiningOp();
+        def && isa<arith::ArithDialect>(def->getDialect())) {
+      made.insert_range(def->getOperands());
+      if (isa<arith::SelectOp>(def))
+        selects.push_back(def);
+    }
+  return selects;
+}
+
+bool AccessBounds::isOneStep(scf::ForOp loop, Value end) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  std::vector<TileWords> words = tileWordsAt(loop);
+  return step && !words.empty() &&
+         llvm::all_of(words, [&](const TileWords &posted) {
+           if (!posted.contains(end) || !posted.contains(loop.getLowerBound()))
+             return false;
+           IndexValues values;
+           SmallVector<Polynomial> dimValues;
+           seedSignature(dims, tensors, values, dimValues);
+           seed(values, dimValues);
+           Polynomial length = values.of(posted.lookup(end)) -
+                               values.of(posted.lookup(loop.getLowerBound()));
+           return values.isNonNegativeByCases(Polynomial(*step) - length);
+         });
+}
+
+bool AccessBounds::isEmptyByWays(scf::ForOp loop, Place place,
+                                 ArrayRef<Operation *> selects) {
+  auto &[values, dimValues, conditions] = place;
+  if (selects.empty()) {
+    Polynomial lower = values.of(loop.getLowerBound()),
+               upper = values.of(loop.getUpperBound());
+    return values.isNonNegativeByCases(lower - upper, conditions);
+  }
+  auto select = cast<arith::SelectOp>(selects.front());
+  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+    return isEmptyByWays(loop, std::move(place), selects.drop_front());
+  return llvm::all_of(ArrayRef{true, false}, [&](bool way) {
+    Place taken = place;
+    Polynomial difference =
+        taken.values.of(compare.getRhs()) - taken.values.of(compare.getLhs());
+    taken.values.assume(way ? difference - 1 : Polynomial() - difference);
+    taken.values.define(select, taken.values.of(way ? select.getTrueValue()
+                                                    : select.getFalseValue()));
+    return isEmptyByWays(loop, std::move(taken), selects.drop_front());
+  });
+}
+
+/// What is at least 0 where an arm of a branch on `a < b` and the like is
+/// taken; none for other conditions.
+static std::optional<Polynomial> whereTaken(arith::CmpIPredicate predicate,
+                                            bool arm, const Polynomial &a,
+                                            const Polynomial &b) {
+  using arith::CmpIPredicate;
+  switch (arm ? predicate : arith::invertPredicate(predicate)) {
+  case CmpIPredicate::slt:
+    return b - a - 1;
+  case CmpIPredicate::sle:
+    return b - a;
+  case CmpIPredicate::sgt:
+    return a - b - 1;
+  case CmpIPredicate::sge:
+    return a - b;
+  default:
+    return std::nullopt;
+  }
+}
+
+static int64_t constantTermOf(const Polynomial &p) {
+  const llvm::DynamicAPInt *constant = p.coefficientOf({});
+  return constant ? int64_t(*constant) : 0;
+}
+
+/// What is at least 0 where a condition is false.
+static void collectWhereFalse(Value condition, IndexValues &values,
+                              SmallVectorImpl<Polynomial> &constraints) {
+  if (auto either = condition.getDefiningOp<arith::OrIOp>())
+    for (Value part : either->getOperands())
+      collectWhereFalse(part, values, constraints);
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return;
+  if (std::optional<Polynomial> p =
+          whereTaken(compare.getPredicate(), /*arm=*/false,
+                     values.of(compare.getLhs()), values.of(compare.getRhs())))
+    constraints.push_back(*p);
+}
+
+bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
+  auto [values, dimValues, conditions] = placeOf(branch);
+  size_t given = conditions.size();
+  if (arm)
+    values.collect(branch.getCondition(), conditions);
+  else
+    collectWhereFalse(branch.getCondition(), values, conditions);
+  if (values.isNonNegativeByCases(Polynomial(-1), conditions))
+    return true;
+  // The others contradict one: a proof begins with what it is made of.
+  for (size_t i = given; i < conditions.size(); ++i) {
+    SmallVector<Polynomial> others(conditions);
+    Polynomial condition = others[i];
+    others.erase(others.begin() + i);
+    if (values.isNonNegativeByCases(Polynomial(-1) - condition, others))
+      return true;
+  }
+  return false;
+}
+
+bool AccessBounds::isEmpty(scf::ForOp loop) {
+  auto [values, dimValues, conditions] = placeOf(loop);
+  if (Orders(values).isAtMost(loop.getUpperBound(), loop.getLowerBound()))
+    return true;
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  return values.isNonNegativeByCases(lower - upper, conditions);
+}
+
+bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
+  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  auto loop = branch->getParentOfType<scf::ForOp>();
+  std::optional<int64_t> step =
+      loop ? getConstantIntValue(loop.getStep()) : std::nullopt;
+  if (!compare || !step || *step < 2 || !llvm::isPowerOf2_64(*step))
+    return false;
+  auto [values, dimValues, conditions] = placeOf(branch);
+  std::optional<Polynomial> taken =
+      whereTaken(compare.getPredicate(), arm, values.of(compare.getLhs()),
+                 values.of(compare.getRhs()));
+  if (!taken)
+    return false;
+  // Whole steps after its first one.
+  Polynomial index = values.of(loop.getInductionVar()), atFirst = *taken;
+  if (const llvm::DynamicAPInt *times =
+          taken->coefficientOf(index.getTerms().front().first))
+    atFirst +=
+        (values.of(loop.getLowerBound()) - index) * Polynomial(int64_t(*times));
+  int64_t constant = constantTermOf(atFirst),
+          rest = constant - llvm::divideFloorSigned(constant, *step) * *step;
+  if (!values.isMultipleByCases(atFirst - rest, *step, conditions))
+    return false;
+  conditions.push_back(*taken - rest);
+  return values.isNonNegativeByCases(Polynomial(-1), conditions);
+}
+
+bool AccessBounds::isEmptyOfWords(scf::ForOp loop) {
+  // Ways double with each.
+  constexpr size_t mostSelects = 3;
+  SmallVector<Operation *> selects = selectsOf(loop.getUpperBound());
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!step || selects.size() > mostSelects)
+    return false;
+  return llvm::any_of(leastOf(loop.getUpperBound()), [&](Value end) {
+    if (!isOneStep(loop, end))
+      return false;
+    Place place = placeOf(loop);
+    place.values.assume(Polynomial(*step) - place.values.of(end) +
+                        place.values.of(loop.getLowerBound()));
+    return isEmptyByWays(loop, std::move(place), selects);
+  });
+}
+
+} // namespace selvedge::verify
