@@ -119,6 +119,8 @@ struct ParamDecl {
 /// One dimension of a tensor, with the name that `valid` uses for its index.
 struct DimDecl {
   llvm::SMLoc loc;
+  /// `~`: the caller may give one element for all.
+  bool isBroadcast = false;
   llvm::StringRef binder;
   ExprPtr extent;
 };
@@ -158,12 +160,14 @@ struct ArgDecl {
 };
 
 /// `tensor in lo..hi`, both inclusive, or `segments(tensor, hi)`: in 0..hi, and
-/// none less than the one before it.
+/// none less than the one before it; or `unique(tensor)`: no two are equal, but
+/// for those below 0.
 struct RequireDecl {
   llvm::SMLoc loc;
   llvm::StringRef tensor;
   /// Null for 0.
   ExprPtr lo;
+  /// Null for `unique`.
   ExprPtr hi;
   bool isOrdered = false;
 };

@@ -8,6 +8,7 @@
 #include "compiler/Frontend/StoreCheck.h"
 #include "compiler/Frontend/TileBuilder.h"
 #include "compiler/Frontend/Value.h"
+#include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,6 +49,8 @@ private:
     mlir::Attribute init;
     tile::Overflow overflow = tile::Overflow::Sat;
     tile::RequireAttr promise;
+    /// Whether the caller promises that no two elements are equal.
+    bool isUnique = false;
     /// Of an input that is `diff`, in a gradient: the output that has its.
     std::optional<unsigned> gradient = {};
     /// Of a temp: what earlier kernels and the current one do with it.
@@ -124,6 +127,8 @@ private:
   mlir::AffineExpr evalExtent(const Expr &e, llvm::StringRef what);
   mlir::AffineMap mapOf(llvm::ArrayRef<mlir::AffineExpr> results) const;
   mlir::ArrayAttr tensorAttrs() const;
+  llvm::SmallVector<tile::BroadcastDims> broadcastDims() const;
+  llvm::SmallVector<mlir::StringAttr> uniqueTensors() const;
   mlir::ArrayAttr scalarAttrs() const;
   mlir::DictionaryAttr paramAttrs() const;
 

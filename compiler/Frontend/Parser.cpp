@@ -290,10 +290,23 @@ bool Parser::parseDims(ArgDecl &arg) {
   while (!at("]")) {
     DimDecl dim;
     dim.loc = peek().loc();
-    if (at("~")) {
-      diags.unsupported(peek().loc(), "a broadcast dimension");
+    if (at("~") && arg.isStored()) {
+      diags.error(peek().loc(),
+                  "a dimension that is broadcast belongs to inputs, but '" +
+                      arg.name + "' is " +
+                      (arg.isTemp    ? "a temp"
+                       : arg.isInOut ? "an inout"
+                                     : "an output"),
+                  "one element cannot hold what is stored to many");
       return false;
     }
+    if (at("~") && arg.isDiff) {
+      diags.unsupported(peek().loc(),
+                        "a dimension that is broadcast of a 'diff' input",
+                        "leave out '~', and sum the gradient");
+      return false;
+    }
+    dim.isBroadcast = accept("~");
     if (peek().kind == Token::Kind::Name && peek(1).is("in")) {
       if (!expectName("the name of an index", dim.binder, dim.loc))
         return false;
@@ -368,11 +381,20 @@ bool Parser::parseRequires(OpDecl &op) {
         return false;
       continue;
     }
+    if (at("unique") && peek(1).is("(")) {
+      RequireDecl &require = op.requirements.emplace_back();
+      take();
+      take();
+      if (!expectName("the name of a tensor", require.tensor, require.loc) ||
+          !expect(")", "after the tensor"))
+        return false;
+      continue;
+    }
     if (peek(1).is("(") || peek(1).is("[") ||
         (peek().kind == Token::Kind::Name && !peek(1).is("in"))) {
       diags.unsupported(start, "this promise",
-                        "'tensor in lo..hi' and 'segments(tensor, N)' can be "
-                        "required");
+                        "'tensor in lo..hi', 'segments(tensor, N)' and "
+                        "'unique(tensor)' can be required");
       skipTo({",", "->", "{", "launch"});
       continue;
     }
