@@ -179,6 +179,24 @@ struct LaunchDecl {
   ExprPtr lo, hi;
 };
 
+/// `name = value;` in a schedule.
+struct PinDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  /// Null for `off`.
+  ExprPtr value;
+};
+
+/// `schedule kernel for sm_80, sm_90a { ... }`: what the plan is to choose.
+struct ScheduleDecl {
+  llvm::SMLoc loc;
+  /// Empty: of the whole op.
+  llvm::StringRef kernel;
+  /// Empty: for all.
+  std::vector<std::pair<llvm::SMLoc, llvm::StringRef>> targets;
+  std::vector<PinDecl> pins;
+};
+
 /// `name = value` in `extends base<...>`.
 struct BindDecl {
   llvm::SMLoc loc;
@@ -212,6 +230,7 @@ struct OpDecl {
   llvm::SMLoc backwardLoc;
   std::vector<FnDecl> fns;
   std::vector<KernelDecl> kernels;
+  std::vector<ScheduleDecl> schedules;
 };
 
 struct FileAst {

@@ -271,6 +271,7 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
       /*row_threads=*/nullptr, /*conditions=*/nullptr,
       /*shared_memory=*/nullptr);
   builder.createBlock(&program.getBody());
+  setSchedulePins(program, schedulePins());
   const OpDecl &base = *chain.back();
   if (base.kernels.empty())
     diags.error(base.loc, "op '" + base.name + "' has no kernel");

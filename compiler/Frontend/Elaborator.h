@@ -10,6 +10,7 @@
 #include "compiler/Frontend/Value.h"
 #include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/SchedulePins.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -128,6 +129,14 @@ private:
   mlir::AffineMap mapOf(llvm::ArrayRef<mlir::AffineExpr> results) const;
   mlir::ArrayAttr tensorAttrs() const;
   llvm::SmallVector<tile::BroadcastDims> broadcastDims() const;
+
+  // Schedules.cpp
+  /// What the schedules of the op and of those that it extends pin.
+  llvm::SmallVector<tile::SchedulePin> schedulePins();
+  void addSchedule(const ScheduleDecl &schedule,
+                   llvm::SmallVectorImpl<tile::SchedulePin> &pins);
+  /// The number of a pin, 0 for `off`; none on error.
+  std::optional<int64_t> pinnedNumber(const PinDecl &pin, bool isBlock);
   llvm::SmallVector<mlir::StringAttr> uniqueTensors() const;
   mlir::ArrayAttr scalarAttrs() const;
   mlir::DictionaryAttr paramAttrs() const;

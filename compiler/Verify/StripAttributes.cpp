@@ -4,6 +4,7 @@
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/SchedulePins.h"
 #include "dialect/Tile/UniqueTensors.h"
 
 #include "mlir/IR/Builders.h"
@@ -20,14 +21,14 @@ using namespace mlir;
 struct StripAttributesPass : impl::StripAttributesBase<StripAttributesPass> {
   void runOnOperation() override {
     // These the front end writes, and nobody else: what is added to memory,
-    // which dims a launch chooses, which the caller may broadcast, and which
-    // integers differ.
+    // which dims a launch chooses, which the caller may broadcast, which
+    // integers differ, and what schedules pin.
     auto isNote = [](NamedAttribute attribute) {
       StringRef name = attribute.getName();
       return name != tile::addsAttribute &&
              name != tile::launchSizesAttribute &&
              name != tile::broadcastAttribute &&
-             name != tile::uniqueAttribute;
+             name != tile::scheduleAttribute && name != tile::uniqueAttribute;
     };
     getOperation()->walk([&](Operation *op) {
       SmallVector<NamedAttribute> kept(op->getDiscardableAttrs());
