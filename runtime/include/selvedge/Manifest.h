@@ -33,7 +33,7 @@ struct ManifestTensor {
   bool unique = false;
   /// By dimension whether it may have the extent 1 instead of its own, and one
   /// element then stands for all; empty: none.
-  std::vector<bool> broadcasts;
+  std::vector<bool> broadcasts = {};
 
   /// Whether that dimension may have the extent 1 instead of its own.
   bool mayBroadcast(size_t dimension) const {
