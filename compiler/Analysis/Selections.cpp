@@ -26,9 +26,9 @@ public:
     if (!from || !getElementTypeOrSelf(load.getType()).isInteger(32))
       return;
     seen.clear();
-    visit(load.getResult(), 1);
-    for (auto [factor, extent] : uses)
-      found.push_back({from.getName(), factor, extent});
+    visit(load.getResult(), Scale());
+    for (auto [scale, extent] : uses)
+      found.push_back({from.getName(), scale.factor, scale.divisor, extent});
     uses.clear();
   }
 
@@ -42,34 +42,73 @@ private:
     return value.getSExtValue();
   }
 
-  void visit(Value v, int64_t factor) {
-    if (!seen.insert({v, factor}).second)
-      return;
-    for (OpOperand &use : v.getUses())
-      visit(use, factor);
+  /// What is spread over lanes.
+  static Value withoutBroadcast(Value v) {
+    while (Operation *op = v.getDefiningOp()) {
+      if (!isa<tile::SplatOp, tile::BroadcastOp>(op))
+        break;
+      v = op->getOperand(0);
+    }
+    return v;
   }
 
-  void visit(OpOperand &use, int64_t factor) {
+  /// Whether `rest` is a remainder, `a - a / b * b`: any `a` has one.
+  static bool isRemainder(arith::SubIOp rest) {
+    auto product =
+        withoutBroadcast(rest.getRhs()).getDefiningOp<arith::MulIOp>();
+    if (!product)
+      return false;
+    auto quotient =
+        withoutBroadcast(product.getLhs()).getDefiningOp<arith::FloorDivSIOp>();
+    return quotient && withoutBroadcast(quotient.getLhs()) ==
+                           withoutBroadcast(rest.getLhs());
+  }
+
+  /// What a loaded value has been divided by, and then multiplied by.
+  struct Scale {
+    int64_t factor = 1, divisor = 1;
+  };
+
+  void visit(Value v, Scale scale) {
+    if (!seen.insert({v, {scale.factor, scale.divisor}}).second)
+      return;
+    for (OpOperand &use : v.getUses())
+      visit(use, scale);
+  }
+
+  void visit(OpOperand &use, Scale scale) {
+    if (auto rest = dyn_cast<arith::SubIOp>(use.getOwner());
+        rest && isRemainder(rest))
+      return;
     Operation *user = use.getOwner();
     llvm::TypeSwitch<Operation *>(user)
         .Case<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp,
               tile::SplatOp, tile::BroadcastOp, tile::RangeOp>(
-            [&](Operation *op) { visit(op->getResult(0), factor); })
+            [&](Operation *op) { visit(op->getResult(0), scale); })
         .Case([&](arith::SelectOp op) {
           if (use.getOperandNumber() > 0)
-            visit(op.getResult(), factor);
+            visit(op.getResult(), scale);
         })
         .Case([&](arith::MulIOp op) {
           Value other = op.getOperand(1 - use.getOperandNumber());
           std::optional<int64_t> constant = constantOf(other);
           int64_t product = 0;
           if (constant && *constant > 0 &&
-              !llvm::MulOverflow(factor, *constant, product))
-            visit(op.getResult(), product);
+              !llvm::MulOverflow(scale.factor, *constant, product))
+            visit(op.getResult(), Scale{product, scale.divisor});
+        })
+        .Case([&](arith::FloorDivSIOp op) {
+          // Of multiples the quotient tells less.
+          std::optional<int64_t> constant = constantOf(op.getRhs());
+          int64_t product = 0;
+          if (use.getOperandNumber() == 0 && scale.factor == 1 && constant &&
+              *constant > 0 &&
+              !llvm::MulOverflow(scale.divisor, *constant, product))
+            visit(op.getResult(), Scale{1, product});
         })
         .Case([&](scf::ForOp op) {
           if (use.get() == op.getLowerBound())
-            visit(op.getInductionVar(), factor);
+            visit(op.getInductionVar(), scale);
         })
         .Case([&](tile::TensorAccessOpInterface access) {
           unsigned first = access.getIndices().getBeginOperandIndex();
@@ -78,13 +117,13 @@ private:
               dim >= access.getIndices().size())
             return;
           if (tile::TensorArgAttr into = tensors.lookup(access.getAccessed()))
-            uses.push_back({factor, into.getShape().getResult(dim)});
+            uses.push_back({scale, into.getShape().getResult(dim)});
         });
   }
 
   DenseMap<Value, tile::TensorArgAttr> tensors;
-  DenseSet<std::pair<Value, int64_t>> seen;
-  SmallVector<std::pair<int64_t, AffineExpr>> uses;
+  DenseSet<std::pair<Value, std::pair<int64_t, int64_t>>> seen;
+  SmallVector<std::pair<Scale, AffineExpr>> uses;
 };
 
 } // namespace

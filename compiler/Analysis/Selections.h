@@ -7,12 +7,12 @@
 
 namespace selvedge::analysis {
 
-/// Elements `x` of an integer tensor are multiplied by `factor`, what else is
-/// added, and the result is an index of a dimension: of a page table, say, or
-/// of a list of blocks.
+/// Elements `x` of an integer tensor are divided by `divisor`, multiplied by
+/// `factor`, what else is added, and the result is an index of a dimension: of
+/// a page table, say, or of a list of blocks.
 struct Selection {
   mlir::StringAttr tensor;
-  int64_t factor = 1;
+  int64_t factor = 1, divisor = 1;
   /// A function of the program's dims.
   mlir::AffineExpr extent;
 };

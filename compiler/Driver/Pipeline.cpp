@@ -129,8 +129,8 @@ private:
 
   void addRoles(OpPassManager &pm, const ChosenPlans &plans) {
     schedule::SmWarpRolesOptions options;
-    if (plans.choice.rings)
-      options.slots = plans.choice.rings;
+    if (plans.rings())
+      options.slots = plans.rings();
     options.drop = !plans.choice.bulk;
     llvm::append_range(options.without, plans.withoutRoles);
     options.strict = plans.isStrict;
@@ -151,8 +151,8 @@ private:
     pm.addNestedPass<sm::KernelOp>(schedule::createSmLazySoftmax(lazy));
     pm.addNestedPass<sm::KernelOp>(schedule::createSmSingleSteps());
     schedule::SmAsyncCopiesOptions options;
-    if (plans.choice.stages)
-      options.stages = plans.choice.stages;
+    if (plans.stages())
+      options.stages = plans.stages();
     pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
     pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
     pm.addPass(createCSEPass());

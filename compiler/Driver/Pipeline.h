@@ -33,6 +33,14 @@ struct ChosenPlans {
   schedule::PlanChoice choice;
   /// Who chose them, for `explain`.
   std::string origin;
+  /// Depths that a schedule of the program pins, as in PlanChoice; 0: none.
+  int64_t pinnedRings = 0, pinnedStages = 0;
+
+  /// Depths in effect: a choice goes first.
+  int64_t rings() const { return choice.rings ? choice.rings : pinnedRings; }
+  int64_t stages() const {
+    return choice.stages ? choice.stages : pinnedStages;
+  }
   /// By name in a PlanChoice, kernels that are kept from roles.
   std::vector<std::string> withoutRoles;
   /// The same, kernels that can still be kept from them: passes stop where one

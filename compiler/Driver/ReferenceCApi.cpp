@@ -148,8 +148,15 @@ static Status execute(const CompileRequest &request,
   std::vector<HostTensor> inputs, outputs;
   for (size_t i = 0; i < views->size(); ++i) {
     const ManifestTensor &tensor = manifest->tensors[i];
-    if ((*views)[i] && (tensor.role != Role::Out || tensor.keepsUnstored))
-      inputs.push_back(copyInput(tensor.name, *(*views)[i]));
+    if (!(*views)[i])
+      continue;
+    TensorView &view = *(*views)[i];
+    Result<std::vector<int64_t>> whole = shapeOf(*manifest, tensor, *dims);
+    if (!whole.ok())
+      return whole.status();
+    broadcast(tensor, *whole, view.shape, view.strides);
+    if (tensor.role != Role::Out || tensor.keepsUnstored)
+      inputs.push_back(copyInput(tensor.name, view));
   }
   std::string diagnostics;
   if (!runReference(request, named, scalars, inputs, outputs, diagnostics))

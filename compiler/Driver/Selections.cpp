@@ -39,7 +39,7 @@ CompileResult findSelections(const CompileRequest &request,
       std::optional<int64_t> extent = evaluate(one.extent, program, dims);
       if (!extent)
         continue;
-      int64_t count = llvm::divideCeilSigned(*extent, one.factor);
+      int64_t count = llvm::divideCeilSigned(*extent, one.factor) * one.divisor;
       auto [at, isNew] = counts.try_emplace(one.tensor.str(), count);
       at->second = std::min(at->second, count);
     }

@@ -11,6 +11,7 @@
 #include "compiler/Target/PTX/Translate.h"
 #include "compiler/Target/TargetInfo.h"
 #include "dialect/Sm/Sm.h"
+#include "dialect/Tile/SchedulePins.h"
 #include "dialect/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -130,6 +131,12 @@ bool Session::choosePlans() {
                     "an example is main:BM128-BN64-w8;rings=2");
   plans.choice = std::move(*choice);
   result.plan = schedule::printChoice(plans.choice);
+  for (auto program : module->getOps<tile::ProgramOp>()) {
+    std::map<std::string, int64_t> pins =
+        tile::pinsOf(program, "", request.arch);
+    plans.pinnedRings = pins[tile::ringsPin.str()];
+    plans.pinnedStages = pins[tile::stagesPin.str()];
+  }
   return true;
 }
 

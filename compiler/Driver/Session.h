@@ -178,6 +178,8 @@ private:
   /// After passes failed: leaves those out that they failed at. False where
   /// there are none.
   bool dropForSmallDevices(const PassOutcome &outcome);
+  /// Whether plans fit that have what schedules pin; an error where none does.
+  bool checkSchedules(const TargetInfo &target);
   /// Begins again where kernels with products have no plan: these multiply
   /// without tensor cores. False where there are none.
   bool keepFromTensorCores(const std::string &why);

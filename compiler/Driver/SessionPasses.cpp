@@ -203,10 +203,20 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     keepFromRoles(name, plans.origin);
   SmallVector<std::pair<std::string, std::string>> tooLarge;
   TargetInfo target = *targetInfo(request.arch);
+  SmallVector<std::string> pinned;
+  unbound->walk([&](tile::KernelOp kernel) {
+    if (target.hasWarpgroups && schedule::isPinnedWithoutRoles(kernel, target))
+      pinned.push_back(schedule::planName(kernel));
+  });
+  for (const std::string &name : pinned)
+    keepFromRoles(name, "pinned by the schedule");
   // Layouts are made of its attributes.
   context.getOrLoadDialect<sm::SmDialect>();
   unbound->walk([&](tile::KernelOp kernel) {
     schedule::KernelLayouts layouts(kernel);
+    // What a schedule pins is never left out.
+    if (schedule::isPinned(kernel, target))
+      return;
     if (std::string excess =
             schedule::excessForWarpgroups(kernel, layouts, target);
         !excess.empty())
@@ -214,7 +224,22 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   });
   for (const auto &[name, excess] : tooLarge)
     keepFromRoles(name, "no plan fits: " + excess);
-  return true;
+  return checkSchedules(target);
+}
+
+bool Session::checkSchedules(const TargetInfo &target) {
+  SourceDiagnostics diagnostics(context, request.fileName, request.source,
+                                result.diagnostics);
+  bool isFine = true;
+  unbound->walk([&](tile::KernelOp kernel) {
+    if (!schedule::isPinned(kernel, target))
+      return;
+    schedule::KernelLayouts layouts(kernel);
+    isFine &= succeeded(schedule::rankPlans(kernel, layouts, target));
+  });
+  if (!isFine)
+    result.status = CompileStatus::BadInput;
+  return isFine;
 }
 
 bool Session::keepFromTensorCores(const std::string &why) {
@@ -225,6 +250,7 @@ bool Session::keepFromTensorCores(const std::string &why) {
   unbound->walk([&](tile::KernelOp kernel) {
     schedule::KernelLayouts layouts(kernel);
     if (layouts.hasDot() &&
+        !schedule::isPinned(kernel, *targetInfo(request.arch)) &&
         failed(
             schedule::rankPlans(kernel, layouts, *targetInfo(request.arch))) &&
         plans.withoutTensorCores.emplace(kernel.getSymName(), why).second)

@@ -119,6 +119,8 @@ struct ParamDecl {
 /// One dimension of a tensor, with the name that `valid` uses for its index.
 struct DimDecl {
   llvm::SMLoc loc;
+  /// `~`: the caller may give one element for all.
+  bool isBroadcast = false;
   llvm::StringRef binder;
   ExprPtr extent;
 };
@@ -158,12 +160,14 @@ struct ArgDecl {
 };
 
 /// `tensor in lo..hi`, both inclusive, or `segments(tensor, hi)`: in 0..hi, and
-/// none less than the one before it.
+/// none less than the one before it; or `unique(tensor)`: no two are equal, but
+/// for those below 0.
 struct RequireDecl {
   llvm::SMLoc loc;
   llvm::StringRef tensor;
   /// Null for 0.
   ExprPtr lo;
+  /// Null for `unique`.
   ExprPtr hi;
   bool isOrdered = false;
 };
@@ -173,6 +177,24 @@ struct LaunchDecl {
   llvm::SMLoc loc;
   llvm::StringRef name;
   ExprPtr lo, hi;
+};
+
+/// `name = value;` in a schedule.
+struct PinDecl {
+  llvm::SMLoc loc;
+  llvm::StringRef name;
+  /// Null for `off`.
+  ExprPtr value;
+};
+
+/// `schedule kernel for sm_80, sm_90a { ... }`: what the plan is to choose.
+struct ScheduleDecl {
+  llvm::SMLoc loc;
+  /// Empty: of the whole op.
+  llvm::StringRef kernel;
+  /// Empty: for all.
+  std::vector<std::pair<llvm::SMLoc, llvm::StringRef>> targets;
+  std::vector<PinDecl> pins;
 };
 
 /// `name = value` in `extends base<...>`.
@@ -208,6 +230,7 @@ struct OpDecl {
   llvm::SMLoc backwardLoc;
   std::vector<FnDecl> fns;
   std::vector<KernelDecl> kernels;
+  std::vector<ScheduleDecl> schedules;
 };
 
 struct FileAst {

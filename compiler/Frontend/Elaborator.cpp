@@ -1,6 +1,7 @@
 // Elaborator: shared helpers and the emission of the program.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "dialect/Tile/UniqueTensors.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -270,6 +271,7 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
       /*row_threads=*/nullptr, /*conditions=*/nullptr,
       /*shared_memory=*/nullptr);
   builder.createBlock(&program.getBody());
+  setSchedulePins(program, schedulePins());
   const OpDecl &base = *chain.back();
   if (base.kernels.empty())
     diags.error(base.loc, "op '" + base.name + "' has no kernel");
@@ -289,6 +291,8 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
     return {};
   // Which ranges are split is known now.
   setLaunchSizes(program, chosenSizes());
+  setBroadcastDims(program, broadcastDims());
+  setUniqueTensors(program, uniqueTensors());
   eraseDeadOps(*module);
   return module;
 }
@@ -306,9 +310,12 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   kernelBlock = block.get();
   tb = std::make_unique<TileBuilder>(ctx, kernelBlock);
   stores = std::make_unique<StoreCheck>(diags);
-  for (TensorInfo &tensor : tensors) {
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
     tensor.isStoredBefore |= tensor.isStoredHere;
     tensor.isStoredHere = tensor.isLoadedHere = false;
+    if (!tensor.decl->isStored() && tensor.element.isInteger(32))
+      stores->declare(block->getArgument(dimNames.size() + i),
+                      tensor.decl->name, tensor.isUnique);
   }
   folds = std::make_unique<FoldCheck>(diags);
   diffLoads.clear();

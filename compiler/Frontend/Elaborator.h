@@ -8,7 +8,9 @@
 #include "compiler/Frontend/StoreCheck.h"
 #include "compiler/Frontend/TileBuilder.h"
 #include "compiler/Frontend/Value.h"
+#include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/SchedulePins.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -48,6 +50,8 @@ private:
     mlir::Attribute init;
     tile::Overflow overflow = tile::Overflow::Sat;
     tile::RequireAttr promise;
+    /// Whether the caller promises that no two elements are equal.
+    bool isUnique = false;
     /// Of an input that is `diff`, in a gradient: the output that has its.
     std::optional<unsigned> gradient = {};
     /// Of a temp: what earlier kernels and the current one do with it.
@@ -124,6 +128,16 @@ private:
   mlir::AffineExpr evalExtent(const Expr &e, llvm::StringRef what);
   mlir::AffineMap mapOf(llvm::ArrayRef<mlir::AffineExpr> results) const;
   mlir::ArrayAttr tensorAttrs() const;
+  llvm::SmallVector<tile::BroadcastDims> broadcastDims() const;
+
+  // Schedules.cpp
+  /// What the schedules of the op and of those that it extends pin.
+  llvm::SmallVector<tile::SchedulePin> schedulePins();
+  void addSchedule(const ScheduleDecl &schedule,
+                   llvm::SmallVectorImpl<tile::SchedulePin> &pins);
+  /// The number of a pin, 0 for `off`; none on error.
+  std::optional<int64_t> pinnedNumber(const PinDecl &pin, bool isBlock);
+  llvm::SmallVector<mlir::StringAttr> uniqueTensors() const;
   mlir::ArrayAttr scalarAttrs() const;
   mlir::DictionaryAttr paramAttrs() const;
 

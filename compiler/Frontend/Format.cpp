@@ -153,7 +153,7 @@ bool Formatter::isParams(size_t at) const {
 
 bool Formatter::isUnary(size_t at) const {
   StringRef text = pieces[at].text();
-  if (text == "!")
+  if (text == "!" || text == "~")
     return true;
   if (text != "-" || at == 0)
     return text == "-";

@@ -105,7 +105,7 @@ FileAst Parser::parse() {
       ok = parseFn(file.fns, /*isHook=*/false);
     } else if (at("import")) {
       ok = parseImport(file);
-    } else if (!unsupportedItem()) {
+    } else if (!misplacedItem()) {
       errorHere("expects 'op', 'fn' or 'import'");
     } else {
       ok = true;
@@ -145,11 +145,16 @@ bool Parser::parseImport(FileAst &file) {
   return true;
 }
 
-bool Parser::unsupportedItem() {
-  for (StringRef word : {"schedule", "launch"}) {
+/// What belongs into an op, or before its body.
+bool Parser::misplacedItem() {
+  for (auto [word, place] :
+       {std::pair("schedule", "write it into the op, or into one that extends "
+                              "it"),
+        std::pair("launch", "write it behind the outputs of the op")}) {
     if (!at(word))
       continue;
-    diags.unsupported(peek().loc(), "'" + word + "'");
+    diags.error(peek().loc(), "'" + Twine(word) + "' does not belong here",
+                place);
     skipBlock();
     return true;
   }
@@ -290,10 +295,23 @@ bool Parser::parseDims(ArgDecl &arg) {
   while (!at("]")) {
     DimDecl dim;
     dim.loc = peek().loc();
-    if (at("~")) {
-      diags.unsupported(peek().loc(), "a broadcast dimension");
+    if (at("~") && arg.isStored()) {
+      diags.error(peek().loc(),
+                  "a dimension that is broadcast belongs to inputs, but '" +
+                      arg.name + "' is " +
+                      (arg.isTemp    ? "a temp"
+                       : arg.isInOut ? "an inout"
+                                     : "an output"),
+                  "one element cannot hold what is stored to many");
       return false;
     }
+    if (at("~") && arg.isDiff) {
+      diags.unsupported(peek().loc(),
+                        "a dimension that is broadcast of a 'diff' input",
+                        "leave out '~', and sum the gradient");
+      return false;
+    }
+    dim.isBroadcast = accept("~");
     if (peek().kind == Token::Kind::Name && peek(1).is("in")) {
       if (!expectName("the name of an index", dim.binder, dim.loc))
         return false;
@@ -368,11 +386,20 @@ bool Parser::parseRequires(OpDecl &op) {
         return false;
       continue;
     }
+    if (at("unique") && peek(1).is("(")) {
+      RequireDecl &require = op.requirements.emplace_back();
+      take();
+      take();
+      if (!expectName("the name of a tensor", require.tensor, require.loc) ||
+          !expect(")", "after the tensor"))
+        return false;
+      continue;
+    }
     if (peek(1).is("(") || peek(1).is("[") ||
         (peek().kind == Token::Kind::Name && !peek(1).is("in"))) {
       diags.unsupported(start, "this promise",
-                        "'tensor in lo..hi' and 'segments(tensor, N)' can be "
-                        "required");
+                        "'tensor in lo..hi', 'segments(tensor, N)' and "
+                        "'unique(tensor)' can be required");
       skipTo({",", "->", "{", "launch"});
       continue;
     }
@@ -410,13 +437,16 @@ bool Parser::parseOpBody(OpDecl &op) {
       ok = parseFn(op.fns, /*isHook=*/false);
     } else if (accept("view")) {
       ok = parseView(op);
+    } else if (accept("schedule")) {
+      ok = parseSchedule(op);
     } else if (peek().kind == Token::Kind::Name && !isReserved(peek().text) &&
                peek(1).is("(")) {
       ok = parseFn(op.fns, /*isHook=*/true);
-    } else if (unsupportedItem()) {
+    } else if (misplacedItem()) {
       ok = true;
     } else {
-      errorHere("expects 'kernel', 'temp', 'view', 'fn' or a function");
+      errorHere("expects 'kernel', 'temp', 'view', 'schedule', 'fn' or a "
+                "function");
       take();
     }
     if (!ok) {
@@ -425,6 +455,44 @@ bool Parser::parseOpBody(OpDecl &op) {
     }
   }
   return expect("}", "after the body of the op");
+}
+
+bool Parser::parseSchedule(OpDecl &op) {
+  ScheduleDecl schedule;
+  schedule.loc = peek().loc();
+  if (!at("for") && !at("{") &&
+      !expectName("the name of a kernel", schedule.kernel, schedule.loc))
+    return false;
+  if (accept("for")) {
+    do {
+      auto &[loc, name] = schedule.targets.emplace_back();
+      if (!expectName("the name of a target", name, loc))
+        return false;
+    } while (accept(","));
+  }
+  if (!expect("{", "before the choices of the schedule"))
+    return false;
+  while (!at("}"))
+    if (!parsePin(schedule)) {
+      skipTo({});
+      accept("}");
+      return true;
+    }
+  op.schedules.push_back(std::move(schedule));
+  return expect("}", "after the choices");
+}
+
+bool Parser::parsePin(ScheduleDecl &schedule) {
+  PinDecl pin;
+  if (!expectName("the name of a block size, 'warps', 'roles', 'rings' or "
+                  "'stages'",
+                  pin.name, pin.loc) ||
+      !expect("=", "after the name"))
+    return false;
+  if (!accept("off") && !(pin.value = parseAdditive()))
+    return false;
+  schedule.pins.push_back(std::move(pin));
+  return expect(";", "after the choice");
 }
 
 bool Parser::parseTemp(OpDecl &op) {

@@ -57,7 +57,9 @@ private:
   bool parseView(OpDecl &op);
   bool parseFnParams(FnDecl &fn, llvm::StringRef close);
   bool parseKernel(OpDecl &op);
-  bool unsupportedItem();
+  bool parseSchedule(OpDecl &op);
+  bool parsePin(ScheduleDecl &schedule);
+  bool misplacedItem();
 
   // ParserStatements.cpp
   bool parseRange(RangeDecl &range);

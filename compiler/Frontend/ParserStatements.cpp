@@ -103,7 +103,7 @@ bool Parser::parseStmt(std::vector<Stmt> &body) {
     errorHere("expects a statement", "it belongs to an op, beside kernels");
     return false;
   }
-  if (unsupportedItem())
+  if (misplacedItem())
     return true;
   if (at("let") || at("var")) {
     if (!parseBinding(stmt))

@@ -150,6 +150,7 @@ void Elaborator::addGradients(std::set<StringRef> &names) {
     info.element = Builder(ctx).getF32Type();
     info.init = Builder(ctx).getF32FloatAttr(0);
     info.promise = {};
+    info.isUnique = false;
     tensors[i].gradient = tensors.size();
     tensors.push_back(std::move(info));
   }
@@ -282,6 +283,12 @@ void Elaborator::addPromise(const RequireDecl &require) {
                 didYouMean(require.tensor, names));
     return;
   }
+  if (!require.hi) {
+    if (std::exchange(it->isUnique, true))
+      diags.error(require.loc,
+                  "'" + require.tensor + "' is required to be unique already");
+    return;
+  }
   if (require.isOrdered && it->dims.size() != 1) {
     diags.error(require.loc, "expects a tensor of one dimension in 'segments', "
                              "but '" +
@@ -358,6 +365,27 @@ SmallVector<LaunchSize> Elaborator::chosenSizes() const {
 
 AffineMap Elaborator::mapOf(ArrayRef<AffineExpr> results) const {
   return AffineMap::get(0, dimNames.size(), results, ctx);
+}
+
+SmallVector<BroadcastDims> Elaborator::broadcastDims() const {
+  SmallVector<BroadcastDims> inputs;
+  for (const TensorInfo &t : tensors) {
+    BroadcastDims input{StringAttr::get(ctx, t.decl->name), {}};
+    for (auto [i, dim] : llvm::enumerate(t.decl->dims))
+      if (dim.isBroadcast)
+        input.dims.push_back(static_cast<int64_t>(i));
+    if (!input.dims.empty())
+      inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
+
+SmallVector<StringAttr> Elaborator::uniqueTensors() const {
+  SmallVector<StringAttr> names;
+  for (const TensorInfo &t : tensors)
+    if (t.isUnique)
+      names.push_back(StringAttr::get(ctx, t.decl->name));
+  return names;
 }
 
 ArrayAttr Elaborator::tensorAttrs() const {

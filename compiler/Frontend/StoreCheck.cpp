@@ -114,13 +114,87 @@ llvm::DenseSet<size_t> StoreCheck::dependencies(Value value) const {
   return found;
 }
 
+/// What is spread over lanes.
+static Value withoutBroadcast(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<SplatOp, BroadcastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+Value StoreCheck::dividend(const Linear &quotient, const Linear &rest) const {
+  // a / b, and a - a / b * b.
+  if (quotient.constant != 0 || rest.constant != 0 ||
+      quotient.terms.size() != 1 || rest.terms.size() != 2)
+    return {};
+  auto [value, factor] = quotient.terms.begin()->second;
+  auto division = value.getDefiningOp<arith::FloorDivSIOp>();
+  if (!division || factor != 1)
+    return {};
+  Value whole, product;
+  for (const auto &[key, term] : rest.terms)
+    (term.second == 1 ? whole : product) = term.first;
+  auto multiple =
+      product ? product.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  Value by = withoutBroadcast(division.getRhs());
+  if (!whole || !multiple || withoutBroadcast(division.getLhs()) != whole ||
+      withoutBroadcast(multiple.getLhs()) != value ||
+      withoutBroadcast(multiple.getRhs()) != by || !dependencies(by).empty())
+    return {};
+  // The same number in every iteration and lane.
+  return isTile(by.getType()) ? Value() : whole;
+}
+
+LoadOp StoreCheck::loadedIndex(const Linear &index) const {
+  if (index.constant != 0 || index.terms.size() != 1)
+    return {};
+  auto [value, factor] = index.terms.begin()->second;
+  auto load = value.getDefiningOp<LoadOp>();
+  return load && factor == 1 && integers.contains(load.getTensor()) ? load
+                                                                    : LoadOp();
+}
+
+std::vector<StoreCheck::Linear> StoreCheck::toldBy(const Access &access) const {
+  constexpr size_t kMost = 64;
+  std::vector<Linear> told(access.indices);
+  llvm::DenseSet<Value> wholes;
+  for (size_t i = 0; i < told.size() && told.size() < kMost; ++i) {
+    // What comes later is compared with all before it.
+    for (size_t j = 0; j < i; ++j)
+      for (auto [quotient, rest] : {std::pair(i, j), std::pair(j, i)})
+        if (Value whole = dividend(told[quotient], told[rest]);
+            whole && wholes.insert(whole).second)
+          told.push_back(linear(whole));
+    // An element is stored where its index is not below 0.
+    LoadOp load = loadedIndex(told[i]);
+    if (load && integers.lookup(load.getTensor()).isUnique)
+      for (Value index : load.getIndices())
+        told.push_back(linear(index));
+  }
+  return told;
+}
+
+std::string StoreCheck::mendOf(StringRef name, const Access &access) const {
+  std::string mend = ("use '" + name + "' as an index").str();
+  for (const Linear &index : toldBy(access))
+    if (LoadOp load = loadedIndex(index))
+      if (Integers from = integers.lookup(load.getTensor()); !from.isUnique)
+        return mend + ", or promise that no two elements of '" +
+               from.name.str() + "' are equal: 'requires unique(" +
+               from.name.str() + ")'";
+  return mend + ", possibly plus what other indices fix";
+}
+
 llvm::DenseSet<size_t> StoreCheck::determined(const Access &access) const {
   // An index that is +-(iteration) plus a function of iterations that are told
   // apart already tells that iteration apart.
   llvm::DenseSet<size_t> found;
+  std::vector<Linear> told = toldBy(access);
   for (bool changed = true; changed;) {
     changed = false;
-    for (const Linear &index : access.indices) {
+    for (const Linear &index : told) {
       for (auto [i, iteration] : llvm::enumerate(iterations)) {
         auto it = index.terms.find(iteration.index.getAsOpaquePointer());
         if (found.contains(i) || it == index.terms.end())
@@ -169,8 +243,7 @@ void StoreCheck::store(SMLoc loc, StringRef name, unsigned tensor,
     diags.error(loc,
                 "stores to '" + name + "' from different iterations of '" +
                     iteration.name + "' may meet in one element",
-                "use '" + iteration.name +
-                    "' as an index, possibly plus what other indices fix");
+                mendOf(iteration.name, current));
     return;
   }
 

@@ -7,6 +7,7 @@
 #include "compiler/Frontend/Diagnostics.h"
 #include "dialect/Tile/Tile.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,6 +21,12 @@ namespace selvedge::frontend {
 class StoreCheck {
 public:
   explicit StoreCheck(Diagnostics &diags) : diags(diags) {}
+
+  /// Declares an input of integers, and whether the caller promises that those
+  /// from 0 on differ: each then tells by its value where it was loaded.
+  void declare(mlir::Value tensor, llvm::StringRef name, bool isUnique) {
+    integers[tensor] = {name, isUnique};
+  }
 
   /// Declares an iteration: the index of a kernel range or loop, scalar or
   /// tile. Iterations are entered and left like blocks.
@@ -100,13 +107,29 @@ private:
                  Linear &result) const;
   /// Positions of the iterations that `value` depends on.
   llvm::DenseSet<size_t> dependencies(mlir::Value value) const;
+  /// The indices of an element, and all that they tell: what is divided and
+  /// taken modulo the same number, and where a unique integer was loaded.
+  std::vector<Linear> toldBy(const Access &access) const;
+  /// What `quotient` and `rest` are of, if they are of one integer and number;
+  /// else null.
+  mlir::Value dividend(const Linear &quotient, const Linear &rest) const;
+  /// The load that an index is, of an input of integers; else null.
+  tile::LoadOp loadedIndex(const Linear &index) const;
   /// Positions of the iterations that the indices tell apart.
   llvm::DenseSet<size_t> determined(const Access &access) const;
+  /// How to keep iterations of `name` apart.
+  std::string mendOf(llvm::StringRef name, const Access &access) const;
   bool disjoint(const Access &a, const Access &b) const;
   void report(llvm::SMLoc loc, const llvm::Twine &message,
               const llvm::Twine &hint, const Access &other);
 
+  struct Integers {
+    llvm::StringRef name;
+    bool isUnique = false;
+  };
+
   Diagnostics &diags;
+  llvm::DenseMap<mlir::Value, Integers> integers;
   std::vector<Iteration> iterations;
   size_t numRanges = 0;
   std::vector<Access> accesses;

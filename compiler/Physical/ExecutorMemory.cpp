@@ -72,7 +72,7 @@ llvm::Error Executor::storeElement(Operation *op, reference::Tensor &target,
     }
     return llvm::Error::success();
   }
-  if (target.stored[element]++)
+  if (target.stored[element]++ && !target.mayMeet)
     return errorAt(op, "stores element " + llvm::Twine(element) +
                            " of tensor '" + target.arg.getName().getValue() +
                            "' twice in one kernel");

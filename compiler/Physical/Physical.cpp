@@ -103,7 +103,7 @@ bool run(ModuleOp module, const std::map<std::string, int64_t> &dims,
   reference::Signature signature = program ? reference::Signature::of(program)
                                            : reference::Signature::of(plan);
   // Hardware trusts no promise: memory safety must not depend on one.
-  signature.promises = ArrayAttr::get(module.getContext(), {});
+  signature.checksPromises = false;
   llvm::Expected<Arguments> arguments =
       reference::bindArguments(signature, dims, scalars, inputs);
   if (!arguments)

@@ -198,7 +198,10 @@ llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
     // Iterations run in parallel; only an erroneous program has two of them
     // here.
     std::atomic_ref<uint8_t> stored(tensor.stored[element]);
-    if (stored.exchange(1, std::memory_order_relaxed))
+    bool isFirst = !stored.exchange(1, std::memory_order_relaxed);
+    if (!isFirst && tensor.mayMeet)
+      continue;
+    if (!isFirst)
       return errorAt(op, "stores element " + llvm::Twine(element) +
                              " of tensor '" + tensor.arg.getName().getValue() +
                              "' twice in one kernel");

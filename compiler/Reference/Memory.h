@@ -5,6 +5,7 @@
 
 #include "compiler/Reference/Reference.h"
 #include "compiler/Reference/TileValue.h"
+#include "dialect/Tile/UniqueTensors.h"
 
 #include "llvm/Support/Error.h"
 
@@ -21,6 +22,9 @@ struct Tensor {
   TileValue elements;
   /// Per element whether the running kernel stored it.
   std::vector<uint8_t> stored;
+  /// Whether iterations may store an element twice, as inputs break the promise
+  /// that they do not; one of them stays.
+  bool mayMeet = false;
   /// Per element whether any kernel loaded it; empty where nobody asked.
   std::vector<uint8_t> read;
 
@@ -59,16 +63,22 @@ llvm::Expected<int64_t> evaluateAffine(mlir::AffineExpr expr,
 /// What a program and the host plan made of it have in common.
 struct Signature {
   mlir::ArrayAttr dims, tensors, scalars, promises;
+  /// Inputs of which no two elements are equal, but for those below 0.
+  llvm::SmallVector<mlir::StringAttr> unique = {};
+  /// Whether inputs that break a promise are refused.
+  bool checksPromises = true;
 
   /// The signature of a `tile.program` or `sm.plan`.
   template <typename Op>
   static Signature of(Op op) {
-    return {op.getDims(), op.getTensors(), op.getScalars(), op.getPromises()};
+    return {op.getDims(), op.getTensors(), op.getScalars(), op.getPromises(),
+            tile::getUniqueTensors(op)};
   }
 };
 
-/// Checks dims, scalars, inputs and promises against the signature and builds
-/// the tensors: inputs rounded to their type, outputs initialised.
+/// Checks dims, scalars, inputs and, where the signature asks for it, promises
+/// against the signature and builds the tensors: inputs rounded to their type,
+/// outputs initialised.
 llvm::Expected<Arguments>
 bindArguments(const Signature &signature,
               const std::map<std::string, int64_t> &dims,

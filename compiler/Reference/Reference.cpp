@@ -49,8 +49,7 @@ bool interpretProgram(tile::ProgramOp program,
   };
   outputs.clear();
   auto signature = reference::Signature::of(program);
-  if (!options.checkPromises)
-    signature.promises = ArrayAttr::get(program.getContext(), {});
+  signature.checksPromises = options.checkPromises;
   llvm::Expected<reference::Arguments> arguments =
       reference::bindArguments(signature, dims, scalars, inputs);
   if (!arguments)

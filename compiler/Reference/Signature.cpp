@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 using namespace mlir;
 
@@ -200,6 +201,46 @@ llvm::Error checkPromise(tile::RequireAttr promise,
   return llvm::Error::success();
 }
 
+/// Whether no two elements of a tensor are equal, but for those below 0; else
+/// the error that names two.
+llvm::Error checkUnique(StringAttr name, const Arguments &arguments) {
+  auto tensor = llvm::find_if(arguments.tensors, [&](const Tensor &t) {
+    return t.arg.getName() == name;
+  });
+  if (tensor == arguments.tensors.end() || !tensor->present)
+    return llvm::Error::success();
+  std::unordered_map<int64_t, size_t> places;
+  for (auto [i, value] : llvm::enumerate(tensor->elements.ints)) {
+    auto [at, isNew] = places.try_emplace(value, i);
+    if (value >= 0 && !isNew)
+      return error("element " + llvm::Twine(i) + " of tensor '" +
+                   name.getValue() + "' is " + llvm::Twine(value) +
+                   ", as is element " + llvm::Twine(at->second) +
+                   ", but the op requires them to be unique");
+  }
+  return llvm::Error::success();
+}
+
+/// An error where a promise is broken that the signature checks. One that it
+/// does not check, and that keeps stores apart, lets them meet.
+llvm::Error checkPromises(const Signature &signature, Arguments &arguments) {
+  for (StringAttr name : signature.unique) {
+    llvm::Error failure = checkUnique(name, arguments);
+    if (signature.checksPromises && failure)
+      return failure;
+    if (failure)
+      for (Tensor &tensor : arguments.tensors)
+        tensor.mayMeet = true;
+    llvm::consumeError(std::move(failure));
+  }
+  if (!signature.checksPromises)
+    return llvm::Error::success();
+  for (auto promise : signature.promises.getAsRange<tile::RequireAttr>())
+    if (llvm::Error failure = checkPromise(promise, arguments))
+      return failure;
+  return llvm::Error::success();
+}
+
 } // namespace
 
 llvm::StringRef dtypeOf(Type type) { return tile::nameOf(type); }
@@ -277,9 +318,8 @@ bindArguments(const Signature &signature,
       return scalar.takeError();
     arguments.scalars.push_back(*scalar);
   }
-  for (auto promise : signature.promises.getAsRange<tile::RequireAttr>())
-    if (llvm::Error failure = checkPromise(promise, arguments))
-      return failure;
+  if (llvm::Error failure = checkPromises(signature, arguments))
+    return failure;
   return arguments;
 }
 

@@ -4,6 +4,7 @@
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/PlanChoice.h"
 #include "dialect/Tile/Decisions.h"
+#include "dialect/Tile/SchedulePins.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -91,10 +92,25 @@ void orderReductions(KernelOp kernel, KernelLayouts &layouts,
   });
 }
 
+/// `BM, warps pinned by the schedule; `; empty where it pins nothing.
+std::string pinnedWords(KernelOp kernel, const TargetInfo &target) {
+  if (!isPinned(kernel, target))
+    return "";
+  SmallVector<StringRef> names;
+  std::map<std::string, int64_t> pins =
+      pinsOf(kernel.getProgram(), kernel.getSymName(), target.name);
+  for (const auto &[name, value] : pins)
+    if (name != rolesPin && name != ringsPin && name != stagesPin)
+      names.push_back(name);
+  return llvm::join(names, ", ") + " pinned by the schedule; ";
+}
+
 /// Says why `plan` was chosen: by the model, or because `origin` says so.
 void noteTiles(KernelOp kernel, const RankedPlans &ranked,
-               const KernelPlan &plan, StringRef origin) {
+               const KernelPlan &plan, StringRef origin,
+               const TargetInfo &target) {
   std::string why = origin.empty() ? "" : origin.str() + "; ";
+  why += pinnedWords(kernel, target);
   why += "estimated " + std::to_string(plan.registers) + " of " +
          std::to_string(plan.registerLimit) + " registers per thread, " +
          std::to_string(plan.smemBytes) + " bytes of shared memory";
@@ -168,7 +184,7 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
       if (!isChosen)
         plan = &ranked->plans.front();
       noteTiles(kernel, *ranked, *plan,
-                isChosen ? StringRef(origin) : StringRef());
+                isChosen ? StringRef(origin) : StringRef(), *target);
       orderReductions(kernel, layouts, *plan);
       applyPlan(kernel, *plan);
     }

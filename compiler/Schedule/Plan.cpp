@@ -4,6 +4,7 @@
 #include "compiler/Schedule/RepeatedReads.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/SchedulePins.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -113,6 +114,9 @@ constexpr int64_t vectorsInFlight[] = {4, 2};
 /// Blocks of fewer threads would be too many for a multiprocessor.
 constexpr int64_t smallestBlock = 128;
 
+/// Rows of accumulators that a warp has at least.
+constexpr int64_t rowsOfWarp = 16;
+
 /// Registers that addresses, predicates, fragments and loop state take beside
 /// accumulators where there are many to be had, and how few they can be (seen
 /// in SASS of the templates).
@@ -124,6 +128,38 @@ constexpr int64_t elementOverhead = 80;
 /// By so much ptxas may exceed the estimate without that warpgroup: attention
 /// at D = 256 spills where 224 or 248 are estimated, and does not at 212.
 constexpr int64_t registerReserve = 32;
+
+/// What a schedule pins of a kernel.
+struct Pins {
+  /// By block symbol.
+  std::map<std::string, int64_t> blocks;
+  std::optional<int64_t> warps;
+
+  bool isEmpty() const { return blocks.empty() && !warps; }
+  /// The size of an axis that is walked in blocks of a pinned size.
+  std::optional<int64_t> sizeOf(AxisAttr axis) const {
+    auto found =
+        axis.getBlock() ? blocks.find(axis.getBlock().str()) : blocks.end();
+    return found == blocks.end() ? std::nullopt : std::optional(found->second);
+  }
+};
+
+/// Those of kernels that the program has: other versions, and what initialises
+/// outputs, are the compiler's.
+Pins findPins(KernelOp kernel, const TargetInfo &target) {
+  Pins pins;
+  ProgramOp program = kernel.getProgram();
+  if (!program.isBase() || kernel.getSymName().starts_with("init_"))
+    return pins;
+  for (const auto &[name, value] :
+       pinsOf(program, kernel.getSymName(), target.name)) {
+    if (name == warpsPin)
+      pins.warps = value;
+    else if (name != rolesPin && name != ringsPin && name != stagesPin)
+      pins.blocks[name] = value;
+  }
+  return pins;
+}
 
 int64_t elements(Type type, const KernelPlan &plan) {
   int64_t n = 1;
@@ -245,7 +281,7 @@ bool hasStagedOperand(const KernelLayouts &layouts, DotOp dot) {
 }
 
 KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
-                int64_t columnGranule) {
+                int64_t columnGranule, const Pins &pins) {
   KernelPlan plan;
   plan.warps = c.warps;
   auto isAnywhere = [&](StringAttr axis, AxisRole role) {
@@ -276,11 +312,16 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
             block = isOnlyRows             ? c.rows
                     : isResultColumn(name) ? c.cols
                                            : c.contracted;
-    if (isResultColumn(name))
+    if (std::optional<int64_t> size = pins.sizeOf(axis))
+      block = *size;
+    else if (isResultColumn(name))
       block = repeatedColumns(kernel, layouts, axis, granule).value_or(block);
     plan.sizes[name] =
         axis.getBlock() ? block : llvm::alignTo(axis.getExtent(), granule);
   }
+  for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+    if (std::optional<int64_t> size = pins.sizeOf(axis))
+      plan.sizes[axis.getName()] = *size;
   // An axis has one size: the tiles of most axes choose it.
   auto groups = llvm::map_to_vector(layouts.getGroups(),
                                     [](LayoutGroup &group) { return &group; });
@@ -673,7 +714,7 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
   SmallVector<Candidate> all;
   if (kernel.getProgram().getKind() == tile::VersionKind::Universal &&
       layouts.hasDot() && !splitCols) {
-    KernelPlan plan = bind(kernel, layouts, universalCandidate, 16);
+    KernelPlan plan = bind(kernel, layouts, universalCandidate, 16, Pins());
     estimate(kernel, layouts, plan, target, /*useWarpgroups=*/false);
     int64_t registers = plan.registers - leastOverhead + elementOverhead;
     if (registers * 2 * 32 * plan.warps <= target.regsPerSm)
@@ -697,6 +738,7 @@ struct Ranking {
   KernelLayouts &layouts;
   const TargetInfo &target;
   bool useWarpgroups;
+  Pins pins = findPins(kernel, target);
   RankedPlans ranked = {};
   /// The one that needs the fewest registers, and the last one, of which the
   /// blocks are the least.
@@ -704,9 +746,76 @@ struct Ranking {
   /// Why the last one that was dropped was.
   std::string lastDropped = {};
 
-  void consider(const Candidate &candidate) {
+  /// The candidate with as many warps as a schedule asks for, or as rows of
+  /// warpgroups do.
+  Candidate withPins(Candidate candidate) {
+    if (useWarpgroups)
+      for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+        if (std::optional<int64_t> size = pins.sizeOf(axis);
+            size && isRows(axis.getName()))
+          candidate.warps = std::max<int64_t>(4, *size / rowsOfWarp);
+    if (pins.warps) {
+      candidate.warps = *pins.warps;
+      if (useWarpgroups)
+        candidate.rows = rowsOfWarp * *pins.warps;
+    }
+    return candidate;
+  }
+
+  bool isRows(StringAttr axis) {
+    return llvm::any_of(layouts.getGroups(), [&](const LayoutGroup &group) {
+      auto role = group.roles.find(axis);
+      return role != group.roles.end() && role->second == AxisRole::Rows;
+    });
+  }
+
+  /// Columns of some product: of rows of another one each warpgroup may have
+  /// all.
+  bool isColumn(StringAttr axis) {
+    return llvm::any_of(layouts.getGroups(), [&](const LayoutGroup &group) {
+      return group.resultCols.contains(axis);
+    });
+  }
+
+  /// Why warps cannot share what a schedule pins; empty where they can.
+  std::string misfit(const KernelPlan &plan) {
+    constexpr int64_t warpsOfGroup = 4;
+    if (useWarpgroups && plan.warps % warpsOfGroup != 0)
+      return "no whole warpgroups of 4 warps";
+    for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
+      std::optional<int64_t> size = pins.sizeOf(axis);
+      StringAttr name = axis.getName();
+      if (size && *size % rowsOfWarp != 0 &&
+          (isRows(name) || layouts.isProductAxis(name)))
+        return "no multiple of the 16 rows and columns that products take";
+      if (useWarpgroups && isRows(name) && !isColumn(name) &&
+          axis.getBlock() &&
+          plan.sizes.lookup(name) != rowsOfWarp * plan.warps)
+        return "other than the 64 rows that each warpgroup of 4 warps "
+               "multiplies";
+    }
+    for (const LayoutGroup &group : layouts.getGroups()) {
+      AxisDists dists = distributeProducts(group, plan.sizes, plan.warps);
+      for (unsigned bit = 0; bit < llvm::Log2_64(plan.warps); ++bit)
+        if (!dists.empty() && llvm::none_of(dists, [&](const auto &entry) {
+              return entry.second.getWarps()[bit] != 0;
+            }))
+          return "less than the 16 rows that each warp multiplies";
+    }
+    return "";
+  }
+
+  void consider(const Candidate &given) {
+    Candidate candidate = withPins(given);
     // A bulk copy moves rows of 128 bytes; `mma` wants 16 columns.
-    KernelPlan plan = bind(kernel, layouts, candidate, useWarpgroups ? 64 : 16);
+    KernelPlan plan =
+        bind(kernel, layouts, candidate, useWarpgroups ? 64 : 16, pins);
+    if (std::string why = pins.isEmpty() ? "" : misfit(plan); !why.empty()) {
+      std::string words = planWords(kernel, plan) + " would be " + why;
+      if (!llvm::is_contained(ranked.refused, words))
+        ranked.refused.push_back(words);
+      return;
+    }
     estimate(kernel, layouts, plan, target, useWarpgroups);
     std::string words = planWords(kernel, plan),
                 excess = excessWords(plan, target);
@@ -862,6 +971,34 @@ static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
          << tileWords(least.largest.axes, least);
 }
 
+bool isPinned(KernelOp kernel, const TargetInfo &target) {
+  return !findPins(kernel, target).isEmpty();
+}
+
+bool isPinnedWithoutRoles(KernelOp kernel, const TargetInfo &target) {
+  ProgramOp program = kernel.getProgram();
+  return program.isBase() && pinsOf(program, kernel.getSymName(), target.name)
+                                 .count(rolesPin.str());
+}
+
+/// What a schedule pins does not fit: by how much, and what takes most?
+static LogicalResult refusePins(Ranking &ranking) {
+  InFlightDiagnostic diag = ranking.kernel.emitError("kernel '")
+                            << ranking.kernel.getSymName()
+                            << "' has a schedule that does not fit "
+                            << StringRef(ranking.target.name);
+  for (const std::string &why : ranking.ranked.refused)
+    diag.attachNote(ranking.kernel.getLoc()) << why;
+  if (ranking.last && ranking.last->largest.op)
+    diag.attachNote(ranking.last->largest.op->getLoc())
+        << "the largest tile in registers is "
+        << tileWords(ranking.last->largest.axes, *ranking.last);
+  if (ranking.useWarpgroups)
+    diag.attachNote(ranking.kernel.getLoc())
+        << "with 'roles = off' no warpgroups have to share it";
+  return diag;
+}
+
 FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
                                  const TargetInfo &of) {
   TargetInfo target = limitFor(kernel, of);
@@ -871,6 +1008,8 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
        candidatesFor(kernel, layouts, target, useWarpgroups))
     ranking.consider(candidate);
   RankedPlans &ranked = ranking.ranked;
+  if (ranked.plans.empty() && !ranking.pins.isEmpty())
+    return refusePins(ranking);
   if (ranked.plans.empty())
     for (const Candidate &candidate :
          layouts.hasDot() ? ArrayRef<Candidate>(lastCandidates)

@@ -85,10 +85,18 @@ bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,
 /// program is for rows of some length (`tile-row-classes`).
 std::optional<int64_t> rowThreads(tile::KernelOp kernel);
 
+/// Whether a schedule of the program pins sizes or warps of the kernel for a
+/// target. Versions of a program have no schedule.
+bool isPinned(tile::KernelOp kernel, const TargetInfo &target);
+
+/// Whether a schedule keeps the kernel from roles.
+bool isPinnedWithoutRoles(tile::KernelOp kernel, const TargetInfo &target);
+
 /// Every candidate of a kernel that fits registers and shared memory, of which
 /// its program may be left less than the target has. Where
 /// none does, and warps execute it, the one that ptxas will spill least; emits
-/// an error where not even that fits.
+/// an error where not even that fits. What a schedule pins all of them have; an
+/// error where none fits then.
 mlir::FailureOr<RankedPlans> rankPlans(tile::KernelOp kernel,
                                        KernelLayouts &layouts,
                                        const TargetInfo &target);

@@ -3,8 +3,10 @@
 #include "compiler/Schedule/KernelLowering.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan.h"
+#include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/UniqueTensors.h"
 
 #include "mlir/IR/Iterators.h"
 #include "llvm/ADT/SetVector.h"
@@ -258,6 +260,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
           program.getTensors(), program.getScalars(), program.getPromises(),
           program.getParams());
       setLaunchSizes(plan, getLaunchSizes(program));
+      setBroadcastDims(plan, getBroadcastDims(program));
+      setUniqueTensors(plan, getUniqueTensors(program));
       plan.getBody().emplaceBlock();
       std::string name = program.getSymName().str();
       Versions &all = versions[name];

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
 #include "dialect/Tile/Accumulate.h"
+#include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/SchedulePins.h"
+#include "dialect/Tile/UniqueTensors.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -17,11 +20,15 @@ using namespace mlir;
 
 struct StripAttributesPass : impl::StripAttributesBase<StripAttributesPass> {
   void runOnOperation() override {
-    // These two the front end writes, and nobody else: what is added to memory,
-    // and which dims a launch chooses.
+    // These the front end writes, and nobody else: what is added to memory,
+    // which dims a launch chooses, which the caller may broadcast, which
+    // integers differ, and what schedules pin.
     auto isNote = [](NamedAttribute attribute) {
       StringRef name = attribute.getName();
-      return name != tile::addsAttribute && name != tile::launchSizesAttribute;
+      return name != tile::addsAttribute &&
+             name != tile::launchSizesAttribute &&
+             name != tile::broadcastAttribute &&
+             name != tile::scheduleAttribute && name != tile::uniqueAttribute;
     };
     getOperation()->walk([&](Operation *op) {
       SmallVector<NamedAttribute> kept(op->getDiscardableAttrs());

@@ -26,8 +26,18 @@ public:
 private:
   Status takeFixed(const std::map<std::string, int64_t> &fixed);
   Status checkRanks() const;
-  /// Binds what it can; `namesOnly` restricts it to extents that are a name.
-  Status solve(bool namesOnly, bool &progress);
+  /// Which extents say what dims are.
+  enum class Extents {
+    Names, ///< those that are a name
+    Whole, ///< all but those of 1 that may stand for any
+    All    ///< those as well: nothing else says more
+  };
+  /// Binds what it can by these extents.
+  Status solve(Extents extents, bool &progress);
+  bool isOneForAny(const NamedShape &shape, size_t dimension) const {
+    return shape.shape[dimension] == 1 &&
+           manifest.tensors[shape.tensor].mayBroadcast(dimension);
+  }
   Status compare() const;
   Status checkRange(size_t dim) const;
   std::string place(const NamedShape &shape, size_t dimension) const;
@@ -90,11 +100,13 @@ Status DimBinder::checkRanks() const {
   return Status();
 }
 
-Status DimBinder::solve(bool namesOnly, bool &progress) {
+Status DimBinder::solve(Extents extents, bool &progress) {
   for (const NamedShape &shape : shapes) {
     const ManifestTensor &tensor = manifest.tensors[shape.tensor];
     for (size_t i = 0; i < shape.shape.size(); ++i) {
-      if (namesOnly && tensor.shape[i].kind != DimExpr::Kind::Dim)
+      bool isName = tensor.shape[i].kind == DimExpr::Kind::Dim;
+      if ((extents == Extents::Names && !isName) ||
+          (extents != Extents::All && isOneForAny(shape, i)))
         continue;
       Result<std::optional<size_t>> bound =
           solveFor(tensor.shape[i], shape.shape[i], dims, manifest.dims);
@@ -118,7 +130,7 @@ Status DimBinder::compare() const {
     const ManifestTensor &tensor = manifest.tensors[shape.tensor];
     for (size_t i = 0; i < shape.shape.size(); ++i) {
       const DimExpr &extent = tensor.shape[i];
-      if (!extent.isKnown(dims))
+      if (!extent.isKnown(dims) || isOneForAny(shape, i))
         continue;
       Result<int64_t> expected = extent.evaluate(dims, manifest.dims);
       if (!expected.ok())
@@ -147,14 +159,15 @@ Result<DimValues> DimBinder::run(const std::map<std::string, int64_t> &fixed) {
     return status;
   if (Status status = checkRanks(); !status.ok())
     return status;
-  bool progress = true;
-  // Each round binds a dim or is the last one.
-  for (bool namesOnly = true; progress || namesOnly; namesOnly = false) {
-    progress = false;
-    if (Status status = solve(namesOnly, progress); !status.ok())
-      return status;
-    progress |= namesOnly;
-  }
+  for (Extents extents : {Extents::Names, Extents::Whole, Extents::All})
+    // Each round binds a dim or is the last one.
+    for (bool progress = true; progress;) {
+      progress = false;
+      if (Status status = solve(extents, progress); !status.ok())
+        return status;
+      if (extents == Extents::Names)
+        break;
+    }
   if (Status status = compare(); !status.ok())
     return status;
   return std::move(dims);
@@ -190,6 +203,16 @@ Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
     shape.push_back(*value);
   }
   return shape;
+}
+
+void broadcast(const ManifestTensor &tensor, std::span<const int64_t> whole,
+               std::span<int64_t> shape, std::span<int64_t> strides) {
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (!tensor.mayBroadcast(i) || shape[i] != 1)
+      continue;
+    shape[i] = whole[i];
+    strides[i] = 0;
+  }
 }
 
 Result<int64_t> byteCount(const Manifest &manifest,

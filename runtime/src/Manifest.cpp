@@ -44,10 +44,12 @@ std::string typeToString(const Manifest &manifest,
                          const ManifestTensor &tensor) {
   std::string text = nameOf(tensor.dtype);
   text += '[';
-  for (const DimExpr &extent : tensor.shape) {
-    if (text.back() != '[')
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    if (i > 0)
       text += ", ";
-    text += extent.toString(manifest.dims);
+    if (tensor.mayBroadcast(i))
+      text += '~';
+    text += tensor.shape[i].toString(manifest.dims);
   }
   return text + ']';
 }

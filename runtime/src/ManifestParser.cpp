@@ -128,8 +128,8 @@ Status ManifestParser::parseDims(const JsonReader &root) {
 Status ManifestParser::parseTensor(const JsonReader &item) {
   ManifestTensor tensor;
   std::string role;
-  if (Status s = item.expectKeys(
-          {"name", "role", "dtype", "shape", "optional", "anyOrder", "init"});
+  if (Status s = item.expectKeys({"name", "role", "dtype", "shape", "optional",
+                                  "anyOrder", "unique", "broadcast", "init"});
       !s.ok())
     return s;
   if (Status s = read(item, "name", &JsonReader::string, tensor.name); !s.ok())
@@ -165,12 +165,41 @@ Status ManifestParser::parseTensor(const JsonReader &item) {
             read(item, "anyOrder", &JsonReader::boolean, tensor.anyOrder);
         !s.ok())
       return s;
+  if (item.find("unique"))
+    if (Status s = read(item, "unique", &JsonReader::boolean, tensor.unique);
+        !s.ok())
+      return s;
+  if (tensor.unique && isFloat(tensor.dtype))
+    return item.error("expects integers in a tensor that is unique");
+  if (Status s = parseBroadcast(item, tensor); !s.ok())
+    return s;
   if (tensor.optional && tensor.role == Role::Temp)
     return item.error("a temp cannot be optional");
   if (Status s = parseInit(item, tensor); !s.ok())
     return s;
   manifest.tensors.push_back(std::move(tensor));
   return Status();
+}
+
+Status ManifestParser::parseBroadcast(const JsonReader &item,
+                                      ManifestTensor &tensor) {
+  if (!item.find("broadcast"))
+    return Status();
+  if (tensor.role != Role::In)
+    return item.error("expects an input in 'broadcast'");
+  tensor.broadcasts.assign(tensor.shape.size(), false);
+  return forEach(item, "broadcast", [&](const JsonReader &number) {
+    Result<int64_t> dimension = number.integer();
+    if (!dimension.ok())
+      return dimension.status();
+    auto rank = static_cast<int64_t>(tensor.shape.size());
+    if (*dimension < 0 || *dimension >= rank)
+      return number.error(fmt::format("expects a dimension in 0..{}, but got "
+                                      "{}",
+                                      rank - 1, *dimension));
+    tensor.broadcasts[static_cast<size_t>(*dimension)] = true;
+    return Status();
+  });
 }
 
 Status ManifestParser::parseInit(const JsonReader &item,

@@ -27,6 +27,7 @@ private:
   Status parseParams(const JsonReader &root);
   Status parseDims(const JsonReader &root);
   Status parseTensor(const JsonReader &item);
+  Status parseBroadcast(const JsonReader &item, ManifestTensor &tensor);
   Status parseInit(const JsonReader &item, ManifestTensor &tensor);
   Status parseScalar(const JsonReader &item);
   Status parseRange(const JsonReader &item);

@@ -144,6 +144,25 @@ Result<DimValues> bindArgs(const Manifest &manifest, const LaunchView &args,
   return dims;
 }
 
+/// Gives a tensor its whole shape where one element stands for all.
+Status broadcast(const Manifest &manifest, const ManifestTensor &tensor,
+                 const DimValues &dims, TensorRef &operand,
+                 Operands &operands) {
+  if (tensor.broadcasts.empty())
+    return Status();
+  Result<std::vector<int64_t>> whole = shapeOf(manifest, tensor, dims);
+  if (!whole.ok())
+    return whole.status();
+  std::span<int64_t> extents = operands.integers(whole->size());
+  std::span<int64_t> strides = operands.integers(whole->size());
+  std::ranges::copy(operand.shape, extents.begin());
+  std::ranges::copy(operand.strides, strides.begin());
+  broadcast(tensor, *whole, extents, strides);
+  operand.shape = extents;
+  operand.strides = strides;
+  return Status();
+}
+
 Status resolveTensors(const Manifest &manifest, const LaunchView &args,
                       Plan &plan, Operands &operands) {
   const DimValues &dims = plan.dims;
@@ -190,6 +209,9 @@ Status resolveTensors(const Manifest &manifest, const LaunchView &args,
     if (tensor.role == Role::Temp)
       continue;
     if (Status status = checkView(manifest, tensor, operand); !status.ok())
+      return status;
+    if (Status status = broadcast(manifest, tensor, dims, operand, operands);
+        !status.ok())
       return status;
   }
   return Status();

@@ -78,6 +78,28 @@ TEST(Plan, workspaceIsAligned) {
   expectContains(failure(args), {"aligned"});
 }
 
+TEST(Plan, oneElementStandsForAll) {
+  Manifest manifest = test::parsedAttention();
+  // With the stride 0 no row is contiguous.
+  manifest.variants[0].when.clear();
+  auto strideOf = [&](int64_t extent) -> int64_t {
+    LaunchArgs args = goodArgs();
+    args.tensors["kv_len"] =
+        contiguousView(address(0x4000), DType::I32, {extent});
+    auto plan = planLaunch(manifest, args);
+    EXPECT_EQ(plan.ok(), extent == 2 || manifest.tensors[2].mayBroadcast(0));
+    constexpr size_t stride = 3;
+    return plan.ok()
+               ? static_cast<int64_t>(plan->launches.back().params.at(stride))
+               : -1;
+  };
+  EXPECT_EQ(strideOf(2), 1);
+  EXPECT_EQ(strideOf(1), -1);
+  manifest.tensors[2].broadcasts = {true};
+  EXPECT_EQ(strideOf(2), 1);
+  EXPECT_EQ(strideOf(1), 0);
+}
+
 TEST(Plan, emptyGridIsSkipped) {
   Manifest manifest = test::parsedAttention();
   LaunchArgs args = goodArgs();
@@ -328,6 +350,24 @@ TEST(BindDims, conflictNamesTensorDimensionAndValues) {
   args = goodArgs();
   args.dims["H"] = 8;
   expectContains(failure(args), {"'H'", "B, M, G, R, N"});
+}
+
+TEST(BindDims, anExtentOfOneMayStandForAny) {
+  Manifest manifest = test::parsedAttention();
+  manifest.tensors[2].broadcasts = {true};
+  std::vector<int64_t> one = {1}, three = {3}, k = {2, 7, 2, 64};
+  // Whoever comes first, another tensor says what B is.
+  auto dims = bindDims(manifest, {{2, one}, {1, k}}, {});
+  ASSERT_TRUE(dims.ok()) << dims.status().message();
+  EXPECT_EQ((*dims)[0], 2);
+  dims = bindDims(manifest, {{2, one}}, {{"B", 5}});
+  ASSERT_TRUE(dims.ok()) << dims.status().message();
+  EXPECT_EQ((*dims)[0], 5);
+  // Where none does it is 1.
+  dims = bindDims(manifest, {{2, one}}, {});
+  ASSERT_TRUE(dims.ok()) << dims.status().message();
+  EXPECT_EQ((*dims)[0], 1);
+  EXPECT_FALSE(bindDims(manifest, {{2, three}, {1, k}}, {}).ok());
 }
 
 TEST(BindDims, productNeedsAFactor) {

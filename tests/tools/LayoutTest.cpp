@@ -30,6 +30,11 @@ TEST(Layout, strides) {
   Layout broadcast = makeLayout(LayoutKind::Broadcast, shape);
   EXPECT_THAT(broadcast.strides, ElementsAre(0, 35, 7, 1));
   EXPECT_EQ(broadcast.box, 105);
+  Layout named = makeLayout(LayoutKind::Broadcast, {2, 1, 3, 4},
+                            {false, true, true, false});
+  EXPECT_THAT(named.strides, ElementsAre(4, 4, 0, 1));
+  EXPECT_THAT(named.given, ElementsAre(2, 1, 1, 4));
+  EXPECT_EQ(named.box, 8);
   EXPECT_THAT(makeLayout(LayoutKind::Broadcast, {1, 3, 4}).strides,
               ElementsAre(4, 0, 1));
 }

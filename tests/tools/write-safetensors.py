@@ -1,4 +1,4 @@
-# Writes a small safetensors file: write-safetensors.py OUT NAME:DTYPE:SHAPE[:VALUE]...
+# Writes a small safetensors file: write-safetensors.py OUT NAME:DTYPE:SHAPE[:VALUE[,VALUE...]]..., values repeated
 # SPDX-License-Identifier: MIT
 import json
 import math
@@ -11,8 +11,9 @@ header, data = {}, b""
 for spec in sys.argv[2:]:
     name, dtype, shape, value = (spec + ":0").split(":")[:4]
     extents = [int(e) for e in shape.split("x")]
-    content = struct.pack("<" + FORMATS[dtype], float(value) if dtype[0] == "F" else int(value))
-    content *= math.prod(extents)
+    values = [float(v) if dtype[0] == "F" else int(v) for v in value.split(",")]
+    count = math.prod(extents)
+    content = struct.pack("<%d%s" % (count, FORMATS[dtype]), *(values[i % len(values)] for i in range(count)))
     header[name] = {"dtype": dtype, "shape": extents,
                     "data_offsets": [len(data), len(data) + len(content)]}
     data += content

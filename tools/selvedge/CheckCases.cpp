@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/CheckCases.h"
 
+#include "tools/selvedge/UniqueValues.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -283,6 +285,19 @@ std::string CaseMaker::drawRange(const ManifestRange &range,
   return makeSegments(pattern, count, *lo, *hi, edges, random);
 }
 
+/// Values of a tensor that is unique, which may select one of `things`.
+std::string CaseMaker::drawUniqueFill(const ManifestTensor &tensor,
+                                      const DimValues &dims,
+                                      std::optional<int64_t> things) {
+  auto shape = shapeOf(source.problem.signature, tensor, dims);
+  if (!things || !shape.ok())
+    return "";
+  int64_t count = 1;
+  for (int64_t extent : *shape)
+    count *= extent;
+  return makeUnique(selections.draw(random), count, *things);
+}
+
 /// Adds values of the integer tensors, in their required ranges, and enlarges a
 /// dim where that takes more elements.
 void CaseMaker::addIntegers(CaseOptions &options, DimValues &dims,
@@ -321,11 +336,15 @@ void CaseMaker::addIntegers(CaseOptions &options, DimValues &dims,
         isOmitted(options, tensor.name))
       continue;
     auto count = counts.find(tensor.name);
+    std::optional<int64_t> things;
+    if (count != counts.end())
+      things = count->second;
     std::string values =
-        drawn.contains(i) ? drawRange(*rangeOf(signature, i), drawn.at(i), dims)
-        : count != counts.end()
-            ? makeSelections(selections.draw(random), count->second, random)
-            : flags.draw(random);
+        tensor.unique ? drawUniqueFill(tensor, dims, things)
+        : drawn.contains(i)
+            ? drawRange(*rangeOf(signature, i), drawn.at(i), dims)
+        : things ? makeSelections(selections.draw(random), *things, random)
+                 : flags.draw(random);
     if (!values.empty())
       options.problem.fills.push_back(tensor.name + "=" + values);
   }

@@ -73,6 +73,9 @@ private:
   void addIntegers(CaseOptions &options, DimValues &dims, const Lead &lead);
   std::string drawRange(const ManifestRange &range, RangePattern pattern,
                         const DimValues &dims);
+  std::string drawUniqueFill(const ManifestTensor &tensor,
+                             const DimValues &dims,
+                             std::optional<int64_t> things);
   void addScalars(CaseOptions &options);
   bool isOmitted(const CaseOptions &options, const std::string &name) const;
 

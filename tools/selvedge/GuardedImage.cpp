@@ -45,7 +45,7 @@ void GuardedImage::store(std::span<const std::byte> contiguous,
 TensorView GuardedImage::view(void *base) const {
   auto *origin = static_cast<std::byte *>(base) + guardBytes +
                  static_cast<size_t>(layout.offset) * elementSize();
-  return {origin, dtype, layout.shape, layout.strides};
+  return {origin, dtype, layout.given, layout.strides};
 }
 
 Status GuardedImage::check(const std::string &name,

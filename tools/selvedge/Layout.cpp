@@ -68,6 +68,21 @@ std::vector<int64_t> stridesInOrder(const std::vector<int64_t> &shape,
   return strides;
 }
 
+/// The layout of a tensor whose dimensions that a caller may broadcast have one
+/// element in memory.
+Layout broadcastLayout(const std::vector<int64_t> &shape,
+                       const std::vector<bool> &broadcasts) {
+  Layout layout{shape, {}, shape};
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (broadcasts[d] && shape[d] > 1)
+      layout.given[d] = 1;
+  layout.strides = contiguousStrides(layout.given);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (layout.given[d] != shape[d])
+      layout.strides[d] = 0;
+  return layout;
+}
+
 std::vector<int64_t> stridesOf(LayoutKind kind,
                                const std::vector<int64_t> &shape) {
   size_t rank = shape.size();
@@ -116,8 +131,11 @@ std::vector<int64_t> Layout::places() const {
   return result;
 }
 
-Layout makeLayout(LayoutKind kind, const std::vector<int64_t> &shape) {
-  Layout layout{shape, stridesOf(kind, shape)};
+Layout makeLayout(LayoutKind kind, const std::vector<int64_t> &shape,
+                  const std::vector<bool> &broadcasts) {
+  Layout layout = kind == LayoutKind::Broadcast && !broadcasts.empty()
+                      ? broadcastLayout(shape, broadcasts)
+                      : Layout{shape, stridesOf(kind, shape), shape};
   layout.offset = kind == LayoutKind::Unaligned ? 1 : 0;
   layout.box = layout.offset;
   if (std::ranges::find(shape, 0) != shape.end())

@@ -25,7 +25,8 @@ enum class LayoutKind {
   Permuted,
   /// The address is one element off, all else contiguous.
   Unaligned,
-  /// The first dimension with an extent above 1 has stride 0.
+  /// Dimensions that the op lets a caller broadcast have the extent 1; where
+  /// there are none, the first one with an extent above 1 has stride 0.
   Broadcast
 };
 
@@ -33,6 +34,8 @@ enum class LayoutKind {
 struct Layout {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;
+  /// The shape that the caller gives: 1 where one element stands for all.
+  std::vector<int64_t> given;
   /// Place of the element with all indices 0.
   int64_t offset = 0;
   /// Elements of the box, which ends after the last element.
@@ -43,7 +46,9 @@ struct Layout {
 };
 
 /// The layout of a tensor; parseLayouts() knows which ones it can have.
-Layout makeLayout(LayoutKind kind, const std::vector<int64_t> &shape);
+/// `broadcasts` as in ManifestTensor.
+Layout makeLayout(LayoutKind kind, const std::vector<int64_t> &shape,
+                  const std::vector<bool> &broadcasts = {});
 
 /// Parses NAME=KIND, or KIND alone for every tensor of the op that can have it.
 /// Later texts replace earlier ones. Broadcast is for inputs.

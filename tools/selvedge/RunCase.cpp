@@ -39,8 +39,8 @@ Status parseComparisons(const std::string &text, Case &theCase) {
   return Status();
 }
 
-/// Makes inputs that are broadcast equal along that dimension; those of a file
-/// have to be.
+/// Makes inputs that are broadcast equal along those dimensions; those of a
+/// file have to be.
 Status broadcastInputs(Problem &problem,
                        const std::map<std::string, LayoutKind> &layouts,
                        bool fromFile) {
@@ -48,15 +48,20 @@ Status broadcastInputs(Problem &problem,
     auto layout = layouts.find(name);
     if (layout == layouts.end() || layout->second != LayoutKind::Broadcast)
       continue;
-    GuardedImage image(array.dtype, makeLayout(layout->second, array.shape),
-                       Poison::None);
+    const ManifestTensor &tensor =
+        problem.signature.tensors[*problem.signature.findTensor(name)];
+    GuardedImage image(
+        array.dtype, makeLayout(layout->second, array.shape, tensor.broadcasts),
+        Poison::None);
     image.store(array.data);
     std::vector<std::byte> equal = image.load(image.bytes());
     if (fromFile && equal != array.data)
       return Status::badInput(fmt::format(
-          "--layout {}=broadcast: the elements of the file differ along the "
-          "first dimension with an extent above 1",
-          name));
+          "--layout {}=broadcast: the elements of the file differ along {}",
+          name,
+          tensor.broadcasts.empty()
+              ? "the first dimension with an extent above 1"
+              : "a dimension that is broadcast"));
     array.data = std::move(equal);
   }
   return Status();

@@ -67,7 +67,7 @@ Result<Images> makeImages(const Problem &problem, const Execution &execution,
                        makeLayout(layout == execution.layouts.end()
                                       ? LayoutKind::Contiguous
                                       : layout->second,
-                                  *shape),
+                                  *shape, tensor.broadcasts),
                        execution.poison);
     std::span<const uint8_t> chosen;
     if (execution.reference && execution.poison != Poison::None && !written)

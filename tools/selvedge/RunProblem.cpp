@@ -3,6 +3,7 @@
 #include "tools/selvedge/RunProblem.h"
 
 #include "selvedge/Safetensors.h"
+#include "tools/selvedge/Layout.h"
 #include "tools/selvedge/Support.h"
 
 #include <algorithm>
@@ -134,6 +135,28 @@ Status checkEntries(const Problem &problem, const Safetensors &content,
   return Status();
 }
 
+/// Gives an array its whole shape where one element stands for all.
+Status broadcastArray(const Problem &problem, const ManifestTensor &tensor,
+                      HostArray &array) {
+  if (tensor.broadcasts.empty())
+    return Status();
+  Result<std::vector<int64_t>> whole =
+      shapeOf(problem.signature, tensor, problem.dims);
+  if (!whole.ok())
+    return whole.status();
+  Layout layout{*whole, contiguousStrides(array.shape), array.shape};
+  broadcast(tensor, *whole, array.shape, layout.strides);
+  std::vector<std::byte> data;
+  auto size = static_cast<size_t>(sizeOf(array.dtype));
+  for (int64_t place : layout.places()) {
+    std::span element =
+        std::span(array.data).subspan(static_cast<size_t>(place) * size, size);
+    data.insert(data.end(), element.begin(), element.end());
+  }
+  array.data = std::move(data);
+  return Status();
+}
+
 Status loadInputs(Problem &problem, const std::string &path,
                   const std::map<std::string, int64_t> &fixed) {
   Result<SafetensorsFile> file = SafetensorsFile::read(path);
@@ -151,9 +174,15 @@ Status loadInputs(Problem &problem, const std::string &path,
     return Status::badInput(
         fmt::format("'{}': {}", path, dims.status().message()));
   problem.dims = std::move(*dims);
-  for (const SafetensorsEntry &entry : content.tensors)
-    problem.inputs[entry.name] = {
+  for (const SafetensorsEntry &entry : content.tensors) {
+    const ManifestTensor &tensor =
+        problem.signature.tensors[*problem.signature.findTensor(entry.name)];
+    HostArray array{
         entry.dtype, entry.shape, {entry.data.begin(), entry.data.end()}};
+    if (Status s = broadcastArray(problem, tensor, array); !s.ok())
+      return s;
+    problem.inputs[entry.name] = std::move(array);
+  }
   return Status();
 }
 

@@ -5,6 +5,7 @@
 #include "tools/selvedge/RandomSequence.h"
 #include "tools/selvedge/RunProblem.h"
 #include "tools/selvedge/Support.h"
+#include "tools/selvedge/UniqueValues.h"
 
 #include <algorithm>
 #include <charconv>
@@ -126,6 +127,24 @@ Status checkMemory(const Problem &problem, bool onReference) {
   return Status();
 }
 
+/// Draws integers that differ, among those of their range, or those that select
+/// something of `things`, or their numbers.
+Status drawUniqueTensor(HostArray &array, const std::string &name,
+                        int64_t count, const std::optional<Range> &range,
+                        int64_t things, RandomSequence &random) {
+  UniqueRange from{0, things - 1, /*mayMiss=*/true};
+  if (range)
+    from = {range->lo, range->hi, /*mayMiss=*/false};
+  auto values = drawUnique(count, from, random);
+  if (!values)
+    return Status::badInput(fmt::format(
+        "requires of tensor '{}': its {} elements cannot all differ in {}..{}",
+        name, count, from.lo, from.hi));
+  for (int64_t i = 0; i < count; ++i)
+    storeInteger(array, i, (*values)[static_cast<size_t>(i)]);
+  return Status();
+}
+
 /// Draws the elements of a tensor. `selections` says what those of integer
 /// tensors without a range are of use for.
 Status drawTensor(Problem &problem, size_t index, uint64_t seed,
@@ -143,6 +162,15 @@ Status drawTensor(Problem &problem, size_t index, uint64_t seed,
   if (!range.ok())
     return range.status();
   auto selection = selections.find(tensor.name);
+  if (tensor.unique) {
+    int64_t things = selection == selections.end() ? count : selection->second;
+    if (Status s = drawUniqueTensor(*array, tensor.name, count, *range, things,
+                                    random);
+        !s.ok())
+      return s;
+    problem.inputs[tensor.name] = std::move(*array);
+    return Status();
+  }
   if (!*range && selection != selections.end() && selection->second > 0)
     range->emplace(Range{0, selection->second - 1});
   for (int64_t i = 0; i < count; ++i) {
@@ -323,7 +351,30 @@ Status drawInputs(Problem &problem, const ProblemOptions &options) {
   return plantInputs(problem, options.plants);
 }
 
+/// Whether the integers differ of tensors that are unique.
+static Status checkUnique(const Problem &problem) {
+  for (const ManifestTensor &tensor : problem.signature.tensors) {
+    auto it = problem.inputs.find(tensor.name);
+    if (!tensor.unique || it == problem.inputs.end())
+      continue;
+    const HostArray &array = it->second;
+    std::vector<int64_t> values;
+    auto count = static_cast<int64_t>(array.data.size()) / sizeOf(array.dtype);
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(loadInteger(array, i));
+    if (auto repeated = findRepeated(values))
+      return Status::badInput(fmt::format(
+          "tensor '{}' at {} is {}, as at {}; unique ones are required",
+          tensor.name, indexToString(array.shape, repeated->first),
+          values[static_cast<size_t>(repeated->first)],
+          indexToString(array.shape, repeated->second)));
+  }
+  return Status();
+}
+
 Status checkRanges(const Problem &problem) {
+  if (Status s = checkUnique(problem); !s.ok())
+    return s;
   for (const ManifestRange &declared : problem.signature.ranges) {
     const ManifestTensor &tensor = problem.signature.tensors[declared.tensor];
     auto it = problem.inputs.find(tensor.name);

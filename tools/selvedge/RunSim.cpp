@@ -48,7 +48,7 @@ struct Placed {
 Placed place(sim::GlobalMemory &memory, const ManifestTensor &tensor,
              std::vector<int64_t> shape, const HostArray *given,
              std::span<const uint8_t> chosen, LayoutKind kind, Poison poison) {
-  Placed placed{makeLayout(kind, shape), 0};
+  Placed placed{makeLayout(kind, shape, tensor.broadcasts), 0};
   auto size = static_cast<size_t>(sizeOf(tensor.dtype));
   sim::Region region;
   region.name = tensor.name;
@@ -292,7 +292,7 @@ Result<GpuOutcome> SimOp::run(const Problem &problem,
                                           : layout->second,
         execution.poison);
     args.tensors[tensor.name] = {reinterpret_cast<void *>(one.address),
-                                 tensor.dtype, one.layout.shape,
+                                 tensor.dtype, one.layout.given,
                                  one.layout.strides};
     placed.emplace(tensor.name, std::move(one));
   }

@@ -4,8 +4,10 @@
 
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Accumulate.h"
+#include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
 #include "dialect/Tile/Tile.h"
+#include "dialect/Tile/UniqueTensors.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -26,6 +28,8 @@ struct Signature {
   SmallVector<tile::LaunchSize> launchSizes;
   DictionaryAttr params;
   llvm::StringSet<> anyOrder;
+  SmallVector<StringAttr> unique;
+  SmallVector<tile::BroadcastDims> broadcast;
 };
 
 /// Writes one manifest. Members keep the order of docs/manifest.md; the first
@@ -262,6 +266,11 @@ void ManifestWriter::writeTensor(tile::TensorArgAttr tensor) {
   writer.attribute("optional", tensor.getIsOptional());
   if (signature.anyOrder.contains(tensor.getName().getValue()))
     writer.attribute("anyOrder", true);
+  if (llvm::is_contained(signature.unique, tensor.getName()))
+    writer.attribute("unique", true);
+  for (const tile::BroadcastDims &input : signature.broadcast)
+    if (input.tensor == tensor.getName())
+      writer.attribute("broadcast", json::Array(input.dims));
   Attribute init = tensor.getInit();
   if (!init)
     return;
@@ -347,10 +356,16 @@ void ManifestWriter::writeVariant(sm::VariantOp variant) {
 llvm::Expected<std::string> writeManifest(sm::PlanOp plan, StringRef arch,
                                           StringRef compilerVersion,
                                           bool exactMasks) {
-  Signature signature{plan.getOp(),       plan.getDims(),
-                      plan.getTensors(),  plan.getScalars(),
-                      plan.getPromises(), tile::getLaunchSizes(plan),
-                      plan.getParams(),   {}};
+  Signature signature{plan.getOp(),
+                      plan.getDims(),
+                      plan.getTensors(),
+                      plan.getScalars(),
+                      plan.getPromises(),
+                      tile::getLaunchSizes(plan),
+                      plan.getParams(),
+                      {},
+                      tile::getUniqueTensors(plan),
+                      tile::getBroadcastDims(plan)};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, arch);
@@ -367,10 +382,16 @@ llvm::Expected<std::string> writeManifest(sm::PlanOp plan, StringRef arch,
 
 llvm::Expected<std::string> writeSignature(tile::ProgramOp program,
                                            StringRef compilerVersion) {
-  Signature signature{program.getSymName(),  program.getDims(),
-                      program.getTensors(),  program.getScalars(),
-                      program.getPromises(), tile::getLaunchSizes(program),
-                      program.getParams(),   tile::tensorsOfAnyOrder(program)};
+  Signature signature{program.getSymName(),
+                      program.getDims(),
+                      program.getTensors(),
+                      program.getScalars(),
+                      program.getPromises(),
+                      tile::getLaunchSizes(program),
+                      program.getParams(),
+                      tile::tensorsOfAnyOrder(program),
+                      tile::getUniqueTensors(program),
+                      tile::getBroadcastDims(program)};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, "");

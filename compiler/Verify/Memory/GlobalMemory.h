@@ -18,7 +18,9 @@ public:
   /// The tensors of a plan, for given dims, with or without optional ones. What
   /// integers in memory are is one of `samples`, the element's number telling
   /// which; lengths of segments are samples, or in proportion to them. Each
-  /// further tensor begins with the `turn`-th after the one before.
+  /// further tensor begins with the `turn`-th after the one before. Integers
+  /// that are promised to differ are a permutation of their numbers, with -1
+  /// for some.
   GlobalMemory(sm::PlanOp plan, llvm::ArrayRef<int64_t> sizes,
                llvm::ArrayRef<int64_t> samples, bool hasOptionals,
                int64_t turn = 0);
@@ -119,6 +121,9 @@ private:
     std::vector<int64_t> rows = {};
     /// Of other integers: which sample comes first.
     int64_t shift = 0;
+    /// Of integers that differ: from an element to the next one, modulo their
+    /// number; 0 for others.
+    int64_t uniqueStep = 0;
     /// Whether some store went to elements that are not known.
     bool isUnknown = false;
     /// Whether something was added to elements.

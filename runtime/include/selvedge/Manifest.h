@@ -29,6 +29,16 @@ struct ManifestTensor {
   /// Sums of f32 in any order: calls may differ by rounding. Only signatures
   /// say so, not artefacts.
   bool anyOrder = false;
+  /// A promise: no two integers of it are equal, but for those below 0.
+  bool unique = false;
+  /// By dimension whether it may have the extent 1 instead of its own, and one
+  /// element then stands for all; empty: none.
+  std::vector<bool> broadcasts = {};
+
+  /// Whether that dimension may have the extent 1 instead of its own.
+  bool mayBroadcast(size_t dimension) const {
+    return dimension < broadcasts.size() && broadcasts[dimension];
+  }
 };
 
 /// A scalar argument; `type` is f32 or i32.

@@ -75,6 +75,11 @@ Result<std::vector<int64_t>> shapeOf(const Manifest &manifest,
                                      const ManifestTensor &tensor,
                                      const DimValues &dims);
 
+/// Replaces extents of 1 that stand for any (ManifestTensor::broadcasts) by
+/// those of `whole`, and their strides by 0.
+void broadcast(const ManifestTensor &tensor, std::span<const int64_t> whole,
+               std::span<int64_t> shape, std::span<int64_t> strides);
+
 /// Bytes of the elements of a tensor.
 Result<int64_t> byteCount(const Manifest &manifest,
                           const ManifestTensor &tensor, const DimValues &dims);
