@@ -139,7 +139,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       sm::LaunchOp::create(launches, withoutDecisions(source.getLoc()),
                            kernel.getSymName(), gridOf(source),
                            32 * kernel.getWarps(), 0, sm::launchArgs(kernel),
-                           /*persistent=*/false);
+                           /*when=*/nullptr);
     }
     return success();
   }

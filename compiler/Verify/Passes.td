@@ -203,6 +203,18 @@ def VerifySmAlignment : Pass<"verify-sm-alignment", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifySmLaunches : Pass<"verify-sm-launches", "::mlir::ModuleOp"> {
+  let summary = "Prove that a kernel that may start while another ends waits before it touches memory";
+  let description = [{
+    A `dependent` launch is not the first of its variant, and its kernel has one `sm.await_launch`, among the operations of the kernel itself, so that every thread executes it on every path. Before it, and inside of what stands before it,
+    no operation has a memory effect and takes a tensor, a tensor map or a counter; none leaves the kernel. Such a kernel ends only when what it waits for has ended. So by induction all launches before are
+    complete where one goes on behind its wait, be some of them left out because their grids are empty.
+
+    Accepted: `sm.await_launch`, `%x = sm.load %t[...]`.
+    Refused: the other order, no `sm.await_launch`, a first launch that is `dependent`.
+  }];
+}
+
 def VerifySmDemands : Pass<"verify-sm-demands", "::mlir::ModuleOp"> {
   let summary = "Compare the demands of scheduled kernels with those of the program that they come from";
   let description = [{

@@ -72,8 +72,8 @@ Status ManifestParser::parseCondition(const JsonReader &item,
 Status ManifestParser::parseLaunch(const JsonReader &item,
                                    ManifestVariant &variant) {
   ManifestLaunch launch;
-  if (Status s = item.expectKeys(
-          {"kernel", "grid", "persistent", "block", "smem", "args"});
+  if (Status s = item.expectKeys({"kernel", "grid", "persistent", "dependent",
+                                  "block", "smem", "args"});
       !s.ok())
     return s;
   if (Status s = read(item, "kernel", &JsonReader::string, launch.kernel);
@@ -93,6 +93,13 @@ Status ManifestParser::parseLaunch(const JsonReader &item,
             read(item, "persistent", &JsonReader::boolean, launch.persistent);
         !s.ok())
       return s;
+  if (item.find("dependent"))
+    if (Status s =
+            read(item, "dependent", &JsonReader::boolean, launch.dependent);
+        !s.ok())
+      return s;
+  if (launch.dependent && variant.launches.empty())
+    return item.error("the first launch of a variant is not 'dependent'");
   if (Status s = readLimited(item, "block", 1, maxThreads, launch.block);
       !s.ok())
     return s;

@@ -429,3 +429,5 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
 }
 
 } // namespace selvedge::inline runtime
+    // What ran before the op may be anybody's, and need not have waited itself.
+    planned.isDependent = launch.dependent && plan.launches.size() > 1;

@@ -50,7 +50,8 @@ PreparedLaunch::PreparedLaunch(const Manifest &manifest, const LaunchView &view,
   const ManifestLaunch *first = manifest.variants[plan.variant].launches.data();
   for (PlannedLaunch &planned : plan.launches) {
     const ManifestLaunch &launch = *planned.launch;
-    LaunchShape shape{planned.grid, static_cast<uint32_t>(launch.block)};
+    LaunchShape shape{planned.grid, static_cast<uint32_t>(launch.block),
+                      planned.isDependent};
     if (launch.persistent)
       shape.grid[0] =
           std::min(shape.grid[0], static_cast<uint32_t>(multiprocessors));

@@ -151,6 +151,7 @@ Result<sim::Launch> makeLaunch(const Manifest &manifest,
         "kernel '{}' needs {} bytes of shared memory, and a block of {} has {}",
         from.kernel, from.smemBytes, manifest.arch, target->smemBytesPerBlock));
   launch.isPersistent = from.persistent;
+  launch.isDependent = planned.isDependent;
   launch.blocks = planned.grid[0];
   if (from.persistent)
     launch.blocks = std::min(launch.blocks, persistentBlocks);

@@ -328,6 +328,8 @@ void ManifestWriter::writeLaunch(sm::LaunchOp launch) {
 
 void ManifestWriter::writeVariant(sm::VariantOp variant) {
   writer.attribute("name", variant.getName());
+  if (launch.getDependent())
+    writer.attribute("dependent", true);
   writer.attributeArray("when", [&] {
     for (auto tensor : variant.getWhen().getAsRange<StringAttr>())
       writer.object([&] {

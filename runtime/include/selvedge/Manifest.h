@@ -91,6 +91,8 @@ struct ManifestLaunch {
 /// A condition on the alignment of a tensor's rows.
 struct ManifestCondition {
   /// Position in Manifest::tensors.
+  /// May begin while the launch before it runs: its kernel waits for that.
+  bool dependent = false;
   size_t tensor = 0;
   /// Bytes.
   int64_t align = 1;

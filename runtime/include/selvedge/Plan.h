@@ -91,6 +91,8 @@ struct PlannedMap {
 /// One kernel launch, ready for the driver.
 struct PlannedLaunch {
   const ManifestLaunch *launch = nullptr;
+  /// May begin while the launch before it in the plan runs.
+  bool isDependent = false;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   /// One parameter per slot, in its low bytes; the place of a tensor map holds
   /// its position in `maps`, that of a counter nothing yet.
