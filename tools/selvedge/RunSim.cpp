@@ -320,7 +320,7 @@ Result<GpuOutcome> SimOp::run(const Problem &problem,
   if (!plan.ok())
     return plan.status();
   GpuOutcome outcome;
-  outcome.variant = manifest.variants[plan->variant].name;
+  outcome.variant = variantName(manifest, *plan);
   if (!impl->variant.empty() && outcome.variant != impl->variant)
     return Status::badInput(
         fmt::format("--variant '{}' is not for tensors of these dims and "

@@ -13,8 +13,10 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 /// The work of the usual trials of a variant, three tenths of a second, and of
-/// those that look for what they have not reached.
-constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 5 << 20;
+/// those that look for what they have not reached; and of launches of two
+/// variants together.
+constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 5 << 20,
+                   maxTogetherWork = 1 << 21;
 /// Most kernels whose operations can all be reached take less than ten.
 constexpr unsigned numFurther = 96;
 /// The same where some thread blocks do.
@@ -38,7 +40,8 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
 }
 
 LogicalResult VariantRuns::run() {
-  if (failed(runUsual()) || failed(runFurther(/*bySome=*/false)) ||
+  if (failed(runUsual(maxUsualWork, /*scale=*/0)) ||
+      failed(runFurther(/*bySome=*/false)) ||
       failed(runFurther(/*bySome=*/true)))
     return failure();
   Operation *op = findUnreached();
@@ -54,9 +57,13 @@ LogicalResult VariantRuns::run() {
   return success();
 }
 
-LogicalResult VariantRuns::runUsual() {
-  maxWork += maxUsualWork;
-  unsigned scale = 0, next = 0;
+LogicalResult VariantRuns::runTogether() {
+  return runUsual(maxTogetherWork, numTrialScales - 1);
+}
+
+LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
+  maxWork += budget;
+  unsigned next = 0;
   while (true) {
     std::vector<LaunchTrial> trials =
         makeLaunchTrials(variant, launches, scale);

@@ -91,6 +91,8 @@ struct PlannedMap {
 /// One kernel launch, ready for the driver.
 struct PlannedLaunch {
   const ManifestLaunch *launch = nullptr;
+  /// Position of the variant that it is of.
+  size_t variant = 0;
   /// May begin while the launch before it in the plan runs.
   bool isDependent = false;
   std::array<uint32_t, 3> grid = {1, 1, 1};
@@ -108,6 +110,8 @@ struct Plan {
   uint64_t workspaceBytes = 0;
   /// Position of the chosen variant.
   size_t variant = 0;
+  /// Whether some launches are those of the last variant instead.
+  bool isMixed = false;
   /// In order, without launches over an empty grid.
   std::vector<PlannedLaunch> launches;
 };
@@ -116,6 +120,9 @@ struct Plan {
 /// result. For a GPU at hand the manifest has gone through fitToDevice().
 Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args,
                         int multiprocessors = nominalMultiprocessors);
+
+/// The chosen variant in words: "aligned", "aligned and universal".
+std::string variantName(const Manifest &manifest, const Plan &plan);
 
 /// Bytes of workspace that planLaunch() will ask for. Needs shapes only.
 Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchArgs &args,
