@@ -155,6 +155,8 @@ private:
       options.stages = plans.stages();
     pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
     pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
+    if (targetInfo(arch)->hasDependentLaunches)
+      pm.addPass(schedule::createSmDependentLaunches());
     pm.addPass(createCSEPass());
     if (!isProved)
       return;
@@ -162,6 +164,7 @@ private:
     pm.addNestedPass<sm::KernelOp>(verify::createVerifySmAsync());
     pm.addPass(verify::createVerifySmBounds());
     pm.addPass(verify::createVerifySmAlignment());
+    pm.addPass(verify::createVerifySmLaunches());
   }
 
   StringRef arch;

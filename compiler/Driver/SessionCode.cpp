@@ -14,6 +14,8 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <set>
+
 namespace selvedge::driver {
 
 using namespace mlir;
@@ -139,6 +141,11 @@ static OwningOpRef<ModuleOp> extractKernel(ModuleOp module,
 
 /// Code of the kernel in a module, which it changes.
 static KernelCode emitKernel(ModuleOp part, llvm::StringRef arch) {
+  std::set<std::string> dependents;
+  part.walk([&](sm::LaunchOp launch) {
+    if (launch.getDependent() && part.lookupSymbol(launch.getKernelAttr()))
+      dependents.insert(launch.getKernel().str());
+  });
   PassManager pm(part.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
   buildLanePipeline(pm);
@@ -158,6 +165,9 @@ static KernelCode emitKernel(ModuleOp part, llvm::StringRef arch) {
   llvm::Expected<std::string> text = ptx::emitPtx(*module, arch);
   if (!text)
     return {"", llvm::toString(text.takeError())};
+  for (const std::string &name : dependents)
+    if (llvm::Error error = ptx::checkLaunchWait(*text, name))
+      return {"", llvm::toString(std::move(error))};
   return {std::move(*text), ""};
 }
 

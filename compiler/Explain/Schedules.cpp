@@ -13,16 +13,19 @@ namespace selvedge::explain {
 using namespace mlir;
 using namespace selvedge::sm;
 
+static std::string listOf(ArrayAttr names) {
+  return llvm::join(llvm::map_range(names.getAsValueRange<StringAttr>(),
+                                    [](StringRef name) { return name.str(); }),
+                    ", ");
+}
+
 /// When a launch takes the variant.
 static Choice conditionOf(VariantOp variant) {
   if (variant.getWhen().empty())
     return {"when", "always",
             "it takes any strides and alignment; variants "
             "before it go first where they apply"};
-  std::string tensors = llvm::join(
-      llvm::map_range(variant.getWhen().getAsValueRange<StringAttr>(),
-                      [](StringRef name) { return name.str(); }),
-      ", ");
+  std::string tensors = listOf(variant.getWhen());
   std::string bytes = std::to_string(variant.getAlign());
   bool isBulk = false;
   for (auto launch : variant.getBody().getOps<LaunchOp>())
@@ -42,6 +45,20 @@ static Choice conditionOf(VariantOp variant) {
                  : "every access moves " + bytes + " bytes"};
 }
 
+/// When a launch takes the kernel, whatever others of the variant need; none
+/// where that is no less.
+static std::optional<Choice> ownConditionOf(VariantOp variant,
+                                            LaunchOp launch) {
+  std::optional<ArrayAttr> when = launch.getWhen();
+  if (!when || when->size() == variant.getWhen().size())
+    return std::nullopt;
+  return Choice{"alone",
+                when->empty() ? "for any strides"
+                              : "for " + listOf(*when) + " alone",
+                "where tensors that only other kernels of the variant need "
+                "are not aligned those are replaced, and this one is not"};
+}
+
 std::vector<Schedule> schedules(ModuleOp module) {
   std::vector<Schedule> result;
   for (auto plan : module.getOps<PlanOp>())
@@ -51,6 +68,8 @@ std::vector<Schedule> schedules(ModuleOp module) {
         Schedule schedule{variant.getName(),
                           kernel.getSymName().str(),
                           {conditionOf(variant)}};
+        if (std::optional<Choice> own = ownConditionOf(variant, launch))
+          schedule.choices.push_back(std::move(*own));
         for (const tile::Decision &d : tile::decisionsOf(kernel.getLoc()))
           schedule.choices.push_back({d.what, d.choice, d.why});
         result.push_back(std::move(schedule));

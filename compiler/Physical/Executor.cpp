@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/Executor.h"
 #include "compiler/Physical/Arithmetic.h"
+#include "dialect/Sm/SmScheduler.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -93,6 +94,9 @@ llvm::Error Executor::runOp(Operation *op) {
         shared.barrier();
         return llvm::Error::success();
       })
+      // Launches run one after the other here.
+      .Case<sm::AwaitLaunchOp, sm::AdmitLaunchOp>(
+          [](auto) { return llvm::Error::success(); })
       .Default([&](Operation *other) -> llvm::Error {
         llvm::Expected<TileRef> result = evaluate(other);
         if (!result)

@@ -71,10 +71,11 @@ bool areMet(std::optional<AffineMap> conditions, const Arguments &arguments) {
          });
 }
 
-/// Whether contiguous tensors on aligned addresses have what `variant` needs.
-bool suits(sm::VariantOp variant, const Arguments &arguments) {
+/// Whether contiguous tensors on aligned addresses have rows that `when`, of
+/// `variant` or a launch, needs aligned.
+bool suits(sm::VariantOp variant, ArrayAttr when, const Arguments &arguments) {
   auto align = static_cast<int64_t>(variant.getAlign());
-  for (auto name : variant.getWhen().getAsRange<StringAttr>())
+  for (auto name : when.getAsRange<StringAttr>())
     for (const Tensor &tensor : arguments.tensors) {
       if (tensor.arg.getName() != name || !tensor.present)
         continue;
@@ -185,6 +186,31 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
   return llvm::Error::success();
 }
 
+/// The launches of the last variant, some of them replaced, as the runtime
+/// chooses them (docs/manifest.md): those of the first variant of which one can
+/// be taken that has conditions.
+SmallVector<sm::LaunchOp> chooseLaunches(sm::PlanOp plan, sm::VariantOp last,
+                                         const Arguments &arguments) {
+  auto launches = llvm::to_vector(last.getBody().getOps<sm::LaunchOp>());
+  for (auto variant : plan.getBody().getOps<sm::VariantOp>()) {
+    if (variant == last || !areMet(variant.getConditions(), arguments))
+      continue;
+    auto chosen = launches;
+    bool isUsed = false;
+    for (auto [own, launch] :
+         llvm::zip(variant.getBody().getOps<sm::LaunchOp>(), chosen)) {
+      std::optional<ArrayAttr> when = own.getWhen();
+      if (!when || !suits(variant, *when, arguments))
+        continue;
+      launch = own;
+      isUsed |= !when->empty();
+    }
+    if (isUsed)
+      return chosen;
+  }
+  return launches;
+}
+
 } // namespace
 
 tile::ProgramOp versionFor(tile::ProgramOp program,
@@ -220,14 +246,18 @@ llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
                                  "', but that is for other dims");
       continue;
     }
-    if (!suits(candidate, arguments)) {
+    if (!suits(candidate, candidate.getWhen(), arguments)) {
       if (named)
         return errorAt(plan, "has variant '" + variant +
                                  "', but contiguous tensors of these dims do "
                                  "not have the alignment that it needs");
       continue;
     }
-    for (auto launch : candidate.getBody().getOps<sm::LaunchOp>())
+    bool isLast = !named && candidate.getWhen().empty();
+    auto own = candidate.getBody().getOps<sm::LaunchOp>();
+    for (sm::LaunchOp launch : isLast
+                                   ? chooseLaunches(plan, candidate, arguments)
+                                   : llvm::to_vector(own))
       if (llvm::Error failure = runLaunch(launch, plan, arguments, poison))
         return failure;
     return llvm::Error::success();

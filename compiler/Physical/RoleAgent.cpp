@@ -216,8 +216,8 @@ llvm::Error RoleAgent::execute(Operation *op) {
   };
   return llvm::TypeSwitch<Operation *, llvm::Error>(op)
       .Case<sm::AllocOp, sm::MBarrierOp, sm::MailboxOp, sm::InitMBarriersOp,
-            sm::WarpSyncOp, sm::ContributesOp, sm::AfterOp, sm::InOrderOp>(
-          [&](auto) { return done(); })
+            sm::WarpSyncOp, sm::ContributesOp, sm::AfterOp, sm::InOrderOp,
+            sm::AwaitLaunchOp, sm::AdmitLaunchOp>([&](auto) { return done(); })
       .Case([&](sm::SlotOp slot) -> llvm::Error {
         llvm::Expected<StageId> id =
             stageOf(slot, slot.getRing(), slot.getStage());

@@ -278,6 +278,19 @@ def SmReduceScratch : Pass<"sm-reduce-scratch", "::selvedge::sm::KernelOp"> {
   let dependentDialects = ["::selvedge::sm::SmDialect"];
 }
 
+def SmDependentLaunches : Pass<"sm-dependent-launches", "::mlir::ModuleOp"> {
+  let summary = "Let each launch of an op but the first begin while the one before it ends";
+  let description = [{
+    For targets whose kernels can wait for each other. Starting a kernel takes some microseconds, as long as a short kernel runs. Thread blocks of a dependent launch start as soon as those of the launch before leave room, and wait at
+    the kernel's first operation until that launch is complete: so nothing is read or written early. The launch before admits them where it begins, or has itself waited: its own thread blocks come first.
+    The first launch of an op depends on none: what ran before may be anybody's.
+
+    Before: `sm.launch @main ...`, `sm.launch @combine ...`
+    After: `sm.launch @main ...`, where @main begins with `sm.admit_launch`; `sm.launch @combine ... dependent`, where @combine begins with `sm.await_launch`
+  }];
+  let dependentDialects = ["::selvedge::sm::SmDialect"];
+}
+
 def SmDropPresence : Pass<"sm-drop-presence", "::selvedge::sm::KernelOp"> {
   let summary = "Drop what only the verifiers read: the presence of sinks and the contents of slots";
   let description = [{

@@ -112,14 +112,19 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     size_t others = kernels.size();
     llvm::append_range(kernels, llvm::make_filter_range(all, onlyStores));
     DenseMap<KernelOp, sm::KernelOp> lowered;
+    DenseMap<KernelOp, ArrayAttr> conditions;
     for (auto [i, kernel] : llvm::enumerate(kernels)) {
       if (i == others && others != 0)
         variant.tensors = &vectorTensors;
+      llvm::SetVector<StringAttr> own;
       FailureOr<sm::KernelOp> result =
-          lower(module, kernel, variant, version, forWarpgroups, vectorTensors);
+          lower(module, kernel, variant, version, forWarpgroups, own);
       if (failed(result))
         return failure();
       lowered[kernel] = *result;
+      conditions[kernel] =
+          plan.getArrayAttr(llvm::to_vector_of<Attribute>(own.getArrayRef()));
+      vectorTensors.insert(own.begin(), own.end());
     }
     differs = !vectorTensors.empty();
     if (variant.align && !differs) {
@@ -141,7 +146,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       sm::LaunchOp::create(launches, withoutDecisions(source.getLoc()),
                            kernel.getSymName(), gridOf(source),
                            32 * kernel.getWarps(), 0, sm::launchArgs(kernel),
-                           /*persistent=*/false);
+                           conditions[source]);
     }
     return success();
   }
@@ -219,6 +224,27 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
                         /*forWarpgroups=*/bool(versions.universal), differs);
   }
 
+  /// Launches say what they need, so that each can be chosen by itself, only
+  /// where there are several and those of all variants do the same in the same
+  /// order. Temps are laid out by the plan.
+  static void keepChoices(ModuleOp module, sm::PlanOp plan) {
+    SymbolTable symbols(module);
+    std::optional<SmallVector<Attribute>> sequence;
+    bool isSame = true;
+    for (auto variant : plan.getBody().getOps<sm::VariantOp>()) {
+      SmallVector<Attribute> own;
+      for (auto launch : variant.getBody().getOps<sm::LaunchOp>())
+        own.push_back(symbols.lookup<sm::KernelOp>(launch.getKernel())
+                          .getSourceAttr()
+                          .getKernel());
+      isSame &= own == sequence.value_or(own);
+      sequence = std::move(own);
+    }
+    if (isSame && sequence && sequence->size() > 1)
+      return;
+    plan.walk([](sm::LaunchOp launch) { launch.removeWhenAttr(); });
+  }
+
   /// Puts each variant for devices with little shared memory behind the one
   /// that it stands in for.
   static void interleave(sm::PlanOp plan) {
@@ -274,6 +300,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
         interleave(plan);
         small->second.erase();
       }
+      keepChoices(getOperation(), plan);
       all.erase();
     }
   }

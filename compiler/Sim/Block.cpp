@@ -284,6 +284,9 @@ Block::Flow Block::execute(Warp &w, Fragment &f, const Instr &in,
       fail(w, static_cast<unsigned>(__builtin_ctz(lanes)), in,
            "executes a trap");
     return Flow::Next;
+  case Op::AwaitLaunch:
+    w.awaited |= lanes;
+    return Flow::Next;
   case Op::Move:
   case Op::MoveWide:
   case Op::Undefine:
@@ -362,6 +365,7 @@ Block::Flow Block::execute(Warp &w, Fragment &f, const Instr &in,
   case Op::AwaitCopies:
     awaitCopies(w, in, lanes);
     return Flow::Next;
+  case Op::AdmitLaunch:
   case Op::Prefetch:
     return Flow::Next;
   case Op::MBarrierInit:

@@ -52,6 +52,8 @@ std::vector<Block::BoxRow> Block::rowsOf(const TensorMap &map,
 
 std::optional<TensorMap> Block::findMap(Warp &w, unsigned lane, const Instr &in,
                                         uint64_t address) {
+  if (!isBehindLaunches(w, lane, in))
+    return std::nullopt;
   uint64_t number = (address - mapSpace) / TensorMap::bytes;
   if (address < mapSpace || (address - mapSpace) % TensorMap::bytes != 0 ||
       number >= launch.arguments.size() || !launch.arguments[number].map) {

@@ -14,6 +14,10 @@ void Block::finish() {
   if (!loads.empty())
     report("while a bulk copy writes to its shared memory");
   for (const Warp &w : warps) {
+    if (launch.isDependent && w.awaited != allLanes)
+      report(
+          "and has not waited for the launch before in all threads of warp " +
+          std::to_string(w.number));
     for (unsigned lane = 0; lane < warpLanes; ++lane) {
       std::string thread =
           " of thread " + std::to_string(w.number * warpLanes + lane);

@@ -9,9 +9,20 @@ namespace selvedge::sim {
 
 //===-- Global memory -----------------------------------------------------===//
 
+bool Block::isBehindLaunches(Warp &w, unsigned lane, const Instr &in) {
+  if (!launch.isDependent || (w.awaited >> lane & 1))
+    return true;
+  fail(w, lane, in,
+       "accesses global memory before it has waited for the launch before, "
+       "which may still run");
+  return false;
+}
+
 std::optional<GlobalMemory::Place>
 Block::findGlobal(Warp &w, unsigned lane, const Instr &in, uint64_t address,
                   uint64_t size, uint64_t align, bool isWrite) {
+  if (!isBehindLaunches(w, lane, in))
+    return std::nullopt;
   std::string problem;
   auto place = global.find(address, size, align, problem);
   if (!place) {

@@ -27,6 +27,9 @@ enum class Op : uint8_t {
   Join, // where ways of control meet
   Exit,
   Trap,
+  // Launches: waits for those before, lets the next one begin.
+  AwaitLaunch,
+  AdmitLaunch,
   // Registers.
   Move,
   MoveWide,

@@ -35,6 +35,9 @@ struct Launch {
   uint32_t sharedBytes = 0;
   /// Whether all blocks are there at the same time.
   bool isPersistent = false;
+  /// Whether it may begin while the launch before it runs: then no thread may
+  /// access global memory ahead of its wait, or end without one.
+  bool isDependent = false;
   std::vector<Argument> arguments;
 };
 

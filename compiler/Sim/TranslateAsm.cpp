@@ -163,6 +163,11 @@ bool Translator::asmStatement(const PtxStatement &statement) {
       drop(condition);
     return true;
   }
+  if (opcode == "griddepcontrol.wait" ||
+      opcode == "griddepcontrol.launch_dependents") {
+    asmEmit(opcode.ends_with("wait") ? Op::AwaitLaunch : Op::AdmitLaunch);
+    return ops.empty();
+  }
   if (name == "prefetch")
     return asmEmit(Op::Prefetch), true;
   if ((opcode == "red.global.add.f32" || opcode == "red.global.add.u32") &&

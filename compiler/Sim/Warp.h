@@ -77,6 +77,8 @@ struct Warp {
   uint32_t number = 0;
   std::vector<Fragment> fragments;
   uint32_t exited = 0;
+  /// Lanes that have waited for the launches before.
+  uint32_t awaited = 0;
   /// Registers by slot and lane.
   std::vector<uint32_t> words;
   std::vector<Shadow> shadows;

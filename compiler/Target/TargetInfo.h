@@ -31,12 +31,17 @@ struct TargetInfo {
   /// Warpgroups multiply 64 rows at a time from shared memory (`wgmma`), and
   /// warps have roles.
   bool hasWarpgroups;
+  /// A kernel may start while the one before it ends, and waits for it
+  /// (`griddepcontrol`).
+  bool hasDependentLaunches;
 };
 
 /// All of them, oldest first.
 inline constexpr std::array targets{
-    TargetInfo{"sm_80", 163 * 1024, 99 * 1024, 164 * 1024, 255, 65536, false},
-    TargetInfo{"sm_90a", 227 * 1024, 227 * 1024, 228 * 1024, 255, 65536, true},
+    TargetInfo{"sm_80", 163 * 1024, 99 * 1024, 164 * 1024, 255, 65536, false,
+               false},
+    TargetInfo{"sm_90a", 227 * 1024, 227 * 1024, 228 * 1024, 255, 65536, true,
+               true},
 };
 
 /// Limits of `arch`; none for other names.

@@ -196,10 +196,22 @@ def VerifySmAlignment : Pass<"verify-sm-alignment", "::mlir::ModuleOp"> {
   let description = [{
     A launch takes a variant if each tensor of its `when` has a base, and strides of all dimensions but the last, that are multiples of `align` bytes, and a last stride of 1. From that alone follows,
     for each `sm.load`, `sm.store`, `sm.copy` and `sm.copy_async` with `vector` above 1, that its address is a multiple of its width: the tensor is in `when`, `align` is a multiple of the width, and
-    the last index of what a thread accesses at once is a multiple of `vector`. Bulk copies and tensor maps move 16 bytes. A launch passes what its kernel takes: no pointer is another tensor's.
+    the last index of what a thread accesses at once is a multiple of `vector`. A launch with a `when` of its own, which names tensors of the variant's, is taken where those alone are so. Bulk copies and tensor maps move 16 bytes. A launch passes what its kernel takes: no pointer is another tensor's.
 
     Accepted: `sm.variant <program> when ["q"] align 16` with `sm.load %q[%i, %j] vector 8` of bf16, `%j` a range that begins at a multiple of 8.
     Refused: the same with `when []`, with `align 8`, with `vector 16`, or with a range that begins at 4.
+  }];
+}
+
+def VerifySmLaunches : Pass<"verify-sm-launches", "::mlir::ModuleOp"> {
+  let summary = "Prove that a kernel that may start while another ends waits before it touches memory";
+  let description = [{
+    A `dependent` launch is not the first of its variant, and its kernel has one `sm.await_launch`, among the operations of the kernel itself, so that every thread executes it on every path. Before it, and inside of what stands before it,
+    no operation has a memory effect and takes a tensor, a tensor map or a counter; none leaves the kernel. Such a kernel ends only when what it waits for has ended. So by induction all launches before are
+    complete where one goes on behind its wait, be some of them left out because their grids are empty.
+
+    Accepted: `sm.await_launch`, `%x = sm.load %t[...]`.
+    Refused: the other order, no `sm.await_launch`, a first launch that is `dependent`.
   }];
 }
 
@@ -295,6 +307,8 @@ def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
     - outputs alone are stored to, each element once by all thread blocks together. A launch that stores nothing but constants may come before and initialise it;
     - after the last launch every element of every output that is not kept has been written;
     - each kernel of the program is launched, each output that it stores has a store, rows of segments are all stored; an element of a temp is written before it is read.
+
+    Launches with a `when` of their own may be replaced by those at the same place of a variant for all strides, which must be made of the same kernel. Some such sequences are executed, too.
 
     Accepted: `sm.launch @init_y`, `sm.launch @main`, where @main stores a part of `y`.
     Refused: the same in the other order, without the first launch, or with a grid of one thread block less.

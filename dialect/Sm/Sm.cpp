@@ -37,7 +37,7 @@ void SmDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/Sm/SmRoleOps.cpp.inc"
       >();
-  addOperations<NextTileOp, ResetTilesOp>();
+  addOperations<NextTileOp, ResetTilesOp, AwaitLaunchOp, AdmitLaunchOp>();
 }
 
 int64_t AxisDistAttr::getNumRegs() const {

@@ -44,9 +44,13 @@ def Sm_VariantOp : Sm_Op<"variant", [NoTerminator, SingleBlock, HasParent<"PlanO
 
 def Sm_LaunchOp : Sm_Op<"launch", [HasParent<"VariantOp">]> {
   let summary = "launches a kernel on a one-dimensional grid";
-  let description = [{ The grid is the product of the map's results, each at least 0; with `persistent` at most the number of multiprocessors. `args` lists the kernel's arguments in order: #sm.pointer, #sm.tensor_map, #sm.stride, #sm.dim, #sm.scalar. }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, AffineMapAttr:$grid, I64Attr:$block, I64Attr:$smem, ArrayAttr:$args, UnitAttr:$persistent);
-  let assemblyFormat = "$kernel `grid` $grid (`persistent` $persistent^)? `block` $block `smem` $smem `args` $args attr-dict";
+  let description = [{
+    The grid is the product of the map's results, each at least 0; with `persistent` at most the number of multiprocessors. `args` lists the kernel's arguments in order: #sm.pointer, #sm.tensor_map, #sm.stride, #sm.dim, #sm.scalar.
+    `when` names the tensors of the variant's `when` that this kernel needs aligned. Where all launches of a plan say so each is chosen by itself (docs/manifest.md).
+    A `dependent` launch may begin while the launch before it in the variant still runs: its kernel waits (`sm.await_launch`).
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, AffineMapAttr:$grid, I64Attr:$block, I64Attr:$smem, ArrayAttr:$args, OptionalAttr<StrArrayAttr>:$when, UnitAttr:$persistent, UnitAttr:$dependent);
+  let assemblyFormat = "$kernel `grid` $grid (`persistent` $persistent^)? (`dependent` $dependent^)? `block` $block `smem` $smem `args` $args (`when` $when^)? attr-dict";
 }
 
 #endif

@@ -1,4 +1,5 @@
-// Which tile a thread block takes next: operations of the sm dialect.
+// Which tile a thread block takes next, and which launch follows: operations of
+// the sm dialect.
 // SPDX-License-Identifier: MIT
 #include "dialect/Sm/SmScheduler.h"
 

@@ -1,4 +1,4 @@
-// Device operations of the sm dialect, form roles: which tile a thread block takes next.
+// Device operations of the sm dialect: which tile a thread block takes next, and which launch follows.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_DIALECT_SM_SMSCHEDULEROPS_TD
 #define SELVEDGE_DIALECT_SM_SMSCHEDULEROPS_TD
@@ -24,6 +24,25 @@ def Sm_ResetTilesOp : Sm_Op<"reset_tiles", [MemoryEffects<[MemRead, MemWrite]>]>
   }];
   let arguments = (ins Sm_CounterType:$counter, I32:$number, I32:$tiles);
   let assemblyFormat = "$counter `at` $number `of` $tiles attr-dict";
+}
+
+def Sm_AwaitLaunchOp : Sm_Op<"await_launch", [HasParent<"KernelOp">, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the launches before this one are complete, and what they have written is there";
+  let description = [{
+    Every thread of every thread block executes it before the kernel's first access to memory outside of the block, which `verify-sm-launches` proves of kernels whose launch is `dependent`. The thread blocks
+    of such a launch may start while the launch before it still runs. That one has waited itself where it is dependent, so all launches of the op before this one are complete. Where a launch is not dependent nothing is waited for.
+    Lowers to `griddepcontrol.wait` (PTX ISA, "griddepcontrol"). Example: `sm.await_launch`.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Sm_AdmitLaunchOp : Sm_Op<"admit_launch", [HasParent<"KernelOp">, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "lets a dependent launch that follows begin, once all thread blocks have come here or ended";
+  let description = [{
+    Its thread blocks then take what room there is and wait (`sm.await_launch`): nothing that this kernel writes has to be there yet. Where no launch depends on this one nothing happens.
+    Lowers to `griddepcontrol.launch_dependents`. Example: `sm.admit_launch`.
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 #endif

@@ -84,11 +84,12 @@ std::string describe(const Manifest &manifest, const Plan &plan) {
   for (const PlannedLaunch &planned : plan.launches) {
     const ManifestLaunch &launch = *planned.launch;
     text += fmt::format(
-        "{}: variant {}, grid {} x {} x {}{}, {} threads, {} bytes of shared "
+        "{}: variant {}, grid {} x {} x {}{}{}, {} threads, {} bytes of shared "
         "memory, {} tensor maps\n",
-        launch.kernel, manifest.variants[plan.variant].name, planned.grid[0],
+        launch.kernel, manifest.variants[planned.variant].name, planned.grid[0],
         planned.grid[1], planned.grid[2],
-        launch.persistent ? " (persistent)" : "", launch.block,
+        launch.persistent ? " (persistent)" : "",
+        planned.isDependent ? ", begins early" : "", launch.block,
         launch.smemBytes, planned.maps.size());
   }
   return text;

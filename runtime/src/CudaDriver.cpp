@@ -2,10 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/src/CudaDriver.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace selvedge::inline runtime {
+
+static_assert(sizeof(CuLaunchAttribute) == 72 &&
+                  offsetof(CuLaunchAttribute, value) == 8 &&
+                  sizeof(CuLaunchConfig) == 56,
+              "as in cuda.h");
 
 namespace {
 
@@ -33,6 +39,13 @@ Result<CudaDriver> loadDriver() {
   Status status = driver.check(driver.cuInit(0), "cannot initialise CUDA");
   if (!status.ok())
     return Status::unavailable(status.message());
+  status = driver.check(driver.cuDriverGetVersion(&driver.version),
+                        "cannot tell the version of the CUDA driver");
+  if (!status.ok())
+    return Status::unavailable(status.message());
+  const char *plain = std::getenv("SELVEDGE_PLAIN_LAUNCHES");
+  if (plain && std::string_view(plain) == "1")
+    driver.cuLaunchKernelEx = nullptr;
   return driver;
 }
 
@@ -58,6 +71,14 @@ Status CudaDriver::check(CuResult result, std::string_view what) const {
   // Too large a tensor is the caller's to change.
   return result == cuErrorOutOfMemory ? Status::badInput(message)
                                       : Status::failed(message);
+}
+
+bool CudaDriver::startsDependents(CuHandle stream) const {
+  constexpr int firstWithEdges = 12030;
+  int capture = 0;
+  return cuLaunchKernelEx &&
+         (version >= firstWithEdges ||
+          (cuStreamIsCapturing(stream, &capture) == cuSuccess && capture == 0));
 }
 
 Status CudaDriver::checkOn(CuHandle stream, CuHandle context, CuResult result,

@@ -5,6 +5,7 @@
 
 #include "selvedge/Result.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -17,6 +18,23 @@ using CuDevice = int;
 using CuPointer = unsigned long long;
 using CuHandle = void *;
 
+/// CUlaunchAttribute of cuda.h, with a value that is an int.
+struct CuLaunchAttribute {
+  int id = 0;
+  alignas(8) int value = 0;
+  std::array<std::byte, 60> rest = {};
+};
+
+/// CUlaunchConfig of cuda.h.
+struct CuLaunchConfig {
+  std::array<unsigned, 3> grid = {1, 1, 1};
+  std::array<unsigned, 3> block = {1, 1, 1};
+  unsigned sharedMemory = 0;
+  CuHandle stream = nullptr;
+  CuLaunchAttribute *attributes = nullptr;
+  unsigned numAttributes = 0;
+};
+
 /// Values of cuda.h that this runtime uses.
 enum : int {
   cuSuccess = 0,
@@ -28,6 +46,7 @@ enum : int {
   cuFuncAttributeMaxDynamicSharedSizeBytes = 8,
   cuJitErrorLogBuffer = 5,
   cuJitErrorLogBufferSizeBytes = 6,
+  cuLaunchAttributeProgrammaticStreamSerialization = 6,
   cuUserObjectNoDestructorSync = 1,
   cuGraphUserObjectMove = 1
 };
@@ -79,6 +98,7 @@ enum : int {
 
 /// The same, of drivers that are new enough; null in others.
 #define SELVEDGE_CUDA_OPTIONAL_FUNCTIONS(X)                                    \
+  X(cuLaunchKernelEx, (const CuLaunchConfig *, CuHandle, void **, void **))    \
   X(cuStreamGetCtx, (CuHandle, CuHandle *))                                    \
   X(cuStreamGetCaptureInfo_v2, (CuHandle, int *, unsigned long long *,         \
                                 CuHandle *, const CuHandle **, size_t *))      \
@@ -94,6 +114,8 @@ struct CudaDriver {
   SELVEDGE_CUDA_FUNCTIONS(SELVEDGE_CUDA_MEMBER)
   SELVEDGE_CUDA_OPTIONAL_FUNCTIONS(SELVEDGE_CUDA_MEMBER)
 #undef SELVEDGE_CUDA_MEMBER
+  /// 1000 times the major version and 10 times the minor one of CUDA.
+  int version = 0;
 
   /// Loads and initialises libcuda once per process. Unavailable, with the
   /// reason, where there is no driver or no GPU.
@@ -101,6 +123,10 @@ struct CudaDriver {
 
   /// Ok, or "<what>: CUDA_ERROR_X (its description)".
   Status check(CuResult result, std::string_view what) const;
+
+  /// Whether a kernel on `stream` may start before the one ahead of it ends:
+  /// since CUDA 11.8, and since 12.3 in a graph.
+  bool startsDependents(CuHandle stream) const;
 
   /// check() of something that was done on `stream` for code in `context`;
   /// says so where the stream belongs to another context.

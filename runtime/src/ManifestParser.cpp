@@ -62,7 +62,7 @@ Status ManifestParser::parse(const JsonReader &root) {
   if (manifest.variants.empty() || !manifest.variants.back().when.empty() ||
       !manifest.variants.back().dimConditions.empty())
     return root.error("the last of 'variants' has to be without conditions");
-  return Status();
+  return checkChoices(root);
 }
 
 Status ManifestParser::parseHeader(const JsonReader &root) {

@@ -34,6 +34,10 @@ private:
   Status parseLaunchSize(const JsonReader &item);
   Status parseVariant(const JsonReader &item);
   Status parseCondition(const JsonReader &item, ManifestVariant &variant);
+  Status parseAlignment(const JsonReader &item, ManifestCondition &condition);
+  Status parseLaunchConditions(const JsonReader &item, ManifestLaunch &launch,
+                               const ManifestVariant &variant);
+  Status checkChoices(const JsonReader &root);
   Status parseLaunch(const JsonReader &item, ManifestVariant &variant);
   Status parseArg(const JsonReader &item, ManifestLaunch &launch);
   Status parseStride(const JsonReader &item, ManifestArg &arg);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/src/ManifestParser.h"
 
+#include <algorithm>
 #include <bit>
 #include <fmt/format.h>
 
@@ -50,7 +51,11 @@ Status ManifestParser::parseCondition(const JsonReader &item,
       return item.error("expects the key 'dims' only");
     return parseExpr(*dims, variant.dimConditions.emplace_back());
   }
-  ManifestCondition condition;
+  return parseAlignment(item, variant.when.emplace_back());
+}
+
+Status ManifestParser::parseAlignment(const JsonReader &item,
+                                      ManifestCondition &condition) {
   Result<JsonReader> name = item.member("tensor");
   if (!name.ok())
     return name.status();
@@ -65,15 +70,50 @@ Status ManifestParser::parseCondition(const JsonReader &item,
                                   condition.align));
   if (item.json().size() != 2)
     return item.error("expects the keys 'tensor' and 'align', or 'dims'");
-  variant.when.push_back(condition);
+  return Status();
+}
+
+/// Conditions of the variant, some of them: whoever takes it as a whole has
+/// checked them.
+Status ManifestParser::parseLaunchConditions(const JsonReader &item,
+                                             ManifestLaunch &launch,
+                                             const ManifestVariant &variant) {
+  launch.when.emplace();
+  return forEach(item, "when", [&](const JsonReader &one) {
+    ManifestCondition &condition = launch.when->emplace_back();
+    if (Status s = parseAlignment(one, condition); !s.ok())
+      return s;
+    return std::ranges::find(variant.when, condition) != variant.when.end()
+               ? Status()
+               : one.error("is no condition of the variant");
+  });
+}
+
+Status ManifestParser::checkChoices(const JsonReader &root) {
+  size_t numLaunches = 0, numWithConditions = 0;
+  bool isEven = true;
+  for (const ManifestVariant &variant : manifest.variants) {
+    isEven &=
+        variant.launches.size() == manifest.variants.front().launches.size();
+    for (const ManifestLaunch &launch : variant.launches) {
+      ++numLaunches;
+      numWithConditions += launch.when.has_value();
+    }
+  }
+  if (numWithConditions == 0)
+    return Status();
+  if (!isEven || numWithConditions != numLaunches)
+    return root.error("where a launch has 'when' all have, and 'variants' "
+                      "have equally many launches");
+  manifest.choosesLaunches = true;
   return Status();
 }
 
 Status ManifestParser::parseLaunch(const JsonReader &item,
                                    ManifestVariant &variant) {
   ManifestLaunch launch;
-  if (Status s = item.expectKeys(
-          {"kernel", "grid", "persistent", "block", "smem", "args"});
+  if (Status s = item.expectKeys({"kernel", "grid", "persistent", "dependent",
+                                  "block", "smem", "when", "args"});
       !s.ok())
     return s;
   if (Status s = read(item, "kernel", &JsonReader::string, launch.kernel);
@@ -93,12 +133,22 @@ Status ManifestParser::parseLaunch(const JsonReader &item,
             read(item, "persistent", &JsonReader::boolean, launch.persistent);
         !s.ok())
       return s;
+  if (item.find("dependent"))
+    if (Status s =
+            read(item, "dependent", &JsonReader::boolean, launch.dependent);
+        !s.ok())
+      return s;
+  if (launch.dependent && variant.launches.empty())
+    return item.error("the first launch of a variant is not 'dependent'");
   if (Status s = readLimited(item, "block", 1, maxThreads, launch.block);
       !s.ok())
     return s;
   if (Status s = readLimited(item, "smem", 0, maxSmemBytes, launch.smemBytes);
       !s.ok())
     return s;
+  if (item.find("when"))
+    if (Status s = parseLaunchConditions(item, launch, variant); !s.ok())
+      return s;
   Status args = forEach(item, "args", [&](const JsonReader &arg) {
     return parseArg(arg, launch);
   });

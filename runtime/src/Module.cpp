@@ -130,9 +130,19 @@ Status Kernel::launch(const LaunchShape &shape, std::span<void *> params,
   ContextScope scope(*device.driver, device.context);
   if (Status s = scope.status(); !s.ok())
     return s;
-  CuResult result = device.driver->cuLaunchKernel(
-      function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block, 1, 1,
-      smemBytes, stream, params.data(), nullptr);
+  const CudaDriver &driver = *device.driver;
+  CuResult result = cuSuccess;
+  if (shape.isDependent && driver.startsDependents(stream)) {
+    CuLaunchAttribute early{cuLaunchAttributeProgrammaticStreamSerialization,
+                            1};
+    CuLaunchConfig config{
+        shape.grid, {shape.block, 1, 1}, smemBytes, stream, &early, 1};
+    result = driver.cuLaunchKernelEx(&config, function, params.data(), nullptr);
+  } else {
+    result = driver.cuLaunchKernel(function, shape.grid[0], shape.grid[1],
+                                   shape.grid[2], shape.block, 1, 1, smemBytes,
+                                   stream, params.data(), nullptr);
+  }
   if (result == cuSuccess)
     return Status();
   return device.driver->checkOn(stream, device.context, result,

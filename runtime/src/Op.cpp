@@ -25,8 +25,8 @@ struct Program {
   /// `manifest` has the variants that the device can launch; these are their
   /// positions among all.
   std::vector<size_t> places;
-  /// Per variant and launch, as in `manifest`; of a variant without code none.
-  std::vector<std::optional<std::vector<Kernel>>> kernels;
+  /// As in `manifest`.
+  KernelsByVariant kernels;
 
   /// Finds the kernels of a variant.
   Status resolve(const Module &module, size_t variant);
@@ -219,17 +219,19 @@ Op::Impl::prepare(const LaunchView &view) {
         planLaunch(program.manifest, view, device.state()->multiprocessors);
     if (!plan.ok())
       return plan.status();
-    const std::optional<std::vector<Kernel>> &kernels =
-        program.kernels[plan->variant];
-    if (!kernels) {
+    auto missing =
+        std::ranges::find_if(plan->launches, [&](const PlannedLaunch &planned) {
+          return !program.kernels[planned.variant];
+        });
+    if (missing != plan->launches.end()) {
       // Another program may select another variant.
-      if (Status s = compile(plan->variant); !s.ok())
+      if (Status s = compile(missing->variant); !s.ok())
         return s;
       continue;
     }
     std::shared_ptr<const PreparedLaunch> prepared =
         std::make_shared<PreparedLaunch>(program.manifest, view,
-                                         std::move(*plan), *kernels,
+                                         std::move(*plan), program.kernels,
                                          device.state()->multiprocessors);
     launches.insert(prepared);
     return prepared;

@@ -281,38 +281,72 @@ bool isWithin(const DimExpr &expr, int64_t lo, int64_t hi,
   return value.ok() && *value >= lo && *value <= hi;
 }
 
-/// Whether every tensor that a variant copies in bulk has a descriptor.
-bool hasTensorMaps(const ManifestVariant &variant, const Operands &operands,
+/// Whether every tensor that a launch copies in bulk has a descriptor.
+bool hasTensorMaps(const ManifestLaunch &launch, const Operands &operands,
                    const Manifest &manifest, const DimValues &dims) {
-  for (const ManifestLaunch &launch : variant.launches)
-    for (const ManifestArg &arg : launch.args)
-      if (arg.kind == ManifestArg::Kind::TensorMap &&
-          !(hasTensorMap(operands.tensors[arg.index]) &&
+  return std::ranges::all_of(launch.args, [&](const ManifestArg &arg) {
+    return arg.kind != ManifestArg::Kind::TensorMap ||
+           (hasTensorMap(operands.tensors[arg.index]) &&
             std::ranges::all_of(arg.box, [&](const DimExpr &extent) {
               return isWithin(extent, 1, maxBoxExtent, manifest, dims);
-            })))
-        return false;
-  return true;
+            }));
+  });
 }
 
+bool areAligned(const std::vector<ManifestCondition> &when,
+                const Operands &operands) {
+  return std::ranges::all_of(when, [&](const ManifestCondition &condition) {
+    return holds(condition, operands);
+  });
+}
+
+bool takesDims(const ManifestVariant &variant, const Manifest &manifest,
+               const DimValues &dims) {
+  return std::ranges::all_of(
+      variant.dimConditions, [&](const DimExpr &condition) {
+        return isWithin(condition, 0, std::numeric_limits<int64_t>::max(),
+                        manifest, dims);
+      });
+}
+
+/// Whether what one launch of a variant needs is there.
+bool takesLaunch(const ManifestLaunch &launch, const Operands &operands,
+                 const Manifest &manifest, const DimValues &dims) {
+  return areAligned(*launch.when, operands) &&
+         hasTensorMaps(launch, operands, manifest, dims);
+}
+
+/// The first variant of which all conditions hold. Where that is the last one
+/// `others`, by launch, says which are of the variant that is returned instead:
+/// the first of which a launch can be taken that has conditions.
 size_t selectVariant(const Manifest &manifest, const Operands &operands,
-                     const DimValues &dims) {
-  for (size_t i = 0; i + 1 < manifest.variants.size(); ++i) {
+                     const DimValues &dims, std::vector<bool> &others) {
+  size_t last = manifest.variants.size() - 1;
+  for (size_t i = 0; i < last; ++i) {
     const ManifestVariant &variant = manifest.variants[i];
-    if (std::ranges::all_of(variant.when,
-                            [&](const ManifestCondition &condition) {
-                              return holds(condition, operands);
-                            }) &&
-        std::ranges::all_of(
-            variant.dimConditions,
-            [&](const DimExpr &condition) {
-              return isWithin(condition, 0, std::numeric_limits<int64_t>::max(),
-                              manifest, dims);
-            }) &&
-        hasTensorMaps(variant, operands, manifest, dims))
+    if (areAligned(variant.when, operands) &&
+        takesDims(variant, manifest, dims) &&
+        std::ranges::all_of(variant.launches, [&](const ManifestLaunch &l) {
+          return hasTensorMaps(l, operands, manifest, dims);
+        }))
       return i;
   }
-  return manifest.variants.size() - 1;
+  for (size_t i = 0; manifest.choosesLaunches && i < last; ++i) {
+    const ManifestVariant &variant = manifest.variants[i];
+    if (!takesDims(variant, manifest, dims))
+      continue;
+    std::vector<bool> taken;
+    bool isUsed = false;
+    for (const ManifestLaunch &launch : variant.launches) {
+      taken.push_back(takesLaunch(launch, operands, manifest, dims));
+      isUsed |= taken.back() && !launch.when->empty();
+    }
+    if (isUsed) {
+      others = std::move(taken);
+      return i;
+    }
+  }
+  return last;
 }
 
 uint64_t packArg(const ManifestArg &arg, const Operands &operands,
@@ -393,6 +427,11 @@ Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchView &args,
   return workspaceSize(manifest, *dims);
 }
 
+std::string variantName(const Manifest &manifest, const Plan &plan) {
+  std::string name = manifest.variants[plan.variant].name;
+  return plan.isMixed ? name + " and " + manifest.variants.back().name : name;
+}
+
 Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args,
                         int multiprocessors) {
   return planLaunch(manifest, ArgsView(args).get(), multiprocessors);
@@ -415,9 +454,15 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
     return s;
   if (Status s = resolveScalars(manifest, args, plan.dims, operands); !s.ok())
     return s;
-  plan.variant = selectVariant(manifest, operands, plan.dims);
-  for (const ManifestLaunch &launch :
-       manifest.variants[plan.variant].launches) {
+  std::vector<bool> isOfVariant;
+  plan.variant = selectVariant(manifest, operands, plan.dims, isOfVariant);
+  plan.isMixed = std::ranges::find(isOfVariant, false) != isOfVariant.end();
+  size_t numLaunches = manifest.variants[plan.variant].launches.size();
+  for (size_t n = 0; n < numLaunches; ++n) {
+    size_t variant = plan.isMixed && !isOfVariant[n]
+                         ? manifest.variants.size() - 1
+                         : plan.variant;
+    const ManifestLaunch &launch = manifest.variants[variant].launches[n];
     Result<std::array<uint32_t, 3>> grid =
         evaluateGrid(manifest, launch, plan.dims);
     if (!grid.ok())
@@ -426,7 +471,10 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
       continue;
     PlannedLaunch &planned = plan.launches.emplace_back();
     planned.launch = &launch;
+    planned.variant = variant;
     planned.grid = *grid;
+    // What ran before the op may be anybody's, and need not have waited itself.
+    planned.isDependent = launch.dependent && plan.launches.size() > 1;
     planned.params.reserve(launch.args.size());
     planned.maps.reserve(static_cast<size_t>(std::ranges::count(
         launch.args, ManifestArg::Kind::TensorMap, &ManifestArg::kind)));

@@ -41,21 +41,24 @@ PreparedLaunch::Place PreparedLaunch::placeOf(const ManifestTensor &tensor,
 }
 
 PreparedLaunch::PreparedLaunch(const Manifest &manifest, const LaunchView &view,
-                               Plan plan, const std::vector<Kernel> &kernels,
+                               Plan plan, const KernelsByVariant &kernels,
                                int multiprocessors)
     : signature(manifest, view), workspaceBytes(plan.workspaceBytes) {
   for (const ManifestScalar &scalar : manifest.scalars)
     if (auto argument = findLast(view.scalars, scalar.name))
       checked.push_back({*argument, scalar.dtype});
-  const ManifestLaunch *first = manifest.variants[plan.variant].launches.data();
   for (PlannedLaunch &planned : plan.launches) {
     const ManifestLaunch &launch = *planned.launch;
-    LaunchShape shape{planned.grid, static_cast<uint32_t>(launch.block)};
+    LaunchShape shape{planned.grid, static_cast<uint32_t>(launch.block),
+                      planned.isDependent};
     if (launch.persistent)
       shape.grid[0] =
           std::min(shape.grid[0], static_cast<uint32_t>(multiprocessors));
-    steps.push_back({&kernels[static_cast<size_t>(&launch - first)], shape,
-                     planned.params.size()});
+    const ManifestLaunch *first =
+        manifest.variants[planned.variant].launches.data();
+    steps.push_back(
+        {&(*kernels[planned.variant])[static_cast<size_t>(&launch - first)],
+         shape, planned.params.size()});
     size_t base = params.size();
     params.reserve(base + planned.params.size());
     for (size_t i = 0; i < launch.args.size(); ++i)

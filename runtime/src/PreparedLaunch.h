@@ -12,14 +12,19 @@
 
 namespace selvedge::inline runtime {
 
+/// The kernels of a program by variant and launch; of a variant without code
+/// none.
+using KernelsByVariant = std::vector<std::optional<std::vector<Kernel>>>;
+
 /// A plan whose parameters are packed but for what may differ between launches
 /// of equal signature. Thread safe.
 class PreparedLaunch {
 public:
-  /// `plan` is planLaunch() of `manifest` and `view`; `kernels` are those of
-  /// its variant, and outlive this object like `manifest`.
+  /// `plan` is planLaunch() of `manifest` and `view`; `kernels`, by variant,
+  /// are those of the variants that it launches, and outlive this object like
+  /// `manifest`.
   PreparedLaunch(const Manifest &manifest, const LaunchView &view, Plan plan,
-                 const std::vector<Kernel> &kernels, int multiprocessors);
+                 const KernelsByVariant &kernels, int multiprocessors);
 
   /// Whether planLaunch() would accept these arguments and do the same.
   bool accepts(const LaunchView &view) const;

@@ -135,7 +135,7 @@ CLASSES = {
     "loop": [longer_loop],
     "store": [delete(r"(tile|sm)\.(store|tma_store|tma_reduce)")],
     "copy": [delete(r"sm\.(copy|stage|tma_load|commit)\b")],
-    "wait": [delete(r"sm\.(wait|await|barrier|named_barrier|tma_drain)\b")],
+    "wait": [delete(r"sm\.(wait|await|await_launch|barrier|named_barrier|tma_drain)\b")],
     "arrival": [delete(r"sm\.(arrive|expect|post)\b"), replace(r"bytes (\d+)", r"bytes 1\1", "bytes 64")],
     "parity": [replace(r"parity (%\S+)", "parity %c0_i32", "parity %c1_i32")],
     "fence": [delete(r"sm\.proxy_fence")],
@@ -144,7 +144,7 @@ CLASSES = {
     "map": [replace(r'(tensor_map<"\w+" box\[: [\d, ]*?)64', r"\g<1>32"), replace(r"swizzle 7", "swizzle 6", "swizzle 0"), replace(r" pairs <[^>]*>", "")],
 }
 # Moved past the line before or behind it.
-MOVED = r"sm\.(proxy_fence|arrive|wait|await|barrier|launch|expect|wgmma_wait)\b"
+MOVED = r"sm\.(proxy_fence|arrive|wait|await|await_launch|barrier|launch|expect|wgmma_wait)\b"
 
 
 def spans(lines, stage, variant):

@@ -23,7 +23,8 @@ constexpr size_t bytes = 128;
 /// `body` finds its thread in %tid, its words at %from and %to, and the bytes
 /// of shared memory from %base on, at %shared.
 Outcome run(const std::string &body,
-            const std::function<void(sim::Region &)> &prepare = nullptr) {
+            const std::function<void(sim::Region &)> &prepare = nullptr,
+            bool isDependent = false) {
   std::string text = R"(
     llvm.mlir.global external @selvedge_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
     llvm.func @kernel(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 32, 1, 1>} {
@@ -62,6 +63,7 @@ Outcome run(const std::string &body,
   uint64_t inAddress = memory.add(std::move(in)),
            outAddress = memory.add(std::move(out));
   launch.arguments = {{inAddress}, {outAddress}};
+  launch.isDependent = isDependent;
   outcome.fault = simulator->run(launch, memory, sim::Schedule(0));
   std::memcpy(outcome.words.data(), memory.at(outAddress).bytes.data(), bytes);
   return outcome;
@@ -85,6 +87,35 @@ std::array<uint32_t, 32> valuesOf(const std::string &body) {
   Outcome outcome = run(load + body + "\n" + store("r"));
   EXPECT_EQ(outcome.fault, "");
   return outcome.words;
+}
+
+TEST(SimOperations, DependentLaunchesWait) {
+  const std::string wait =
+      R"(llvm.inline_asm has_side_effects "griddepcontrol.wait;", "~{memory}" : () -> ()
+)";
+  auto faultOf = [](const std::string &body) {
+    return run(body, nullptr, /*isDependent=*/true).fault;
+  };
+  EXPECT_EQ(faultOf(wait + load + store("v")), "");
+  EXPECT_THAT(faultOf(load + wait + store("v")),
+              HasSubstr("accesses global memory before it has waited for the "
+                        "launch before"));
+  EXPECT_THAT(faultOf(store("tid") + wait), HasSubstr("before it has waited"));
+  const std::string some = R"(
+    %isFirst = arith.cmpi eq, %tid, %c0 : i32
+    scf.if %isFirst {
+    )" + wait + "}\n";
+  EXPECT_THAT(faultOf(some), HasSubstr("has not waited for the launch before"));
+  EXPECT_THAT(faultOf(some + store("tid")),
+              HasSubstr("thread 1 accesses global memory before"));
+  // Other launches need no wait.
+  EXPECT_EQ(run(load + store("v")).fault, "");
+  // To admit the next one is no wait.
+  const std::string admit =
+      R"(llvm.inline_asm has_side_effects "griddepcontrol.launch_dependents;", "~{memory}" : () -> ()
+)";
+  EXPECT_EQ(faultOf(admit + wait + store("tid")), "");
+  EXPECT_THAT(faultOf(admit + store("tid")), HasSubstr("before it has waited"));
 }
 
 TEST(SimOperations, Integers) {

@@ -223,6 +223,18 @@ sm.kernel @k args [#sm.pointer<"n">, #sm.dim<"N">] warps 4 {
 
 // -----
 
+// A wait that not every thread executes.
+sm.kernel @k args [] warps 1 {
+  %true = arith.constant true
+  scf.if %true {
+    // expected-error @below {{'sm.await_launch' op expects parent op 'sm.kernel'}}
+    sm.await_launch
+  }
+  sm.return
+}
+
+// -----
+
 // a predicate of a row, which a reduction over columns does not consume
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32

@@ -21,6 +21,10 @@
 // CLAIMS: sm.in_order %
 // CLAIMS: sm.idle where(
 // RUN: selvedge compile %templates/flash_fwd.tile --set D=256 --set DV=256 --arch sm_90a --emit sm:async -o - | selvedge-opt '-pass-pipeline=builtin.module(sm.kernel(sm-keep-infinity))' | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=STORES
+// RUN: selvedge compile %templates/flash_bwd.tile --set D=64 --arch sm_90a --emit sm:async -o - | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=LAUNCHES
+// LAUNCHES: sm.launch @flash_bwd_keys_packed {{.*}} persistent dependent block {{.*}} when ["
+// LAUNCHES: sm.admit_launch
+// LAUNCHES: sm.await_launch
 // STORES: sm.not_finite %{{.*}} : tensor<64x64xbf16
 // STORES: sm.tma_drain pending 1
 // STORES: sm.tma_drain written

@@ -167,3 +167,43 @@ TEST_F(LazyOp, threadsCompileAVariantOnce) {
   std::ranges::sort(asked);
   EXPECT_THAT(asked, ElementsAre(0, 1));
 }
+
+/// Two kernels, of which each needs another tensor aligned.
+static std::string twoKernels() {
+  return R"json({
+  "selvedge": 1, "compiler": "0.1.0", "op": "f", "arch": "sm_80", "params": {},
+  "dims": ["N"],
+  "tensors": [{"name": "x", "role": "in", "dtype": "f32", "shape": ["N"], "optional": false},
+              {"name": "y", "role": "out", "dtype": "f32", "shape": ["N"], "optional": false}],
+  "scalars": [], "requires": [],
+  "variants": [
+    {"name": "aligned", "when": [{"tensor": "x", "align": 16}, {"tensor": "y", "align": 16}],
+     "launches": [
+       {"kernel": "read_aligned", "grid": ["N"], "block": 32, "smem": 0, "when": [{"tensor": "x", "align": 16}], "args": [{"pointer": "x"}]},
+       {"kernel": "write_aligned", "grid": ["N"], "block": 32, "smem": 0, "when": [{"tensor": "y", "align": 16}], "args": [{"pointer": "y"}]}]},
+    {"name": "universal", "when": [],
+     "launches": [
+       {"kernel": "read_universal", "grid": ["N"], "block": 32, "smem": 0, "when": [], "args": [{"pointer": "x"}]},
+       {"kernel": "write_universal", "grid": ["N"], "block": 32, "smem": 0, "when": [], "args": [{"pointer": "y"}]}]}
+  ]
+})json";
+}
+
+// Kernels of two variants in one launch: both are compiled, once.
+TEST_F(LazyOp, mixedLaunchesCompileBothVariants) {
+  code->program = twoKernels();
+  Result<Device> device = Device::open();
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  Result<Op> mixed = Op::load(code, *device);
+  ASSERT_TRUE(mixed.ok()) << mixed.status().message();
+  LaunchArgs args = at(0x10004);
+  args.tensors["x"] = at(0x20000).tensors["y"];
+  std::vector<std::string> kernels;
+  launched = &kernels;
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(mixed->launch(args).ok());
+  launched = nullptr;
+  EXPECT_THAT(kernels, ElementsAre("read_aligned", "write_universal",
+                                   "read_aligned", "write_universal"));
+  EXPECT_THAT(code->asked, ElementsAre(0, 1));
+}

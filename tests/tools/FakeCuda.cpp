@@ -6,7 +6,8 @@
 // FAKE_CUDA_FAULT they misbehave in one way each. Events tell the milliseconds
 // that FAKE_CUDA_MS gives for the modules in the order in which they are loaded
 // ("0.3,0.1"), 1 for the rest. FAKE_CUDA_GPU gives it the limits of a GPU
-// (FakeCuda.h), which it then insists on. Tests of the runtime watch launches
+// (FakeCuda.h), which it then insists on, FAKE_CUDA_VERSION the version of its
+// driver. Tests of the runtime watch launches
 // of any kernel through FakeCuda.h.
 #include "tests/tools/FakeCuda.h"
 
@@ -78,6 +79,8 @@ struct State {
   std::atomic<int> descriptors = 0;
   int launches = 0;
   bool lost = false;
+  /// Of the last launch: whether it may start before the one ahead ends.
+  bool isDependent = false;
   int modules = 0;
   /// Of all launches so far.
   double milliseconds = 0;
@@ -190,6 +193,40 @@ size_t paramCount(const std::string &name) {
   return name.starts_with("axpy_main") ? 10 : name.starts_with("axpy") ? 4 : 0;
 }
 
+bool isDependent(const CuLaunchConfig &config) {
+  return std::any_of(
+      config.attributes, config.attributes + config.numAttributes,
+      [](const CuLaunchAttribute &attribute) {
+        return attribute.id ==
+                   cuLaunchAttributeProgrammaticStreamSerialization &&
+               attribute.value == 1;
+      });
+}
+
+CuResult launch(const CuLaunchConfig &config, const Function &function,
+                void **params) {
+  const auto &[name, context, most] = function;
+  if (config.sharedMemory > static_cast<unsigned>(most))
+    return errorInvalidValue;
+  state.isDependent = isDependent(config);
+  if (FakeCudaWatch watch = state.watch)
+    watch(name.c_str(), config.grid, params);
+  if (fault("refuse"))
+    return errorIllegalAddress;
+  Stream *stream = streamOf(config.stream);
+  if (stream && stream->context != context)
+    return errorInvalidHandle;
+  if (!stream || !stream->capture) {
+    execute(name, config.grid[0], params);
+    return cuSuccess;
+  }
+  Node &node =
+      stream->capture->nodes.emplace_back(Node{name, config.grid[0], {}});
+  for (size_t i = 0; i < paramCount(name); ++i)
+    node.params.push_back(param<uint64_t>(params, static_cast<int>(i)));
+  return cuSuccess;
+}
+
 } // namespace
 
 // Every function has the signature of CudaDriver.h and does nothing unless it
@@ -200,7 +237,8 @@ size_t paramCount(const std::string &name) {
 
 DEFINE(cuInit, (unsigned), { return cuSuccess; })
 DEFINE(cuDriverGetVersion, (int *version), {
-  *version = 13000;
+  const char *wanted = std::getenv("FAKE_CUDA_VERSION");
+  *version = wanted ? std::atoi(wanted) : 13000;
   return cuSuccess;
 })
 DEFINE(cuGetErrorName, (CuResult result, const char **name), {
@@ -289,29 +327,17 @@ DEFINE(cuFuncSetAttribute, (CuHandle function, int which, int value), {
 })
 DEFINE(cuLaunchKernel,
        (CuHandle function, unsigned grid, unsigned gridY, unsigned gridZ,
-        unsigned, unsigned, unsigned, unsigned shared, CuHandle handle,
+        unsigned, unsigned, unsigned, unsigned shared, CuHandle stream,
         void **params, void **),
        {
-         const auto &[name, context, most] =
-             *static_cast<const Function *>(function);
-         if (shared > static_cast<unsigned>(most))
-           return errorInvalidValue;
-         if (FakeCudaWatch watch = state.watch)
-           watch(name.c_str(), {grid, gridY, gridZ}, params);
-         if (fault("refuse"))
-           return errorIllegalAddress;
-         Stream *stream = streamOf(handle);
-         if (stream && stream->context != context)
-           return errorInvalidHandle;
-         if (!stream || !stream->capture) {
-           execute(name, grid, params);
-           return cuSuccess;
-         }
-         Node &node = stream->capture->nodes.emplace_back(Node{name, grid, {}});
-         for (size_t i = 0; i < paramCount(name); ++i)
-           node.params.push_back(param<uint64_t>(params, static_cast<int>(i)));
-         return cuSuccess;
+         return launch({{grid, gridY, gridZ}, {1, 1, 1}, shared, stream},
+                       *static_cast<const Function *>(function), params);
        })
+DEFINE(
+    cuLaunchKernelEx,
+    (const CuLaunchConfig *config, CuHandle function, void **params, void **), {
+      return launch(*config, *static_cast<const Function *>(function), params);
+    })
 DEFINE(cuMemAlloc_v2, (CuPointer * pointer, size_t bytes), {
   *pointer = reinterpret_cast<uintptr_t>(
       std::aligned_alloc(512, (bytes + 511) / 512 * 512));
@@ -458,6 +484,9 @@ fakeCudaWatch(FakeCudaWatch watch) {
 }
 extern "C" __attribute__((visibility("default"))) void *fakeCudaContext() {
   return &contexts[2];
+}
+extern "C" __attribute__((visibility("default"))) bool fakeCudaIsDependent() {
+  return state.isDependent;
 }
 extern "C" __attribute__((visibility("default"))) int fakeCudaDescriptors() {
   return state.descriptors;

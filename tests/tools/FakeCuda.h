@@ -39,6 +39,9 @@ struct FakeCudaDescriptor {
 using FakeCudaSetWatch = void (*)(FakeCudaWatch);
 /// fakeCudaDescriptors: the number of tensor maps ever encoded.
 using FakeCudaCount = int (*)();
+/// fakeCudaIsDependent: whether the launch that is watched may start before the
+/// one ahead of it ends.
+using FakeCudaFlag = bool (*)();
 /// fakeCudaContext: a context of GPU 1 that is not its primary one.
 using FakeCudaContext = void *(*)();
 

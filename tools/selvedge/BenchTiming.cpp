@@ -114,10 +114,9 @@ Result<Timing> BenchArgs::time(const Op &op) {
   if (!plan.ok())
     return plan.status();
   Timing timing;
-  const ManifestVariant &variant = op.manifest().variants[plan->variant];
-  timing.variant = variant.name;
-  for (const ManifestLaunch &launch : variant.launches)
-    timing.kernels.push_back(launch.kernel);
+  timing.variant = variantName(op.manifest(), *plan);
+  for (const PlannedLaunch &planned : plan->launches)
+    timing.kernels.push_back(planned.launch->kernel);
   StopWatch watch(device);
   if (Status status = watch.open(); !status.ok())
     return status;

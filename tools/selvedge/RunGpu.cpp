@@ -262,7 +262,7 @@ Result<GpuOutcome> GpuOp::run(const Problem &problem,
   if (!plan.ok())
     return plan.status();
   GpuOutcome outcome;
-  outcome.variant = op.manifest().variants[plan->variant].name;
+  outcome.variant = variantName(op.manifest(), *plan);
   if (Status s = launchAll(execution, mainType(problem.signature), launches);
       !s.ok())
     return s;

@@ -151,6 +151,7 @@ Result<sim::Launch> makeLaunch(const Manifest &manifest,
         "kernel '{}' needs {} bytes of shared memory, and a block of {} has {}",
         from.kernel, from.smemBytes, manifest.arch, target->smemBytesPerBlock));
   launch.isPersistent = from.persistent;
+  launch.isDependent = planned.isDependent;
   launch.blocks = planned.grid[0];
   if (from.persistent)
     launch.blocks = std::min(launch.blocks, persistentBlocks);
@@ -319,7 +320,7 @@ Result<GpuOutcome> SimOp::run(const Problem &problem,
   if (!plan.ok())
     return plan.status();
   GpuOutcome outcome;
-  outcome.variant = manifest.variants[plan->variant].name;
+  outcome.variant = variantName(manifest, *plan);
   if (!impl->variant.empty() && outcome.variant != impl->variant)
     return Status::badInput(
         fmt::format("--variant '{}' is not for tensors of these dims and "

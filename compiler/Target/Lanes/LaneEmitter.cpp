@@ -1,6 +1,7 @@
 // Emits the code of one thread of a kernel: structure and elementwise
 // operations. SPDX-License-Identifier: MIT
 #include "compiler/Target/Lanes/LaneEmitter.h"
+#include "dialect/Sm/SmScheduler.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -328,6 +329,10 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
         intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", b.getI32Type(), {})};
   else if (isa<BarrierOp>(op))
     intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", {}, {i32(0)});
+  else if (isa<AwaitLaunchOp>(op))
+    inlineAsm({}, {}, "griddepcontrol.wait;", "~{memory}");
+  else if (isa<AdmitLaunchOp>(op))
+    inlineAsm({}, {}, "griddepcontrol.launch_dependents;", "~{memory}");
   else if (auto present = dyn_cast<IsPresentOp>(op)) {
     Value null = LLVM::ZeroOp::create(
         b, loc(), LLVM::LLVMPointerType::get(b.getContext(), 1));

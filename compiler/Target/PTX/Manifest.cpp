@@ -61,6 +61,7 @@ private:
   StringRef dtype(Type type);
   void writeTensor(tile::TensorArgAttr tensor);
   void writeScalar(tile::ScalarArgAttr scalar);
+  void writeAligned(ArrayAttr tensors, sm::VariantOp variant);
   void writeLaunch(sm::LaunchOp launch);
 
   template <typename AttrTy, typename Fn>
@@ -322,13 +323,28 @@ json::Value ManifestWriter::argument(Attribute arg) {
       .Default([&](Attribute a) { return fail("not a kernel argument", a); });
 }
 
+/// Conditions of rows that are multiples of the variant's alignment.
+void ManifestWriter::writeAligned(ArrayAttr tensors, sm::VariantOp variant) {
+  for (auto tensor : tensors.getAsRange<StringAttr>())
+    writer.object([&] {
+      writer.attribute("tensor", tensor.getValue());
+      writer.attribute("align", static_cast<int64_t>(variant.getAlign()));
+    });
+}
+
 void ManifestWriter::writeLaunch(sm::LaunchOp launch) {
   writer.attribute("kernel", launch.getKernel());
   writer.attribute("grid", grid(launch.getGrid()));
   if (launch.getPersistent())
     writer.attribute("persistent", true);
+  if (launch.getDependent())
+    writer.attribute("dependent", true);
   writer.attribute("block", static_cast<int64_t>(launch.getBlock()));
   writer.attribute("smem", static_cast<int64_t>(launch.getSmem()));
+  if (std::optional<ArrayAttr> when = launch.getWhen())
+    writer.attributeArray("when", [&] {
+      writeAligned(*when, launch->getParentOfType<sm::VariantOp>());
+    });
   writer.attributeArray("args", [&] {
     for (Attribute arg : launch.getArgs())
       writer.value(argument(arg));
@@ -338,11 +354,7 @@ void ManifestWriter::writeLaunch(sm::LaunchOp launch) {
 void ManifestWriter::writeVariant(sm::VariantOp variant) {
   writer.attribute("name", variant.getName());
   writer.attributeArray("when", [&] {
-    for (auto tensor : variant.getWhen().getAsRange<StringAttr>())
-      writer.object([&] {
-        writer.attribute("tensor", tensor.getValue());
-        writer.attribute("align", static_cast<int64_t>(variant.getAlign()));
-      });
+    writeAligned(variant.getWhen(), variant);
     if (std::optional<AffineMap> conditions = variant.getConditions())
       for (AffineExpr condition : conditions->getResults())
         writer.object([&] { writer.attribute("dims", expression(condition)); });

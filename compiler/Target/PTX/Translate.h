@@ -51,6 +51,11 @@ std::unique_ptr<llvm::Module> translateToLLVM(mlir::ModuleOp module,
 /// the offenders.
 llvm::Error lintFastMath(const llvm::Module &module);
 
+/// Fails unless `kernel` of some PTX executes `griddepcontrol.wait` in its
+/// first basic block, before all accesses to memory: neither LLVM nor a pass
+/// may have moved one ahead of it. For kernels whose launch is dependent.
+llvm::Error checkLaunchWait(llvm::StringRef ptx, llvm::StringRef kernel);
+
 /// Emits PTX for `arch` (see TargetInfo.h). Changes `module`.
 llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef arch);
 

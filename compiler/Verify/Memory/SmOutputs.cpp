@@ -1,5 +1,6 @@
 // verify-sm-outputs: what is emitted writes every output element once.
 // SPDX-License-Identifier: MIT
+#include "compiler/Verify/Memory/MixedLaunches.h"
 #include "compiler/Verify/Memory/VariantRuns.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/WrapsPasses.h"
@@ -16,6 +17,9 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::sm;
+
+/// Launches that are made together.
+using Sequence = MixedLaunches::Sequence;
 
 /// What kernels are made of: the kernels of programs.
 class Programs {
@@ -57,6 +61,12 @@ public:
     return "";
   }
 
+  /// Those of launches, in their order.
+  SmallVector<const ProgramSinks *> of(const Sequence &launches) const {
+    return llvm::map_to_vector(
+        launches, [&](const auto &launched) { return of(launched.second); });
+  }
+
 private:
   struct Known {
     Known(tile::KernelOp kernel, bool hasParts)
@@ -93,6 +103,27 @@ struct VerifySmOutputsPass
     for (const auto &list : remarks)
       for (const auto &[loc, words] : list)
         emitRemark(loc) << getArgument() << ": " << words;
+    for (auto plan : getOperation().getOps<PlanOp>())
+      if (failed(checkMixed(plan, symbols, programs)))
+        return signalPassFailure();
+  }
+
+  /// Launches of several variants, where each is chosen by itself.
+  LogicalResult checkMixed(PlanOp plan, const SymbolTable &symbols,
+                           const Programs &programs) {
+    FailureOr<std::vector<MixedLaunches>> mixes = mixedLaunches(plan, symbols);
+    if (failed(mixes))
+      return failure();
+    return failableParallelForEach(
+        &getContext(), *mixes, [&](MixedLaunches &mix) -> LogicalResult {
+          VariantRuns runs(mix.variant, mix.launches,
+                           programs.of(mix.launches));
+          if (succeeded(runs.runTogether()))
+            return success();
+          return mix.variant.emitError("launches some kernels of this variant "
+                                       "and some of variant '")
+                 << mix.last.getName() << "', which do not go together";
+        });
   }
 
   /// A launch has the threads of its kernel.
@@ -109,7 +140,7 @@ struct VerifySmOutputsPass
   static LogicalResult check(VariantOp variant, const SymbolTable &symbols,
                              const Programs &programs,
                              SmallVectorImpl<VariantRuns::Remark> &remarks) {
-    SmallVector<std::pair<LaunchOp, KernelOp>> launches;
+    Sequence launches;
     for (auto launch : variant.getBody().getOps<LaunchOp>()) {
       auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
       if (!kernel)
@@ -123,11 +154,7 @@ struct VerifySmOutputsPass
       return variant.emitOpError("expects a launch of each kernel of the "
                                  "program, found none of '")
              << missing << "'";
-    auto programOf = [&](const auto &launched) {
-      return programs.of(launched.second);
-    };
-    VariantRuns runs(variant, launches,
-                     llvm::map_to_vector(launches, programOf));
+    VariantRuns runs(variant, launches, programs.of(launches));
     LogicalResult result = runs.run();
     llvm::append_range(remarks, runs.getRemarks());
     return result;

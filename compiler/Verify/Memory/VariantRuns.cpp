@@ -15,8 +15,10 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 /// The work of the usual trials of a variant, three tenths of a second, and of
-/// those that look for what they have not reached.
-constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 1 << 24;
+/// those that look for what they have not reached; and of launches of two
+/// variants together.
+constexpr uint64_t maxUsualWork = 1 << 24, maxFurtherWork = 1 << 24,
+                   maxTogetherWork = 1 << 21;
 /// Most kernels whose operations can all be reached take less than ten.
 constexpr unsigned numFurther = 96;
 /// The same where some thread blocks do.
@@ -43,7 +45,8 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
 }
 
 LogicalResult VariantRuns::run() {
-  if (failed(runUsual()) || failed(runFurther(Further::ByAll)) ||
+  if (failed(runUsual(maxUsualWork, /*scale=*/0)) ||
+      failed(runFurther(Further::ByAll)) ||
       failed(runFurther(Further::AtLimits)) ||
       failed(runFurther(Further::BySome)))
     return failure();
@@ -89,9 +92,13 @@ void VariantRuns::runForced() {
   }
 }
 
-LogicalResult VariantRuns::runUsual() {
-  maxWork += maxUsualWork;
-  unsigned scale = 0, next = 0;
+LogicalResult VariantRuns::runTogether() {
+  return runUsual(maxTogetherWork, numTrialScales - 1);
+}
+
+LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
+  maxWork += budget;
+  unsigned next = 0;
   while (true) {
     std::vector<LaunchTrial> trials =
         makeLaunchTrials(variant, launches, scale);

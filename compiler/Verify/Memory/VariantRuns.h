@@ -24,6 +24,9 @@ public:
               llvm::ArrayRef<const ProgramSinks *> programs);
 
   mlir::LogicalResult run();
+  /// Less: of launches that were executed with those of their own variants, a
+  /// few sizes that show whether they go together.
+  mlir::LogicalResult runTogether();
   /// What has not been executed, after run(): the place of the operation, and
   /// words.
   using Remark = std::pair<mlir::Location, std::string>;
@@ -42,7 +45,7 @@ private:
                   std::optional<Alone> alone = std::nullopt);
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                     uint64_t limit, std::optional<Alone> alone);
-  mlir::LogicalResult runUsual();
+  mlir::LogicalResult runUsual(uint64_t budget, unsigned scale);
   /// Sizes that look for what the usual ones have not reached, and who executes
   /// them.
   enum class Further { ByAll, AtLimits, BySome };

@@ -19,10 +19,11 @@ using namespace selvedge::sm;
 /// What bulk copies and tensor maps move at once.
 constexpr int64_t bulkBytes = 16;
 
-/// Checks a kernel as one launch of a variant runs it. The variant's `when`
-/// makes the base and all strides but the last multiples of `align` bytes, and
-/// the last stride 1; so an element is aligned as its last index is. (Of a
-/// dimension of one element the only index is 0, whatever its stride.)
+/// Checks a kernel as one launch of a variant runs it. The variant's `when`, or
+/// what of it the launch has of its own, makes the base and all strides but the
+/// last multiples of `align` bytes, and the last stride 1; so an element is
+/// aligned as its last index is. (Of a dimension of one element the only index
+/// is 0, whatever its stride.)
 class Verifier {
 public:
   Verifier(VariantOp variant, LaunchOp launch, KernelOp kernel)
@@ -33,6 +34,11 @@ public:
     if (launch.getArgs() != launchArgs(kernel))
       return launch.emitOpError("expects the arguments of its kernel, ")
              << launchArgs(kernel);
+    // Who takes the variant as a whole looks at its own conditions alone.
+    for (Attribute tensor : conditions())
+      if (!llvm::is_contained(variant.getWhen(), tensor))
+        return launch.emitOpError("expects conditions of its variant, ")
+               << variant.getWhen() << ", but got " << tensor;
     for (auto map : kernel.getArgs().getAsRange<Attribute>())
       if (auto attr = dyn_cast<TensorMapArgAttr>(map))
         if (failed(checkGuard(launch, attr.getTensor(), bulkBytes)))
@@ -66,6 +72,11 @@ private:
         .Default([](Operation *) { return success(); });
   }
 
+  /// What is known wherever the kernel is launched.
+  ArrayAttr conditions() {
+    return launch.getWhen().value_or(variant.getWhen());
+  }
+
   static int64_t bytesOf(Value tensor) {
     auto type = cast<tile::GlobalType>(tensor.getType());
     return std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
@@ -89,12 +100,12 @@ private:
           << "variant \"" << variant.getName() << "\" launches the kernel";
       return diag;
     };
-    if (!llvm::is_contained(variant.getWhen(), tensor))
+    if (!llvm::is_contained(conditions(), tensor))
       return explain(op->emitOpError("accesses ")
-                     << tensor << " by " << bytes
-                     << " bytes, so it expects a variant with that tensor in "
-                        "'when', but found "
-                     << variant.getWhen());
+                     << tensor << " by " << bytes << " bytes, so it expects a "
+                     << (launch.getWhen() ? "launch" : "variant")
+                     << " with that tensor in 'when', but found "
+                     << conditions());
     if (static_cast<int64_t>(variant.getAlign()) % bytes != 0 ||
         variant.getAlign() == 0)
       return explain(op->emitOpError("accesses ")

@@ -54,7 +54,8 @@ static bool hasNoLanes(Operation *op) {
   return isa<AllocOp, BarrierOp, AwaitOp, MBarrierOp, InitMBarriersOp, WaitOp,
              WgmmaRetireOp, ArriveOp, ExpectOp, NamedBarrierOp, ProxyFenceOp,
              WarpSyncOp, TmaLoadOp, TmaDrainOp, ClearOp, MailboxOp, PostOp,
-             ReceiveOp, NextTileOp, ResetTilesOp>(op);
+             ReceiveOp, NextTileOp, ResetTilesOp, AwaitLaunchOp, AdmitLaunchOp>(
+      op);
 }
 
 void SmPadding::compute(Operation &op) {

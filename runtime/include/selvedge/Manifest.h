@@ -84,6 +84,16 @@ struct ManifestArg {
   std::vector<DimExpr> box;
 };
 
+/// A condition on the alignment of a tensor's rows.
+struct ManifestCondition {
+  /// Position in Manifest::tensors.
+  size_t tensor = 0;
+  /// Bytes.
+  int64_t align = 1;
+
+  bool operator==(const ManifestCondition &) const = default;
+};
+
 /// One kernel launch.
 struct ManifestLaunch {
   std::string kernel;
@@ -91,19 +101,16 @@ struct ManifestLaunch {
   std::vector<DimExpr> grid;
   /// At most one block per multiprocessor: the blocks share the work.
   bool persistent = false;
+  /// May begin while the launch before it runs: its kernel waits for that.
+  bool dependent = false;
   /// Threads in x.
   int64_t block = 1;
   /// Dynamic shared memory in bytes.
   int64_t smemBytes = 0;
   std::vector<ManifestArg> args;
-};
-
-/// A condition on the alignment of a tensor's rows.
-struct ManifestCondition {
-  /// Position in Manifest::tensors.
-  size_t tensor = 0;
-  /// Bytes.
-  int64_t align = 1;
+  /// What this kernel needs of the variant's `when`; absent in manifests whose
+  /// variants are taken as a whole.
+  std::optional<std::vector<ManifestCondition>> when;
 };
 
 /// One way to execute the op, usable where all conditions hold.
@@ -133,6 +140,9 @@ struct Manifest {
   std::vector<ManifestLaunchSize> launchSizes;
   /// Empty in the signature that the front end alone produces.
   std::vector<ManifestVariant> variants;
+  /// Whether launches may be of several variants: all have `when`, and the
+  /// n-th ones of the variants do the same.
+  bool choosesLaunches = false;
 
   /// Position of a dim.
   std::optional<size_t> findDim(std::string_view name) const;

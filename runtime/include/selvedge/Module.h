@@ -20,6 +20,10 @@ struct LaunchShape {
   std::array<uint32_t, 3> grid = {1, 1, 1};
   /// Threads in x.
   uint32_t block = 1;
+  /// Whether the kernel may start while the one before it on the stream runs,
+  /// where driver and GPU can do that. It has to wait before it touches memory
+  /// (`griddepcontrol.wait`), as the one before has to if that started so.
+  bool isDependent = false;
 };
 
 /// A function of a module, which it keeps loaded.

@@ -96,6 +96,10 @@ struct PlannedMap {
 /// One kernel launch, ready for the driver.
 struct PlannedLaunch {
   const ManifestLaunch *launch = nullptr;
+  /// Position of the variant that it is of.
+  size_t variant = 0;
+  /// May begin while the launch before it in the plan runs.
+  bool isDependent = false;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   /// One parameter per slot, in its low bytes; the place of a tensor map holds
   /// its position in `maps`, that of a counter nothing yet.
@@ -111,6 +115,8 @@ struct Plan {
   uint64_t workspaceBytes = 0;
   /// Position of the chosen variant.
   size_t variant = 0;
+  /// Whether some launches are those of the last variant instead.
+  bool isMixed = false;
   /// In order, without launches over an empty grid.
   std::vector<PlannedLaunch> launches;
 };
@@ -119,6 +125,9 @@ struct Plan {
 /// result. For a GPU at hand the manifest has gone through fitToDevice().
 Result<Plan> planLaunch(const Manifest &manifest, const LaunchArgs &args,
                         int multiprocessors = nominalMultiprocessors);
+
+/// The chosen variant in words: "aligned", "aligned and universal".
+std::string variantName(const Manifest &manifest, const Plan &plan);
 
 /// Bytes of workspace that planLaunch() will ask for. Needs shapes only.
 Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchArgs &args,
