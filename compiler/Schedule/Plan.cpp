@@ -788,8 +788,7 @@ struct Ranking {
       if (size && *size % rowsOfWarp != 0 &&
           (isRows(name) || layouts.isProductAxis(name)))
         return "no multiple of the 16 rows and columns that products take";
-      if (useWarpgroups && isRows(name) && !isColumn(name) &&
-          axis.getBlock() &&
+      if (useWarpgroups && isRows(name) && !isColumn(name) && axis.getBlock() &&
           plan.sizes.lookup(name) != rowsOfWarp * plan.warps)
         return "other than the 64 rows that each warpgroup of 4 warps "
                "multiplies";

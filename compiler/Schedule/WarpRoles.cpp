@@ -66,15 +66,21 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     }
   }
 
-  /// What has a tensor map is aligned wherever the variant is taken: sums that
-  /// lanes would add one by one are not among its conditions yet.
-  static void addMapped(VariantOp variant, KernelOp kernel) {
-    SmallVector<Attribute> when(variant.getWhen().getValue());
-    for (auto arg : kernel.getArgs())
-      if (auto map = dyn_cast<TensorMapArgAttr>(arg);
-          map && !llvm::is_contained(when, Attribute(map.getTensor())))
-        when.push_back(map.getTensor());
-    variant.setWhenAttr(ArrayAttr::get(variant.getContext(), when));
+  /// What has a tensor map is aligned wherever the variant is taken, or the
+  /// launch where each is chosen by itself: sums that lanes would add one by
+  /// one are not among the conditions yet.
+  static void addMapped(VariantOp variant, LaunchOp launch, KernelOp kernel) {
+    auto add = [&](ArrayAttr when) {
+      SmallVector<Attribute> tensors(when.getValue());
+      for (auto arg : kernel.getArgs())
+        if (auto map = dyn_cast<TensorMapArgAttr>(arg);
+            map && !llvm::is_contained(tensors, Attribute(map.getTensor())))
+          tensors.push_back(map.getTensor());
+      return ArrayAttr::get(kernel.getContext(), tensors);
+    };
+    variant.setWhenAttr(add(variant.getWhen()));
+    if (std::optional<ArrayAttr> when = launch.getWhen())
+      launch.setWhenAttr(add(*when));
   }
 
   void refuse(KernelOp kernel, StringRef why) {
@@ -131,7 +137,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     }
     addConditions(plan, variant, *roles);
-    addMapped(variant, emitted);
+    addMapped(variant, launch, emitted);
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted.getSymNameAttr()));
     launch.setBlock(32 * emitted.getWarps());
     launch.setPersistent(true);
