@@ -435,6 +435,9 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
         {2 * step + 1}, step);
     break;
   case 11: // nothing behind something, where lengths are less than nothing
+    // Ends of segments are promised to ascend.
+    if (hasSegments())
+      return std::nullopt;
     take(oneTile, {whole, -whole, whole}, step);
     takeLengths(3);
     break;
@@ -590,6 +593,9 @@ std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
   // In memory, and along each dim.
   unsigned numWays = dims.size() + 1, way = number % numWays;
   if (number >= limits.size() * numWays)
+    return std::nullopt;
+  // Segments end inside of their tensor, and searches among many take long.
+  if (hasSegments())
     return std::nullopt;
   int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
   LaunchTrial trial;

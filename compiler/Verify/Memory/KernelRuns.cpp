@@ -109,9 +109,13 @@ Operation *KernelRuns::findUnreached() {
 bool KernelRuns::startForced() {
   Skeleton::Blocks blocks;
   for (Block *block : unreachedBlocks(/*all=*/true))
-    // The ways that lead there, too.
-    for (; !hasReached(block); block = block->getParentOp()->getBlock())
+    // The ways that lead there, too: up to the kernel, of which no size may
+    // have been small enough to be executed.
+    for (; !hasReached(block); block = block->getParentOp()->getBlock()) {
       blocks.insert(block);
+      if (isa<KernelOp>(block->getParentOp()))
+        break;
+    }
   refused = blocks;
   skeleton.force(std::move(blocks));
   return !refused.empty();
