@@ -200,22 +200,18 @@ void RoleKernel::awaitCrossed(Cursor tile, IRMapping &mapping) {
 Value RoleKernel::startCrossing(const RoleCrossing &crossing, Cursor at,
                                 IRMapping &mapping) {
   MmaOp product = crossing.product;
-  ArrayRef<RoleCrossing> first = firstCrossings();
-  size_t number = 0;
-  while (crossedRing(first[number]) != crossedRing(crossing))
-    ++number;
+  auto number = llvm::find(crossed, crossedRing(crossing)) - crossed.begin();
   bool isStagedFirst = product.getLhs() != crossing.resident;
+  // Of the first part, as sm.wgmma has it; slots say the same of all.
+  Shifts shifts = crossedShifts(crossing, i32(0), warpgroup);
   SmallVector<Value> factors, presence;
+  for (Value p : product.getPresence())
+    presence.push_back(recomputed(p, mapping, lanesOf, shifts));
   for (int64_t part = 0; part < plan.warpgroups; ++part) {
     Value staged = crossedSlot(crossing, at, i32(part), warpgroup, mapping),
           operand = crossedOperands[number][part];
     factors.append(
         {isStagedFirst ? staged : operand, isStagedFirst ? operand : staged});
-    if (part > 0)
-      continue;
-    Shifts shifts = crossedShifts(crossing, i32(part), warpgroup);
-    for (Value p : product.getPresence())
-      presence.push_back(recomputed(p, mapping, lanesOf, shifts));
   }
   SmallVector<StringRef> over(plan.warpgroups - 1, product.getOver());
   return WgmmaOp::create(

@@ -13,9 +13,7 @@ using namespace selvedge::sm;
 
 using Sequence = MixedLaunches::Sequence;
 
-/// Of a variant; fails where a kernel is not in the module.
-static FailureOr<Sequence> launchesOf(VariantOp variant,
-                                      const SymbolTable &symbols) {
+FailureOr<Sequence> launchesOf(VariantOp variant, const SymbolTable &symbols) {
   Sequence launches;
   for (auto launch : variant.getBody().getOps<LaunchOp>()) {
     auto kernel = symbols.lookup<KernelOp>(launch.getKernel());

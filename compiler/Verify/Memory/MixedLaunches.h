@@ -20,6 +20,11 @@ struct MixedLaunches {
   Sequence launches;
 };
 
+/// The launches of a variant with their kernels; fails, with an error, where
+/// one is not in the module.
+mlir::FailureOr<MixedLaunches::Sequence>
+launchesOf(sm::VariantOp variant, const mlir::SymbolTable &symbols);
+
 /// Sequences by which each two launches of a plan meet in both ways, one of a
 /// variant and the other of one for all strides, where the plan has launches
 /// chosen one by one (docs/manifest.md). Fails where variants have no launches

@@ -140,16 +140,13 @@ struct VerifySmOutputsPass
   static LogicalResult check(VariantOp variant, const SymbolTable &symbols,
                              const Programs &programs,
                              SmallVectorImpl<VariantRuns::Remark> &remarks) {
-    Sequence launches;
-    for (auto launch : variant.getBody().getOps<LaunchOp>()) {
-      auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
-      if (!kernel)
-        return launch.emitOpError("expects a kernel of this module, but got '")
-               << launch.getKernel() << "'";
+    FailureOr<Sequence> found = launchesOf(variant, symbols);
+    if (failed(found))
+      return failure();
+    const Sequence &launches = *found;
+    for (auto [launch, kernel] : launches)
       if (failed(checkThreads(launch, kernel)))
         return failure();
-      launches.push_back({launch, kernel});
-    }
     if (StringRef missing = programs.missingIn(launches); !missing.empty())
       return variant.emitOpError("expects a launch of each kernel of the "
                                  "program, found none of '")
