@@ -218,11 +218,18 @@ llvm::Error Translator::intrinsic(LLVM::CallIntrinsicOp op) {
     return done();
   }
   if (name.starts_with("shfl.sync.") && isConstant(args[0], -1) &&
-      isConstant(args[3], 31) &&
+      immediate(args[3]) &&
       (name.contains(".idx.") || name.contains(".bfly."))) {
-    Slot a = one(args[1]), b = one(args[2]);
-    emit(Op::Shuffle, define(result), a, b).kind = name.contains(".bfly.");
-    return done();
+    bool isButterfly = name.contains(".bfly.");
+    int64_t segment = *immediate(args[3]) >> 8,
+            last = *immediate(args[3]) % 256;
+    if (last == 31 && (segment == 0 || !isButterfly)) {
+      Slot a = one(args[1]), b = one(args[2]);
+      Instr &in = emit(Op::Shuffle, define(result), a, b);
+      in.kind = isButterfly;
+      in.imm = segment;
+      return done();
+    }
   }
   if (name == "vote.any.sync" && isConstant(args[0], -1)) {
     Slot a = one(args[1]);

@@ -6,8 +6,9 @@
 
 namespace selvedge::sim {
 
-/// `kind`: 0 takes the lane that `b` names, 1 the one whose number differs in
-/// `b` (PTX ISA, "shfl.sync"); all segments are whole warps.
+/// `kind`: 0 takes the lane that `b` names, but for the bits of `imm`, which
+/// are the reader's own, 1 the one whose number differs in `b` (PTX ISA,
+/// "shfl.sync").
 void Block::shuffle(Warp &w, const Instr &in, uint32_t lanes) {
   if (!needs(w, in.b, lanes, in, "a lane's number"))
     return;
@@ -15,8 +16,10 @@ void Block::shuffle(Warp &w, const Instr &in, uint32_t lanes) {
   uint32_t *dst = w.word(in.dst);
   uint32_t values[warpLanes];
   Shadow shadows[warpLanes] = {};
+  auto own = static_cast<uint32_t>(in.imm);
   forLanes(lanes, [&](unsigned lane) {
-    uint32_t from = (in.kind ? lane ^ b[lane] : b[lane]) % warpLanes;
+    uint32_t named = in.kind ? lane ^ b[lane] : (lane & own) | (b[lane] & ~own);
+    uint32_t from = named % warpLanes;
     if (!(lanes >> from & 1))
       return fail(w, lane, in, "takes a value from a lane that has ended");
     values[lane] = a[from];

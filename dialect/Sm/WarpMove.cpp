@@ -235,6 +235,18 @@ bool WarpMove::LaneMap::isButterfly() const {
   });
 }
 
+std::optional<int32_t> WarpMove::LaneMap::keptBits() const {
+  int64_t kept = 0;
+  for (auto [bit, value] : llvm::enumerate(bits)) {
+    if (value != 0 && value != int64_t(1) << bit)
+      return {};
+    kept |= value;
+  }
+  if (kept & flips)
+    return {};
+  return static_cast<int32_t>(kept);
+}
+
 std::optional<WarpMove::LaneMap> WarpMove::mapOf(const PerLane &reads) {
   LaneMap map;
   map.flips = reads[0];

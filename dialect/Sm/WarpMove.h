@@ -39,6 +39,9 @@ struct WarpMove {
 
     /// Whether bits keep their places.
     bool isButterfly() const;
+    /// The bits that keep their places, where all others are the same for all
+    /// lanes: those of `flips`.
+    std::optional<int32_t> keptBits() const;
   };
 
   std::vector<Round> rounds;

@@ -189,6 +189,16 @@ TEST(SimOperations, Shuffles) {
     EXPECT_EQ(words[i], (i ^ 5) + 62) << i;
 }
 
+// The bits of a segment are those of the lane that reads.
+TEST(SimOperations, ShufflesInSegments) {
+  auto words = valuesOf(R"(
+    %c12 = arith.constant 12 : i32
+    %lowest2 = arith.constant 799 : i32
+    %r = llvm.call_intrinsic "llvm.nvvm.shfl.sync.idx.i32"(%all, %v, %c12, %lowest2) : (i32, i32, i32, i32) -> i32)");
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(words[i], (i & 3) | 12) << i;
+}
+
 TEST(SimOperations, LoopsOfLanesThatPart) {
   auto words = valuesOf(R"(
     %r = scf.for %i = %c0 to %v step %c1 iter_args(%sum = %c0) -> (i32) : i32 {

@@ -119,6 +119,16 @@ TEST_F(WarpMoveTest, AnAccumulatorAsRowsOfMemory) {
   expectDelivers(*move, from, to);
 }
 
+TEST_F(WarpMoveTest, KeptBits) {
+  using LaneMap = WarpMove::LaneMap;
+  EXPECT_EQ((LaneMap{{1, 2, 0, 0, 0}, 12}.keptBits()), 3);
+  EXPECT_EQ((LaneMap{{0, 0, 0, 0, 0}, 31}.keptBits()), 0);
+  EXPECT_EQ((LaneMap{{1, 2, 4, 8, 16}, 0}.keptBits()), 31);
+  // A bit that is inverted, and one that moves.
+  EXPECT_EQ((LaneMap{{1, 2, 0, 0, 0}, 13}.keptBits()), std::nullopt);
+  EXPECT_EQ((LaneMap{{2, 0, 0, 0, 0}, 0}.keptBits()), std::nullopt);
+}
+
 TEST_F(WarpMoveTest, WarpsThatNeedOthers) {
   DistAttr from = dist({axis("i", {2}, {8}, {0, 0, 1, 2, 4}, {16, 32})}),
            to = dist({axis("i", {4}, {16}, {0, 0, 0, 1, 2}, {4, 8})});

@@ -45,13 +45,20 @@ Value LaneEmitter::readLanes(Value v, const WarpMove::PerLane &reads) {
   WarpMove::LaneMap map = *WarpMove::mapOf(reads);
   if (map.isButterfly())
     return shuffleXor(v, map.flips);
+  StringRef shuffle = type.isF32() ? "llvm.nvvm.shfl.sync.idx.f32"
+                                   : "llvm.nvvm.shfl.sync.idx.i32";
+  constexpr int32_t lastLane = 31;
+  // Bits that the reader's own number gives are a segment (PTX ISA,
+  // "shfl.sync"): the rest is the same number for all.
+  if (std::optional<int32_t> kept = map.keptBits())
+    return intrinsic(shuffle, type,
+                     {i32(-1), v, i32(static_cast<int32_t>(map.flips)),
+                      i32(*kept << 8 | lastLane)});
   Value lane = bitSum(b, loc(), rareLane ? rareLane : laneId, map.bits);
   lane = !lane       ? i32(map.flips)
          : map.flips ? arith::XOrIOp::create(b, loc(), lane, i32(map.flips))
                      : lane;
-  return intrinsic(type.isF32() ? "llvm.nvvm.shfl.sync.idx.f32"
-                                : "llvm.nvvm.shfl.sync.idx.i32",
-                   type, {i32(-1), v, lane, i32(31)});
+  return intrinsic(shuffle, type, {i32(-1), v, lane, i32(lastLane)});
 }
 
 LaneEmitter::Registers LaneEmitter::moveInWarps(const WarpMove &move,
