@@ -219,8 +219,10 @@ void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
   if (stage == Emit::SmSeq)
     return;
   pm.addNestedPass<sm::KernelOp>(schedule::createSmDropPresence());
-  if (stage != Emit::SmAsync)
-    pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
+  if (stage == Emit::SmAsync)
+    return;
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmFoldWeights());
+  pm.addNestedPass<sm::KernelOp>(schedule::createSmKeepInfinity());
 }
 
 void buildLanePipeline(OpPassManager &pm) {

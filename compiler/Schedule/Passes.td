@@ -301,6 +301,23 @@ def SmDropPresence : Pass<"sm-drop-presence", "::selvedge::sm::KernelOp"> {
   }];
 }
 
+def SmFoldWeights : Pass<"sm-fold-weights", "::selvedge::sm::KernelOp"> {
+  let summary = "Exponents of weights by one multiplication and addition";
+  let description = [{
+    A weight is exp(score - normalizer), and 0 where the score is -inf. Where all normalizers of a warp's lanes are smaller than 2^100 in magnitude, which they hardly ever are not, a score of -inf has
+    the exponent -inf, and the factor of the scores, that of the exponent and the difference are one operation. Elsewhere (Inf, NaN, what is too large) the warp computes as the program says. The weights
+    are equal but for rounding.
+
+    Before: `%x = arith.mulf %s, %scale`, `%w = select (arith.cmpf oeq, %x, -inf), 0, (math.exp (arith.subf %x, (sm.broadcast %n)))`
+    After:
+    ```
+    %n2 = arith.mulf %n, -log2e
+    %w = scf.if (sm.any (arith.cmpf uge, |%n|, 2^100)) { as before } else { math.exp2 (math.fma %s, %scale * log2e, (sm.broadcast %n2)) }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
+}
+
 def SmKeepInfinity : Pass<"sm-keep-infinity", "::selvedge::sm::KernelOp"> {
   let summary = "Saturating narrowing keeps Inf";
   let description = [{
