@@ -179,6 +179,27 @@ private:
   size_t finished = 0;
 };
 
+/// What products behind `ops` multiply is narrowed where nothing else needs it
+/// any more: until then it would take registers twice.
+static void narrowLate(SmallVectorImpl<Operation *> &ops) {
+  for (size_t n = ops.size(); n-- > 0;) {
+    auto narrow = dyn_cast<ConvertOp>(ops[n]);
+    auto isNeededBy = [&](Value v, Operation *op) {
+      return llvm::is_contained(v.getUsers(), op);
+    };
+    if (!narrow)
+      continue;
+    size_t last = n;
+    for (size_t m = n + 1; m < ops.size(); ++m) {
+      if (isNeededBy(narrow.getResult(), ops[m]))
+        break;
+      if (isNeededBy(narrow.getSource(), ops[m]))
+        last = m;
+    }
+    std::rotate(ops.begin() + n, ops.begin() + n + 1, ops.begin() + last + 1);
+  }
+}
+
 /// Of a step with a product that crosses warpgroups: sums that the step only
 /// hands on start when the operands of all of them are there, which then take
 /// the registers of what they are made of. Those that cross come before the
@@ -200,6 +221,7 @@ void RoleKernel::putProductsLast(SmallVectorImpl<Operation *> &ops) const {
     crossing.push_back(products.back());
     products.pop_back();
   }
+  narrowLate(first);
   ops = std::move(first);
   for (auto *part : {&products, &crossing, &after})
     llvm::append_range(ops, *part);
