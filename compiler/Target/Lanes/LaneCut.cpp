@@ -125,14 +125,18 @@ std::optional<LaneEmitter::RowFill> LaneEmitter::fillOf(LoadOp load) {
 }
 
 /// Asks for what the next step reads, if its end is known to lie within the
-/// loop's, as that of a full step: by then it is in L2.
+/// loop's, as that of a full step: by then it is in L2, and a vector, which is
+/// there anyway, in L1.
 void LaneEmitter::prefetchNext(LoadOp load, ArrayRef<Access> accesses) {
   auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
   auto range = load.getIndices().empty()
                    ? RangeOp()
                    : load.getIndices().back().getDefiningOp<RangeOp>();
-  if (load.getCache() != Cache::EvictLast || load.getVector() == 1 || !loop ||
-      !range || range.getStart() != loop.getInductionVar())
+  DistAttr dist = distOf(load.getType());
+  bool isOfStep = !load.getCache() && dist && dist.getAxes().size() == 1;
+  if ((load.getCache() != Cache::EvictLast && !isOfStep) ||
+      load.getVector() == 1 || !loop || !range ||
+      range.getStart() != loop.getInductionVar())
     return;
   APInt step;
   if (!matchPattern(loop.getStep(), m_ConstantInt(&step)))
@@ -149,7 +153,9 @@ void LaneEmitter::prefetchNext(LoadOp load, ArrayRef<Access> accesses) {
         bytesAhead(access.pointer, static_cast<int32_t>(step.getSExtValue() *
                                                         bytesOf(element)));
     inlineAsm({}, {pointer, conjunction({isStep, access.present.front()})},
-              "@$1 prefetch.global.L2 [$0];", "l,b");
+              isOfStep ? "@$1 prefetch.global.L1 [$0];"
+                       : "@$1 prefetch.global.L2 [$0];",
+              "l,b");
   }
 }
 

@@ -218,9 +218,20 @@ protected:
                valuesOf,
            llvm::StringRef cache);
 
+  /// Rows of a buffer that begin in different groups of banks, one after the
+  /// other.
+  static constexpr int64_t bankGroups = 8;
   /// Address of an element of a buffer, swizzled.
   mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
                             SharedIndex row, SharedIndex col);
+  /// Its bytes behind the buffer's first.
+  mlir::Value sharedOffset(sm::BufferType type, mlir::Value row,
+                           mlir::Value col);
+  /// Address of the element that is `rows` and `cols` further than the one at
+  /// `offset`, where each index and what is added to it have no bit in common.
+  /// `rows` is a multiple of bankGroups, `cols` one of 16 bytes.
+  mlir::Value addressFrom(sm::BufferType type, mlir::Value base,
+                          mlir::Value offset, int64_t rows, int64_t cols);
   mlir::Value sharedPointer(mlir::Value byteOffset);
 
   // Copies to shared memory (LaneCopy.cpp).

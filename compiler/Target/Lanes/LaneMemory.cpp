@@ -476,11 +476,14 @@ void LaneEmitter::emitLoad(LoadOp load) {
   Type element = getElementTypeOrSelf(load.getType());
   Registers result(dist ? dist.getNumRegs() : 1);
   StringRef cache = suffixOf(load.getCache());
-  SmallVector<Access> all =
-      accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
-               load.getVector(),
-               isRare(load) || load.getCache() ? &LaneEmitter::vectorPointer
-                                               : &LaneEmitter::elementPointer);
+  // A step's vector: the next one is so many bytes further, whatever the
+  // strides, which would take registers of the loop.
+  bool isVector = dist && dist.getAxes().size() == 1 && load.getVector() > 1;
+  SmallVector<Access> all = accesses(dist, load.getTensor(), load.getIndices(),
+                                     load.getPresence(), load.getVector(),
+                                     isRare(load) || load.getCache() || isVector
+                                         ? &LaneEmitter::vectorPointer
+                                         : &LaneEmitter::elementPointer);
   auto keep = [&](const Access &access, ArrayRef<Value> values) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
@@ -586,34 +589,17 @@ Value LaneEmitter::sharedPointer(Value byteOffset) {
   return bytesAhead(base, byteOffset);
 }
 
-/// A sum of a pointer, what depends on the thread and a constant, in this
-/// order. A slot's offset and a thread's share no bit: their integer sum would
-/// become an `or`, of which no access to memory takes a part over.
-Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
-                                 SharedIndex col) {
+Value LaneEmitter::sharedOffset(BufferType type, Value row, Value col) {
   int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes;
-  // Whole periods of the swizzle are a constant of the address.
-  auto split = [&](SharedIndex index, int64_t period) {
-    int64_t ahead = index.ahead / period * period;
-    return SharedIndex(add(index.part, i32(index.ahead - ahead)), ahead);
-  };
-  int64_t colPeriod = (type.getSwizzle() + 1) * perChunk;
   // Eight rows lie in eight different groups of banks: a row's chunks are an
   // odd multiple of the swizzle's, so that rows that are so many apart begin in
   // the same group, and have to differ.
-  constexpr int64_t bankGroups = 8;
   int64_t sharing = bankGroups / (type.getSwizzle() + 1);
-  row = split(row, type.getSwizzle() ? bankGroups : 1);
-  col = split(col, type.getPanel() ? std::max(type.getPanel(), colPeriod)
-                                   : colPeriod);
-  int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
-  int64_t ahead = row.ahead * type.getPanelRowBytes() +
-                  (type.getPanel() ? col.ahead / type.getPanel() * panelBytes
-                                   : col.ahead * bytes);
-  Value within = col.part;
+  Value within = col;
   Value offset = mul(arith::AndIOp::create(b, loc(), within, i32(perChunk - 1)),
                      i32(bytes));
   if (type.getPanel()) {
+    int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
     Value panel = arith::ShRUIOp::create(b, loc(), within,
                                          i32(llvm::Log2_64(type.getPanel())));
     offset = add(offset, mul(panel, i32(panelBytes)));
@@ -625,13 +611,53 @@ Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
       b, loc(), chunk,
       arith::AndIOp::create(
           b, loc(),
-          sharing > 1 ? arith::ShRUIOp::create(b, loc(), row.part,
+          sharing > 1 ? arith::ShRUIOp::create(b, loc(), row,
                                                i32(llvm::Log2_64(sharing)))
                             .getResult()
-                      : row.part,
+                      : row,
           i32(type.getSwizzle())));
-  offset = add(offset, add(mul(row.part, i32(type.getPanelRowBytes())),
-                           mul(swizzled, i32(16))));
+  return add(offset, add(mul(row, i32(type.getPanelRowBytes())),
+                         mul(swizzled, i32(16))));
+}
+
+/// A sum of a pointer, what depends on the thread and a constant, in this
+/// order. A slot's offset and a thread's share no bit: their integer sum would
+/// become an `or`, of which no access to memory takes a part over.
+Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
+                                 SharedIndex col) {
+  // Whole periods of the swizzle are a constant of the address.
+  auto split = [&](SharedIndex index, int64_t period) {
+    int64_t ahead = index.ahead / period * period;
+    return SharedIndex(add(index.part, i32(index.ahead - ahead)), ahead);
+  };
+  int64_t bytes = bytesOf(type.getElementType()),
+          colPeriod = (type.getSwizzle() + 1) * (16 / bytes);
+  row = split(row, type.getSwizzle() ? bankGroups : 1);
+  col = split(col, type.getPanel() ? std::max(type.getPanel(), colPeriod)
+                                   : colPeriod);
+  int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
+  int64_t ahead = row.ahead * type.getPanelRowBytes() +
+                  (type.getPanel() ? col.ahead / type.getPanel() * panelBytes
+                                   : col.ahead * bytes);
+  Value offset = sharedOffset(type, row.part, col.part);
+  return bytesAhead(bytesAhead(sharedPointer(base), offset),
+                    static_cast<int32_t>(ahead));
+}
+
+Value LaneEmitter::addressFrom(BufferType type, Value base, Value offset,
+                               int64_t rows, int64_t cols) {
+  int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes,
+          rest = cols % ((type.getSwizzle() + 1) * perChunk);
+  assert(rows % bankGroups == 0 && rest % perChunk == 0 &&
+         "expects whole periods of rows, and whole chunks");
+  cols -= rest;
+  if (rest)
+    offset = arith::XOrIOp::create(b, loc(), offset,
+                                   i32(static_cast<int32_t>(rest * bytes)));
+  int64_t panel = type.getPanel() ? type.getPanel() : type.getCols(),
+          rowBytes = type.getPanelRowBytes(),
+          ahead = rows * rowBytes + cols % panel * bytes +
+                  cols / panel * type.getRows() * rowBytes;
   return bytesAhead(bytesAhead(sharedPointer(base), offset),
                     static_cast<int32_t>(ahead));
 }

@@ -114,8 +114,16 @@ void RoleEmitter::setRegisters(int64_t wanted) {
 
 void RoleEmitter::forgetRole() {
   threadParts.clear();
+  for (auto &ofTiles : stagedOffsets)
+    ofTiles.clear();
   for (auto &perOrientation : descriptors)
     perOrientation.clear();
+}
+
+Value RoleEmitter::keptFromStart(llvm::function_ref<Value()> compute) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(warpId.getDefiningOp());
+  return inlineAsm(b.getI32Type(), {compute()}, "mov.b32 $0, $1;", "=r,r");
 }
 
 /// Roles of one warpgroup follow each other and are emitted with the first of

@@ -45,6 +45,10 @@ private:
   void setRegisters(int64_t registers);
   /// Drops what was computed once per role.
   void forgetRole();
+  /// What depends on the thread alone, computed where its role begins and kept
+  /// in a register: where it is needed registers are scarce, and what it is
+  /// made of would take several.
+  mlir::Value keptFromStart(llvm::function_ref<mlir::Value()> compute);
   void emitAfter(sm::AfterOp after);
   void emitSlot(sm::SlotOp slot);
   void emitPanel(sm::PanelOp panel);
@@ -96,6 +100,9 @@ private:
   llvm::DenseMap<mlir::Value, Slot> slots;
   /// By ring, one map per orientation (MN-major, K-major).
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors[2];
+  /// By type of a buffer, of a role: where the thread writes of a tile that is
+  /// staged as it is, and of one that is transposed.
+  llvm::DenseMap<mlir::Type, mlir::Value> stagedOffsets[2];
   mlir::Value base;
   bool inRole = false;
 };

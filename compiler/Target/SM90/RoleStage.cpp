@@ -32,20 +32,32 @@ LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
   // Matrices 0 to 3 are selected by lane bits 3 and 4: the low bit steps along
   // the tile's rows, the high one along its columns. Each lane gives the
   // address of one of the buffer's rows.
-  Value low = arith::AndIOp::create(b, loc(), laneId, i32(7));
-  Value bit3 = arith::AndIOp::create(
-      b, loc(), arith::ShRUIOp::create(b, loc(), laneId, i32(3)), i32(1));
-  Value alongRows = add(mul(warpId, i32(16)), mul(bit3, i32(8)));
-  Value alongCols =
-      mul(arith::ShRUIOp::create(b, loc(), laneId, i32(4)), i32(8));
-  (isTransposed ? alongCols : alongRows) =
-      add(isTransposed ? alongCols : alongRows, low);
+  auto rowsAndCols = [&] {
+    Value low = arith::AndIOp::create(b, loc(), laneId, i32(7));
+    Value bit3 = arith::AndIOp::create(
+        b, loc(), arith::ShRUIOp::create(b, loc(), laneId, i32(3)), i32(1));
+    Value alongRows = add(mul(warpId, i32(16)), mul(bit3, i32(8)));
+    Value alongCols =
+        mul(arith::ShRUIOp::create(b, loc(), laneId, i32(4)), i32(8));
+    (isTransposed ? alongCols : alongRows) =
+        add(isTransposed ? alongCols : alongRows, low);
+    return std::pair(alongRows, alongCols);
+  };
+  Value base = bufferBases[stage.getBuffer()], alongRows, alongCols;
+  Value &kept = stagedOffsets[1][type];
+  if (!isTransposed)
+    std::tie(alongRows, alongCols) = rowsAndCols();
+  else if (!kept)
+    kept = keptFromStart([&] {
+      auto [row, col] = rowsAndCols();
+      return sharedOffset(type, col, row);
+    });
   const Registers &all = lanes(stage.getSource());
   for (int64_t col = 0; col < tileCols; col += 16) {
-    SharedIndex at(alongCols, col);
-    Value pointer = sharedAddress(type, bufferBases[stage.getBuffer()],
-                                  isTransposed ? at : SharedIndex(alongRows),
-                                  isTransposed ? SharedIndex(alongRows) : at);
+    Value pointer =
+        isTransposed ? addressFrom(type, base, kept, /*rows=*/col, /*cols=*/0)
+                     : sharedAddress(type, base, SharedIndex(alongRows),
+                                     SharedIndex(alongCols, col));
     SmallVector<Value> args{
         LLVM::PtrToIntOp::create(b, loc(), b.getI32Type(), pointer)};
     // Two 8-column tiles have eight elements per thread, four pairs.
@@ -76,15 +88,19 @@ LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
     return stage.emitOpError("expects an accumulator tile of 64 rows, which "
                              "are the buffer's, but got ")
            << stage.getSource().getType();
-  Value row = add(mul(warpId, i32(16)),
-                  arith::ShRUIOp::create(b, loc(), laneId, i32(2))),
-        col = mul(arith::AndIOp::create(b, loc(), laneId, i32(3)), i32(2));
+  Value &kept = stagedOffsets[0][type];
+  if (!kept)
+    kept = keptFromStart([&] {
+      Value row = add(mul(warpId, i32(16)),
+                      arith::ShRUIOp::create(b, loc(), laneId, i32(2))),
+            col = mul(arith::AndIOp::create(b, loc(), laneId, i32(3)), i32(2));
+      return sharedOffset(type, row, col);
+    });
   const Registers &all = lanes(stage.getSource());
   // Registers 4n to 4n + 3: two of a row, two of the row eight further.
   for (auto i = 0; i < static_cast<int64_t>(order->size()); i += 2)
-    storeShared(sharedAddress(type, bufferBases[stage.getBuffer()],
-                              SharedIndex(row, i / 2 % 2 * 8),
-                              SharedIndex(col, i / 4 * 8)),
+    storeShared(addressFrom(type, bufferBases[stage.getBuffer()], kept,
+                            /*rows=*/i / 2 % 2 * 8, /*cols=*/i / 4 * 8),
                 {all[(*order)[i]], all[(*order)[i + 1]]});
   return success();
 }
