@@ -12,6 +12,10 @@
 
 namespace selvedge {
 
+/// LLVM's attribute of a kernel with roles whose steps are finished one by one:
+/// no product runs beside the next step's.
+inline constexpr char finishesSteps[] = "selvedge-finishes-steps";
+
 /// Limits of a GPU architecture (CUDA C++ Programming Guide, "Compute
 /// Capabilities").
 struct TargetInfo {
