@@ -266,6 +266,14 @@ private:
   Val load(llvm::SMLoc loc, Access &access);
   Val loadPresent(llvm::SMLoc loc, Access &access);
 
+  // Slices.cpp
+  /// `first +: length`: as many elements as a parameter says.
+  Val evalSlice(const Expr &e);
+  SliceInfo sliceInfo(llvm::SMLoc loc, const Val &first, int64_t length);
+  /// What keeps the index `value` inside, and tells its elements apart.
+  bool addSlice(llvm::SMLoc loc, Access &access, mlir::AffineExpr extent,
+                const Val &index, mlir::Value value);
+
   // Views.cpp
   const FnDecl *findView(llvm::StringRef name) const;
   void checkViews();
