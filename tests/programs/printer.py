@@ -42,6 +42,8 @@ def plain(e):
         return e.name
     if e.op == "full":
         return ":"
+    if e.op == "slice":
+        return show(a[0], 1) + " +: " + e.name
     if e.op == "pair":
         return "(" + show(a[0]) + ", " + show(a[1]) + ")"
     if e.op == "load":

@@ -231,7 +231,7 @@ def simpler(e):
         yield from e.args
     if e.op == "choose":
         yield from e.args[1:]
-    if e.op not in ("int", "float", "bool", "name", "full", "pair", "softmax", "zeros", "method"):
+    if e.op not in ("int", "float", "bool", "name", "full", "slice", "pair", "softmax", "zeros", "method"):
         yield number(1)
         yield integer(0)
     if e.op == "reduce" and len(e.axes) > 1:
