@@ -79,16 +79,18 @@ bool Elaborator::addSlice(SMLoc loc, Access &access, AffineExpr extent,
                      extent, (number.upper - 1) * slice.step + slice.length));
   bool isAbove = number.nonNegative ||
                  (isBelow && number.lower && provablyNonNegative(number.lower));
+  // Lanes are outside one by one: sums over the slice leave them out.
+  auto require = [&](CmpIPredicate how, Value tested, Value bound) {
+    access.preds.add(tb->broadcast(l, tb->compare(l, how, tested, bound),
+                                   axesOf(value.getType())));
+  };
   if (!isAbove)
-    access.preds.add(
-        tb->compare(l, CmpIPredicate::sge, number.ssa, tb->constantInt(l, 0)));
+    require(CmpIPredicate::sge, number.ssa, tb->constantInt(l, 0));
   if (!isBelow) {
     // Numbers of which the start wraps would name the elements of others.
-    access.preds.add(tb->compare(
-        l, CmpIPredicate::sle, number.ssa,
-        tb->constantInt(l, (maxExtent - slice.length) / slice.step)));
-    access.preds.add(
-        tb->compare(l, CmpIPredicate::slt, value, tb->affine(l, extent)));
+    require(CmpIPredicate::sle, number.ssa,
+            tb->constantInt(l, (maxExtent - slice.length) / slice.step));
+    require(CmpIPredicate::slt, value, tb->affine(l, extent));
   }
   access.coordinates.push_back({static_cast<unsigned>(access.indices.size()),
                                 number.ssa, slice.step, slice.length});

@@ -28,7 +28,7 @@ def kernel_ranges(b, need_two):
         ranges.append(Range(h, name(of)))
         iterations.append(Iteration(name(h), name(of), (h,)))
     if b.chance(0.15):
-        g, u, G, R = b.fresh("g"), b.fresh("u"), b.dim("scalar"), b.dim("scalar")
+        g, u, G, R = b.fresh("g"), b.fresh("h"), b.dim("scalar"), b.dim("scalar")
         ranges.append(Range(g, name(G), pair=(u, name(R))))
         iterations.append(Iteration(E("pair", args=(name(g), name(u))), binary("*", name(G), name(R)), (g, u)))
     b.rng.shuffle(ranges)
