@@ -81,8 +81,8 @@ bool Elaborator::addSlice(SMLoc loc, Access &access, AffineExpr extent,
                  (isBelow && number.lower && provablyNonNegative(number.lower));
   // Lanes are outside one by one: sums over the slice leave them out.
   auto require = [&](CmpIPredicate how, Value tested, Value bound) {
-    access.preds.add(tb->broadcast(l, tb->compare(l, how, tested, bound),
-                                   axesOf(value.getType())));
+    access.preds.add(tb->compare(
+        l, how, tb->broadcast(l, tested, axesOf(value.getType())), bound));
   };
   if (!isAbove)
     require(CmpIPredicate::sge, number.ssa, tb->constantInt(l, 0));
