@@ -41,6 +41,8 @@ def output(b, w, extra=(), types=None):
     parts = [(name(a.of), a.index) for a in axes] + [(it.extent, it.index) for it in w.iterations]
     if extra and b.chance(0.12):
         parts = sliced(b, parts)
+    if b.chance(0.05):
+        parts = scattered(b, parts)
     if b.chance(0.4):
         b.rng.shuffle(parts)
     if b.chance(0.06):
@@ -55,6 +57,18 @@ def output(b, w, extra=(), types=None):
     tensor = Tensor(b.fresh("y"), type_, tuple(d for d, _ in parts), init=init, overflow=overflow)
     b.tensors.append(tensor)
     return tensor, E("load", tensor.name, tuple(i for _, i in parts))
+
+
+def scattered(b, parts):
+    """The indices of a store, of which one is where unique integers say."""
+    ranges = [i for i, (d, x) in enumerate(parts) if x.op == "name" and d.op == "name" and b.dims.get(d.name) == "tile"]
+    if not ranges:
+        return parts
+    at = b.rng.choice(ranges)
+    dim, index = parts[at]
+    places = Tensor(b.fresh("at"), "i32", (dim,), fill="unique")
+    b.tensors.append(places)
+    return [(name(b.dim()), E("load", places.name, (index,))) if i == at else p for i, p in enumerate(parts)]
 
 
 def sliced(b, parts):

@@ -219,7 +219,7 @@ def simpler_tensors(p):
             options.append(replace(t, init=0.0))
         if t.overflow:
             options.append(replace(t, overflow=None))
-        if t.fill not in ("normal", "bound"):
+        if t.fill not in ("normal", "bound", "unique"):
             options.append(replace(t, fill="normal"))
         for other in options:
             yield replace(p, tensors=p.tensors[:i] + (other,) + p.tensors[i + 1:])

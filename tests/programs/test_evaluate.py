@@ -174,6 +174,17 @@ class Evaluator(unittest.TestCase):
         out = run(p, {"G": 3, "R": 2}, {"x": x}, kept={"y": np.ones((6, 2))})
         self.assertEqual(out["y"].data.tolist(), (2 * x).tolist())
 
+    def test_stores_through_unique_integers(self):
+        """Rows go where integers say; those outside of the output nowhere."""
+        p = op([X, tensor("at", "i32", "M", fill="unique"), tensor("y", "f32", "K", "N", init=7.0)],
+               [Kernel("main", (ROWS, COLUMNS), (store(E("load", "y", (load("at", "i"), name("j"))), load("x", "i", "j")),))])
+        x, at = np.arange(8.).reshape(4, 2), np.array([2, -1, 0, 3])
+        out = run(p, {"M": 4, "N": 2, "K": 3}, {"x": x, "at": at})
+        self.assertEqual(out["y"].data.tolist(), [[4, 5], [7, 7], [0, 1]])
+        self.assertIn("requires unique(at)", show_program(p))
+        with self.assertRaises(Invalid):
+            run(p, {"M": 4, "N": 2, "K": 3}, {"x": x, "at": np.array([2, -1, 2, 3])})
+
     def test_slices(self):
         """Halves of rows; a slice of each iteration; one that ends outside, where lanes are absent."""
         two = binary("*", integer(2), name("D"))
