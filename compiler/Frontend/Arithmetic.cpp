@@ -346,6 +346,11 @@ Val Elaborator::integerBinary(SMLoc loc, StringRef op, const Val &a,
   }
   Val v = Val::ofSsa(result, preds);
   deriveFacts(op, a, b, v);
+  if (op == "*")
+    for (auto [factor, constant] : {std::pair(&a, &b), std::pair(&b, &a)})
+      if (constant->is(Val::Kind::Int) && constant->intValue >= 1)
+        v.multiple = std::make_shared<std::pair<Val, int64_t>>(
+            *factor, constant->intValue);
   return v;
 }
 

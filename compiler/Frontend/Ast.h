@@ -24,6 +24,7 @@ struct Expr {
     Name,   ///< name
     Pair,   ///< (args[0], args[1])
     Full,   ///< `:` in an index
+    Slice,  ///< args[0] +: args[1] in an index
     Unary,  ///< name args[0]
     Binary, ///< args[0] name args[1]
     Call,   ///< name(args...)

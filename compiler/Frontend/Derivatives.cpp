@@ -152,8 +152,32 @@ Val Elaborator::pullInputs(const Expr &e, const Val &pull) {
   return Val::ofBool(true);
 }
 
+void Elaborator::reduceIndices(SMLoc loc, Access &access) {
+  const TensorInfo &gradient = tensors[*tensors[access.tensor].gradient];
+  Location l = at(loc);
+  using arith::CmpIPredicate;
+  for (auto [i, dim] : llvm::enumerate(tensors[access.tensor].decl->dims)) {
+    if (!dim.isBroadcast)
+      continue;
+    Value extent = tb->affine(l, gradient.dims[i].extent);
+    Value isSum =
+        tb->compare(l, CmpIPredicate::eq, extent, tb->constantInt(l, 1));
+    Value &index = access.values[i];
+    SmallVector<StringAttr> axes = llvm::to_vector(axesOf(index.getType()));
+    index = tb->create<arith::SelectOp>(
+        l, tb->broadcast(l, isSum, axes),
+        tb->broadcast(l, tb->constantInt(l, 0), axes), index);
+    access.preds.add(tb->compare(l, CmpIPredicate::slt, index, extent));
+    llvm::erase_if(access.coordinates,
+                   [&](const auto &c) { return c.dim == i; });
+    access.coordinates.push_back({static_cast<unsigned>(i), index});
+  }
+}
+
 /// What has axes that the input lacks is summed over them.
-void Elaborator::addToGradient(SMLoc loc, const Access &access, const Val &g) {
+void Elaborator::addToGradient(SMLoc loc, const Access &of, const Val &g) {
+  Access access = of;
+  reduceIndices(loc, access);
   unsigned tensor = *tensors[access.tensor].gradient;
   TensorInfo &info = tensors[tensor];
   info.isStoredHere = true;

@@ -292,6 +292,7 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   // Which ranges are split is known now.
   setLaunchSizes(program, chosenSizes());
   setBroadcastDims(program, broadcastDims());
+  setReducedDims(program, reducedDims);
   setUniqueTensors(program, uniqueTensors());
   eraseDeadOps(*module);
   return module;

@@ -10,6 +10,7 @@
 #include "compiler/Frontend/Value.h"
 #include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/ReducedDims.h"
 #include "dialect/Tile/SchedulePins.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -120,6 +121,9 @@ private:
   void addTensor(const ArgDecl &arg);
   /// An output for the gradient of each input that is `diff`.
   void addGradients(std::set<llvm::StringRef> &names);
+  /// Gives a gradient dims of its own where its input may be broadcast.
+  void addReducedDims(const ArgDecl &input, TensorInfo &gradient,
+                      std::set<llvm::StringRef> &names);
   bool addOutputTraits(const ArgDecl &arg, TensorInfo &info);
   void addScalar(const ArgDecl &arg);
   void addPromise(const RequireDecl &require);
@@ -237,6 +241,9 @@ private:
   /// `pull.inputs(g)`: adds what a gradient gives for inputs that are `diff`.
   Val pullInputs(const Expr &e, const Val &pull);
   void addToGradient(llvm::SMLoc loc, const Access &access, const Val &g);
+  /// Where a dim of the gradient says that it is a sum, index 0 in place of all
+  /// that the access has along it.
+  void reduceIndices(llvm::SMLoc loc, Access &access);
   /// Values made of `x`, and how they change with it: what is missing does not.
   struct Slopes {
     llvm::SMLoc loc;
@@ -265,6 +272,14 @@ private:
   void addValidity(Access &access);
   Val load(llvm::SMLoc loc, Access &access);
   Val loadPresent(llvm::SMLoc loc, Access &access);
+
+  // Slices.cpp
+  /// `first +: length`: as many elements as a parameter says.
+  Val evalSlice(const Expr &e);
+  SliceInfo sliceInfo(llvm::SMLoc loc, const Val &first, int64_t length);
+  /// What keeps the index `value` inside, and tells its elements apart.
+  bool addSlice(llvm::SMLoc loc, Access &access, mlir::AffineExpr extent,
+                const Val &index, mlir::Value value);
 
   // Views.cpp
   const FnDecl *findView(llvm::StringRef name) const;
@@ -416,6 +431,7 @@ private:
   /// Outputs that no source declares, and their names.
   std::deque<std::pair<std::string, ArgDecl>> gradients;
   bool isGradient = false;
+  std::vector<tile::ReducedDim> reducedDims;
   std::vector<ScalarInfo> scalars;
   std::vector<mlir::Attribute> promises;
   std::vector<LaunchSizeInfo> launchSizes;

@@ -48,6 +48,8 @@ Val Elaborator::evalKind(const Expr &e) {
   }
   case Expr::Kind::Full:
     return Val::of(Val::Kind::Full);
+  case Expr::Kind::Slice:
+    return evalSlice(e);
   case Expr::Kind::Unary:
     return evalUnary(e);
   case Expr::Kind::Binary:

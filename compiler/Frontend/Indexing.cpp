@@ -201,8 +201,13 @@ bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
     value = indexValue(loc, index, access.preds);
     if (!value)
       return false;
-    requireInside(loc, toSsa(loc, index), value, dim.extent, access.preds);
-    access.coordinates.push_back({position, value});
+    if (index.slice) {
+      if (!addSlice(loc, access, dim.extent, index, value))
+        return false;
+    } else {
+      requireInside(loc, toSsa(loc, index), value, dim.extent, access.preds);
+      access.coordinates.push_back({position, value});
+    }
   }
   access.indices.push_back(std::move(index));
   access.values.push_back(value);

@@ -305,12 +305,6 @@ bool Parser::parseDims(ArgDecl &arg) {
                   "one element cannot hold what is stored to many");
       return false;
     }
-    if (at("~") && arg.isDiff) {
-      diags.unsupported(peek().loc(),
-                        "a dimension that is broadcast of a 'diff' input",
-                        "leave out '~', and sum the gradient");
-      return false;
-    }
     dim.isBroadcast = accept("~");
     if (peek().kind == Token::Kind::Name && peek(1).is("in")) {
       if (!expectName("the name of an index", dim.binder, dim.loc))

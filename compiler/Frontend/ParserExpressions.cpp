@@ -124,6 +124,15 @@ bool Parser::parseList(StringRef close, std::vector<ExprPtr> &list,
       list.push_back(parseExpr());
     if (!list.back())
       return false;
+    bool isExpr = list.back()->kind != Expr::Kind::Full;
+    if (allowFull && isExpr && at("+:")) {
+      SMLoc loc = take().loc();
+      ExprPtr length = parseAdditive();
+      if (!length)
+        return false;
+      list.back() = node(Expr::Kind::Slice, loc, "+:", std::move(list.back()),
+                         std::move(length));
+    }
     if (at("..")) {
       diags.unsupported(peek().loc(), "a range inside an index",
                         "bind it with 'for' or in the kernel's ranges");

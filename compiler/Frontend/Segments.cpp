@@ -172,7 +172,8 @@ bool Elaborator::bindSegments(const SegmentRange &segments, Block &block,
       range, name, AffineMap::get(1, dimNames.size(), tiles), block, iters);
   Value size =
       tb->create<BlockSizeOp>(l, b.getI32Type(), b.getStringAttr(range.block));
-  // The size is 1 at least, and the last tiles may lie beyond 2^31.
+  // The size is 1 at least, and the last tiles may lie beyond 2^31: lowering
+  // takes the tile's number, of which this is the quotient.
   Value tile = tb->create<arith::DivUIOp>(l, coord, size);
 
   Val segment = Val::ofSsa(tb->create<arith::MaxSIOp>(

@@ -151,8 +151,28 @@ void Elaborator::addGradients(std::set<StringRef> &names) {
     info.init = Builder(ctx).getF32FloatAttr(0);
     info.promise = {};
     info.isUnique = false;
+    addReducedDims(input, info, names);
     tensors[i].gradient = tensors.size();
     tensors.push_back(std::move(info));
+  }
+}
+
+void Elaborator::addReducedDims(const ArgDecl &input, TensorInfo &gradient,
+                                std::set<StringRef> &names) {
+  for (auto [i, dim] : llvm::enumerate(input.dims)) {
+    if (!dim.isBroadcast)
+      continue;
+    auto name = StringAttr::get(ctx, gradient.decl->name + "_" + Twine(i));
+    if (names.count(name) || params.count(name) ||
+        !dimIndex.emplace(name, dimNames.size()).second) {
+      diags.error(dim.loc, "the name '" + name.getValue() + "' is taken",
+                  "it is that of a dimension of '" + gradient.decl->name + "'");
+      continue;
+    }
+    gradient.dims[i] = {getAffineSymbolExpr(dimNames.size(), ctx), name, {}};
+    dimNames.push_back(name);
+    reducedDims.push_back(
+        {name, StringAttr::get(ctx, input.name), static_cast<int64_t>(i)});
   }
 }
 

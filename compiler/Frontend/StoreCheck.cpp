@@ -232,7 +232,7 @@ void StoreCheck::store(SMLoc loc, StringRef name, unsigned tensor,
                        ArrayRef<Value> indices) {
   Access current{loc, tensor, Use::Store};
   for (const Coordinate &c : coordinates) {
-    current.dims.push_back(c.dim);
+    current.coordinates.push_back(c);
     current.indices.push_back(linear(c.value));
   }
   current.values = indices.vec();
@@ -321,9 +321,21 @@ bool StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
 
 bool StoreCheck::disjoint(const Access &a, const Access &b) const {
   // A dimension indexed by a pair here and by one index there is not compared.
-  if (a.dims != b.dims)
+  auto dimOf = [](const Coordinate &c) { return c.dim; };
+  if (!llvm::equal(llvm::map_range(a.coordinates, dimOf),
+                   llvm::map_range(b.coordinates, dimOf)))
     return false;
-  for (const auto &[x, y] : llvm::zip(a.indices, b.indices)) {
+  for (const auto &[p, q, x, y] :
+       llvm::zip(a.coordinates, b.coordinates, a.indices, b.indices)) {
+    bool isSlice = p.length != 1 || q.length != 1;
+    if (isSlice && x.terms.empty() && y.terms.empty()) {
+      int64_t here = x.constant * p.step, there = y.constant * q.step;
+      if (here + p.length <= there || there + q.length <= here)
+        return true;
+      continue;
+    }
+    if (p.step != q.step || p.length != q.length)
+      continue;
     bool isEqual = static_cast<int32_t>(x.constant - y.constant) == 0;
     if (isEqual || x.terms.size() != y.terms.size())
       continue;

@@ -53,9 +53,12 @@ public:
 
   /// An index, or a part of one, and the dimension that it belongs to. Indices
   /// of one dimension together tell its elements apart.
+  /// Of a slice it is a number: elements `value * step` and the `length - 1`
+  /// behind it, whose step is at least their length unless `value` is constant.
   struct Coordinate {
     unsigned dim;
     mlir::Value value;
+    int64_t step = 1, length = 1;
   };
 
   /// Checks a store of tensor number `tensor` against its iterations and
@@ -96,7 +99,7 @@ private:
     llvm::SMLoc loc;
     unsigned tensor;
     Use use;
-    std::vector<unsigned> dims = {};
+    std::vector<Coordinate> coordinates = {};
     std::vector<Linear> indices = {};
     /// As they are, to compare those of a load and of a store.
     std::vector<mlir::Value> values = {};

@@ -65,6 +65,15 @@ struct RangeInfo {
 };
 
 struct Variable;
+struct Val;
+
+/// What tells the elements of a slice from those of others: those of `number`
+/// begin at `number * step`, and there are `length` of them.
+struct SliceInfo {
+  /// Null where nothing is known of where the slice begins.
+  std::shared_ptr<Val> number;
+  int64_t step = 1, length = 1;
+};
 
 /// A value of the language. Constants and affine functions of the op's dims
 /// stay symbolic until an operation needs them.
@@ -99,6 +108,10 @@ struct Val {
   /// Set for range variables and `:`.
   std::optional<RangeInfo> range;
   std::shared_ptr<std::pair<Val, Val>> pair;
+  /// Of a product with a constant of at least 1: the other factor, and it.
+  std::shared_ptr<std::pair<Val, int64_t>> multiple;
+  /// Set for `first +: length` in an index.
+  std::optional<SliceInfo> slice;
   std::shared_ptr<Val> slope;
   /// Of a pull: loads of inputs that are `diff`, as numbers of `diffLoads`, and
   /// how the function's value changes with each.
@@ -109,7 +122,7 @@ struct Val {
   /// Facts of i32 values: >= 0 always; < upper wherever `preds` hold.
   bool nonNegative = false;
   mlir::AffineExpr upper;
-  /// At least this much where arithmetic does not wrap: for warnings only.
+  /// At least this much where arithmetic does not wrap.
   mlir::AffineExpr lower;
   /// The promise that covers a loaded integer.
   tile::RequireAttr promise;

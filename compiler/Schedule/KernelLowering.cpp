@@ -127,11 +127,11 @@ void KernelLowering::emitCoordinates() {
       continue;
     }
     AffineExpr blocks = iter.getExtent().getResult(0);
-    Value step;
+    int64_t size = 1;
     if (iter.getBlock()) {
-      auto size = cast<IntegerAttr>(source.getSizesAttr().get(iter.getName()));
-      blocks = blocks.ceilDiv(size.getInt());
-      step = arith::ConstantIntOp::create(builder, loc, size.getInt(), 32);
+      size =
+          cast<IntegerAttr>(source.getSizesAttr().get(iter.getName())).getInt();
+      blocks = blocks.ceilDiv(size);
     }
     Value count = emitAffine(blocks, loc);
     // Counts are positive wherever a block runs: a grid with a zero is not
@@ -142,10 +142,25 @@ void KernelLowering::emitCoordinates() {
     rest = i == 0
                ? rest
                : arith::DivUIOp::create(builder, loc, rest, count).getResult();
-    scalars[source.getCoord(i)] =
-        step ? arith::MulIOp::create(builder, loc, index, step).getResult()
-             : index;
+    Value coord = source.getCoord(i);
+    scalars[coord] = index;
+    if (!iter.getBlock())
+      continue;
+    blockNumbers[coord] = {index, size};
+    scalars[coord] = arith::MulIOp::create(
+        builder, loc, index,
+        arith::ConstantIntOp::create(builder, loc, size, 32));
   }
+}
+
+Value KernelLowering::blockNumberOf(Operation &op) const {
+  auto quotient = dyn_cast<arith::DivUIOp>(op);
+  auto known =
+      quotient ? blockNumbers.find(quotient.getLhs()) : blockNumbers.end();
+  if (known == blockNumbers.end())
+    return {};
+  auto [number, size] = known->second;
+  return getConstantIntValue(quotient.getRhs()) == size ? number : Value();
 }
 
 Type KernelLowering::convertType(Type type, const Context &context) {
@@ -314,6 +329,10 @@ LogicalResult KernelLowering::lowerPure(Operation &op) {
       scalars[result] = sm::ConvertOp::create(
           builder, op.getLoc(), result.getType(), value(convert.getSource()),
           convert.getOverflow());
+      continue;
+    }
+    if (Value number = blockNumberOf(op)) {
+      scalars[result] = number;
       continue;
     }
     if (!isTile(result.getType())) {

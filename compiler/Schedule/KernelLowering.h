@@ -54,6 +54,8 @@ private:
   mlir::Value emitAffine(mlir::AffineExpr expr, mlir::Location loc);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation &op);
+  /// The number of a block, if `op` divides where it starts by its size.
+  mlir::Value blockNumberOf(mlir::Operation &op) const;
   mlir::LogicalResult lowerPure(mlir::Operation &op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp loop);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp branch);
@@ -101,6 +103,9 @@ private:
   /// One per group.
   llvm::SmallVector<Context> contexts;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  /// Of coordinates of blocked ranges, which are multiples of the block's size
+  /// and wrap: the block's number, which does not, and the size.
+  llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>> blockNumbers;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   llvm::SetVector<mlir::StringAttr> vectorTensors;
 };

@@ -6,6 +6,7 @@
 #include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/ReducedDims.h"
 #include "dialect/Tile/UniqueTensors.h"
 
 #include "mlir/IR/Iterators.h"
@@ -287,6 +288,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
           program.getParams());
       setLaunchSizes(plan, getLaunchSizes(program));
       setBroadcastDims(plan, getBroadcastDims(program));
+      setReducedDims(plan, getReducedDims(program));
       setUniqueTensors(plan, getUniqueTensors(program));
       plan.getBody().emplaceBlock();
       std::string name = program.getSymName().str();

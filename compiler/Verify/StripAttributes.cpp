@@ -4,6 +4,7 @@
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/ReducedDims.h"
 #include "dialect/Tile/SchedulePins.h"
 #include "dialect/Tile/UniqueTensors.h"
 
@@ -21,13 +22,14 @@ using namespace mlir;
 struct StripAttributesPass : impl::StripAttributesBase<StripAttributesPass> {
   void runOnOperation() override {
     // These the front end writes, and nobody else: what is added to memory,
-    // which dims a launch chooses, which the caller may broadcast, which
-    // integers differ, and what schedules pin.
+    // which dims a launch chooses, which the caller may broadcast or sum over,
+    // which integers differ, and what schedules pin.
     auto isNote = [](NamedAttribute attribute) {
       StringRef name = attribute.getName();
       return name != tile::addsAttribute &&
              name != tile::launchSizesAttribute &&
              name != tile::broadcastAttribute &&
+             name != tile::reducedAttribute &&
              name != tile::scheduleAttribute && name != tile::uniqueAttribute;
     };
     getOperation()->walk([&](Operation *op) {

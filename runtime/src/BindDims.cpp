@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Plan.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace selvedge::inline runtime {
@@ -38,6 +39,9 @@ private:
     return shape.shape[dimension] == 1 &&
            manifest.tensors[shape.tensor].mayBroadcast(dimension);
   }
+  /// Gives dims of sums their values where nothing else does, and compares
+  /// them with what they may be.
+  Status reduce();
   Status compare() const;
   Status checkRange(size_t dim) const;
   std::string place(const NamedShape &shape, size_t dimension) const;
@@ -125,6 +129,34 @@ Status DimBinder::solve(Extents extents, bool &progress) {
   return Status();
 }
 
+Status DimBinder::reduce() {
+  for (const ManifestReducedDim &reduced : manifest.reducedDims) {
+    const ManifestTensor &tensor = manifest.tensors[reduced.tensor];
+    const DimExpr &extent = tensor.shape[reduced.dimension];
+    std::optional<int64_t> &dim = dims[reduced.dim];
+    if (!extent.isKnown(dims))
+      continue;
+    Result<int64_t> whole = extent.evaluate(dims, manifest.dims);
+    if (!whole.ok())
+      return whole.status();
+    if (!dim)
+      dim = std::ranges::any_of(shapes,
+                                [&](const NamedShape &shape) {
+                                  return shape.tensor == reduced.tensor &&
+                                         isOneForAny(shape, reduced.dimension);
+                                })
+                ? 1
+                : *whole;
+    if (*dim != 1 && *dim != *whole)
+      return Status::badInput(fmt::format(
+          "dimension '{}' is {} ({}), expected {} as dimension {} of '{}', or "
+          "1 for the sum along it",
+          manifest.dims[reduced.dim], *dim, describe(origins[reduced.dim]),
+          *whole, reduced.dimension, tensor.name));
+  }
+  return Status();
+}
+
 Status DimBinder::compare() const {
   for (const NamedShape &shape : shapes) {
     const ManifestTensor &tensor = manifest.tensors[shape.tensor];
@@ -168,6 +200,8 @@ Result<DimValues> DimBinder::run(const std::map<std::string, int64_t> &fixed) {
       if (extents == Extents::Names)
         break;
     }
+  if (Status status = reduce(); !status.ok())
+    return status;
   if (Status status = compare(); !status.ok())
     return status;
   return std::move(dims);

@@ -52,6 +52,8 @@ Status ManifestParser::parse(const JsonReader &root) {
   list("tensors", &ManifestParser::parseTensor);
   list("scalars", &ManifestParser::parseScalar);
   list("requires", &ManifestParser::parseRange);
+  if (root.find("reduced"))
+    list("reduced", &ManifestParser::parseReducedDim);
   if (root.find("launch"))
     list("launch", &ManifestParser::parseLaunchSize);
   if (kind == ManifestKind::Signature)
@@ -75,7 +77,7 @@ Status ManifestParser::parseHeader(const JsonReader &root) {
         fmt::format("'selvedge' expects version 1, but got {}", version));
   if (Status s = root.expectKeys({"selvedge", "compiler", "op", "arch", "mask",
                                   "params", "dims", "tensors", "scalars",
-                                  "requires", "launch", "variants"});
+                                  "requires", "reduced", "launch", "variants"});
       !s.ok())
     return s;
   if (Status s = read(root, "compiler", &JsonReader::string, manifest.compiler);
@@ -303,6 +305,30 @@ Status ManifestParser::parseLaunchSize(const JsonReader &item) {
   if (!parts.ok())
     return parts;
   manifest.launchSizes.push_back(std::move(size));
+  return Status();
+}
+
+Status ManifestParser::parseReducedDim(const JsonReader &item) {
+  if (Status s = item.expectKeys({"dim", "tensor", "dimension"}); !s.ok())
+    return s;
+  std::string dimName, tensorName;
+  if (Status s = read(item, "dim", &JsonReader::string, dimName); !s.ok())
+    return s;
+  if (Status s = read(item, "tensor", &JsonReader::string, tensorName); !s.ok())
+    return s;
+  std::optional<size_t> dim = manifest.findDim(dimName),
+                        tensor = manifest.findTensor(tensorName);
+  if (!dim)
+    return item.error(fmt::format("unknown dim '{}'", dimName));
+  if (!tensor || manifest.tensors[*tensor].role != Role::In)
+    return item.error(fmt::format("'{}' is no input", tensorName));
+  int64_t dimension = 0,
+          last =
+              static_cast<int64_t>(manifest.tensors[*tensor].shape.size()) - 1;
+  if (Status s = readLimited(item, "dimension", 0, last, dimension); !s.ok())
+    return s;
+  manifest.reducedDims.push_back(
+      {*dim, *tensor, static_cast<size_t>(dimension)});
   return Status();
 }
 

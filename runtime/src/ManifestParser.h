@@ -32,6 +32,7 @@ private:
   Status parseScalar(const JsonReader &item);
   Status parseRange(const JsonReader &item);
   Status parseLaunchSize(const JsonReader &item);
+  Status parseReducedDim(const JsonReader &item);
   Status parseVariant(const JsonReader &item);
   Status parseCondition(const JsonReader &item, ManifestVariant &variant);
   Status parseAlignment(const JsonReader &item, ManifestCondition &condition);

@@ -22,7 +22,7 @@ def cases(folder):
     """File, op, target and shape of every RUN line."""
     for path in sorted(pathlib.Path(folder).glob("*.tile")):
         for line in re.findall(r"^// RUN: .*selvedge run %s (.*)$", path.read_text(), re.M):
-            options = dict(re.findall(r"--(op|arch|shape) (\S+)", line))
+            options = {key: value.strip("'") for key, value in re.findall(r"--(op|arch|shape) (\S+)", line)}
             fills = re.findall(r"--fill \S+", line)
             yield path, options.get("op"), options["arch"], " ".join([options["shape"]] + fills)
 

@@ -112,7 +112,7 @@ class Renamer:
     def e(self, e):
         if e is None:
             return None
-        named = e.op in ("name", "load") or (e.op in ("call", "cast") and e.name in self.names)
+        named = e.op in ("name", "load", "slice") or (e.op in ("call", "cast") and e.name in self.names)
         return E(e.op, self.name(e.name) if named else e.name, tuple(self.e(a) for a in e.args), tuple(map(self.name, e.axes)))
 
     def range(self, r):

@@ -28,7 +28,7 @@ def kernel_ranges(b, need_two):
         ranges.append(Range(h, name(of)))
         iterations.append(Iteration(name(h), name(of), (h,)))
     if b.chance(0.15):
-        g, u, G, R = b.fresh("g"), b.fresh("u"), b.dim("scalar"), b.dim("scalar")
+        g, u, G, R = b.fresh("g"), b.fresh("h"), b.dim("scalar"), b.dim("scalar")
         ranges.append(Range(g, name(G), pair=(u, name(R))))
         iterations.append(Iteration(E("pair", args=(name(g), name(u))), binary("*", name(G), name(R)), (g, u)))
     b.rng.shuffle(ranges)
@@ -39,6 +39,10 @@ def output(b, w, extra=(), types=None):
     """A new output over all ranges of the kernel, with its target."""
     axes = [a for a in w.axes if not a.full] + list(extra)
     parts = [(name(a.of), a.index) for a in axes] + [(it.extent, it.index) for it in w.iterations]
+    if extra and b.chance(0.12):
+        parts = sliced(b, parts)
+    if b.chance(0.05):
+        parts = scattered(b, parts)
     if b.chance(0.4):
         b.rng.shuffle(parts)
     if b.chance(0.06):
@@ -53,6 +57,35 @@ def output(b, w, extra=(), types=None):
     tensor = Tensor(b.fresh("y"), type_, tuple(d for d, _ in parts), init=init, overflow=overflow)
     b.tensors.append(tensor)
     return tensor, E("load", tensor.name, tuple(i for _, i in parts))
+
+
+def scattered(b, parts):
+    """The indices of a store, of which one is where unique integers say."""
+    ranges = [i for i, (d, x) in enumerate(parts) if x.op == "name" and d.op == "name" and b.dims.get(d.name) == "tile"]
+    if not ranges:
+        return parts
+    at = b.rng.choice(ranges)
+    dim, index = parts[at]
+    places = Tensor(b.fresh("at"), "i32", (dim,), fill="unique")
+    b.tensors.append(places)
+    return [(name(b.dim()), E("load", places.name, (index,))) if i == at else p for i, p in enumerate(parts)]
+
+
+def sliced(b, parts):
+    """The indices of a store, of which one is a slice: of the first of two parts, or that of an iteration, which needs no dimension then."""
+    whole = [i for i, (_, x) in enumerate(parts) if x.op == "full"]
+    if not whole:
+        return parts
+    at = b.rng.choice(whole)
+    length = parts[at][0]
+    plain = [i for i, (d, x) in enumerate(parts) if x.op == "name" and d.op == "name" and b.dims.get(d.name) == "scalar"]
+    if plain and b.chance(0.6):
+        of = b.rng.choice(plain)
+        extent, index = parts[of]
+        new = binary("*", extent, length), E("slice", length.name, (binary("*", index, length),))
+        return [new if i == at else p for i, p in enumerate(parts) if i != of]
+    new = binary("*", integer(2), length), E("slice", length.name, (b.rng.choice((integer(0), length)),))
+    return [new if i == at else p for i, p in enumerate(parts)]
 
 
 def stored(tensor, value, mask=None):

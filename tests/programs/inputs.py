@@ -46,6 +46,9 @@ def draw_tensor(t, shape, scope, rng):
         if t.fill == "bound":  # of a loop or a dimension that nobody promised
             extent = max(list(dict(scope.dims).values()) + [3])
             return rng.integers(-2, extent + 4, shape)
+        if t.fill == "unique":  # some select nothing
+            values = rng.permutation(int(np.prod(shape)) + 5)[:int(np.prod(shape))].reshape(shape)
+            return np.where(rng.random(shape) < 0.1, -1, values).astype(np.int64)
         return rng.integers(-3, 4, shape)
     values = rng.standard_normal(shape)
     if t.fill == "large":  # overflows f16

@@ -39,6 +39,16 @@ def index_values(e, scope, tensor, evaluate):
             axis = full_axis(dim.name, extent, scope)
             v = Val("i32", (axis,), np.arange(extent), preds=(scope.ends[axis],))
             result.append((v, [(v, extent)]))
+        elif index.op == "slice":
+            if index.name not in scope.params:
+                raise Invalid("a slice whose length is not bound")
+            length = scope.params[index.name]
+            axis = full_axis(index.name, length, scope)
+            first = evaluate(index.args[0], scope)
+            axes = union(first.axes, (axis,))
+            data = spread(first.data, first.axes, axes) + spread(np.arange(length), (axis,), axes)
+            v = Val("i32", axes, data, preds=first.preds + (scope.ends[axis],))
+            result.append((v, [(v, extent)]))
         elif index.op == "pair":
             if dim.op != "bin" or dim.name != "*":
                 raise Invalid("a pair for a dimension that is no product")

@@ -123,7 +123,7 @@ def axes_of(e, writer):
         tensor = next(t for t in writer.b.tensors if t.name == e.name)
         found = set()
         for index, dim in zip(e.args, tensor.dims):
-            found |= {dim.name} if index.op == "full" else axes_of(index, writer)
+            found |= {dim.name} if index.op == "full" else {index.name} if index.op == "slice" else axes_of(index, writer)
         return found
     found = set()
     for arg in e.args:

@@ -42,6 +42,8 @@ def plain(e):
         return e.name
     if e.op == "full":
         return ":"
+    if e.op == "slice":
+        return show(a[0], 1) + " +: " + e.name
     if e.op == "pair":
         return "(" + show(a[0]) + ", " + show(a[1]) + ")"
     if e.op == "load":
@@ -167,6 +169,7 @@ def show_program(p):
     params = ", ".join(show_param(n, v, another(v) if n in bound else v) for n, v in p.params)
     outputs = [show_tensor(t) for t in p.tensors if t.is_output and not t.temp]
     promises = [t.name + " in " + show(t.promise[0]) + ".." + show(t.promise[1]) for t in p.tensors if t.promise]
+    promises += ["unique(" + t.name + ")" for t in p.tensors if t.fill == "unique"]
     text += "op " + op + ("<" + params + ">" if params else "") + show_inputs(p, lambda n: n not in own)
     if promises:
         text += " requires " + ", ".join(promises)

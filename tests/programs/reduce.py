@@ -219,7 +219,7 @@ def simpler_tensors(p):
             options.append(replace(t, init=0.0))
         if t.overflow:
             options.append(replace(t, overflow=None))
-        if t.fill not in ("normal", "bound"):
+        if t.fill not in ("normal", "bound", "unique"):
             options.append(replace(t, fill="normal"))
         for other in options:
             yield replace(p, tensors=p.tensors[:i] + (other,) + p.tensors[i + 1:])
@@ -231,7 +231,7 @@ def simpler(e):
         yield from e.args
     if e.op == "choose":
         yield from e.args[1:]
-    if e.op not in ("int", "float", "bool", "name", "full", "pair", "softmax", "zeros", "method"):
+    if e.op not in ("int", "float", "bool", "name", "full", "slice", "pair", "softmax", "zeros", "method"):
         yield number(1)
         yield integer(0)
     if e.op == "reduce" and len(e.axes) > 1:

@@ -92,7 +92,7 @@ class Builder:
         for axis in axes:
             if axis in joint:
                 continue
-            parts.append((name(axis.of), axis.index if axis.full else self.vary(axis)))
+            parts.append(self.whole(axis, iterations) if axis.full else (name(axis.of), self.vary(axis)))
         if joint:
             parts.append((name(joint[0].of), binary("+", name(joint[0].name), name(joint[1].name))))
         if ranges and self.chance(0.02):  # a diagonal
@@ -106,6 +106,26 @@ class Builder:
             at = self.rng.randrange(len(parts) + 1)
             parts.insert(at, (integer(2), integer(self.rng.randrange(2))))
         return parts or [(integer(2), integer(1))]
+
+    def whole(self, axis, iterations):
+        """A dimension that has this whole one, and the index: all of it, or a slice."""
+        length = name(axis.of)
+        plain = [it for it in iterations if it.index.op == "name"]
+        kind = self.pick((24, "all"), (1, "half"), (1, "part"), (2 if plain else 0, "number"), (1 if plain else 0, "loaded"))
+        slice_ = lambda first: E("slice", axis.of, (first,))
+        if kind == "half":
+            return binary("*", integer(2), length), slice_(self.rng.choice((integer(0), length)))
+        if kind == "part":
+            more = self.rng.choice((1, 8, 20))
+            return binary("+", length, integer(more)), slice_(integer(self.rng.randrange(more + 4)))
+        if kind == "all":
+            return length, axis.index
+        it = self.rng.choice(plain)
+        if kind == "number":
+            return binary("*", it.extent, length), slice_(binary("*", it.index, length))
+        of = name(self.dim("scalar"))
+        number_ = E("load", self.lengths(it.extent.name, of), (it.index,))
+        return binary("*", of, length), slice_(binary("*", number_, length))
 
     def vary(self, axis):
         """The index of a range: itself, shifted, or another function of it."""
@@ -124,7 +144,7 @@ class Builder:
                 return known
         parts = self.indices(axes, iterations)
         if plain:
-            parts = [(name(a.of), a.index) for a in axes] + [(it.extent, it.index) for it in iterations]
+            parts = [self.whole(a, iterations) if a.full else (name(a.of), a.index) for a in axes] + [(it.extent, it.index) for it in iterations]
             if self.chance(0.35):
                 self.rng.shuffle(parts)
         tensor = self.new_tensor(parts, type_, axes)

@@ -174,6 +174,31 @@ class Evaluator(unittest.TestCase):
         out = run(p, {"G": 3, "R": 2}, {"x": x}, kept={"y": np.ones((6, 2))})
         self.assertEqual(out["y"].data.tolist(), (2 * x).tolist())
 
+    def test_stores_through_unique_integers(self):
+        """Rows go where integers say; those outside of the output nowhere."""
+        p = op([X, tensor("at", "i32", "M", fill="unique"), tensor("y", "f32", "K", "N", init=7.0)],
+               [Kernel("main", (ROWS, COLUMNS), (store(E("load", "y", (load("at", "i"), name("j"))), load("x", "i", "j")),))])
+        x, at = np.arange(8.).reshape(4, 2), np.array([2, -1, 0, 3])
+        out = run(p, {"M": 4, "N": 2, "K": 3}, {"x": x, "at": at})
+        self.assertEqual(out["y"].data.tolist(), [[4, 5], [7, 7], [0, 1]])
+        self.assertIn("requires unique(at)", show_program(p))
+        with self.assertRaises(Invalid):
+            run(p, {"M": 4, "N": 2, "K": 3}, {"x": x, "at": np.array([2, -1, 2, 3])})
+
+    def test_slices(self):
+        """Halves of rows; a slice of each iteration; one that ends outside, where lanes are absent."""
+        two = binary("*", integer(2), name("D"))
+        slice_ = lambda first: E("slice", "D", (first,))
+        p = op([tensor("x", "f32", "M", two), tensor("y", "f32", binary("*", name("M"), name("D")), init=0.0), tensor("z", "f32", "M", two, init=7.0)],
+               [Kernel("main", (Range("i", name("M")),),
+                       (store(load("y", slice_(binary("*", name("i"), name("D")))), E("load", "x", (name("i"), slice_(integer(0))))),
+                        store(load("z", "i", slice_(name("D"))), E("load", "x", (name("i"), slice_(integer(3)))))))],
+               params=(("D", 2),))
+        out = run(p, {"M": 2}, {"x": np.arange(8.).reshape(2, 4)})
+        self.assertEqual(out["y"].data.tolist(), [0, 1, 4, 5])
+        self.assertEqual(out["z"].data.tolist(), [[7, 7, 3, 7], [7, 7, 7, 7]])
+        self.assertIn("y[i * D +: D] = x[i, 0 +: D];", show_program(p))
+
     def test_an_element_is_stored_once(self):
         p = op([X, Y], [Kernel("main", (ROWS, COLUMNS), (store(load("y", "i"), load("x", "i", "j")),))])
         with self.assertRaises(Invalid):

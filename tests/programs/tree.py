@@ -14,6 +14,7 @@ class E:
     name     the name
     load     tensor          indices
     full                                        (index only) a whole dimension
+    slice    parameter       start              (index only) as many elements as the parameter says
     pair                     two indices        (index only)
     neg, not                 operand
     bin      + - * / % < <= > >= == != && ||    operands

@@ -131,6 +131,18 @@ INSTANTIATE_TEST_SUITE_P(
                   R"("optional": false, "unique": true)", "integers"},
         Malformed{R"("optional": false, "init")",
                   R"("optional": false, "broadcast": [0], "init")", "input"},
+        Malformed{
+            R"("variants": [)",
+            R"("reduced": [{"dim": "X", "tensor": "q", "dimension": 0}], "variants": [)",
+            "'X'"},
+        Malformed{
+            R"("variants": [)",
+            R"("reduced": [{"dim": "M", "tensor": "o", "dimension": 0}], "variants": [)",
+            "no input"},
+        Malformed{
+            R"("variants": [)",
+            R"("reduced": [{"dim": "M", "tensor": "q", "dimension": 4}], "variants": [)",
+            "0..3"},
         Malformed{R"("when": [],)", R"("when": [], "if": 1,)", "'if'"},
         Malformed{R"("lo": 0)", R"("lo": 0, "step": 1)", "'step'"},
         Malformed{R"("default": 0.125)", R"("default": 0.125, "lo": 1)",

@@ -100,6 +100,30 @@ TEST(Plan, oneElementStandsForAll) {
   EXPECT_EQ(strideOf(1), 0);
 }
 
+TEST(BindDims, sumsAreAskedForByOne) {
+  Manifest manifest = test::parsedAttention();
+  manifest.dims.push_back("d_kv_len_0");
+  constexpr size_t sum = 5, keyLengths = 2;
+  manifest.tensors[keyLengths].broadcasts = {true};
+  manifest.reducedDims = {{sum, keyLengths, 0}};
+  auto bound = [&](int64_t extent,
+                   const std::map<std::string, int64_t> &fixed) {
+    std::vector<int64_t> shape{extent};
+    return bindDims(manifest, {{keyLengths, shape}}, fixed);
+  };
+  // Like the input, unless the caller says so.
+  EXPECT_EQ(*(*bound(1, {{"B", 4}}))[sum], 1);
+  EXPECT_EQ(*(*bound(4, {{"B", 4}}))[sum], 4);
+  EXPECT_EQ(*(*bound(1, {{"B", 4}, {"d_kv_len_0", 4}}))[sum], 4);
+  EXPECT_EQ(*(*bound(4, {{"B", 4}, {"d_kv_len_0", 1}}))[sum], 1);
+  EXPECT_EQ(*(*bindDims(manifest, {}, {{"B", 4}}))[sum], 4);
+  EXPECT_FALSE((*bindDims(manifest, {}, {{"M", 4}}))[sum]);
+  auto other = bound(4, {{"B", 4}, {"d_kv_len_0", 3}});
+  ASSERT_FALSE(other.ok());
+  expectContains(other.status().message(),
+                 {"'d_kv_len_0' is 3", "4", "'kv_len'"});
+}
+
 TEST(Plan, emptyGridIsSkipped) {
   Manifest manifest = test::parsedAttention();
   LaunchArgs args = goodArgs();

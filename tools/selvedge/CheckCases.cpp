@@ -382,6 +382,13 @@ CheckCase CaseMaker::next() {
     if (tensor.optional && isInput(tensor) && random.uniform(0, 4) == 0)
       options.problem.omitted.push_back(tensor.name);
   addIntegers(options, dims, lead);
+  // Sums along a dimension, or all of it.
+  for (const ManifestReducedDim &reduced : signature.reducedDims)
+    if (Result<int64_t> whole =
+            signature.tensors[reduced.tensor].shape[reduced.dimension].evaluate(
+                dims, signature.dims);
+        whole.ok() && *dims[reduced.dim] != 1)
+      dims[reduced.dim] = *whole;
   addScalars(options);
   Kit kit = kits.draw(random);
   made.kit = kit.describe(signature);

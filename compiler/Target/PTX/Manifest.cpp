@@ -6,6 +6,7 @@
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/BroadcastDims.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/ReducedDims.h"
 #include "dialect/Tile/Tile.h"
 #include "dialect/Tile/UniqueTensors.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -30,6 +31,7 @@ struct Signature {
   llvm::StringSet<> anyOrder;
   SmallVector<StringAttr> unique;
   SmallVector<tile::BroadcastDims> broadcast;
+  SmallVector<tile::ReducedDim> reduced;
 };
 
 /// Writes one manifest. Members keep the order of docs/manifest.md; the first
@@ -246,6 +248,15 @@ void ManifestWriter::writeSignature() {
         if (promise.getOrdered())
           writer.attribute("ordered", true);
       });
+  if (!signature.reduced.empty())
+    writer.attributeArray("reduced", [&] {
+      for (const tile::ReducedDim &dim : signature.reduced)
+        writer.object([&] {
+          writer.attribute("dim", dim.name.getValue());
+          writer.attribute("tensor", dim.tensor.getValue());
+          writer.attribute("dimension", dim.dimension);
+        });
+    });
   if (signature.launchSizes.empty())
     return;
   writer.attributeArray("launch", [&] {
@@ -377,7 +388,8 @@ llvm::Expected<std::string> writeManifest(sm::PlanOp plan, StringRef arch,
                       plan.getParams(),
                       {},
                       tile::getUniqueTensors(plan),
-                      tile::getBroadcastDims(plan)};
+                      tile::getBroadcastDims(plan),
+                      tile::getReducedDims(plan)};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, arch);
@@ -403,7 +415,8 @@ llvm::Expected<std::string> writeSignature(tile::ProgramOp program,
                       program.getParams(),
                       tile::tensorsOfAnyOrder(program),
                       tile::getUniqueTensors(program),
-                      tile::getBroadcastDims(program)};
+                      tile::getBroadcastDims(program),
+                      tile::getReducedDims(program)};
   ManifestWriter manifest(signature);
   manifest.writer.object([&] {
     manifest.writeHeader(compilerVersion, "");

@@ -40,6 +40,11 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
     return access.op->emitOpError("expects a presence that tests whether the "
                                   "optional tensor '")
            << name << "' was passed";
+  // The runtime refuses larger extents of what is passed.
+  if (access.tensor.getIsOptional())
+    for (AffineExpr extent : access.tensor.getShape().getResults())
+      if (!isa<AffineSymbolExpr, AffineConstantExpr>(extent))
+        conditions.push_back(maxExtent - values.of(extent, dimValues));
   for (auto [d, index, extent] :
        llvm::enumerate(access.indices, access.tensor.getShape().getResults())) {
     Polynomial p = values.of(index);

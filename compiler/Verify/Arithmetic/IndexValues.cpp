@@ -310,12 +310,18 @@ Polynomial IndexValues::computeArith(Operation *op) {
       .Case<AddIOp, SubIOp, MulIOp>([&](Operation *) {
         Polynomial x = modular(op->getOperand(0)),
                    y = modular(op->getOperand(1));
-        Polynomial exact = isa<AddIOp>(op)   ? x + y
-                           : isa<SubIOp>(op) ? x - y
-                                             : x * y;
+        auto combine = [&](const Polynomial &x, const Polynomial &y) {
+          return isa<AddIOp>(op) ? x + y : isa<SubIOp>(op) ? x - y : x * y;
+        };
+        Polynomial exact = combine(x, y);
         Polynomial result = unlessWrapped(exact, width);
-        if (width == 32 && !(result == exact))
+        if (result == exact)
+          return result;
+        if (width == 32)
           unwrapped[op->getResult(0)] = exact;
+        // Where an operand is a number that wrapped and has been tested since.
+        if (Polynomial ofResults = combine(a, b); !(ofResults == exact))
+          wrapped.push_back({result, ofResults, width});
         return result;
       })
       .Case<MinSIOp>(

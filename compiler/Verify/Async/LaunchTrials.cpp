@@ -594,9 +594,6 @@ std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
   unsigned numWays = dims.size() + 1, way = number % numWays;
   if (number >= limits.size() * numWays)
     return std::nullopt;
-  // Segments end inside of their tensor, and searches among many take long.
-  if (hasSegments())
-    return std::nullopt;
   int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
   LaunchTrial trial;
   for (const Dim &dim : dims)

@@ -106,6 +106,7 @@ void ProgramSinks::add(Operation *op, StringAttr over, const std::string &name,
                        ValueRange sources, std::optional<ValueRange> presence,
                        Value maximised) {
   Sink sink{.sources = tensors.of(sources),
+            .tileSources = tensors.ofTiles(sources),
             .presence = std::nullopt,
             .op = op,
             .over = over,
@@ -220,6 +221,11 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
       if (!sink.sources.empty() && areOfMore(sources, sink.sources))
         candidates.push_back(&sink);
   // A sum of constants alone is none of the program.
+  if (candidates.empty() && !sources.empty())
+    for (const Sink &sink : known->second)
+      if (llvm::includes(sink.sources, sources) &&
+          llvm::includes(sources, sink.tileSources))
+        candidates.push_back(&sink);
   if (candidates.empty() && isPart && !sources.empty())
     for (const Sink &sink : known->second)
       if (llvm::includes(sink.sources, sources))

@@ -18,6 +18,9 @@ public:
   struct Sink {
     /// What it sums up; none for a load.
     SourceTensors::Names sources;
+    /// Those of them that lanes tell apart: a factor that all lanes share may
+    /// be taken out of a maximum.
+    SourceTensors::Names tileSources;
     /// None where lowering decides which axis a predicate belongs to.
     std::optional<llvm::SmallVector<mlir::Value, 4>> presence;
     /// What the presence is a function of: axes, and coordinates as "@b".

@@ -73,22 +73,26 @@ static bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit,
 }
 
 SourceTensors::Names SourceTensors::of(ValueRange values) const {
-  return find(values, [](Operation *) {});
+  return find(values, [](Operation *) {}, Without());
+}
+
+SourceTensors::Names SourceTensors::ofTiles(ValueRange values) const {
+  return find(values, [](Operation *) {}, {.scalars = true});
 }
 
 SourceTensors::Names SourceTensors::withoutSteps(ValueRange values) const {
-  return find(values, [](Operation *) {}, /*haveSteps=*/false);
+  return find(values, [](Operation *) {}, {.steps = true});
 }
 
 void SourceTensors::walk(ValueRange values,
                          llvm::function_ref<void(Operation *)> visit) const {
-  (void)find(values, visit);
+  (void)find(values, visit, Without());
 }
 
 SourceTensors::Names
 SourceTensors::find(ValueRange values,
                     llvm::function_ref<void(Operation *)> visitMaker,
-                    bool haveSteps) const {
+                    Without without) const {
   Names names;
   llvm::SmallDenseSet<Value, 32> seen;
   SmallVector<Value> open;
@@ -96,7 +100,8 @@ SourceTensors::find(ValueRange values,
     Type type = getElementTypeOrSelf(value.getType());
     bool isData = isa<sm::BufferType>(type) || isa<FloatType>(type) ||
                   (type.isIntOrIndex() && !type.isInteger(1));
-    if (isData && seen.insert(value).second)
+    bool isLeftOut = without.scalars && isa<FloatType>(value.getType());
+    if (isData && !isLeftOut && seen.insert(value).second)
       open.push_back(value);
   };
   auto visitAll = [&](ValueRange all) { llvm::for_each(all, visit); };
@@ -111,7 +116,7 @@ SourceTensors::find(ValueRange values,
         visitAll(known->second);
       value = ring;
     }
-    if (visitHandedOn(value, visit, haveSteps))
+    if (visitHandedOn(value, visit, !without.steps))
       continue;
     visitMaker(value.getDefiningOp());
     llvm::TypeSwitch<Operation *>(value.getDefiningOp())

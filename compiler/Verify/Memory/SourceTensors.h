@@ -23,16 +23,23 @@ public:
 
   /// Those of several values together, loops and shared memory included.
   Names of(mlir::ValueRange values) const;
-  /// The same where no loop runs a step.
+  /// Those of tiles and of what is in shared memory, without those that only a
+  /// scalar has, which is the same in all lanes.
+  Names ofTiles(mlir::ValueRange values) const;
+  /// Those of several values where no loop runs a step.
   Names withoutSteps(mlir::ValueRange values) const;
   /// Calls `visit` for each operation that makes a part of the values.
   void walk(mlir::ValueRange values,
             llvm::function_ref<void(mlir::Operation *)> visit) const;
 
 private:
+  /// What find() leaves out.
+  struct Without {
+    bool steps = false, scalars = false;
+  };
   Names find(mlir::ValueRange values,
              llvm::function_ref<void(mlir::Operation *)> visitMaker,
-             bool haveSteps = true) const;
+             Without without) const;
 
   /// What is copied to the rings of shared memory, and what is staged there.
   llvm::DenseMap<mlir::Value, Names> copied;

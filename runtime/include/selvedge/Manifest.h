@@ -72,6 +72,16 @@ struct ManifestLaunchSize {
   std::vector<DimExpr> parts;
 };
 
+/// A dim that is the extent of an input's dimension, or 1 where the caller asks
+/// for the sum along it.
+struct ManifestReducedDim {
+  /// Position in Manifest::dims.
+  size_t dim = 0;
+  /// Position in Manifest::tensors, and of the dimension in its shape.
+  size_t tensor = 0;
+  size_t dimension = 0;
+};
+
 /// One kernel argument.
 struct ManifestArg {
   enum class Kind { Pointer, TensorMap, Stride, Dim, Scalar, Counter };
@@ -138,6 +148,7 @@ struct Manifest {
   std::vector<ManifestScalar> scalars;
   std::vector<ManifestRange> ranges;
   std::vector<ManifestLaunchSize> launchSizes;
+  std::vector<ManifestReducedDim> reducedDims;
   /// Empty in the signature that the front end alone produces.
   std::vector<ManifestVariant> variants;
   /// Whether launches may be of several variants: all have `when`, and the

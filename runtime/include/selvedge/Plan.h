@@ -42,7 +42,8 @@ struct NamedShape {
 /// Computes the value of every dim from shapes and from values fixed
 /// beforehand. Extents that are plain names are taken first, products and sums
 /// are solved for what remains. A conflict names tensor, dimension and both
-/// values. Dims that nothing determines stay unknown.
+/// values. Dims that nothing determines stay unknown. Those of sums are 1 where
+/// the input's extent is, else whole, unless something says otherwise.
 Result<DimValues> bindDims(const Manifest &manifest,
                            const std::vector<NamedShape> &shapes,
                            const std::map<std::string, int64_t> &fixed);
