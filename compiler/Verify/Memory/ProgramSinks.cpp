@@ -4,6 +4,7 @@
 
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Memory/FoldedStores.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -133,6 +134,13 @@ void ProgramSinks::addStores() {
         known.sinks.insert_range(of->second);
     });
   });
+}
+
+bool ProgramSinks::storesOnceFolded(StringRef tensor,
+                                    const SourceTensors::Names &found) const {
+  std::call_once(isFolded, [&] { folded = sourcesOnceFolded(kernel); });
+  auto known = folded.find(tensor.str());
+  return known != folded.end() && llvm::is_contained(known->second, found);
 }
 
 void ProgramSinks::forEachSink(

@@ -8,6 +8,8 @@
 #include "compiler/Verify/Memory/Places.h"
 #include "compiler/Verify/Memory/SourceTensors.h"
 
+#include <mutex>
+
 namespace selvedge::verify {
 
 /// Which lanes contribute to the products and reductions of a kernel of `tile`,
@@ -58,6 +60,11 @@ public:
     return known == stores.end() ? llvm::ArrayRef<Store>()
                                  : llvm::ArrayRef<Store>(known->second);
   }
+
+  /// Whether `found` is what some store to the tensor is made of where
+  /// operations have been folded.
+  bool storesOnceFolded(llvm::StringRef tensor,
+                        const SourceTensors::Names &found) const;
 
   tile::KernelOp getKernel() const { return kernel; }
 
@@ -134,6 +141,9 @@ private:
   llvm::DenseSet<mlir::StringAttr> shifted;
   std::map<std::string, std::vector<Sink>> sinks;
   std::map<std::string, std::vector<Store>> stores;
+  /// Found when the first store differs, in whatever thread.
+  mutable std::once_flag isFolded;
+  mutable std::map<std::string, std::vector<SourceTensors::Names>> folded;
   bool hasParts;
 };
 

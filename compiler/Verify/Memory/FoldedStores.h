@@ -1,0 +1,21 @@
+// What a program's stores are made of once operations are folded.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
+
+#include "compiler/Verify/Memory/SourceTensors.h"
+#include "dialect/Tile/Tile.h"
+
+#include <map>
+
+namespace selvedge::verify {
+
+/// By tensor what each store to it is made of where equal operations are one
+/// and those are folded that give the same whatever an operand is: `x - x`, a
+/// select whose condition is `x < x`. The kernel stays as it is.
+std::map<std::string, std::vector<SourceTensors::Names>>
+sourcesOnceFolded(tile::KernelOp kernel);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
