@@ -1,4 +1,4 @@
-// What a program's stores are made of once operations are folded.
+// What a program's stores and sums are made of once operations are folded.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
@@ -10,11 +10,17 @@
 
 namespace selvedge::verify {
 
-/// By tensor what each store to it is made of where equal operations are one
-/// and those are folded that give the same whatever an operand is: `x - x`, a
-/// select whose condition is `x < x`. The kernel stays as it is.
-std::map<std::string, std::vector<SourceTensors::Names>>
-sourcesOnceFolded(tile::KernelOp kernel);
+/// Where equal operations are one and those are folded that give the same
+/// whatever an operand is: `x - x`, a select whose condition is `x < x`.
+struct FoldedSources {
+  /// By tensor what each store to it is made of.
+  std::map<std::string, std::vector<SourceTensors::Names>> stores;
+  /// What a reduction of the kernel sums up; none of those that are gone.
+  llvm::DenseMap<mlir::Operation *, SourceTensors::Names> reductions;
+};
+
+/// The kernel stays as it is.
+FoldedSources sourcesOnceFolded(tile::KernelOp kernel);
 
 } // namespace selvedge::verify
 

@@ -4,7 +4,6 @@
 
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
-#include "compiler/Verify/Memory/FoldedStores.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -136,11 +135,16 @@ void ProgramSinks::addStores() {
   });
 }
 
+const FoldedSources &ProgramSinks::onceFolded() const {
+  std::call_once(isFolded, [&] { folded = sourcesOnceFolded(kernel); });
+  return folded;
+}
+
 bool ProgramSinks::storesOnceFolded(StringRef tensor,
                                     const SourceTensors::Names &found) const {
-  std::call_once(isFolded, [&] { folded = sourcesOnceFolded(kernel); });
-  auto known = folded.find(tensor.str());
-  return known != folded.end() && llvm::is_contained(known->second, found);
+  const auto &all = onceFolded().stores;
+  auto known = all.find(tensor.str());
+  return known != all.end() && llvm::is_contained(known->second, found);
 }
 
 void ProgramSinks::forEachSink(
@@ -226,6 +230,11 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
   if (candidates.empty())
     for (const Sink &sink : known->second)
       if (!sink.sources.empty() && areOfMore(sources, sink.sources))
+        candidates.push_back(&sink);
+  if (candidates.empty() && !sources.empty())
+    for (const Sink &sink : known->second)
+      if (auto of = onceFolded().reductions.find(sink.op);
+          of != folded.reductions.end() && of->second == sources)
         candidates.push_back(&sink);
   // A sum of constants alone is none of the program.
   if (candidates.empty() && isPart && !sources.empty())

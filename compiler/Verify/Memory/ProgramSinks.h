@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_PROGRAMSINKS_H
 
 #include "compiler/Verify/Arithmetic/IndexNames.h"
+#include "compiler/Verify/Memory/FoldedStores.h"
 #include "compiler/Verify/Memory/GlobalMemory.h"
 #include "compiler/Verify/Memory/Places.h"
 #include "compiler/Verify/Memory/SourceTensors.h"
@@ -121,6 +122,7 @@ private:
            mlir::ValueRange sources, std::optional<mlir::ValueRange> presence,
            mlir::Value maximised = {});
   void addStores();
+  const FoldedSources &onceFolded() const;
   void findShifted();
   void dropParts();
   void findPlaces(Sink &sink) const;
@@ -143,7 +145,7 @@ private:
   std::map<std::string, std::vector<Store>> stores;
   /// Found when the first store differs, in whatever thread.
   mutable std::once_flag isFolded;
-  mutable std::map<std::string, std::vector<SourceTensors::Names>> folded;
+  mutable FoldedSources folded;
   bool hasParts;
 };
 
