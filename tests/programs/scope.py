@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tree import E, Scalar, Tensor, binary, integer, name, number
 
 HALVES = ("bf16", "f16")
+TYPES = ("f32", "i32", "bf16", "f16", "e4m3", "e5m2", "i8", "u8", "bool")  # no names
 LARGE_D = (1, 3, 16, 24, 32, 40, 64, 64, 72, 100, 128)
 
 
@@ -41,7 +42,8 @@ class Builder:
 
     def fresh(self, prefix):
         self.count += 1
-        return prefix + str(self.count)
+        made = prefix + str(self.count)
+        return self.fresh(prefix) if made in TYPES else made
 
     def chance(self, p):
         return self.rng.random() < p

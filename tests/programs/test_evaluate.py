@@ -8,6 +8,7 @@ import numpy as np
 import generate
 from execute import Ambiguous, Invalid, run
 from printer import show, show_program
+from scope import Builder
 from specialise import plain
 from sugar import sugared
 from tree import E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace
@@ -301,6 +302,14 @@ class Specialised(unittest.TestCase):
             dropped = lambda q: replace(plain(q), hooks=(), extends=None)
             if not again.extends:
                 self.assertEqual(dropped(again), dropped(p))
+
+
+class Names(unittest.TestCase):
+    def test_no_name_is_a_type(self):
+        b = Builder(random.Random(0))
+        names = [b.fresh(prefix) for _ in range(40) for prefix in "ui"]
+        self.assertEqual(len(set(names)), len(names))
+        self.assertFalse({"u8", "i8", "i32"} & set(names))
 
 
 class Printer(unittest.TestCase):

@@ -306,7 +306,10 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
           continue;
         beside = beside ? join(*beside, same.state) : same.state;
         isTotal &= same.isTotal();
-        isEither |= hasSameArms(same, fact);
+        // A lane that the other arm fills is absent in this one alone.
+        bool isFilled =
+            fact.origin == Origin::Absent && same.origin != Origin::Absent;
+        isEither |= hasSameArms(same, fact) && !isFilled;
       }
       State constant = stateOfConstant(otherArm);
       if (!beside) {

@@ -108,6 +108,10 @@ std::string IndexNames::ofPlace(StringRef tensor, size_t dim) const {
   return place == places.end() ? "" : place->second;
 }
 
+bool IndexNames::isCoordinate(Value index) const {
+  return !constantOf(index) && names.contains(index);
+}
+
 std::string IndexNames::of(Value index) const {
   if (auto it = names.find(index); it != names.end())
     return it->second;

@@ -28,6 +28,8 @@ public:
   /// The name of all numbers by which data are indexed in a dimension; empty
   /// where they are not one.
   std::string ofPlace(llvm::StringRef tensor, size_t dim) const;
+  /// Whether data are indexed with it as with a coordinate of the program.
+  bool isCoordinate(mlir::Value index) const;
   /// "b", or "2"; "_" where nothing tells.
   std::string of(mlir::Value index) const;
 

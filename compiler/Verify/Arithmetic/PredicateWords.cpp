@@ -42,6 +42,9 @@ std::string PredicateWords::compute(Value value) {
   // That the word is the one of this tile verify-sm-async proves.
   if (Value posted = postedWord(value))
     return of(posted);
+  // However a kernel computes which one of a range is its own.
+  if (names.isCoordinate(value))
+    return unnamed;
   if (auto argument = dyn_cast<BlockArgument>(value))
     return ofArgument(argument);
   return ofOperation(value.getDefiningOp());

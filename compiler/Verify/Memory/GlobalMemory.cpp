@@ -117,9 +117,18 @@ void GlobalMemory::assumeLaunched() {
   }
 }
 
+/// Whether a kernel is one of the program: what it stores is stored, be it the
+/// value that initialises.
+static bool isWritten(Operation *kernel) {
+  std::optional<SourceAttr> source = cast<sm::KernelOp>(kernel).getSource();
+  return source &&
+         !source->getKernel().getLeafReference().getValue().starts_with(
+             "init_");
+}
+
 void GlobalMemory::startLaunch(Operation *kernel) {
   SmallVector<Contents *> stored;
-  initialises = true;
+  initialises = !isWritten(kernel);
   kernel->walk([&](Operation *op) {
     if (auto store = dyn_cast<sm::StoreOp>(op)) {
       auto it = tensors.find(tensorName(store.getTensor()));

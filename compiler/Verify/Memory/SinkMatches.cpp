@@ -4,6 +4,7 @@
 
 #include "compiler/Verify/Arithmetic/Facts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -109,6 +110,38 @@ static bool isSum(Operation *op) {
       .Default([](Operation *other) { return isa<MmaOp>(other); });
 }
 
+/// Whether what is reduced are sums, or maxima, of the same axis that threads
+/// have made: nothing but these, what they were scaled by, and what they began
+/// with.
+static bool isOfParts(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce)
+    return false;
+  StringAttr over = reduce.getOverAttr();
+  SetVector<Value> made;
+  auto add = [&](Value value) {
+    if (llvm::is_contained(axisNames(value.getType()), over))
+      made.insert(value);
+  };
+  add(reduce.getSource());
+  bool isFolded = false;
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (visitHandedOn(made[i], add))
+      continue;
+    Operation *def = made[i].getDefiningOp();
+    auto fold = dyn_cast<FoldOp>(def);
+    if (fold && fold.getOver() == over && fold.getKind() == reduce.getKind())
+      isFolded = true;
+    else if (isa<arith::AddFOp, arith::AddIOp, arith::MulFOp,
+                 arith::MaximumFOp>(def))
+      llvm::for_each(def->getOperands(), add);
+    else if (!isa<SplatOp, BroadcastOp>(def) ||
+             llvm::is_contained(axisNames(def->getOperand(0).getType()), over))
+      return false;
+  }
+  return isFolded;
+}
+
 SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
     : program(program), tensors(kernel) {
   // Those that are never executed, too.
@@ -120,6 +153,7 @@ SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
       Match match = find(use.sources, lanes, use.isPart);
       match.over = use.over;
       match.axes = std::move(axes);
+      match.isOfParts = isOfParts(op);
       // Tiles that a thread block takes one after the other may seem to lie at
       // one place.
       bool isOneTile = kernel.getBody().getOps<RoleOp>().empty();
@@ -210,6 +244,9 @@ std::string SinkMatches::check(Operation *op, ValueRange sources,
                ? ""
                : "none of " + listOf(names);
   }
+  // Lanes were compared where each thread took its own.
+  if (match.isOfParts)
+    return "";
   std::vector<int64_t> key;
   bool isKnown = true;
   for (Value value : match.scalars) {
@@ -284,9 +321,12 @@ std::string SinkMatches::compareStored(Value stored, StringRef tensor) const {
   // Rows that no step contributes to: findMissing() looks at those.
   if (names.empty())
     return "";
-  if (llvm::any_of(known, [&](auto &s) {
-        return program.areOfMore(names, s.sources) || names == s.withoutSteps;
-      }))
+  if (llvm::any_of(known,
+                   [&](auto &s) {
+                     return program.areOfMore(names, s.sources) ||
+                            names == s.withoutSteps;
+                   }) ||
+      program.storesOnceFolded(tensor, names))
     return "";
   return "expects what the program stores to '" + tensor.str() +
          "', which is made of " + listOf(known.front().sources) +

@@ -82,6 +82,9 @@ private:
     mlir::StringAttr over = {};
     llvm::SmallVector<std::pair<mlir::StringAttr, int64_t>, 2> axes = {};
     llvm::DenseSet<Places::Number> executed = {};
+    /// Whether it sums up what threads have summed up by themselves: it has no
+    /// lanes of the program.
+    bool isOfParts = false;
     /// One of the candidates, and how many there are before any is left out;
     /// none of what may be executed as often as one likes.
     const ProgramSinks::Sink *counted = nullptr;

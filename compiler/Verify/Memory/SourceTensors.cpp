@@ -37,10 +37,8 @@ SourceTensors::SourceTensors(Operation *kernel) {
   });
 }
 
-/// Calls `visit` for what a value that control flow hands on may be; false for
-/// other values.
-static bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit,
-                          bool haveSteps) {
+bool visitHandedOn(Value value, llvm::function_ref<void(Value)> visit,
+                   bool haveSteps) {
   auto argument = dyn_cast<BlockArgument>(value);
   Operation *owner =
       argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();

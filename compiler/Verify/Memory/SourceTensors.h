@@ -46,6 +46,12 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> staged;
 };
 
+/// Calls `visit` for what a value that control flow hands on may be, without
+/// `haveSteps` if no loop runs a step; false for other values.
+bool visitHandedOn(mlir::Value value,
+                   llvm::function_ref<void(mlir::Value)> visit,
+                   bool haveSteps = true);
+
 } // namespace selvedge::verify
 
 #endif // SELVEDGE_COMPILER_VERIFY_MEMORY_SOURCETENSORS_H
