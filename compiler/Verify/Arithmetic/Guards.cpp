@@ -72,7 +72,24 @@ static bool isMaximum(Value value) {
       .Default([](Operation *) { return false; });
 }
 
-/// What an exponent subtracts; null where it is no difference.
+/// Whether a summand may be subtracted: a negative, or one times what may be
+/// less than 0.
+static bool isSubtracted(Value summand) {
+  Operation *def = whole(summand).getDefiningOp();
+  if (isa_and_nonnull<arith::NegFOp>(def))
+    return true;
+  auto product = dyn_cast_or_null<arith::MulFOp>(def);
+  if (!product)
+    return false;
+  auto isPositive = [](const APFloat &v) { return !v.isNegative(); };
+  if (isNumber(product.getRhs(), isPositive))
+    return isSubtracted(product.getLhs());
+  return !isNumber(product.getLhs(), isPositive) ||
+         isSubtracted(product.getRhs());
+}
+
+/// What an exponent subtracts; null where it is no difference, such as a
+/// maximum and the log of a sum.
 static Value subtrahendOf(Value exponent) {
   exponent = strip(exponent);
   Operation *def = exponent.getDefiningOp();
@@ -82,9 +99,9 @@ static Value subtrahendOf(Value exponent) {
       .Case([](arith::SubFOp difference) { return difference.getRhs(); })
       .Case([](math::FmaOp sum) { return sum.getC(); })
       .Case([](arith::AddFOp sum) {
-        Value other = sum.getRhs();
-        return strip(other).getDefiningOp<arith::NegFOp>() ? other
-                                                           : sum.getLhs();
+        return isSubtracted(sum.getRhs())   ? sum.getRhs()
+               : isSubtracted(sum.getLhs()) ? sum.getLhs()
+                                            : Value();
       })
       .Case([](arith::MulFOp product) {
         Value difference = subtrahendOf(product.getLhs());
