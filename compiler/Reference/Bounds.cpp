@@ -126,6 +126,8 @@ Num narrowed(Num x, const Format &format, tile::Overflow overflow) {
   // narrow type is the declared one.
   if (!sat && size - x.bound >= format.overflow)
     return {std::copysign(infinity, x.value), 0};
+  if (sat)
+    x.value = std::clamp(x.value, -format.maxFinite, format.maxFinite);
   return rounded(x, format);
 }
 

@@ -40,6 +40,8 @@ TEST(Bounds, NarrowingCoversBothSidesOfAThreshold) {
   EXPECT_EQ(clamped.value, 65504);
   EXPECT_GE(clamped.bound, 64);
   EXPECT_LE(clamped.bound, 120);
+  // Nothing beyond the largest number, whatever rounds to it.
+  EXPECT_EQ(narrowed({65509, 8}, f16, tile::Overflow::Sat).value, 65504);
 }
 
 TEST(Bounds, BeyondTheRangeOfSinglePrecision) {
