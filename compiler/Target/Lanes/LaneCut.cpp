@@ -124,6 +124,11 @@ std::optional<LaneEmitter::RowFill> LaneEmitter::fillOf(LoadOp load) {
   return std::nullopt;
 }
 
+bool LaneEmitter::isVector(LoadOp load) {
+  DistAttr dist = distOf(load.getType());
+  return dist && dist.getAxes().size() == 1 && load.getVector() > 1;
+}
+
 /// Asks for what the next step reads, if its end is known to lie within the
 /// loop's, as that of a full step: by then it is in L2, and a vector, which is
 /// there anyway, in L1.
@@ -132,10 +137,9 @@ void LaneEmitter::prefetchNext(LoadOp load, ArrayRef<Access> accesses) {
   auto range = load.getIndices().empty()
                    ? RangeOp()
                    : load.getIndices().back().getDefiningOp<RangeOp>();
-  DistAttr dist = distOf(load.getType());
-  bool isOfStep = !load.getCache() && dist && dist.getAxes().size() == 1;
-  if ((load.getCache() != Cache::EvictLast && !isOfStep) ||
-      load.getVector() == 1 || !loop || !range ||
+  bool isOfStep = !load.getCache() && isVector(load);
+  bool isRead = load.getCache() == Cache::EvictLast && load.getVector() > 1;
+  if (!(isOfStep || isRead) || !loop || !range ||
       range.getStart() != loop.getInductionVar())
     return;
   APInt step;

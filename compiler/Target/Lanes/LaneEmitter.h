@@ -206,6 +206,8 @@ protected:
                                 mlir::ValueRange presence,
                                 llvm::ArrayRef<Access> accesses,
                                 int64_t elementBytes);
+  /// Whether a thread loads adjacent elements of a tile with one axis.
+  static bool isVector(sm::LoadOp load);
   void prefetchNext(sm::LoadOp load, llvm::ArrayRef<Access> accesses);
   mlir::Value isBeforeEnd(const Cut &cut, int64_t element);
   mlir::Value isAnyCut(llvm::ArrayRef<Cut> cuts);
@@ -229,7 +231,8 @@ protected:
                            mlir::Value col);
   /// Address of the element that is `rows` and `cols` further than the one at
   /// `offset`, where each index and what is added to it have no bit in common.
-  /// `rows` is a multiple of bankGroups, `cols` one of 16 bytes.
+  /// `rows` is a multiple of bankGroups if there is a swizzle, `cols` one of 16
+  /// bytes.
   mlir::Value addressFrom(sm::BufferType type, mlir::Value base,
                           mlir::Value offset, int64_t rows, int64_t cols);
   mlir::Value sharedPointer(mlir::Value byteOffset);

@@ -478,12 +478,12 @@ void LaneEmitter::emitLoad(LoadOp load) {
   StringRef cache = suffixOf(load.getCache());
   // A step's vector: the next one is so many bytes further, whatever the
   // strides, which would take registers of the loop.
-  bool isVector = dist && dist.getAxes().size() == 1 && load.getVector() > 1;
-  SmallVector<Access> all = accesses(dist, load.getTensor(), load.getIndices(),
-                                     load.getPresence(), load.getVector(),
-                                     isRare(load) || load.getCache() || isVector
-                                         ? &LaneEmitter::vectorPointer
-                                         : &LaneEmitter::elementPointer);
+  SmallVector<Access> all =
+      accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
+               load.getVector(),
+               isRare(load) || load.getCache() || isVector(load)
+                   ? &LaneEmitter::vectorPointer
+                   : &LaneEmitter::elementPointer);
   auto keep = [&](const Access &access, ArrayRef<Value> values) {
     for (auto [reg, v] : llvm::zip_equal(access.regs, values))
       result[reg] = v;
@@ -620,9 +620,6 @@ Value LaneEmitter::sharedOffset(BufferType type, Value row, Value col) {
                          mul(swizzled, i32(16))));
 }
 
-/// A sum of a pointer, what depends on the thread and a constant, in this
-/// order. A slot's offset and a thread's share no bit: their integer sum would
-/// become an `or`, of which no access to memory takes a part over.
 Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
                                  SharedIndex col) {
   // Whole periods of the swizzle are a constant of the address.
@@ -635,20 +632,19 @@ Value LaneEmitter::sharedAddress(BufferType type, Value base, SharedIndex row,
   row = split(row, type.getSwizzle() ? bankGroups : 1);
   col = split(col, type.getPanel() ? std::max(type.getPanel(), colPeriod)
                                    : colPeriod);
-  int64_t panelBytes = type.getRows() * type.getPanelRowBytes();
-  int64_t ahead = row.ahead * type.getPanelRowBytes() +
-                  (type.getPanel() ? col.ahead / type.getPanel() * panelBytes
-                                   : col.ahead * bytes);
-  Value offset = sharedOffset(type, row.part, col.part);
-  return bytesAhead(bytesAhead(sharedPointer(base), offset),
-                    static_cast<int32_t>(ahead));
+  return addressFrom(type, base, sharedOffset(type, row.part, col.part),
+                     row.ahead, col.ahead);
 }
 
+/// A sum of a pointer, what depends on the thread and a constant, in this
+/// order. A slot's offset and a thread's share no bit: their integer sum would
+/// become an `or`, of which no access to memory takes a part over.
 Value LaneEmitter::addressFrom(BufferType type, Value base, Value offset,
                                int64_t rows, int64_t cols) {
   int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes,
           rest = cols % ((type.getSwizzle() + 1) * perChunk);
-  assert(rows % bankGroups == 0 && rest % perChunk == 0 &&
+  assert((!type.getSwizzle() || rows % bankGroups == 0) &&
+         rest % perChunk == 0 &&
          "expects whole periods of rows, and whole chunks");
   cols -= rest;
   if (rest)
