@@ -1,5 +1,6 @@
 // sm-fold-weights: exponents of weights by one multiplication and addition.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/OnlineSoftmax.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/RareWork.h"
 
@@ -18,7 +19,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-constexpr float log2e = 1.4426950408889634f;
 /// Normalizers below it, times log2(e), are finite by far.
 constexpr float moderate = 0x1p100f;
 

@@ -22,8 +22,7 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-constexpr float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f,
-                infinity = std::numeric_limits<float>::infinity();
+constexpr float infinity = std::numeric_limits<float>::infinity();
 /// By so much exponents of 2 may exceed the reference: weights and their sums
 /// stay far inside the range of every type, f16 included.
 constexpr float slack = 8;

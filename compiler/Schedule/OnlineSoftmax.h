@@ -9,6 +9,8 @@
 
 namespace selvedge::schedule {
 
+inline constexpr float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f;
+
 /// What tile-expand-softmax makes of `tile.softmax_update`, in a loop of form
 /// seq that carries the maximum, the sum and the accumulators:
 ///

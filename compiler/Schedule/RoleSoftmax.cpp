@@ -12,8 +12,7 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static constexpr float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f,
-                       infinity = std::numeric_limits<float>::infinity();
+static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Per thread, the sum of a step's weights up to which the reference of the
 /// steps before serves: beyond it weights could leave the range of the type
