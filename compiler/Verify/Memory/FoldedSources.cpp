@@ -1,6 +1,6 @@
 // What a program's stores and sums are made of once operations are folded.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Memory/FoldedStores.h"
+#include "compiler/Verify/Memory/FoldedSources.h"
 
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 

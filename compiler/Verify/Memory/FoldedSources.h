@@ -1,7 +1,7 @@
 // What a program's stores and sums are made of once operations are folded.
 // SPDX-License-Identifier: MIT
-#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
-#define SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
+#ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSOURCES_H
+#define SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSOURCES_H
 
 #include "compiler/Verify/Memory/SourceTensors.h"
 #include "dialect/Tile/Tile.h"
@@ -24,4 +24,4 @@ FoldedSources sourcesOnceFolded(tile::KernelOp kernel);
 
 } // namespace selvedge::verify
 
-#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSTORES_H
+#endif // SELVEDGE_COMPILER_VERIFY_MEMORY_FOLDEDSOURCES_H

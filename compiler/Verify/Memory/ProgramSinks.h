@@ -4,7 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_PROGRAMSINKS_H
 
 #include "compiler/Verify/Arithmetic/IndexNames.h"
-#include "compiler/Verify/Memory/FoldedStores.h"
+#include "compiler/Verify/Memory/FoldedSources.h"
 #include "compiler/Verify/Memory/GlobalMemory.h"
 #include "compiler/Verify/Memory/Places.h"
 #include "compiler/Verify/Memory/SourceTensors.h"
@@ -146,7 +146,7 @@ private:
   llvm::DenseSet<mlir::StringAttr> shifted;
   std::map<std::string, std::vector<Sink>> sinks;
   std::map<std::string, std::vector<Store>> stores;
-  /// Found when the first store differs, in whatever thread.
+  /// Found when the first store or sum differs, in whatever thread.
   mutable std::once_flag isFolded;
   mutable FoldedSources folded;
   bool hasParts;
