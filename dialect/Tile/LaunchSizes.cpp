@@ -1,6 +1,7 @@
 // Dims that each launch chooses.
 // SPDX-License-Identifier: MIT
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/Dictionaries.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -23,11 +24,8 @@ void setLaunchSizes(Operation *programOrPlan, ArrayRef<LaunchSize> sizes) {
 
 SmallVector<LaunchSize> getLaunchSizes(Operation *programOrPlan) {
   SmallVector<LaunchSize> sizes;
-  auto attrs = programOrPlan->getAttrOfType<ArrayAttr>(launchSizesAttribute);
-  if (!attrs)
-    return sizes;
-  for (auto size : attrs.getAsRange<DictionaryAttr>()) {
-    // Text may hold anything.
+  for (DictionaryAttr size :
+       dictionariesOf(programOrPlan, launchSizesAttribute)) {
     auto name = size.getAs<StringAttr>("name");
     auto lo = size.getAs<IntegerAttr>("lo"), hi = size.getAs<IntegerAttr>("hi");
     auto parts = size.getAs<AffineMapAttr>("parts");

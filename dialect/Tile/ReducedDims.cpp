@@ -1,6 +1,7 @@
 // Dims of gradients that a caller may sum over.
 // SPDX-License-Identifier: MIT
 #include "dialect/Tile/ReducedDims.h"
+#include "dialect/Tile/Dictionaries.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -21,14 +22,7 @@ void setReducedDims(Operation *programOrPlan, ArrayRef<ReducedDim> dims) {
 
 SmallVector<ReducedDim> getReducedDims(Operation *programOrPlan) {
   SmallVector<ReducedDim> dims;
-  auto attrs = programOrPlan->getAttrOfType<ArrayAttr>(reducedAttribute);
-  if (!attrs)
-    return dims;
-  for (Attribute attr : attrs) {
-    // Text may hold anything.
-    auto dim = dyn_cast<DictionaryAttr>(attr);
-    if (!dim)
-      continue;
+  for (DictionaryAttr dim : dictionariesOf(programOrPlan, reducedAttribute)) {
     auto name = dim.getAs<StringAttr>("name"),
          tensor = dim.getAs<StringAttr>("tensor");
     auto dimension = dim.getAs<IntegerAttr>("dimension");

@@ -1,6 +1,7 @@
 // What schedules of a program pin.
 // SPDX-License-Identifier: MIT
 #include "dialect/Tile/SchedulePins.h"
+#include "dialect/Tile/Dictionaries.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -22,14 +23,7 @@ void setSchedulePins(Operation *program, ArrayRef<SchedulePin> pins) {
 
 SmallVector<SchedulePin> getSchedulePins(Operation *program) {
   SmallVector<SchedulePin> pins;
-  auto attrs = program->getAttrOfType<ArrayAttr>(scheduleAttribute);
-  if (!attrs)
-    return pins;
-  for (Attribute attr : attrs) {
-    // Text may hold anything.
-    auto pin = dyn_cast<DictionaryAttr>(attr);
-    if (!pin)
-      continue;
+  for (DictionaryAttr pin : dictionariesOf(program, scheduleAttribute)) {
     auto kernel = pin.getAs<StringAttr>("kernel"),
          target = pin.getAs<StringAttr>("target"),
          name = pin.getAs<StringAttr>("name");
