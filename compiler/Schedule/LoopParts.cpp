@@ -167,9 +167,7 @@ private:
           skipped = max(skipped, extreme(c.rest, false));
         partial = max(partial, extreme(c.rest, true));
       }
-    Value steps = arith::FloorDivSIOp::create(
-        b, loc, sub(max(min(skipped, high), low), low), step);
-    Value first = add(low, mul(steps, step));
+    Value first = stepsUp(low, min(skipped, high), step);
     return {first, stepsUp(first, min(partial, high), step)};
   }
 
