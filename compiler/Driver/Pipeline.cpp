@@ -119,6 +119,7 @@ private:
   void addSeq(OpPassManager &pm, bool bounds) {
     pm.addPass(schedule::createTileToSm());
     addCleanUp(pm);
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmMaskWide());
     pm.addPass(verify::createStripAttributes());
     if (!isProved)
       return;

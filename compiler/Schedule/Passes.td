@@ -235,6 +235,18 @@ def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 
+def SmMaskWide : Pass<"sm-mask-wide", "::selvedge::sm::KernelOp"> {
+  let summary = "Absent lanes are made zero before a tile is narrowed";
+  let description = [{
+    An operand of 16 bits is zero in its absent lanes. Elements of 16 bits share registers by twos, which a choice per element would take apart and put together again; of f32 it is one operation. What
+    is zero before it is narrowed is zero behind it.
+
+    Before: `%n = sm.convert %x sat`, `%m = arith.select %present, %n, 0`
+    After: `%w = arith.select %present, %x, 0`, `%m = sm.convert %w sat`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::sm::SmDialect"];
+}
+
 def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
   let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
   let description = [{

@@ -1,0 +1,66 @@
+// sm-mask-wide: what is zero where lanes are absent is chosen before it is
+// narrowed.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_SMMASKWIDE
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Whether every element is +0.
+bool isZero(Value v) {
+  if (auto splat = v.getDefiningOp<SplatOp>())
+    v = splat.getValue();
+  return matchPattern(v, m_PosZeroFloat());
+}
+
+/// Zero stays zero when it is narrowed, so that both orders give the same.
+struct MaskBeforeNarrowing : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SelectOp select,
+                                PatternRewriter &rewriter) const override {
+    auto narrow = select.getTrueValue().getDefiningOp<ConvertOp>();
+    auto isMask = [](Operation *user) {
+      auto mask = dyn_cast<arith::SelectOp>(user);
+      return mask && isZero(mask.getFalseValue());
+    };
+    if (!narrow || !isZero(select.getFalseValue()) ||
+        !getElementTypeOrSelf(narrow.getSource().getType()).isF32() ||
+        !llvm::all_of(narrow->getUsers(), isMask))
+      return failure();
+    Type wide = narrow.getSource().getType();
+    Location loc = select.getLoc();
+    Value zero = SplatOp::create(
+        rewriter, loc, wide,
+        arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(0)));
+    Value masked = arith::SelectOp::create(rewriter, loc, select.getCondition(),
+                                           narrow.getSource(), zero);
+    rewriter.replaceOpWithNewOp<ConvertOp>(select, select.getType(), masked,
+                                           narrow.getOverflow());
+    return success();
+  }
+};
+
+struct SmMaskWidePass : impl::SmMaskWideBase<SmMaskWidePass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<MaskBeforeNarrowing>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule
