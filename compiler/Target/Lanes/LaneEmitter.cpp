@@ -403,8 +403,8 @@ bool LaneEmitter::isRare(Operation *op) {
 
 LogicalResult LaneEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits = carry(loop.getInitArgs());
-  auto emitted = scf::ForOp::create(b, loc(), lane1(loop.getLowerBound()),
-                                    lane1(loop.getUpperBound()),
+  auto emitted = scf::ForOp::create(b, loc(), loopBound(loop.getLowerBound()),
+                                    loopBound(loop.getUpperBound()),
                                     lane1(loop.getStep()), inits);
   if (isRare(loop))
     keepRolled(emitted);

@@ -120,6 +120,20 @@ void RoleEmitter::forgetRole() {
     perOrientation.clear();
 }
 
+/// A bound that is computed inside of a nest is the same in all lanes, which
+/// ptxas does not see: minima take registers of lanes. The shuffle tells it, so
+/// that the bound stays in a uniform register while products need all others.
+Value RoleEmitter::loopBound(Value bound) {
+  Value value = lane1(bound);
+  Operation *def = bound.getDefiningOp();
+  auto role = def ? def->getParentOfType<RoleOp>() : RoleOp();
+  if (!role || role.getSingle() || isa<arith::ConstantOp>(def) ||
+      !isa<scf::ForOp>(def->getParentOp()))
+    return value;
+  return intrinsic("llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(),
+                   {i32(-1), value, i32(0), i32(31)});
+}
+
 Value RoleEmitter::keptFromStart(llvm::function_ref<Value()> compute) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfter(warpId.getDefiningOp());
