@@ -1,5 +1,5 @@
-// What steps add to memory in bulk: each warpgroup stages its part, one thread
-// sends it.
+// What steps add to memory in bulk: each warpgroup stages its part, a warp of
+// its own sends it.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
 #include "dialect/Tile/Accumulate.h"
@@ -51,47 +51,106 @@ void RoleKernel::allocateAdds() {
         AllocOp::create(b, loc, addType(add).withStages(plan.warpgroups));
 }
 
-/// All warps of a warpgroup meet.
-void RoleKernel::meetInWarpgroup() {
-  NamedBarrierOp::create(b, loc,
-                         add(warpgroup, i32(turnBarrier + plan.warpgroups)),
-                         threadsPerWarpgroup, false);
-}
-
-/// The buffer is free once what the step before left there has been read, which
-/// the thread that sends it awaits. Its slot.
-Value RoleKernel::stageAdd(const BulkAdd &add, IRMapping &mapping) {
+/// Where a warpgroup's part begins in the tensor, and how far it lies behind
+/// the first one's.
+RoleKernel::AddPlace RoleKernel::placeOf(const BulkAdd &add,
+                                         IRMapping &mapping) {
+  AddPlace place;
   StoreOp store = add.store;
-  TmaDrainOp::create(b, loc, /*written=*/false, 0);
-  meetInWarpgroup();
-  Value slot = SlotOp::create(b, loc, addType(add),
-                              added.lookup(store.getTensor()), warpgroup);
-  StageOp::create(b, loc, valueOf(store.getValue(), mapping), slot);
-  meetInWarpgroup();
-  return slot;
-}
-
-/// Sends what all threads have staged. No product may be in flight: ptxas
-/// awaits them at the branch.
-void RoleKernel::sendAdd(const BulkAdd &add, Value slot, IRMapping &mapping) {
-  StoreOp store = add.store;
-  SmallVector<Value> indices;
   for (auto [start, index] : llvm::zip_equal(add.starts, store.getIndices())) {
     Value first = scalar(start, mapping);
     auto range = index.getDefiningOp<RangeOp>();
-    int64_t stride = range ? warpgroupStride(range) : 0;
-    indices.push_back(stride ? this->add(first, mul(warpgroup, i32(stride)))
-                             : first);
+    if (int64_t stride = range ? warpgroupStride(range) : 0) {
+      Value by = mul(warpgroup, i32(stride));
+      place.shifts.push_back(
+          {distOf(range.getType()).getAxes()[0].getName(), by});
+      first = this->add(first, by);
+    }
+    place.indices.push_back(first);
   }
-  Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
-  auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  ProxyFenceOp::create(b, loc);
-  auto sent =
-      TmaStoreOp::create(b, tile::withExtents(store.getLoc(), add.extents),
-                         slot, valueOf(store.getTensor(), mapping), indices);
+  return place;
+}
+
+void RoleKernel::sendAdd(const BulkAdd &add, Value slot, IRMapping &mapping) {
+  StoreOp store = add.store;
+  auto sent = TmaStoreOp::create(
+      b, tile::withExtents(store.getLoc(), add.extents), slot,
+      valueOf(store.getTensor(), mapping), placeOf(add, mapping).indices);
   tile::setAddsToMemory(sent);
+}
+
+/// What a warpgroup stages for another warp to send: lanes that do not exist
+/// may hold anything, for they lie outside of the tensor.
+Value RoleKernel::addSlot(const BulkAdd &add, IRMapping &mapping) {
+  StoreOp store = add.store;
+  AddPlace place = placeOf(add, mapping);
+  SmallVector<Value> presence;
+  for (Value p : store.getPresence())
+    presence.push_back(recomputed(p, mapping, crossedLanes, place.shifts));
+  auto garbage = llvm::to_vector(
+      llvm::seq<int64_t>(0, static_cast<int64_t>(presence.size())));
+  return SlotOp::create(
+      b, loc, addType(add), added.lookup(store.getTensor()), warpgroup,
+      ValueRange{place.indices[add.rowDimension], place.indices.back()},
+      presence, garbage);
+}
+
+/// What the stores of the step at `at` add, whose scalars `scalars` knows, for
+/// who sends it.
+void RoleKernel::stageAdds(ArrayRef<Operation *> stores, Cursor at,
+                           IRMapping &scalars, IRMapping &mapping) {
+  WaitOp::create(b, loc, sent.empty, warpgroup,
+                 arith::XOrIOp::create(b, loc, sendParity(at), i32(1)));
+  for (Operation *store : stores)
+    StageOp::create(b, loc, valueOf(StoreOp(store).getValue(), mapping),
+                    addSlot(*addOf(store), scalars));
+  WarpSyncOp::create(b, loc);
+  ArriveOp::create(b, loc, sent.full, warpgroup, true);
+}
+
+/// Of the barriers around what the step at `at` stages: each has one place, of
+/// which every step ends a phase.
+Value RoleKernel::sendParity(Cursor at) {
+  Value number = stages % 2 == 0
+                     ? at.stage
+                     : arith::XOrIOp::create(b, loc, at.stage, at.parity);
+  return arith::AndIOp::create(b, loc, number, i32(1));
+}
+
+/// The roles that send what steps add to memory, a warp per warpgroup: who
+/// multiplies does not wait for that.
+void RoleKernel::emitSenders() {
+  if (!crossingsAreLate)
+    return;
+  auto role = RoleOp::create(b, loc, "adds", 0, 1, copyRegisters(), true,
+                             firstSender, plan.warpgroups);
+  Block &block = role.getBody().emplaceBlock();
+  warpgroup = block.addArgument(b.getI32Type(), loc);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&block);
+  SmallVector<Value> carried{i32(0), i32(0)};
+  auto send = [&](scf::ForOp loop, Value index, Cursor at, IRMapping &mapping) {
+    IRMapping local = mapping;
+    local.map(loop.getInductionVar(), index);
+    WaitOp::create(b, loc, sent.full, warpgroup, sendParity(at));
+    ProxyFenceOp::create(b, loc);
+    for (const BulkAdd &add : plan.adds[loop])
+      sendAdd(add, addSlot(add, local), local);
+    TmaDrainOp::create(b, loc, /*written=*/false, 0);
+    ArriveOp::create(b, loc, sent.empty, warpgroup, false);
+  };
+  (void)takeTiles(
+      /*isSingle=*/true, carried, [&](ValueRange place, Mail &mail) {
+        Cursor step{carried[0], carried[1]};
+        IRMapping mapping = outer;
+        mapping.map(ValueRange(coordinates), place);
+        emitEachStep(step, mapping, send);
+        mail = receiveTile(mail.next, /*isSingle=*/true);
+        carried[0] = step.stage;
+        carried[1] = step.parity;
+        return success();
+      });
+  TmaDrainOp::create(b, loc, /*written=*/true, 0);
 }
 
 } // namespace selvedge::schedule

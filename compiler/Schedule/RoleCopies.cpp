@@ -212,8 +212,8 @@ void RoleKernel::emitCopies() {
 }
 
 /// The copies of the steps of a loop.
-void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step,
-                             IRMapping &mapping) {
+void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step, IRMapping &mapping,
+                             StepEmitter emitStep) {
   auto steps = scf::ForOp::create(
       b, loop.getLoc(), scalar(loop.getLowerBound(), mapping),
       scalar(loop.getUpperBound(), mapping), scalar(loop.getStep(), mapping),
@@ -221,16 +221,15 @@ void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step,
   OpBuilder::InsertionGuard inner(b);
   b.setInsertionPointToEnd(steps.getBody());
   Cursor at{steps.getRegionIterArg(0), steps.getRegionIterArg(1)};
-  emitStepCopies(loop, steps.getInductionVar(), at, /*isLagged=*/false,
-                 mapping);
+  emitStep(loop, steps.getInductionVar(), at, mapping);
   Cursor next = advance(at, stages);
   scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
   step = {steps.getResult(0), steps.getResult(1)};
 }
 
 /// The copies of the loops of a nest.
-void RoleKernel::emitNestCopies(scf::ForOp nest, Cursor &step,
-                                const IRMapping &mapping) {
+void RoleKernel::emitNestSteps(scf::ForOp nest, Cursor &step,
+                               const IRMapping &mapping, StepEmitter emitStep) {
   IRMapping local = mapping;
   auto loop = scf::ForOp::create(
       b, nest.getLoc(), scalar(nest.getLowerBound(), local),
@@ -242,19 +241,20 @@ void RoleKernel::emitNestCopies(scf::ForOp nest, Cursor &step,
   step = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
   for (auto inner : nest.getBody()->getOps<scf::ForOp>())
     if (plan.streamed.contains(inner))
-      emitStepsOf(inner, step, local);
+      emitStepsOf(inner, step, local, emitStep);
     else
-      emitNestCopies(inner, step, local);
+      emitNestSteps(inner, step, local, emitStep);
   scf::YieldOp::create(b, loc, ValueRange{step.stage, step.parity});
   step = {loop.getResult(0), loop.getResult(1)};
 }
 
 /// The copies of the steps of one tile.
-void RoleKernel::emitEachStep(Cursor &step, IRMapping &mapping) {
+void RoleKernel::emitEachStep(Cursor &step, IRMapping &mapping,
+                              StepEmitter emitStep) {
   if (plan.nest)
-    return emitNestCopies(plan.nest, step, mapping);
+    return emitNestSteps(plan.nest, step, mapping, emitStep);
   for (scf::ForOp loop : plan.loops)
-    emitStepsOf(loop, step, mapping);
+    emitStepsOf(loop, step, mapping, emitStep);
 }
 
 /// The same where one copy lags: that of the first step of a tile comes beside
@@ -327,7 +327,10 @@ void RoleKernel::emitTileCopies(ValueRange place,
   if (laggedCopy())
     emitLaggingSteps(place, step, carried.drop_front(cursors), mapping);
   else
-    emitEachStep(step, mapping);
+    emitEachStep(step, mapping,
+                 [&](scf::ForOp loop, Value index, Cursor at, IRMapping &in) {
+                   emitStepCopies(loop, index, at, /*isLagged=*/false, in);
+                 });
   mail = receiveTile(mail.next, /*isSingle=*/true);
   llvm::copy(ArrayRef<Value>{tile.stage, tile.parity, step.stage, step.parity},
              carried.begin());

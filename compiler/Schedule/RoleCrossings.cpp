@@ -48,12 +48,22 @@ void RoleKernel::allocateCrossed() {
                             stages * plan.warpgroups * crossing.rowParts)));
 }
 
-Value RoleKernel::crossedRing(const RoleCrossing &crossing) {
+/// The place of a crossing among those of its loop.
+static size_t numberOf(const RoleCrossing &crossing, const RolePlan &plan) {
   for (const auto &[loop, all] : plan.crossings)
     for (auto [i, other] : llvm::enumerate(all))
       if (other.product == crossing.product)
-        return crossed[i];
+        return i;
   llvm_unreachable("a crossing is one of a loop");
+}
+
+Value RoleKernel::crossedRing(const RoleCrossing &crossing) {
+  return crossed[numberOf(crossing, plan)];
+}
+
+RoleKernel::CrossedBarriers
+RoleKernel::crossedBarriers(const RoleCrossing &crossing) {
+  return crossedGuards[numberOf(crossing, plan)];
 }
 
 /// Predicates of the lanes of a staged tile: those that the product leaves out,
@@ -110,7 +120,7 @@ RoleKernel::Shifts RoleKernel::crossedShifts(const RoleCrossing &crossing,
 
 /// Types of predicates of 64 lanes along each axis, which nobody computes:
 /// every thread may hold all of them.
-static Type lanesOf(Type type) {
+Type RoleKernel::crossedLanes(Type type) {
   MLIRContext *ctx = type.getContext();
   SmallVector<int64_t> shape;
   SmallVector<AxisDistAttr> axes;
@@ -144,19 +154,22 @@ Value RoleKernel::crossedSlot(const RoleCrossing &crossing, Cursor at,
   for (Value p : crossedPresence(crossing)) {
     if (!llvm::is_contained(product.getPresence(), p))
       garbage.push_back(static_cast<int64_t>(presence.size()));
-    presence.push_back(recomputed(p, mapping, lanesOf, shifts));
+    presence.push_back(recomputed(p, mapping, crossedLanes, shifts));
   }
   return SlotOp::create(b, loc, crossedType(crossing), crossedRing(crossing),
                         number, ValueRange{row, column}, presence, garbage);
 }
 
 /// Each warpgroup stages its part. Products that do not cross may start before
-/// all have met. Whoever stages the next step's but one has met the others once
-/// more, and they have finished the products that read it.
+/// all are there. Where all meet, whoever stages the next step's but one has
+/// met the others once more, and they have finished the products that read it.
 void RoleKernel::emitCrossingStage(const RoleCrossing &crossing, Cursor at,
                                    IRMapping &mapping) {
   StageOp stage = crossing.stage;
   Value source = valueOf(stage.getSource(), mapping);
+  if (crossingsAreLate)
+    WaitOp::create(b, loc, crossedBarriers(crossing).empty, at.stage,
+                   arith::XOrIOp::create(b, loc, at.parity, i32(1)));
   for (int64_t part = 0; part < crossing.rowParts; ++part) {
     Value columns = source;
     if (crossing.rowParts > 1)
@@ -166,7 +179,12 @@ void RoleKernel::emitCrossingStage(const RoleCrossing &crossing, Cursor at,
     StageOp::create(b, stage.getLoc(), columns,
                     crossedSlot(crossing, at, warpgroup, i32(part), mapping));
   }
-  ProxyFenceOp::create(b, loc);
+  if (!crossingsAreLate) {
+    ProxyFenceOp::create(b, loc);
+    return;
+  }
+  WarpSyncOp::create(b, loc);
+  ArriveOp::create(b, loc, crossedBarriers(crossing).full, at.stage, true);
 }
 
 /// All warpgroups have staged their parts.
@@ -206,7 +224,7 @@ Value RoleKernel::startCrossing(const RoleCrossing &crossing, Cursor at,
   Shifts shifts = crossedShifts(crossing, i32(0), warpgroup);
   SmallVector<Value> factors, presence;
   for (Value p : product.getPresence())
-    presence.push_back(recomputed(p, mapping, lanesOf, shifts));
+    presence.push_back(recomputed(p, mapping, crossedLanes, shifts));
   for (int64_t part = 0; part < plan.warpgroups; ++part) {
     Value staged = crossedSlot(crossing, at, i32(part), warpgroup, mapping),
           operand = crossedOperands[number][part];

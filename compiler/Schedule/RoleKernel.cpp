@@ -97,6 +97,18 @@ void RoleKernel::allocate() {
     ring.full = first.full;
     ring.empty = first.empty;
   }
+  for (size_t n = 0; crossingsAreLate && n < crossed.size(); ++n) {
+    int64_t warps = warpsPerGroup * plan.warpgroups;
+    CrossedBarriers guards{addBarrier(warps, stages),
+                           addBarrier(warps, stages)};
+    barriers.append({guards.full, guards.empty});
+    crossedGuards.push_back(guards);
+  }
+  if (crossingsAreLate) {
+    sent = {addBarrier(warpsPerGroup, plan.warpgroups),
+            addBarrier(1, plan.warpgroups)};
+    barriers.append({sent.full, sent.empty});
+  }
   allocateMail();
   barriers.append({mailFull, mailEmpty});
   InitMBarriersOp::create(b, loc, barriers);
@@ -256,6 +268,7 @@ LogicalResult RoleKernel::emit() {
   countTiles();
   emitCopies();
   emitOrder();
+  emitSenders();
   if (failed(emitProducts()))
     return failure();
   noteDecisions();

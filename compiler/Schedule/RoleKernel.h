@@ -135,6 +135,7 @@ private:
   /// parts one panel of them; and how many such buffers there are.
   sm::BufferType storeType(BulkStore &store);
   int64_t storeSlots(BulkStore &store);
+  void meetInWarpgroup();
   mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
   mlir::Value isInBulk(BulkStore &store, mlir::IRMapping &mapping);
   mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
@@ -216,11 +217,16 @@ private:
   void emitStepCopies(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
                       bool isLagged, mlir::IRMapping mapping);
   void emitLaggedCopy(const LaggedCopy &pending);
-  void emitEachStep(Cursor &step, mlir::IRMapping &mapping);
+  /// What a role does in the step of a loop that begins at an index.
+  using StepEmitter = llvm::function_ref<void(mlir::scf::ForOp, mlir::Value,
+                                              Cursor, mlir::IRMapping &)>;
+  /// The steps of a tile, in order.
+  void emitEachStep(Cursor &step, mlir::IRMapping &mapping,
+                    StepEmitter emitStep);
   void emitStepsOf(mlir::scf::ForOp loop, Cursor &step,
-                   mlir::IRMapping &mapping);
-  void emitNestCopies(mlir::scf::ForOp nest, Cursor &step,
-                      const mlir::IRMapping &mapping);
+                   mlir::IRMapping &mapping, StepEmitter emitStep);
+  void emitNestSteps(mlir::scf::ForOp nest, Cursor &step,
+                     const mlir::IRMapping &mapping, StepEmitter emitStep);
   void emitLaggingSteps(mlir::ValueRange place, Cursor &step,
                         llvm::MutableArrayRef<mlir::Value> carried,
                         mlir::IRMapping &mapping);
@@ -255,6 +261,15 @@ private:
   mlir::LogicalResult emitNest(mlir::scf::ForOp nest, mlir::IRMapping &mapping,
                                Cursor &step);
   class StepProducts;
+  /// Per load of a vector, what lanes have of it (loadSpread).
+  using Vectors = llvm::DenseMap<mlir::Operation *, mlir::Value>;
+  mlir::LogicalResult emitStepOp(mlir::Operation &op, StepProducts &products,
+                                 const Vectors &vectors, Cursor at,
+                                 mlir::IRMapping &mapping);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  emitWholeStep(mlir::scf::ForOp loop, mlir::scf::ForOp steps, Cursor at,
+                llvm::ArrayRef<sm::LoadOp> ahead, mlir::ValueRange loaded,
+                mlir::IRMapping &outside, mlir::IRMapping &mapping);
   // Products that cross the rows of warpgroups, in RoleCrossings.cpp.
   sm::BufferType crossedType(const RoleCrossing &crossing);
   llvm::ArrayRef<RoleCrossing> firstCrossings() const;
@@ -262,6 +277,7 @@ private:
   int64_t crossedBytes();
   void allocateCrossed();
   mlir::Value crossedRing(const RoleCrossing &crossing);
+  static mlir::Type crossedLanes(mlir::Type type);
   llvm::SmallVector<mlir::Value> crossedPresence(const RoleCrossing &crossing);
   mlir::Value crossedStart(const RoleCrossing &crossing, bool ofRows,
                            mlir::IRMapping &mapping);
@@ -277,9 +293,38 @@ private:
   void awaitCrossed(Cursor tile, mlir::IRMapping &mapping);
   mlir::Value startCrossing(const RoleCrossing &crossing, Cursor at,
                             mlir::IRMapping &mapping);
+  /// Barriers around what is staged for others: all parts are there, and all
+  /// have been read.
+  struct CrossedBarriers {
+    mlir::Value full, empty;
+  };
+  CrossedBarriers crossedBarriers(const RoleCrossing &crossing);
+  // Those of the step before, in RoleLateCrossings.cpp.
+  bool findLateCrossings();
+  llvm::SmallVectorImpl<mlir::Operation *>::iterator
+  lateTail(llvm::SmallVectorImpl<mlir::Operation *> &ops);
+  Cursor before(Cursor at);
+  void awaitLate(mlir::scf::ForOp loop, Cursor at);
+  void releaseCrossed(const RoleCrossing &crossing, Cursor at);
+  void emitLateTail(llvm::ArrayRef<mlir::Operation *> tail,
+                    mlir::scf::ForOp steps, Cursor at, StepProducts &products,
+                    mlir::IRMapping &outside, mlir::IRMapping &mapping);
+  void emitLastCrossings(mlir::scf::ForOp loop, mlir::scf::ForOp steps,
+                         Cursor next, mlir::IRMapping &mapping);
   /// A vector that a step loads ahead, with few registers; null where it cannot
   /// be. In RoleVectors.cpp.
   mlir::Value loadSpread(sm::LoadOp load, mlir::IRMapping &mapping);
+  bool fitsBesideSums(sm::LoadOp load);
+  llvm::SmallVector<sm::LoadOp> vectorsAhead(mlir::scf::ForOp loop);
+  llvm::SmallVector<mlir::Value> vectorsAt(llvm::ArrayRef<sm::LoadOp> loads,
+                                           mlir::Value index,
+                                           const mlir::IRMapping &mapping);
+  llvm::SmallVector<mlir::Value> firstVectors(llvm::ArrayRef<sm::LoadOp> loads,
+                                              mlir::Value from, mlir::Value to,
+                                              const mlir::IRMapping &mapping);
+  llvm::SmallVector<mlir::Value> nextVectors(llvm::ArrayRef<sm::LoadOp> loads,
+                                             mlir::scf::ForOp steps,
+                                             const mlir::IRMapping &mapping);
   /// Has the lanes that need the elements get them; false where that takes
   /// shared memory.
   bool useSpread(sm::LoadOp load, mlir::Value spread, mlir::IRMapping &mapping);
@@ -289,9 +334,20 @@ private:
   sm::BufferType addType(const BulkAdd &add);
   int64_t addBytes();
   void allocateAdds();
-  void meetInWarpgroup();
-  mlir::Value stageAdd(const BulkAdd &add, mlir::IRMapping &mapping);
+  struct AddPlace {
+    llvm::SmallVector<mlir::Value> indices;
+    Shifts shifts;
+  };
+  AddPlace placeOf(const BulkAdd &add, mlir::IRMapping &mapping);
+  mlir::Value addSlot(const BulkAdd &add, mlir::IRMapping &mapping);
   void sendAdd(const BulkAdd &add, mlir::Value slot, mlir::IRMapping &mapping);
+  /// Warps of the copying warpgroup after those that copy and order tiles: one
+  /// per warpgroup sends what it has staged.
+  static constexpr int64_t firstSender = 2;
+  void stageAdds(llvm::ArrayRef<mlir::Operation *> stores, Cursor at,
+                 mlir::IRMapping &scalars, mlir::IRMapping &mapping);
+  mlir::Value sendParity(Cursor at);
+  void emitSenders();
   void putProductsLast(llvm::SmallVectorImpl<mlir::Operation *> &ops) const;
   /// Where all warpgroups meet behind what they have staged.
   int64_t crossBarrier() const { return turnBarrier + 2 * plan.warpgroups; }
@@ -607,6 +663,12 @@ private:
   /// parts of its resident operand.
   llvm::SmallVector<mlir::Value> crossed;
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> crossedOperands;
+  llvm::SmallVector<CrossedBarriers> crossedGuards;
+  /// Around what each warpgroup stages for the warp that sends it.
+  CrossedBarriers sent;
+  /// Whether a step multiplies across warpgroups what the one before staged,
+  /// and warps of their own send the results. Else nothing is added in bulk.
+  bool crossingsAreLate = false;
   /// Per tensor that steps add to in bulk, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Value, mlir::Value> added;
   /// Whether the bulk stores before have been awaited where warps met since:

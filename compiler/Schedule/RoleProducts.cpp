@@ -136,6 +136,9 @@ void RoleKernel::findForm() {
   if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
   isOrderFree = findOrderFree();
+  crossingsAreLate = findLateCrossings();
+  if (!crossingsAreLate)
+    plan.adds.clear();
 }
 
 /// The role that multiplies: 64 rows per warpgroup.
@@ -157,7 +160,7 @@ LogicalResult RoleKernel::emitProducts() {
   }
   LogicalResult result = isPipelined() ? emitOpenTiles() : emitTiles();
   // Shared memory must outlive the bulk stores that read it.
-  if (!plan.stores.empty() || !firstAdds().empty())
+  if (!plan.stores.empty())
     TmaDrainOp::create(b, loc, true);
   return result;
 }

@@ -8,6 +8,13 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// All warps of a warpgroup meet.
+void RoleKernel::meetInWarpgroup() {
+  NamedBarrierOp::create(b, loc,
+                         add(warpgroup, i32(turnBarrier + plan.warpgroups)),
+                         threadsPerWarpgroup, false);
+}
+
 static int64_t columnsOf(BulkStore &store) {
   return distOf(store.store.getValue().getType()).getAxes()[1].getSize();
 }

@@ -453,7 +453,9 @@ void RoleKernel::allocateMail() {
     mailboxes.push_back(MailboxOp::create(
         b, loc, MailboxType::get(b.getContext(), mailStages())));
   mailFull = addBarrier(1, mailStages());
-  mailEmpty = addBarrier(warpsPerGroup * plan.warpgroups + 1, mailStages());
+  int64_t single = 1 + (crossingsAreLate ? plan.warpgroups : 0);
+  mailEmpty =
+      addBarrier(warpsPerGroup * plan.warpgroups + single, mailStages());
 }
 
 } // namespace selvedge::schedule

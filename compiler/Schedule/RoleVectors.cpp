@@ -62,6 +62,78 @@ Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping) {
   return clone->getResult(0);
 }
 
+/// Whether the elements of a vector that a lane computes with find registers
+/// beside the sums of two products.
+bool RoleKernel::fitsBesideSums(LoadOp load) {
+  constexpr int64_t mostRegisters = 16;
+  return distOf(convert(load.getType())).getNumRegs() <= mostRegisters;
+}
+
+/// Vectors that a step of a loop loads for the one after it: those of which
+/// every lane exists, since a lane that does not is one of its own step.
+SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
+  SmallVector<LoadOp> result;
+  if (!crossingsAreLate)
+    return result;
+  for (auto load : loop.getBody()->getOps<LoadOp>()) {
+    bool isOfLoop = llvm::none_of(load->getOperands(), [&](Value operand) {
+      return llvm::is_contained(loop.getRegionIterArgs(), operand);
+    });
+    if (load.getPresence().empty() && isOfLoop &&
+        spreadType(convert(load.getType())))
+      result.push_back(load);
+  }
+  return result;
+}
+
+SmallVector<Value> RoleKernel::vectorsAt(ArrayRef<LoadOp> loads, Value index,
+                                         const IRMapping &mapping) {
+  SmallVector<Value> result;
+  for (LoadOp load : loads) {
+    IRMapping local = mapping;
+    local.map(cast<scf::ForOp>(load->getParentOp()).getInductionVar(), index);
+    result.push_back(loadSpread(load, local));
+  }
+  return result;
+}
+
+/// Those of a loop's first step; anything where it has none.
+SmallVector<Value> RoleKernel::firstVectors(ArrayRef<LoadOp> loads, Value from,
+                                            Value to,
+                                            const IRMapping &mapping) {
+  if (loads.empty())
+    return {};
+  SmallVector<Type> types = llvm::map_to_vector(
+      loads, [&](LoadOp load) { return spreadType(convert(load.getType())); });
+  Value runs =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
+  auto branch = scf::IfOp::create(b, loc, types, runs, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, vectorsAt(loads, from, mapping));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, llvm::map_to_vector(types, [&](Type type) {
+                         return arith::ConstantOp::create(
+                                    b, loc,
+                                    cast<TypedAttr>(b.getZeroAttr(type)))
+                             .getResult();
+                       }));
+  return branch.getResults();
+}
+
+/// Those of the step after this one; this one's again in the last.
+SmallVector<Value> RoleKernel::nextVectors(ArrayRef<LoadOp> loads,
+                                           scf::ForOp steps,
+                                           const IRMapping &mapping) {
+  if (loads.empty())
+    return {};
+  Value index = steps.getInductionVar(), next = add(index, steps.getStep());
+  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, next,
+                                       steps.getUpperBound());
+  return vectorsAt(loads, arith::SelectOp::create(b, loc, isLast, index, next),
+                   mapping);
+}
+
 bool RoleKernel::useSpread(LoadOp load, Value spread, IRMapping &mapping) {
   auto moved = RelayoutOp::create(b, load.getLoc(), convert(load.getType()),
                                   spread, /*scratch=*/Value());
