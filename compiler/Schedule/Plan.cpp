@@ -4,6 +4,7 @@
 #include "compiler/Schedule/RepeatedReads.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/Limits.h"
 #include "dialect/Tile/SchedulePins.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -183,8 +184,9 @@ SmallVector<Candidate> candidatesForRows(KernelOp kernel, int64_t threads) {
         bytes, bytesOf(kernel.getTensorArgOf(read.tensor).getElementType()));
   SmallVector<Candidate> candidates;
   for (int64_t vectors : vectorsInFlight)
-    candidates.push_back({1, threads * vectors * 16 / bytes, 1,
-                          std::max(threads, smallestBlock) / 32, threads / 32});
+    candidates.push_back({1, std::min(threads * vectors * 16 / bytes, maxBlock),
+                          1, std::max(threads, smallestBlock) / 32,
+                          threads / 32});
   return candidates;
 }
 
