@@ -98,6 +98,46 @@ bool isAlways(Value condition, bool value) {
   return value ? matchPattern(scalar, m_One()) : matchPattern(scalar, m_Zero());
 }
 
+/// A conjunction or disjunction of which one side is a constant.
+template <typename Op>
+struct FoldLogic : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isInteger(1))
+      return failure();
+    // One side decides where it is this, and does not matter where it is not.
+    bool deciding = std::is_same_v<Op, arith::OrIOp>;
+    for (auto [side, other] : {std::pair(op.getLhs(), op.getRhs()),
+                               std::pair(op.getRhs(), op.getLhs())})
+      for (bool value : {false, true})
+        if (isAlways(side, value)) {
+          rewriter.replaceOp(op, value == deciding ? side : other);
+          return success();
+        }
+    return failure();
+  }
+};
+
+/// The opposite of a constant.
+struct FoldOpposite : OpRewritePattern<arith::XOrIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::XOrIOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isInteger(1) ||
+        !isAlways(op.getRhs(), true))
+      return failure();
+    for (bool value : {false, true})
+      if (isAlways(op.getLhs(), value)) {
+        replaceByConstant(rewriter, op, rewriter.getBoolAttr(!value));
+        return success();
+      }
+    return failure();
+  }
+};
+
 /// A select that always takes the same side.
 struct FoldSelect : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -176,7 +216,8 @@ struct TileFoldIntegersPass : impl::TileFoldIntegersBase<TileFoldIntegersPass> {
   void runOnOperation() override {
     Operation *kernel = getOperation();
     RewritePatternSet patterns(&getContext());
-    patterns.add<FoldCompare, FoldDifference, FoldSum, FoldSelect, FoldProduct,
+    patterns.add<FoldCompare, FoldDifference, FoldSum, FoldLogic<arith::AndIOp>,
+                 FoldLogic<arith::OrIOp>, FoldOpposite, FoldSelect, FoldProduct,
                  FoldReduction, FoldStep>(&getContext());
     // What reads the same is one value, and what nobody reads any more is gone.
     unify(kernel);

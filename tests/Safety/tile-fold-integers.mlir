@@ -44,6 +44,34 @@ tile.program @folds dims ["M"] tensors [
     tile.return
   }
 
+  // CHECK-LABEL: tile.kernel @logic
+  tile.kernel @logic ranges [#tile.iter<name = "i", extent = ()[s0] -> (s0), block = "B">] axes [#tile.axis<name = "i", block = "B">] {
+  ^bb0(%M: i32, %x: !tile.tensor<1, i32>, %v: !tile.tensor<2, f32>, %y: !tile.tensor<1, i32>, %z: !tile.tensor<1, f32>, %i0: i32):
+    %i = tile.range %i0 : tensor<?xi32, #i>
+    %rows = tile.splat %M : i32 -> tensor<?xi32, #i>
+    // CHECK: %[[DATA:.*]] = arith.cmpi slt
+    %data = arith.cmpi slt, %i, %rows : tensor<?xi32, #i>
+    %always = arith.cmpi sle, %i, %i : tensor<?xi32, #i>
+    %yes = arith.constant true
+    %all = tile.splat %yes : i1 -> tensor<?xi1, #i>
+    %never = arith.xori %always, %all : tensor<?xi1, #i>
+    %other = arith.xori %data, %all : tensor<?xi1, #i>
+    // CHECK-DAG: %[[OTHER:.*]] = arith.xori %[[DATA]]
+    // CHECK-DAG: %[[FALSE:.*]] = arith.constant false
+    // CHECK-DAG: %[[NEVER:.*]] = tile.splat %[[FALSE]]
+    // CHECK-DAG: %[[TRUE:.*]] = arith.constant true
+    // CHECK-DAG: %[[ALWAYS:.*]] = tile.splat %[[TRUE]]
+    // CHECK-NOT: arith.ori
+    // CHECK-NOT: arith.andi
+    %a = arith.ori %data, %always : tensor<?xi1, #i>
+    %b = arith.ori %never, %data : tensor<?xi1, #i>
+    %c = arith.andi %always, %other : tensor<?xi1, #i>
+    %d = arith.andi %data, %never : tensor<?xi1, #i>
+    // CHECK: tile.store {{.*}} where(%[[ALWAYS]], %[[DATA]], %[[OTHER]], %[[NEVER]] :
+    tile.store %i, %y[%i : tensor<?xi32, #i>] where(%a, %b, %c, %d : tensor<?xi1, #i>, tensor<?xi1, #i>, tensor<?xi1, #i>, tensor<?xi1, #i>) : tensor<?xi32, #i>, <1, i32>
+    tile.return
+  }
+
   // CHECK-LABEL: tile.kernel @sinks
   tile.kernel @sinks ranges [#tile.iter<name = "i", extent = ()[s0] -> (s0), block = "B">] axes [#tile.axis<name = "i", block = "B">, #tile.axis<name = "j", block = "C">] {
   ^bb0(%M: i32, %x: !tile.tensor<1, i32>, %v: !tile.tensor<2, f32>, %y: !tile.tensor<1, i32>, %z: !tile.tensor<1, f32>, %i0: i32):
