@@ -84,7 +84,8 @@ public:
   }
 
   /// From there at most to form async.
-  /// Kernels are compared with `written`, the programs before all passes.
+  /// Kernels are compared with `written`, the programs before all passes but
+  /// those that fold.
   void addLowering(OpPassManager &pm, Emit stage, const ChosenPlans &plans,
                    ModuleOp written) {
     OpPassManager lowering(ModuleOp::getOperationName());
@@ -180,6 +181,11 @@ std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request) {
   bool isLess = target && request.sharedMemory != 0 &&
                 request.sharedMemory < target->smemBytesPerBlock;
   return isLess ? std::optional(request.sharedMemory) : std::nullopt;
+}
+
+void buildFoldPipeline(OpPassManager &pm) {
+  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+      safety::createTileFoldIntegers());
 }
 
 void buildColumnsPipeline(OpPassManager &pm, Proofs proofs) {

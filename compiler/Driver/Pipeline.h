@@ -64,6 +64,9 @@ struct ChosenPlans {
 /// what the target has.
 std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request);
 
+/// Appends what is folded in a module of the tile dialect before all else.
+void buildFoldPipeline(mlir::OpPassManager &pm);
+
 /// Appends the pass that splits columns of accumulators in a module of the tile
 /// dialect.
 void buildColumnsPipeline(mlir::OpPassManager &pm, Proofs proofs);

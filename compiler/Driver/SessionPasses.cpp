@@ -142,6 +142,9 @@ PassOutcome Session::attemptProgramPasses(Emit stage, const Observe &observe) {
       result.diagnostics += outcome.diagnostics;
     return std::pair(std::move(source), std::move(outcome));
   };
+  if (PassOutcome outcome = transform(buildFoldPipeline).second;
+      !outcome.isDone)
+    return outcome;
   auto splitColumns = [&](OpPassManager &pm) {
     buildColumnsPipeline(pm, proofs);
   };

@@ -1,5 +1,6 @@
 // tile-obligations: the state of absent lanes at every sink.
 // SPDX-License-Identifier: MIT
+#include "compiler/Safety/Identities.h"
 #include "compiler/Safety/ImpliedLimits.h"
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Predicates.h"
@@ -103,27 +104,6 @@ private:
         constant(b, loc, otherwise, value.getType()));
   }
 
-  static TypedAttr identity(OpBuilder &b, Combine kind, Type element) {
-    if (auto floating = dyn_cast<FloatType>(element)) {
-      bool isMax = kind == Combine::Max;
-      return kind == Combine::Add
-                 ? b.getZeroAttr(element)
-                 : TypedAttr(FloatAttr::get(
-                       element,
-                       APFloat::getInf(floating.getFloatSemantics(), isMax)));
-    }
-    unsigned width = element.getIntOrFloatBitWidth();
-    switch (kind) {
-    case Combine::Add:
-      return b.getZeroAttr(element);
-    case Combine::Max:
-      return b.getIntegerAttr(element, APInt::getSignedMinValue(width));
-    case Combine::Min:
-      break;
-    }
-    return b.getIntegerAttr(element, APInt::getSignedMaxValue(width));
-  }
-
   void maskScores(SoftmaxUpdateOp op) {
     if (op.getPresence().empty())
       return;
@@ -153,8 +133,8 @@ private:
     if (open.empty())
       return;
     OpBuilder b(op);
-    TypedAttr neutral = identity(
-        b, op.getKind(), getElementTypeOrSelf(op.getSource().getType()));
+    TypedAttr neutral = identityOf(
+        op.getKind(), getElementTypeOrSelf(op.getSource().getType()));
     op.getSourceMutable().assign(select(b, op, "reduced tile", nameOf(op), open,
                                         op.getSource(), neutral));
   }

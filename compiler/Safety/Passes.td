@@ -17,6 +17,24 @@ def TileClampWeights : Pass<"tile-clamp-weights", "::selvedge::tile::ProgramOp">
   }];
 }
 
+def TileFoldIntegers : Pass<"tile-fold-integers", "::selvedge::tile::KernelOp"> {
+  let summary = "Fold what is the same whatever its integers are";
+  let description = [{
+    No integer is less than itself, every one equals itself, and `x - x`, `x + y - x` and `x - y + y` do not depend on what cancels. A conjunction, a disjunction or a select that this decides is one of its sides; a product, a reduction or a step of a
+    softmax that no lane enters leaves what it is added to, or gives what one over no lane gives.
+    Upstream folds the same once sizes are bound, when tiles have constants. Then kernels are made of fewer tensors than the programs they are compared with (`verify-sm-outputs`), and constants stand among the predicates of sinks. So
+    this comes before all other passes, equal operations being one; what passes are compared with is the program behind it. The presence of loads and stores stays.
+
+    Before:
+    ```mlir
+    %n = arith.cmpi ne, (tile.load %x[%i]), (tile.load %x[%i])
+    %s = arith.select %n, %a, %b
+    ```
+    After: `%b` in the place of `%s`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileExactCompares : Pass<"tile-exact-compares", "::selvedge::tile::ProgramOp"> {
   let summary = "Compare sums of indices and scalars as the integers that they mean";
   let description = [{

@@ -80,14 +80,6 @@ bool isBlockInside(Value index, Value bound) {
   return false;
 }
 
-/// What a compare of a number with itself gives; none for other compares.
-std::optional<bool> comparedWithItself(arith::CmpIOp compare) {
-  if (analysis::source(compare.getLhs()) != analysis::source(compare.getRhs()))
-    return std::nullopt;
-  return arith::applyCmpPredicate(compare.getPredicate(), APInt(32, 0),
-                                  APInt(32, 0));
-}
-
 bool isTrue(Value v) {
   if (v.getDefiningOp<KnownOp>())
     return true;
@@ -103,8 +95,6 @@ bool isTrue(Value v) {
   auto compare = v.getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return false;
-  if (std::optional<bool> same = comparedWithItself(compare))
-    return *same;
   if (compare.getPredicate() == arith::CmpIPredicate::slt &&
       isBlockInside(compare.getLhs(), compare.getRhs()))
     return true;
@@ -124,35 +114,6 @@ bool isTrue(Value v) {
   default:
     return false;
   }
-}
-
-/// Whether `v` is false whatever the data: of no number is itself less.
-bool isFalse(Value v) {
-  Operation *def = analysis::source(v).getDefiningOp();
-  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(def))
-    return matchPattern(constant.getResult(), m_Zero());
-  if (auto both = dyn_cast_or_null<arith::AndIOp>(def))
-    return isFalse(both.getLhs()) || isFalse(both.getRhs());
-  auto compare = dyn_cast_or_null<arith::CmpIOp>(def);
-  return compare && comparedWithItself(compare) == false;
-}
-
-/// A product that no lane enters adds nothing.
-void dropUnreached(DotOp dot) {
-  if (llvm::none_of(dot.getPresence(), isFalse))
-    return;
-  OpBuilder b(dot);
-  Value sum = dot.getInit();
-  if (!sum) {
-    auto type = dyn_cast<RankedTensorType>(dot.getType());
-    sum = arith::ConstantOp::create(
-        b, dot.getLoc(),
-        cast<TypedAttr>(b.getZeroAttr(getElementTypeOrSelf(dot.getType()))));
-    if (type)
-      sum = SplatOp::create(b, dot.getLoc(), type, sum);
-  }
-  dot.replaceAllUsesWith(sum);
-  dot.erase();
 }
 
 /// Whether a loop's part, not a size, makes `v` true.
@@ -269,10 +230,9 @@ struct TileSimplifyPresencePass
         dropTrue(load, load.getPresenceMutable());
       else if (auto store = dyn_cast<StoreOp>(op))
         dropTrue(store, store.getPresenceMutable());
-      else if (auto dot = dyn_cast<DotOp>(op)) {
+      else if (auto dot = dyn_cast<DotOp>(op))
         dropTrue(dot, dot.getPresenceMutable());
-        dropUnreached(dot);
-      } else if (auto reduce = dyn_cast<ReduceOp>(op))
+      else if (auto reduce = dyn_cast<ReduceOp>(op))
         dropTrue(reduce, reduce.getPresenceMutable());
       else if (auto both = dyn_cast<arith::AndIOp>(op);
                both && both.getType() == both.getLhs().getType()) {

@@ -4,6 +4,7 @@
 #include "compiler/Schedule/RepeatedReads.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
+#include "dialect/Tile/Limits.h"
 #include "dialect/Tile/SchedulePins.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -103,6 +104,13 @@ constexpr Candidate singleCandidates[] = {{64, 16, 16, 4, 0, 1, 1},
                                           {32, 16, 16, 2, 0, 1, 1},
                                           {16, 16, 16, 1, 0, 1, 1}};
 
+/// The same without products: tiles of four axes and more, or sums whose parts
+/// warps have no room to exchange.
+constexpr Candidate singleElementwiseCandidates[] = {{1, 32, 1, 4, 0, 1, 8},
+                                                     {1, 32, 1, 4, 0, 1, 1},
+                                                     {1, 32, 1, 1, 0, 1, 8},
+                                                     {1, 32, 1, 1, 0, 1, 1}};
+
 /// Columns of an accumulator of which a warp holds 16 rows and has registers
 /// left.
 constexpr int64_t mostRepeatedColumns = 256;
@@ -176,8 +184,9 @@ SmallVector<Candidate> candidatesForRows(KernelOp kernel, int64_t threads) {
         bytes, bytesOf(kernel.getTensorArgOf(read.tensor).getElementType()));
   SmallVector<Candidate> candidates;
   for (int64_t vectors : vectorsInFlight)
-    candidates.push_back({1, threads * vectors * 16 / bytes, 1,
-                          std::max(threads, smallestBlock) / 32, threads / 32});
+    candidates.push_back({1, std::min(threads * vectors * 16 / bytes, maxBlock),
+                          1, std::max(threads, smallestBlock) / 32,
+                          threads / 32});
   return candidates;
 }
 
@@ -1019,8 +1028,10 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
            ranking.smallest->registers <=
                (layouts.hasDot() ? mostRegisters : mostElementwiseRegisters);
   };
-  if (ranked.plans.empty() && layouts.hasDot())
-    for (const Candidate &candidate : singleCandidates)
+  if (ranked.plans.empty())
+    for (const Candidate &candidate :
+         layouts.hasDot() ? ArrayRef<Candidate>(singleCandidates)
+                          : ArrayRef<Candidate>(singleElementwiseCandidates))
       ranking.consider(candidate);
   if (ranked.plans.empty()) {
     if (!fits() && !ranking.lastDropped.empty())

@@ -20,27 +20,30 @@ using Round = WarpMove::Round;
 /// the first warp. `sizes` are the same for all layouts of the tile.
 class Elements {
 public:
-  Elements(DistAttr dist, ArrayRef<int64_t> sizes) : dist(dist) {
-    strides.assign(sizes.size(), 1);
+  Elements(DistAttr dist, ArrayRef<int64_t> sizes) : ofLane(numLanes) {
+    SmallVector<int64_t> strides(sizes.size(), 1);
     for (size_t d = sizes.size() - 1; d-- > 0;)
       strides[d] = strides[d + 1] * sizes[d + 1];
+    for (auto [axis, stride] : llvm::zip_equal(dist.getAxes(), strides))
+      for (auto [bit, step] : llvm::enumerate(axis.getLanes()))
+        for (int64_t lane = 0; lane < numLanes; ++lane)
+          ofLane[lane] += (lane >> bit & 1) * step * stride;
+    int64_t numRegs = dist.getNumRegs();
+    for (int64_t reg = 0; reg < numRegs; ++reg) {
+      int64_t number = 0;
+      for (auto [axis, stride, r] :
+           llvm::zip_equal(dist.getAxes(), strides, dist.unflatten(reg)))
+        number += axis.regOffset(r) * stride;
+      ofReg.push_back(number);
+    }
   }
 
   int64_t of(int64_t lane, int64_t reg) const {
-    int64_t number = 0;
-    for (auto [axis, stride, r] :
-         llvm::zip_equal(dist.getAxes(), strides, dist.unflatten(reg))) {
-      int64_t index = axis.regOffset(r);
-      for (auto [bit, ofLane] : llvm::enumerate(axis.getLanes()))
-        index += (lane >> bit & 1) * ofLane;
-      number += index * stride;
-    }
-    return number;
+    return ofLane[lane] + ofReg[reg];
   }
 
 private:
-  DistAttr dist;
-  SmallVector<int64_t> strides;
+  std::vector<int64_t> ofLane, ofReg;
 };
 
 /// Which lane holds what a lane needs for a register of the result, and in
@@ -64,8 +67,9 @@ std::optional<std::vector<Need>> findNeeds(DistAttr from, DistAttr to) {
   Elements held(from, sizesOf(from)), wanted(to, sizesOf(from));
   // Holders of an element.
   DenseMap<int64_t, SmallVector<std::pair<int64_t, int64_t>, 1>> holders;
+  int64_t numRegs = from.getNumRegs();
   for (int64_t lane = 0; lane < numLanes; ++lane)
-    for (int64_t reg = 0; reg < from.getNumRegs(); ++reg)
+    for (int64_t reg = 0; reg < numRegs; ++reg)
       holders[held.of(lane, reg)].push_back({lane, reg});
   std::vector<Need> needs(to.getNumRegs());
   for (auto [reg, need] : llvm::enumerate(needs))
@@ -200,8 +204,8 @@ constexpr int64_t barrierCost = 32;
 int64_t countAccesses(DistAttr dist, int64_t bytes) {
   constexpr int64_t numBanks = 32, bankBytes = 4;
   Elements elements(dist, sizesOf(dist));
-  int64_t count = 0;
-  for (int64_t reg = 0; reg < dist.getNumRegs(); ++reg) {
+  int64_t count = 0, numRegs = dist.getNumRegs();
+  for (int64_t reg = 0; reg < numRegs; ++reg) {
     llvm::SmallDenseSet<int64_t, numLanes> words;
     std::array<int64_t, numBanks> ofBank = {};
     for (int64_t lane = 0; lane < numLanes; ++lane)
@@ -267,30 +271,42 @@ std::optional<WarpMove::LaneMap> WarpMove::mapOf(const PerLane &reads) {
   return map;
 }
 
-std::optional<WarpMove> WarpMove::find(DistAttr from, DistAttr to) {
-  std::optional<std::vector<Need>> needs = findNeeds(from, to);
-  if (!needs)
-    return std::nullopt;
+/// None where lanes read each other in a way that no LaneMap describes.
+static std::optional<WarpMove> makeMove(ArrayRef<Need> needs) {
   WarpMove move;
-  RoundMaker maker(move, *needs);
-  for (const Family &family : familiesOf(*needs))
+  RoundMaker maker(move, needs);
+  for (const Family &family : familiesOf(needs))
     maker.add(family);
   for (const Round &round : move.rounds)
-    if (!mapOf(round.reads))
+    if (!WarpMove::mapOf(round.reads))
       return std::nullopt;
   return move;
 }
 
+std::optional<WarpMove> WarpMove::find(DistAttr from, DistAttr to) {
+  std::optional<std::vector<Need>> needs = findNeeds(from, to);
+  return needs ? makeMove(*needs) : std::nullopt;
+}
+
 std::optional<WarpMove> WarpMove::findCheap(DistAttr from, DistAttr to,
                                             int64_t bytes) {
-  std::optional<WarpMove> move = find(from, to);
-  if (!move)
+  std::optional<std::vector<Need>> needs = findNeeds(from, to);
+  if (!needs)
     return std::nullopt;
-  int64_t shuffles = moveCost * move->countShuffles() +
-                     selectCost * move->countSelects(),
-          shared = moveCost *
-                   (countAccesses(from, bytes) + countAccesses(to, bytes));
-  return shuffles <= shared + barrierCost ? move : std::nullopt;
+  int64_t shared = barrierCost + moveCost * (countAccesses(from, bytes) +
+                                             countAccesses(to, bytes));
+  // What lanes make of several registers they choose among so many rounds:
+  // rounds of large tiles are made for nothing where that is too much.
+  int64_t selects = 0;
+  for (const Need &need : *needs)
+    selects += static_cast<int64_t>(distinct(need.regs).size()) - 1;
+  if (selectCost * selects > shared)
+    return std::nullopt;
+  std::optional<WarpMove> move = makeMove(*needs);
+  bool isCheap = move && moveCost * move->countShuffles() +
+                                 selectCost * move->countSelects() <=
+                             shared;
+  return isCheap ? move : std::nullopt;
 }
 
 int64_t WarpMove::countShuffles() const {

@@ -1,8 +1,10 @@
 """Random programs that the language accepts, and cases to run them on."""
 # SPDX-License-Identifier: MIT
+import math
 import random
 
 import phases
+from evaluate import Scope, evaluate_extent
 from expressions import Writer, as_f32
 from scope import Axis, Builder, Iteration
 from sugar import sugared
@@ -363,6 +365,12 @@ def padded(p, dims):
     return total
 
 
+def largest(p, dims):
+    """Elements of the largest tensor: `ref` and the evaluator hold several numbers for each."""
+    scope = Scope(p, dims, {}, {}, {})
+    return max((math.prod(evaluate_extent(d, scope) for d in t.dims) for t in p.tensors), default=0)
+
+
 def cases(p, seed, count=2, limit=1 << 21):
     rng = random.Random(seed * 7919 + 13)
     result = []
@@ -378,6 +386,8 @@ def cases(p, seed, count=2, limit=1 << 21):
             if dims[widest] <= 33 or dims[widest] <= 3:
                 break
             dims[widest] = dims[widest] // 2
+        while dims and max(dims.values()) > 1 and largest(p, dims) > limit:
+            dims[max(dims, key=dims.get)] //= 2
         absent = tuple(t.name for t in p.tensors if t.optional and rng.random() < 0.5)
         result.append(Case(tuple(dims.items()), absent, (), rng.randrange(1 << 30)))
     small = tuple((d, min(v, rng.choice((3, 9, 17)))) for d, v in result[0].dims)

@@ -136,18 +136,6 @@ void ProgramSinks::addStores() {
   });
 }
 
-const FoldedSources &ProgramSinks::onceFolded() const {
-  std::call_once(isFolded, [&] { folded = sourcesOnceFolded(kernel); });
-  return folded;
-}
-
-bool ProgramSinks::storesOnceFolded(StringRef tensor,
-                                    const SourceTensors::Names &found) const {
-  const auto &all = onceFolded().stores;
-  auto known = all.find(tensor.str());
-  return known != all.end() && llvm::is_contained(known->second, found);
-}
-
 void ProgramSinks::forEachSink(
     llvm::function_ref<void(const Sink &)> visit) const {
   for (const auto &[name, all] : sinks)
@@ -231,11 +219,6 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
   if (candidates.empty())
     for (const Sink &sink : known->second)
       if (!sink.sources.empty() && areOfMore(sources, sink.sources))
-        candidates.push_back(&sink);
-  if (candidates.empty() && !sources.empty())
-    for (const Sink &sink : known->second)
-      if (auto of = onceFolded().reductions.find(sink.op);
-          of != folded.reductions.end() && of->second == sources)
         candidates.push_back(&sink);
   // A sum of constants alone is none of the program.
   if (candidates.empty() && !sources.empty())

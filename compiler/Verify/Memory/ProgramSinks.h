@@ -4,12 +4,9 @@
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_PROGRAMSINKS_H
 
 #include "compiler/Verify/Arithmetic/IndexNames.h"
-#include "compiler/Verify/Memory/FoldedSources.h"
 #include "compiler/Verify/Memory/GlobalMemory.h"
 #include "compiler/Verify/Memory/Places.h"
 #include "compiler/Verify/Memory/SourceTensors.h"
-
-#include <mutex>
 
 namespace selvedge::verify {
 
@@ -64,11 +61,6 @@ public:
     return known == stores.end() ? llvm::ArrayRef<Store>()
                                  : llvm::ArrayRef<Store>(known->second);
   }
-
-  /// Whether `found` is what some store to the tensor is made of where
-  /// operations have been folded.
-  bool storesOnceFolded(llvm::StringRef tensor,
-                        const SourceTensors::Names &found) const;
 
   tile::KernelOp getKernel() const { return kernel; }
 
@@ -125,7 +117,6 @@ private:
            mlir::ValueRange sources, std::optional<mlir::ValueRange> presence,
            mlir::Value maximised = {});
   void addStores();
-  const FoldedSources &onceFolded() const;
   void findShifted();
   void dropParts();
   void findPlaces(Sink &sink) const;
@@ -146,9 +137,6 @@ private:
   llvm::DenseSet<mlir::StringAttr> shifted;
   std::map<std::string, std::vector<Sink>> sinks;
   std::map<std::string, std::vector<Store>> stores;
-  /// Found when the first store or sum differs, in whatever thread.
-  mutable std::once_flag isFolded;
-  mutable FoldedSources folded;
   bool hasParts;
 };
 

@@ -321,12 +321,9 @@ std::string SinkMatches::compareStored(Value stored, StringRef tensor) const {
   // Rows that no step contributes to: findMissing() looks at those.
   if (names.empty())
     return "";
-  if (llvm::any_of(known,
-                   [&](auto &s) {
-                     return program.areOfMore(names, s.sources) ||
-                            names == s.withoutSteps;
-                   }) ||
-      program.storesOnceFolded(tensor, names))
+  if (llvm::any_of(known, [&](auto &s) {
+        return program.areOfMore(names, s.sources) || names == s.withoutSteps;
+      }))
     return "";
   return "expects what the program stores to '" + tensor.str() +
          "', which is made of " + listOf(known.front().sources) +

@@ -1,0 +1,238 @@
+// tile-fold-integers: integers that are compared with, or taken from,
+// themselves. SPDX-License-Identifier: MIT
+#include "compiler/Analysis/LinearIndex.h"
+#include "compiler/Safety/Identities.h"
+#include "compiler/Safety/Passes.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace selvedge::safety {
+
+#define GEN_PASS_DEF_TILEFOLDINTEGERS
+#include "compiler/Safety/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::tile;
+
+/// Gives `op` a constant as its result; of a tile, whose size is not bound, in
+/// each lane.
+void replaceByConstant(PatternRewriter &rewriter, Operation *op,
+                       TypedAttr value) {
+  Location loc = op->getLoc();
+  Value scalar = arith::ConstantOp::create(rewriter, loc, value);
+  rewriter.replaceOp(
+      op, broadcastTo(rewriter, loc, scalar, op->getResult(0).getType()));
+}
+
+/// `x < x`, `x == x`.
+struct FoldCompare : OpRewritePattern<arith::CmpIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::CmpIOp op,
+                                PatternRewriter &rewriter) const override {
+    if (analysis::source(op.getLhs()) != analysis::source(op.getRhs()))
+      return failure();
+    bool holds =
+        arith::applyCmpPredicate(op.getPredicate(), APInt(32, 0), APInt(32, 0));
+    replaceByConstant(rewriter, op, rewriter.getBoolAttr(holds));
+    return success();
+  }
+};
+
+/// The other operand of a sum, or a minuend, one of whose operands is `term`;
+/// null for none.
+template <typename Op>
+Value without(Value sum, Value term) {
+  auto op = sum.getDefiningOp<Op>();
+  if (op && op.getRhs() == term)
+    return op.getLhs();
+  bool isEither = std::is_same_v<Op, arith::AddIOp>;
+  return op && isEither && op.getLhs() == term ? op.getRhs() : Value();
+}
+
+/// `x - x`, and `x + y - x`.
+struct FoldDifference : OpRewritePattern<arith::SubIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SubIOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getLhs() == op.getRhs()) {
+      replaceByConstant(
+          rewriter, op,
+          rewriter.getZeroAttr(getElementTypeOrSelf(op.getType())));
+      return success();
+    }
+    Value left = without<arith::AddIOp>(op.getLhs(), op.getRhs());
+    if (!left)
+      return failure();
+    rewriter.replaceOp(op, left);
+    return success();
+  }
+};
+
+/// `x - y + y`.
+struct FoldSum : OpRewritePattern<arith::AddIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::AddIOp op,
+                                PatternRewriter &rewriter) const override {
+    Value left = without<arith::SubIOp>(op.getLhs(), op.getRhs());
+    if (!left)
+      left = without<arith::SubIOp>(op.getRhs(), op.getLhs());
+    if (!left)
+      return failure();
+    rewriter.replaceOp(op, left);
+    return success();
+  }
+};
+
+/// Whether the condition is the constant in all lanes.
+bool isAlways(Value condition, bool value) {
+  Value scalar = analysis::source(condition);
+  return value ? matchPattern(scalar, m_One()) : matchPattern(scalar, m_Zero());
+}
+
+/// A conjunction or disjunction of which one side is a constant.
+template <typename Op>
+struct FoldLogic : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isInteger(1))
+      return failure();
+    // One side decides where it is this, and does not matter where it is not.
+    bool deciding = std::is_same_v<Op, arith::OrIOp>;
+    for (auto [side, other] : {std::pair(op.getLhs(), op.getRhs()),
+                               std::pair(op.getRhs(), op.getLhs())})
+      for (bool value : {false, true})
+        if (isAlways(side, value)) {
+          rewriter.replaceOp(op, value == deciding ? side : other);
+          return success();
+        }
+    return failure();
+  }
+};
+
+/// The opposite of a constant.
+struct FoldOpposite : OpRewritePattern<arith::XOrIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::XOrIOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isInteger(1) ||
+        !isAlways(op.getRhs(), true))
+      return failure();
+    for (bool value : {false, true})
+      if (isAlways(op.getLhs(), value)) {
+        replaceByConstant(rewriter, op, rewriter.getBoolAttr(!value));
+        return success();
+      }
+    return failure();
+  }
+};
+
+/// A select that always takes the same side.
+struct FoldSelect : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SelectOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isAlways(op.getCondition(), true))
+      rewriter.replaceOp(op, op.getTrueValue());
+    else if (isAlways(op.getCondition(), false))
+      rewriter.replaceOp(op, op.getFalseValue());
+    else
+      return failure();
+    return success();
+  }
+};
+
+/// Whether no lane enters a sink, whatever the data.
+template <typename Sink>
+bool isNever(Sink sink) {
+  return llvm::any_of(sink.getPresence(),
+                      [](Value p) { return isAlways(p, false); });
+}
+
+/// A product that no lane enters adds nothing.
+struct FoldProduct : OpRewritePattern<DotOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DotOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isNever(op))
+      return failure();
+    if (op.getInit())
+      rewriter.replaceOp(op, op.getInit());
+    else
+      replaceByConstant(rewriter, op, rewriter.getF32FloatAttr(0));
+    return success();
+  }
+};
+
+/// A reduction that no lane enters gives what one over no lane gives.
+struct FoldReduction : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReduceOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isNever(op))
+      return failure();
+    replaceByConstant(
+        rewriter, op,
+        identityOf(op.getKind(), getElementTypeOrSelf(op.getType())));
+    return success();
+  }
+};
+
+/// A softmax step that no lane enters leaves the state, and has no weights.
+struct FoldStep : OpRewritePattern<SoftmaxUpdateOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SoftmaxUpdateOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isNever(op))
+      return failure();
+    Location loc = op.getLoc();
+    Value zero =
+        arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(0));
+    SmallVector<Value> results = {
+        broadcastTo(rewriter, loc, zero, op.getWeights().getType()),
+        op.getMax(), op.getSum()};
+    llvm::append_range(results, op.getAccs());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct TileFoldIntegersPass : impl::TileFoldIntegersBase<TileFoldIntegersPass> {
+  void runOnOperation() override {
+    Operation *kernel = getOperation();
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FoldCompare, FoldDifference, FoldSum, FoldLogic<arith::AndIOp>,
+                 FoldLogic<arith::OrIOp>, FoldOpposite, FoldSelect, FoldProduct,
+                 FoldReduction, FoldStep>(&getContext());
+    // What reads the same is one value, and what nobody reads any more is gone.
+    unify(kernel);
+    // Upstream folds would make constants of tiles without a size.
+    walkAndApplyPatterns(kernel, std::move(patterns));
+    unify(kernel);
+  }
+
+private:
+  static void unify(Operation *kernel) {
+    IRRewriter rewriter(kernel->getContext());
+    DominanceInfo dominance(kernel);
+    eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  }
+};
+
+} // namespace
+} // namespace selvedge::safety
