@@ -28,8 +28,10 @@ static SmallVector<Attribute> indexAttrs(MLIRContext *context,
 
 int64_t LaunchTrial::numTiles(LaunchOp launch) const {
   SmallVector<Attribute> counts;
-  (void)launch.getGrid().constantFold(indexAttrs(launch.getContext(), sizes),
-                                      counts);
+  // A grid that divides by 0 is not launched.
+  if (failed(launch.getGrid().constantFold(
+          indexAttrs(launch.getContext(), sizes), counts)))
+    return 0;
   // A range may begin behind the end of a dim.
   int64_t tiles = 1;
   for (Attribute count : counts)
