@@ -363,6 +363,9 @@ private:
   bool bindPart(const RangeDecl &range, const Val &first, const Val &length,
                 mlir::Block &block,
                 llvm::SmallVectorImpl<mlir::Attribute> &iters);
+  /// `i in split(lo..hi, part, parts)`: elements, equally many per part.
+  bool bindSplit(const RangeDecl &range, mlir::Block &block,
+                 llvm::SmallVectorImpl<mlir::Attribute> &iters);
   /// The iteration of which `start` is a multiple of the length; null for none.
   mlir::Value partNumber(const Expr &start, const Val &length);
   /// `r = (i, u) in (M, R) by BM`: one axis of pairs.
@@ -404,7 +407,8 @@ private:
   bool loopBounds(const Stmt &stmt, LoopBounds &bounds);
   /// Narrows bounds to the part that `split` names.
   bool splitBounds(const RangeDecl &range, LoopBounds &bounds);
-  void noteParts(const Val &parts, const LoopBounds &bounds);
+  /// A range of `most` elements, null where data say how many, has `parts`.
+  void noteParts(const Val &parts, mlir::AffineExpr most);
   mlir::Value integerScalar(const Expr &e, llvm::StringRef what);
   /// A range with an absent bound is empty.
   void makeTotal(llvm::SMLoc loc, Val &lo, Val &hi);

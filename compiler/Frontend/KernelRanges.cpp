@@ -38,11 +38,6 @@ Value Elaborator::addCoordinate(const RangeDecl &range, StringRef name,
 
 bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
                                  SmallVectorImpl<Attribute> &iters) {
-  if (range.parts) {
-    diags.unsupported(range.loc, "a part of a kernel's range",
-                      "split the range of a loop");
-    return false;
-  }
   if (range.when) {
     diags.error(range.when->loc, "expects 'when' behind the range of a loop",
                 "mask what a kernel stores with 'where'");
@@ -57,6 +52,8 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
                       "name the axis of pairs: 'r = (i, u) in (M, R) by BM'");
     return false;
   }
+  if (range.parts)
+    return bindSplit(range, block, iters);
   for (auto [name, hi] : llvm::zip(range.names, range.hi)) {
     Val stop = eval(*hi), start = range.lo ? eval(*range.lo) : Val::ofInt(0);
     if (stop.isError() || start.isError())
@@ -160,6 +157,82 @@ bool Elaborator::bindPart(const RangeDecl &range, const Val &first,
                             tb->constantInt(l, maxExtent / length.intValue)));
     tells.push_back(*stores->find(number));
   }
+  stores->enter(name, v.ssa, tells);
+  define(range.loc, name, v, /*isMutable=*/false);
+  return true;
+}
+
+bool Elaborator::bindSplit(const RangeDecl &range, Block &block,
+                           SmallVectorImpl<Attribute> &iters) {
+  StringRef name = range.names.front();
+  if (range.block.empty()) {
+    // `else` may fill what a scalar has not, and there would be iterations
+    // past the end of a short part.
+    diags.error(range.loc, "expects a block size of the range '" + name + "'",
+                "write 'by BM': the last parts may have fewer elements");
+    return false;
+  }
+  Val lo = range.lo ? eval(*range.lo) : Val::ofInt(0);
+  Val hi = eval(*range.hi.front()), parts = eval(*range.parts);
+  if (lo.isError() || hi.isError() || parts.isError())
+    return false;
+  if (!isOfDims(lo) || !isOfDims(hi) || !isOfDims(parts)) {
+    diags.unsupported(range.loc,
+                      "a part of a kernel's range that depends on data",
+                      "split a range over a dimension, or the range of a loop");
+    return false;
+  }
+  if (parts.is(Val::Kind::Int) && parts.intValue < 1) {
+    diags.error(range.parts->loc,
+                "expects at least one part, but got " + Twine(parts.intValue));
+    return false;
+  }
+  Val all = range.isLength ? hi : binary(range.loc, "-", hi, lo);
+  Value part = integerScalar(*range.part, "the number of a part");
+  if (all.isError() || !part)
+    return false;
+  // The index of a range of one element is a constant, as lowering has it.
+  if (Val number = eval(*range.part);
+      number.preds.empty() && number.upper && number.lower &&
+      difference(number.upper, number.lower) == getAffineConstantExpr(1, ctx))
+    part =
+        materialise(range.part->loc, affineVal(range.part->loc, number.lower));
+  noteParts(parts, asAffine(all));
+  Val each = affineVal(range.loc, asAffine(all).ceilDiv(asAffine(parts)));
+  if (each.isError())
+    return false;
+  Value coord = addCoordinate(range, name, mapOf(asAffine(each)), block, iters);
+
+  // Nothing wraps, whatever `part` is: what lies before the part is at most
+  // the whole range, and a coordinate at or behind its end is one at its end.
+  Location l = at(range.loc);
+  Value length = materialise(range.loc, all),
+        chunk = materialise(range.loc, each), zero = tb->constantInt(l, 0);
+  Value isPart =
+      tb->conjunction(l, {tb->compare(l, arith::CmpIPredicate::sge, part, zero),
+                          tb->compare(l, arith::CmpIPredicate::sle, part,
+                                      tb->floorDiv(l, length, chunk))});
+  Value number = tb->create<arith::SelectOp>(l, isPart, part, zero);
+  Value skipped = tb->create<arith::MulIOp>(l, number, chunk);
+  Value left = tb->create<arith::SubIOp>(l, length, skipped);
+  Value count = tb->create<arith::SelectOp>(
+      l, isPart, tb->create<arith::MinSIOp>(l, left, chunk), zero);
+  Value first =
+      tb->create<arith::AddIOp>(l, materialise(range.loc, lo), skipped);
+  Value index = tb->create<arith::AddIOp>(
+      l, first, tb->create<arith::MinSIOp>(l, coord, count));
+  Val end = Val::ofSsa(tb->create<arith::AddIOp>(l, first, count));
+  StringAttr axis = tb->addAxis(&range, name, range.block, 0);
+  Val v = rangeVal(range.loc, axis, index, lo, end);
+  folds->add({name, axis, nullptr, index, {}});
+  // That it is at least `lo` is known of a product alone, of which nothing is
+  // proved.
+  v.nonNegative = false;
+  v.lower = {};
+  // Parts have no element in common.
+  SmallVector<size_t, 1> tells;
+  if (std::optional<size_t> iteration = stores->find(part))
+    tells.push_back(*iteration);
   stores->enter(name, v.ssa, tells);
   define(range.loc, name, v, /*isMutable=*/false);
   return true;

@@ -143,16 +143,13 @@ Value Elaborator::integerScalar(const Expr &e, StringRef what) {
   return materialise(e.loc, v);
 }
 
-void Elaborator::noteParts(const Val &parts, const LoopBounds &bounds) {
+void Elaborator::noteParts(const Val &parts, AffineExpr most) {
   auto symbol = dyn_cast_if_present<AffineSymbolExpr>(parts.affine);
   auto size = llvm::find_if(launchSizes, [&](const LaunchSizeInfo &s) {
     return symbol && dimNames[symbol.getPosition()] == s.decl->name;
   });
   if (size == launchSizes.end())
     return;
-  AffineExpr most = bounds.hi.promise ? bounds.hi.promise.getHi().getResult(0)
-                    : bounds.hi.is(Val::Kind::Ssa) ? AffineExpr()
-                                                   : asAffine(bounds.hi);
   if (most && !llvm::is_contained(size->parts, most))
     size->parts.push_back(most);
 }
@@ -162,7 +159,10 @@ bool Elaborator::splitBounds(const RangeDecl &range, LoopBounds &bounds) {
         parts = integerScalar(*range.parts, "a number of parts");
   if (!part || !parts)
     return false;
-  noteParts(eval(*range.parts), bounds);
+  AffineExpr most = bounds.hi.promise ? bounds.hi.promise.getHi().getResult(0)
+                    : bounds.hi.is(Val::Kind::Ssa) ? AffineExpr()
+                                                   : asAffine(bounds.hi);
+  noteParts(eval(*range.parts), most);
   Location l = at(range.loc);
   Value one = tb->constantInt(l, 1);
   // Equal numbers of blocks, but for the last parts. Clamped at each step: no

@@ -245,6 +245,8 @@ Value TileBuilder::affine(Location loc, AffineExpr expr) {
     return create<arith::MulIOp>(loc, l, r);
   case AffineExprKind::FloorDiv:
     return floorDiv(loc, l, r);
+  case AffineExprKind::CeilDiv:
+    return ceilDiv(loc, l, r);
   case AffineExprKind::Mod:
     return modulo(loc, l, r);
   default:
@@ -313,23 +315,30 @@ Value TileBuilder::compare(Location loc, arith::CmpIPredicate how, Value a,
   return create<arith::CmpIOp>(loc, how, a, b);
 }
 
-Value TileBuilder::floorDiv(Location loc, Value a, Value b) {
+Value TileBuilder::atLeastOne(Location loc, Value divisor) {
   // Division by zero is undefined behaviour in arith.
-  if (!b.getDefiningOp<arith::ConstantOp>()) {
-    Value one = broadcast(loc, constantInt(loc, 1), axesOf(b.getType()));
-    b = create<arith::MaxSIOp>(loc, b, one);
-  }
+  if (divisor.getDefiningOp<arith::ConstantOp>())
+    return divisor;
+  Value one = broadcast(loc, constantInt(loc, 1), axesOf(divisor.getType()));
+  return create<arith::MaxSIOp>(loc, divisor, one);
+}
+
+Value TileBuilder::floorDiv(Location loc, Value a, Value b) {
+  b = atLeastOne(loc, b);
   unify(loc, a, b);
   return create<arith::FloorDivSIOp>(loc, a, b);
+}
+
+Value TileBuilder::ceilDiv(Location loc, Value a, Value b) {
+  b = atLeastOne(loc, b);
+  unify(loc, a, b);
+  return create<arith::CeilDivSIOp>(loc, a, b);
 }
 
 Value TileBuilder::modulo(Location loc, Value a, Value b) {
   // a - floor(a / b) * b; the remainder of arith truncates instead.
   Value quotient = floorDiv(loc, a, b);
-  if (!b.getDefiningOp<arith::ConstantOp>()) {
-    Value one = broadcast(loc, constantInt(loc, 1), axesOf(b.getType()));
-    b = create<arith::MaxSIOp>(loc, b, one);
-  }
+  b = atLeastOne(loc, b);
   unify(loc, quotient, b);
   Value product = create<arith::MulIOp>(loc, quotient, b);
   unify(loc, a, product);

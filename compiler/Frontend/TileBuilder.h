@@ -87,11 +87,15 @@ public:
   mlir::Value either(mlir::Location loc, mlir::Value a, mlir::Value b);
   mlir::Value compare(mlir::Location loc, mlir::arith::CmpIPredicate how,
                       mlir::Value a, mlir::Value b);
-  /// Floor division and modulo; a run-time divisor below 1 counts as 1.
+  /// Division, rounded down or up, and modulo; a run-time divisor below 1
+  /// counts as 1.
   mlir::Value floorDiv(mlir::Location loc, mlir::Value a, mlir::Value b);
+  mlir::Value ceilDiv(mlir::Location loc, mlir::Value a, mlir::Value b);
   mlir::Value modulo(mlir::Location loc, mlir::Value a, mlir::Value b);
 
 private:
+  mlir::Value atLeastOne(mlir::Location loc, mlir::Value divisor);
+
   struct BlockScope {
     mlir::Block *block;
     /// Loop under construction at the end of the block.

@@ -61,6 +61,16 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
         for (BlockArgument argument : block.getArguments())
           argument.setType(bindType(argument.getType(), plan));
   });
+  // The index of a range of one element is 0 as lowering has it, so that what
+  // is loaded there and at 0 is one here, too.
+  OpBuilder first = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  for (auto [i, range] :
+       llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
+    if (!range.getBlock() && range.getExtent().isSingleConstant() &&
+        range.getExtent().getSingleConstantResult() == 1 &&
+        !kernel.getCoord(i).use_empty())
+      kernel.getCoord(i).replaceAllUsesWith(arith::ConstantIntOp::create(
+          first, withoutDecisions(kernel.getLoc()), 0, 32));
   kernel.walk([&](BlockSizeOp op) {
     OpBuilder at(op);
     Value size = arith::ConstantIntOp::create(at, op.getLoc(),

@@ -119,7 +119,8 @@ class Renamer:
         if r is None:
             return None
         pair = (self.name(r.pair[0]), self.e(r.pair[1])) if r.pair else None
-        return replace(r, name=self.name(r.name), hi=self.e(r.hi), lo=self.e(r.lo), block=self.name(r.block), pair=pair)
+        part = r.part and tuple(self.e(x) for x in r.part)
+        return replace(r, name=self.name(r.name), hi=self.e(r.hi), lo=self.e(r.lo), block=self.name(r.block), pair=pair, part=part)
 
     def stmt(self, s):
         return replace(s, name=self.name(s.name), value=self.e(s.value), target=self.e(s.target), range=self.range(s.range),

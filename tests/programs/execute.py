@@ -91,10 +91,24 @@ def set_axis(name, first, last, low, high, scope):
 
 
 def bind_kernel_range(r, scope):
+    if r.part:
+        bind_part(r, scope)
+        return
     parts = [(r.name, r.hi)] + ([r.pair] if r.pair else [])
     for name, hi in parts:
         low = constant("i32", evaluate_extent(r.lo, scope) if r.lo is not None else 0)
         bind_axis(name, low, constant("i32", evaluate_extent(hi, scope)), scope, iteration=not r.block)
+
+
+def bind_part(r, scope):
+    """Elements, equally many per part but for the last ones; `rel` counts from the start of the whole range."""
+    low = evaluate_extent(r.lo, scope) if r.lo is not None else 0
+    high, number, count = evaluate_extent(r.hi, scope), evaluate(r.part[0], scope), evaluate_extent(r.part[1], scope)
+    each = -(-max(high - low, 0) // count)
+    first = low + number.data * each
+    start, end = (Val("i32", number.axes, data) for data in (first, np.minimum(first + each, high)))
+    bind_axis(r.name, start, end, scope)
+    scope.starts[r.name] = constant("i32", max(low, 0))
 
 
 def execute(body, scope):

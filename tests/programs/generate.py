@@ -34,13 +34,23 @@ def kernel_ranges(b, need_two):
         ranges.append(Range(g, name(G), pair=(u, name(R))))
         iterations.append(Iteration(E("pair", args=(name(g), name(u))), binary("*", name(G), name(R)), (g, u)))
     b.rng.shuffle(ranges)
+    if b.aside.random() < 0.06:
+        ranges = with_parts(b, ranges, iterations)
     return ranges, axes, iterations
+
+
+def with_parts(b, ranges, iterations):
+    """The ranges, of which one is split."""
+    at = b.aside.choice([i for i, r in enumerate(ranges) if r.block])
+    s, count = b.fresh("s"), integer(b.aside.choice((1, 2, 3, 5, 8)))
+    iterations.append(Iteration(name(s), count, (s,), told=True))
+    return ranges[:at] + [Range(s, count), replace(ranges[at], part=(name(s), count))] + ranges[at + 1:]
 
 
 def output(b, w, extra=(), types=None):
     """A new output over all ranges of the kernel, with its target."""
     axes = [a for a in w.axes if not a.full] + list(extra)
-    parts = [(name(a.of), a.index) for a in axes] + [(it.extent, it.index) for it in w.iterations]
+    parts = [(name(a.of), a.index) for a in axes] + [(it.extent, it.index) for it in w.iterations if not it.told or b.aside.random() < 0.5]
     if extra and b.chance(0.12):
         parts = sliced(b, parts)
     if b.chance(0.05):
@@ -221,7 +231,7 @@ def program(seed):
 def with_temps(b, k):
     """The kernel with some of its outputs for the next one to load; at least one stays an output of the op, or the next one has one."""
     body, names = [], {t.name for t in b.tensors if t.is_output and b.chance(0.7)}
-    whole = all(r.lo is None for r in k.ranges)
+    whole = all(r.lo is None and r.part is None for r in k.ranges)
     for s in k.body:
         if s.kind == "store" and s.target.name in names and whole and b.chance(0.5) and all(i.op in ("name", "pair", "full") for i in s.target.args):
             # Every element is stored, so that nothing else defines it.

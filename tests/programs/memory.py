@@ -133,11 +133,11 @@ def store(stmt, scope, evaluate):
             raise Invalid("a store of " + value.type + " to " + tensor.type)
     indices = index_values(stmt.target, scope, tensor, evaluate)
     axes = union(*(v.axes for v, _ in indices))
-    if not set(value.axes) <= set(axes):
+    if not set(value.axes) <= set(axes) | scope.iterations:
         raise Invalid("a value with axes that the store has not")
     output = scope.outputs[tensor.name]
     preds = value.preds + inside(indices)
-    axes = union(axes, *(p.axes for p in preds))
+    axes = union(axes, value.axes, *(p.axes for p in preds))
     present = conjunction(preds, axes, scope)
     unsure = np.zeros(present.shape, bool)
     for p in preds:

@@ -27,7 +27,7 @@ class Phase:
         kind = b.pick((8, "all"), (1, "from"), (1.5, "length"), (0.5, "between"), (0.7, "dims"), (0.8, "part"), (0.5, "window"), (0.3, "before"))
         if kind == "from":
             return Range(axis.name, extent, integer(b.rng.choice((1, 2, 65))), block)
-        plain = [it for it in self.w.iterations if it.index.op == "name"]
+        plain = [it for it in self.w.iterations if it.index.op == "name" and it.extent.op == "name"]
         if kind == "length" and plain:
             it = b.rng.choice(plain)
             length = E("load", b.lengths(it.extent.name, extent), (it.index,))

@@ -79,7 +79,10 @@ def show_range(r):
     if r.pair:
         return "(" + r.name + ", " + r.pair[0] + ") in (" + show(r.hi) + ", " + show(r.pair[1]) + ")"
     low = show(r.lo, 4) + ".." if r.lo is not None else ""
-    return r.name + " in " + low + show(r.hi, 4) + (" by " + r.block if r.block else "")
+    bounds = low + show(r.hi, 4)
+    if r.part:
+        bounds = "split(" + ", ".join([bounds] + [show(e) for e in r.part]) + ")"
+    return r.name + " in " + bounds + (" by " + r.block if r.block else "")
 
 
 def show_stmt(stmt, indent):

@@ -175,14 +175,15 @@ def lost_ranges(p):
             if len(k.ranges) == 1:
                 continue
             names = {r.name} | ({r.pair[0]} if r.pair else set())
-            q = with_kernel(p, n, replace(k, ranges=k.ranges[:i] + k.ranges[i + 1:]))
+            others = k.ranges[:i] + k.ranges[i + 1:]
+            q = with_kernel(p, n, replace(k, ranges=tuple(replace(o, part=None) if o.part and o.part[0] == name(r.name) else o for o in others)))
             q = drop_dims(q, positions(p, names))
             if q:
                 yield change(q, e_of=lambda e: rebuild(e, lambda x: integer(0) if x.op == "name" and x.name in names else
                                                        replace(x, axes=tuple(a for a in x.axes if a not in names))))
         for i, r in enumerate(k.ranges):
-            if r.lo is not None:
-                yield with_kernel(p, n, replace(k, ranges=k.ranges[:i] + (replace(r, lo=None),) + k.ranges[i + 1:]))
+            for less in [{"lo": None}] * (r.lo is not None) + [{"part": None}] * (r.part is not None):
+                yield with_kernel(p, n, replace(k, ranges=k.ranges[:i] + (replace(r, **less),) + k.ranges[i + 1:]))
     loops = [s.range for k in p.kernels for s in statements(k.body) if s.range]
     for r in loops:
         if r.lo is not None:

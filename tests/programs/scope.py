@@ -1,5 +1,6 @@
 """What the generator knows while it writes a kernel: axes, iterations, names, tensors made so far."""
 # SPDX-License-Identifier: MIT
+import random
 from dataclasses import dataclass
 
 from tree import E, Scalar, Tensor, binary, integer, name, number
@@ -27,11 +28,14 @@ class Iteration:
     index: E
     extent: E
     names: tuple
+    told: bool = False  # by the index of a range: a store need not name it
 
 
 class Builder:
     def __init__(self, rng):
         self.rng = rng
+        # Of what only a few programs have: the others stay what they are.
+        self.aside = random.Random(rng.getstate()[1][1])
         self.params, self.tensors, self.scalars, self.hooks = [], [], [], []
         self.half = rng.choice(HALVES)
         self.dims = {}      # name -> kind: "tile", "scalar"
@@ -112,7 +116,7 @@ class Builder:
     def whole(self, axis, iterations):
         """A dimension that has this whole one, and the index: all of it, or a slice."""
         length = name(axis.of)
-        plain = [it for it in iterations if it.index.op == "name"]
+        plain = [it for it in iterations if it.index.op == "name" and it.extent.op == "name"]
         kind = self.pick((24, "all"), (1, "half"), (1, "part"), (2 if plain else 0, "number"), (1 if plain else 0, "loaded"))
         slice_ = lambda first: E("slice", axis.of, (first,))
         if kind == "half":

@@ -228,6 +228,19 @@ class Evaluator(unittest.TestCase):
         out = run(p, {"M": 4, "N": 2}, {"x": np.arange(8.).reshape(4, 2), "id": np.array([2, -1, 4, 0])})
         self.assertEqual(out["y"].data.tolist(), [5, 7, 7, 1])
 
+    def test_part_of_a_range(self):
+        x, y, z = tensor("x", "f32", "M"), tensor("y", "f32", "M", init=-1.0), tensor("z", "i32", "M", init=-1)
+        part = Range("i", binary("-", name("M"), integer(1)), integer(1), "BM", part=(name("s"), integer(3)))
+        p = op([x, y, z], [Kernel("main", (Range("s", integer(3)), part), (
+            store(load("y", "i"), E("else", args=(E("where", args=(load("x", "i"), binary(">", load("x", "i"), integer(2)))), number(9.0)))),
+            store(load("z", "i"), binary("+", binary("*", call("rel", name("i")), integer(10)), name("s")))))])
+        self.assertIn("kernel main(s in 3, i in split(1..M - 1, s, 3) by BM)", show_program(p))
+        for block in (None, 1, 2):
+            out = run(p, {"M": 7}, {"x": np.arange(7.0)}, block=block)
+            self.assertEqual(out["y"].data.tolist(), [-1, 9, 9, 3, 4, 5, -1])
+            self.assertEqual(out["z"].data.tolist(), [-1, 0, 10, 21, 31, 42, -1])
+        self.assertEqual(run(p, {"M": 1}, {"x": np.zeros(1)})["y"].data.tolist(), [-1])
+
     def test_rel_counts_from_the_start(self):
         p = op([tensor("lo", "i32", "B"), tensor("y", "i32", "B", init=0.0)],
                [Kernel("main", (Range("b", name("B")),),

@@ -43,12 +43,14 @@ class E:
 @dataclass(frozen=True)
 class Range:
     """`name in lo..hi by block`; with `block` the name is an axis. A pair of
-    names ranges over a pair of extents."""
+    names ranges over a pair of extents. With `part`, a number and how many
+    there are, the range of a kernel is split."""
     name: str
     hi: E
     lo: E = None
     block: str = None
     pair: tuple = None  # (name, extent) of the second part
+    part: tuple = None  # (number, count), the count an integer
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,8 @@ def expressions(program):
             yield from r.hi.walk()
             if r.lo is not None:
                 yield from r.lo.walk()
+            for e in r.part or ():
+                yield from e.walk()
         for stmt in statements(kernel.body):
             for e in stmt.expressions():
                 yield from e.walk()

@@ -28,8 +28,10 @@ static SmallVector<Attribute> indexAttrs(MLIRContext *context,
 
 int64_t LaunchTrial::numTiles(LaunchOp launch) const {
   SmallVector<Attribute> counts;
-  (void)launch.getGrid().constantFold(indexAttrs(launch.getContext(), sizes),
-                                      counts);
+  // A grid that divides by 0 is not launched.
+  if (failed(launch.getGrid().constantFold(
+          indexAttrs(launch.getContext(), sizes), counts)))
+    return 0;
   // A range may begin behind the end of a dim.
   int64_t tiles = 1;
   for (Attribute count : counts)
@@ -61,6 +63,18 @@ Trial LaunchTrial::of(LaunchOp launch, KernelOp kernel, int64_t block) const {
   return trial;
 }
 
+/// Whether a dim is part of what `expr` divides, if it divides at all: a
+/// number of parts is not what is cut.
+static bool isDivided(AffineExpr expr, unsigned symbol) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return expr.isFunctionOfSymbol(symbol);
+  bool isSumOrProduct = llvm::is_contained(
+      {AffineExprKind::Add, AffineExprKind::Mul}, binary.getKind());
+  return isDivided(binary.getLHS(), symbol) ||
+         (isSumOrProduct && isDivided(binary.getRHS(), symbol));
+}
+
 /// The largest block into which a grid cuts a dim.
 static int64_t blockOf(AffineMap grid, unsigned symbol) {
   int64_t block = 1;
@@ -68,7 +82,7 @@ static int64_t blockOf(AffineMap grid, unsigned symbol) {
     count.walk([&](AffineExpr expr) {
       auto quotient = dyn_cast<AffineBinaryOpExpr>(expr);
       if (!quotient || quotient.getKind() != AffineExprKind::CeilDiv ||
-          !quotient.getLHS().isFunctionOfSymbol(symbol))
+          !isDivided(quotient.getLHS(), symbol))
         return;
       if (auto by = dyn_cast<AffineConstantExpr>(quotient.getRHS()))
         block = std::max(block, by.getValue());

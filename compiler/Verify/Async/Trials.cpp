@@ -58,12 +58,13 @@ static SmallVector<Attribute> symbolsOf(LaunchOp launch, const Trial &trial,
   return symbols;
 }
 
-/// The thread blocks of a launch with these dimensions.
+/// The thread blocks of a launch with these dimensions; none where its grid
+/// divides by 0.
 static int64_t gridOf(LaunchOp launch, const Trial &trial, KernelOp kernel) {
   SmallVector<Attribute> counts;
   if (failed(launch.getGrid().constantFold(symbolsOf(launch, trial, kernel),
                                            counts)))
-    return 1;
+    return 0;
   int64_t blocks = 1;
   for (Attribute count : counts)
     blocks *= cast<IntegerAttr>(count).getInt();

@@ -107,8 +107,12 @@ LaneTile LaneTiles::compute(Value value) {
 
 LaneTile LaneTiles::computeRange(RankedTensorType type, Value start) {
   StringAttr axis = axisNames(type).front();
-  std::optional<int64_t> first =
-      selectedStarts ? selectedStarts(axis) : scalars(start);
+  std::optional<int64_t> first;
+  if (selectedStarts)
+    first = selectedStarts(axis);
+  else if (const LaneTile &from = of(start);
+           from.values.size() == 1 && from.values.front() != LaneTile::unknown)
+    first = from.values.front();
   std::optional<SmallVector<int64_t>> lanes =
       selectedLanes ? selectedLanes(axis) : std::nullopt;
   if (!lanes && !type.isDynamicDim(0))

@@ -39,11 +39,22 @@ private:
   GlobalMemory &memory;
   int64_t callers;
   llvm::DenseMap<StringAttr, SmallVector<int64_t>> lanes;
-  /// How many numbers each coordinate has, and the one at hand.
-  SmallVector<int64_t> counts, coords;
+  /// The numbers that each coordinate takes, and the one at hand.
+  SmallVector<SmallVector<int64_t>> numbers;
+  SmallVector<int64_t> coords;
 };
 
 } // namespace
+
+/// The numbers below `extent`; of many a few, the first and last among them.
+static SmallVector<int64_t> someBelow(int64_t extent) {
+  constexpr int64_t most = 16;
+  if (extent <= most)
+    return llvm::to_vector(llvm::seq<int64_t>(0, extent));
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, most), [&](int64_t i) {
+    return i * (extent - 1) / (most - 1);
+  });
+}
 
 /// Whether a coordinate says where ranges start, and nothing else.
 static bool onlyStartsRanges(Value coord) {
@@ -61,30 +72,39 @@ bool ProgramStores::findLanes() {
     std::optional<int64_t> extent = memory.extentOf(range.getExtent());
     if (!extent || *extent > mostLanes)
       return false;
-    if (!range.getBlock()) {
-      counts.push_back(*extent);
-      blocks *= *extent;
-      continue;
+    // A range may begin behind the end of a dim.
+    extent = std::max<int64_t>(0, *extent);
+    // Where the first row of a block says more than where the block is, blocks
+    // have a row each: what is stored does not depend on where ranges are cut.
+    if (range.getBlock() && !onlyStartsRanges(kernel.getCoord(i))) {
+      lanes[range.getName()] = {0};
+      numbers.push_back(someBelow(*extent));
+    } else if (range.getBlock()) {
+      // All rows at once.
+      lanes[range.getName()] = llvm::to_vector(llvm::seq<int64_t>(0, *extent));
+      numbers.push_back({0});
+    } else {
+      if (*extent > mostBlocks)
+        return false;
+      numbers.push_back(llvm::to_vector(llvm::seq<int64_t>(0, *extent)));
     }
-    // All rows at once.
-    if (!onlyStartsRanges(kernel.getCoord(i)))
-      return false;
-    lanes[range.getName()] = llvm::to_vector(llvm::seq<int64_t>(0, *extent));
-    counts.push_back(1);
+    blocks *= numbers.back().size();
   }
-  coords.assign(counts.size(), 0);
+  coords.assign(numbers.size(), 0);
   return blocks <= mostBlocks;
 }
 
 LogicalResult ProgramStores::runFrom(unsigned first) {
-  if (first == counts.size())
+  if (first == numbers.size())
     return success(
         llvm::all_of(kernel.getBody().getOps<StoreOp>(), [&](StoreOp store) {
           return addsToMemory(store) || succeeded(check(store));
         }));
-  for (coords[first] = 0; coords[first] < counts[first]; ++coords[first])
+  for (int64_t number : numbers[first]) {
+    coords[first] = number;
     if (failed(runFrom(first + 1)))
       return failure();
+  }
   return success();
 }
 
