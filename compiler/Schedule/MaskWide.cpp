@@ -25,6 +25,27 @@ bool isZero(Value v) {
   return matchPattern(v, m_PosZeroFloat());
 }
 
+/// The axis along which elements that follow each other share a register.
+StringAttr sharedAxis(Type type) {
+  for (AxisDistAttr axis : distOf(type).getAxes())
+    if (llvm::is_contained(axis.getRegStrides(), 1))
+      return axis.getName();
+  return {};
+}
+
+/// Whether a condition may differ along `axis`.
+bool differsAlong(Value condition, StringAttr axis) {
+  DistAttr dist = distOf(condition.getType());
+  if (!dist || !axis || dist.indexOf(axis) < 0)
+    return false;
+  Operation *def = condition.getDefiningOp();
+  if (!def || isa<RangeOp>(def) || !isPure(def))
+    return true;
+  return llvm::any_of(def->getOperands(), [&](Value operand) {
+    return differsAlong(operand, axis);
+  });
+}
+
 /// Zero stays zero when it is narrowed, so that both orders give the same.
 struct MaskBeforeNarrowing : OpRewritePattern<arith::SelectOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -38,7 +59,8 @@ struct MaskBeforeNarrowing : OpRewritePattern<arith::SelectOp> {
     };
     if (!narrow || !isZero(select.getFalseValue()) ||
         !getElementTypeOrSelf(narrow.getSource().getType()).isF32() ||
-        !llvm::all_of(narrow->getUsers(), isMask))
+        !llvm::all_of(narrow->getUsers(), isMask) ||
+        !differsAlong(select.getCondition(), sharedAxis(select.getType())))
       return failure();
     Type wide = narrow.getSource().getType();
     Location loc = select.getLoc();
