@@ -403,9 +403,9 @@ bool LaneEmitter::isRare(Operation *op) {
 
 LogicalResult LaneEmitter::emitFor(scf::ForOp loop) {
   SmallVector<Value> inits = carry(loop.getInitArgs());
-  auto emitted = scf::ForOp::create(b, loc(), loopBound(loop.getLowerBound()),
-                                    loopBound(loop.getUpperBound()),
-                                    lane1(loop.getStep()), inits);
+  auto emitted = scf::ForOp::create(
+      b, loc(), loopBound(loop, loop.getLowerBound()),
+      loopBound(loop, loop.getUpperBound()), lane1(loop.getStep()), inits);
   if (isRare(loop))
     keepRolled(emitted);
   registers[loop.getInductionVar()] = {emitted.getInductionVar()};

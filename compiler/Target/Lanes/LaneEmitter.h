@@ -89,7 +89,9 @@ protected:
   virtual mlir::LogicalResult emitOp(mlir::Operation &op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
   /// Where a loop begins or ends.
-  virtual mlir::Value loopBound(mlir::Value bound) { return lane1(bound); }
+  virtual mlir::Value loopBound(mlir::scf::ForOp loop, mlir::Value bound) {
+    return lane1(bound);
+  }
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitElementwise(mlir::Operation &op);

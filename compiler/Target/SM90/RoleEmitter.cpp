@@ -120,15 +120,25 @@ void RoleEmitter::forgetRole() {
     perOrientation.clear();
 }
 
+/// Whether a step of a loop multiplies what several warpgroups have staged:
+/// sums of all its products leave few registers.
+static bool crossesWarpgroups(scf::ForOp loop) {
+  return loop
+      .walk([](WgmmaOp product) {
+        return product.getPairs().size() > 1 ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// A bound that is computed inside of a nest is the same in all lanes, which
 /// ptxas does not see: minima take registers of lanes. The shuffle tells it, so
 /// that the bound stays in a uniform register while products need all others.
-Value RoleEmitter::loopBound(Value bound) {
+Value RoleEmitter::loopBound(scf::ForOp loop, Value bound) {
   Value value = lane1(bound);
   Operation *def = bound.getDefiningOp();
-  auto role = def ? def->getParentOfType<RoleOp>() : RoleOp();
-  if (!role || role.getSingle() || isa<arith::ConstantOp>(def) ||
-      !isa<scf::ForOp>(def->getParentOp()))
+  if (!inRole || !def || isa<arith::ConstantOp>(def) ||
+      !isa<scf::ForOp>(def->getParentOp()) || !crossesWarpgroups(loop))
     return value;
   return intrinsic("llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(),
                    {i32(-1), value, i32(0), i32(31)});
