@@ -92,10 +92,12 @@ struct FoldSum : OpRewritePattern<arith::AddIOp> {
   }
 };
 
-/// Whether the condition is the constant in all lanes.
-bool isAlways(Value condition, bool value) {
-  Value scalar = analysis::source(condition);
-  return value ? matchPattern(scalar, m_One()) : matchPattern(scalar, m_Zero());
+/// What a condition is in all lanes; none where data say.
+std::optional<bool> constantOf(Value condition) {
+  APInt value;
+  if (!matchPattern(analysis::source(condition), m_ConstantInt(&value)))
+    return std::nullopt;
+  return value.getBoolValue();
 }
 
 /// A conjunction or disjunction of which one side is a constant.
@@ -111,11 +113,10 @@ struct FoldLogic : OpRewritePattern<Op> {
     bool deciding = std::is_same_v<Op, arith::OrIOp>;
     for (auto [side, other] : {std::pair(op.getLhs(), op.getRhs()),
                                std::pair(op.getRhs(), op.getLhs())})
-      for (bool value : {false, true})
-        if (isAlways(side, value)) {
-          rewriter.replaceOp(op, value == deciding ? side : other);
-          return success();
-        }
+      if (std::optional<bool> value = constantOf(side)) {
+        rewriter.replaceOp(op, *value == deciding ? side : other);
+        return success();
+      }
     return failure();
   }
 };
@@ -126,15 +127,12 @@ struct FoldOpposite : OpRewritePattern<arith::XOrIOp> {
 
   LogicalResult matchAndRewrite(arith::XOrIOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isInteger(1) ||
-        !isAlways(op.getRhs(), true))
+    std::optional<bool> value = constantOf(op.getLhs());
+    if (!getElementTypeOrSelf(op.getType()).isInteger(1) || !value ||
+        constantOf(op.getRhs()) != true)
       return failure();
-    for (bool value : {false, true})
-      if (isAlways(op.getLhs(), value)) {
-        replaceByConstant(rewriter, op, rewriter.getBoolAttr(!value));
-        return success();
-      }
-    return failure();
+    replaceByConstant(rewriter, op, rewriter.getBoolAttr(!*value));
+    return success();
   }
 };
 
@@ -144,12 +142,10 @@ struct FoldSelect : OpRewritePattern<arith::SelectOp> {
 
   LogicalResult matchAndRewrite(arith::SelectOp op,
                                 PatternRewriter &rewriter) const override {
-    if (isAlways(op.getCondition(), true))
-      rewriter.replaceOp(op, op.getTrueValue());
-    else if (isAlways(op.getCondition(), false))
-      rewriter.replaceOp(op, op.getFalseValue());
-    else
+    std::optional<bool> value = constantOf(op.getCondition());
+    if (!value)
       return failure();
+    rewriter.replaceOp(op, *value ? op.getTrueValue() : op.getFalseValue());
     return success();
   }
 };
@@ -158,7 +154,7 @@ struct FoldSelect : OpRewritePattern<arith::SelectOp> {
 template <typename Sink>
 bool isNever(Sink sink) {
   return llvm::any_of(sink.getPresence(),
-                      [](Value p) { return isAlways(p, false); });
+                      [](Value p) { return constantOf(p) == false; });
 }
 
 /// A product that no lane enters adds nothing.
