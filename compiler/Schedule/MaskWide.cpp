@@ -1,10 +1,10 @@
 // sm-mask-wide: what is zero where lanes are absent is chosen before it is
 // narrowed.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/OnlineSoftmax.h"
 #include "compiler/Schedule/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -17,13 +17,6 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::sm;
-
-/// Whether every element is +0.
-bool isZero(Value v) {
-  if (auto splat = v.getDefiningOp<SplatOp>())
-    v = splat.getValue();
-  return matchPattern(v, m_PosZeroFloat());
-}
 
 /// The axis along which elements that follow each other share a register.
 StringAttr sharedAxis(Type type) {
@@ -55,9 +48,9 @@ struct MaskBeforeNarrowing : OpRewritePattern<arith::SelectOp> {
     auto narrow = select.getTrueValue().getDefiningOp<ConvertOp>();
     auto isMask = [](Operation *user) {
       auto mask = dyn_cast<arith::SelectOp>(user);
-      return mask && isZero(mask.getFalseValue());
+      return mask && isSplat(mask.getFalseValue(), 0);
     };
-    if (!narrow || !isZero(select.getFalseValue()) ||
+    if (!narrow || !isSplat(select.getFalseValue(), 0) ||
         !getElementTypeOrSelf(narrow.getSource().getType()).isF32() ||
         !llvm::all_of(narrow->getUsers(), isMask) ||
         !differsAlong(select.getCondition(), sharedAxis(select.getType())))
