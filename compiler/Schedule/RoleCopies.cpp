@@ -211,7 +211,7 @@ void RoleKernel::emitCopies() {
     emitLaggedCopy(unpackCopy(ValueRange(carried).drop_front(cursors)));
 }
 
-/// The copies of the steps of a loop.
+/// What a role does in the steps of a loop.
 void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step, IRMapping &mapping,
                              StepEmitter emitStep) {
   auto steps = scf::ForOp::create(
@@ -227,7 +227,7 @@ void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step, IRMapping &mapping,
   step = {steps.getResult(0), steps.getResult(1)};
 }
 
-/// The copies of the loops of a nest.
+/// The same in the loops of a nest.
 void RoleKernel::emitNestSteps(scf::ForOp nest, Cursor &step,
                                const IRMapping &mapping, StepEmitter emitStep) {
   IRMapping local = mapping;
@@ -248,7 +248,7 @@ void RoleKernel::emitNestSteps(scf::ForOp nest, Cursor &step,
   step = {loop.getResult(0), loop.getResult(1)};
 }
 
-/// The copies of the steps of one tile.
+/// The same in the steps of one tile.
 void RoleKernel::emitEachStep(Cursor &step, IRMapping &mapping,
                               StepEmitter emitStep) {
   if (plan.nest)

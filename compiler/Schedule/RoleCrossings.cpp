@@ -218,7 +218,7 @@ void RoleKernel::awaitCrossed(Cursor tile, IRMapping &mapping) {
 Value RoleKernel::startCrossing(const RoleCrossing &crossing, Cursor at,
                                 IRMapping &mapping) {
   MmaOp product = crossing.product;
-  auto number = llvm::find(crossed, crossedRing(crossing)) - crossed.begin();
+  size_t number = numberOf(crossing, plan);
   bool isStagedFirst = product.getLhs() != crossing.resident;
   // Of the first part, as sm.wgmma has it; slots say the same of all.
   Shifts shifts = crossedShifts(crossing, i32(0), warpgroup);

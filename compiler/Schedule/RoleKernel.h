@@ -301,8 +301,6 @@ private:
   CrossedBarriers crossedBarriers(const RoleCrossing &crossing);
   // Those of the step before, in RoleLateCrossings.cpp.
   bool findLateCrossings();
-  llvm::SmallVectorImpl<mlir::Operation *>::iterator
-  lateTail(llvm::SmallVectorImpl<mlir::Operation *> &ops);
   Cursor before(Cursor at);
   void awaitLate(mlir::scf::ForOp loop, Cursor at);
   void releaseCrossed(const RoleCrossing &crossing, Cursor at);
@@ -334,6 +332,8 @@ private:
   sm::BufferType addType(const BulkAdd &add);
   int64_t addBytes();
   void allocateAdds();
+  /// Where a part of a sum lies in its tensor, per dimension, and along which
+  /// axes it starts later than the first warpgroup's.
   struct AddPlace {
     llvm::SmallVector<mlir::Value> indices;
     Shifts shifts;
@@ -348,7 +348,7 @@ private:
                  mlir::IRMapping &scalars, mlir::IRMapping &mapping);
   mlir::Value sendParity(Cursor at);
   void emitSenders();
-  void putProductsLast(llvm::SmallVectorImpl<mlir::Operation *> &ops) const;
+  size_t putProductsLast(llvm::SmallVectorImpl<mlir::Operation *> &ops) const;
   /// Where all warpgroups meet behind what they have staged.
   int64_t crossBarrier() const { return turnBarrier + 2 * plan.warpgroups; }
   /// A product whose result nothing may read yet.

@@ -26,22 +26,6 @@ bool RoleKernel::findLateCrossings() {
   });
 }
 
-/// The first of the operations that putProductsLast() has put last: products
-/// that a step only hands on, those that cross, and what they add.
-SmallVectorImpl<Operation *>::iterator
-RoleKernel::lateTail(SmallVectorImpl<Operation *> &ops) {
-  auto isOfTail = [&](Operation *op) {
-    auto mma = dyn_cast<MmaOp>(op);
-    return isa<StoreOp>(op) ||
-           (mma && llvm::all_of(mma->getUsers(),
-                                llvm::IsaPred<scf::YieldOp, StoreOp>));
-  };
-  auto it = ops.end();
-  while (it != ops.begin() && isOfTail(*std::prev(it)))
-    --it;
-  return it;
-}
-
 /// The place before `at` in the ring of the steps.
 RoleKernel::Cursor RoleKernel::before(Cursor at) {
   Value wraps =

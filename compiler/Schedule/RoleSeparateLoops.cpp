@@ -11,8 +11,9 @@ using namespace selvedge::sm;
 /// Of a step with a product that crosses warpgroups: sums that the step only
 /// hands on start when the operands of all of them are there, which then take
 /// the registers of what they are made of. Those that cross come before the
-/// last one, beside which their results leave.
-void RoleKernel::putProductsLast(SmallVectorImpl<Operation *> &ops) const {
+/// last one, beside which their results leave. How many operations come before
+/// all of these.
+size_t RoleKernel::putProductsLast(SmallVectorImpl<Operation *> &ops) const {
   SmallVector<Operation *> first, products, crossing, after;
   for (Operation *op : ops) {
     bool isHandedOn =
@@ -32,8 +33,10 @@ void RoleKernel::putProductsLast(SmallVectorImpl<Operation *> &ops) const {
   narrowLate(first);
   chooseLate(first);
   ops = std::move(first);
+  size_t before = ops.size();
   for (auto *part : {&products, &crossing, &after})
     llvm::append_range(ops, *part);
+  return before;
 }
 
 LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
@@ -82,34 +85,38 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
       useSpread(ahead.front(), vectors[ahead.front()], mapping))
     emitted.insert(ahead.front());
   bool crosses = !plan.crossings[loop].empty();
-  auto loadVectors = [&] {
-    for (auto load : loop.getBody()->getOps<LoadOp>())
-      if (Value early = crosses && !vectors.contains(load)
-                            ? loadSpread(load, mapping)
-                            : Value())
-        vectors[load] = early;
+  auto start = [&](ArrayRef<MmaOp> some) {
+    for (MmaOp mma : some) {
+      products.start(mma);
+      emitted.insert(mma);
+    }
   };
   // Vectors are needed behind the first product, and their addresses take time.
-  for (MmaOp mma : order.firstProducts()) {
-    products.start(mma);
-    emitted.insert(mma);
-    loadVectors();
-  }
-  loadVectors();
+  ArrayRef<MmaOp> free = order.firstProducts();
+  size_t beforeVectors = std::min<size_t>(1, free.size());
+  start(free.take_front(beforeVectors));
+  for (auto load : loop.getBody()->getOps<LoadOp>())
+    if (Value early = crosses && !vectors.contains(load)
+                          ? loadSpread(load, mapping)
+                          : Value())
+      vectors[load] = early;
+  start(free.drop_front(beforeVectors));
   SmallVector<Operation *> rest;
   for (Operation &op : loop.getBody()->without_terminator())
     if (!emitted.contains(&op))
       rest.push_back(&op);
-  if (crosses)
-    putProductsLast(rest);
-  auto *tail = crossingsAreLate ? lateTail(rest) : rest.end();
-  for (Operation *op : llvm::make_range(rest.begin(), tail))
+  size_t beforeLast = crosses ? putProductsLast(rest) : rest.size();
+  ArrayRef<Operation *> now = rest, tail;
+  if (crossingsAreLate) {
+    tail = now.drop_front(beforeLast);
+    now = now.take_front(beforeLast);
+  }
+  for (Operation *op : now)
     if (failed(emitStepOp(*op, products, vectors, at, mapping)))
       return failure();
   SmallVector<Value> next = nextVectors(ahead, steps, outside);
   if (crossingsAreLate)
-    emitLateTail(ArrayRef<Operation *>(tail, rest.end()), steps, at, products,
-                 outside, mapping);
+    emitLateTail(tail, steps, at, products, outside, mapping);
   products.finishAll();
   products.forgetTiles();
   return next;

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 /// Whether the step itself brings an operand to shared memory.
-bool readsStaged(MmaOp mma) {
+static bool readsStaged(MmaOp mma) {
   auto isStaged = [](Value v) {
     return llvm::any_of(v.getUsers(), llvm::IsaPred<StageOp>);
   };

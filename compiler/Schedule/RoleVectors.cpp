@@ -76,10 +76,10 @@ SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
   if (!crossingsAreLate)
     return result;
   for (auto load : loop.getBody()->getOps<LoadOp>()) {
-    bool isOfLoop = llvm::none_of(load->getOperands(), [&](Value operand) {
+    bool isOfIndices = llvm::none_of(load->getOperands(), [&](Value operand) {
       return llvm::is_contained(loop.getRegionIterArgs(), operand);
     });
-    if (load.getPresence().empty() && isOfLoop &&
+    if (load.getPresence().empty() && isOfIndices &&
         spreadType(convert(load.getType())))
       result.push_back(load);
   }

@@ -15,9 +15,9 @@ public:
 
 protected:
   mlir::LogicalResult emitOp(mlir::Operation &op) override;
+  mlir::Value loopBound(mlir::scf::ForOp loop, mlir::Value bound) override;
   /// Weights are carried from step to step here, where ptxas makes more of
   /// halves: words cost heads of 128 up to 6 %.
-  mlir::Value loopBound(mlir::scf::ForOp loop, mlir::Value bound) override;
   mlir::Type pairType(mlir::Type element) override {
     return mlir::VectorType::get({2}, element);
   }
