@@ -33,6 +33,9 @@ static bool isRepeatable(Operation *op) {
 
 namespace {
 
+/// Bytes that a lane accesses at once.
+constexpr int64_t vectorBytes = 16;
+
 /// Remembers answers: chains of operands share their ends.
 class FreeValues {
 public:
@@ -541,14 +544,19 @@ void GroupBuilder::describe(unsigned g) {
             llvm::is_contained(reduce.getOver(), Attribute(axis.getName())))
           summed.insert(axis.getName());
   });
-  auto visit = [&](ValueRange indices) {
+  int64_t mostBytes = 2;
+  auto visit = [&](Value tensor, ValueRange indices) {
     if (indices.empty() || axesOf(indices.back().getType()).size() != 1)
       return;
     StringAttr axis = axesOf(indices.back().getType())[0];
     size_t tiles = llvm::count_if(
         indices, [](Value index) { return isTile(index.getType()); });
-    if (tiles > 2 || !summed.contains(axis))
+    if (tiles > 2 || !summed.contains(axis)) {
       group.contiguous.insert(axis);
+      mostBytes = std::max<int64_t>(
+          mostBytes,
+          bytesOf(cast<GlobalType>(tensor.getType()).getElementType()));
+    }
   };
   for (size_t rank : {size_t(2), size_t(1)})
     kernel.walk([&](Operation *op) {
@@ -559,12 +567,15 @@ void GroupBuilder::describe(unsigned g) {
       if (auto load = dyn_cast<LoadOp>(op);
           load && counts(load.getType()) &&
           llvm::is_contained(result.neededIn(load), g))
-        visit(load.getIndices());
+        visit(load.getTensor(), load.getIndices());
       if (auto store = dyn_cast<StoreOp>(op);
           store && counts(store.getValue().getType()) &&
           result.placeOf(store) == g)
-        visit(store.getIndices());
+        visit(store.getTensor(), store.getIndices());
     });
+  if (!result.hasDot())
+    group.vector =
+        std::clamp<int64_t>(vectorBytes / mostBytes, 4, group.vector);
 }
 
 KernelLayouts::KernelLayouts(KernelOp kernel) {

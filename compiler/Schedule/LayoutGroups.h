@@ -42,6 +42,10 @@ struct LayoutGroup {
   llvm::SmallPtrSet<mlir::Attribute, 4> resultCols;
   /// Warps that share a contiguous axis.
   int64_t laneWarps = 1;
+  /// Elements of a contiguous axis that a lane holds side by side at most.
+  /// Where the group has no products they are 16 bytes of the widest tensor: of
+  /// others a warp still accesses whole lines.
+  int64_t vector = 8;
   /// Tiles move to other groups, or come from there.
   bool tilesMove = false;
 

@@ -101,9 +101,8 @@ void shareContiguous(KernelLayouts &layouts, const AxisSizes &sizes,
   }
 }
 
-int64_t adjacentOf(int64_t size) {
-  constexpr int64_t most = 8;
-  return std::min(most, size & -size);
+int64_t adjacentOf(const LayoutGroup &group, int64_t size) {
+  return std::min(group.vector, size & -size);
 }
 
 FreeThreads freeThreads(const LayoutGroup &group, StringAttr axis,
@@ -130,9 +129,10 @@ AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
                     const FreeThreads &threads, int64_t warps, int64_t vector) {
   // Few elements beside an axis with vectors of its own: threads that are left
   // take one each.
-  bool isLeft = threads.lanes.size() < laneBits && size <= adjacentOf(size),
+  bool isLeft =
+           threads.lanes.size() < laneBits && size <= adjacentOf(group, size),
        hasVectors = group.contiguous.contains(axis) && !isLeft;
-  int64_t adjacent = hasVectors ? adjacentOf(size) : 1;
+  int64_t adjacent = hasVectors ? adjacentOf(group, size) : 1;
   // How often an axis can be halved between threads.
   size_t halvings = llvm::countr_zero(static_cast<uint64_t>(size / adjacent));
   size_t onLanes = std::min(threads.lanes.size(), halvings), onWarps;

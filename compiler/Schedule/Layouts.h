@@ -20,9 +20,10 @@ int64_t shareLanes(int64_t size, int64_t warps);
 void shareContiguous(KernelLayouts &layouts, const AxisSizes &sizes,
                      int64_t warps);
 
-/// Elements of an axis that a lane holds side by side where it can: the largest
-/// power of two that divides its size, up to a vector of 16 bytes.
-int64_t adjacentOf(int64_t size);
+/// Elements of a contiguous axis that a lane of `group` holds side by side
+/// where it can: the largest power of two that divides its size, up to a vector
+/// of 16 bytes.
+int64_t adjacentOf(const LayoutGroup &group, int64_t size);
 
 /// Lanes and warps that no neighbour of a spread axis has.
 struct FreeThreads {

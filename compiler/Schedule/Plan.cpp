@@ -69,6 +69,10 @@ constexpr Candidate packedWarpgroupCandidates[] = {
 /// Warps share rows and columns: plain products.
 constexpr Candidate squareCandidates[] = {
     {128, 128, 32, 8}, {64, 64, 32, 4}, {32, 32, 32, 4}};
+/// No products and no loops: each element is read once. Thread blocks of few
+/// rows cost more to start than to run.
+constexpr Candidate streamCandidates[] = {{1, 1024, 1, 2, 0, 16, 0, 4},
+                                          {1, 1024, 1, 2, 0, 16, 0, 2}};
 /// No products: two kilobytes of a row at a time. Few registers let many thread
 /// blocks hide each other's latency. The others are for measurements.
 constexpr Candidate elementwiseCandidates[] = {
@@ -243,9 +247,9 @@ void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
     constexpr size_t allLanes = 5;
     if (isContiguous && (isOfProduct || threads.lanes.size() == allLanes)) {
       if (!isOfProduct)
-        size = isBlock
-                   ? atMost(c.cols)
-                   : padded(extent, adjacentOf(extent), threads.lanes.size());
+        size = isBlock ? atMost(c.cols)
+                       : padded(extent, adjacentOf(group, extent),
+                                threads.lanes.size());
       group.laneWarps = shareLanes(size, c.laneWarps ? c.laneWarps : c.warps);
     } else if (!isOfProduct) {
       int64_t shared = int64_t(1) << threads.bits();
@@ -707,8 +711,11 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     return candidatesForRows(kernel, *threads);
   bool isPacked = kernel.getProgram().getKind() == tile::VersionKind::Packed,
        splitCols = layouts.getGroups().front().splitCols;
-  bool loads = kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
-                   .wasInterrupted();
+  auto has = [&](auto op) {
+    return kernel.walk([](decltype(op)) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  };
+  bool loads = has(LoadOp());
   ArrayRef<Candidate> candidates =
       !layouts.hasDot() ? (loads ? ArrayRef<Candidate>(elementwiseCandidates)
                                  : ArrayRef<Candidate>(storeCandidates))
@@ -734,6 +741,8 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     llvm::append_range(all, wideRowCandidates);
   } else if (candidates.data() == warpgroupCandidates && hasParts(kernel)) {
     llvm::append_range(all, splitWarpgroupCandidates);
+  } else if (candidates.data() == elementwiseCandidates && !has(scf::ForOp())) {
+    llvm::append_range(all, streamCandidates);
   }
   llvm::append_range(all, candidates);
   return all;
