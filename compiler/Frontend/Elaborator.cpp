@@ -1,6 +1,7 @@
 // Elaborator: shared helpers and the emission of the program.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "compiler/Frontend/UnusedTemps.h"
 #include "dialect/Tile/UniqueTensors.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -295,6 +296,7 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   setReducedDims(program, reducedDims);
   setUniqueTensors(program, uniqueTensors());
   eraseDeadOps(*module);
+  eraseUnusedTemps(program);
   return module;
 }
 
