@@ -281,17 +281,103 @@ private:
            });
   }
 
+  /// Predicates on a contracted axis that concern `operand`.
+  static SmallVector<Value> demandsOn(DotOp op, Value operand) {
+    return llvm::to_vector(
+        llvm::make_filter_range(op.getPresence(), [&](Value p) {
+          return llvm::all_of(axesOf(p.getType()), [&](StringAttr a) {
+            return llvm::is_contained(axesOf(operand.getType()), a);
+          });
+        }));
+  }
+
+  /// Whether lanes of `value` do not exist where `predicate` is false: lanes of
+  /// what it is computed from do not.
+  static bool isAbsentWhere(Value value, Value predicate) {
+    Operation *def = value.getDefiningOp();
+    if (auto load = dyn_cast_or_null<LoadOp>(def))
+      return llvm::any_of(load.getPresence(),
+                          [&](Value p) { return implies(p, predicate); });
+    SmallVector<Value> sources;
+    if (auto dot = dyn_cast_or_null<DotOp>(def)) {
+      // Those on a contracted axis end in the product.
+      for (Value operand : {dot.getLhs(), dot.getRhs()})
+        if (llvm::none_of(dot.getOver(), [&](Attribute axis) {
+              return llvm::is_contained(axesOf(predicate.getType()), axis);
+            }))
+          sources.push_back(operand);
+    } else if (def && isa<ConvertOp, BroadcastOp, SoftmaxWeightOp,
+                          arith::ExtFOp, arith::TruncFOp, arith::NegFOp,
+                          arith::AddFOp, arith::SubFOp, arith::MulFOp>(def)) {
+      llvm::append_range(sources, def->getOperands());
+    }
+    return llvm::any_of(sources, [&](Value source) {
+      return isAbsentWhere(source, predicate);
+    });
+  }
+
+  /// Later products of the same operand that may share one mask with `op`: what
+  /// one of them has to make zero and another not does not exist.
+  SmallVector<DotOp> sharersOf(DotOp op, Value operand, ValueRange open) {
+    auto covers = [&](ValueRange demands, ValueRange others) {
+      return llvm::all_of(others, [&](Value p) {
+        return llvm::is_contained(demands, p) || isAbsentWhere(operand, p);
+      });
+    };
+    SmallVector<DotOp> sharers;
+    for (Operation *user : operand.getUsers()) {
+      auto other = dyn_cast<DotOp>(user);
+      if (!other || other->getBlock() != op->getBlock() ||
+          !op->isBeforeInBlock(other) || llvm::is_contained(sharers, other))
+        continue;
+      SmallVector<Value> demands = demandsOn(other, operand);
+      auto isThere = [&](Value p) {
+        Operation *def = p.getDefiningOp();
+        return !def || def->getBlock() != op->getBlock() ||
+               def->isBeforeInBlock(op);
+      };
+      if (covers(open, demands) && covers(demands, open) &&
+          llvm::all_of(demands, isThere))
+        sharers.push_back(other);
+    }
+    return sharers;
+  }
+
+  /// Zero in `operand` of `op` where one of `open` is false, and in that of
+  /// other products of the same value.
+  void maskOperand(DotOp op, OpOperand &operand, SmallVector<Value> open) {
+    OpBuilder b(op);
+    Value value = operand.get();
+    std::string names = nameOf(op);
+    SmallVector<DotOp> sharers = sharersOf(op, value, open);
+    for (DotOp other : sharers) {
+      names += " and " + nameOf(other);
+      for (Value p : demandsOn(other, value))
+        if (!llvm::is_contained(open, p))
+          open.push_back(p);
+    }
+    Value masked = select(b, op,
+                          &operand == &op.getLhsMutable() ? "left operand"
+                                                          : "right operand",
+                          names, open, value,
+                          b.getZeroAttr(getElementTypeOrSelf(value.getType())));
+    operand.set(masked);
+    for (DotOp other : sharers)
+      for (OpOperand *same : {&other.getLhsMutable(), &other.getRhsMutable()})
+        if (same->get() == value) {
+          same->set(masked);
+          isMasked.insert(same);
+        }
+  }
+
   LogicalResult pairRule(DotOp op) {
     OpBuilder b(op);
     for (OpOperand *operand : {&op.getLhsMutable(), &op.getRhsMutable()}) {
-      ArrayRef<StringAttr> axes = axesOf(operand->get().getType());
-      SmallVector<Value> open;
-      for (Value p : op.getPresence())
-        if (llvm::all_of(
-                axesOf(p.getType()),
-                [&](StringAttr a) { return llvm::is_contained(axes, a); }) &&
-            !makeZeroWhere(operand->get(), p, op))
-          open.push_back(p);
+      if (isMasked.contains(operand))
+        continue;
+      SmallVector<Value> open = demandsOn(op, operand->get());
+      llvm::erase_if(
+          open, [&](Value p) { return makeZeroWhere(operand->get(), p, op); });
       if (open.empty())
         continue;
       if (auto load = operand->get().getDefiningOp<LoadOp>()) {
@@ -301,11 +387,7 @@ private:
           load.erase();
         }
       } else {
-        operand->set(select(
-            b, op,
-            operand == &op.getLhsMutable() ? "left operand" : "right operand",
-            nameOf(op), open, operand->get(),
-            b.getZeroAttr(getElementTypeOrSelf(operand->get().getType()))));
+        maskOperand(op, *operand, std::move(open));
       }
     }
     for (Value p : op.getPresence()) {
@@ -331,6 +413,8 @@ private:
   /// Predicates that others imply for rows that exist, where that is not
   /// enough.
   llvm::DenseSet<Value> impliedInRows;
+  /// Operands of products that share the mask of an earlier one.
+  llvm::DenseSet<OpOperand *> isMasked;
 };
 
 struct TileObligationsPass : impl::TileObligationsBase<TileObligationsPass> {
