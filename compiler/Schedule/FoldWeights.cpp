@@ -3,6 +3,7 @@
 #include "compiler/Schedule/OnlineSoftmax.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/RareWork.h"
+#include "compiler/Schedule/SumRegisters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -93,12 +94,21 @@ void fold(Weight weight) {
   Value rare = AnyOp::create(b, loc, b.getI1Type(), isRare);
   Value exponent =
       arith::MulFOp::create(b, loc, weight.normalizer, splat(row, -log2e));
-  for (Operation *op : weight.path) {
-    b.setInsertionPoint(op);
-    IRMapping mapping;
-    mapping.map(op->getOperand(0), exponent);
-    exponent = b.clone(*op, mapping)->getResult(0);
-  }
+  // What does not fit beside sums reaches the scores' lanes where it is needed.
+  bool isMoved = weight.path.size() > 1,
+       isLate = isMoved &&
+                !fitsBesideSums(weight.path.front()->getResult(0).getType());
+  auto followPath = [&] {
+    for (Operation *op : weight.path) {
+      if (!isLate)
+        b.setInsertionPoint(op);
+      IRMapping mapping;
+      mapping.map(op->getOperand(0), exponent);
+      exponent = b.clone(*op, mapping)->getResult(0);
+    }
+  };
+  if (!isLate)
+    followPath();
 
   b.setInsertionPoint(weight.result);
   Type type = weight.result.getType();
@@ -106,6 +116,8 @@ void fold(Weight weight) {
   Value scores = weight.difference.getLhs(), factor;
   weight.result->replaceAllUsesWith(branch);
   b.setInsertionPointToStart(branch.elseBlock());
+  if (isLate)
+    followPath();
   if (auto scaled = scores.getDefiningOp<arith::MulFOp>())
     if (auto by = scaled.getRhs().getDefiningOp<SplatOp>()) {
       scores = scaled.getLhs();

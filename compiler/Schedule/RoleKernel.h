@@ -312,7 +312,6 @@ private:
   /// A vector that a step loads ahead, with few registers; null where it cannot
   /// be. In RoleVectors.cpp.
   mlir::Value loadSpread(sm::LoadOp load, mlir::IRMapping &mapping);
-  bool fitsBesideSums(sm::LoadOp load);
   llvm::SmallVector<sm::LoadOp> vectorsAhead(mlir::scf::ForOp loop);
   llvm::SmallVector<mlir::Value> vectorsAt(llvm::ArrayRef<sm::LoadOp> loads,
                                            mlir::Value index,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleStepOrder.h"
 #include "compiler/Schedule/RoleStepProducts.h"
+#include "compiler/Schedule/SumRegisters.h"
 
 namespace selvedge::schedule {
 
@@ -81,9 +82,10 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
     vectors[load] = value;
   // Elements of the first are on their way to lanes while products run, unless
   // they take registers that those need.
-  if (!ahead.empty() && fitsBesideSums(ahead.front()) &&
-      useSpread(ahead.front(), vectors[ahead.front()], mapping))
-    emitted.insert(ahead.front());
+  LoadOp first = ahead.empty() ? LoadOp() : ahead.front();
+  if (first && fitsBesideSums(convert(first.getType())) &&
+      useSpread(first, vectors[first], mapping))
+    emitted.insert(first);
   bool crosses = !plan.crossings[loop].empty();
   auto start = [&](ArrayRef<MmaOp> some) {
     for (MmaOp mma : some) {

@@ -62,13 +62,6 @@ Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping) {
   return clone->getResult(0);
 }
 
-/// Whether the elements of a vector that a lane computes with find registers
-/// beside the sums of two products.
-bool RoleKernel::fitsBesideSums(LoadOp load) {
-  constexpr int64_t mostRegisters = 16;
-  return distOf(convert(load.getType())).getNumRegs() <= mostRegisters;
-}
-
 /// Vectors that a step of a loop loads for the one after it: those of which
 /// every lane exists, since a lane that does not is one of its own step.
 SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
