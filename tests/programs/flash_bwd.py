@@ -88,7 +88,7 @@ def loss(x, kind):
     return total
 
 
-def check(selvedge, templates, folder, kind):
+def check(selvedge, templates, folder, kind, deterministic):
     rng = np.random.default_rng(5)
     shapes = {"q": (B, M, G * R, D), "k": (B, N, G, D), "v": (B, N, G, DV), "dO": (B, M, G * R, DV)}
     x = {name: to_bf16(rng.standard_normal(shape)) for name, shape in shapes.items()}
@@ -110,7 +110,7 @@ def check(selvedge, templates, folder, kind):
     with open(variant, "w") as file:
         file.write(VARIANT)
     chosen = [variant, "-I", templates, "--op", f"grad({kind})"] if kind in ("variant", "sentinels") else [os.path.join(templates, "flash_bwd.tile"), "--set", f"causal={str(kind == 'causal').lower()}"]
-    subprocess.run([selvedge, "run", *chosen, "--device", "ref", "--set", f"D={D}", "--set", f"DV={DV}", "--shape", f"G={G},R={R}", "-i", given, "-o", found],
+    subprocess.run([selvedge, "run", *chosen, "--device", "ref", "--set", f"D={D}", "--set", f"DV={DV}", "--set", f"deterministic={str(deterministic).lower()}", "--shape", f"G={G},R={R}", "-i", given, "-o", found],
                    check=True, stdout=subprocess.DEVNULL)
     for name, value in read_safetensors(found).items():
         assert np.all(np.isfinite(value)), f"{name}: not finite"
@@ -118,13 +118,14 @@ def check(selvedge, templates, folder, kind):
         # Weights and outputs are bf16: 2^-9 each.
         assert wrong < 0.005, f"{name}: {wrong} of the norm"
         assert np.all(value[expected[name] == 0] == 0), f"{name}: what nothing reaches has no gradient"
-    print(f"{kind}: gradients are the loss's")
+    print(f"{kind}{', deterministic' if deterministic else ''}: gradients are the loss's")
 
 
 def main(selvedge, templates, folder):
     os.makedirs(folder, exist_ok=True)
     for kind in ("full", "causal", "variant", "sentinels"):
-        check(selvedge, templates, folder, kind)
+        for deterministic in (True, False):
+            check(selvedge, templates, folder, kind, deterministic)
 
 
 if __name__ == "__main__":

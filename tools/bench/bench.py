@@ -68,10 +68,15 @@ def selected(options):
     return {name: [c for c in importlib.import_module(name).cells(options.quick) if match(c)] for name in options.workloads}
 
 
+def builds_of(workload, cell, arch):
+    """Those of all candidates, where a workload has several of ours."""
+    return workload.builds(cell, arch) if hasattr(workload, "builds") else [workload.build(cell, arch)]
+
+
 def compile_kernels(options, cells):
     if not options.selvedge:
         return {}
-    builds = [importlib.import_module(name).build(cell, options.arch) for name, row in cells.items() for cell in row]
+    builds = [build for name, row in cells.items() for cell in row for build in builds_of(importlib.import_module(name), cell, options.arch)]
     start = time.monotonic()
     failures = selvedge_op.compile_all(builds, options.selvedge, options.templates, options.artefacts)
     print(f"compiled {len({b.file() for b in builds})} kernels in {time.monotonic() - start:.1f} s, {len(failures)} failed", flush=True)
