@@ -28,7 +28,7 @@ using namespace selvedge;
 namespace {
 
 constexpr int errorIllegalAddress = 700, errorInvalidHandle = 400,
-              errorInvalidImage = 200, errorInvalidValue = 1;
+              errorInvalidImage = 200;
 
 /// What every kernel has without asking (CUDA C++ Programming Guide, "Compute
 /// Capabilities").
@@ -207,7 +207,7 @@ CuResult launch(const CuLaunchConfig &config, const Function &function,
                 void **params) {
   const auto &[name, context, most] = function;
   if (config.sharedMemory > static_cast<unsigned>(most))
-    return errorInvalidValue;
+    return cuErrorInvalidValue;
   state.isDependent = isDependent(config);
   if (FakeCudaWatch watch = state.watch)
     watch(name.c_str(), config.grid, params);
@@ -321,7 +321,7 @@ DEFINE(cuFuncSetAttribute, (CuHandle function, int which, int value), {
   if (which != cuFuncAttributeMaxDynamicSharedSizeBytes)
     return cuSuccess;
   if (value > gpu().sharedMemory)
-    return errorInvalidValue;
+    return cuErrorInvalidValue;
   static_cast<Function *>(function)->sharedMemory = value;
   return cuSuccess;
 })
@@ -356,6 +356,20 @@ DEFINE(cuMemcpyDtoH_v2, (void *target, CuPointer source, size_t bytes), {
   std::memcpy(target,
               reinterpret_cast<const void *>(static_cast<uintptr_t>(source)),
               bytes);
+  return cuSuccess;
+})
+DEFINE(cuMemcpyDtoHAsync_v2,
+       (void *target, CuPointer source, size_t bytes, CuHandle),
+       { return cuMemcpyDtoH_v2(target, source, bytes); })
+DEFINE(cuMemcpy2DAsync_v2, (const CuCopy2D *copy, CuHandle), {
+  if (copy->sourceType != cuMemoryTypeUnified ||
+      copy->targetType != cuMemoryTypeHost || copy->sourcePitch < copy->width ||
+      copy->targetPitch < copy->width)
+    return cuErrorInvalidValue;
+  for (size_t i = 0; i < copy->height; ++i)
+    cuMemcpyDtoH_v2(static_cast<std::byte *>(copy->targetHost) +
+                        i * copy->targetPitch,
+                    copy->source + i * copy->sourcePitch, copy->width);
   return cuSuccess;
 })
 DEFINE(cuTensorMapEncodeTiled,
