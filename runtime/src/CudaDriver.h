@@ -107,6 +107,7 @@ enum : int {
   X(cuMemcpyHtoD_v2, (CuPointer, const void *, size_t))                        \
   X(cuMemcpyDtoH_v2, (void *, CuPointer, size_t))                              \
   X(cuMemcpyDtoHAsync_v2, (void *, CuPointer, size_t, CuHandle))               \
+  X(cuMemcpyDtoDAsync_v2, (CuPointer, CuPointer, size_t, CuHandle))            \
   X(cuMemcpy2DAsync_v2, (const CuCopy2D *, CuHandle))                          \
   X(cuStreamCreate, (CuHandle *, unsigned))                                    \
   X(cuStreamDestroy_v2, (CuHandle))                                            \

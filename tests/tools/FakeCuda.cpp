@@ -148,9 +148,10 @@ float &at(void **params, int index, int64_t i, int64_t j) {
 /// N, y: the grid has a block for each row, M is not among the parameters.
 void runInit(unsigned grid, void **params) {
   int columns = param<int32_t>(params, 0);
+  bool isStale = fault("stale");
   for (unsigned i = 0; i < grid; ++i)
     for (int j = 0; j < columns; ++j)
-      if (!fault("stale") || i + j > 0)
+      if (!isStale || i + j > 0)
         at(params, 1, i, j) = 0;
 }
 
@@ -160,14 +161,17 @@ void runMain(unsigned grid, void **params) {
   const auto *lengths = param<const int32_t *>(params, 4);
   auto lengthStride = param<int64_t>(params, 5);
   auto scale = param<float>(params, 9);
+  bool isStale = fault("stale");
   for (unsigned i = 0; i < grid; ++i) {
     int length = lengths ? lengths[i * lengthStride] : columns;
     for (int j = 0; j < length; ++j)
-      if (!fault("stale") || i + j > 0)
+      if (!isStale || i + j > 0)
         at(params, 6, i, j) = scale * at(params, 1, i, j);
   }
   float &first = at(params, 6, 0, 0);
-  if (fault("before"))
+  // "late": one launch of many.
+  bool isLate = fault("late") && ++state.launches == 19;
+  if (fault("before") || isLate)
     (&first)[-1] = 1;
   if (fault("gap"))
     at(params, 6, 0, columns) = 1;
@@ -180,11 +184,21 @@ void runMain(unsigned grid, void **params) {
   state.lost = fault("lost");
 }
 
+/// tools/selvedge/BitCompare.h.
+void runCompare(void **params) {
+  if (std::memcmp(param<const void *>(params, 0),
+                  param<const void *>(params, 1),
+                  param<uint64_t>(params, 2)) != 0)
+    *param<int32_t *>(params, 3) = 1;
+}
+
 void execute(const std::string &name, unsigned grid, void **params) {
   if (name.starts_with("axpy_init_y"))
     runInit(grid, params);
   else if (name.starts_with("axpy_main"))
     runMain(grid, params);
+  else if (name == "selvedge_compare")
+    runCompare(params);
   state.milliseconds += launchCost();
 }
 
@@ -361,6 +375,12 @@ DEFINE(cuMemcpyDtoH_v2, (void *target, CuPointer source, size_t bytes), {
 DEFINE(cuMemcpyDtoHAsync_v2,
        (void *target, CuPointer source, size_t bytes, CuHandle),
        { return cuMemcpyDtoH_v2(target, source, bytes); })
+DEFINE(cuMemcpyDtoDAsync_v2,
+       (CuPointer target, CuPointer source, size_t bytes, CuHandle), {
+         return cuMemcpyDtoH_v2(
+             reinterpret_cast<void *>(static_cast<uintptr_t>(target)), source,
+             bytes);
+       })
 DEFINE(cuMemcpy2DAsync_v2, (const CuCopy2D *copy, CuHandle), {
   if (copy->sourceType != cuMemoryTypeUnified ||
       copy->targetType != cuMemoryTypeHost || copy->sourcePitch < copy->width ||
