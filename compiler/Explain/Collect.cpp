@@ -1,5 +1,6 @@
 // From a watched compilation to its explanation.
 // SPDX-License-Identifier: MIT
+#include "compiler/Explain/Edges.h"
 #include "compiler/Explain/Explain.h"
 #include "compiler/Explain/Mechanism.h"
 #include "compiler/Explain/Pictures.h"
@@ -44,6 +45,7 @@ public:
     nameParts();
     for (Record &record : result.records)
       settle(record);
+    findWriters(program, operations, result);
     result.proofs = productProofs(program, source);
     result.outputs = outputs(program);
     result.schedules = schedules(module);

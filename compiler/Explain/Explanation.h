@@ -60,6 +60,13 @@ struct Instance {
   std::vector<int64_t> byExtent;
 };
 
+/// A store of another kernel.
+struct Writer {
+  std::string kernel;
+  std::string id;
+  Place place;
+};
+
 /// A safety operation, or one that turned out to be unnecessary.
 struct Record {
   std::string id;
@@ -77,6 +84,9 @@ struct Record {
   Place place, consumer;
   std::vector<Predicate> predicates;
   std::vector<Instance> instances;
+  /// Of what reads a tensor, or adds to it: who of the kernels before this one
+  /// stores to it, and is complete before this one touches memory.
+  std::vector<Writer> writers;
 };
 
 /// A demand that needed no operation.

@@ -165,6 +165,11 @@ private:
     os << "</td><td>";
     for (const Predicate &p : r.predicates)
       predicate(p);
+    for (const Writer &writer : r.writers)
+      os << "<div>after kernel <code>" << escapeXml(writer.kernel)
+         << "</code>, which stores to " << escapeXml(r.subject)
+         << " (<a href=\"#" << escapeXml(writer.id) << "\">"
+         << escapeXml(writer.id) << "</a>)</div>";
     os << "</td><td>";
     instances(r);
     os << "</td></tr>\n";

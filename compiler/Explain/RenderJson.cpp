@@ -9,9 +9,9 @@ namespace selvedge::explain {
 
 namespace {
 
-class Writer {
+class JsonWriter {
 public:
-  explicit Writer(llvm::raw_ostream &os) : json(os, 2) {}
+  explicit JsonWriter(llvm::raw_ostream &os) : json(os, 2) {}
 
   void write(const Explanation &e) {
     json.object([&] {
@@ -77,6 +77,11 @@ private:
       if (p.proved)
         json.attribute("why", p.why);
       write("place", p.place);
+    });
+    list("writers", r.writers, [&](const Writer &w) {
+      json.attribute("kernel", w.kernel);
+      json.attribute("id", w.id);
+      write("place", w.place);
     });
     list("instances", r.instances, [&](const Instance &i) {
       json.attribute("kernel", i.kernel);
@@ -150,7 +155,7 @@ private:
 std::string renderJson(const Explanation &explanation) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  Writer(os).write(explanation);
+  JsonWriter(os).write(explanation);
   return text + "\n";
 }
 

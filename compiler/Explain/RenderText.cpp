@@ -91,6 +91,10 @@ void printRecord(llvm::raw_ostream &os, const Record &record) {
   printPlace(os, "by", record.consumer);
   for (const Predicate &predicate : record.predicates)
     printPredicate(os, predicate);
+  for (const Writer &writer : record.writers)
+    os << "      after kernel " << writer.kernel << ", which stores to "
+       << record.subject << "  (" << writer.id
+       << (writer.place.line ? ", " + writer.place.where() : "") << ")\n";
   for (const InstanceGroup &group : groupInstances(record)) {
     os << "      -> " << group.first.mechanism << "; " << costText(group.first);
     if (group.count > 1)

@@ -5,6 +5,7 @@
 #include "compiler/Explain/Words.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace selvedge::explain {
@@ -43,14 +44,14 @@ int64_t Sample::coverOf(StringAttr axis) {
 }
 
 int64_t Sample::note(StringRef name, int64_t value) {
-  used[name.str()] = value;
+  used[name.str()] = std::to_string(value);
   return value;
 }
 
 std::string Sample::takeUsed() {
   std::string text;
   for (const auto &[name, value] : used)
-    text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+    text += (text.empty() ? "" : ", ") + name + " = " + value;
   used.clear();
   return text;
 }
@@ -91,16 +92,68 @@ int64_t Sample::affine(AffineExpr expr) {
 }
 
 /// Three quarters of what the signature promises, so that the end of the valid
-/// data lies inside the shape.
-std::optional<int64_t> Sample::loaded(LoadOp load) {
+/// data lies inside the shape. Segments begin with an element at 0.
+std::optional<int64_t> Sample::loaded(LoadOp load, const Point &point) {
   ProgramOp program = kernel.getProgram();
   StringAttr name = kernel.getTensorArgOf(load.getTensor()).getName();
+  std::string text = name.str();
   int64_t value = largest;
-  for (auto promise : program.getPromises().getAsRange<RequireAttr>())
-    if (promise.getTensor() == name)
-      value = std::max(affine(promise.getLo().getResult(0)),
-                       affine(promise.getHi().getResult(0)) * 3 / 4);
-  return note(name.getValue(), value);
+  for (auto promise : program.getPromises().getAsRange<RequireAttr>()) {
+    if (promise.getTensor() != name)
+      continue;
+    value = std::max(affine(promise.getLo().getResult(0)),
+                     affine(promise.getHi().getResult(0)) * 3 / 4);
+    if (!promise.getOrdered())
+      continue;
+    std::optional<int64_t> index = evaluate(load.getIndices().back(), point);
+    if (!index)
+      return std::nullopt;
+    text += "[" + std::to_string(*index) + "]";
+    if (*index <= 0)
+      value = affine(promise.getLo().getResult(0));
+  }
+  return note(text, value);
+}
+
+/// Whether integers made of `v` are indices of some access.
+static bool formsIndex(Value v) {
+  return llvm::any_of(v.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto access = dyn_cast<TensorAccessOpInterface>(user))
+      return llvm::is_contained(access.getIndices(), use.get());
+    return user->getNumResults() == 1 &&
+           isa<SplatOp, BroadcastOp, arith::AddIOp, arith::MulIOp,
+               arith::SelectOp, arith::MaxSIOp, arith::MinSIOp>(user) &&
+           formsIndex(user->getResult(0));
+  });
+}
+
+/// Of a table whose entries select something: each the one of its number. Other
+/// integers that differ from lane to lane are data.
+std::optional<int64_t> Sample::loadedFromTable(LoadOp load,
+                                               const Point &point) {
+  if (load.getIndices().empty() || !formsIndex(load.getResult()))
+    return std::nullopt;
+  std::optional<int64_t> entry = evaluate(load.getIndices().back(), point);
+  if (entry)
+    used[kernel.getTensorArgOf(load.getTensor()).getName().str()] = "0 1 2 ...";
+  return entry;
+}
+
+/// Whether a loop looks for the segment of a thread block.
+bool Sample::isSegmentSearch(Operation *loop) {
+  ProgramOp program = kernel.getProgram();
+  if (!isa<scf::ForOp>(loop) || loop->getParentOp() != kernel)
+    return false;
+  return loop
+      ->walk([&](LoadOp load) {
+        StringAttr name = kernel.getTensorArgOf(load.getTensor()).getName();
+        for (auto p : program.getPromises().getAsRange<RequireAttr>())
+          if (p.getTensor() == name && p.getOrdered())
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 std::optional<int64_t> Sample::argument(BlockArgument argument) {
@@ -154,9 +207,17 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
   }
   if (isa<IsPresentOp>(def))
     return 1;
-  // What differs from lane to lane is data.
+  if (auto block = dyn_cast<BlockSizeOp>(def)) {
+    for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
+      if (axis.getBlock() == block.getBlockAttr())
+        return tileSize(axis.getName());
+    return std::nullopt;
+  }
   if (auto load = dyn_cast<LoadOp>(def))
-    return isSingle(v) ? loaded(load) : std::nullopt;
+    return isSingle(v) ? loaded(load, point) : loadedFromTable(load, point);
+  // The first one, as of other iterations.
+  if (isSegmentSearch(def))
+    return 0;
   SmallVector<int64_t> in;
   bool isConjunction = isa<arith::AndIOp>(def) && isCondition(v),
        isDisjunction = isa<arith::OrIOp>(def) && isCondition(v);
@@ -205,6 +266,8 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
     return std::max(in[0], in[1]);
   if (isa<arith::MinSIOp>(def))
     return std::min(in[0], in[1]);
+  if (isa<arith::DivUIOp>(def) && in[0] >= 0 && in[1] > 0)
+    return in[0] / in[1];
   if (isa<arith::FloorDivSIOp>(def) && in[1] > 0)
     return llvm::divideFloorSigned(in[0], in[1]);
   if (isa<arith::CeilDivSIOp>(def) && in[1] > 0)

@@ -27,13 +27,16 @@ public:
   int64_t coverOf(mlir::StringAttr axis);
   int64_t tileSize(mlir::StringAttr axis) const;
 
-  /// The values that the last evaluations used: `N = 333, kv_len = 249`.
+  /// The values that the last evaluations used: `N = 333, kv_len = 249`; of
+  /// segments the first one's ends, `cu[0] = 0, cu[1] = 249`.
   std::string takeUsed();
 
 private:
   int64_t note(llvm::StringRef name, int64_t value);
   std::optional<int64_t> argument(mlir::BlockArgument argument);
-  std::optional<int64_t> loaded(tile::LoadOp load);
+  std::optional<int64_t> loaded(tile::LoadOp load, const Point &point);
+  std::optional<int64_t> loadedFromTable(tile::LoadOp load, const Point &point);
+  bool isSegmentSearch(mlir::Operation *loop);
   int64_t affine(mlir::AffineExpr expr);
   int64_t dim(unsigned position);
   /// Length of a dim that tiles of `axis` run over.
@@ -43,7 +46,7 @@ private:
   mlir::DictionaryAttr sizes;
   /// The largest tile size that the plan chose.
   int64_t largest = 0;
-  std::map<std::string, int64_t> used;
+  std::map<std::string, std::string> used;
 };
 
 } // namespace selvedge::explain

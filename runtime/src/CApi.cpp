@@ -154,6 +154,20 @@ selvedge_status describeTo(const char *path,
                   text, size);
 }
 
+selvedge_status launch(const selvedge_op *op,
+                       const selvedge_arguments *arguments, void *stream,
+                       const LaunchOptions &options) {
+  if (!op || !arguments)
+    return failNull(op ? "the arguments are null" : "the op is null");
+  return guarded(SELVEDGE_FAILED, [&] {
+    Arguments read;
+    if (Status s = read.read(*arguments, op->ordinal); !s.ok())
+      return fail(s);
+    Status status = op->op.launch(read.view(), stream, options);
+    return status.ok() ? SELVEDGE_OK : fail(status);
+  });
+}
+
 } // namespace
 
 selvedge_op *capi::makeOp(Result<Op> op, const Result<Device> &device) {
@@ -255,15 +269,13 @@ selvedge_status selvedge_prepare(const selvedge_op *op,
 selvedge_status selvedge_launch(const selvedge_op *op,
                                 const selvedge_arguments *arguments,
                                 void *stream) {
-  if (!op || !arguments)
-    return failNull(op ? "the arguments are null" : "the op is null");
-  return guarded(SELVEDGE_FAILED, [&] {
-    Arguments read;
-    if (Status s = read.read(*arguments, op->ordinal); !s.ok())
-      return fail(s);
-    Status status = op->op.launch(read.view(), stream);
-    return status.ok() ? SELVEDGE_OK : fail(status);
-  });
+  return launch(op, arguments, stream, {});
+}
+
+selvedge_status selvedge_launch_validated(const selvedge_op *op,
+                                          const selvedge_arguments *arguments,
+                                          void *stream) {
+  return launch(op, arguments, stream, {.validate = true});
 }
 
 selvedge_status selvedge_describe(const char *path,

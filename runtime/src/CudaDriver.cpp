@@ -10,7 +10,9 @@ namespace selvedge::inline runtime {
 
 static_assert(sizeof(CuLaunchAttribute) == 72 &&
                   offsetof(CuLaunchAttribute, value) == 8 &&
-                  sizeof(CuLaunchConfig) == 56,
+                  sizeof(CuLaunchConfig) == 56 && sizeof(CuCopy2D) == 128 &&
+                  offsetof(CuCopy2D, sourcePitch) == 48 &&
+                  offsetof(CuCopy2D, width) == 112,
               "as in cuda.h");
 
 namespace {

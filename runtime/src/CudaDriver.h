@@ -35,9 +35,28 @@ struct CuLaunchConfig {
   unsigned numAttributes = 0;
 };
 
+/// CUDA_MEMCPY2D of cuda.h.
+struct CuCopy2D {
+  size_t sourceX = 0, sourceY = 0;
+  int sourceType = 0;
+  const void *sourceHost = nullptr;
+  CuPointer source = 0;
+  CuHandle sourceArray = nullptr;
+  size_t sourcePitch = 0;
+  size_t targetX = 0, targetY = 0;
+  int targetType = 0;
+  void *targetHost = nullptr;
+  CuPointer target = 0;
+  CuHandle targetArray = nullptr;
+  size_t targetPitch = 0;
+  /// Bytes of a row, and rows.
+  size_t width = 0, height = 0;
+};
+
 /// Values of cuda.h that this runtime uses.
 enum : int {
   cuSuccess = 0,
+  cuErrorInvalidValue = 1,
   cuErrorOutOfMemory = 2,
   cuAttributeMultiprocessorCount = 16,
   cuAttributeComputeCapabilityMajor = 75,
@@ -46,6 +65,8 @@ enum : int {
   cuFuncAttributeMaxDynamicSharedSizeBytes = 8,
   cuJitErrorLogBuffer = 5,
   cuJitErrorLogBufferSizeBytes = 6,
+  cuMemoryTypeHost = 1,
+  cuMemoryTypeUnified = 4,
   cuLaunchAttributeProgrammaticStreamSerialization = 6,
   cuUserObjectNoDestructorSync = 1,
   cuGraphUserObjectMove = 1
@@ -85,6 +106,9 @@ enum : int {
   X(cuMemFree_v2, (CuPointer))                                                 \
   X(cuMemcpyHtoD_v2, (CuPointer, const void *, size_t))                        \
   X(cuMemcpyDtoH_v2, (void *, CuPointer, size_t))                              \
+  X(cuMemcpyDtoHAsync_v2, (void *, CuPointer, size_t, CuHandle))               \
+  X(cuMemcpyDtoDAsync_v2, (CuPointer, CuPointer, size_t, CuHandle))            \
+  X(cuMemcpy2DAsync_v2, (const CuCopy2D *, CuHandle))                          \
   X(cuStreamCreate, (CuHandle *, unsigned))                                    \
   X(cuStreamDestroy_v2, (CuHandle))                                            \
   X(cuStreamGetId, (CuHandle, unsigned long long *))                           \

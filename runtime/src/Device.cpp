@@ -164,6 +164,15 @@ Status Device::copyFrom(std::span<std::byte> target, const void *source) const {
                    });
 }
 
+Status Device::copyWithin(void *target, const void *source,
+                          uint64_t bytes) const {
+  return inContext(*shared, "cannot copy on the GPU",
+                   [&](const CudaDriver &driver) {
+                     return driver.cuMemcpyDtoDAsync_v2(
+                         toCuda(target), toCuda(source), bytes, nullptr);
+                   });
+}
+
 Status Device::synchronize() const {
   return inContext(
       *shared, "the GPU reports an error",

@@ -179,6 +179,18 @@ std::vector<double> toDoubles(DType dtype, std::span<const std::byte> data) {
   return values;
 }
 
+std::vector<int64_t> toIntegers(DType dtype, std::span<const std::byte> data) {
+  auto count = static_cast<int64_t>(data.size()) / sizeOf(dtype);
+  std::vector<int64_t> values(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i)
+    // A double does not hold all integers of 64 bits.
+    values[static_cast<size_t>(i)] =
+        dtype == DType::I64
+            ? loadAs<int64_t>(data.data(), i)
+            : static_cast<int64_t>(loadElement(dtype, data.data(), i));
+  return values;
+}
+
 std::vector<std::byte> fromDoubles(DType dtype,
                                    std::span<const double> values) {
   std::vector<std::byte> data(values.size() *

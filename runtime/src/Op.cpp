@@ -5,6 +5,7 @@
 #include "runtime/src/DeviceState.h"
 #include "runtime/src/LaunchCounters.h"
 #include "runtime/src/PreparedLaunch.h"
+#include "runtime/src/ValidateLaunch.h"
 
 #include <algorithm>
 #include <atomic>
@@ -278,7 +279,11 @@ Status Op::prepare(const LaunchArgs &args) const {
   return prepare(ArgsView(args).get());
 }
 
-Status Op::launch(const LaunchView &view, void *stream) const {
+Status Op::launch(const LaunchView &view, void *stream,
+                  const LaunchOptions &options) const {
+  if (options.validate)
+    if (Status s = validate(view, stream); !s.ok())
+      return s;
   std::shared_ptr<const PreparedLaunch> prepared = impl->launches.find(view);
   if (!prepared) {
     Result<std::shared_ptr<const PreparedLaunch>> made = impl->prepare(view);
@@ -294,8 +299,13 @@ Status Op::launch(const LaunchView &view, void *stream) const {
   return prepared->launch(*device.driver, impl->counters.get(), view, stream);
 }
 
-Status Op::launch(const LaunchArgs &args, void *stream) const {
-  return launch(ArgsView(args).get(), stream);
+Status Op::launch(const LaunchArgs &args, void *stream,
+                  const LaunchOptions &options) const {
+  return launch(ArgsView(args).get(), stream, options);
+}
+
+Status Op::validate(const LaunchView &view, void *stream) const {
+  return validateLaunch(manifest(), *impl->device.state(), view, stream);
 }
 
 } // namespace selvedge::inline runtime

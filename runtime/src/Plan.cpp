@@ -188,11 +188,14 @@ Status resolveTensors(const Manifest &manifest, const LaunchView &args,
       if (!shape.ok())
         return shape.status();
       std::span<int64_t> extents = operands.integers(shape->size());
+      std::span<int64_t> strides = operands.integers(shape->size());
       std::ranges::copy(*shape, extents.begin());
-      operand = {tensor.name,  reinterpret_cast<void *>(base + (*layout)[i]),
-                 tensor.dtype, extents,
-                 {},           /*contiguous=*/true};
-    } else if (auto argument = findLast(args.tensors, tensor.name)) {
+      std::ranges::copy(tempStrides(tensor.dtype, *shape), strides.begin());
+      operand = {tensor.name, reinterpret_cast<void *>(base + (*layout)[i]),
+                 tensor.dtype, extents, strides};
+      continue;
+    }
+    if (auto argument = findLast(args.tensors, tensor.name)) {
       operand = args.tensors[*argument];
     } else {
       std::span<int64_t> zeros = operands.integers(tensor.shape.size());
@@ -206,8 +209,6 @@ Status resolveTensors(const Manifest &manifest, const LaunchView &args,
       operand.strides = strides;
       operand.contiguous = false;
     }
-    if (tensor.role == Role::Temp)
-      continue;
     if (Status status = checkView(manifest, tensor, operand); !status.ok())
       return status;
     if (Status status = broadcast(manifest, tensor, dims, operand, operands);

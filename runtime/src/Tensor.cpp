@@ -130,4 +130,11 @@ std::string shapeToString(std::span<const int64_t> shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
+std::string indexToString(std::span<const int64_t> shape, int64_t position) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0; position /= shape[i])
+    index[i] = position % shape[i];
+  return shapeToString(index);
+}
+
 } // namespace selvedge::inline runtime

@@ -237,6 +237,44 @@ def case_graph():
         record(f"CUDA graph of forward and backward, replay {turn}", all(torch.equal(x, y) for x, y in zip(captured, step())))
 
 
+def case_validate():
+    """What an op requires, checked of tensors on the GPU: of any strides, behind what is on the stream, and never while it is captured."""
+    pick = selvedge.jit("op pick(x: f32[N], at: i32[B, C]) requires at in 0..N -> (y: f32[B, C] out_init(-1)) "
+                        "{ kernel main(b in B, c in C by BC) { y[b, c] = x[at[b, c]]; } }")
+    x, memory = torch.arange(10.0, device=DEVICE), torch.full((64, 64), 77, dtype=torch.int32, device=DEVICE)
+    layouts = {"dense": memory[:3, :64], "rows": memory[:5, :7], "columns": memory[3:9, 1:30:3], "transposed": memory[2:9, 4:40].t(), "alone": memory[:1, 5:6]}
+    for name, at in layouts.items():
+        at.copy_(torch.arange(at.numel(), device=DEVICE).reshape(at.shape) % 11)
+        wanted = torch.where(at < 10, at.float(), -1)
+        record(f"validate: {name}, kept", torch.equal(pick(x, at, validate=True), wanted))
+        for place in ((0, 0), (at.shape[0] - 1, at.shape[1] - 1)):
+            torch.cuda._sleep(10_000_000)
+            at[place] = 11
+            try:
+                pick(x, at, validate=True)
+                record(f"validate: {name}, broken at {place}", False)
+            except selvedge.BadInput as refused:
+                record(f"validate: {name}, broken at {place}", f"'at' at {list(place)} is 11, outside the required 0..10" in str(refused))
+            at[place] = 0
+        memory.fill_(77)
+    at = torch.zeros(3, 4, dtype=torch.int32, device=DEVICE)
+    graph, y = torch.cuda.CUDAGraph(), pick(x, at)
+    try:
+        with torch.cuda.graph(graph):
+            try:
+                pick(x, at, y=y, validate=True)
+                record("validate: captured", False)
+            except selvedge.BadInput as refused:
+                record("validate: captured", "captured cannot be validated" in str(refused))
+            pick(x, at, y=y)
+        y.zero_().sub_(1)
+        x[0] = 5
+        graph.replay()
+        record("validate: the capture goes on", bool((y == 5).all()))
+    except RuntimeError as failure:
+        record("validate: the capture goes on", False, message=str(failure)[:200])
+
+
 def models():
     from transformers import AutoModelForCausalLM, Gemma2Config, LlamaConfig, MistralConfig
 

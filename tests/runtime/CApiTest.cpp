@@ -59,6 +59,31 @@ TEST_F(CApi, launches) {
   EXPECT_STREQ(selvedge_version(), SELVEDGE_VERSION_TEXT);
 }
 
+TEST_F(CApi, validates) {
+  int32_t lengths[2] = {2, 3};
+  dlpack::Tensor len = x;
+  len.ndim = 1;
+  len.dtype = {0, 32, 1};
+  len.data = lengths;
+  selvedge_tensor all[3] = {tensors[0], tensors[1], {"len", &len}};
+  arguments.tensors = all;
+  arguments.tensor_count = 3;
+  auto validated = [&] {
+    return selvedge_launch_validated(op, &arguments, nullptr);
+  };
+  EXPECT_EQ(validated(), SELVEDGE_BAD_INPUT);
+  EXPECT_STREQ(selvedge_last_error(),
+               "tensor 'len' at [1] is 3, outside the required 0..2");
+  EXPECT_EQ(out[0], 0);
+  lengths[1] = 1;
+  ASSERT_EQ(validated(), SELVEDGE_OK) << selvedge_last_error();
+  EXPECT_EQ(out[2], 9);
+  EXPECT_EQ(selvedge_launch_validated(nullptr, &arguments, nullptr),
+            SELVEDGE_BAD_INPUT);
+  EXPECT_EQ(selvedge_launch_validated(op, nullptr, nullptr),
+            SELVEDGE_BAD_INPUT);
+}
+
 TEST_F(CApi, dimsAreCompared) {
   dims[0].value = 3;
   EXPECT_EQ(launch(), SELVEDGE_BAD_INPUT);

@@ -33,7 +33,7 @@ inline constexpr const char *axpyManifest = R"json({
     {"name": "y", "role": "out", "dtype": "f32", "shape": ["M", "N"], "optional": false}
   ],
   "scalars": [{"name": "a", "dtype": "f32", "default": 2}],
-  "requires": [],
+  "requires": [{"tensor": "len", "lo": 0, "hi": "N"}],
   "variants": [
     {"name": "universal", "when": [],
      "launches": [

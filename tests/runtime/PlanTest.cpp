@@ -53,7 +53,7 @@ TEST(Plan, packsParameters) {
   ASSERT_EQ(plan->launches.size(), 2u);
   const PlannedLaunch &main = plan->launches[1];
   EXPECT_EQ(main.grid, (std::array<uint32_t, 3>{2, 2, 1}));
-  // Temps: partial takes 24 bytes, rounded to 256; sums follows.
+  // Temps: partial takes 32 bytes, rounded to 256; sums follows.
   std::vector<uint64_t> expected = {0x1000,
                                     6 * 64,
                                     0,
@@ -63,6 +63,43 @@ TEST(Plan, packsParameters) {
                                     std::bit_cast<uint32_t>(0.125f),
                                     static_cast<uint32_t>(-5)};
   EXPECT_EQ(main.params, expected);
+}
+
+/// An odd last extent of a temp costs no vector access; only what a caller
+/// brings can lack alignment.
+TEST(Plan, rowsOfTempsAreAligned) {
+  auto strides = [](DType dtype, std::vector<int64_t> shape) {
+    return tempStrides(dtype, shape);
+  };
+  using Strides = std::vector<int64_t>;
+  EXPECT_EQ(strides(DType::F32, {3, 5, 7}), (Strides{40, 8, 1}));
+  EXPECT_EQ(strides(DType::F32, {3, 5, 8}), (Strides{40, 8, 1}));
+  EXPECT_EQ(strides(DType::BF16, {4, 9}), (Strides{16, 1}));
+  EXPECT_EQ(strides(DType::U8, {4, 1}), (Strides{16, 1}));
+  EXPECT_EQ(strides(DType::F64, {0, 3}), (Strides{4, 1}));
+  // There is one row only.
+  EXPECT_EQ(strides(DType::F32, {7}), (Strides{1}));
+  Manifest manifest = *parseManifest(R"json({
+    "selvedge": 1, "compiler": "0.1.0", "op": "f", "arch": "sm_80", "params": {}, "dims": ["M", "N"],
+    "tensors": [{"name": "y", "role": "out", "dtype": "f32", "shape": ["N"], "optional": false},
+                {"name": "t", "role": "temp", "dtype": "f32", "shape": ["M", "N"]}],
+    "scalars": [], "requires": [],
+    "variants": [
+      {"name": "aligned", "when": [{"tensor": "t", "align": 16}],
+       "launches": [{"kernel": "a", "grid": [1], "block": 32, "smem": 0, "args": [{"stride": ["t", 0]}, {"stride": ["t", 1]}]}]},
+      {"name": "universal", "when": [], "launches": [{"kernel": "u", "grid": [1], "block": 32, "smem": 0, "args": []}]}]
+  })json");
+  LaunchArgs args;
+  args.tensors["y"] =
+      contiguousView(reinterpret_cast<void *>(0x1000), DType::F32, {4095});
+  args.dims["M"] = 3;
+  args.workspace = reinterpret_cast<void *>(0x10000);
+  args.workspaceBytes = *workspaceSize(manifest, args);
+  EXPECT_EQ(args.workspaceBytes, 3u * 4096 * 4);
+  auto plan = planLaunch(manifest, args);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(variantName(manifest, *plan), "aligned");
+  EXPECT_EQ(plan->launches[0].params, (std::vector<uint64_t>{4096, 1}));
 }
 
 TEST(Plan, workspaceIsAligned) {

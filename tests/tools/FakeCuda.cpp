@@ -28,7 +28,7 @@ using namespace selvedge;
 namespace {
 
 constexpr int errorIllegalAddress = 700, errorInvalidHandle = 400,
-              errorInvalidImage = 200, errorInvalidValue = 1;
+              errorInvalidImage = 200;
 
 /// What every kernel has without asking (CUDA C++ Programming Guide, "Compute
 /// Capabilities").
@@ -148,9 +148,10 @@ float &at(void **params, int index, int64_t i, int64_t j) {
 /// N, y: the grid has a block for each row, M is not among the parameters.
 void runInit(unsigned grid, void **params) {
   int columns = param<int32_t>(params, 0);
+  bool isStale = fault("stale");
   for (unsigned i = 0; i < grid; ++i)
     for (int j = 0; j < columns; ++j)
-      if (!fault("stale") || i + j > 0)
+      if (!isStale || i + j > 0)
         at(params, 1, i, j) = 0;
 }
 
@@ -160,14 +161,17 @@ void runMain(unsigned grid, void **params) {
   const auto *lengths = param<const int32_t *>(params, 4);
   auto lengthStride = param<int64_t>(params, 5);
   auto scale = param<float>(params, 9);
+  bool isStale = fault("stale");
   for (unsigned i = 0; i < grid; ++i) {
     int length = lengths ? lengths[i * lengthStride] : columns;
     for (int j = 0; j < length; ++j)
-      if (!fault("stale") || i + j > 0)
+      if (!isStale || i + j > 0)
         at(params, 6, i, j) = scale * at(params, 1, i, j);
   }
   float &first = at(params, 6, 0, 0);
-  if (fault("before"))
+  // "late": one launch of many.
+  bool isLate = fault("late") && ++state.launches == 19;
+  if (fault("before") || isLate)
     (&first)[-1] = 1;
   if (fault("gap"))
     at(params, 6, 0, columns) = 1;
@@ -180,11 +184,21 @@ void runMain(unsigned grid, void **params) {
   state.lost = fault("lost");
 }
 
+/// tools/selvedge/BitCompare.h.
+void runCompare(void **params) {
+  if (std::memcmp(param<const void *>(params, 0),
+                  param<const void *>(params, 1),
+                  param<uint64_t>(params, 2)) != 0)
+    *param<int32_t *>(params, 3) = 1;
+}
+
 void execute(const std::string &name, unsigned grid, void **params) {
   if (name.starts_with("axpy_init_y"))
     runInit(grid, params);
   else if (name.starts_with("axpy_main"))
     runMain(grid, params);
+  else if (name == "selvedge_compare")
+    runCompare(params);
   state.milliseconds += launchCost();
 }
 
@@ -207,7 +221,7 @@ CuResult launch(const CuLaunchConfig &config, const Function &function,
                 void **params) {
   const auto &[name, context, most] = function;
   if (config.sharedMemory > static_cast<unsigned>(most))
-    return errorInvalidValue;
+    return cuErrorInvalidValue;
   state.isDependent = isDependent(config);
   if (FakeCudaWatch watch = state.watch)
     watch(name.c_str(), config.grid, params);
@@ -321,7 +335,7 @@ DEFINE(cuFuncSetAttribute, (CuHandle function, int which, int value), {
   if (which != cuFuncAttributeMaxDynamicSharedSizeBytes)
     return cuSuccess;
   if (value > gpu().sharedMemory)
-    return errorInvalidValue;
+    return cuErrorInvalidValue;
   static_cast<Function *>(function)->sharedMemory = value;
   return cuSuccess;
 })
@@ -356,6 +370,26 @@ DEFINE(cuMemcpyDtoH_v2, (void *target, CuPointer source, size_t bytes), {
   std::memcpy(target,
               reinterpret_cast<const void *>(static_cast<uintptr_t>(source)),
               bytes);
+  return cuSuccess;
+})
+DEFINE(cuMemcpyDtoHAsync_v2,
+       (void *target, CuPointer source, size_t bytes, CuHandle),
+       { return cuMemcpyDtoH_v2(target, source, bytes); })
+DEFINE(cuMemcpyDtoDAsync_v2,
+       (CuPointer target, CuPointer source, size_t bytes, CuHandle), {
+         return cuMemcpyDtoH_v2(
+             reinterpret_cast<void *>(static_cast<uintptr_t>(target)), source,
+             bytes);
+       })
+DEFINE(cuMemcpy2DAsync_v2, (const CuCopy2D *copy, CuHandle), {
+  if (copy->sourceType != cuMemoryTypeUnified ||
+      copy->targetType != cuMemoryTypeHost || copy->sourcePitch < copy->width ||
+      copy->targetPitch < copy->width)
+    return cuErrorInvalidValue;
+  for (size_t i = 0; i < copy->height; ++i)
+    cuMemcpyDtoH_v2(static_cast<std::byte *>(copy->targetHost) +
+                        i * copy->targetPitch,
+                    copy->source + i * copy->sourcePitch, copy->width);
   return cuSuccess;
 })
 DEFINE(cuTensorMapEncodeTiled,

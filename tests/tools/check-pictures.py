@@ -15,7 +15,8 @@ WANTED = {True: {"present", "init"}, False: {"shape", "range", "valid", "where",
 
 def sample_of(picture):
     pairs = (part.split(" = ") for part in picture["sample"].split(", ") if part)
-    return {name: int(value) for name, value in pairs}
+    # cu[1] is cu1 in an expression; what a table holds is told, not counted.
+    return {name.replace("[", "").rstrip("]"): int(value) for name, value in pairs if value.isdigit()}
 
 
 def check_cells(picture, expression):

@@ -92,8 +92,17 @@ CaseMaker::CaseMaker(CheckSource given)
                              source.facts.loops.contains(signature.dims[i]));
     else if (std::ranges::any_of(signature.tensors, isOneOf))
       extents.insert(std::begin(factorExtents), std::end(factorExtents));
+    auto size =
+        std::ranges::find(signature.launchSizes, i, &ManifestLaunchSize::dim);
+    if (size != signature.launchSizes.end()) {
+      std::erase_if(extents, [&](int64_t extent) {
+        return extent < size->lo || extent > size->hi;
+      });
+      extents.insert({size->lo, size->hi});
+    } else {
+      allLeads.push_back({i, 0});
+    }
     pools.emplace_back(extents.begin(), extents.end());
-    allLeads.push_back({i, 0});
     for (int64_t extent : extents)
       allLeads.push_back({i, extent});
   }
@@ -194,6 +203,11 @@ double CaseMaker::costOf(const DimValues &dims) const {
     constants = std::max(constants, product);
   }
   return cost * constants;
+}
+
+void CaseMaker::clampLaunchSizes(DimValues &dims) const {
+  for (const ManifestLaunchSize &size : source.problem.signature.launchSizes)
+    dims[size.dim] = std::clamp(*dims[size.dim], size.lo, size.hi);
 }
 
 DimValues CaseMaker::drawDims(const Lead &lead) {
@@ -378,6 +392,7 @@ CheckCase CaseMaker::next() {
   CaseOptions &options = made.options;
   Lead lead = leads.draw(random);
   DimValues dims = drawDims(lead);
+  clampLaunchSizes(dims);
   for (const ManifestTensor &tensor : signature.tensors)
     if (tensor.optional && isInput(tensor) && random.uniform(0, 4) == 0)
       options.problem.omitted.push_back(tensor.name);

@@ -63,6 +63,8 @@ private:
 
   void findVariants();
   DimValues drawDims(const Lead &lead);
+  /// Keeps the sizes that launches choose in their ranges.
+  void clampLaunchSizes(DimValues &dims) const;
   /// Elements of a dim that are executed at least: those of its smallest block.
   int64_t leastOf(size_t dim) const;
   double costOf(const DimValues &dims) const;

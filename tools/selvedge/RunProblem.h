@@ -88,9 +88,6 @@ findSelectors(const Problem &problem,
 /// `options` fill take the values given.
 Status drawInputs(Problem &problem, const ProblemOptions &options);
 
-/// "[1, 0, 5]" for the flat position in a contiguous tensor.
-std::string indexToString(const std::vector<int64_t> &shape, int64_t flat);
-
 /// Checks the `requires` of the signature; names tensor, index and value.
 Status checkRanges(const Problem &problem);
 

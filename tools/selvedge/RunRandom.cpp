@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Selections.h"
 #include "selvedge/Numeric.h"
+#include "selvedge/Promises.h"
 #include "tools/selvedge/RandomSequence.h"
 #include "tools/selvedge/RunProblem.h"
 #include "tools/selvedge/Support.h"
@@ -69,15 +70,6 @@ bool isOrdered(const Problem &problem, size_t tensor) {
   });
 }
 
-int64_t loadInteger(const HostArray &array, int64_t index) {
-  if (array.dtype != DType::I64)
-    return static_cast<int64_t>(
-        loadElement(array.dtype, array.data.data(), index));
-  int64_t value = 0;
-  std::memcpy(&value, array.data.data() + index * 8, sizeof(value));
-  return value;
-}
-
 void storeInteger(HostArray &array, int64_t index, int64_t value) {
   if (array.dtype != DType::I64)
     return storeElement(array.dtype, array.data.data(), index,
@@ -86,9 +78,7 @@ void storeInteger(HostArray &array, int64_t index, int64_t value) {
 }
 
 void sortIntegers(HostArray &array, int64_t count) {
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < count; ++i)
-    values.push_back(loadInteger(array, i));
+  std::vector<int64_t> values = toIntegers(array.dtype, array.data);
   std::sort(values.begin(), values.end());
   for (int64_t i = 0; i < count; ++i)
     storeInteger(array, i, values[i]);
@@ -314,13 +304,6 @@ findSelectors(const Problem &problem,
   return selections;
 }
 
-std::string indexToString(const std::vector<int64_t> &shape, int64_t flat) {
-  std::vector<int64_t> index(shape.size());
-  for (size_t i = shape.size(); i-- > 0; flat /= shape[i])
-    index[i] = flat % shape[i];
-  return shapeToString(index);
-}
-
 Status drawInputs(Problem &problem, const ProblemOptions &options) {
   const std::vector<std::string> &omitted = options.omitted;
   for (const std::string &name : omitted) {
@@ -351,53 +334,17 @@ Status drawInputs(Problem &problem, const ProblemOptions &options) {
   return plantInputs(problem, options.plants);
 }
 
-/// Whether the integers differ of tensors that are unique.
-static Status checkUnique(const Problem &problem) {
-  for (const ManifestTensor &tensor : problem.signature.tensors) {
-    auto it = problem.inputs.find(tensor.name);
-    if (!tensor.unique || it == problem.inputs.end())
-      continue;
-    const HostArray &array = it->second;
-    std::vector<int64_t> values;
-    auto count = static_cast<int64_t>(array.data.size()) / sizeOf(array.dtype);
-    for (int64_t i = 0; i < count; ++i)
-      values.push_back(loadInteger(array, i));
-    if (auto repeated = findRepeated(values))
-      return Status::badInput(fmt::format(
-          "tensor '{}' at {} is {}, as at {}; unique ones are required",
-          tensor.name, indexToString(array.shape, repeated->first),
-          values[static_cast<size_t>(repeated->first)],
-          indexToString(array.shape, repeated->second)));
-  }
-  return Status();
-}
-
 Status checkRanges(const Problem &problem) {
-  if (Status s = checkUnique(problem); !s.ok())
-    return s;
-  for (const ManifestRange &declared : problem.signature.ranges) {
-    const ManifestTensor &tensor = problem.signature.tensors[declared.tensor];
-    auto it = problem.inputs.find(tensor.name);
-    if (it == problem.inputs.end())
+  const Manifest &signature = problem.signature;
+  for (size_t i = 0; i < signature.tensors.size(); ++i) {
+    auto it = problem.inputs.find(signature.tensors[i].name);
+    if (it == problem.inputs.end() || !hasPromises(signature, i))
       continue;
     const HostArray &array = it->second;
-    Result<Range> range = evaluate(problem, declared);
-    if (!range.ok())
-      return range.status();
-    auto count = static_cast<int64_t>(array.data.size()) / sizeOf(array.dtype);
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t value = loadInteger(array, i);
-      if (value < range->lo || value > range->hi)
-        return Status::badInput(fmt::format(
-            "tensor '{}' at {} is {}, outside the required {}..{}", tensor.name,
-            indexToString(array.shape, i), value, range->lo, range->hi));
-      int64_t before = i > 0 ? loadInteger(array, i - 1) : value;
-      if (declared.ordered && value < before)
-        return Status::badInput(fmt::format(
-            "tensor '{}' at {} is {}, less than {} before it; segments are "
-            "required",
-            tensor.name, indexToString(array.shape, i), value, before));
-    }
+    if (Status s = checkPromises(signature, problem.dims, i, array.shape,
+                                 toIntegers(array.dtype, array.data));
+        !s.ok())
+      return s;
   }
   return Status();
 }

@@ -63,15 +63,4 @@ std::string makeUnique(SelectionPattern pattern, int64_t count,
   return fmt::format("{}", fmt::join(values, ","));
 }
 
-std::optional<std::pair<int64_t, int64_t>>
-findRepeated(const std::vector<int64_t> &values) {
-  std::unordered_map<int64_t, int64_t> places;
-  for (size_t i = 0; i < values.size(); ++i) {
-    auto [at, isNew] = places.try_emplace(values[i], static_cast<int64_t>(i));
-    if (values[i] >= 0 && !isNew)
-      return std::pair(static_cast<int64_t>(i), at->second);
-  }
-  return std::nullopt;
-}
-
 } // namespace selvedge::cli

@@ -31,11 +31,6 @@ drawUnique(int64_t count, const UniqueRange &range, RandomSequence &random);
 /// select one of `things`, or "" for random ones.
 std::string makeUnique(SelectionPattern pattern, int64_t count, int64_t things);
 
-/// The first position of a value that came before and is not below 0, and that
-/// of the other one; none where all differ.
-std::optional<std::pair<int64_t, int64_t>>
-findRepeated(const std::vector<int64_t> &values);
-
 } // namespace selvedge::cli
 
 #endif // SELVEDGE_TOOLS_SELVEDGE_UNIQUEVALUES_H

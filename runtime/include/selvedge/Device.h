@@ -53,6 +53,9 @@ public:
   Status copyTo(void *target, std::span<const std::byte> source) const;
   /// Copies from device memory and waits.
   Status copyFrom(std::span<std::byte> target, const void *source) const;
+  /// Copies within device memory, after what is on the default stream and
+  /// before what follows there; does not wait.
+  Status copyWithin(void *target, const void *source, uint64_t bytes) const;
   /// Waits for all work; reports errors of earlier launches.
   Status synchronize() const;
 

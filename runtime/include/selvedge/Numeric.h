@@ -19,6 +19,9 @@ void storeElement(DType dtype, void *data, int64_t index, double value);
 /// All elements of a contiguous buffer.
 std::vector<double> toDoubles(DType dtype, std::span<const std::byte> data);
 
+/// All elements of a contiguous buffer of integers or bools.
+std::vector<int64_t> toIntegers(DType dtype, std::span<const std::byte> data);
+
 /// The contiguous bytes of `values` converted by storeElement().
 std::vector<std::byte> fromDoubles(DType dtype, std::span<const double> values);
 

@@ -25,6 +25,14 @@ enum class LoadPath {
 /// capability `major`.`minor`; Unavailable when it cannot.
 Result<LoadPath> chooseLoadPath(const std::string &arch, int major, int minor);
 
+/// What a launch does besides launching.
+struct LaunchOptions {
+  /// Checks what the op requires of integers first, and launches nothing where
+  /// that does not hold. Copies them to the host and waits for the stream, so
+  /// it is an error where that is captured.
+  bool validate = false;
+};
+
 /// An op, loaded on one device. Thread safe.
 class Op {
 public:
@@ -54,13 +62,20 @@ public:
   Status prepare(const LaunchView &view) const;
 
   /// Checks the arguments and launches on `stream` (a CUstream; null: the
-  /// default stream). Allocates no device memory and does not wait. What was
-  /// found out about the last types, shapes, strides and alignments is
-  /// remembered: such launches allocate no host memory either.
-  Status launch(const LaunchArgs &args, void *stream = nullptr) const;
+  /// default stream). Allocates no device memory and does not wait, unless
+  /// `options` ask for it. What was found out about the last types, shapes,
+  /// strides and alignments is remembered: such launches allocate no host
+  /// memory either.
+  Status launch(const LaunchArgs &args, void *stream = nullptr,
+                const LaunchOptions &options = {}) const;
 
   /// The same for arguments in the caller's memory.
-  Status launch(const LaunchView &view, void *stream = nullptr) const;
+  Status launch(const LaunchView &view, void *stream = nullptr,
+                const LaunchOptions &options = {}) const;
+
+  /// What LaunchOptions::validate does before it launches: the error names the
+  /// tensor, the first element that breaks a promise, and how many do.
+  Status validate(const LaunchView &view, void *stream = nullptr) const;
 
 private:
   struct Impl;

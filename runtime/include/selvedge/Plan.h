@@ -137,6 +137,14 @@ Result<uint64_t> workspaceSize(const Manifest &manifest, const LaunchArgs &args,
 /// Bytes of workspace for known dims.
 Result<uint64_t> workspaceSize(const Manifest &manifest, const DimValues &dims);
 
+/// Bytes to which the rows of a temp are aligned: an odd last extent does not
+/// keep kernels from reading several elements at a time.
+inline constexpr int64_t tempRowAlign = 16;
+
+/// Strides of a temp in the workspace: the last dimension is fastest, and rows
+/// begin at multiples of tempRowAlign where there are several dimensions.
+std::vector<int64_t> tempStrides(DType dtype, std::span<const int64_t> shape);
+
 /// Byte offset of every temp in the workspace, by position of the tensor; the
 /// last element is the total.
 Result<std::vector<uint64_t>> workspaceLayout(const Manifest &manifest,

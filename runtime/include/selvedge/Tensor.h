@@ -69,6 +69,9 @@ Result<int64_t> byteCount(DType dtype, std::span<const int64_t> shape);
 /// "[2, 8, 128]".
 std::string shapeToString(std::span<const int64_t> shape);
 
+/// "[1, 0, 5]": the index of the element at a position of a contiguous tensor.
+std::string indexToString(std::span<const int64_t> shape, int64_t position);
+
 } // namespace selvedge::inline runtime
 
 #endif // SELVEDGE_TENSOR_H

@@ -110,6 +110,13 @@ selvedge_prepare(const selvedge_op *op, const selvedge_arguments *arguments);
 SELVEDGE_EXPORT selvedge_status selvedge_launch(
     const selvedge_op *op, const selvedge_arguments *arguments, void *stream);
 
+/** The same, once the integers that the op requires something of have been
+ * checked: SELVEDGE_BAD_INPUT, and nothing is launched, where they break it.
+ * Copies them to the host and waits for `stream`, which must not be captured.
+ */
+SELVEDGE_EXPORT selvedge_status selvedge_launch_validated(
+    const selvedge_op *op, const selvedge_arguments *arguments, void *stream);
+
 /** Writes what a launch of the artefact at `path` would do, one kernel per
  * line, into `text` of `size` bytes, the final zero included; as much as fits
  * where that is too little. Needs no GPU and does not use the addresses, which

@@ -78,6 +78,7 @@ def library():
             getattr(c, "selvedge_" + name).restype = result
     handles = {"load": [c_char_p, c_int], "load_memory": [c_char_p, c_size_t, c_int], "unload": [c_void_p], "origin": [c_void_p], "op_signature": [c_void_p],
                "workspace_size": [c_void_p, c_void_p, c_void_p], "prepare": [c_void_p, c_void_p], "launch": [c_void_p, c_void_p, c_void_p],
+               "launch_validated": [c_void_p, c_void_p, c_void_p],
                "jit": [c_void_p, c_int], "source_signature": [c_void_p], "run_reference": [c_void_p, c_void_p], "free_signature": [c_void_p],
                "read_signature": [c_char_p], "decode_signature": [c_char_p, c_size_t], "signature_name": [c_void_p], "signature_arch": [c_void_p],
                "tensor_count": [c_void_p], "scalar_count": [c_void_p], "dim_count": [c_void_p], "param_count": [c_void_p],

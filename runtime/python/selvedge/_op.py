@@ -45,6 +45,7 @@ class Op:
         o, lse = op(q, k, v, scale=0.1)         # new outputs, one or a named tuple
         op(q, k, v, o=o, lse=lse)               # into these
         op(q, k, v, dims={"S": 4}, stream=s)    # a dim that no shape determines; a stream instead of the framework's current one
+        op(q, k, v, kv_len=n, validate=True)    # checks what the op requires of integers first, and raises BadInput: waits for the stream
 
     Tensors are those of one device: a GPU, on which the op is compiled with the first call, or host memory, where it runs on the reference device.
     """
@@ -110,7 +111,8 @@ class Op:
         if action == "prepare":
             return check(c.selvedge_prepare(handle, call.pointer))
         address = _tensors.current_stream([view.value for view in views.values()], ordinal) if stream is None else _tensors.address_of(stream)
-        check(c.selvedge_launch(handle, call.pointer, address))
+        launch = c.selvedge_launch_validated if action == "validate" else c.selvedge_launch
+        check(launch(handle, call.pointer, address))
 
     def _run(self, args, named, dims, stream, action):
         views, scalars = self._bind(args, named)
@@ -127,13 +129,14 @@ class Op:
             raise BadInput(f"tensors are on device type {kind}: neither host memory nor CUDA")
         elif self._reference is None:
             raise Unavailable("tensors are in host memory, and an artefact runs on a GPU only; selvedge.jit() has the reference device")
-        elif action == "launch":
+        elif action != "prepare":
+            # It checks what the op requires in any case.
             self._reference(Call(views, scalars, dims))
         outputs = [views[tensor.name].value for tensor in self.signature.outputs]
         return outputs[0] if len(outputs) == 1 else self._outputs(*outputs)
 
-    def __call__(self, *args, dims=None, stream=None, **named):
-        return self._run(args, named, dims, stream, "launch")
+    def __call__(self, *args, dims=None, stream=None, validate=False, **named):
+        return self._run(args, named, dims, stream, "validate" if validate else "launch")
 
     def prepare(self, *args, dims=None, **named):
         """Compiles and loads what a call with such tensors needs, and launches nothing: before a CUDA graph is captured, say. Returns the outputs."""

@@ -12,12 +12,12 @@ make_capsule.restype, make_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p
 
 
 class Tensor:
-    """f32, contiguous, on GPU `ordinal`."""
+    """f32 or i32, contiguous, on GPU `ordinal`."""
 
-    def __init__(self, values, shape, ordinal=0):
-        self.memory = (ctypes.c_float * len(values))(*values)
+    def __init__(self, values, shape, ordinal=0, code=2):
+        self.memory = ((ctypes.c_float if code == 2 else ctypes.c_int32) * len(values))(*values)
         self.shape, self.ordinal = (ctypes.c_int64 * len(shape))(*shape), ordinal
-        self.tensor = DLTensor(ctypes.addressof(self.memory), 2, ordinal, len(shape), 2, 32, 1, self.shape, None, 0)
+        self.tensor = DLTensor(ctypes.addressof(self.memory), 2, ordinal, len(shape), code, 32, 1, self.shape, None, 0)
 
     def __dlpack_device__(self):
         return 2, self.ordinal
@@ -41,6 +41,11 @@ axpy.prepare(x, y=y)
 print("prepared:", y.memory[1])
 axpy(x, y=y, a=3)
 print("launched:", *(f"{value:g}" for value in y.memory))
+lengths = Tensor([5, 6, -1], (3,), code=0)
+refused("validated", lambda: axpy(x, lengths, y=y, validate=True))
+lengths.memory[:] = 5, 0, 1
+axpy(x, lengths, y=y, validate=True)
+print("validated:", *(f"{value:g}" for value in y.memory))
 second, third = Tensor([1, 2], (1, 2), 1), Tensor([0, 0], (1, 2), 1)
 axpy(second, y=third, stream=0)
 print("second GPU:", *third.memory)

@@ -1,0 +1,68 @@
+// What an op requires, checked of the tensors of a launch.
+// SPDX-License-Identifier: MIT
+#include "runtime/src/ValidateLaunch.h"
+
+#include "runtime/src/FindLast.h"
+#include "runtime/src/ReadIntegers.h"
+#include "selvedge/Promises.h"
+
+namespace selvedge::inline runtime {
+
+namespace {
+
+/// An error where `stream` is captured: nothing of it runs yet.
+Status checkNotCaptured(const DeviceState &device, void *stream) {
+  int capture = 0;
+  if (Status s = device.driver->checkOn(
+          stream, device.context,
+          device.driver->cuStreamIsCapturing(stream, &capture),
+          "cannot tell whether the launch's stream is captured");
+      !s.ok())
+    return s;
+  return capture == 0
+             ? Status()
+             : Status::badInput(
+                   "a launch that is captured cannot be validated, as that "
+                   "waits for the stream; validate one before the capture");
+}
+
+Status checkTensor(const Manifest &manifest, const DeviceState &device,
+                   const Plan &plan, size_t index, const TensorRef &argument,
+                   void *stream) {
+  const ManifestTensor &declared = manifest.tensors[index];
+  TensorView tensor = toTensorView(argument);
+  Result<std::vector<int64_t>> whole = shapeOf(manifest, declared, plan.dims);
+  if (!whole.ok())
+    return whole.status();
+  broadcast(declared, *whole, tensor.shape, tensor.strides);
+  Result<std::vector<int64_t>> values = readIntegers(device, tensor, stream);
+  if (!values.ok())
+    return values.status();
+  return checkPromises(manifest, plan.dims, index, tensor.shape, *values);
+}
+
+} // namespace
+
+Status validateLaunch(const Manifest &manifest, const DeviceState &device,
+                      const LaunchView &view, void *stream) {
+  Result<Plan> plan = planLaunch(manifest, view, device.multiprocessors);
+  if (!plan.ok())
+    return plan.status();
+  ContextScope scope(*device.driver, device.context);
+  if (Status s = scope.status(); !s.ok())
+    return s;
+  if (Status s = checkNotCaptured(device, stream); !s.ok())
+    return s;
+  for (size_t i = 0; i < manifest.tensors.size(); ++i) {
+    auto argument = findLast(view.tensors, manifest.tensors[i].name);
+    if (!argument || !hasPromises(manifest, i))
+      continue;
+    if (Status s = checkTensor(manifest, device, *plan, i,
+                               view.tensors[*argument], stream);
+        !s.ok())
+      return s;
+  }
+  return Status();
+}
+
+} // namespace selvedge::inline runtime
