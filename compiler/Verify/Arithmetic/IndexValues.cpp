@@ -55,6 +55,10 @@ bool IndexValues::isInRange(const Polynomial &p, unsigned width,
 Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
   if (isInRange(p, width))
     return p;
+  // What wraps alike is equal, in whichever order it was added up.
+  for (const Wrapped &w : wrapped)
+    if (w.width == width && w.exact == p)
+      return w.result;
   Polynomial result = newSymbol(llvm::minIntN(width), llvm::maxIntN(width));
   wrapped.push_back({result, p, width});
   return result;
@@ -85,6 +89,20 @@ Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b,
   if (isNonNegative(p) && isNonNegative(1 - p))
     system.assume(Choice{p, 0, 1});
   return p;
+}
+
+Polynomial IndexValues::sumOrProduct(Value value, const Polynomial &exact,
+                                     const Polynomial &ofResults,
+                                     unsigned width) {
+  Polynomial result = unlessWrapped(exact, width);
+  if (result == exact)
+    return result;
+  if (width == 32)
+    unwrapped[value] = exact;
+  // Where an operand is a number that wrapped and has been tested since.
+  if (!(ofResults == exact))
+    wrapped.push_back({result, ofResults, width});
+  return result;
 }
 
 void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
@@ -271,7 +289,8 @@ Polynomial IndexValues::compute(Value value) {
     if (isNew)
       lane->second = newSymbol(0, size->second - 1);
     Polynomial index = lane->second;
-    return unlessWrapped(of(def->getOperand(0)) + index);
+    Value start = def->getOperand(0);
+    return sumOrProduct(value, modular(start) + index, of(start) + index, 32);
   }
   if (isa<tile::BlockSizeOp>(def))
     return newSymbol(1, maxBlock);
@@ -313,16 +332,8 @@ Polynomial IndexValues::computeArith(Operation *op) {
         auto combine = [&](const Polynomial &x, const Polynomial &y) {
           return isa<AddIOp>(op) ? x + y : isa<SubIOp>(op) ? x - y : x * y;
         };
-        Polynomial exact = combine(x, y);
-        Polynomial result = unlessWrapped(exact, width);
-        if (result == exact)
-          return result;
-        if (width == 32)
-          unwrapped[op->getResult(0)] = exact;
-        // Where an operand is a number that wrapped and has been tested since.
-        if (Polynomial ofResults = combine(a, b); !(ofResults == exact))
-          wrapped.push_back({result, ofResults, width});
-        return result;
+        return sumOrProduct(op->getResult(0), combine(x, y), combine(a, b),
+                            width);
       })
       .Case<MinSIOp>(
           [&](Operation *) { return oneOf(a, b, Choice::Kind::Smaller); })
@@ -391,6 +402,9 @@ void IndexValues::collect(Value condition,
     // What compares a loaded number so that 0 fails holds where it was loaded.
     for (Value p : presenceWhereTrue(part))
       collect(p, constraints);
+    // Nothing is where a condition never holds.
+    if (constantOf(part) == BoolAttr::get(part.getContext(), false))
+      return constraints.push_back(-1);
     auto compare = part.getDefiningOp<arith::CmpIOp>();
     if (!compare ||
         !getElementTypeOrSelf(compare.getLhs().getType()).isInteger(32))
