@@ -91,18 +91,33 @@ Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b,
   return p;
 }
 
-Polynomial IndexValues::sumOrProduct(Value value, const Polynomial &exact,
-                                     const Polynomial &ofResults,
+Polynomial IndexValues::sumOrProduct(Value value, ArrayRef<Polynomial> forms,
                                      unsigned width) {
-  Polynomial result = unlessWrapped(exact, width);
-  if (result == exact)
-    return result;
+  const Polynomial &exact = forms.front();
+  const Polynomial *inRange = llvm::find_if(
+      forms, [&](const Polynomial &form) { return isInRange(form, width); });
+  if (inRange == &exact)
+    return exact;
   if (width == 32)
     unwrapped[value] = exact;
+  if (inRange != forms.end())
+    return *inRange;
+  Polynomial result = unlessWrapped(exact, width);
   // Where an operand is a number that wrapped and has been tested since.
-  if (!(ofResults == exact))
-    wrapped.push_back({result, ofResults, width});
+  for (const Polynomial &form : forms.drop_front())
+    wrapped.push_back({result, form, width});
   return result;
+}
+
+bool IndexValues::isEqual(const Wrapped &w,
+                          ArrayRef<Polynomial> constraints) const {
+  if (w.width > 32)
+    return isInRange(w.exact, w.width, constraints);
+  // Congruent numbers less than 2^width apart.
+  Polynomial most(int64_t(llvm::maxUIntN(w.width))),
+      difference = w.result - w.exact;
+  return isNonNegativeByCases(most - difference, constraints) &&
+         isNonNegativeByCases(most + difference, constraints);
 }
 
 void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
@@ -110,7 +125,7 @@ void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
   for (bool changed = true; changed;) {
     changed = false;
     llvm::erase_if(open, [&](const Wrapped &w) {
-      if (!isInRange(w.exact, w.width, constraints))
+      if (!isEqual(w, constraints))
         return false;
       constraints.push_back(w.result - w.exact);
       constraints.push_back(w.exact - w.result);
@@ -290,7 +305,10 @@ Polynomial IndexValues::compute(Value value) {
       lane->second = newSymbol(0, size->second - 1);
     Polynomial index = lane->second;
     Value start = def->getOperand(0);
-    return sumOrProduct(value, modular(start) + index, of(start) + index, 32);
+    SmallVector<Polynomial, 2> forms = {modular(start) + index};
+    if (Polynomial ofStart = of(start) + index; !(ofStart == forms.front()))
+      forms.push_back(ofStart);
+    return sumOrProduct(value, forms, 32);
   }
   if (isa<tile::BlockSizeOp>(def))
     return newSymbol(1, maxBlock);
@@ -332,8 +350,14 @@ Polynomial IndexValues::computeArith(Operation *op) {
         auto combine = [&](const Polynomial &x, const Polynomial &y) {
           return isa<AddIOp>(op) ? x + y : isa<SubIOp>(op) ? x - y : x * y;
         };
-        return sumOrProduct(op->getResult(0), combine(x, y), combine(a, b),
-                            width);
+        // Each operand as what it is modulo 2^32, or as what it is.
+        SmallVector<Polynomial, 4> forms;
+        for (const auto &[left, right] :
+             {std::pair(x, y), {a, b}, {a, y}, {x, b}})
+          if (Polynomial form = combine(left, right);
+              !llvm::is_contained(forms, form))
+            forms.push_back(form);
+        return sumOrProduct(op->getResult(0), forms, width);
       })
       .Case<MinSIOp>(
           [&](Operation *) { return oneOf(a, b, Choice::Kind::Smaller); })
