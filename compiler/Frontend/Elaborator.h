@@ -300,6 +300,9 @@ private:
   bool requireInside(llvm::SMLoc loc, const Val &index, mlir::Value value,
                      mlir::AffineExpr extent, PredSet &preds);
   bool provablyNonNegative(mlir::AffineExpr expr) const;
+  /// Whether an index of 32 bits counts the lanes of all blocks of a range that
+  /// ends at `stop`, whatever the dims are.
+  bool isIndexOfBlocks(mlir::AffineExpr stop) const;
   /// Removes from `preds` those that only say where an axis ends, and returns
   /// them: past its end a tile has no lanes that could be selected or filled.
   PredSet takeEnds(llvm::SMLoc loc, PredSet &preds);

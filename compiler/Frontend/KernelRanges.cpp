@@ -92,7 +92,8 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
       v = rangeVal(range.loc, axis, coord, start, stop);
       folds->add({name, axis, nullptr, coord, {}});
     }
-    v.nonNegative = provablyNonNegative(asAffine(start));
+    v.nonNegative = provablyNonNegative(asAffine(start)) &&
+                    (range.block.empty() || isIndexOfBlocks(asAffine(stop)));
     auto constant = dyn_cast<AffineConstantExpr>(extent);
     if (!constant || constant.getValue() != 1)
       stores->enter(name, v.ssa);

@@ -1,6 +1,11 @@
 // Elaborator: where lanes exist.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "dialect/Tile/Limits.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace selvedge::tile;
@@ -15,6 +20,55 @@ bool Elaborator::provablyNonNegative(AffineExpr expr) const {
     return true; // a dim
   return provablyNonNegative(binary.getLHS()) &&
          provablyNonNegative(binary.getRHS());
+}
+
+/// The most that an expression of dims may be; none where nothing says so, or
+/// where arithmetic of 32 bits may wrap on the way.
+static std::optional<int64_t> mostOf(AffineExpr expr) {
+  constexpr int64_t maxInt = std::numeric_limits<int32_t>::max();
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue() <= maxInt ? std::optional(constant.getValue())
+                                         : std::nullopt;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return maxExtent;
+  std::optional<int64_t> a = mostOf(binary.getLHS()),
+                         b = mostOf(binary.getRHS()), most;
+  auto by = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    if (a && b)
+      most = *a + *b;
+    break;
+  case AffineExprKind::Mul:
+    // Less than nothing of a dim is nothing at most.
+    if (by && by.getValue() < 0 && isa<AffineSymbolExpr>(binary.getLHS()))
+      most = 0;
+    else if (a && b && *a >= 0 && *b >= 0 && by)
+      most = *a * *b;
+    break;
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    if (a && by && by.getValue() > 0)
+      most = llvm::divideCeilSigned(*a, by.getValue());
+    break;
+  default:
+    break;
+  }
+  return most && *most <= maxInt ? most : std::nullopt;
+}
+
+bool Elaborator::isIndexOfBlocks(AffineExpr stop) const {
+  // A block's last lane lies behind its first by less than the largest block.
+  if (std::optional<int64_t> most = mostOf(stop);
+      most && *most <= maxExtent + 1)
+    return true;
+  return llvm::any_of(tensors, [&](const TensorInfo &tensor) {
+    return !tensor.decl->isOptional &&
+           llvm::any_of(tensor.dims, [&](const DimInfo &dim) {
+             return provablyNonNegative(difference(dim.extent, stop));
+           });
+  });
 }
 
 bool Elaborator::requireInside(SMLoc loc, const Val &index, Value value,

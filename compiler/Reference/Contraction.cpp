@@ -266,6 +266,12 @@ TileRef evaluateDot(tile::DotOp op, const TileRef &lhs, const TileRef &rhs,
       r.bound = 0;
     if (std::isfinite(value) && std::abs(value) + bound >= f32.overflow)
       r = rounded(r, f32);
+    // Sums on the way may overflow, too, in whichever order they are made: they
+    // are at most the magnitudes of which `bounds` has this part.
+    double magnitudes =
+        product.bounds[from[i]] / roundingOf(depth) + std::abs(start.value);
+    if (std::isfinite(value) && magnitudes >= f32.overflow)
+      r.bound = std::numeric_limits<double>::infinity();
     result->values[i] = r.value;
     result->bounds[i] = r.bound;
   }

@@ -150,6 +150,26 @@ struct FoldSelect : OpRewritePattern<arith::SelectOp> {
   }
 };
 
+/// A predicate that always holds makes no lane absent: no sink has to say so.
+struct FoldPresence : OpInterfaceRewritePattern<SinkOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(SinkOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    // These are counted by their places among the others.
+    if (auto load = dyn_cast<LoadOp>(*op); load && !load.getGarbage().empty())
+      return failure();
+    MutableOperandRange presence = op.getPresenceMutable();
+    bool changed = false;
+    for (unsigned i = presence.size(); i-- > 0;)
+      if (constantOf(presence[i].get()) == true) {
+        rewriter.modifyOpInPlace(op, [&] { presence.erase(i); });
+        changed = true;
+      }
+    return success(changed);
+  }
+};
+
 /// Whether no lane enters a sink, whatever the data.
 template <typename Sink>
 bool isNever(Sink sink) {
@@ -214,7 +234,7 @@ struct TileFoldIntegersPass : impl::TileFoldIntegersBase<TileFoldIntegersPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldCompare, FoldDifference, FoldSum, FoldLogic<arith::AndIOp>,
                  FoldLogic<arith::OrIOp>, FoldOpposite, FoldSelect, FoldProduct,
-                 FoldReduction, FoldStep>(&getContext());
+                 FoldReduction, FoldStep, FoldPresence>(&getContext());
     // What reads the same is one value, and what nobody reads any more is gone.
     unify(kernel);
     // Upstream folds would make constants of tiles without a size.

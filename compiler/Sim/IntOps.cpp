@@ -93,6 +93,8 @@ void binary(Int kind, U *dst, const U *a, const U *b, uint32_t lanes) {
     return map(dst, a, b, lanes, [](U x, U y) { return x < y ? x : y; });
   case Int::MaxU:
     return map(dst, a, b, lanes, [](U x, U y) { return x > y ? x : y; });
+  case Int::AbsS:
+    return signedly([](S x, S) { return x < 0 ? S(U(0) - U(x)) : x; });
   }
 }
 
@@ -227,7 +229,8 @@ void Block::executeInt(Warp &w, const Instr &in, uint32_t lanes) {
     // Narrow values have zeros above; what is signed sees their sign.
     bool isSigned = kind == Int::DivS || kind == Int::RemS ||
                     kind == Int::CeilDivS || kind == Int::FloorDivS ||
-                    kind == Int::MinS || kind == Int::MaxS || kind == Int::ShrS;
+                    kind == Int::MinS || kind == Int::MaxS ||
+                    kind == Int::ShrS || kind == Int::AbsS;
     uint32_t x[warpLanes] = {}, y[warpLanes] = {};
     forLanes(lanes, [&](unsigned lane) {
       x[lane] = isSigned ? signExtend(a[lane], in.width) : a[lane];

@@ -124,7 +124,9 @@ enum class Int : uint8_t {
   MinS,
   MaxS,
   MinU,
-  MaxU
+  MaxU,
+  /// Of one operand; the smallest number has none.
+  AbsS
 };
 
 enum class Compare : uint8_t { Eq, Ne, LtS, LeS, GtS, GeS, LtU, LeU, GtU, GeU };

@@ -46,10 +46,12 @@ bool Translator::intBinary(Operation *op) {
                   .Case<MaxSIOp>([](auto) { return Int::MaxS; })
                   .Case<MinUIOp>([](auto) { return Int::MinU; })
                   .Case<MaxUIOp>([](auto) { return Int::MaxU; })
+                  .Case<math::AbsIOp>([](auto) { return Int::AbsS; })
                   .Default(std::nullopt);
   if (!kind || !isa<IntegerType>(op->getResult(0).getType()))
     return false;
-  Slot a = one(op->getOperand(0)), b = one(op->getOperand(1));
+  Slot a = one(op->getOperand(0)),
+       b = op->getNumOperands() == 1 ? a : one(op->getOperand(1));
   Instr &in = emit(Op::IntBinary, define(op->getResult(0)), a, b);
   in.kind = static_cast<uint8_t>(*kind);
   in.width = widthOf(op->getResult(0).getType());

@@ -150,6 +150,18 @@ TEST(Dot, BoundsHoldSinglePrecisionSums) {
   }
 }
 
+TEST(Dot, SumsThatMayOverflowOnTheWayAreUnbounded) {
+  double big = std::ldexp(1, 127);
+  Outcome outcome =
+      run(product("", "3"), {{"M", 2}, {"N", 1}, {"len", 3}},
+          {tensor("a", {2, 3}, {big, big, -big, big, -big / 2, 0}),
+           tensor("b", {3, 1}, {1, 1, 1})});
+  ASSERT_EQ(outcome.diagnostics, "");
+  EXPECT_EQ(outcome["rs"].values, (std::vector<double>{big, big / 2}));
+  EXPECT_EQ(outcome["rs"].bounds[0], inf);
+  EXPECT_LT(outcome["rs"].bounds[1], big);
+}
+
 TEST(Dot, IsFastEnough) {
   const int64_t n = 512;
   HostTensor a = tensor("a", {n, n}, randomNumbers(n * n, 1));

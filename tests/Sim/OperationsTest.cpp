@@ -137,6 +137,18 @@ TEST(SimOperations, Integers) {
   }
 }
 
+TEST(SimOperations, Magnitudes) {
+  auto words = valuesOf(R"(
+    %least = arith.constant -2147483648 : i32
+    %c7 = arith.constant 7 : i32
+    %a = arith.subi %v, %c7 : i32
+    %is = arith.cmpi eq, %v, %c7 : i32
+    %b = arith.select %is, %least, %a : i32
+    %r = math.absi %b : i32)");
+  for (int i = 0; i < 32; ++i)
+    EXPECT_EQ(words[i], i == 7 ? 0x80000000U : unsigned(std::abs(i - 7))) << i;
+}
+
 TEST(SimOperations, Maxima) {
   // NaN passes through maximumf, and not through maxnumf.
   auto words = valuesOf(R"(

@@ -805,3 +805,126 @@ tile.program @p dims ["N", "M", "G", "R", "K"] tensors [
     tile.return
   }
 }
+
+// -----
+
+// a range longer than any tensor: an index that is tested did not wrap, in whichever order it was added up
+tile.program @p dims ["N", "M"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "z", role = in, elementType = f32, shape = ()[s0, s1] -> (s1)>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0 + s1), block = "BN">] axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %M: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %i0: i32):
+    %zero = arith.constant 0 : i32
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %zeros = tile.splat %zero : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ms = tile.splat %M : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %ge = arith.cmpi sge, %i, %zeros : tensor<?xi32, #tile.axes<"i">>
+    %lt = arith.cmpi slt, %i, %Ns : tensor<?xi32, #tile.axes<"i">>
+    %u = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%ge, %lt : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    %s = arith.subi %i, %Ns : tensor<?xi32, #tile.axes<"i">>
+    %from = arith.cmpi sge, %i, %Ns : tensor<?xi32, #tile.axes<"i">>
+    %to = arith.cmpi slt, %s, %Ms : tensor<?xi32, #tile.axes<"i">>
+    %v = tile.load %z[%s : tensor<?xi32, #tile.axes<"i">>] where(%from, %to : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    %b0 = arith.subi %i0, %N : i32
+    %b = tile.range %b0 : tensor<?xi32, #tile.axes<"i">>
+    %tob = arith.cmpi slt, %b, %Ms : tensor<?xi32, #tile.axes<"i">>
+    %w = tile.load %z[%b : tensor<?xi32, #tile.axes<"i">>] where(%from, %tob : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    %w2 = tile.load %z[%b : tensor<?xi32, #tile.axes<"i">>] where(%from, %to : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    tile.return
+  }
+}
+
+// -----
+
+// nothing is present where false holds
+tile.program @p dims ["N", "M"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "z", role = in, elementType = f32, shape = ()[s0, s1] -> (s1)>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0 + s1), block = "BN">] axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %M: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %i0: i32):
+    %zero = arith.constant 0 : i32
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %zeros = tile.splat %zero : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ms = tile.splat %M : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %no = arith.constant false
+    %never = tile.splat %no : i1 -> tensor<?xi1, #tile.axes<"i">>
+    %u = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%never : tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    tile.return
+  }
+}
+
+// -----
+
+// its index is not tested from below
+tile.program @p dims ["N", "M"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "z", role = in, elementType = f32, shape = ()[s0, s1] -> (s1)>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0 + s1), block = "BN">] axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %M: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %i0: i32):
+    %zero = arith.constant 0 : i32
+    // expected-note @below {{the index is computed here}}
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %zeros = tile.splat %zero : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ms = tile.splat %M : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %lt = arith.cmpi slt, %i, %Ns : tensor<?xi32, #tile.axes<"i">>
+    // expected-error @below {{expects index 0 of tensor 'x' to be provably at least 0 wherever the access is present; that bound is missing}}
+    %u = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%lt : tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    tile.return
+  }
+}
+
+// -----
+
+// true is no false
+tile.program @p dims ["N", "M"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "z", role = in, elementType = f32, shape = ()[s0, s1] -> (s1)>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0 + s1), block = "BN">] axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %M: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %i0: i32):
+    %zero = arith.constant 0 : i32
+    // expected-note @below {{the index is computed here}}
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %zeros = tile.splat %zero : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ms = tile.splat %M : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %yes = arith.constant true
+    %always = tile.splat %yes : i1 -> tensor<?xi1, #tile.axes<"i">>
+    // expected-error @below {{expects index 0 of tensor 'x' to be provably at least 0 wherever the access is present; that bound is missing}}
+    %u = tile.load %x[%i : tensor<?xi32, #tile.axes<"i">>] where(%always : tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    tile.return
+  }
+}
+
+// -----
+
+// another sum is tested than the one that is accessed
+tile.program @p dims ["N", "M"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0, s1] -> (s0)>,
+    #tile.tensor_arg<name = "z", role = in, elementType = f32, shape = ()[s0, s1] -> (s1)>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0 + s1), block = "BN">] axes [#tile.axis<name = "i", block = "BN">] {
+  ^bb0(%N: i32, %M: i32, %x: !tile.tensor<1, f32>, %z: !tile.tensor<1, f32>, %i0: i32):
+    %zero = arith.constant 0 : i32
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %zeros = tile.splat %zero : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %Ms = tile.splat %M : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %one = arith.constant 1 : i32
+    %b0 = arith.subi %i0, %N : i32
+    %c0 = arith.subi %b0, %one : i32
+    // expected-note @below {{the index is computed here}}
+    %c = tile.range %c0 : tensor<?xi32, #tile.axes<"i">>
+    %from = arith.cmpi sge, %i, %Ns : tensor<?xi32, #tile.axes<"i">>
+    %to = arith.cmpi slt, %c, %Ms : tensor<?xi32, #tile.axes<"i">>
+    // expected-error @below {{expects index 0 of tensor 'z' to be provably at least 0 wherever the access is present; that bound is missing}}
+    %w = tile.load %z[%c : tensor<?xi32, #tile.axes<"i">>] where(%from, %to : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"i">>) : !tile.tensor<1, f32> -> tensor<?xf32, #tile.axes<"i">>
+    tile.return
+  }
+}

@@ -195,14 +195,22 @@ double CaseMaker::costOf(const DimValues &dims) const {
   double cost = 1, constants = 1;
   for (size_t i = 0; i < dims.size(); ++i)
     cost *= static_cast<double>(std::max(leastOf(i), *dims[i]));
+  // A tensor may have a dim twice.
+  double elements = 1;
   for (const ManifestTensor &tensor : source.problem.signature.tensors) {
-    double product = 1;
-    for (const DimExpr &extent : tensor.shape)
+    double product = 1, all = 1;
+    for (const DimExpr &extent : tensor.shape) {
       if (extent.kind == DimExpr::Kind::Constant)
         product *= static_cast<double>(extent.value);
+      Result<int64_t> value =
+          extent.evaluate(dims, source.problem.signature.dims);
+      if (value.ok())
+        all *= static_cast<double>(std::max<int64_t>(1, *value));
+    }
     constants = std::max(constants, product);
+    elements = std::max(elements, all);
   }
-  return cost * constants;
+  return std::max(cost * constants, elements);
 }
 
 void CaseMaker::clampLaunchSizes(DimValues &dims) const {
@@ -226,8 +234,12 @@ DimValues CaseMaker::drawDims(const Lead &lead) {
       if (i != lead.dim && *dims[i] > leastOf(i) &&
           (!largest || dims[i] > dims[*largest]))
         largest = i;
-    if (!largest)
+    // An edge of a block is worth more work, but not its square.
+    bool isMuch = costOf(dims) > 4 * source.limit && *dims[lead.dim] > 1;
+    if (!largest && !isMuch)
       break;
+    if (!largest)
+      largest = lead.dim;
     auto &pool = pools[*largest];
     auto smaller = std::ranges::lower_bound(pool, *dims[*largest] / 2);
     dims[*largest] = smaller == pool.begin() ? 1 : *std::prev(smaller);

@@ -26,7 +26,7 @@ struct CheckSource {
   /// Kinds of poison per case.
   size_t poisons = 2;
   /// The product of all dims, at least a block each, and of a tensor's constant
-  /// extents, at most.
+  /// extents, at most; and the elements of a tensor.
   double limit = 0;
   uint64_t seed = 0;
 };

@@ -285,11 +285,16 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
     if (constant != State::Garbage && !factAt(result, fact.predicate))
       result.push_back(fact);
   };
+  auto heldBy = [](Value arm, const Facts &facts, Value predicate) {
+    return stateAt(facts, predicate).value_or(stateOfConstant(arm));
+  };
+  // What is filled in some lanes may be the constant in the others, too.
   for (const Facts *facts : {&chosen, &tested})
     for (const Fact &fact : *facts)
       if (ended(fact) && fact.origin != Origin::Known)
         fill({fact.predicate, constant, Origin::Filled, fact.within,
-              impliesTrue(condition, fact.predicate)});
+              impliesTrue(condition, fact.predicate) ||
+                  heldBy(a, chosen, fact.predicate) == constant});
   conjuncts(condition,
             [&](Value part) { fill({part, constant, Origin::Known}); });
   // Elsewhere a lane is what the arm that is taken has.
@@ -326,9 +331,6 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
   };
   take(chosen, otherwise, b, true);
   take(otherwise, chosen, a, false);
-  auto heldBy = [](Value arm, const Facts &facts, Value predicate) {
-    return stateAt(facts, predicate).value_or(stateOfConstant(arm));
-  };
   for (const Fact &fact : tested) {
     if (ended(fact) || fact.origin != Origin::Absent)
       continue;

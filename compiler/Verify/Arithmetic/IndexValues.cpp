@@ -55,6 +55,10 @@ bool IndexValues::isInRange(const Polynomial &p, unsigned width,
 Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
   if (isInRange(p, width))
     return p;
+  // What wraps alike is equal, in whichever order it was added up.
+  for (const Wrapped &w : wrapped)
+    if (w.width == width && w.exact == p)
+      return w.result;
   Polynomial result = newSymbol(llvm::minIntN(width), llvm::maxIntN(width));
   wrapped.push_back({result, p, width});
   return result;
@@ -87,12 +91,41 @@ Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b,
   return p;
 }
 
+Polynomial IndexValues::sumOrProduct(Value value, ArrayRef<Polynomial> forms,
+                                     unsigned width) {
+  const Polynomial &exact = forms.front();
+  const Polynomial *inRange = llvm::find_if(
+      forms, [&](const Polynomial &form) { return isInRange(form, width); });
+  if (inRange == &exact)
+    return exact;
+  if (width == 32)
+    unwrapped[value] = exact;
+  if (inRange != forms.end())
+    return *inRange;
+  Polynomial result = unlessWrapped(exact, width);
+  // Where an operand is a number that wrapped and has been tested since.
+  for (const Polynomial &form : forms.drop_front())
+    wrapped.push_back({result, form, width});
+  return result;
+}
+
+bool IndexValues::isEqual(const Wrapped &w,
+                          ArrayRef<Polynomial> constraints) const {
+  if (w.width > 32)
+    return isInRange(w.exact, w.width, constraints);
+  // Congruent numbers less than 2^width apart.
+  Polynomial most(int64_t(llvm::maxUIntN(w.width))),
+      difference = w.result - w.exact;
+  return isNonNegativeByCases(most - difference, constraints) &&
+         isNonNegativeByCases(most + difference, constraints);
+}
+
 void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
   SmallVector<Wrapped> open(wrapped);
   for (bool changed = true; changed;) {
     changed = false;
     llvm::erase_if(open, [&](const Wrapped &w) {
-      if (!isInRange(w.exact, w.width, constraints))
+      if (!isEqual(w, constraints))
         return false;
       constraints.push_back(w.result - w.exact);
       constraints.push_back(w.exact - w.result);
@@ -271,7 +304,11 @@ Polynomial IndexValues::compute(Value value) {
     if (isNew)
       lane->second = newSymbol(0, size->second - 1);
     Polynomial index = lane->second;
-    return unlessWrapped(of(def->getOperand(0)) + index);
+    Value start = def->getOperand(0);
+    SmallVector<Polynomial, 2> forms = {modular(start) + index};
+    if (Polynomial ofStart = of(start) + index; !(ofStart == forms.front()))
+      forms.push_back(ofStart);
+    return sumOrProduct(value, forms, 32);
   }
   if (isa<tile::BlockSizeOp>(def))
     return newSymbol(1, maxBlock);
@@ -313,16 +350,14 @@ Polynomial IndexValues::computeArith(Operation *op) {
         auto combine = [&](const Polynomial &x, const Polynomial &y) {
           return isa<AddIOp>(op) ? x + y : isa<SubIOp>(op) ? x - y : x * y;
         };
-        Polynomial exact = combine(x, y);
-        Polynomial result = unlessWrapped(exact, width);
-        if (result == exact)
-          return result;
-        if (width == 32)
-          unwrapped[op->getResult(0)] = exact;
-        // Where an operand is a number that wrapped and has been tested since.
-        if (Polynomial ofResults = combine(a, b); !(ofResults == exact))
-          wrapped.push_back({result, ofResults, width});
-        return result;
+        // Each operand as what it is modulo 2^32, or as what it is.
+        SmallVector<Polynomial, 4> forms;
+        for (const auto &[left, right] :
+             {std::pair(x, y), {a, b}, {a, y}, {x, b}})
+          if (Polynomial form = combine(left, right);
+              !llvm::is_contained(forms, form))
+            forms.push_back(form);
+        return sumOrProduct(op->getResult(0), forms, width);
       })
       .Case<MinSIOp>(
           [&](Operation *) { return oneOf(a, b, Choice::Kind::Smaller); })
@@ -391,6 +426,9 @@ void IndexValues::collect(Value condition,
     // What compares a loaded number so that 0 fails holds where it was loaded.
     for (Value p : presenceWhereTrue(part))
       collect(p, constraints);
+    // Nothing is where a condition never holds.
+    if (constantOf(part) == BoolAttr::get(part.getContext(), false))
+      return constraints.push_back(-1);
     auto compare = part.getDefiningOp<arith::CmpIOp>();
     if (!compare ||
         !getElementTypeOrSelf(compare.getLhs().getType()).isInteger(32))

@@ -80,6 +80,10 @@ private:
                    Choice::Kind kind = Choice::Kind::Either);
   /// `p` as a signed integer of `width` bits; any of them if it may wrap.
   Polynomial unlessWrapped(const Polynomial &p, unsigned width = 32);
+  /// Of what adds or multiplies: equal modulo 2^width are `forms`, the first
+  /// one of what its operands are modulo that.
+  Polynomial sumOrProduct(mlir::Value value, llvm::ArrayRef<Polynomial> forms,
+                          unsigned width);
   bool isInRange(const Polynomial &p, unsigned width,
                  llvm::ArrayRef<Polynomial> constraints = {}) const;
   Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
@@ -100,6 +104,8 @@ private:
     unsigned width;
   };
   llvm::SmallVector<Wrapped> wrapped;
+  /// Whether an operation did not wrap, wherever `constraints` hold.
+  bool isEqual(const Wrapped &w, llvm::ArrayRef<Polynomial> constraints) const;
   struct Quotient {
     Polynomial a, b, q;
     Rounding mode;
