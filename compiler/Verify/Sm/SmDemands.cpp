@@ -116,16 +116,24 @@ private:
         })
         .Case([&](tile::ReduceOp reduce) {
           // It becomes one per axis, in this order: a predicate belongs to the
-          // first of its axes, after which its lanes are gone.
+          // first of its axes, after which its lanes are gone. What reductions
+          // of one tile have in common is done once.
           SmallVector<Value> presence(reduce.getPresence());
+          Step step{reduce.getKind(),
+                    {reduce.getSource().getAsOpaquePointer()}};
           for (auto axis : reduce.getOver().getAsRange<StringAttr>()) {
-            auto others = llvm::partition(presence, [&](Value predicate) {
+            auto isOwn = [&](Value predicate) {
               return llvm::is_contained(tile::axesOf(predicate.getType()),
                                         axis);
-            });
-            note(reduction(reduce.getKind(), axis),
-                 ValueRange(ArrayRef(presence.begin(), others)));
-            presence.erase(presence.begin(), others);
+            };
+            SmallVector<Value> own;
+            llvm::copy_if(presence, std::back_inserter(own), isOwn);
+            llvm::erase_if(presence, isOwn);
+            step.second.push_back(axis.getAsOpaquePointer());
+            for (Value predicate : own)
+              step.second.push_back(predicate.getAsOpaquePointer());
+            if (steps.insert(step).second)
+              note(reduction(reduce.getKind(), axis), own);
           }
         })
         .Case<sm::MmaOp, sm::WgmmaOp, sm::ContributesOp>(
@@ -201,10 +209,14 @@ private:
     ++demands[{(adds ? "addition to " : "store to ") + tensorName(tensor), {}}];
   }
 
+  /// Of a reduction: its tile, then the axes so far, each with its predicates.
+  using Step = std::pair<tile::Combine, std::vector<const void *>>;
+
   const IndexNames &names;
   PredicateWords words;
   const Demands *known;
   Operation *current = nullptr;
+  std::set<Step> steps;
   Demands demands;
   std::set<std::string> places;
 };
