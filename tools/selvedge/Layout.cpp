@@ -48,6 +48,8 @@ size_t neededRank(LayoutKind kind) {
 std::string obstacle(LayoutKind kind, const ManifestTensor &tensor) {
   if (kind == LayoutKind::Broadcast && tensor.role != Role::In)
     return "is for inputs";
+  if (kind == LayoutKind::Broadcast && tensor.unique)
+    return "makes elements equal that the op requires to be unique";
   if (tensor.shape.size() < neededRank(kind))
     return fmt::format("needs rank {}, but the tensor has rank {}",
                        neededRank(kind), tensor.shape.size());
