@@ -208,7 +208,7 @@ def case_compile():
 
 def case_opcheck():
     q, k, v = (t.transpose(1, 2).detach().requires_grad_() for t in tensors(1, 4, 2, 65, 70, 64))
-    arguments = (q, k, v, [], "q,k,v", [0.2], "scale", 'import "flash_fwd.tile";\nop attention extends flash_fwd<causal = true> {}\n', "attention")
+    arguments = (q, k, v, [], "q,k,v", [0.2], "scale", 'import "flash_fwd.tile";\nop attention extends flash_fwd<causal = true> {}\n', "attention", True)
     for test in ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static", "test_aot_dispatch_dynamic"):
         outcome = torch.library.opcheck(torch.ops.selvedge.attention.default, arguments, test_utils=test, raise_exception=False)
         record(f"opcheck {test}", outcome[test] == "SUCCESS", outcome=str(outcome[test])[:200])

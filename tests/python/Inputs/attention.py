@@ -81,7 +81,7 @@ paged = st.flash_attn_with_kvcache(rows[0][:, :3], *pages, cache_seqlens=16, blo
 print("cache:", torch.equal(caches[0][:, 4:16], rows[1]), torch.allclose(dense, paged, atol=1e-2))
 
 text = 'import "flash_fwd.tile";\nop attention extends flash_fwd<causal = true> {}\n'
-arguments = (*(t.detach().requires_grad_() for t in rows), [], "q,k,v", [0.25], "scale", text, "attention")
+arguments = (*(t.detach().requires_grad_() for t in rows), [], "q,k,v", [0.25], "scale", text, "attention", True)
 outcome = torch.library.opcheck(torch.ops.selvedge.attention.default, arguments, test_utils=("test_schema", "test_autograd_registration", "test_faketensor"))
 print("opcheck:", set(outcome.values()))
 layer = torch.compile(lambda *t: st.attention(*t, is_causal=True) + t[0], fullgraph=True, backend="aot_eager")

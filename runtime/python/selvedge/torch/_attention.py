@@ -8,18 +8,24 @@ from ._ops import on_one_line
 from ._text import Text
 
 
-def call(q, k, v, tensors, scalars, source, op, names="q,k,v"):
+def call(q, k, v, tensors, scalars, source, op, names="q,k,v", deterministic=True):
     """The operator; tensors that are None are left out."""
     given = {name: value for name, value in tensors.items() if value is not None}
     for name, value in given.items():
         if torch.is_grad_enabled() and value.requires_grad:
             raise NotImplementedError(f"'{name}' gets no gradient; detach it")
     scalars = {name: float(value) for name, value in scalars.items() if value is not None}
-    return torch.ops.selvedge.attention(q, k, v, list(given.values()), ",".join([names, *given]), list(scalars.values()), ",".join(scalars), on_one_line(source), op)
+    return torch.ops.selvedge.attention(q, k, v, list(given.values()), ",".join([names, *given]), list(scalars.values()), ",".join(scalars), on_one_line(source), op,
+                                        deterministic)
 
 
-def call_text(text, q, k, v, tensors, scale, names="q,k,v"):
-    return call(q, k, v, {**tensors, **text.tensors}, {"scale": scale, **text.scalars}, *text.source(), names)
+def call_text(text, q, k, v, tensors, scale, names="q,k,v", deterministic=True):
+    return call(q, k, v, {**tensors, **text.tensors}, {"scale": scale, **text.scalars}, *text.source(), names, deterministic)
+
+
+def adds_in_bulk(tensor):
+    """Whether gradients of queries are made in less time where blocks of keys add to them: the copy engine of compute capability 9.0 adds."""
+    return tensor.is_cuda and torch.cuda.get_device_capability(tensor.device)[0] == 9
 
 
 def check_heads(q, k, head):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._attention import call, call_text, check_heads
+from ._attention import adds_in_bulk, call, call_text, check_heads
 from ._text import Text
 
 # More query rows than this fill a GPU without splitting keys.
@@ -29,14 +29,16 @@ def check_dropout(dropout_p):
 
 def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False,
                     return_attn_probs=False):
-    """Attention of [B, positions, heads, D]; masks are aligned to the last key. Always deterministic.
+    """Attention of [B, positions, heads, D]; masks are aligned to the last key.
 
+    The gradient of q is a sum in any order unless deterministic, or torch.use_deterministic_algorithms(), asks for equal bits.
     With return_attn_probs also the natural logs of the sums, f32[B, heads, positions], and None.
     """
     check_dropout(dropout_p)
     check_heads(q, k, 2)
     text = make_text("flash_fwd", q.shape[0], q.shape[2], causal, window_size, softcap, alibi_slopes)
-    o, lse = call_text(text, q, k, v, {}, softmax_scale)
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled() or not adds_in_bulk(q)
+    o, lse = call_text(text, q, k, v, {}, softmax_scale, deterministic=deterministic)
     return (o, lse, None) if return_attn_probs else o
 
 

@@ -24,10 +24,10 @@ def program_of(source):
 
 
 @lru_cache(maxsize=None)
-def op_of(source, op, dtype, d, dv):
+def op_of(source, op, dtype, d, dv, **params):
     if dtype not in TYPES:
         raise BadInput(f"q, k and v have type {dtype}, expected {' or '.join(str(known) for known in TYPES)}")
-    return jit(program_of(source), op, T=TYPES[dtype], D=d, DV=dv)
+    return jit(program_of(source), op, T=TYPES[dtype], D=d, DV=dv, **params)
 
 
 def named(names, values):
@@ -47,7 +47,7 @@ def gradients_of(*inputs):
 # q, k and v are the first three of `names`; `tensors` the rest.
 @torch.library.custom_op("selvedge::attention", mutates_args=())
 def attention(q: Tensor, k: Tensor, v: Tensor, tensors: Sequence[Tensor], names: str, scalars: Sequence[float], scalar_names: str, source: str,
-              op: str) -> tuple[Tensor, Tensor]:
+              op: str, deterministic: bool) -> tuple[Tensor, Tensor]:
     kernel = op_of(source, op, q.dtype, q.shape[-1], v.shape[-1])
     o, lse = outputs_of(q, v)
     kernel(**named(names, [q, k, v, *tensors]), **named(scalar_names, scalars), o=o, lse=lse)
@@ -55,14 +55,16 @@ def attention(q: Tensor, k: Tensor, v: Tensor, tensors: Sequence[Tensor], names:
 
 
 @attention.register_fake
-def _(q, k, v, tensors, names, scalars, scalar_names, source, op):
+def _(q, k, v, tensors, names, scalars, scalar_names, source, op, deterministic):
     return outputs_of(q, v)
 
 
 @torch.library.custom_op("selvedge::attention_backward", mutates_args=())
 def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, tensors: Sequence[Tensor], names: str,
-                       scalars: Sequence[float], scalar_names: str, source: str, op: str) -> tuple[Tensor, Tensor, Tensor]:
-    kernel = op_of(source, f"grad({op})", q.dtype, q.shape[-1], v.shape[-1])
+                       scalars: Sequence[float], scalar_names: str, source: str, op: str, deterministic: bool) -> tuple[Tensor, Tensor, Tensor]:
+    # A parameter of flash_bwd; the default is for all gradients.
+    params = {} if deterministic else {"deterministic": False}
+    kernel = op_of(source, f"grad({op})", q.dtype, q.shape[-1], v.shape[-1], **params)
     arguments = named(names, [q, k, v, *tensors])
     dq, dk, dv = gradients_of(q, k, v)
     kernel(**arguments, **named(scalar_names, scalars), o=o, lse=lse, dO=do, dLSE=dlse, dq=dq, dk=dk, dv=dv)
@@ -70,7 +72,7 @@ def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor,
 
 
 @attention_backward.register_fake
-def _(do, dlse, q, k, v, o, lse, tensors, names, scalars, scalar_names, source, op):
+def _(do, dlse, q, k, v, o, lse, tensors, names, scalars, scalar_names, source, op, deterministic):
     return gradients_of(q, k, v)
 
 
@@ -85,7 +87,7 @@ def backward(ctx, do, dlse):
     do = do.contiguous() if do is not None else torch.zeros_like(o)
     gradients = torch.ops.selvedge.attention_backward(do, dlse, q, k, v, o, lse, tensors, *ctx.words)
     # PyTorch takes a list of numbers for one thing, but for an empty one.
-    return *gradients, [None] * len(tensors), None, None if ctx.words[1] else [], None, None, None
+    return *gradients, [None] * len(tensors), None, None if ctx.words[1] else [], *([None] * (len(ctx.words) - 2))
 
 
 torch.library.register_autograd("selvedge::attention", backward, setup_context=keep_for_backward)
