@@ -90,11 +90,14 @@ private:
   }
   /// Registers per thread of the roles: together those that the block was
   /// launched with. Bounds of many loops take more where they are copied, and
-  /// so do tiles of kernels with rare branches, as ptxas has it.
+  /// so do tiles of kernels with rare branches, as ptxas has it. Where products
+  /// cross warpgroups eight registers less spill in each step, and cost more
+  /// than what copying warps spill per tile.
   bool givesRegisters() const {
     sm::KernelOp kernel = source;
+    size_t fewLoops = plan.hasCrossings() ? 3 : 2;
     return plan.warpgroups <= 2 &&
-           (plan.loops.size() > 2 ||
+           (plan.loops.size() > fewLoops ||
             !kernel.getBody().front().getOps<sm::AnyOp>().empty());
   }
   int64_t copyRegisters() const {
