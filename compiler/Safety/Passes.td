@@ -69,6 +69,7 @@ def TileObligations : Pass<"tile-obligations", "::selvedge::tile::ProgramOp"> {
     - `tile.softmax_update`: absent scores become -inf by a select, the last operation before the maximum. Of its conditions those are left out that others imply in rows that exist.
     - `tile.dot`: the annihilator-pair rule. Wherever a contracted lane is absent, each operand that knows of it is exactly 0: a load by its fill, for which it takes
       predicates of the product on its own axes (`where mask[j] > 0` on keys), softmax weights because their score was -inf, anything else by a select. A predicate that only one operand can see (a causal mask on weights) leaves the other operand as present data.
+      Products of one tile share its select where lanes that only one of them removes do not exist, as a load that the tile is computed from says: others must see them.
     - `tile.load`: a predicate that depends on memory is not tested (`garbage`) where nobody demands a zero and what becomes of the lanes is removed later: keys past `kv_len`, whose scores are -inf. With
       `votes` it is, where only rows that exist are without those lanes: warps will vote with all rows.
 
