@@ -21,8 +21,8 @@ void eraseUnusedTemps(ProgramOp program) {
     for (KernelOp kernel : kernels)
       kernel.getBody().front().eraseArgument(argument);
     tensors.erase(tensors.begin() + i);
-    program.setTensorsAttr(ArrayAttr::get(program.getContext(), tensors));
   }
+  program.setTensorsAttr(ArrayAttr::get(program.getContext(), tensors));
 }
 
 } // namespace selvedge::frontend

@@ -329,16 +329,10 @@ private:
         maskOperand(op, *operand, std::move(open));
       }
     }
-    for (Value p : op.getPresence()) {
-      auto within = [&](Value operand) {
-        return llvm::all_of(axesOf(p.getType()), [&](StringAttr a) {
-          return llvm::is_contained(axesOf(operand.getType()), a);
-        });
-      };
-      if (!within(op.getLhs()) && !within(op.getRhs()))
+    for (Value p : op.getPresence())
+      if (!concerns(p, op.getLhs()) && !concerns(p, op.getRhs()))
         return op.emitOpError("expects every predicate on a contracted axis to "
                               "concern one operand, but got one over both");
-    }
     return success();
   }
 

@@ -10,13 +10,15 @@ namespace selvedge::safety {
 using namespace mlir;
 using namespace selvedge::tile;
 
+bool concerns(Value predicate, Value operand) {
+  return llvm::all_of(axesOf(predicate.getType()), [&](StringAttr axis) {
+    return llvm::is_contained(axesOf(operand.getType()), axis);
+  });
+}
+
 SmallVector<Value> demandsOn(DotOp op, Value operand) {
-  return llvm::to_vector(
-      llvm::make_filter_range(op.getPresence(), [&](Value p) {
-        return llvm::all_of(axesOf(p.getType()), [&](StringAttr a) {
-          return llvm::is_contained(axesOf(operand.getType()), a);
-        });
-      }));
+  return llvm::to_vector(llvm::make_filter_range(
+      op.getPresence(), [&](Value p) { return concerns(p, operand); }));
 }
 
 /// Whether lanes of `value` do not exist where `predicate` is false: lanes of

@@ -7,6 +7,9 @@
 
 namespace selvedge::safety {
 
+/// Whether `operand` has all axes of a predicate.
+bool concerns(mlir::Value predicate, mlir::Value operand);
+
 /// Predicates on a contracted axis of `op` that concern `operand`.
 llvm::SmallVector<mlir::Value> demandsOn(tile::DotOp op, mlir::Value operand);
 

@@ -702,6 +702,12 @@ static bool hasParts(KernelOp kernel) {
   });
 }
 
+template <typename Op>
+static bool contains(KernelOp kernel) {
+  return kernel.walk([](Op) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// The candidates that a kernel's products, or their absence, ask for.
 static SmallVector<Candidate> candidatesFor(KernelOp kernel,
                                             KernelLayouts &layouts,
@@ -711,11 +717,7 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     return candidatesForRows(kernel, *threads);
   bool isPacked = kernel.getProgram().getKind() == tile::VersionKind::Packed,
        splitCols = layouts.getGroups().front().splitCols;
-  auto has = [&](auto op) {
-    return kernel.walk([](decltype(op)) { return WalkResult::interrupt(); })
-        .wasInterrupted();
-  };
-  bool loads = has(LoadOp());
+  bool loads = contains<LoadOp>(kernel);
   ArrayRef<Candidate> candidates =
       !layouts.hasDot() ? (loads ? ArrayRef<Candidate>(elementwiseCandidates)
                                  : ArrayRef<Candidate>(storeCandidates))
@@ -741,7 +743,8 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     llvm::append_range(all, wideRowCandidates);
   } else if (candidates.data() == warpgroupCandidates && hasParts(kernel)) {
     llvm::append_range(all, splitWarpgroupCandidates);
-  } else if (candidates.data() == elementwiseCandidates && !has(scf::ForOp())) {
+  } else if (candidates.data() == elementwiseCandidates &&
+             !contains<scf::ForOp>(kernel)) {
     llvm::append_range(all, streamCandidates);
   }
   llvm::append_range(all, candidates);
