@@ -154,17 +154,27 @@ selvedge_status describeTo(const char *path,
                   text, size);
 }
 
-selvedge_status launch(const selvedge_op *op,
-                       const selvedge_arguments *arguments, void *stream,
-                       const LaunchOptions &options) {
+/// `act(op, view)`, a Status, of arguments in the caller's memory.
+template <typename Act>
+selvedge_status withArguments(const selvedge_op *op,
+                              const selvedge_arguments *arguments,
+                              const Act &act) {
   if (!op || !arguments)
     return failNull(op ? "the arguments are null" : "the op is null");
   return guarded(SELVEDGE_FAILED, [&] {
     Arguments read;
     if (Status s = read.read(*arguments, op->ordinal); !s.ok())
       return fail(s);
-    Status status = op->op.launch(read.view(), stream, options);
+    Status status = act(op->op, read.view());
     return status.ok() ? SELVEDGE_OK : fail(status);
+  });
+}
+
+selvedge_status launch(const selvedge_op *op,
+                       const selvedge_arguments *arguments, void *stream,
+                       const LaunchOptions &options) {
+  return withArguments(op, arguments, [&](const Op &loaded, const auto &view) {
+    return loaded.launch(view, stream, options);
   });
 }
 
@@ -255,14 +265,8 @@ selvedge_status selvedge_workspace_size(const selvedge_op *op,
 
 selvedge_status selvedge_prepare(const selvedge_op *op,
                                  const selvedge_arguments *arguments) {
-  if (!op || !arguments)
-    return failNull(op ? "the arguments are null" : "the op is null");
-  return guarded(SELVEDGE_FAILED, [&] {
-    Arguments read;
-    if (Status s = read.read(*arguments, op->ordinal); !s.ok())
-      return fail(s);
-    Status status = op->op.prepare(read.view());
-    return status.ok() ? SELVEDGE_OK : fail(status);
+  return withArguments(op, arguments, [](const Op &loaded, const auto &view) {
+    return loaded.prepare(view);
   });
 }
 

@@ -98,4 +98,13 @@ Status CudaDriver::checkOn(CuHandle stream, CuHandle context, CuResult result,
       what));
 }
 
+Result<bool> CudaDriver::isCaptured(CuHandle stream, CuHandle context) const {
+  int capture = 0;
+  if (Status s = checkOn(stream, context, cuStreamIsCapturing(stream, &capture),
+                         "cannot tell whether the launch's stream is captured");
+      !s.ok())
+    return s;
+  return capture != 0;
+}
+
 } // namespace selvedge::inline runtime

@@ -156,6 +156,9 @@ struct CudaDriver {
   /// says so where the stream belongs to another context.
   Status checkOn(CuHandle stream, CuHandle context, CuResult result,
                  std::string_view what) const;
+
+  /// Whether a launch's stream, of code in `context`, is captured.
+  Result<bool> isCaptured(CuHandle stream, CuHandle context) const;
 };
 
 /// Makes a context current for a scope.

@@ -54,14 +54,10 @@ uint64_t LaunchCounters::addressOf(size_t index) const {
 
 Result<uint64_t> LaunchCounters::take(void *stream) {
   const DeviceState &state = *device.state();
-  int capture = 0;
-  if (Status s = state.driver->checkOn(
-          stream, state.context,
-          state.driver->cuStreamIsCapturing(stream, &capture),
-          "cannot tell whether the launch's stream is captured");
-      !s.ok())
-    return s;
-  return capture != 0 ? takeForGraph(stream) : takeForStream(stream);
+  Result<bool> captured = state.driver->isCaptured(stream, state.context);
+  if (!captured.ok())
+    return captured.status();
+  return *captured ? takeForGraph(stream) : takeForStream(stream);
 }
 
 Result<uint64_t> LaunchCounters::takeForGraph(void *stream) {

@@ -12,18 +12,14 @@ namespace {
 
 /// An error where `stream` is captured: nothing of it runs yet.
 Status checkNotCaptured(const DeviceState &device, void *stream) {
-  int capture = 0;
-  if (Status s = device.driver->checkOn(
-          stream, device.context,
-          device.driver->cuStreamIsCapturing(stream, &capture),
-          "cannot tell whether the launch's stream is captured");
-      !s.ok())
-    return s;
-  return capture == 0
-             ? Status()
-             : Status::badInput(
+  Result<bool> captured = device.driver->isCaptured(stream, device.context);
+  if (!captured.ok())
+    return captured.status();
+  return *captured
+             ? Status::badInput(
                    "a launch that is captured cannot be validated, as that "
-                   "waits for the stream; validate one before the capture");
+                   "waits for the stream; validate one before the capture")
+             : Status();
 }
 
 Status checkTensor(const Manifest &manifest, const DeviceState &device,
