@@ -26,9 +26,11 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
   MLIRContext *ctx = source.getContext();
   for (auto dim : program.getDims().getAsRange<StringAttr>())
     args.push_back(sm::DimArgAttr::get(ctx, dim));
-  for (unsigned i = 0; i < program.getTensors().size(); ++i)
-    args.push_back(
-        sm::PointerArgAttr::get(ctx, program.getTensorArg(i).getName()));
+  for (unsigned i = 0; i < program.getTensors().size(); ++i) {
+    TensorArgAttr tensor = program.getTensorArg(i);
+    args.push_back(sm::PointerArgAttr::get(ctx, tensor.getName(),
+                                           sm::knownStrides(tensor)));
+  }
   for (unsigned i = 0; i < program.getScalars().size(); ++i)
     args.push_back(
         sm::ScalarArgAttr::get(ctx, program.getScalarArg(i).getName()));

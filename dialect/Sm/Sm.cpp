@@ -144,6 +144,32 @@ ArrayAttr selvedge::sm::launchArgs(KernelOp kernel) {
   return ArrayAttr::get(ctx, args);
 }
 
+SmallVector<int64_t>
+selvedge::sm::knownStrides(selvedge::tile::TensorArgAttr tensor) {
+  // As the runtime's tempRowAlign.
+  constexpr uint64_t rowBytes = 16;
+  SmallVector<int64_t> strides;
+  ArrayRef<AffineExpr> shape = tensor.getShape().getResults();
+  if (tensor.getRole() != selvedge::tile::Role::Temp || shape.empty())
+    return strides;
+  strides.push_back(1);
+  uint64_t unit = rowBytes / selvedge::tile::bytesOf(tensor.getElementType());
+  for (size_t d = shape.size() - 1; d > 0; --d) {
+    auto extent = dyn_cast<AffineConstantExpr>(shape[d]);
+    int64_t stride = 0;
+    if (!extent || extent.getValue() < 1 ||
+        llvm::MulOverflow(
+            strides.front(),
+            d + 1 == shape.size()
+                ? static_cast<int64_t>(llvm::alignTo(extent.getValue(), unit))
+                : extent.getValue(),
+            stride))
+      break;
+    strides.insert(strides.begin(), stride);
+  }
+  return strides;
+}
+
 LogicalResult PlanOp::verify() {
   VariantOp last;
   for (auto variant : getBody().getOps<VariantOp>())

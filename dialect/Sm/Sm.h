@@ -40,6 +40,11 @@ namespace selvedge::sm {
 /// its strides.
 mlir::ArrayAttr launchArgs(KernelOp kernel);
 
+/// Strides of the last dimensions, in elements, that follow from a tensor's
+/// declaration: of temps, whose rows the runtime pads (`tempStrides()`), as
+/// long as extents are constants. Empty for what callers lay out.
+llvm::SmallVector<int64_t> knownStrides(tile::TensorArgAttr tensor);
+
 } // namespace selvedge::sm
 
 #endif // SELVEDGE_DIALECT_SM_SM_H

@@ -113,8 +113,13 @@ def Sm_CounterType : TypeDef<Sm_Dialect, "Counter"> {
 
 def Sm_PointerArgAttr : Sm_Attr<"PointerArg", "pointer"> {
   let summary = "kernel argument: base pointer of a tensor";
-  let parameters = (ins "::mlir::StringAttr":$tensor);
-  let assemblyFormat = "`<` $tensor `>`";
+  let description = [{
+    `strides` are those of the last dimensions, in elements, where the plan knows them: of a temp, which the runtime lays out (`knownStrides()`). Others are arguments of the launch.
+
+    Example: `#sm.pointer<"sums" strides[: 128, 1]>`, of a temp `f32[B, H, M, 128]`.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$tensor, OptionalArrayRefParameter<"int64_t">:$strides);
+  let assemblyFormat = "`<` $tensor (`strides` `[` `:` $strides^ `]`)? `>`";
 }
 def Sm_PairsAttr : Sm_Attr<"Pairs", "pairs"> {
   let summary = "two dimensions of a tensor as one: index r is r / n along `outer` and r mod n, from a first index, along `inner`";

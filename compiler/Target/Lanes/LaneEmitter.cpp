@@ -266,6 +266,12 @@ void LaneEmitter::emitSignature() {
       global.pointer = entry->getArgument(next++);
       for (unsigned d = 0; d < tensor.getRank(); ++d)
         global.strides.push_back(entry->getArgument(next++));
+      auto known =
+          cast<PointerArgAttr>(kernel.getArgs()[argument.getArgNumber()])
+              .getStrides();
+      for (auto [stride, value] :
+           llvm::zip(llvm::reverse(known), llvm::reverse(global.strides)))
+        value = arith::ConstantIntOp::create(b, kernel.getLoc(), stride, 64);
     } else {
       // The descriptor lies in the parameter space; without these attributes it
       // would be copied to local memory, where TMA cannot read it.

@@ -12,36 +12,6 @@ using namespace selvedge::sm;
 
 //===-- Addresses ---------------------------------------------------------===//
 
-Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
-                                 ArrayRef<Value> indices, bool isContiguous) {
-  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
-  Value size = arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64);
-  // The scaled stride is the same in every step, and for all accesses; where
-  // code is rarely executed it must not take registers of all other code.
-  bool isScaledLast = isRare(current);
-  Value offset;
-  for (auto [i, index, stride] :
-       llvm::enumerate(indices, globals[tensor].strides)) {
-    if (!index)
-      continue;
-    bool isAdjacent = isContiguous && i + 1 == indices.size();
-    Value part = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
-    if (isScaledLast)
-      part = isAdjacent ? part : mul(part, stride);
-    else
-      part = mul(part, isAdjacent ? size : mul(stride, size));
-    offset = offset ? add(offset, part) : part;
-  }
-  if (!offset)
-    return pointer;
-  return bytesAhead(pointer, isScaledLast ? mul(offset, size) : offset);
-}
-
-Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
-  return offsetPointer(globals[tensor].pointer, tensor, indices,
-                       /*isContiguous=*/false);
-}
-
 /// The constant that is added to a register's index, if any; `index` becomes
 /// the rest.
 static int64_t takeConstant(Value &index) {
@@ -52,6 +22,43 @@ static int64_t takeConstant(Value &index) {
     return 0;
   index = sum.getLhs();
   return constant.value();
+}
+
+Value LaneEmitter::offsetPointer(Value pointer, Value tensor,
+                                 ArrayRef<Value> indices, bool isContiguous) {
+  Type element = cast<tile::GlobalType>(tensor.getType()).getElementType();
+  Value size = arith::ConstantIntOp::create(b, loc(), bytesOf(element), 64);
+  // The scaled stride is the same in every step, and for all accesses; where
+  // code is rarely executed it must not take registers of all other code.
+  bool isScaledLast = isRare(current);
+  Value offset;
+  int64_t ahead = 0;
+  for (auto [i, place, stride] :
+       llvm::enumerate(indices, globals[tensor].strides)) {
+    if (!place)
+      continue;
+    bool isAdjacent = isContiguous && i + 1 == indices.size();
+    Value index = place;
+    // The index of an element that exists does not wrap; where none exists the
+    // address is not used.
+    if (auto known = stride.getDefiningOp<arith::ConstantIntOp>())
+      ahead += takeConstant(index) * known.value() * bytesOf(element);
+    Value part = arith::ExtSIOp::create(b, loc(), b.getI64Type(), index);
+    if (isScaledLast)
+      part = isAdjacent ? part : mul(part, stride);
+    else
+      part = mul(part, isAdjacent ? size : mul(stride, size));
+    offset = offset ? add(offset, part) : part;
+  }
+  if (offset)
+    pointer = bytesAhead(pointer, isScaledLast ? mul(offset, size) : offset);
+  return bytesAhead(
+      pointer, arith::ConstantIntOp::create(b, loc(), ahead, 64).getResult());
+}
+
+Value LaneEmitter::elementPointer(Value tensor, ArrayRef<Value> indices) {
+  return offsetPointer(globals[tensor].pointer, tensor, indices,
+                       /*isContiguous=*/false);
 }
 
 Value LaneEmitter::vectorPointer(Value tensor, ArrayRef<Value> indices) {
@@ -672,21 +679,40 @@ void LaneEmitter::emitAwait(AwaitOp await) {
   intrinsic("llvm.nvvm.cp.async.wait.group", {}, {i32(await.getPending())});
 }
 
+/// Elements of an axis that a thread holds side by side, wherever it has some:
+/// at most `most`.
+static int64_t sideBySide(AxisDistAttr axis, int64_t most) {
+  if (axis.getRegStrides().empty() || axis.getRegStrides().front() != 1)
+    return 1;
+  auto count = static_cast<uint64_t>(most);
+  for (ArrayRef<int64_t> parts :
+       {axis.getRegSizes().take_front(), axis.getRegStrides().drop_front(),
+        axis.getLanes(), axis.getWarps()})
+    for (int64_t part : parts)
+      count = std::gcd(count, static_cast<uint64_t>(part));
+  return llvm::bit_floor(count);
+}
+
 void LaneEmitter::emitStage(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
   DistAttr dist = distOf(stage.getSource().getType());
   int64_t rowAt = dist.indexOf(type.getRowAxis()),
           colAt = dist.indexOf(type.getColAxis());
+  AxisDistAttr rowAxis = dist.getAxes()[rowAt], colAxis = dist.getAxes()[colAt];
+  // A chunk of the swizzle is contiguous.
+  int64_t width = sideBySide(colAxis, 16 / bytesOf(type.getElementType()));
   Value base = bufferBases[stage.getBuffer()];
+  const Registers &all = lanes(stage.getSource());
   for (int64_t reg = 0; reg < dist.getNumRegs(); ++reg) {
     SmallVector<int64_t> position = dist.unflatten(reg);
-    AxisDistAttr rowAxis = dist.getAxes()[rowAt],
-                 colAxis = dist.getAxes()[colAt];
+    if (position[colAt] % width != 0)
+      continue;
     SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[rowAt])),
         col(threadPart(colAxis), colAxis.regOffset(position[colAt]));
-    LLVM::StoreOp::create(b, loc(), lanes(stage.getSource())[reg],
-                          sharedAddress(type, base, row, col),
-                          bytesOf(type.getElementType()));
+    SmallVector<Value> values;
+    for (int64_t i = 0; i < width; ++i, ++position[colAt])
+      values.push_back(all[dist.flatten(position)]);
+    storeShared(sharedAddress(type, base, row, col), values);
   }
 }
 

@@ -39,6 +39,8 @@ public:
       if (!llvm::is_contained(variant.getWhen(), tensor))
         return launch.emitOpError("expects conditions of its variant, ")
                << variant.getWhen() << ", but got " << tensor;
+    if (failed(checkStrides()))
+      return failure();
     for (auto map : kernel.getArgs().getAsRange<Attribute>())
       if (auto attr = dyn_cast<TensorMapArgAttr>(map))
         if (failed(checkGuard(launch, attr.getTensor(), bulkBytes)))
@@ -49,6 +51,21 @@ public:
   }
 
 private:
+  /// Addresses are made with them, whatever the launch passes.
+  LogicalResult checkStrides() {
+    for (auto tensor : variant->getParentOfType<PlanOp>()
+                           .getTensors()
+                           .getAsRange<tile::TensorArgAttr>())
+      for (Attribute arg : kernel.getArgs())
+        if (auto pointer = dyn_cast<PointerArgAttr>(arg);
+            pointer && pointer.getTensor() == tensor.getName() &&
+            !pointer.getStrides().empty() &&
+            pointer.getStrides() != ArrayRef(knownStrides(tensor)))
+          return launch.emitOpError("expects strides that follow from ")
+                 << tensor << ", but got " << pointer;
+    return success();
+  }
+
   LogicalResult check(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<LoadOp, StoreOp, CopyOp, CopyAsyncOp>([&](auto access) {
