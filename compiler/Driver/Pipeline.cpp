@@ -118,7 +118,7 @@ private:
   /// With `bounds` accesses to memory are checked: of kernels without roles
   /// that is done once more in form async.
   void addSeq(OpPassManager &pm, bool bounds) {
-    pm.addPass(schedule::createTileToSm());
+    pm.addPass(schedule::createTileToSm({arch.str()}));
     addCleanUp(pm);
     pm.addNestedPass<sm::KernelOp>(schedule::createSmMaskWide());
     pm.addPass(verify::createStripAttributes());
@@ -155,7 +155,12 @@ private:
     schedule::SmAsyncCopiesOptions options;
     if (plans.stages())
       options.stages = plans.stages();
+    options.shared = targetInfo(arch)->smemBytesPerBlock;
     pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
+    if (!targetInfo(arch)->hasWarpgroups) {
+      pm.addNestedPass<sm::KernelOp>(schedule::createSmVectorsAhead());
+      pm.addNestedPass<sm::KernelOp>(schedule::createSmWideAdds());
+    }
     pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
     if (targetInfo(arch)->hasDependentLaunches)
       pm.addPass(schedule::createSmDependentLaunches());

@@ -18,6 +18,8 @@ struct KernelPlans {
     int64_t warps, smemBytes;
     /// Registers per thread that the estimate leaves free.
     int64_t room;
+    /// As of the plan.
+    bool sharesOperands;
   };
   std::vector<Entry> plans;
   /// Whether it is of a version for any strides.

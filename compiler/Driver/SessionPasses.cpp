@@ -216,7 +216,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
   // Layouts are made of its attributes.
   context.getOrLoadDialect<sm::SmDialect>();
   unbound->walk([&](tile::KernelOp kernel) {
-    schedule::KernelLayouts layouts(kernel);
+    schedule::KernelLayouts layouts(kernel, target);
     // What a schedule pins is never left out.
     if (schedule::isPinned(kernel, target))
       return;
@@ -237,7 +237,7 @@ bool Session::checkSchedules(const TargetInfo &target) {
   unbound->walk([&](tile::KernelOp kernel) {
     if (!schedule::isPinned(kernel, target))
       return;
-    schedule::KernelLayouts layouts(kernel);
+    schedule::KernelLayouts layouts(kernel, target);
     isFine &= succeeded(schedule::rankPlans(kernel, layouts, target));
   });
   if (!isFine)
@@ -251,7 +251,7 @@ bool Session::keepFromTensorCores(const std::string &why) {
   // What it says of every plan has been said.
   ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
   unbound->walk([&](tile::KernelOp kernel) {
-    schedule::KernelLayouts layouts(kernel);
+    schedule::KernelLayouts layouts(kernel, *targetInfo(request.arch));
     if (layouts.hasDot() &&
         !schedule::isPinned(kernel, *targetInfo(request.arch)) &&
         failed(
@@ -349,7 +349,7 @@ static std::string wordsOf(sm::AllocOp alloc) {
 static std::optional<schedule::KernelPlan>
 boundPlan(tile::KernelOp kernel, const schedule::PlanChoice &choice,
           const TargetInfo &target) {
-  schedule::KernelLayouts layouts(kernel);
+  schedule::KernelLayouts layouts(kernel, target);
   FailureOr<schedule::RankedPlans> ranked =
       schedule::rankPlans(kernel, layouts, target);
   if (failed(ranked))

@@ -261,10 +261,13 @@ public:
       return;
     for (auto &[copy, ops] : copies)
       rings.add(copy);
-    if (rings.getStages() == 1)
-      alternate(halvesOf(copies));
-    else
+    Halves halves;
+    if (rings.getStages() > 1)
       rewrite();
+    else if ((halves = halvesOf(copies)))
+      alternate(halves);
+    else
+      refill();
   }
 
 private:
@@ -427,6 +430,81 @@ private:
     rings.eraseBuffers();
   }
 
+  /// One buffer for each copy, which is issued again behind its last reader.
+  void refill() {
+    Location loc = loop.getLoc();
+    OpBuilder b(loop);
+    Value zero = arith::ConstantIntOp::create(b, loc, 0, 32);
+    // Copies complete in order: as they are issued in a step.
+    llvm::sort(copies, [](const Ahead &a, const Ahead &b) {
+      Operation *lastOfA = readers(a.copy).second,
+                *lastOfB = readers(b.copy).second;
+      return lastOfA == lastOfB
+                 ? CopyOp(a.copy)->isBeforeInBlock(CopyOp(b.copy))
+                 : lastOfA->isBeforeInBlock(lastOfB);
+    });
+    SmallVector<Value> inits(loop.getInitArgs());
+    for (const Ahead &ahead : copies)
+      inits.push_back(issue(b, loop.getLowerBound(), zero, ahead));
+    auto pipelined =
+        scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
+                           loop.getStep(), inits);
+    if (loop.getInitArgs().empty() && !pipelined.getBody()->empty())
+      pipelined.getBody()->getTerminator()->erase();
+    OpBuilder in = OpBuilder::atBlockBegin(pipelined.getBody());
+    ValueRange carried = pipelined.getRegionIterArgs();
+    ValueRange arriving = carried.take_back(copies.size());
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(), pipelined.getInductionVar());
+    mapping.map(loop.getRegionIterArgs(), carried.drop_back(copies.size()));
+    SmallVector<Value> next(copies.size());
+    // Those that have arrived in this step: with one all before it.
+    size_t arrived = 0;
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      if (llvm::any_of(copies, [&](Ahead &a) { return a.copy == &op; }))
+        continue;
+      bool isLast = false;
+      size_t needed = arrived;
+      for (auto [i, ahead] : llvm::enumerate(copies))
+        if (readers(ahead.copy).first == &op)
+          needed = std::max(needed, i + 1);
+      if (needed > arrived) {
+        AwaitOp::create(in, loc, arriving[needed - 1]);
+        BarrierOp::create(in, loc);
+        arrived = needed;
+      }
+      for (Ahead &ahead : copies)
+        if (readers(ahead.copy).first == &op)
+          mapping.map(ahead.copy.getBuffer(),
+                      rings.slotToRead(in, ahead.copy, zero, mapping));
+      in.clone(op, mapping);
+      for (auto [ahead, token] : llvm::zip_equal(copies, next)) {
+        if (readers(ahead.copy).second != &op)
+          continue;
+        if (!isLast)
+          BarrierOp::create(in, loc);
+        isLast = true;
+        token = issue(in,
+                      arith::AddIOp::create(
+                          in, loc, pipelined.getInductionVar(), loop.getStep()),
+                      zero, ahead);
+      }
+    }
+    SmallVector<Value> yields;
+    for (Value v :
+         cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
+      yields.push_back(mapping.lookupOrDefault(v));
+    llvm::append_range(yields, next);
+    scf::YieldOp::create(in, loc, yields);
+    b.setInsertionPointAfter(pipelined);
+    AwaitOp::create(b, loc, pipelined.getResults().back());
+    BarrierOp::create(b, loc);
+    for (auto [from, to] : llvm::zip(loop.getResults(), pipelined.getResults()))
+      from.replaceAllUsesWith(to);
+    loop.erase();
+    rings.eraseBuffers();
+  }
+
   scf::ForOp loop;
   Rings rings;
   SmallVector<Ahead> copies;
@@ -543,6 +621,38 @@ void dropLastBarrier(KernelOp kernel) {
   }
 }
 
+/// Whether all have met since somebody read `buffer`, as far as the block of
+/// `op` shows.
+bool haveMetBefore(Operation *op, Value buffer) {
+  while ((op = op->getPrevNode())) {
+    if (isa<BarrierOp>(op))
+      return true;
+    bool reads = op->walk([&](Operation *inner) {
+                     return llvm::is_contained(inner->getOperands(), buffer)
+                                ? WalkResult::interrupt()
+                                : WalkResult::advance();
+                   }).wasInterrupted();
+    if (reads)
+      return false;
+  }
+  return false;
+}
+
+/// Erases barriers in front of what is staged where another one stands between
+/// it and the buffer's last readers: that of the copies, for example.
+void dropStageBarriers(KernelOp kernel) {
+  SmallVector<BarrierOp> unneeded;
+  kernel.walk([&](StageOp stage) {
+    auto barrier = dyn_cast_or_null<BarrierOp>(stage->getPrevNode());
+    // That behind an await lets others see what has arrived.
+    if (barrier && !isa_and_nonnull<AwaitOp>(barrier->getPrevNode()) &&
+        haveMetBefore(barrier, stage.getBuffer()))
+      unneeded.push_back(barrier);
+  });
+  for (BarrierOp barrier : unneeded)
+    barrier.erase();
+}
+
 /// What a thread block may take on every GPU that runs code for SM80 (99 KB on
 /// 8.6, 8.9 and 12.0); where there is most, 227 KB, two such blocks run beside
 /// each other.
@@ -553,13 +663,21 @@ constexpr int64_t fewWarps = 4;
 struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
   using SmAsyncCopiesBase::SmAsyncCopiesBase;
 
+  /// What a thread block of the kernel's devices has.
+  int64_t sharedLimit() {
+    tile::SourceAttr source = getOperation().getSourceAttr();
+    int64_t ofVersion = source ? source.getVersion().getShared() : 0;
+    return ofVersion ? ofVersion : int64_t(shared);
+  }
+
   /// Whether with a buffer each, and not with two, a block of few warps leaves
-  /// room for a second one: both loops and branches can do with one.
+  /// room for a second one: both loops and branches can do with one. Or whether
+  /// two are more than there is.
   bool takesOneBuffer(ArrayRef<Operation *> pipelines) {
     int64_t all = 0, ofLoops = 0, most = 0;
     for (auto alloc : getOperation().getOps<AllocOp>())
       all += alloc.getType().getBytes();
-    bool canAlternate = false;
+    bool canAlternate = true, hasLoop = false;
     for (Operation *op : pipelines) {
       SmallVector<Ahead> copies = copiesAhead(&op->getRegion(0).front());
       int64_t bytes = 0;
@@ -569,12 +687,18 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
       most = std::max(most, bytes);
       if (!isa<scf::ForOp>(op) || copies.empty())
         continue;
-      if (!halvesOf(copies))
+      if (llvm::any_of(copies, [](const Ahead &ahead) {
+            return !readers(ahead.copy).first;
+          }))
         return false;
-      canAlternate = true;
+      canAlternate &= static_cast<bool>(halvesOf(copies));
+      hasLoop = true;
     }
     int64_t rest = all - ofLoops;
-    return canAlternate && getOperation().getWarps() <= fewWarps &&
+    if (int64_t limit = sharedLimit();
+        hasLoop && limit && rest + 2 * most > limit && rest + most <= limit)
+      return true;
+    return hasLoop && canAlternate && getOperation().getWarps() <= fewWarps &&
            rest + 2 * most > sharedEverywhere &&
            rest + most <= sharedEverywhere;
   }
@@ -605,7 +729,7 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
           {"copies",
            !isPipelined ? "awaited before their first use"
            : buffers == 1
-               ? "half a step ahead, a buffer for each copy of a loop"
+               ? "less than a step ahead, a buffer for each copy of a loop"
                : "one step ahead, " + std::to_string(buffers) +
                      " buffers for each copy of a loop",
            !isPipelined ? "no loop has a copy that can be issued ahead"
@@ -617,6 +741,7 @@ struct SmAsyncCopiesPass : impl::SmAsyncCopiesBase<SmAsyncCopiesPass> {
       issueInPlace(copy);
     if (isPipelined || !rest.empty())
       dropLastBarrier(getOperation());
+    dropStageBarriers(getOperation());
     getOperation()->walk(
         [](AwaitOp await) { await.setPending(issuedAfter(await)); });
   }

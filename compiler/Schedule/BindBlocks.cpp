@@ -53,6 +53,7 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
   kernel.setRangesAttr(builder.getArrayAttr(ranges));
   kernel.setSizesAttr(builder.getDictionaryAttr(sizes));
   kernel.setWarps(plan.warps);
+  kernel.setSharedOperands(plan.sharesOperands);
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())
       result.setType(bindType(result.getType(), plan));
@@ -177,7 +178,7 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
     getOperation()->walk([&](KernelOp kernel) { kernels.push_back(kernel); });
     FittingPlans fitting;
     for (KernelOp kernel : kernels) {
-      KernelLayouts layouts(kernel);
+      KernelLayouts layouts(kernel, *target);
       FailureOr<RankedPlans> ranked = rankPlans(kernel, layouts, *target);
       if (failed(ranked))
         return signalPassFailure();
@@ -195,6 +196,7 @@ struct TileBindBlocksPass : impl::TileBindBlocksBase<TileBindBlocksPass> {
         plan = &ranked->plans.front();
       noteTiles(kernel, *ranked, *plan,
                 isChosen ? StringRef(origin) : StringRef(), *target);
+      layouts.shareOperands(plan->sharesOperands);
       orderReductions(kernel, layouts, *plan);
       applyPlan(kernel, *plan);
     }

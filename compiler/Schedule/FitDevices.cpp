@@ -41,7 +41,7 @@ Unplanned findUnplanned(ProgramOp program, const TargetInfo &target) {
           why = diagnostic.str();
       });
   for (auto kernel : program.getBody().getOps<KernelOp>()) {
-    KernelLayouts layouts(kernel);
+    KernelLayouts layouts(kernel, target);
     why.clear();
     if (failed(rankPlans(kernel, layouts, target)))
       unplanned.emplace(kernel.getSymName(), why);

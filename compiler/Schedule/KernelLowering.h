@@ -68,6 +68,8 @@ private:
   /// accumulator's registers are the fragment of the next product.
   bool isFragment(tile::DotOp dot, mlir::Value tile, const AxisDists &dists);
   mlir::Value operandOf(tile::DotOp dot, mlir::Value operand);
+  /// Where a computed operand goes for `dot`.
+  mlir::Value stagedBuffer(tile::DotOp dot, sm::BufferType type);
   sm::BufferType bufferType(mlir::StringAttr rowAxis, mlir::StringAttr colAxis,
                             mlir::Type elementType);
   mlir::Value alloc(sm::BufferType type, mlir::Location loc);
@@ -107,6 +109,8 @@ private:
   /// and wrap: the block's number, which does not, and the size.
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, int64_t>> blockNumbers;
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  /// Of computed operands, and the operand that each has now.
+  llvm::MapVector<mlir::Value, mlir::Value> stagedOperands;
   llvm::SetVector<mlir::StringAttr> vectorTensors;
 };
 

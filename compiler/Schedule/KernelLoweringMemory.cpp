@@ -244,6 +244,21 @@ bool KernelLowering::isFragment(DotOp dot, Value tile, const AxisDists &dists) {
       });
 }
 
+Value KernelLowering::stagedBuffer(DotOp dot, sm::BufferType type) {
+  Region *place = dot->getParentRegion();
+  auto isElsewhere = [&](Value staged) {
+    Region *other = staged.getParentRegion();
+    return !place->isAncestor(other) && !other->isAncestor(place);
+  };
+  // Where several go there, loops that follow each other take the same ones:
+  // what a buffer holds follows from the same tensors in all of them.
+  if (source.getSharedOperands())
+    for (auto [buffer, staged] : stagedOperands)
+      if (buffer.getType() == type && isElsewhere(staged))
+        return buffer;
+  return alloc(type, dot.getLoc());
+}
+
 Value KernelLowering::operandOf(DotOp dot, Value operand) {
   if (Value buffer = buffers.lookup(operand))
     return buffer;
@@ -252,10 +267,15 @@ Value KernelLowering::operandOf(DotOp dot, Value operand) {
     return {};
   if (isFragment(dot, tile, contexts[*layouts.homeOf(dot.getResult())].axes))
     return tile;
+  // It is still there for another product of the same step.
+  for (auto [buffer, staged] : stagedOperands)
+    if (staged == operand && operand.getParentBlock() == dot->getBlock())
+      return buffer;
   ArrayRef<StringAttr> axes = axesOf(operand.getType());
   sm::BufferType type =
       bufferType(axes[0], axes[1], getElementTypeOrSelf(operand.getType()));
-  Value buffer = alloc(type, dot.getLoc());
+  Value buffer = stagedBuffer(dot, type);
+  stagedOperands[buffer] = operand;
   // The barriers separate this use of the buffer from the last one and the
   // writers from the readers.
   sm::BarrierOp::create(builder, dot.getLoc());

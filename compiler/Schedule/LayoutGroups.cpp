@@ -1,6 +1,7 @@
 // Which values of a kernel share the distribution of their axes.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/LayoutGroups.h"
+#include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -122,8 +123,8 @@ static bool fitsColumns(KernelOp kernel, StringAttr axis) {
 /// products of all agree on who is rows and who is columns.
 class GroupBuilder {
 public:
-  GroupBuilder(KernelOp kernel, KernelLayouts &result)
-      : kernel(kernel), result(result) {}
+  GroupBuilder(KernelOp kernel, const TargetInfo &target, KernelLayouts &result)
+      : kernel(kernel), target(target), result(result) {}
 
   void run() {
     kernel.walk([&](DotOp dot) {
@@ -192,13 +193,17 @@ private:
   std::optional<Colours> colour(ArrayRef<const Base *> parts, DotOp *culprit);
   bool colourAxis(Colours &colours, ArrayRef<DotOp> dots, StringAttr axis,
                   AxisRole role, DotOp *culprit);
+  SmallVector<std::pair<DotOp, StringAttr>>
+  findAddedRows(ArrayRef<const Base *> parts, ArrayRef<DotOp> dots);
   void merge();
   void findNeeds();
   void need(Value value, unsigned group);
   void describe(unsigned group);
+  bool reducesIn(unsigned group);
   bool keepsNoColumns(unsigned group);
 
   KernelOp kernel;
+  const TargetInfo &target;
   KernelLayouts &result;
   FreeValues free;
   DenseSet<Value> roots;
@@ -346,6 +351,39 @@ bool GroupBuilder::colourAxis(Colours &colours, ArrayRef<DotOp> dots,
   return true;
 }
 
+/// Axes along which memory is contiguous of results that lanes add to it, where
+/// no operand has its home here: as rows of accumulators, of which an
+/// instruction touches eight, they fill sectors of memory; as columns they
+/// would fill half of each (additions of an H200 take twice as long).
+SmallVector<std::pair<DotOp, StringAttr>>
+GroupBuilder::findAddedRows(ArrayRef<const Base *> parts,
+                            ArrayRef<DotOp> dots) {
+  SmallVector<std::pair<DotOp, StringAttr>> rows;
+  // Tensor maps add whole lines, whatever the accumulators are.
+  if (target.hasWarpgroups)
+    return rows;
+  auto isHere = [&](void *key) {
+    return llvm::any_of(parts, [&](const Base *part) {
+      return llvm::is_contained(part->nodes, key);
+    });
+  };
+  if (llvm::any_of(dots, [&](DotOp dot) {
+        return isHere(dot.getLhs().getAsOpaquePointer()) ||
+               isHere(dot.getRhs().getAsOpaquePointer());
+      }))
+    return rows;
+  for (DotOp dot : dots)
+    for (Operation *user : dot.getResult().getUsers())
+      if (auto store = dyn_cast<StoreOp>(user);
+          store && addsToMemory(store) && isHere(store)) {
+        ArrayRef<StringAttr> last = axesOf(store.getIndices().back().getType());
+        if (last.size() == 1 &&
+            llvm::is_contained(axesOf(dot.getType()), last.front()))
+          rows.push_back({dot, last.front()});
+      }
+  return rows;
+}
+
 std::optional<GroupBuilder::Colours>
 GroupBuilder::colour(ArrayRef<const Base *> parts, DotOp *culprit) {
   Colours colours;
@@ -371,6 +409,10 @@ GroupBuilder::colour(ArrayRef<const Base *> parts, DotOp *culprit) {
     return colours.roles.contains(axis) ||
            colourAxis(colours, dots, axis, AxisRole::Rows, culprit);
   };
+  for (auto [dot, axis] : findAddedRows(parts, dots))
+    if (!colours.roles.contains(axis) &&
+        !colourAxis(colours, dots, axis, AxisRole::Rows, culprit))
+      return std::nullopt;
   for (DotOp dot : dots)
     for (Value operand : {dot.getLhs(), dot.getRhs()})
       if (isComputed(operand) && !seed(dot, operand))
@@ -498,6 +540,16 @@ void GroupBuilder::findNeeds() {
   });
 }
 
+bool GroupBuilder::reducesIn(unsigned g) {
+  return kernel
+      .walk([&](Operation *op) {
+        return isa<ReduceOp, AnyOp>(op) && result.placeOf(op) == g
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Whether no warp of a group needs all columns of its rows.
 bool GroupBuilder::keepsNoColumns(unsigned g) {
   auto isHere = [&](Value value) { return result.homeOf(value) == g; };
@@ -505,14 +557,7 @@ bool GroupBuilder::keepsNoColumns(unsigned g) {
     return isHere(dot.getResult()) &&
            (isHere(dot.getLhs()) || isHere(dot.getRhs()));
   });
-  return !hasOperands && !kernel
-                              .walk([&](Operation *op) {
-                                return isa<ReduceOp, AnyOp>(op) &&
-                                               result.placeOf(op) == g
-                                           ? WalkResult::interrupt()
-                                           : WalkResult::advance();
-                              })
-                              .wasInterrupted();
+  return !hasOperands && !reducesIn(g);
 }
 
 void GroupBuilder::describe(unsigned g) {
@@ -532,6 +577,8 @@ void GroupBuilder::describe(unsigned g) {
   group.splitCols = result.hasDot() && result.groups.size() == 1 &&
                     !isComputedSomewhere && !reduces;
   group.sharesCols = result.groups.size() > 1 && keepsNoColumns(g);
+  group.couldSplitCols = !target.hasWarpgroups && !group.splitCols &&
+                         !group.resultCols.empty() && !reducesIn(g);
   // Tiles with several axes decide; a vector of rows alone (a bias, an LSE)
   // does not make rows contiguous.
   // Sums of products run in registers: their blocks are short where the tile
@@ -578,8 +625,36 @@ void GroupBuilder::describe(unsigned g) {
         std::clamp<int64_t>(vectorBytes / mostBytes, 4, group.vector);
 }
 
-KernelLayouts::KernelLayouts(KernelOp kernel) {
-  GroupBuilder(kernel, *this).run();
+KernelLayouts::KernelLayouts(KernelOp kernel, const TargetInfo &target) {
+  GroupBuilder(kernel, target, *this).run();
+  if (kernel.getSharedOperands())
+    shareOperands(true);
+}
+
+void KernelLayouts::shareOperands(bool isShared) {
+  for (LayoutGroup &group : groups)
+    if (group.couldSplitCols)
+      group.splitCols = isShared;
+}
+
+bool KernelLayouts::couldShareOperands() const {
+  auto takesComputed = [&](DotOp dot) {
+    return homeOf(dot.getLhs()) || homeOf(dot.getRhs());
+  };
+  auto takesSeveral = [&](DotOp dot) {
+    return llvm::count_if(dot->getBlock()->getOps<DotOp>(), takesComputed) > 1;
+  };
+  return llvm::any_of(dots, takesSeveral) &&
+         llvm::all_of(groups, [](const LayoutGroup &group) {
+           return group.couldSplitCols || group.splitCols;
+         });
+}
+
+bool KernelLayouts::hasStagedOperand(DotOp dot) const {
+  return llvm::any_of(ValueRange{dot.getLhs(), dot.getRhs()}, [&](Value v) {
+    std::optional<unsigned> home = homeOf(v);
+    return home && home != homeOf(dot.getResult());
+  });
 }
 
 std::optional<unsigned> KernelLayouts::homeOf(Value value) const {

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_SCHEDULE_LAYOUTGROUPS_H
 #define SELVEDGE_COMPILER_SCHEDULE_LAYOUTGROUPS_H
 
+#include "compiler/Target/TargetInfo.h"
 #include "dialect/Tile/Tile.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -34,6 +35,9 @@ struct LayoutGroup {
   /// Warps may share the columns of an accumulator: nothing reduces along
   /// columns and no operand stays in registers.
   bool splitCols = false;
+  /// They could if computed operands went through shared memory
+  /// (KernelLayouts::shareOperands()).
+  bool couldSplitCols = false;
   /// Warps that the rows of an accumulator leave over have columns of their
   /// own: the group is one of several, and nothing in it reduces along columns
   /// or has operands in registers.
@@ -65,7 +69,7 @@ struct LayoutGroup {
 /// has one home, and moves to other groups by `sm.relayout`.
 class KernelLayouts {
 public:
-  explicit KernelLayouts(tile::KernelOp kernel);
+  KernelLayouts(tile::KernelOp kernel, const TargetInfo &target);
 
   /// The kernel has products.
   bool hasDot() const { return !dots.empty(); }
@@ -76,6 +80,14 @@ public:
   bool isProductAxis(mlir::StringAttr axis) const {
     return productAxes.contains(axis);
   }
+  /// Has warps share columns of accumulators wherever they can, or not.
+  void shareOperands(bool isShared);
+  /// Whether several products of a step take what is computed, and all could do
+  /// so from shared memory.
+  bool couldShareOperands() const;
+  /// Whether some product takes what another group computes, from shared memory
+  /// in any case.
+  bool hasStagedOperand(tile::DotOp dot) const;
   /// Whether nothing moves between groups.
   bool isSimple() const { return groups.size() == 1; }
 

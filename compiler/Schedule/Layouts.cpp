@@ -170,7 +170,7 @@ AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
 AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
                              int64_t warps) {
   int64_t rowWarps = warpsAlongRows(group, warps);
-  if (group.sharesCols) {
+  if (group.sharesCols && !group.splitCols) {
     rowWarps = 1;
     for (auto [axis, role] : group.roles)
       if (role == AxisRole::Rows)

@@ -31,6 +31,8 @@ struct Candidate {
   int64_t most = 0;
   /// Elements of a block of the kernel's ranges for each of those.
   int64_t each = 1;
+  /// Warps share columns, and computed operands go through shared memory.
+  bool sharesOperands = false;
 };
 
 /// Rows on all warps: products whose operands stay in registers, reductions
@@ -41,6 +43,15 @@ constexpr Candidate rowCandidates[] = {
 /// twice as many products, and shared memory is what products wait for (heads
 /// of 128: 80 reads per 256 products instead of 144).
 constexpr Candidate wideRowCandidates[] = {{128, 64, 64, 4}, {128, 32, 32, 4}};
+/// Warps share rows and columns although operands are computed, where registers
+/// have no room for 32 rows per warp: warps read less of shared memory with
+/// squares of their own than with 16 rows (gradients of keys, heads of 128: 144
+/// reads per 320 products instead of 184, 16 % less time).
+constexpr Candidate sharedOperandCandidates[] = {
+    {128, 64, 64, 8, 0, 16, 0, 1, true},
+    {128, 128, 128, 8, 0, 16, 0, 1, true},
+    {64, 64, 64, 8, 0, 16, 0, 1, true},
+    {64, 32, 32, 8, 0, 16, 0, 1, true}};
 /// Keys in parts, since queries are too few to fill the chip: more rows would
 /// be multiplied for nothing.
 constexpr Candidate splitCandidates[] = {{64, 64, 64, 4}, {64, 32, 32, 4}};
@@ -288,15 +299,12 @@ bool isStaged(const KernelLayouts &layouts, DotOp dot, Value operand) {
   return home && home != layouts.homeOf(dot.getResult());
 }
 
-bool hasStagedOperand(const KernelLayouts &layouts, DotOp dot) {
-  return isStaged(layouts, dot, dot.getLhs()) ||
-         isStaged(layouts, dot, dot.getRhs());
-}
-
 KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
                 int64_t columnGranule, const Pins &pins) {
   KernelPlan plan;
   plan.warps = c.warps;
+  plan.sharesOperands = c.sharesOperands;
+  layouts.shareOperands(c.sharesOperands);
   auto isAnywhere = [&](StringAttr axis, AxisRole role) {
     return llvm::any_of(layouts.getGroups(), [&](const LayoutGroup &group) {
       auto it = group.roles.find(axis);
@@ -309,7 +317,7 @@ KernelPlan bind(KernelOp kernel, KernelLayouts &layouts, const Candidate &c,
     });
   };
   bool stages = llvm::any_of(layouts.getDots(), [&](DotOp dot) {
-    return hasStagedOperand(layouts, dot);
+    return layouts.hasStagedOperand(dot);
   });
   // Axes of products first: the others share what these leave.
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>()) {
@@ -454,7 +462,7 @@ bool takesItsPlace(const KernelLayouts &layouts, DotOp dot, Value operand) {
   SmallVector<std::pair<DotOp, Value>> computed;
   // Where an operand is staged products start when all of them are there.
   if (llvm::any_of(place->getOps<DotOp>(), [&](DotOp other) {
-        return hasStagedOperand(layouts, other);
+        return layouts.hasStagedOperand(other);
       }))
     return !sumsBehind(operand, place).empty();
   for (auto other : place->getOps<DotOp>())
@@ -488,9 +496,10 @@ int64_t lentElements(DotOp dot, const KernelPlan &plan) {
   return lent;
 }
 
-/// Fills the estimates of `plan`.
+/// Fills the estimates of `plan`, with so many buffers for each copy of a loop.
 void estimate(KernelOp kernel, const KernelLayouts &layouts, KernelPlan &plan,
-              const TargetInfo &target, bool useWarpgroups) {
+              const TargetInfo &target, bool useWarpgroups,
+              int64_t buffers = 2) {
   int64_t threads = 32 * plan.warps;
   llvm::SmallPtrSet<Operation *, 8> copied;
   // Loops run one after the other and share registers and buffers; what is
@@ -513,7 +522,8 @@ void estimate(KernelOp kernel, const KernelLayouts &layouts, KernelPlan &plan,
               elements(operand.getType(), plan) / (2 * threads);
       } else if (copied.insert(load).second) {
         Operation *place = load->getParentOfType<scf::ForOp>();
-        int64_t bytes = (place ? 2 : 1) * 2 * elements(load.getType(), plan);
+        int64_t bytes =
+            (place ? buffers : 1) * 2 * elements(load.getType(), plan);
         smemOf[place] += bytes;
         if (bytes > mostInCopy) {
           mostInCopy = bytes;
@@ -586,14 +596,16 @@ std::string planWords(KernelOp kernel, const KernelPlan &plan) {
   std::string text;
   for (auto [block, size] : blockSizes(kernel, plan))
     text += block.str() + " " + std::to_string(size) + ", ";
-  return text + std::to_string(plan.warps) + " warps";
+  return text + std::to_string(plan.warps) + " warps" +
+         (plan.sharesOperands ? " that share operands" : "");
 }
 
 std::string planKey(KernelOp kernel, const KernelPlan &plan) {
   std::string text;
   for (auto [block, size] : blockSizes(kernel, plan))
     text += block.str() + std::to_string(size) + "-";
-  return text + "w" + std::to_string(plan.warps);
+  return text + "w" + std::to_string(plan.warps) +
+         (plan.sharesOperands ? "-shared" : "");
 }
 
 std::string planName(KernelOp kernel) { return kernel.getSource().str(); }
@@ -666,24 +678,35 @@ static bool movesTiles(KernelOp kernel, const KernelLayouts &layouts) {
 static int64_t movedBytes(KernelOp kernel, const KernelLayouts &layouts,
                           const KernelPlan &plan) {
   int64_t bytes = 0;
-  auto add = [&](Value value) {
-    bytes += elements(value.getType(), plan) *
-             bytesOf(getElementTypeOrSelf(value.getType()));
+  auto bytesOfTile = [&](Value value) {
+    return elements(value.getType(), plan) *
+           bytesOf(getElementTypeOrSelf(value.getType()));
   };
   auto visit = [&](Value value) {
     if (layouts.homeOf(value) && layouts.neededIn(value).size() > 1)
-      add(value);
+      bytes += bytesOfTile(value);
   };
   kernel.walk([&](Operation *op) {
     llvm::for_each(op->getResults(), visit);
     for (Region &region : op->getRegions())
       llvm::for_each(region.getArguments(), visit);
   });
+  // With `sharesOperands` loops that follow each other take the same buffers.
+  llvm::MapVector<Block *, llvm::SmallSetVector<Value, 4>> staged;
   for (DotOp dot : layouts.getDots())
     for (Value operand : {dot.getLhs(), dot.getRhs()})
-      if (isStaged(layouts, dot, operand))
-        add(operand);
-  return bytes;
+      if (isStaged(layouts, dot, operand) ||
+          (plan.sharesOperands && layouts.homeOf(operand)))
+        staged[dot->getBlock()].insert(operand);
+  int64_t all = 0, most = 0;
+  for (const auto &[block, operands] : staged) {
+    int64_t ofBlock = 0;
+    for (Value operand : operands)
+      ofBlock += bytesOfTile(operand);
+    all += ofBlock;
+    most = std::max(most, ofBlock);
+  }
+  return bytes + (plan.sharesOperands ? most : all);
 }
 
 /// Whether a range of the kernel is a number of parts that a launch chooses.
@@ -741,6 +764,8 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     if (hasParts(kernel))
       llvm::append_range(all, splitCandidates);
     llvm::append_range(all, wideRowCandidates);
+    if (layouts.couldShareOperands())
+      llvm::append_range(all, sharedOperandCandidates);
   } else if (candidates.data() == warpgroupCandidates && hasParts(kernel)) {
     llvm::append_range(all, splitWarpgroupCandidates);
   } else if (candidates.data() == elementwiseCandidates &&
@@ -837,6 +862,10 @@ struct Ranking {
       return;
     }
     estimate(kernel, layouts, plan, target, useWarpgroups);
+    if (candidate.sharesOperands &&
+        plan.smemBytes + movedBytes(kernel, layouts, plan) >
+            target.smemBytesPerBlock)
+      estimate(kernel, layouts, plan, target, useWarpgroups, /*buffers=*/1);
     std::string words = planWords(kernel, plan),
                 excess = excessWords(plan, target);
     LargestTile largest = largestRepeatedStore(kernel, layouts, plan);
@@ -941,7 +970,7 @@ static bool leavesPages(KernelOp kernel, const KernelPlan &plan) {
 static bool crossesRows(const KernelLayouts &layouts, const KernelPlan &plan) {
   constexpr int64_t rows = 64, panel = 64;
   return llvm::any_of(layouts.getDots(), [&](DotOp dot) {
-    if (!hasStagedOperand(layouts, dot))
+    if (!layouts.hasStagedOperand(dot))
       return false;
     int64_t warpgroups = plan.warps / 4;
     const LayoutGroup &group =
@@ -1064,8 +1093,9 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
       return leavesPages(kernel, plan) || crossesRows(layouts, plan);
     });
   if (!useWarpgroups)
-    putLast(
-        [](const KernelPlan &plan) { return plan.room() < registerReserve; });
+    putLast([](const KernelPlan &plan) {
+      return !plan.sharesOperands && plan.room() < registerReserve;
+    });
   putLast([&](const KernelPlan &plan) { return isMostlyIdle(kernel, plan); });
   return std::move(ranked);
 }

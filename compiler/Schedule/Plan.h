@@ -22,6 +22,9 @@ struct KernelPlan {
   AxisSizes sizes;
   /// Warps of a thread block.
   int64_t warps = 4;
+  /// Warps share columns of accumulators, and computed operands go through
+  /// shared memory.
+  bool sharesOperands = false;
   /// Estimates: 32-bit registers per thread, those that the schedule leaves to
   /// one, bytes of shared memory.
   int64_t registers = 0, registerLimit = 0, smemBytes = 0;

@@ -64,6 +64,11 @@ AffineMap gridOf(KernelOp kernel) {
 }
 
 struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
+  using TileToSmBase::TileToSmBase;
+
+  /// That of option `arch`.
+  std::optional<TargetInfo> target;
+
   static bool onlyStores(KernelOp kernel) {
     return !kernel.walk([](LoadOp) { return WalkResult::interrupt(); })
                 .wasInterrupted();
@@ -71,14 +76,14 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
 
   /// Lowers a kernel for one class; adds the tensors that it accesses by
   /// vectors.
-  static FailureOr<sm::KernelOp>
-  lower(OpBuilder &module, KernelOp kernel, VariantClass variant,
-        VersionAttr version, bool forWarpgroups,
-        llvm::SetVector<StringAttr> &vectorTensors) {
+  FailureOr<sm::KernelOp> lower(OpBuilder &module, KernelOp kernel,
+                                VariantClass variant, VersionAttr version,
+                                bool forWarpgroups,
+                                llvm::SetVector<StringAttr> &vectorTensors) {
     if (!kernel.getSizes())
       return kernel.emitOpError(
           "expects bound sizes: run tile-bind-blocks first");
-    KernelLayouts layouts(kernel);
+    KernelLayouts layouts(kernel, *target);
     // Warpgroups keep whole rows (usesWarpgroups()).
     for (LayoutGroup &group : layouts.getGroups())
       group.splitCols &= !forWarpgroups || isKeptFromRoles(kernel);
@@ -270,6 +275,9 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
   }
 
   void runOnOperation() override {
+    target = knownTarget(getOperation(), arch);
+    if (!target)
+      return signalPassFailure();
     // A program's other versions go with it.
     SmallVector<ProgramOp> programs;
     llvm::StringMap<Versions> versions, forSmallDevices;

@@ -84,13 +84,13 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, IsolatedF
     Constraints:
     - (C1) the block arguments have these types.
     - (C2) axes have distinct names and either a block or an extent above 0.
-    - (C3) once bound (`tile-bind-blocks`), `sizes` gives each axis its size, at least its extent, and `warps` the size of a thread block.
+    - (C3) once bound (`tile-bind-blocks`), `sizes` gives each axis its size, at least its extent, and `warps` the size of a thread block. With `sharedOperands` warps share columns of accumulators, too, so that computed operands go through shared memory.
     - (C4) extents of ranges depend on dims; one with a block, until it is bound, on the size of that block, too.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypedArrayAttrBase<Tile_IterAttr, "ranges">:$ranges,
                        TypedArrayAttrBase<Tile_AxisAttr, "axes">:$axes,
-                       OptionalAttr<DictionaryAttr>:$sizes, OptionalAttr<I64Attr>:$warps);
+                       OptionalAttr<DictionaryAttr>:$sizes, OptionalAttr<I64Attr>:$warps, UnitAttr:$sharedOperands);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{ $sym_name `ranges` $ranges `axes` $axes (`sizes` $sizes^)? (`warps` $warps^)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
