@@ -32,8 +32,9 @@ static constexpr int64_t stepSpillLimit = 400;
 /// 10 % slower at 312).
 static constexpr int64_t warpSpillLimit = 160;
 /// The same where operands go through shared memory: smaller tiles add more
-/// often to memory, too (gradients in five products, heads of 128, causal: 228
-/// TFLOP/s at 516 bytes).
+/// often to memory, too (gradients in five products, causal, heads of 128: 228
+/// TFLOP/s at 516 bytes). Nor is a plan left for such a one that spills less
+/// (heads of 64: 15 % faster at 440 bytes).
 static constexpr int64_t sharedSpillLimit = 600;
 /// Plans per kernel that are assembled: each takes seconds.
 static constexpr size_t maxAttempts = 3;
@@ -195,6 +196,9 @@ private:
             (verdict.hasRoles ? keptWarpgroupsSpillLimit : keptWarpsSpillLimit);
     for (size_t next = at + 1; next < kernel.plans.size(); ++next) {
       const KernelPlans::Entry &plan = kernel.plans[next];
+      if (plan.sharesOperands && !verdict.isSerialised &&
+          verdict.spillBytes < sharedSpillLimit)
+        return at;
       // What has less room spills more.
       if (verdict.isSerialised || plan.room >= tried.room)
         return takesAnyWarps || plan.warps >= tried.warps ? next : at;

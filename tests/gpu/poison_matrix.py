@@ -259,9 +259,10 @@ def make_groups(archs, quick):
             many = [flash_case(*s) for s in MANY_TILES] if dtype == "bf16" and (d, dv) in MANY_HEADS else []
             groups.append(Group("flash_fwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal}, flash_cases(quick) + many))
         for dtype, (d, dv), causal in itertools.product(types, QUICK_HEADS if quick else HEADS, ["false", "true"]):
-            # Gradients of queries are sums in any order where registers hold those of keys and values.
-            for deterministic in ["true", "false"] if d + dv <= 256 else ["true"]:
-                groups.append(Group("flash_bwd", arch, {"T": dtype, "D": d, "DV": dv, "causal": causal, "deterministic": deterministic}, flash_cases(quick)))
+            # Gradients of queries are sums in any order where registers hold those of keys and values: on sm_80 always.
+            sets = {"T": dtype, "D": d, "DV": dv, "causal": causal, **({"apart": "false"} if arch == "sm_80" else {})}
+            for deterministic in ["true", "false"] if d + dv <= 256 or arch == "sm_80" else ["true"]:
+                groups.append(Group("flash_bwd", arch, {**sets, "deterministic": deterministic}, flash_cases(quick)))
         for (d, dv), rows, causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES, ["false", "true"]):
             groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows)))
         for (d, dv), rows in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES):
@@ -269,7 +270,8 @@ def make_groups(archs, quick):
         for (d, dv), causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], ["false", "true"]):
             sets = {"D": d, "DV": dv, "causal": causal}
             groups.append(Group("flash_varlen", arch, sets, VARLEN_SHAPES))
-            groups.append(Group("flash_bwd_varlen", arch, sets, VARLEN_GRADIENTS))
+            for deterministic in ("true", "false"):
+                groups.append(Group("flash_bwd_varlen", arch, {**sets, "deterministic": deterministic}, VARLEN_GRADIENTS))
             groups.append(Group("flash_bwd_varlen", arch, sets, PADDED_GRADIENTS, "flash_bwd_varlen_padded"))
             for block in (64, 128):
                 groups.append(Group("flash_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_SHAPES))

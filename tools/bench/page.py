@@ -153,7 +153,7 @@ SECTIONS = [
     lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU, beside FlashAttention-2, which is made of the same instructions."),
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2"],
                          "TFLOP/s of `flash_bwd`, side kernels included: `ours` adds gradients of queries up in any order, as the peers do (`--set deterministic=false`); with `deterministic`, the default, equal inputs give equal bits."),
-    lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU, deterministic."),
+    lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["selvedge_deterministic", "fa2"], "TFLOP/s of code for `sm_80` on the same GPU (`--set apart=false`); columns as above."),
     lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
     lambda data: against(data, "Packed, cached and paged attention, sm_80", "inference-sm80-h200.csv", ["fa2"], "The same of code for `sm_80` on the same GPU."),
     plain("Thread blocks per multiprocessor, sm_80", "residency-sm80.csv",

@@ -23,8 +23,8 @@ def call_text(text, q, k, v, tensors, scale, names="q,k,v", deterministic=True):
     return call(q, k, v, {**tensors, **text.tensors}, {"scale": scale, **text.scalars}, *text.source(), names, deterministic)
 
 
-def adds_in_bulk(tensor):
-    """Whether gradients of queries are made in less time where blocks of keys add to them: the copy engine of compute capability 9.0 adds."""
+def hands_out_bulk_copies(tensor):
+    """Whether code for the tensor's device has warps with roles, of which one hands tiles to the copy engine: compute capability 9.0."""
     return tensor.is_cuda and torch.cuda.get_device_capability(tensor.device)[0] == 9
 
 

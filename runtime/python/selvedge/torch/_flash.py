@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._attention import adds_in_bulk, call, call_text, check_heads
+from ._attention import call, call_text, check_heads, hands_out_bulk_copies
 from ._text import Text
 
 # More query rows than this fill a GPU without splitting keys.
@@ -37,20 +37,25 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
     check_dropout(dropout_p)
     check_heads(q, k, 2)
     text = make_text("flash_fwd", q.shape[0], q.shape[2], causal, window_size, softcap, alibi_slopes)
-    deterministic = deterministic or torch.are_deterministic_algorithms_enabled() or not adds_in_bulk(q)
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
     o, lse = call_text(text, q, k, v, {}, softmax_scale, deterministic=deterministic)
     return (o, lse, None) if return_attn_probs else o
 
 
 def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=None, max_seqlen_k=None, dropout_p=0.0, softmax_scale=None, causal=False,
                            window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False, return_attn_probs=False, block_table=None):
-    """Attention of sequences that lie one behind the other: [all positions, heads, D]. The longest lengths are not needed."""
+    """Attention of sequences that lie one behind the other: [all positions, heads, D]. The longest lengths are not needed.
+
+    Before compute capability 9.0 the gradient of q is a sum in any order unless deterministic, or torch.use_deterministic_algorithms(), asks for equal bits.
+    """
     check_dropout(dropout_p)
     check_heads(q, k, 1)
     if block_table is not None:
         raise NotImplementedError("block_table is for flash_attn_with_kvcache")
     text = make_text("flash_varlen", cu_seqlens_q.shape[0] - 1, q.shape[1], causal, window_size, softcap, alibi_slopes)
-    o, lse = call_text(text, q, k, v, {"cu_q": cu_seqlens_q, "cu_k": cu_seqlens_k}, softmax_scale)
+    # Rows of one sequence are no whole tiles, which the copy engine adds.
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled() or hands_out_bulk_copies(q)
+    o, lse = call_text(text, q, k, v, {"cu_q": cu_seqlens_q, "cu_k": cu_seqlens_k}, softmax_scale, deterministic=deterministic)
     return (o, lse, None) if return_attn_probs else o
 
 

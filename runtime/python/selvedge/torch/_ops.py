@@ -62,8 +62,10 @@ def _(q, k, v, tensors, names, scalars, scalar_names, source, op, deterministic)
 @torch.library.custom_op("selvedge::attention_backward", mutates_args=())
 def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, tensors: Sequence[Tensor], names: str,
                        scalars: Sequence[float], scalar_names: str, source: str, op: str, deterministic: bool) -> tuple[Tensor, Tensor, Tensor]:
-    # A parameter of flash_bwd; the default is for all gradients.
+    # Parameters of flash_bwd and flash_bwd_varlen; the defaults are for all gradients, on compute capability 9.0.
     params = {} if deterministic else {"deterministic": False}
+    if q.is_cuda and torch.cuda.get_device_capability(q.device)[0] != 9:
+        params["apart"] = False
     kernel = op_of(source, f"grad({op})", q.dtype, q.shape[-1], v.shape[-1], **params)
     arguments = named(names, [q, k, v, *tensors])
     dq, dk, dv = gradients_of(q, k, v)
