@@ -54,21 +54,20 @@ RankedTensorType spreadType(Type type) {
                                DistAttr::get(type.getContext(), {spread}));
 }
 
-/// Whether presence follows from a value: its words are those of the program,
-/// for the verifiers, and say where what it is made of is loaded.
-bool makesPresence(Value value) {
+/// Whether conditions follow from a value: presence, or what a mask chooses by.
+/// Their words are those of the program, for the verifiers, and say where what
+/// they are made of is loaded.
+bool makesConditions(Value value) {
   llvm::SetVector<Value> reached;
   reached.insert(value);
-  for (size_t i = 0; i < reached.size(); ++i)
-    for (Operation *user : reached[i].getUsers()) {
-      bool isComputed =
-          isa<BroadcastOp, RelayoutOp>(user) ||
-          isa<arith::ArithDialect, math::MathDialect>(user->getDialect());
-      if (isComputed)
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (getElementTypeOrSelf(reached[i].getType()).isInteger(1))
+      return true;
+    for (Operation *user : reached[i].getUsers())
+      if (isa<BroadcastOp, RelayoutOp>(user) ||
+          isa<arith::ArithDialect, math::MathDialect>(user->getDialect()))
         reached.insert_range(user->getResults());
-      else if (getElementTypeOrSelf(reached[i].getType()).isInteger(1))
-        return true;
-    }
+  }
   return false;
 }
 
@@ -113,12 +112,12 @@ private:
   }
 
   /// Whether every lane of the vector exists, a lane that does not being one of
-  /// its own step, no presence follows from it, nothing stores to its tensor,
+  /// its own step, no conditions follow from it, nothing stores to its tensor,
   /// its indices follow from the loop's, and lanes can give each other what
   /// they hold.
   bool canRunAhead(LoadOp load) const {
     RankedTensorType type = spreadType(load.getType());
-    return type && load.getPresence().empty() && !makesPresence(load) &&
+    return type && load.getPresence().empty() && !makesConditions(load) &&
            llvm::none_of(load.getTensor().getUsers(), llvm::IsaPred<StoreOp>) &&
            llvm::all_of(load.getIndices(),
                         [&](Value v) { return spreadOf(load).canRepeat(v); }) &&
