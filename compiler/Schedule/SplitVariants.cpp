@@ -28,7 +28,8 @@ struct TileSplitVariantsPass
         continue;
       bool useWarpgroups = false;
       for (auto kernel : program.getBody().getOps<KernelOp>()) {
-        useWarpgroups |= usesWarpgroups(KernelLayouts(kernel, *target), *target);
+        useWarpgroups |=
+            usesWarpgroups(KernelLayouts(kernel, *target), *target);
       }
       if (!useWarpgroups)
         continue;
