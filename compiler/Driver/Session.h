@@ -155,6 +155,10 @@ private:
   bool keepFromRoles(const std::string &name, const std::string &why);
   /// Has its softmax take the maximum of each step; false where it does.
   bool keepFromLazySoftmax(const std::string &name, const std::string &why);
+  /// After a verifier refused kernels: their plans are taken no longer, nor any
+  /// that share operands if they do. False where no kernel may take another:
+  /// after a few refusals the plan is not what is wrong.
+  bool dropRefused(const PassOutcome &outcome);
   /// Begins again where columns of accumulators were split: they stay together.
   /// False where none were.
   bool keepColumns(const std::string &why);
@@ -210,6 +214,8 @@ private:
   /// Versions for devices with little shared memory, by name, that were planned
   /// again.
   std::set<std::string> triedWithoutTensorCores;
+  /// How often verifiers refused kernels for which another plan could be taken.
+  std::map<std::string, unsigned> refusals;
   /// Why kernels are kept from roles, in the order of plans.withoutRoles.
   std::vector<std::string> reasons;
   ptx::PtxasLog log;

@@ -397,6 +397,37 @@ bool Session::dropTooLarge() {
   return isAny;
 }
 
+bool Session::dropRefused(const PassOutcome &outcome) {
+  constexpr unsigned mostAttempts = 3;
+  TargetInfo target = *targetInfo(request.arch);
+  bool isAny = false;
+  unbound->walk([&](tile::KernelOp kernel) {
+    std::string name = schedule::planName(kernel);
+    if (!llvm::is_contained(outcome.kernels, name) ||
+        schedule::isPinned(kernel, target) || ++refusals[name] > mostAttempts)
+      return;
+    std::string why = outcome.pass + ": " + outcome.firstError;
+    // Who binds blocks says where no plan is left.
+    ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
+    std::optional<schedule::KernelPlan> refused =
+        boundPlan(kernel, plans.choice, target);
+    if (!refused)
+      return;
+    schedule::dropPlan(kernel, schedule::planKey(kernel, *refused), why);
+    // What is wrong with shared operands is so in blocks of any size.
+    std::optional<schedule::KernelPlan> next = refused;
+    while (refused->sharesOperands && next && next->sharesOperands) {
+      next = boundPlan(kernel, plans.choice, target);
+      if (next && next->sharesOperands)
+        schedule::dropPlan(kernel, schedule::planKey(kernel, *next), why);
+    }
+    result.remarks.push_back("kernel '" + name + "' does not take plan " +
+                             schedule::planKey(kernel, *refused) + ": " + why);
+    isAny = true;
+  });
+  return isAny;
+}
+
 bool Session::isForAllDevices() {
   TargetInfo target = *targetInfo(request.arch);
   return request.sharedMemory == 0 &&
@@ -624,6 +655,9 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
         return false;
       continue;
     }
+    if (!outcome.isDone && !request.isStrict && stage > Emit::SmSeq &&
+        (outcome.isVerifier() || outcome.invalidIR) && dropRefused(outcome))
+      continue;
     llvm::append_range(result.remarks, outcome.remarks);
     return conclude(outcome);
   }

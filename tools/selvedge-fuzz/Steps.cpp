@@ -36,6 +36,13 @@ std::string firstError(const std::string &diagnostics) {
 
 Reply replyFor(const CompileResult &result) {
   Reply reply;
+  // Another plan took its place: users get a kernel, the defect is one still.
+  for (const std::string &remark : result.remarks)
+    if (remark.find(" does not take plan ") != std::string::npos &&
+        remark.find(": verify-") != std::string::npos) {
+      reply.status = "internal";
+      reply.message = "error: " + remark;
+    }
   if (result.status == CompileStatus::Ok)
     return reply;
   bool isInternal = result.status == CompileStatus::InternalError;
