@@ -35,10 +35,12 @@ public:
   llvm::LogicalResult check(const TensorAccess &access);
   /// The number of iterations does not depend on unbounded data.
   llvm::LogicalResult check(mlir::scf::ForOp loop);
-  /// Whether the loop has no step, for any sizes.
-  bool isEmpty(mlir::scf::ForOp loop);
-  /// The same of a loop to a step of its own range, by words that its role
-  /// takes a tile by: wherever they are posted there is one step at most.
+  /// Whether the loop has no step, for any sizes. If `isThorough`, also where
+  /// that takes cases of whole numbers.
+  bool isEmpty(mlir::scf::ForOp loop, bool isThorough = false);
+  /// The same of a loop that has none by the words that its role takes a tile
+  /// by, or of one to a step of its own range: wherever they are posted there
+  /// is one step at most.
   ///
   ///     %last = %from + (%to - 1 - %from) / 64 * 64
   ///     scf.for %j = %from to min(%to, %last) step 64
@@ -65,6 +67,8 @@ private:
   /// Whether `end` is at most a step of the loop behind its begin, wherever
   /// both are posted.
   bool isOneStep(mlir::scf::ForOp loop, mlir::Value end);
+  /// Whether `end` is posted as no more than the begin of the loop.
+  bool isPostedEmpty(mlir::scf::ForOp loop, mlir::Value end);
   /// Whether there is no step, both ways of each of `selects`.
   bool isEmptyByWays(mlir::scf::ForOp loop, Place place,
                      llvm::ArrayRef<mlir::Operation *> selects);

@@ -144,6 +144,8 @@ struct CaseSystem::Search {
   SmallVector<Polynomial> taken = {};
   llvm::DenseSet<const Choice *> decided = {};
   unsigned attempts = 0;
+  /// Questions about whole numbers that are left.
+  unsigned integerAttempts = 0;
 
   /// Bounds of a search that fails.
   static constexpr unsigned maxSplits = 4, maxAttempts = 300;
@@ -162,6 +164,38 @@ struct CaseSystem::Search {
   bool follows(const Polynomial &goal) {
     ++attempts;
     return verify::implies(reach(goal).getRows(), goal);
+  }
+
+  /// The same of whole numbers: by all that is known of the symbols that there
+  /// are, and of those that they are known by.
+  bool followsForIntegers(const Polynomial &goal) {
+    if (integerAttempts == 0)
+      return false;
+    --integerAttempts;
+    llvm::SetVector<const Polynomial *> rows;
+    std::set<unsigned> seen;
+    SmallVector<unsigned> open;
+    auto meet = [&](const Polynomial &row) {
+      for (unsigned symbol : symbolsOf(row))
+        if (seen.insert(symbol).second)
+          open.push_back(symbol);
+    };
+    meet(goal);
+    for (ArrayRef<Polynomial> list :
+         {constraints, ArrayRef(system.hypotheses), ArrayRef(taken)})
+      for (const Polynomial &row : list) {
+        rows.insert(&row);
+        meet(row);
+      }
+    while (!open.empty()) {
+      auto facts = system.factsOf.find(open.pop_back_val());
+      if (facts == system.factsOf.end())
+        continue;
+      for (unsigned fact : facts->second)
+        if (rows.insert(&system.facts[fact]))
+          meet(system.facts[fact]);
+    }
+    return verify::impliesForIntegers(rows.getArrayRef(), goal);
   }
 
   /// The choices that matter, latest first: they are defined by the others.
@@ -227,6 +261,8 @@ struct CaseSystem::Search {
                               });
       decided.erase(choice);
     }
+    if (!isProved && (open.empty() || splits == 0))
+      isProved = followsForIntegers(goal);
     for (const Choice *choice : settled)
       decided.erase(choice);
     taken.truncate(given);
@@ -243,6 +279,14 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
                                 ArrayRef<Polynomial> constraints) const {
   Search search{*this, constraints};
   return search.follows(p) || search.prove(p, Search::maxSplits);
+}
+
+bool CaseSystem::impliesForIntegers(const Polynomial &p,
+                                    ArrayRef<Polynomial> constraints) const {
+  constexpr unsigned mostQuestions = 64, mostSplits = 6;
+  Search search{*this, constraints};
+  search.integerAttempts = mostQuestions;
+  return search.prove(p, mostSplits);
 }
 
 } // namespace selvedge::verify

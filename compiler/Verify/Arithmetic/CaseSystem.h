@@ -44,6 +44,10 @@ public:
   /// The same in every case of the choices.
   bool impliesByCases(const Polynomial &p,
                       llvm::ArrayRef<Polynomial> constraints) const;
+  /// The same of whole numbers, where that fails; for few questions, since a
+  /// failure takes long.
+  bool impliesForIntegers(const Polynomial &p,
+                          llvm::ArrayRef<Polynomial> constraints) const;
 
 private:
   /// A proof by cases that is under way.

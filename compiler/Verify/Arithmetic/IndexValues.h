@@ -45,6 +45,11 @@ public:
                             llvm::ArrayRef<Polynomial> constraints = {}) const {
     return system.impliesByCases(p, constraints);
   }
+  /// The same of whole numbers, where that fails; takes longer.
+  bool isNonNegativeForIntegers(const Polynomial &p,
+                                llvm::ArrayRef<Polynomial> constraints) const {
+    return system.impliesForIntegers(p, constraints);
+  }
   /// Whether `p` is a multiple of `size`, a power of two, wherever
   /// `constraints` hold. That values wrap does not matter to it.
   bool isMultipleByCases(const Polynomial &p, int64_t size,

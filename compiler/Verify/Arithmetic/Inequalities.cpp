@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <deque>
+#include <optional>
 
 namespace selvedge::verify {
 
@@ -121,29 +122,98 @@ void addMultiples(SmallVector<const Polynomial *> &system,
   }
 }
 
+/// Facts and the opposite of a goal, goal <= -1: they contradict if the facts
+/// imply it. Monomials are unknowns.
+struct Contradiction {
+  Contradiction(ArrayRef<const Polynomial *> facts, const Polynomial &goal)
+      : opposite(Polynomial(-1) - goal), system{&opposite} {
+    llvm::append_range(system, facts);
+    addMultiples(system, products);
+    columns = monomialsOf(system);
+    simplex.emplace(columns.size());
+    for (const Polynomial *p : system) {
+      // The constant comes last.
+      SmallVector<DynamicAPInt> row(columns.size() + 1);
+      for (const auto &[monomial, coefficient] : p->getTerms())
+        row[monomial.empty() ? columns.size()
+                             : llvm::lower_bound(columns, &monomial, isLess) -
+                                   columns.begin()] = coefficient;
+      simplex->addInequality(row);
+      if (simplex->isEmpty())
+        return;
+    }
+  }
+
+  bool holds() const { return simplex->isEmpty(); }
+
+  /// Whether whole numbers contradict, of which `splits` unknowns one after the
+  /// other are tried one by one.
+  bool holdsForIntegers(unsigned splits) {
+    constexpr int64_t mostValues = 3;
+    if (holds())
+      return true;
+    // The one with the fewest values.
+    std::optional<size_t> split;
+    DynamicAPInt first, last;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      SmallVector<DynamicAPInt> row(columns.size() + 1);
+      row[i] = 1;
+      auto [least, most] = simplex->computeIntegerBounds(row);
+      if (!least.isBounded() || !most.isBounded())
+        continue;
+      if (*least > *most)
+        return true;
+      DynamicAPInt values = *most - *least;
+      bool isFixed = values == 0 && isConstant(row);
+      if (!isFixed && values < mostValues &&
+          (!split || values < last - first)) {
+        split = i;
+        first = *least;
+        last = *most;
+      }
+    }
+    if (!split || splits == 0)
+      return false;
+    for (DynamicAPInt value = first; value <= last; ++value) {
+      unsigned snapshot = simplex->getSnapshot();
+      SmallVector<DynamicAPInt> row(columns.size() + 1);
+      row[*split] = 1;
+      row.back() = -value;
+      simplex->addEquality(row);
+      bool contradicts = holdsForIntegers(splits - 1);
+      simplex->rollback(snapshot);
+      if (!contradicts)
+        return false;
+    }
+    return true;
+  }
+
+private:
+  /// Whether an unknown has one value, whole or not.
+  bool isConstant(ArrayRef<DynamicAPInt> row) {
+    using mlir::presburger::Simplex;
+    auto least = simplex->computeOptimum(Simplex::Direction::Down, row),
+         most = simplex->computeOptimum(Simplex::Direction::Up, row);
+    return least.isBounded() && most.isBounded() && *least == *most;
+  }
+
+  Polynomial opposite;
+  SmallVector<const Polynomial *> system;
+  std::deque<Polynomial> products;
+  SmallVector<const Monomial *> columns;
+  std::optional<mlir::presburger::Simplex> simplex;
+};
+
 } // namespace
 
 bool implies(ArrayRef<const Polynomial *> facts, const Polynomial &goal) {
-  // The facts and the opposite of the goal, goal <= -1, must contradict.
-  Polynomial opposite = Polynomial(-1) - goal;
-  SmallVector<const Polynomial *> system{&opposite};
-  llvm::append_range(system, facts);
-  std::deque<Polynomial> products;
-  addMultiples(system, products);
-  SmallVector<const Monomial *> columns = monomialsOf(system);
-  mlir::presburger::Simplex simplex(columns.size());
-  for (const Polynomial *p : system) {
-    // The constant comes last.
-    SmallVector<DynamicAPInt> row(columns.size() + 1);
-    for (const auto &[monomial, coefficient] : p->getTerms())
-      row[monomial.empty() ? columns.size()
-                           : llvm::lower_bound(columns, &monomial, isLess) -
-                                 columns.begin()] = coefficient;
-    simplex.addInequality(row);
-    if (simplex.isEmpty())
-      return true;
-  }
-  return false;
+  return Contradiction(facts, goal).holds();
+}
+
+bool impliesForIntegers(ArrayRef<const Polynomial *> facts,
+                        const Polynomial &goal) {
+  constexpr unsigned mostSplits = 4;
+  return Contradiction(facts, goal).holdsForIntegers(mostSplits);
 }
 
 } // namespace selvedge::verify

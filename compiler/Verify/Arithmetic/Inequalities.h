@@ -46,6 +46,12 @@ private:
 /// facts: `G - 1 - g >= 0` and `R >= 0` give `G*R - R - g*R >= 0`.
 bool implies(llvm::ArrayRef<const Polynomial *> facts, const Polynomial &goal);
 
+/// The same of symbols that are whole numbers: one that has room for few is
+/// each of these in turn. `64*q >= n`, `64*q <= n + 63` and `1 <= n <= 2` give
+/// `64*q >= 64`. Takes much longer.
+bool impliesForIntegers(llvm::ArrayRef<const Polynomial *> facts,
+                        const Polynomial &goal);
+
 } // namespace selvedge::verify
 
 #endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_INEQUALITIES_H

@@ -42,6 +42,21 @@ static SmallVector<Operation *> selectsOf(Value value) {
   return selects;
 }
 
+bool AccessBounds::isPostedEmpty(scf::ForOp loop, Value end) {
+  std::vector<TileWords> words = tileWordsAt(loop);
+  return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
+    if (!posted.contains(end) || !posted.contains(loop.getLowerBound()))
+      return false;
+    IndexValues values;
+    SmallVector<Polynomial> dimValues;
+    seedSignature(dims, tensors, values, dimValues);
+    seed(values, dimValues);
+    return values.isNonNegativeByCases(
+        values.of(posted.lookup(loop.getLowerBound())) -
+        values.of(posted.lookup(end)));
+  });
+}
+
 bool AccessBounds::isOneStep(scf::ForOp loop, Value end) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   std::vector<TileWords> words = tileWordsAt(loop);
@@ -142,13 +157,15 @@ bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
   return false;
 }
 
-bool AccessBounds::isEmpty(scf::ForOp loop) {
+bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {
   auto [values, dimValues, conditions] = placeOf(loop);
   if (Orders(values).isAtMost(loop.getUpperBound(), loop.getLowerBound()))
     return true;
   Polynomial lower = values.of(loop.getLowerBound()),
              upper = values.of(loop.getUpperBound());
-  return values.isNonNegativeByCases(lower - upper, conditions);
+  return values.isNonNegativeByCases(lower - upper, conditions) ||
+         (isThorough &&
+          values.isNonNegativeForIntegers(lower - upper, conditions));
 }
 
 bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
@@ -185,7 +202,10 @@ bool AccessBounds::isEmptyOfWords(scf::ForOp loop) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   if (!step || selects.size() > mostSelects)
     return false;
-  return llvm::any_of(leastOf(loop.getUpperBound()), [&](Value end) {
+  SmallVector<Value> ends = leastOf(loop.getUpperBound());
+  if (llvm::any_of(ends, [&](Value end) { return isPostedEmpty(loop, end); }))
+    return true;
+  return llvm::any_of(ends, [&](Value end) {
     if (!isOneStep(loop, end))
       return false;
     Place place = placeOf(loop);

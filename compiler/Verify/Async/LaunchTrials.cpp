@@ -90,20 +90,23 @@ static int64_t blockOf(AffineMap grid, unsigned symbol) {
   return block;
 }
 
+bool isTaken(VariantOp variant, const LaunchTrial &trial) {
+  std::optional<AffineMap> conditions = variant.getConditions();
+  SmallVector<Attribute> results;
+  return !conditions ||
+         (succeeded(conditions->constantFold(
+              indexAttrs(variant.getContext(), trial.sizes), results)) &&
+          llvm::all_of(results, [](Attribute result) {
+            return !cast<IntegerAttr>(result).getValue().isNegative();
+          }));
+}
+
 /// Changes sizes on which the variant depends until it is taken, if some do.
 static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
                       bool prefersEven = false) {
   std::optional<AffineMap> conditions = variant.getConditions();
-  auto isTaken = [&] {
-    SmallVector<Attribute> results;
-    return succeeded(conditions->constantFold(
-               indexAttrs(variant.getContext(), trial.sizes), results)) &&
-           llvm::all_of(results, [](Attribute result) {
-             return !cast<IntegerAttr>(result).getValue().isNegative();
-           });
-  };
   if (!conditions || first == trial.sizes.size())
-    return !conditions || isTaken();
+    return isTaken(variant, trial);
   int64_t given = trial.sizes[first];
   if (!conditions->isFunctionOfSymbol(first))
     return findTaken(variant, trial, first + 1, prefersEven);
@@ -159,6 +162,8 @@ public:
 
 private:
   static constexpr int64_t off = 3; // less than a row of any product
+  /// The first scale of which no step is whole.
+  static constexpr unsigned smallScale = 4;
 
   static bool isCut(const Dim &dim) { return dim.block > 1; }
   /// Whether something differs along a dim, such as lengths.
@@ -278,18 +283,24 @@ int64_t TrialMaker::twoBlocks(const Dim &dim) const {
   if (scale == 0)
     return &dim == last ? std::max<int64_t>(2, largest + stepOf(dim))
                         : 2 * dim.block - off;
+  if (scale >= smallScale)
+    return scale == smallScale && &dim == last
+               ? std::max<int64_t>(1, stepOf(dim) / 2 + 1)
+               : std::min<int64_t>(dim.block, off);
   if (&dim == last && dim.step)
     return (4 - scale) * dim.step + 1;
   bool isWhole = scale == 1 && (&dim == first || &dim == last);
   int64_t size = std::max<int64_t>(1, (isWhole ? 2 : 1) * dim.block - off);
-  return scale == 3 ? std::min<int64_t>(size, off) : size;
+  return scale + 1 == smallScale ? std::min<int64_t>(size, off) : size;
 }
 
 int64_t TrialMaker::partOfBlock(const Dim &dim) const {
+  if (scale >= smallScale)
+    return twoBlocks(dim);
   if (&dim == last)
     return 2 * (scale == 0 ? dim.block : stepOf(dim));
   int64_t size = std::max<int64_t>(1, dim.block / 4);
-  return scale == 3 ? std::min<int64_t>(size, off) : size;
+  return scale + 1 == smallScale ? std::min<int64_t>(size, off) : size;
 }
 
 void TrialMaker::add(llvm::function_ref<int64_t(const Dim &)> sizeOf,

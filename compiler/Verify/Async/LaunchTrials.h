@@ -28,15 +28,18 @@ struct LaunchTrial {
   std::string str(sm::PlanOp plan) const;
 };
 
+/// Whether the variant is for these sizes.
+bool isTaken(sm::VariantOp variant, const LaunchTrial &trial);
+
 /// From the first to the last scale sizes get smaller.
-constexpr unsigned numTrialScales = 4;
+constexpr unsigned numTrialScales = 6;
 
 /// Two blocks of what is cut into blocks, the last one not full, and several of
 /// all else, such as heads, so that tiles with many, no and few steps follow
 /// each other; a part of a block, with rows that all belong to the first warps;
 /// one step and a lane; and nothing of what is cut last. Only sizes that the
 /// variant takes. A smaller scale has fewer heads, then fewer blocks, then a
-/// part of a block.
+/// part of a block, then a part of a step, and at last a few elements.
 std::vector<LaunchTrial>
 makeLaunchTrials(sm::VariantOp variant,
                  llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,

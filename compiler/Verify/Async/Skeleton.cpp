@@ -66,6 +66,8 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
           agent, loop,
           {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})))
     return Progress::Failed;
+  if (watchOwner)
+    watchOwner(agent, loop);
   int64_t trips = tripCount(agent, loop);
   // Every trip reads the same registers in flight, if any, unless one hands
   // them to the next.
@@ -152,6 +154,8 @@ Progress Skeleton::enterBranch(Agent &agent, scf::IfOp branch) {
         << agent.where().str() << ")";
     return Progress::Failed;
   }
+  if (watchOwner)
+    watchOwner(agent, branch);
   std::optional<int64_t> known = integers.known(number);
   bool isBoth = !known && spread == Spread::Uniform && onlyComputes(branch);
   bool taken = true;

@@ -161,6 +161,9 @@ public:
   /// conditions and bounds are.
   using Blocks = llvm::DenseSet<mlir::Block *>;
   void force(Blocks blocks) { forced = std::move(blocks); }
+  /// Is called before an agent executes a branch or a loop; null: nobody is.
+  using Watch = std::function<void(const Agent &, mlir::Operation *)>;
+  void watch(Watch watcher) { watchOwner = std::move(watcher); }
   void start(Agent &agent, mlir::Block &body);
   /// Executes one operation, and those before it that are idle.
   Progress step(Agent &agent, Rule rule);
@@ -223,6 +226,7 @@ private:
   std::vector<SampleOrder::Choice> choices;
   bool firstArm = true;
   Memory readMemory;
+  Watch watchOwner;
   Blocks forced;
   llvm::DenseMap<mlir::Operation *, bool> computing;
   Instructions instructions;

@@ -47,9 +47,12 @@ static int64_t stepThrough(int64_t count) {
   return step;
 }
 
+/// Elements of which all are listed though few are written: as fast as that.
+constexpr uint64_t mostOfSome = uint64_t(1) << 16;
+
 GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
                            ArrayRef<int64_t> samples, bool hasOptionals,
-                           int64_t turn)
+                           int64_t turn, Parts parts)
     : sizes(sizes), samples(samples), isComplete(hasOptionals) {
   Builder b(plan.getContext());
   SmallVector<Attribute> symbols = llvm::map_to_vector(
@@ -68,9 +71,11 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     if (arg.getRole() == Role::In)
       continue;
     // What is too much to store no limit allows to go through.
-    constexpr uint64_t most = uint64_t(1) << 23, tooMuch = uint64_t(1) << 48;
-    addWork(count > most ? tooMuch : count / 4);
-    contents.numWritten = std::min(count, most);
+    constexpr uint64_t tooMuch = uint64_t(1) << 48;
+    bool isSparse = parts == Parts::Some && count > mostOfSome;
+    if (!isSparse)
+      addWork(count > WrittenElements::mostListed ? tooMuch : count / 4);
+    contents.written = WrittenElements(count, isSparse);
   }
   for (StringAttr name : getUniqueTensors(plan)) {
     Contents &contents = tensors[name];
@@ -107,12 +112,12 @@ std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
 
 void GlobalMemory::begin() {
   for (auto &entry : tensors)
-    entry.second.written.assign(entry.second.numWritten, Never);
+    entry.second.written.fill(Never);
 }
 
 void GlobalMemory::assumeLaunched() {
   for (auto &entry : tensors) {
-    llvm::fill(entry.second.written, Initialised);
+    entry.second.written.fill(Initialised);
     entry.second.isInitialised = true;
   }
 }
@@ -384,11 +389,11 @@ LogicalResult GlobalMemory::access(Operation *op, StringRef name,
   };
   // Most operations do what is allowed with lanes that are known: one loop
   // without questions; any other element is looked at again below.
-  if (kind == Access::Store && llvm::all_of(elements, isSure) &&
+  uint8_t *written = contents.written.data();
+  if (kind == Access::Store && written && llvm::all_of(elements, isSure) &&
       llvm::all_of(inner, isSure)) {
     uint8_t refused = initialises ? uint8_t(-1) : uint8_t(Stored),
             added = initialises ? uint8_t(Initialised) : uint8_t(Stored);
-    uint8_t *written = contents.written.data();
     for (const Offset &a : elements)
       for (const Offset &b : inner) {
         uint8_t &element = written[a.element + b.element];
@@ -512,8 +517,8 @@ LogicalResult GlobalMemory::finish(Operation *plan) const {
     bool isKept = isa_and_nonnull<StringAttr>(contents.arg.getInit());
     if (contents.arg.getRole() != Role::Out || isKept || contents.isUnknown)
       continue;
-    for (auto [element, written] : llvm::enumerate(contents.written))
-      if (!(written & (Initialised | Stored)))
+    for (uint64_t element = 0; element < contents.written.size(); ++element)
+      if (!(contents.written[element] & (Initialised | Stored)))
         return plan->emitOpError("expects launches that write every element of "
                                  "every output, found none that writes ")
                << nameOf(contents, static_cast<int64_t>(element));
@@ -545,9 +550,7 @@ LogicalResult GlobalMemory::checkStored(Operation *plan, StringRef tensor,
 bool GlobalMemory::isStored(StringRef tensor) const {
   auto it = tensors.find(tensor);
   return it == tensors.end() || it->second.isUnknown || it->second.isAddedTo ||
-         llvm::any_of(it->second.written, [](uint8_t written) {
-           return (written & (Stored | Perhaps)) != 0;
-         });
+         it->second.written.hasAny(Stored | Perhaps);
 }
 
 LogicalResult GlobalMemory::checkRows(Operation *plan, StringRef tensor,

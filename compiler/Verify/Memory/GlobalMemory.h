@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_GLOBALMEMORY_H
 
 #include "compiler/Verify/Memory/LaneTiles.h"
+#include "compiler/Verify/Memory/WrittenElements.h"
 #include "dialect/Sm/Sm.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -15,6 +16,9 @@ namespace selvedge::verify {
 /// initialised or instead, and one of a temp is written before it is read.
 class GlobalMemory {
 public:
+  /// Whether all thread blocks of a launch are executed, or some of which
+  /// nothing is demanded together: outputs then may be of any size.
+  enum class Parts { All, Some };
   /// The tensors of a plan, for given dims, with or without optional ones. What
   /// integers in memory are is one of `samples`, the element's number telling
   /// which; lengths of segments are samples, or in proportion to them. Each
@@ -23,7 +27,7 @@ public:
   /// for some.
   GlobalMemory(sm::PlanOp plan, llvm::ArrayRef<int64_t> sizes,
                llvm::ArrayRef<int64_t> samples, bool hasOptionals,
-               int64_t turn = 0);
+               int64_t turn = 0, Parts parts = Parts::All);
 
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
@@ -115,8 +119,8 @@ private:
   struct Contents {
     tile::TensorArgAttr arg;
     llvm::SmallVector<int64_t, 4> extents;
-    size_t numWritten = 0;             // elements of outputs, none of others
-    std::vector<uint8_t> written = {}; // since begin()
+    /// Of outputs, since begin().
+    WrittenElements written = {};
     /// Of segments: where they begin and end.
     std::vector<int64_t> rows = {};
     /// Of other integers: which sample comes first.

@@ -106,6 +106,23 @@ Operation *KernelRuns::findUnreached() {
   return found.empty() ? nullptr : firstEffect(*found.front());
 }
 
+void KernelRuns::proveThoroughly() {
+  isThorough = true;
+  llvm::DenseMap<Block *, bool> proved;
+  for (auto [block, isNever] : never)
+    if (isNever)
+      proved[block] = true;
+  never = std::move(proved);
+}
+
+void KernelRuns::watch(BranchDistance *distance) {
+  if (!distance)
+    return skeleton.watch(nullptr);
+  skeleton.watch([this, distance](const Agent &agent, Operation *owner) {
+    distance->observe(agent, integers, owner);
+  });
+}
+
 bool KernelRuns::startForced() {
   Skeleton::Blocks blocks;
   for (Block *block : unreachedBlocks(/*all=*/true))
@@ -144,8 +161,9 @@ bool KernelRuns::isNeverExecuted(Block *block) {
   if (branch && block == branch.thenBlock() && isNeverSet(branch))
     return known->second = true;
   if (!branch)
-    return known->second = bounds.isEmpty(cast<scf::ForOp>(owner)) ||
-                           bounds.isEmptyOfWords(cast<scf::ForOp>(owner));
+    return known->second =
+               bounds.isEmpty(cast<scf::ForOp>(owner), isThorough) ||
+               bounds.isEmptyOfWords(cast<scf::ForOp>(owner));
   bool arm = block == branch.thenBlock();
   return known->second = bounds.isNeverTaken(branch, arm) ||
                          bounds.isNeverTakenBySteps(branch, arm);

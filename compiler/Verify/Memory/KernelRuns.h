@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_KERNELRUNS_H
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_KERNELRUNS_H
 
+#include "compiler/Verify/Async/BranchDistance.h"
 #include "compiler/Verify/Async/Integers.h"
 #include "compiler/Verify/Async/Skeleton.h"
 #include "compiler/Verify/Async/Trials.h"
@@ -36,6 +37,17 @@ public:
   /// has executed, although no block around it is known never to be; null where
   /// there is none.
   mlir::Operation *findUnreached();
+  /// The outermost blocks that hold unreached operations; the first one alone
+  /// unless `all` are wanted.
+  llvm::SmallVector<mlir::Block *> unreachedBlocks(bool all);
+  bool hasReached(mlir::Block *block) const {
+    return !refused.contains(block) && skeleton.hasReached(&block->front());
+  }
+  /// From now on it takes longer to find out that a block is never executed,
+  /// and is found out more often.
+  void proveThoroughly();
+  /// Has executions tell how far they are from a block; null: from none.
+  void watch(BranchDistance *distance);
   /// What is executed next takes the arms, and the bodies of loops, in which
   /// such operations are, though its sizes do not; returns whether there are
   /// some.
@@ -55,15 +67,10 @@ private:
 
   sm::LaunchOp launch;
   sm::KernelOp kernel;
-  /// The outermost blocks that hold unreached operations; the first one alone
-  /// unless `all` are wanted.
-  llvm::SmallVector<mlir::Block *> unreachedBlocks(bool all);
-  bool hasReached(mlir::Block *block) const {
-    return !refused.contains(block) && skeleton.hasReached(&block->front());
-  }
 
   /// Blocks that were forced and are not accepted yet.
   Skeleton::Blocks refused;
+  bool isThorough = false;
   /// Blocks that were never executed, and whether none ever is.
   llvm::DenseMap<mlir::Block *, bool> never;
   std::optional<SinkMatches> sinks;

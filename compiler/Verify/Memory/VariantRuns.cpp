@@ -3,11 +3,14 @@
 #include "compiler/Verify/Memory/VariantRuns.h"
 
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/TrialSearch.h"
 #include "compiler/Verify/Memory/StoredElements.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Threading.h"
+
+#include <map>
 
 namespace selvedge::verify {
 
@@ -24,6 +27,10 @@ constexpr unsigned numFurther = 96;
 /// The same where some thread blocks do.
 constexpr uint64_t maxWorkOfSome = 4 << 20;
 constexpr unsigned numOfSome = 48;
+/// Of those that look for sizes step by step: all of a variant's, and for a
+/// block those it begins with and changes.
+constexpr uint64_t maxWorkTowards = 16 << 20;
+constexpr unsigned numStarts = 24, numBegun = 4, numChanges = 128;
 /// Those that must allow what no size reaches.
 constexpr unsigned numForced = 12;
 
@@ -48,7 +55,7 @@ LogicalResult VariantRuns::run() {
   if (failed(runUsual(maxUsualWork, /*scale=*/0)) ||
       failed(runFurther(Further::ByAll)) ||
       failed(runFurther(Further::AtLimits)) ||
-      failed(runFurther(Further::BySome)))
+      failed(runFurther(Further::BySome)) || failed(runTowards()))
     return failure();
   runForced();
   if (failed(checkStored()))
@@ -64,6 +71,53 @@ LogicalResult VariantRuns::run() {
                      "never is",
                      op->getName().getStringRef(), kernel.getSymName())});
   return success();
+}
+
+LogicalResult VariantRuns::runTowards() {
+  maxWork = work + maxWorkTowards;
+  for (auto [i, runs] : llvm::enumerate(kernels)) {
+    if (!runs.findUnreached())
+      continue;
+    runs.proveThoroughly();
+    for (Block *block : runs.unreachedBlocks(/*all=*/true))
+      if (work < maxWork && !runs.hasReached(block) &&
+          failed(runTowards(i, block)))
+        return failure();
+  }
+  return success();
+}
+
+LogicalResult VariantRuns::runTowards(size_t launch, Block *block) {
+  KernelRuns &runs = kernels[launch];
+  BranchDistance distance(block);
+  runs.watch(&distance);
+  bool isRefused = false;
+  uint64_t limit = maxWorkTowards / 32;
+  auto distanceOf = [&](const LaunchTrial &trial) -> std::optional<uint64_t> {
+    if (isRefused || work >= maxWork || !isTaken(variant, trial))
+      return std::nullopt;
+    Outcome outcome = execute(trial, limit, Alone{launch, /*bySome=*/true});
+    isRefused = outcome == Outcome::Refused;
+    uint64_t least = distance.takeLeast();
+    return isRefused                ? std::nullopt
+           : runs.hasReached(block) ? std::optional<uint64_t>(0)
+                                    : std::max<uint64_t>(least, 1);
+  };
+  // The nearest ones first.
+  std::multimap<uint64_t, LaunchTrial> starts;
+  for (unsigned number = 0; number < numStarts; ++number)
+    for (Further kind : {Further::ByAll, Further::BySome})
+      if (std::optional<LaunchTrial> trial = makeTrial(kind, launch, number))
+        if (std::optional<uint64_t> far = distanceOf(*trial))
+          starts.emplace(*far, std::move(*trial));
+  limit = maxWorkTowards / 4;
+  unsigned numLeft = numBegun;
+  for (auto &[far, trial] : starts)
+    if (isRefused || far == 0 || numLeft-- == 0 ||
+        searchTrials(trial, distanceOf, BranchDistance::lackOf, numChanges))
+      break;
+  runs.watch(nullptr);
+  return failure(isRefused);
 }
 
 void VariantRuns::runForced() {
@@ -96,6 +150,7 @@ LogicalResult VariantRuns::runTogether() {
 LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
   maxWork += budget;
   unsigned next = 0;
+  bool isLonger = false;
   while (true) {
     std::vector<LaunchTrial> trials =
         makeLaunchTrials(variant, launches, scale);
@@ -104,7 +159,8 @@ LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
     if (trial == trials.end())
       return success();
     // What comes next is left as much again.
-    Outcome outcome = execute(*trial, (maxWork - work) / 2);
+    uint64_t left = maxWork - work;
+    Outcome outcome = execute(*trial, isLonger ? left : left / 2);
     if (outcome == Outcome::Refused)
       return failure();
     if (outcome == Outcome::Accepted) {
@@ -114,6 +170,11 @@ LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
     // The others would take too long, too.
     if (++scale < numTrialScales)
       continue;
+    // Tiles are large: few lanes take as long as many.
+    if (!std::exchange(isLonger, true)) {
+      maxWork = work + budget / 2;
+      continue;
+    }
     remarks.push_back(
         {variant.getLoc(),
          llvm::formatv("variant '{0}' takes too long to be executed with {1}",
@@ -184,8 +245,10 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
                              std::optional<Alone> alone) {
   auto plan = variant->getParentOfType<PlanOp>();
   limit = std::min(limit, maxWork - work);
+  using Parts = GlobalMemory::Parts;
   GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
-                      trial.turn);
+                      trial.turn,
+                      alone && alone->bySome ? Parts::Some : Parts::All);
   // What has too many elements is not begun.
   if (memory.getWork() > limit)
     return Outcome::TooLong;

@@ -52,6 +52,9 @@ private:
   std::optional<LaunchTrial> makeTrial(Further kind, size_t launch,
                                        unsigned number) const;
   mlir::LogicalResult runFurther(Further kind);
+  /// What those have not reached: sizes that are nearer and nearer to it.
+  mlir::LogicalResult runTowards();
+  mlir::LogicalResult runTowards(size_t launch, mlir::Block *block);
   /// What nobody has reached, as if sizes did: those of a few trials must allow
   /// it.
   void runForced();

@@ -1,0 +1,98 @@
+// Looks for sizes that reach code which no usual ones do.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Async/TrialSearch.h"
+
+#include "dialect/Tile/Limits.h"
+
+namespace selvedge::verify {
+
+namespace {
+
+/// One search.
+struct Search {
+  LaunchTrial trial;
+  TrialDistance distanceOf;
+  unsigned attempts;
+  uint64_t best = UINT64_MAX;
+
+  size_t numNumbers() const {
+    return trial.sizes.size() + trial.samples.size() + 1;
+  }
+
+  static int64_t &number(LaunchTrial &trial, size_t i) {
+    size_t numSizes = trial.sizes.size(), numSamples = trial.samples.size();
+    return i < numSizes                ? trial.sizes[i]
+           : i < numSizes + numSamples ? trial.samples[i - numSizes]
+                                       : trial.callers;
+  }
+
+  /// Takes the trial with another number if that is nearer.
+  bool change(size_t i, int64_t by) {
+    constexpr int64_t most = tile::maxExtent;
+    LaunchTrial other = trial;
+    int64_t &changed = number(other, i);
+    changed += by;
+    bool isSize = i < trial.sizes.size();
+    if (attempts == 0 || changed > most || changed < (isSize ? 0 : -most))
+      return false;
+    --attempts;
+    std::optional<uint64_t> distance = distanceOf(other);
+    if (!distance || *distance >= best)
+      return false;
+    best = *distance;
+    trial = std::move(other);
+    return true;
+  }
+
+  /// Changes each number a little, as far as that helps.
+  bool descend(llvm::function_ref<uint64_t(uint64_t)> lackOf) {
+    bool isNearer = false;
+    for (size_t i = 0; i < numNumbers() && best > 0; ++i)
+      for (int64_t sign : {1, -1}) {
+        // A jump to where it may be, or else whole steps towards it.
+        int64_t lack = std::min<uint64_t>(lackOf(best), tile::maxExtent);
+        if (best > 0 &&
+            ((lack > 1 && follow(i, sign * lack)) || follow(i, sign))) {
+          isNearer = true;
+          break;
+        }
+      }
+    return isNearer;
+  }
+
+  /// Makes some number larger by more: what rounds up to whole steps is no
+  /// nearer in between.
+  bool leap() {
+    for (int64_t by : {64, 8, 1024, 128, 16, 256, 32, 512})
+      for (size_t i = 0; i < numNumbers(); ++i)
+        if (change(i, by))
+          return true;
+    return false;
+  }
+
+  /// Goes one way while that helps.
+  bool follow(size_t i, int64_t by) {
+    if (!change(i, by))
+      return false;
+    while (best > 0 && change(i, by *= 2))
+      ;
+    return true;
+  }
+};
+
+} // namespace
+
+bool searchTrials(LaunchTrial trial, TrialDistance distanceOf,
+                  llvm::function_ref<uint64_t(uint64_t)> lackOf,
+                  unsigned attempts) {
+  Search search{std::move(trial), distanceOf, attempts};
+  std::optional<uint64_t> first = distanceOf(search.trial);
+  if (!first)
+    return false;
+  search.best = *first;
+  while (search.best > 0 && (search.descend(lackOf) || search.leap()))
+    ;
+  return search.best == 0;
+}
+
+} // namespace selvedge::verify
