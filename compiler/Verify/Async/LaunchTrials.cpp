@@ -33,10 +33,11 @@ int64_t LaunchTrial::numTiles(LaunchOp launch) const {
           indexAttrs(launch.getContext(), sizes), counts)))
     return 0;
   // A range may begin behind the end of a dim.
-  int64_t tiles = 1;
+  uint64_t tiles = 1;
   for (Attribute count : counts)
-    tiles *= std::max<int64_t>(0, cast<IntegerAttr>(count).getInt());
-  return tiles;
+    tiles = llvm::SaturatingMultiply<uint64_t>(
+        tiles, std::max<int64_t>(0, cast<IntegerAttr>(count).getInt()));
+  return static_cast<int64_t>(std::min<uint64_t>(tiles, INT64_MAX));
 }
 
 int64_t LaunchTrial::numBlocks(LaunchOp launch) const {

@@ -73,7 +73,10 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     // What is too much to store no limit allows to go through.
     constexpr uint64_t tooMuch = uint64_t(1) << 48;
     bool isSparse = parts == Parts::Some && count > mostOfSome;
-    if (!isSparse)
+    // Numbers of elements do not wrap.
+    if (count > tooMuch)
+      addWork(tooMuch);
+    else if (!isSparse)
       addWork(count > WrittenElements::mostListed ? tooMuch : count / 4);
     contents.written = WrittenElements(count, isSparse);
   }

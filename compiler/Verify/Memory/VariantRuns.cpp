@@ -5,6 +5,7 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/TrialSearch.h"
 #include "compiler/Verify/Memory/StoredElements.h"
+#include "dialect/Tile/Limits.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -249,8 +250,11 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
                       trial.turn,
                       alone && alone->bySome ? Parts::Some : Parts::All);
-  // What has too many elements is not begun.
-  if (memory.getWork() > limit)
+  // What has too many elements is not begun, nor what nobody can launch.
+  auto isTooLarge = [&](const auto &launched) {
+    return trial.numTiles(launched.first) > tile::maxExtent;
+  };
+  if (memory.getWork() > limit || llvm::any_of(launches, isTooLarge))
     return Outcome::TooLong;
   memory.begin();
   if (alone)
