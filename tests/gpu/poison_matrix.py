@@ -275,7 +275,8 @@ def make_groups(archs, quick):
             groups.append(Group("flash_bwd_varlen", arch, sets, PADDED_GRADIENTS, "flash_bwd_varlen_padded"))
             for block in (64, 128):
                 groups.append(Group("flash_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_SHAPES))
-                groups.append(Group("flash_bwd_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_GRADIENTS))
+                for deterministic in ("true", "false"):
+                    groups.append(Group("flash_bwd_blocksparse", arch, {**sets, "BQ": 64, "BK": block, "deterministic": deterministic}, SPARSE_GRADIENTS))
         for d, dv in [(64, 64)] if quick else [(64, 64), (128, 128), (256, 256), (59, 59), (40, 72)]:
             groups.append(Group("flash_decode", arch, {"D": d, "DV": dv}, DECODE_SHAPES))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
