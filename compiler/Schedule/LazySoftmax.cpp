@@ -175,17 +175,23 @@ private:
     SmallVector<Value> state{before, sum};
     for (unsigned acc : step.accs)
       state.push_back(made.getRegionIterArg(acc));
+    SmallVector<Value> kept(state);
+    kept.append({scores, factor});
     // NaN exceeds every limit.
     Value top = arith::MulFOp::create(
         b, loc,
         FoldOp::create(b, loc, partial, tile::Combine::Max, scores, step.over,
                        step.maxPresence),
         splat(factor, partial));
-    Value most = arith::AddFOp::create(b, loc, before, splat(limit, row));
+    // What is near a huge maximum exceeds it.
+    Value most = math::FmaOp::create(
+        b, loc, math::AbsFOp::create(b, loc, before),
+        splat(f32(-slack / hugeExponent), row),
+        arith::AddFOp::create(b, loc, before, splat(limit, row)));
     Value grows = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGT, top,
                                         spread(most, partial));
     auto branch =
-        scf::IfOp::create(b, loc, ValueRange(state).getTypes(),
+        scf::IfOp::create(b, loc, ValueRange(kept).getTypes(),
                           AnyOp::create(b, voteLoc(), b.getI1Type(), grows),
                           /*withElseRegion=*/true);
     {
@@ -193,9 +199,11 @@ private:
       b.setInsertionPointToStart(branch.thenBlock());
       scf::YieldOp::create(b, loc, raise(state, scores, factor));
       b.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(b, loc, state);
+      scf::YieldOp::create(b, loc, kept);
     }
     Value max = branch.getResult(0);
+    scores = branch.getResults().drop_back().back();
+    factor = branch.getResults().back();
     Value shift = arith::NegFOp::create(b, loc, reference(max));
     Value weights = math::Exp2Op::create(
         b, loc,
@@ -207,12 +215,13 @@ private:
     step.newMax.replaceAllUsesWith(max);
     step.newSum.replaceAllUsesWith(
         arith::AddFOp::create(b, loc, branch.getResult(1), added));
-    for (auto [acc, result] :
-         llvm::zip_equal(step.newAccs, branch.getResults().drop_front(2)))
+    for (auto [acc, result] : llvm::zip_equal(
+             step.newAccs, branch.getResults().slice(2, step.newAccs.size())))
       acc.replaceAllUsesWith(result);
   }
 
-  /// The state against the maximum that includes this step's scores.
+  /// The state against the maximum that includes this step's scores, and their
+  /// exponents with a factor of 1: the largest one is that maximum exactly.
   SmallVector<Value> raise(ArrayRef<Value> state, Value scores, Value factor) {
     Value exponents =
         arith::MulFOp::create(b, loc, scores, splat(factor, full));
@@ -225,6 +234,7 @@ private:
     for (Value v : state.drop_front())
       raised.push_back(
           arith::MulFOp::create(b, loc, v, spread(alpha, v.getType())));
+    raised.append({exponents, f32(1)});
     return raised;
   }
 

@@ -11,6 +11,12 @@ namespace selvedge::schedule {
 
 inline constexpr float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f;
 
+/// From this magnitude on a maximum of exponents is rounded to a whole number.
+/// A fused multiply-add does not round the exponents that are taken against it,
+/// so that weights were 2 to the power of what is rounded away: Inf from 2^31
+/// on, for scores of -1e10. Such exponents are rounded first.
+inline constexpr float hugeExponent = 1 << 23;
+
 /// What tile-expand-softmax makes of `tile.softmax_update`, in a loop of form
 /// seq that carries the maximum, the sum and the accumulators:
 ///

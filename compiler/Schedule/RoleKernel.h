@@ -569,6 +569,7 @@ private:
   mlir::Value emitMask(mlir::Value condition, mlir::IRMapping &mapping);
   void maskScores(Exponents &exponents);
   void makePositive(Exponents &exponents);
+  void roundHuge(Exponents &exponents, mlir::Value reference, bool isTested);
   mlir::Value naturalMax(mlir::Value max);
   /// Whether a step's scores are more than a multiple of a product.
   bool changesScores(mlir::scf::ForOp loop);

@@ -215,6 +215,38 @@ Value RoleKernel::naturalMax(Value max) {
                                rows.splat(rows.f32(ln2), rows.row));
 }
 
+/// Exponents that are rounded as a huge reference is, with a factor of 1: the
+/// largest one is that reference exactly, and no weight is more than 1. Tested
+/// where the step is not one of a few.
+void RoleKernel::roundHuge(Exponents &exponents, Value reference,
+                           bool isTested) {
+  Type full = exponents.scores.getType();
+  Rows rows{b, loc, full, reference.getType()};
+  auto rounded = [&] {
+    return arith::MulFOp::create(b, loc, exponents.scores,
+                                 rows.splat(exponents.factor, full));
+  };
+  if (!isTested) {
+    exponents.scores = rounded();
+    exponents.factor = rows.f32(1);
+    return;
+  }
+  Value isHuge =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
+                            math::AbsFOp::create(b, loc, reference),
+                            rows.splat(rows.f32(hugeExponent), rows.row));
+  auto branch = scf::IfOp::create(b, loc, TypeRange{full, b.getF32Type()},
+                                  AnyOp::create(b, loc, b.getI1Type(), isHuge),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, ValueRange{rounded(), rows.f32(1)});
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, ValueRange{exponents.scores, exponents.factor});
+  exponents.scores = branch.getResult(0);
+  exponents.factor = branch.getResult(1);
+}
+
 /// The step as the program has it, except that exponents and the maximum are
 /// those of 2 and each thread keeps its part of the sum. In the first step of a
 /// tile there is nothing to rescale. `meet` is called before the weights.
@@ -238,6 +270,7 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
   Value reference =
       arith::SelectOp::create(b, step.reference.getLoc(), isEmpty,
                               rows.splat(rows.f32(0), rows.row), max);
+  roundHuge(exponents, reference, isFirst);
   meet(Value());
   Value shift = arith::NegFOp::create(b, loc, reference);
   Value weights = math::Exp2Op::create(
@@ -346,8 +379,14 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
       limit = std::min(limit, speculationLimit(getElementTypeOrSelf(
                                   user->getResult(0).getType())));
     }
-  auto over = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGT, partial,
-                                    rows.splat(rows.f32(limit), partialType));
+  // Against a huge maximum any weight is too much.
+  Value most =
+      math::FmaOp::create(b, loc, math::AbsFOp::create(b, loc, max),
+                          rows.splat(rows.f32(-limit / hugeExponent), rows.row),
+                          rows.splat(rows.f32(limit), rows.row));
+  auto over =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGT, partial,
+                            BroadcastOp::create(b, loc, partialType, most));
   auto branch = scf::IfOp::create(
       b, loc, ValueRange(results).getTypes(),
       AnyOp::create(b, speculationLoc(step), b.getI1Type(), over),

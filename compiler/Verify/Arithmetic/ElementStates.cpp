@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace selvedge::verify {
@@ -89,11 +90,18 @@ bool isReference(Value v, Value predicate, FactsOf factsOf) {
          !factAt(factsOf(v), predicate);
 }
 
-/// A positive constant, or what is at least one and no NaN.
+/// A positive constant, or what is at least one and no NaN; in both arms of a
+/// branch.
 bool isPositive(Value v) {
   bool isNegative = false;
   if (isScale(v, isNegative))
     return !isNegative;
+  auto result = dyn_cast<OpResult>(strip(v));
+  if (auto branch =
+          result ? dyn_cast<scf::IfOp>(result.getOwner()) : scf::IfOp())
+    return isPositive(
+               branch.thenYield()->getOperand(result.getResultNumber())) &&
+           isPositive(branch.elseYield()->getOperand(result.getResultNumber()));
   auto most = strip(v).getDefiningOp<arith::MaxNumFOp>();
   return most && ((isScale(most.getLhs(), isNegative) && !isNegative) ||
                   (isScale(most.getRhs(), isNegative) && !isNegative));
@@ -140,6 +148,9 @@ public:
           for (unsigned i : {0, 1})
             if (isScale(op->getOperand(1 - i), isNegative))
               return scaled(in(i), isNegative);
+          for (unsigned i : {0, 1})
+            if (isInfinite(in(i)) && isPositive(op->getOperand(1 - i)))
+              return in(i);
           return multiply(in(0), in(1));
         })
         .Case<DivFOp>([&](Operation *) {

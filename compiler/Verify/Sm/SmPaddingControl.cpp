@@ -24,8 +24,9 @@ static FoldOp testedForNaN(Value condition) {
   auto any = strip(condition).getDefiningOp<AnyOp>();
   auto compare = any ? strip(any.getCondition()).getDefiningOp<arith::CmpFOp>()
                      : arith::CmpFOp();
-  if (!compare || stateOfConstant(compare.getRhs()) == State::Garbage)
+  if (!compare)
     return {};
+  // Whatever they are compared with.
   switch (compare.getPredicate()) {
   case CmpFPredicate::UEQ:
   case CmpFPredicate::UGT:
