@@ -54,9 +54,11 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
       if (values.isNonNegativeByCases(goal, conditions))
         return true;
       size_t given = conditions.size();
-      values.refine(conditions);
-      return conditions.size() > given &&
-             values.isNonNegativeByCases(goal, conditions);
+      values.refine(conditions, goal);
+      return (conditions.size() > given &&
+              values.isNonNegativeByCases(goal, conditions)) ||
+             // The kernel is refused otherwise.
+             values.isNonNegativeForIntegers(goal, conditions);
     };
     auto refuse = [&](const Twine &bound) {
       InFlightDiagnostic diag =

@@ -148,7 +148,8 @@ struct CaseSystem::Search {
   unsigned integerAttempts = 0;
 
   /// Bounds of a search that fails.
-  static constexpr unsigned maxSplits = 4, maxAttempts = 300;
+  static constexpr unsigned maxSplits = 4;
+  unsigned maxAttempts = 300;
 
   Reach reach(const Polynomial &goal) const {
     return Reach(goal, {constraints, system.hypotheses}, taken,
@@ -283,8 +284,9 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
 
 bool CaseSystem::impliesForIntegers(const Polynomial &p,
                                     ArrayRef<Polynomial> constraints) const {
-  constexpr unsigned mostQuestions = 64, mostSplits = 6;
+  constexpr unsigned mostQuestions = 64, mostSplits = 6, mostAttempts = 3000;
   Search search{*this, constraints};
+  search.maxAttempts = mostAttempts;
   search.integerAttempts = mostQuestions;
   return search.prove(p, mostSplits);
 }

@@ -32,7 +32,7 @@ static bool proves(IndexValues &values, ArrayRef<Value> conditions,
   values.collect(limit, goals);
   for (Value condition : conditions)
     values.collect(condition, known);
-  values.refine(known);
+  values.refine(known, goals);
   return llvm::all_of(goals, [&](const Polynomial &goal) {
     return values.isNonNegativeByCases(goal, known);
   });

@@ -120,8 +120,28 @@ bool IndexValues::isEqual(const Wrapped &w,
          isNonNegativeByCases(most + difference, constraints);
 }
 
-void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints) const {
-  SmallVector<Wrapped> open(wrapped);
+void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints,
+                         ArrayRef<Polynomial> goals) const {
+  // Those that something speaks of which is asked: what it is made of, too.
+  llvm::DenseSet<unsigned> symbols;
+  auto meet = [&](const Polynomial &p) {
+    for (const auto &[monomial, coefficient] : p.getTerms())
+      symbols.insert(monomial.begin(), monomial.end());
+  };
+  llvm::for_each(goals, meet);
+  llvm::for_each(constraints, meet);
+  SmallVector<Wrapped> open;
+  for (const Wrapped &w : llvm::reverse(wrapped)) {
+    bool isMet = llvm::any_of(w.result.getTerms(), [&](const auto &term) {
+      return llvm::any_of(term.first,
+                          [&](unsigned s) { return symbols.contains(s); });
+    });
+    if (!isMet)
+      continue;
+    meet(w.exact);
+    open.push_back(w);
+  }
+  std::reverse(open.begin(), open.end());
   for (bool changed = true; changed;) {
     changed = false;
     llvm::erase_if(open, [&](const Wrapped &w) {

@@ -57,8 +57,10 @@ public:
   /// What a true condition says.
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
-  /// Adds what sums are where `constraints` keep them from wrapping.
-  void refine(llvm::SmallVectorImpl<Polynomial> &constraints) const;
+  /// Adds what sums are where `constraints` keep them from wrapping, of those
+  /// that they and the goals are made of.
+  void refine(llvm::SmallVectorImpl<Polynomial> &constraints,
+              llvm::ArrayRef<Polynomial> goals = {}) const;
   /// The latest minimum, maximum or select that `p` is computed from; none if
   /// there is none.
   std::optional<Choice> choiceIn(const Polynomial &p) const {

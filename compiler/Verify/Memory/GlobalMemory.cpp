@@ -47,6 +47,9 @@ static int64_t stepThrough(int64_t count) {
   return step;
 }
 
+/// What is too much to store no limit allows to go through.
+constexpr uint64_t tooMuch = uint64_t(1) << 48;
+
 /// Elements of which all are listed though few are written: as fast as that.
 constexpr uint64_t mostOfSome = uint64_t(1) << 16;
 
@@ -70,8 +73,6 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     }
     if (arg.getRole() == Role::In)
       continue;
-    // What is too much to store no limit allows to go through.
-    constexpr uint64_t tooMuch = uint64_t(1) << 48;
     bool isSparse = parts == Parts::Some && count > mostOfSome;
     // Numbers of elements do not wrap.
     if (count > tooMuch)
@@ -94,6 +95,13 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
   for (auto promise : plan.getPromises().getAsRange<RequireAttr>())
     if (promise.getOrdered()) {
       Contents &contents = tensors[promise.getTensor()];
+      // All of them are listed, too, and would be before anybody asks whether
+      // they are too many.
+      constexpr int64_t mostRows = 1 << 16;
+      if (!contents.extents.empty() && contents.extents.front() > mostRows) {
+        addWork(tooMuch);
+        continue;
+      }
       contents.rows =
           rowsOf(contents.extents, extentOf(promise.getHi()).value_or(0),
                  std::exchange(firstSample, firstSample + turn), samples);

@@ -261,7 +261,7 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
       SmallVector<Polynomial> goals;
       values.collect(part, goals);
       SmallVector<Polynomial> known(inside);
-      values.refine(known);
+      values.refine(known, goals);
       bool isTrue = !goals.empty() || matchPattern(strip(part), m_One());
       holds &= isTrue && llvm::all_of(goals, [&](const Polynomial &goal) {
                  return values.isNonNegativeByCases(goal, known);
