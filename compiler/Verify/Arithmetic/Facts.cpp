@@ -94,10 +94,12 @@ static bool hasSameProperties(Operation *x, Operation *y) {
               : x->getPropertiesAsAttribute() == y->getPropertiesAsAttribute();
 }
 
-bool isSame(Value a, Value b) {
+bool isSame(Value a, Value b) { return isSameWith(a, b, {}, {}); }
+
+bool isSameWith(Value a, Value b, Value inA, Value inB) {
   a = strip(a);
   b = strip(b);
-  if (a == b)
+  if (a == b || (inA && inB && a == strip(inA) && b == strip(inB)))
     return true;
   if (Attribute constant = constantOf(a))
     return constant == constantOf(b);
@@ -109,7 +111,9 @@ bool isSame(Value a, Value b) {
           cast<OpResult>(b).getResultNumber() ||
       !hasSameProperties(x, y))
     return false;
-  return llvm::equal(x->getOperands(), y->getOperands(), isSame);
+  return llvm::equal(x->getOperands(), y->getOperands(), [&](Value v, Value w) {
+    return isSameWith(v, w, inA, inB);
+  });
 }
 
 bool variesIn(Value value, Operation *loop) {

@@ -74,6 +74,10 @@ bool within(mlir::Value predicate, mlir::Value operand);
 /// Whether two values are the same expression of pure operations, apart from
 /// broadcasts, splats and who holds which lane (#sm.dist).
 bool isSame(mlir::Value a, mlir::Value b);
+/// The same where `inA`, which `a` may be computed from, is what `inB` is to
+/// `b`.
+bool isSameWith(mlir::Value a, mlir::Value b, mlir::Value inA,
+                mlir::Value inB);
 
 /// The word that another role posts and that `value` is, received here or
 /// carried from where it was; null where there are several, or another value.

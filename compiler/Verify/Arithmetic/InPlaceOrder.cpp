@@ -4,6 +4,7 @@
 
 #include "compiler/Verify/Arithmetic/Facts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace selvedge::verify {
@@ -19,6 +20,47 @@ static bool isBefore(Operation *a, Operation *b) {
   return false;
 }
 
+/// Where the step of a loop begins: its index, or what a loop of one step, which
+/// is a branch, tests. Null for others.
+///
+///     scf.for %i = ...        %any = arith.cmpi slt, %i, %end
+///                             scf.if %any { ... }
+static Value beginOf(Operation *part) {
+  if (auto loop = dyn_cast_or_null<scf::ForOp>(part))
+    return loop.getInductionVar();
+  auto branch = dyn_cast_or_null<scf::IfOp>(part);
+  auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
+                        : arith::CmpIOp();
+  return compare && compare.getPredicate() == arith::CmpIPredicate::slt
+             ? compare.getLhs()
+             : Value();
+}
+
+/// Whether `value` is computed from `from`.
+static bool isMadeOf(Value value, Value from) {
+  if (strip(value) == strip(from))
+    return true;
+  Operation *def = strip(value).getDefiningOp();
+  return def && isStable(def) && llvm::any_of(def->getOperands(), [&](Value v) {
+           return isMadeOf(v, from);
+         });
+}
+
+/// Where the steps begin of two parts of what was one loop, which follow each
+/// other and hold one of two operations each. No step is taken twice
+/// (`verify-tile-parts`), nor is an element stored twice. Null where they are
+/// no such parts.
+static std::pair<Value, Value> stepsAround(Operation *a, Operation *b) {
+  for (Operation *around = a; around; around = around->getParentOp())
+    if (Operation *other = around->getBlock()->findAncestorOpInBlock(*b)) {
+      Value begin = around != other ? beginOf(around) : Value(),
+            otherBegin = beginOf(other);
+      return begin && otherBegin ? std::pair(begin, otherBegin)
+                                 : std::pair<Value, Value>();
+    }
+  return {};
+}
+
 LogicalResult checkInPlace(Operation *load, ValueRange loaded, Operation *store,
                            ValueRange stored) {
   auto refuse = [&](const Twine &expected) {
@@ -26,10 +68,15 @@ LogicalResult checkInPlace(Operation *load, ValueRange loaded, Operation *store,
     diag.attachNote(store->getLoc()) << "it is stored here";
     return diag;
   };
+  auto [begin, other] = stepsAround(load, store);
+  bool areParts =
+      begin && llvm::any_of(stored, [&, end = other](Value index) {
+        return isMadeOf(index, end);
+      });
   for (auto [a, b] : llvm::zip_equal(loaded, stored))
-    if (!isSame(a, b))
+    if (areParts ? !isSameWith(a, b, begin, other) : !isSame(a, b))
       return refuse("to load the elements that the same iteration stores");
-  if (!isBefore(load, store))
+  if (!areParts && !isBefore(load, store))
     return refuse("to load elements before they are stored");
   for (Operation *op = store->getParentOp(); op; op = op->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(op);
