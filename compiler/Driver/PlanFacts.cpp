@@ -62,8 +62,14 @@ CompileResult findPlanFacts(const CompileRequest &request, PlanFacts &facts) {
   std::string texts[2];
   for (auto [mode, text] : llvm::zip_equal(modes, texts)) {
     driver::Session session(mode, driver::Proofs::Elsewhere);
-    if (!session.checkArch() || !session.parse() || !session.choosePlans() ||
-        !session.runPasses(Emit::TileBound))
+    bool isDone = session.checkArch() && session.parse() &&
+                  session.choosePlans() && session.runPasses(Emit::TileBound);
+    // There is a mask that cannot be exact; nobody has asked for that.
+    if (!isDone && mode.masks == MaskMode::Exact && !texts[0].empty()) {
+      facts.removesPresentData = true;
+      return {};
+    }
+    if (!isDone)
       return std::move(session.result);
     text = session.printModule();
     BlockFinder finder(facts);

@@ -48,10 +48,31 @@ Variable *Elaborator::find(StringRef name) {
   return nullptr;
 }
 
+bool Elaborator::isHidden(SMLoc loc, StringRef name) const {
+  // The op of the chain in whose text `loc` lies begins last before it.
+  size_t author = chain.size();
+  for (auto [i, op] : llvm::enumerate(chain))
+    if (diags.file(op->loc) == diags.file(loc) &&
+        op->loc.getPointer() <= loc.getPointer() &&
+        (author == chain.size() ||
+         chain[author]->loc.getPointer() < op->loc.getPointer()))
+      author = i;
+  if (author == chain.size())
+    return false;
+  return llvm::any_of(
+      ArrayRef(chain).take_front(author), [&](const OpDecl *op) {
+        return llvm::any_of(op->inputs, [&](const ArgDecl &input) {
+          return input.name == name;
+        });
+      });
+}
+
 Variable *Elaborator::define(SMLoc loc, StringRef name, Val value,
                              bool isMutable) {
   auto &slot = frames.back().scopes.back()[name];
-  if (slot || lookupSignature(name) || findView(name)) {
+  bool isTaken =
+      slot || findView(name) || (lookupSignature(name) && !isHidden(loc, name));
+  if (isTaken) {
     diags.error(loc, "the name '" + name + "' is taken", "choose another one");
     if (slot)
       return slot.get();

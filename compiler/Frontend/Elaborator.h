@@ -87,6 +87,9 @@ private:
   bool inKernel() const { return tb != nullptr; }
   bool spend(llvm::SMLoc loc);
   Variable *find(llvm::StringRef name);
+  /// Whether `name` is an input that an op adds to the one in whose text `loc`
+  /// lies: whoever wrote that could not know of it, and may use the name.
+  bool isHidden(llvm::SMLoc loc, llvm::StringRef name) const;
   Variable *define(llvm::SMLoc loc, llvm::StringRef name, Val value,
                    bool isMutable);
   std::vector<llvm::StringRef> visibleNames() const;

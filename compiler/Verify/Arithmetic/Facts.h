@@ -76,8 +76,7 @@ bool within(mlir::Value predicate, mlir::Value operand);
 bool isSame(mlir::Value a, mlir::Value b);
 /// The same where `inA`, which `a` may be computed from, is what `inB` is to
 /// `b`.
-bool isSameWith(mlir::Value a, mlir::Value b, mlir::Value inA,
-                mlir::Value inB);
+bool isSameWith(mlir::Value a, mlir::Value b, mlir::Value inA, mlir::Value inB);
 
 /// The word that another role posts and that `value` is, received here or
 /// carried from where it was; null where there are several, or another value.

@@ -20,8 +20,8 @@ static bool isBefore(Operation *a, Operation *b) {
   return false;
 }
 
-/// Where the step of a loop begins: its index, or what a loop of one step, which
-/// is a branch, tests. Null for others.
+/// Where the step of a loop begins: its index, or what a loop of one step,
+/// which is a branch, tests. Null for others.
 ///
 ///     scf.for %i = ...        %any = arith.cmpi slt, %i, %end
 ///                             scf.if %any { ... }
@@ -69,10 +69,9 @@ LogicalResult checkInPlace(Operation *load, ValueRange loaded, Operation *store,
     return diag;
   };
   auto [begin, other] = stepsAround(load, store);
-  bool areParts =
-      begin && llvm::any_of(stored, [&, end = other](Value index) {
-        return isMadeOf(index, end);
-      });
+  bool areParts = begin && llvm::any_of(stored, [&, end = other](Value index) {
+                    return isMadeOf(index, end);
+                  });
   for (auto [a, b] : llvm::zip_equal(loaded, stored))
     if (areParts ? !isSameWith(a, b, begin, other) : !isSame(a, b))
       return refuse("to load the elements that the same iteration stores");
