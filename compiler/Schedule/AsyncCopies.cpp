@@ -136,7 +136,8 @@ CopyAsyncOp issue(OpBuilder &b, CopyOp copy, Value buffer) {
 
 /// Rings of the loops and branches of one block. They run one after the other,
 /// and each ends with all its copies awaited and a barrier: they share rings.
-using RingPool = SmallVector<Value>;
+/// Beside each the tensor that it was made for.
+using RingPool = SmallVector<std::pair<Value, Value>>;
 
 /// The rings of one of them.
 class Rings {
@@ -145,23 +146,31 @@ public:
 
   int64_t getStages() const { return stages; }
 
-  /// Gives the copy's buffer a ring.
-  void add(CopyOp copy) {
-    auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
-    BufferType type = alloc.getType().withStages(stages);
-    auto isFree = [&](Value ring) {
-      return ring.getType() == type && llvm::none_of(rings, [&](auto &own) {
-               return own.second == ring;
-             });
-    };
-    auto found = llvm::find_if(pool, isFree);
-    if (found != pool.end()) {
-      rings[alloc] = *found;
-      return;
-    }
-    OpBuilder b(alloc);
-    rings[alloc] = AllocOp::create(b, alloc.getLoc(), type);
-    pool.push_back(rings[alloc]);
+  /// Gives the buffers of copies a ring each: one that held the same tensor
+  /// before if there is one, so that what it is read for tells what it holds.
+  void add(ArrayRef<CopyOp> copies) {
+    for (bool isSame : {true, false})
+      for (CopyOp copy : copies) {
+        auto alloc = copy.getBuffer().getDefiningOp<AllocOp>();
+        if (rings.contains(alloc))
+          continue;
+        BufferType type = alloc.getType().withStages(stages);
+        auto found = llvm::find_if(pool, [&](auto &known) {
+          auto [ring, tensor] = known;
+          return ring.getType() == type &&
+                 (!isSame || tensor == copy.getTensor()) &&
+                 llvm::none_of(rings, [ring = ring](auto &own) {
+                   return own.second == ring;
+                 });
+        });
+        if (found != pool.end()) {
+          rings[alloc] = found->first;
+        } else if (!isSame) {
+          OpBuilder b(alloc);
+          rings[alloc] = AllocOp::create(b, alloc.getLoc(), type);
+          pool.push_back({rings[alloc], copy.getTensor()});
+        }
+      }
   }
 
   /// The slot that `copy` fills.
@@ -259,8 +268,8 @@ public:
     copies = copiesAhead(loop.getBody());
     if (copies.empty())
       return;
-    for (auto &[copy, ops] : copies)
-      rings.add(copy);
+    rings.add(llvm::map_to_vector(
+        copies, [](const Ahead &ahead) { return ahead.copy; }));
     Halves halves;
     if (rings.getStages() > 1)
       rewrite();
@@ -570,8 +579,8 @@ void issueFirst(scf::IfOp branch, Rings rings) {
   // Copies complete in order: of several that one operation reads first the
   // last one is awaited.
   SmallVector<Operation *> readers = llvm::map_to_vector(copies, firstUse);
+  rings.add(copies);
   for (auto [i, copy] : llvm::enumerate(copies)) {
-    rings.add(copy);
     OpBuilder b(copy);
     Value zero = arith::ConstantIntOp::create(b, copy.getLoc(), 0, 32);
     CopyAsyncOp issued = issue(b, copy, rings.slotToFill(b, copy, zero));
