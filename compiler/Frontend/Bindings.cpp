@@ -284,9 +284,18 @@ void Elaborator::collectFunctions() {
       if (!fn.isHook || functions[fn.name].back() != &fn)
         continue;
       SmallVector<StringRef> names;
-      for (const FnDecl &baseFn : chain.back()->fns)
+      std::string hooks;
+      for (const FnDecl &baseFn : chain.back()->fns) {
         names.push_back(baseFn.name);
+        if (baseFn.isHook && baseFn.isView == fn.isView)
+          hooks += (hooks.empty() ? "'" : ", '") + baseFn.name.str() + "'";
+      }
       std::string hint = didYouMean(fn.name, names);
+      if (hint.empty() && !hooks.empty())
+        hint = "it has " + hooks +
+               (fn.isView ? ""
+                          : "; a function of its own, which nobody else calls, "
+                            "begins with 'fn'");
       diags.error(fn.loc,
                   "op '" + chain[i + 1]->name + "' has no " + fn.word() + " '" +
                       fn.name + "' to override",
