@@ -235,9 +235,10 @@ void RoleKernel::roundHuge(Exponents &exponents, Value reference,
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
                             math::AbsFOp::create(b, loc, reference),
                             rows.splat(rows.f32(hugeExponent), rows.row));
-  auto branch = scf::IfOp::create(b, loc, TypeRange{full, b.getF32Type()},
-                                  AnyOp::create(b, loc, b.getI1Type(), isHuge),
-                                  /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(
+      b, loc, TypeRange{full, b.getF32Type()},
+      AnyOp::create(b, reference.getLoc(), b.getI1Type(), isHuge),
+      /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   scf::YieldOp::create(b, loc, ValueRange{rounded(), rows.f32(1)});
