@@ -161,6 +161,10 @@ struct CaseSystem::Search {
                        of != system.factsOf.end())
                      for (unsigned fact : of->second)
                        visit(system.facts[fact]);
+                   // They are there anyway; here their multiples are asked for.
+                   for (const Polynomial &row : system.hypotheses)
+                     if (row.coefficientOf(symbol))
+                       visit(row);
                  });
   }
 
