@@ -20,10 +20,14 @@ MORE_OPS = {"sm": ["dialect/Sm/SmSchedulerOps.td"]}
 STYLE = """/* Tables are as wide as they need to be, and scroll; plots fit. */
 .md-typeset table:not([class]) { font-size: .68rem; }
 .md-typeset table:not([class]) th, .md-typeset table:not([class]) td { min-width: 3.5rem; padding: .5em .8em; }
-.md-typeset table:not([class]) code { word-break: normal; overflow-wrap: anywhere; }
+.md-typeset table:not([class]) code { word-break: normal; overflow-wrap: normal; }
 .md-typeset img { background: #fff; }
 .md-grid { max-width: 76rem; }
-iframe.explain { width: 100%; height: 80vh; border: 1px solid #8886; }
+/* Words need more room than numbers where a table is wider than a phone. */
+.md-typeset table:not([class]) td:nth-child(3):last-child, .md-typeset table:not([class]) td:nth-child(4):last-child { min-width: 11rem; }
+.md-typeset table:not([class]) tr:has(td:nth-child(5)) td:first-child { white-space: nowrap; }
+/* A table without a head has none. */
+.md-typeset table:not([class]) thead:not(:has(th:not(:empty))) { display: none; }
 """
 
 
@@ -31,11 +35,13 @@ def tblgen(llvm, file, *options):
     done = subprocess.run([llvm / "bin/mlir-tblgen", *options, "-I", ".", "-I", llvm / "include", file], cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"docs_site.py: {file}: {done.stderr}")
-    return re.sub(r"^(<!-- .* -->|\[TOC\])\n+", "", done.stdout, flags=re.M)
+    text = re.sub(r"^(<!-- .* -->|\[TOC\])\n+", "", done.stdout, flags=re.M)
+    return re.sub(r"^(### `[\w.-]+`) \(::selvedge::\w+::\w+\)$", r"\1", text, flags=re.M)
 
 
 def list_of_lines(text):
-    """A list needs an empty line before it, which descriptions leave out."""
+    """A list needs an empty line before it, which descriptions leave out, and examples stand on lines of their own."""
+    text = re.sub(r"(?<=\S)\n(?=(?:Before|After|Accepted|Refused|Not|Example): )", "  \n", text)
     return re.sub(r"(^(?!\s*[-*] ).*\S.*\n)(?=- )", r"\1\n", text, flags=re.M)
 
 
