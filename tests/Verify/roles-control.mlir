@@ -17,7 +17,7 @@ sm.kernel @warps_part args [#sm.scalar<"x">] warps 4 {
     %is = arith.cmpf ogt, %xs, %zeros : !part
     %any = sm.any %is : !partb
     scf.if %any {
-      // CHECK: 'sm.named_barrier' op expects to go on, found that all agents wait: barrier 1, 96 of 128 threads have arrived
+      // CHECK: 'sm.named_barrier' op expects to go on, found that all agents wait: barrier 1, 64 of 128 threads have arrived
       sm.named_barrier %c1 threads 128
     }
   }

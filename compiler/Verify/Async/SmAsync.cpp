@@ -21,7 +21,7 @@ using namespace selvedge::sm;
 /// roles each takes two kilobytes, and paths are 50000 long at most where sizes
 /// are chosen well.
 constexpr uint64_t maxSteps = 1 << 19, maxPathSteps = 1 << 24,
-                   maxRolePathSteps = 1 << 18;
+                   maxRoleSteps = 1 << 18, maxRolePathSteps = 1 << 18;
 
 class Checker {
 public:
@@ -35,15 +35,16 @@ public:
     if (trials.empty())
       return kernel.emitOpError("expects conditions that dims of a few blocks "
                                 "meet, so that it can be executed");
+    uint64_t budget = (hasRoles() ? maxRoleSteps : maxSteps) / trials.size();
     for (const Trial &trial : trials)
-      if (failed(runTrial(trial, maxSteps / trials.size())))
+      if (failed(runTrial(trial, budget)))
         return failure();
     // What is left is never executed, or for other sizes.
     if (hasReachedAll())
       return success();
     std::vector<Trial> further = makeFurtherTrials(kernel);
     for (const Trial &trial : further) {
-      if (failed(runTrial(trial, maxSteps / trials.size())))
+      if (failed(runTrial(trial, budget)))
         return failure();
       if (hasReachedAll())
         break;
@@ -52,6 +53,8 @@ public:
   }
 
 private:
+  bool hasRoles() { return !kernel.getBody().getOps<RoleOp>().empty(); }
+
   /// All paths of a trial, but none is begun after `budget` operations; the
   /// first one alone where another trial's was the same, operation by
   /// operation.
@@ -147,9 +150,7 @@ private:
       return rules.apply(agent, code);
     };
     uint64_t before = skeleton.numSteps(),
-             limit = kernel.getBody().getOps<RoleOp>().empty()
-                         ? maxPathSteps
-                         : maxRolePathSteps;
+             limit = hasRoles() ? maxRolePathSteps : maxPathSteps;
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
       if (integers.isContradictory())
         return Progress::Finished;

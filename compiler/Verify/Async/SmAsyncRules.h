@@ -19,8 +19,10 @@ namespace selvedge::verify {
 /// happens-before state and reports what it finds.
 class SmAsyncRules {
 public:
-  /// Without roles, two warps: they show what is missing between any two. With
-  /// roles all four warps of each warpgroup, and the thread of a `single` role.
+  /// Two warps, of each warpgroup where there are roles, and the thread of a
+  /// `single` role: two that execute the same code show what is missing between
+  /// any two. Each stands for two of the four of a warpgroup, which arrive, and
+  /// wait, as one.
   /// Accesses to tensors go to `memory`, if it is given; then tiles are
   /// followed, and products and reductions compared with those of the program,
   /// if `sinks` is given.
@@ -44,8 +46,8 @@ private:
   };
   /// Who an agent stands for, and what it has in flight.
   struct Member {
-    sm::RoleOp role = {}; // none: in a kernel without roles
-    unsigned threads = 1;
+    sm::RoleOp role = {};            // none: in a kernel without roles
+    unsigned threads = 1, warps = 1; // that it stands for
     int64_t warpgroup = 0, warp = 0; // within the role
     unsigned parts = 1;              // agents that share a tile
     std::deque<Product> products = {};

@@ -9,7 +9,8 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static constexpr unsigned warpThreads = 32, warpgroupWarps = 4;
+static constexpr unsigned warpThreads = 32, warpgroupWarps = 4, agentWarps = 2,
+                          numAgents = warpgroupWarps / agentWarps;
 
 void SmAsyncRules::addAgent(std::string name, Member member, unsigned group) {
   Agent &agent = agents.emplace_back(numbers);
@@ -42,14 +43,15 @@ void SmAsyncRules::addAgents(KernelOp kernel) {
     }
     for (uint64_t warpgroup = 0; warpgroup < role.getWarpgroups();
          ++warpgroup, ++group)
-      for (unsigned warp = 0; warp < warpgroupWarps; ++warp)
+      for (unsigned warp = 0; warp < numAgents; ++warp)
         addAgent(llvm::formatv("warpgroup {0} of \"{1}\", warp {2}", warpgroup,
                                role.getName(), warp),
                  {.role = role,
-                  .threads = warpThreads,
+                  .threads = agentWarps * warpThreads,
+                  .warps = agentWarps,
                   .warpgroup = static_cast<int64_t>(warpgroup),
                   .warp = warp,
-                  .parts = warpgroupWarps},
+                  .parts = numAgents},
                  group);
   }
 }
@@ -68,7 +70,7 @@ Progress SmAsyncRules::role(Agent &agent, RoleOp op) {
 
 bool SmAsyncRules::isWholeWarp(Agent &agent, Operation *op) {
   Member &member = memberOf(agent);
-  if (!member.role || threadsOf(agent) == warpThreads)
+  if (!member.role || (!member.role.getSingle() && !agent.isOneThread()))
     return true;
   op->emitOpError("expects all threads of a warpgroup, found one that executes "
                   "it alone (")

@@ -150,7 +150,9 @@ Progress SmAsyncRules::arrive(Agent &agent, ArriveOp op) {
         << agent.where().str() << ")";
     return Progress::Failed;
   }
-  unsigned arrivals = op.getPerWarp() ? 1 : threadsOf(agent);
+  unsigned arrivals = op.getPerWarp() && !agent.isOneThread()
+                          ? memberOf(agent).warps
+                          : threadsOf(agent);
   return concludeMBarrier(
       order.arriveMBarrier(agent.actor, *mbarrier, arrivals), op, agent,
       *mbarrier);
