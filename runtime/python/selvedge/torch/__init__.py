@@ -3,6 +3,10 @@
 from . import _ops  # noqa: F401 defines the operators
 from ._attention import Variant, attention, variant
 from ._flash import flash_attn_func, flash_attn_varlen_func, flash_attn_with_kvcache
+from ._heads import heads_attention
+from ._ring import ring_attention, ring_attention_varlen
+from ._shards import shard, unshard
 from ._transformers import register_transformers
 
-__all__ = ["Variant", "attention", "flash_attn_func", "flash_attn_varlen_func", "flash_attn_with_kvcache", "register_transformers", "variant"]
+__all__ = ["Variant", "attention", "flash_attn_func", "flash_attn_varlen_func", "flash_attn_with_kvcache", "heads_attention", "register_transformers",
+           "ring_attention", "ring_attention_varlen", "shard", "unshard", "variant"]
