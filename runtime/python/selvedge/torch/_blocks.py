@@ -6,7 +6,7 @@ from itertools import accumulate
 import torch
 
 from .. import jit
-from ._ops import TYPES
+from ._ops import on_one_line, type_of
 from ._text import Text
 
 # Of the positions that a rank holds: all, those of the first chunk of each sequence, or those of the second.
@@ -35,8 +35,8 @@ def rows_of(shards, rank, part, device):
 
 
 @lru_cache(maxsize=None)
-def merge_of(dtype, dv):
-    return jit("merge.tile", T=TYPES[dtype], DV=dv)
+def merge_of(kind, dv):
+    return jit("merge.tile", T=kind, DV=dv)
 
 
 def pick(x, dim, rows):
@@ -79,7 +79,7 @@ class Blocks:
         names = "q,k,v,cu_q,cu_k" if self.packed else "q,k,v"
         scalars = [] if self.scale is None else [self.scale]
         text, op = Text(template, causal=True if causal else None).source()
-        return tensors, names, scalars, "scale" if scalars else "", text, op
+        return tensors, names, scalars, "scale" if scalars else "", on_one_line(text), op
 
     def attend(self, source, q, k, v):
         """(rows, o, lse) of the queries that see keys of rank `source`, or None where there are none."""
@@ -105,7 +105,7 @@ class Blocks:
         if not q.shape[1] or not k.shape[1]:
             return None
         inputs = [t[0] if self.packed and t is not None else t for t in (do, dlse, q, k, v, o, lse)]
-        grads = torch.ops.selvedge.attention_backward(*inputs, *self.operands(source, parts[:2], parts[2]), self.deterministic)
+        *grads, _ = torch.ops.selvedge.attention_backward(*inputs, *self.operands(source, parts[:2], parts[2]), self.deterministic)
         dq, dk, dv = (t[None] for t in grads) if self.packed else grads
         return rows, dq, keys, dk, dv
 
@@ -113,7 +113,7 @@ class Blocks:
 def merge(whole, rows, o, lse):
     """Joins the result of a block into (o, lse) of all queries, in f32, in place."""
     into = [pick(t, dim, rows) for t, dim in zip(whole, (1, 2))]
-    merge_of(o.dtype, o.shape[-1])(o, lse, *into)
+    merge_of(type_of(o), o.shape[-1])(o, lse, *into)
     if isinstance(rows, torch.Tensor):
         for t, dim, part in zip(whole, (1, 2), into):
             t.index_copy_(dim, rows, part)

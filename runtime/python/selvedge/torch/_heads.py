@@ -75,7 +75,7 @@ def heads_backward_operator(do: Tensor, q: Tensor, k: Tensor, v: Tensor, kept: S
     for number, pending in enumerate(arriving):
         inputs = kept[5 * number:5 * number + 5]
         (rows,) = squeezed(packed, [exchange.end_to_heads(pending)])
-        parts = torch.ops.selvedge.attention_backward(rows, None, *inputs, tensors, names, scalars, scalar_names, source, op, deterministic)
+        *parts, _ = torch.ops.selvedge.attention_backward(rows, None, *inputs, tensors, names, scalars, scalar_names, source, op, deterministic)
         leaving.append([exchange.start_to_positions(t) for t in unsqueezed(packed, parts)])
     for parts, (of_q, of_k) in zip(leaving, pieces):
         for pending, whole, at in zip(parts, into, (of_q, of_k, of_k)):
