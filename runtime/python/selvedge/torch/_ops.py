@@ -127,3 +127,14 @@ def append(k_cache: Tensor, v_cache: Tensor, k: Tensor, v: Tensor, lengths: Tens
 @append.register_fake
 def _(k_cache, v_cache, k, v, lengths):
     return None
+
+
+# The same to slots, which are numbers of rows in pages.
+@torch.library.custom_op("selvedge::append_slots", mutates_args=("k_cache", "v_cache"))
+def append_slots(k_cache: Tensor, v_cache: Tensor, k: Tensor, v: Tensor, slots: Tensor) -> None:
+    op_of("append_slots.tile", "append_slots", type_of(k), k.shape[-1], v.shape[-1])(kn=k, vn=v, slot=slots, kp=k_cache, vp=v_cache)
+
+
+@append_slots.register_fake
+def _(k_cache, v_cache, k, v, slots):
+    return None

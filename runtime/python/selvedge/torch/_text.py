@@ -3,7 +3,8 @@
 import torch
 
 # By template: how far the last query's own key lies ahead of it, counted from the first key.
-OFFSET = {"flash_fwd": "kv_len[b] - M", "flash_paged": "kv_len[b] - M", "flash_varlen": "(cu_k[b + 1] - cu_k[b]) - (cu_q[b + 1] - cu_q[b])"}
+OFFSET = {"flash_fwd": "kv_len[b] - M", "flash_paged": "kv_len[b] - M", "flash_varlen": "(cu_k[b + 1] - cu_k[b]) - (cu_q[b + 1] - cu_q[b])",
+          "flash_varlen_paged": "kv_len[b] - (cu_q[b + 1] - cu_q[b])"}
 
 
 def wants_gradient(value):
@@ -38,6 +39,11 @@ class Text:
         """A score per head that has no key."""
         self.tensor("sink_score", "f32[G*R]", scores)
         self.hooks.append("sink(b, h) = sink_score[h]")
+
+    def left_pad(self, first):
+        """Keys before the first of each sequence are not there."""
+        self.tensor("left_pad", "i32[B]", first)
+        self.keep.append("j >= left_pad[b]")
 
     def add_mask(self, mask, q, keys):
         """One of PyTorch: where it is False there is no key, or numbers that are added to scores. q is [B, M, heads, D].
