@@ -198,6 +198,8 @@ def of_three(cases):
 def of_four(cases):
     layer = torch.compile(lambda *t: st.heads_attention(*t, True, None, cases.group) + t[0], fullgraph=True, backend="aot_eager")
     cases.heads("heads compiled", 24, True, False, through=lambda *t: layer(*t) - t[0])
+    # A window as wide as all positions, and a cap that scores do not come near, take the way that others do.
+    cases.heads("heads, window and cap", 24, True, False, through=lambda *t: st.heads_attention(*t, True, None, cases.group, window_size=(24, 0), softcap=1e5))
 
 
 def run(rank, path):

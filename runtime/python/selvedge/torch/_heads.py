@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 import math
 from collections.abc import Sequence
+from typing import List
 
 import torch
 from torch import Tensor
@@ -34,7 +35,7 @@ def unsqueezed(packed, tensors):
 # The words of _ops.attention, then the group and how positions are shared; k and v have a multiple of the group's ranks of heads. Behind the result is what the backward needs.
 @torch.library.custom_op("selvedge::heads_attention", mutates_args=())
 def heads_operator(q: Tensor, k: Tensor, v: Tensor, tensors: Sequence[Tensor], names: str, scalars: Sequence[float], scalar_names: str, source: str, op: str,
-                   deterministic: bool, group: str, lengths: Sequence[int], balanced: bool) -> tuple[Tensor, list[Tensor]]:
+                   deterministic: bool, group: str, lengths: Sequence[int], balanced: bool) -> tuple[Tensor, List[Tensor]]:
     packed = q.dim() == 3
     exchange, (q, k, v) = Exchange(group, lengths, balanced, q.device), unsqueezed(packed, (q, k, v))
     pieces, kept = pieces_of(q, k, exchange.world), []

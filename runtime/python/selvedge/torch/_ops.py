@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Optional
+from typing import List, Optional
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ def program_of(source):
 def type_of(t):
     """The language's name of the type that q, k and v have."""
     if t.dtype not in TYPES or t.is_cuda and t.dtype == torch.float32:
-        raise BadInput(f"q, k and v have type {t.dtype}, expected torch.bfloat16 or torch.float16, or in host memory torch.float32 or torch.float64")
+        raise BadInput(f"q, k and v have type {t.dtype}, expected torch.bfloat16 or torch.float16, or torch.float32 in host memory")
     return TYPES[t.dtype]
 
 
@@ -80,7 +80,7 @@ def _(q, k, v, tensors, names, scalars, scalar_names, source, op, deterministic)
 
 @torch.library.custom_op("selvedge::attention_backward", mutates_args=())
 def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, tensors: Sequence[Tensor], names: str,
-                       scalars: Sequence[float], scalar_names: str, source: str, op: str, deterministic: bool) -> tuple[Tensor, Tensor, Tensor, list[Tensor]]:
+                       scalars: Sequence[float], scalar_names: str, source: str, op: str, deterministic: bool) -> tuple[Tensor, Tensor, Tensor, List[Tensor]]:
     # Parameters of flash_bwd and flash_bwd_varlen; the defaults are for all gradients, on compute capability 9.0.
     params = {} if deterministic else {"deterministic": False}
     if q.is_cuda and torch.cuda.get_device_capability(q.device)[0] != 9:
