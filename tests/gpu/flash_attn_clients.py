@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """FlashAttention's own tests with selvedge.torch in the place of the package flash_attn: a table of what passes.
 
-flash_attn_clients.py CHECKOUT [--each 40] [--seed 0] [--only WORD,...] [--longest N] [--widest N] [--out table.json]
-flash_attn_clients.py CHECKOUT --device cpu --longest 130 --widest 40 --each 10     # on the reference device, which is slow
+flash_attn_clients.py CHECKOUT [--each 40] [--seed 0] [--only WORD,...] [--without WORD,...] [--longest N] [--widest N] [--out table.json]
+flash_attn_clients.py CHECKOUT --device cpu --longest 260 --widest 40 --each 4 --without 0.17,race,overflow     # on the reference device, which is slow
 
 CHECKOUT is one of the repository flash-attention: tests/test_flash_attn.py is run as it is, and what it imports beside the functions of attention comes from there, too. Its functions have thousands of
 cases each, of which --each are chosen by the seed. A case that asks for what selvedge.torch refuses by a NotImplementedError counts as refused. Needs pytest and einops.
@@ -81,7 +81,8 @@ class Choice:
             values = item.callspec.params if hasattr(item, "callspec") else {}
             lengths = [value for name, value in values.items() if name.startswith("seqlen") and not isinstance(value, bool)]
             fits = all(length <= options.longest for length in lengths) and values.get("d", 0) <= options.widest
-            if fits and (not options.only or any(word in item.name for word in options.only.split(","))):
+            wanted = not options.only or any(word in item.name for word in options.only.split(","))
+            if fits and wanted and not any(word in item.name for word in filter(None, options.without.split(","))):
                 by_function[item.function.__name__].append(item)
         random.seed(options.seed)
         items[:] = [item for group in by_function.values() for item in random.sample(group, min(len(group), options.each))]
@@ -106,6 +107,7 @@ def main():
     parser.add_argument("--each", type=int, default=40, help="cases of each function")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="words of which one is in the name of a case")
+    parser.add_argument("--without", default="", help="words of which none is, such as 0.17: cases with dropout")
     parser.add_argument("--longest", type=int, default=1 << 30, help="positions of a sequence")
     parser.add_argument("--widest", type=int, default=1 << 30, help="elements of a head")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
