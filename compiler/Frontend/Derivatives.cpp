@@ -177,8 +177,10 @@ void Elaborator::reduceIndices(SMLoc loc, Access &access) {
 /// What has axes that the input lacks is summed over them.
 void Elaborator::addToGradient(SMLoc loc, const Access &of, const Val &g) {
   Access access = of;
-  reduceIndices(loc, access);
   unsigned tensor = *tensors[access.tensor].gradient;
+  if (isOfOtherKernel(tensor))
+    return;
+  reduceIndices(loc, access);
   TensorInfo &info = tensors[tensor];
   info.isStoredHere = true;
   Location l = at(loc);
@@ -198,13 +200,12 @@ void Elaborator::addToGradient(SMLoc loc, const Access &of, const Val &g) {
     presence = kept;
   }
   presence.add(access.preds);
-  bool anyOrder = stores->add(loc, info.decl->name, tensor, access.coordinates,
-                              info.decl->isDeterministic);
-  setAddsToMemory(tb->createHere<StoreOp>(
-                      l, sum,
-                      kernelBlock->getArgument(dimNames.size() + tensor),
-                      access.values, ValueRange(presence)),
-                  anyOrder);
+  if (std::optional<bool> anyOrder = checkAddition(loc, tensor, access))
+    setAddsToMemory(tb->createHere<StoreOp>(
+                        l, sum,
+                        kernelBlock->getArgument(dimNames.size() + tensor),
+                        access.values, ValueRange(presence)),
+                    *anyOrder);
 }
 
 /// The gradient, with the lanes that both have, times the slope.

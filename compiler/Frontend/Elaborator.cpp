@@ -307,7 +307,7 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
                       "' has a name that starts with 'init_'",
                   "such kernels are the compiler's: they store out_init");
     else
-      emitKernel(kernel, builder);
+      emitKernels(kernel, builder);
   }
   if (diags.hasErrors())
     return {};
@@ -316,6 +316,8 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   setBroadcastDims(program, broadcastDims());
   setReducedDims(program, reducedDims);
   setUniqueTensors(program, uniqueTensors());
+  if (failed(dropUnusedSums(*module)))
+    return {};
   eraseDeadOps(*module);
   eraseUnusedTemps(program);
   return module;
@@ -332,6 +334,8 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   for (const ScalarInfo &s : scalars)
     block->addArgument(s.type, at(s.decl->loc));
   kernelBlock = block.get();
+  currentKernel = &kernel;
+  leftAdds.clear();
   tb = std::make_unique<TileBuilder>(ctx, kernelBlock);
   stores = std::make_unique<StoreCheck>(diags);
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -352,6 +356,7 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
     stores.reset();
     folds.reset();
     kernelBlock = nullptr;
+    currentKernel = nullptr;
   });
   if (kernel.condition &&
       !constantCondition(*kernel.condition,
@@ -363,27 +368,42 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   unsigned errorsBefore = diags.errorCount();
   bool ok = true;
   std::optional<SegmentRange> segments = findSegments(kernel, ok);
+  // Rows that a loop takes are no tiles to be handed out.
+  if (segments && (isLoopInOrder(*segments->rows, 0) ||
+                   isLoopInOrder(*segments->segment, 0)))
+    segments.reset();
   for (const RangeDecl &range : kernel.ranges) {
     if (!ok)
       break;
+    if (range.names.size() == 1 && isLoopInOrder(range, 0))
+      continue;
     if (segments && &range == segments->rows)
       ok = bindSegments(*segments, *block, iters);
     else if (!segments || &range != segments->segment)
       ok = bindKernelRange(range, *block, iters);
   }
   stores->endRanges();
-  if (ok) {
-    frames.back().scopes.emplace_back();
-    elaborate(kernel.body);
-  }
+  if (ok)
+    elaborateInOrder(orderedAdds ? ArrayRef(orderedAdds->loops)
+                                 : ArrayRef<KernelIndex>(),
+                     kernel);
   tb->createHere<ReturnOp>(at(kernel.loc));
   dropSigns(*block);
   // What an error leaves out would be reported again.
   if (diags.errorCount() == errorsBefore)
     folds->run(*block);
 
+  // Of a kernel whose additions have kernels of their own nothing may be left.
+  bool isEmpty =
+      !leftAdds.empty() &&
+      !kernelBlock->walk([](StoreOp) { return WalkResult::interrupt(); })
+           .wasInterrupted();
+  if (isEmpty)
+    return;
   SmallVector<NamedAttribute> attrs{
-      b.getNamedAttr("sym_name", b.getStringAttr(kernel.name)),
+      b.getNamedAttr("sym_name",
+                     b.getStringAttr(orderedAdds ? StringRef(orderedAdds->name)
+                                                 : kernel.name)),
       b.getNamedAttr("ranges", b.getArrayAttr(iters)),
       b.getNamedAttr("axes", tb->axesAttr())};
   auto op = KernelOp::create(builder, at(kernel.loc), TypeRange(), ValueRange(),

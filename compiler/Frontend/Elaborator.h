@@ -99,6 +99,7 @@ private:
   Val toSsa(llvm::SMLoc loc, const Val &v, mlir::Type want = {});
   std::string axisList(llvm::ArrayRef<mlir::StringAttr> axes) const;
   llvm::SmallVector<mlir::StringAttr> axesOfVal(const Val &v) const;
+  /// Of `orderedAdds`, if there are any, the additions alone.
   void emitKernel(const KernelDecl &kernel, mlir::OpBuilder &builder);
   void dropSigns(mlir::Block &kernel);
   void eraseDeadOps(mlir::Operation *root);
@@ -399,6 +400,40 @@ private:
   mlir::Value findSegment(const SegmentRange &segments, mlir::Value tile,
                           mlir::Value block);
 
+  // OrderedAdds.cpp
+  /// One of the names of a kernel's range.
+  struct KernelIndex {
+    const RangeDecl *range;
+    size_t number;
+    llvm::StringRef name() const { return range->names[number]; }
+  };
+  /// What is added in order to a tensor, where iterations of `loops` may meet:
+  /// it has a kernel of its own, which takes these one after the other.
+  struct OrderedAdds {
+    unsigned tensor;
+    llvm::SmallVector<KernelIndex, 2> loops;
+    std::string name;
+  };
+  /// Checks an addition of the kernel at hand: whether it may be made in any
+  /// order; none where the kernel does not make it.
+  std::optional<bool> checkAddition(llvm::SMLoc loc, unsigned tensor,
+                                    const Access &access);
+  /// Whether the kernel at hand is for additions to another tensor.
+  bool isOfOtherKernel(unsigned tensor) const {
+    return orderedAdds && orderedAdds->tensor != tensor;
+  }
+  /// Gives additions a kernel of their own; false where they cannot have one.
+  bool addInOrder(unsigned tensor, llvm::ArrayRef<llvm::StringRef> meeting);
+  /// A kernel, and before it those for additions that it leaves to them: they
+  /// see memory as it does.
+  void emitKernels(const KernelDecl &kernel, mlir::OpBuilder &builder);
+  bool isLoopInOrder(const RangeDecl &range, size_t number) const;
+  /// Kernels for additions carry what only other kernels store, too.
+  mlir::LogicalResult dropUnusedSums(mlir::ModuleOp module);
+  /// The body of a kernel in loops over ranges of it.
+  void elaborateInOrder(llvm::ArrayRef<KernelIndex> loops,
+                        const KernelDecl &kernel);
+
   // Loops.cpp
   void elaborateFor(const Stmt &stmt);
   /// Enters a loop of one step where the condition of `when` holds, and of none
@@ -410,7 +445,8 @@ private:
     mlir::Value start, stop, step, rangeStart;
     mlir::StringAttr axis;
   };
-  bool loopBounds(const Stmt &stmt, LoopBounds &bounds);
+  /// Those of one of the range's names.
+  bool loopBounds(const RangeDecl &range, size_t number, LoopBounds &bounds);
   /// Narrows bounds to the part that `split` names.
   bool splitBounds(const RangeDecl &range, LoopBounds &bounds);
   /// A range of `most` elements, null where data say how many, has `parts`.
@@ -422,7 +458,8 @@ private:
                             mlir::Operation *loop,
                             llvm::ArrayRef<Variable *> carried) const;
   mlir::Value clampBound(llvm::SMLoc loc, const Val &bound, bool isUpper);
-  void bindLoopVar(const Stmt &stmt, const LoopBounds &bounds, mlir::Value iv);
+  void bindLoopVar(const RangeDecl &range, size_t number,
+                   const LoopBounds &bounds, mlir::Value iv);
   void collectAssigned(const std::vector<Stmt> &body,
                        llvm::SmallVectorImpl<Variable *> &vars);
   void collectAssigned(const Expr &e, llvm::SmallVectorImpl<Variable *> &vars);
@@ -450,6 +487,12 @@ private:
 
   std::unique_ptr<TileBuilder> tb;
   mlir::Block *kernelBlock = nullptr;
+  const KernelDecl *currentKernel = nullptr;
+  /// Of the kernel at hand: those that it is for, or null, and those that it
+  /// leaves to others.
+  const OrderedAdds *orderedAdds = nullptr;
+  std::vector<OrderedAdds> leftAdds;
+  bool hasUnusedSums = false;
   std::vector<Frame> frames;
   std::unique_ptr<StoreCheck> stores;
   std::unique_ptr<FoldCheck> folds;

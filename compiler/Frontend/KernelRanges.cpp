@@ -54,7 +54,9 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
   }
   if (range.parts)
     return bindSplit(range, block, iters);
-  for (auto [name, hi] : llvm::zip(range.names, range.hi)) {
+  for (auto [number, name, hi] : llvm::enumerate(range.names, range.hi)) {
+    if (isLoopInOrder(range, number))
+      continue;
     Val stop = eval(*hi), start = range.lo ? eval(*range.lo) : Val::ofInt(0);
     if (stop.isError() || start.isError())
       return false;

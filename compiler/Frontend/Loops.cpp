@@ -83,17 +83,12 @@ void Elaborator::makeTotal(SMLoc loc, Val &lo, Val &hi) {
   }
 }
 
-bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
-  const RangeDecl &range = stmt.range;
-  if (range.names.size() != 1) {
-    diags.unsupported(range.loc, "a loop over a pair",
-                      "write two loops, one inside the other");
-    return false;
-  }
+bool Elaborator::loopBounds(const RangeDecl &range, size_t number,
+                            LoopBounds &bounds) {
   if (!checkBlockName(range))
     return false;
   bounds.lo = range.lo ? eval(*range.lo) : Val::ofInt(0);
-  bounds.hi = eval(*range.hi.front());
+  bounds.hi = eval(*range.hi[number]);
   if (range.isLength && !bounds.lo.isError() && !bounds.hi.isError())
     bounds.hi = binary(range.loc, "+", bounds.lo, bounds.hi);
   if (bounds.lo.is(Val::Kind::Int) && bounds.lo.intValue < 0) {
@@ -125,7 +120,7 @@ bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
   } else {
     bounds.step = tb->create<BlockSizeOp>(
         l, i32, Builder(ctx).getStringAttr(range.block));
-    bounds.axis = tb->addAxis(&range, range.names.front(), range.block, 0);
+    bounds.axis = tb->addAxis(&range, range.names[number], range.block, 0);
   }
   return !range.parts || splitBounds(range, bounds);
 }
@@ -191,9 +186,8 @@ bool Elaborator::splitBounds(const RangeDecl &range, LoopBounds &bounds) {
   return true;
 }
 
-void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
-                             Value iv) {
-  const RangeDecl &range = stmt.range;
+void Elaborator::bindLoopVar(const RangeDecl &range, size_t number,
+                             const LoopBounds &bounds, Value iv) {
   Val v;
   // The range starts at its clamped lower bound.
   Val lo = bounds.lo.is(Val::Kind::Int)
@@ -210,8 +204,8 @@ void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
     if (!bounds.lo.is(Val::Kind::Ssa))
       v.lower = asAffine(bounds.lo);
   }
-  stores->enter(range.names.front(), v.ssa);
-  define(range.loc, range.names.front(), v, /*isMutable=*/false);
+  stores->enter(range.names[number], v.ssa);
+  define(range.loc, range.names[number], v, /*isMutable=*/false);
 }
 
 BlockedRange Elaborator::blockedRange(const RangeDecl &range,
@@ -261,8 +255,11 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
                               " loops inside each other");
     return;
   }
+  if (stmt.range.names.size() != 1)
+    return diags.unsupported(stmt.range.loc, "a loop over a pair",
+                             "write two loops, one inside the other");
   LoopBounds bounds;
-  if (!loopBounds(stmt, bounds))
+  if (!loopBounds(stmt.range, 0, bounds))
     return;
   SmallVector<Variable *> carried;
   collectAssigned(stmt.body, carried);
@@ -307,7 +304,7 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
     tb->enter(loop, body);
     frames.back().scopes.emplace_back();
     setValues(loop.getRegionIterArgs());
-    bindLoopVar(stmt, bounds, loop.getInductionVar());
+    bindLoopVar(stmt.range, 0, bounds, loop.getInductionVar());
     frames.back().scopes.emplace_back();
     scf::ForOp inner = enterWhen(stmt.range, loop.getRegionIterArgs());
     if (inner)

@@ -187,7 +187,7 @@ void Elaborator::store(const Stmt &stmt) {
   StringRef name = info.decl->name;
   bool isAdd = stmt.kind == Stmt::Kind::AddAssign;
   Val v = isAdd ? eval(*stmt.value) : evalStored(*stmt.value, info);
-  if (v.isError())
+  if (v.isError() || isOfOtherKernel(access.tensor))
     return;
   info.isStoredHere = true;
   if (info.decl->isTemp && info.isLoadedHere) {
@@ -233,13 +233,14 @@ void Elaborator::store(const Stmt &stmt) {
                 "reduce over it, or index with it");
     return;
   }
-  bool anyOrder = false;
+  std::optional<bool> anyOrder = false;
   if (isAdd)
-    anyOrder = stores->add(stmt.loc, name, access.tensor, access.coordinates,
-                           info.decl->isDeterministic && info.element.isF32());
+    anyOrder = checkAddition(stmt.loc, access.tensor, access);
   else
     stores->store(stmt.loc, name, access.tensor, access.coordinates,
                   access.values);
+  if (!anyOrder)
+    return;
   PredSet presence = s.preds;
   presence.add(access.preds);
   auto op = tb->createHere<StoreOp>(
@@ -247,7 +248,7 @@ void Elaborator::store(const Stmt &stmt) {
       kernelBlock->getArgument(dimNames.size() + access.tensor), access.values,
       ValueRange(presence));
   if (isAdd)
-    setAddsToMemory(op, anyOrder && info.element.isF32());
+    setAddsToMemory(op, *anyOrder && info.element.isF32());
 }
 
 } // namespace selvedge::frontend

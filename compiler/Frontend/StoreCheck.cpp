@@ -277,14 +277,27 @@ void StoreCheck::load(SMLoc loc, StringRef name, unsigned tensor,
   accesses.push_back({loc, tensor, Use::Load, {}, {}, indices.vec()});
 }
 
+void StoreCheck::reportMeeting(SMLoc loc, StringRef tensorName,
+                               StringRef name) {
+  diags.error(loc,
+              "'" + tensorName + "' is deterministic, but iterations of '" +
+                  name + "' may add to one element in any order",
+              "sum in a loop over '" + name +
+                  "', or leave 'deterministic' out");
+}
+
 bool StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
-                     ArrayRef<Coordinate> coordinates, bool inOrder) {
+                     ArrayRef<Coordinate> coordinates, bool inOrder,
+                     SmallVectorImpl<StringRef> &meeting) {
   Access current{loc, tensor, Use::Add};
+  // A loop without lanes changes who adds to an element if it shifts lanes.
+  auto hasLanes = [](Value v) { return isa<RankedTensorType>(v.getType()); };
   llvm::DenseSet<size_t> used;
   for (const Coordinate &c : coordinates) {
     current.indices.push_back(linear(c.value));
     for (size_t i : dependencies(c.value))
-      used.insert(i);
+      if (hasLanes(c.value) || hasLanes(iterations[i].index))
+        used.insert(i);
   }
   bool meets = false;
   for (const Access &other : accesses) {
@@ -308,14 +321,16 @@ bool StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
     meets |= mayMeet;
     if (!inOrder || !mayMeet)
       continue;
-    diags.error(loc,
-                "'" + name + "' is deterministic, but iterations of '" +
-                    iteration.name + "' may add to one element in any order",
-                "sum in a loop over '" + iteration.name +
-                    "', or leave 'deterministic' out");
-    return meets;
+    // Lanes of one block meet in a loop, too.
+    if (i >= numRanges || used.contains(i)) {
+      meeting.clear();
+      reportMeeting(loc, name, iteration.name);
+      return meets;
+    }
+    meeting.push_back(iteration.name);
   }
-  accesses.push_back(std::move(current));
+  if (meeting.empty())
+    accesses.push_back(std::move(current));
   return meets;
 }
 

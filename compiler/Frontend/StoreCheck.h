@@ -71,9 +71,16 @@ public:
   void load(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
             llvm::ArrayRef<mlir::Value> indices);
   /// Checks an addition to elements, in which iterations may meet unless
-  /// `inOrder`. True where iterations or statements may meet.
+  /// `inOrder`. True where iterations or statements may meet. Where those of
+  /// the kernel's ranges do that may not, `meeting` gets their names and the
+  /// addition is not the kernel's.
   bool add(llvm::SMLoc loc, llvm::StringRef tensorName, unsigned tensor,
-           llvm::ArrayRef<Coordinate> coordinates, bool inOrder);
+           llvm::ArrayRef<Coordinate> coordinates, bool inOrder,
+           llvm::SmallVectorImpl<llvm::StringRef> &meeting);
+  /// Reports that iterations of `name` may meet in an element that is added to
+  /// in order.
+  void reportMeeting(llvm::SMLoc loc, llvm::StringRef tensorName,
+                     llvm::StringRef name);
   /// Forgets the accesses from number `count` on, of a loop that is built
   /// again.
   void truncate(size_t count) {

@@ -174,7 +174,7 @@ LogicalResult KernelLowering::lowerStore(StoreOp store) {
       builder, store.getLoc(), stored, value(store.getTensor()), *indices,
       *presence, width, adds ? sm::CacheAttr() : cacheAttr(store));
   if (adds)
-    setAddsToMemory(result);
+    setAddsToMemory(result, addsInAnyOrder(store));
   return success();
 }
 

@@ -76,7 +76,7 @@ void RoleKernel::sendAdd(const BulkAdd &add, Value slot, IRMapping &mapping) {
   auto sent = TmaStoreOp::create(
       b, tile::withExtents(store.getLoc(), add.extents), slot,
       valueOf(store.getTensor(), mapping), placeOf(add, mapping).indices);
-  tile::setAddsToMemory(sent);
+  tile::setAddsToMemory(sent, /*anyOrder=*/true);
 }
 
 /// What a warpgroup stages for another warp to send: lanes that do not exist

@@ -169,7 +169,9 @@ private:
     const RoleCrossing *crossing =
         plan.crossingOf(store.getValue().getDefiningOp());
     DistAttr dist = distOf(store.getValue().getType());
+    // Copies that add complete in any order.
     if (!crossing || !tile::addsToMemory(store) ||
+        !tile::addsInAnyOrder(store) ||
         !getElementTypeOrSelf(store.getValue().getType()).isF32())
       return std::nullopt;
     BulkAdd add{store, {}, {}};

@@ -22,11 +22,11 @@ using namespace mlir;
 struct StripAttributesPass : impl::StripAttributesBase<StripAttributesPass> {
   void runOnOperation() override {
     // These the front end writes, and nobody else: what is added to memory,
-    // which dims a launch chooses, which the caller may broadcast or sum over,
+    // and whether in any order, which dims a launch chooses, which the caller may broadcast or sum over,
     // which integers differ, and what schedules pin.
     auto isNote = [](NamedAttribute attribute) {
       StringRef name = attribute.getName();
-      return name != tile::addsAttribute &&
+      return name != tile::addsAttribute && name != tile::anyOrderAttribute &&
              name != tile::launchSizesAttribute &&
              name != tile::broadcastAttribute &&
              name != tile::reducedAttribute &&

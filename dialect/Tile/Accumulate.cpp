@@ -20,7 +20,7 @@ llvm::StringSet<> tensorsOfAnyOrder(ProgramOp program) {
       loadsOne |= names.contains(nameOf(load.getTensor()));
     });
     kernel.walk([&](StoreOp store) {
-      if (loadsOne || store->hasAttr(anyOrderAttribute))
+      if (loadsOne || addsInAnyOrder(store))
         names.insert(nameOf(store.getTensor()));
     });
   }

@@ -19,9 +19,15 @@ inline bool addsToMemory(mlir::Operation *store) {
   return store->hasAttr(addsAttribute);
 }
 
-/// On `tile.store` beside the former, by the front end: iterations or stores
-/// may meet in one element, so a sum of f32 may round otherwise in each call.
+/// On `tile.store` and `sm.store` beside the former, by the front end:
+/// iterations or stores may meet in one element, so a sum of f32 may round
+/// otherwise in each call. Without it who adds to an element is one thread, in
+/// the order of the kernel's loops.
 inline constexpr llvm::StringLiteral anyOrderAttribute = "tile.any_order";
+
+inline bool addsInAnyOrder(mlir::Operation *store) {
+  return store->hasAttr(anyOrderAttribute);
+}
 
 inline void setAddsToMemory(mlir::Operation *store, bool anyOrder = false) {
   auto unit = mlir::UnitAttr::get(store->getContext());

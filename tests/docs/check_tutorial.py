@@ -1,4 +1,4 @@
-# Does what a page says: writes its files, runs its commands, compares what they print.
+# Does as a page says: writes its files, runs its commands, compares what they print.
 # SPDX-License-Identifier: MIT
 """Usage: check_tutorial.py PAGE FOLDER
 

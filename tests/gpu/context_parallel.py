@@ -189,8 +189,8 @@ def speed_of(n, heads, keys, d, causal, rounds, device):
     report("ring", "backward", shape, measure(backward, rounds))
     if heads % world == 0:
         parts = [t.detach().requires_grad_() for t in (q, k, v)]
-        report("heads", "forward", shape, measure({"one": forward["one"], "all": lambda: st.heads_attention(*(t.detach() for t in parts), causal)}, rounds))
-        result = st.heads_attention(*parts, causal)
+        report("heads", "forward", shape, measure({"one": forward["one"], "all": lambda: st.heads_attention(*(t.detach() for t in parts), causal, balanced=False)}, rounds))
+        result = st.heads_attention(*parts, causal, balanced=False)
         both = {"one": backward["one"], "all": lambda: torch.autograd.grad(result, parts, do, retain_graph=True)}
         report("heads", "backward", shape, measure(both, rounds))
 

@@ -22,6 +22,9 @@ SOURCE = """import "flash_variants.tile";
 op slopes(diff slope: f32[G*R]) extends flash_fwd<causal = true> { score(s, b, h, i, j) = s - slope[h] * (i + kv_len[b] - M - j); }
 op shared(diff table: bf16[M, N]) extends flash_fwd { score(s, b, h, i, j) = 2 * tanh(s / 2) + 0.5 * (table[i, j] as f32) * s; }
 op by_key(diff first: f32[G*R, N], diff second: f32[B, M]) extends flash_fwd { score(s, b, h, i, j) = s + first[h, j] * second[b, i]; }
+op slopes_in_order(diff slope: f32[G*R] deterministic) extends flash_fwd<causal = true> { score(s, b, h, i, j) = s - slope[h] * (i + kv_len[b] - M - j); }
+op shared_in_order(diff table: bf16[M, N] deterministic) extends flash_fwd { score(s, b, h, i, j) = 2 * tanh(s / 2) + 0.5 * (table[i, j] as f32) * s; }
+op sinks_in_order(diff sink_score: f32[G*R] deterministic) extends flash_fwd { sink(b, h) = sink_score[h]; }
 op capped_sink() extends sinks { score(s, b, h, i, j) = 1.5 * tanh(s / 1.5); }
 """
 SHAPES = {"sink_score": (H,), "slopes": (H,), "slope": (H,), "bias": (B, H, M, N), "table": (M, N), "first": (H, N), "second": (B, M)}
@@ -30,6 +33,7 @@ OPS = {
     "window": ([], [], True), "softcap": ([], [], False), "alibi": (["slopes"], [], True), "sinks": (["sink_score"], ["sink_score"], False), "biased": (["bias"], ["bias"], False),
     "sink_window": (["sink_score"], ["sink_score"], True), "slopes": (["slope"], ["slope"], True), "shared": (["table"], ["table"], False),
     "by_key": (["first", "second"], ["first", "second"], False), "capped_sink": (["sink_score"], ["sink_score"], False),
+    "slopes_in_order": (["slope"], ["slope"], True), "shared_in_order": (["table"], ["table"], False), "sinks_in_order": (["sink_score"], ["sink_score"], False),
 }
 
 
@@ -40,13 +44,13 @@ def score(op, x, b, h, s):
     if op in ("softcap", "capped_sink"):
         t = np.tanh(s / CAP)
         return CAP * t, 1 - t * t, {}
-    if op in ("alibi", "slopes"):
+    if op in ("alibi", "slopes", "slopes_in_order"):
         distance = i + LENGTHS[b] - M - j
         name = OPS[op][0][0]
         return s - x[name][h] * distance, one, {name: (h, -distance)}
     if op == "biased":
         return s + x["bias"][b, h], one, {"bias": ((b, h), one)}
-    if op == "shared":
+    if op in ("shared", "shared_in_order"):
         t = np.tanh(s / 2)
         return 2 * t + 0.5 * x["table"] * s, 1 - t * t + 0.5 * x["table"], {"table": ((), 0.5 * s)}
     if op == "by_key":

@@ -1,5 +1,6 @@
-# One line plot as SVG: rates over sizes at equal distances.
+# Plots as SVG: rates over sizes at equal distances, and ranges of ratios.
 # SPDX-License-Identifier: MIT
+import math
 from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 360, 56, 120, 40, 36
@@ -53,4 +54,24 @@ def draw(title, xs, lines, own):
         ends[name] = points[-1][1]
     for name, y in labels(ends).items():
         out.append(f'<text x="{WIDTH - RIGHT + 10}" y="{y + 4:.1f}" fill="{OWN if name == own else colours[name]}">{escape(name)}</text>')
+    return "\n".join(out + ["</svg>"]) + "\n"
+
+
+def ranges(title, groups, width=640, left=230, right=60):
+    """A line per group, a label and its ratios: from the lowest to the highest on a logarithmic axis, with a dot at the geometric mean."""
+    low, high = math.log(0.45), math.log(3.6)
+    x_of = lambda ratio: left + (width - left - right) * (math.log(ratio) - low) / (high - low)
+    height = 60 + 20 * len(groups)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+           f'<rect width="{width}" height="{height}" fill="white"/>', f'<text x="12" y="20" font-size="13">{escape(title)}</text>']
+    for mark in (0.5, 0.7, 1, 1.5, 2, 3):
+        out.append(f'<path d="M{x_of(mark):.1f} 32V{height - 24}" stroke="{"#444" if mark == 1 else "#ddd"}"/>'
+                   f'<text x="{x_of(mark):.1f}" y="{height - 8}" text-anchor="middle">{mark:g}</text>')
+    for index, (name, ratios) in enumerate(groups):
+        y = 44 + 20 * index
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        colour = OWN if mean >= 1 else COLOURS[0]
+        out.append(f'<text x="{left - 10}" y="{y + 4}" text-anchor="end">{escape(name)}</text>'
+                   f'<path d="M{x_of(min(ratios)):.1f} {y}H{x_of(max(ratios)):.1f}" stroke="{colour}" stroke-width="3"/><circle cx="{x_of(mean):.1f}" cy="{y}" r="4.5" fill="{colour}"/>'
+                   f'<text x="{width - right + 12}" y="{y + 4}">{mean:.2f}</text>')
     return "\n".join(out + ["</svg>"]) + "\n"

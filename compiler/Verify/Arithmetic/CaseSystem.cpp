@@ -28,6 +28,7 @@ static std::set<unsigned> symbolsOf(const Polynomial &p) {
 void CaseSystem::define(const Polynomial &p) {
   factsOf[*symbolsOf(p).rbegin()].push_back(facts.size());
   facts.push_back(p);
+  intervals.learn(p);
 }
 
 void CaseSystem::assume(const Polynomial &p) {
@@ -38,6 +39,7 @@ void CaseSystem::assume(const Polynomial &p) {
   for (unsigned symbol : mentioned)
     factsOf[symbol].push_back(facts.size());
   facts.push_back(p);
+  intervals.learn(p);
 }
 
 /// The monomial that `p` is.
@@ -159,6 +161,10 @@ struct CaseSystem::Search {
                        of != system.factsOf.end())
                      for (unsigned fact : of->second)
                        visit(system.facts[fact]);
+                   // They are there anyway; here their multiples are asked for.
+                   for (const Polynomial &row : system.hypotheses)
+                     if (row.coefficientOf(symbol))
+                       visit(row);
                  });
   }
 
@@ -271,13 +277,23 @@ struct CaseSystem::Search {
   }
 };
 
+bool CaseSystem::isObvious(const Polynomial &p,
+                           ArrayRef<Polynomial> constraints) const {
+  return intervals.isNonNegative(p) ||
+         llvm::any_of(constraints, [&](const Polynomial &constraint) {
+           return intervals.isNonNegative(p - constraint);
+         });
+}
+
 bool CaseSystem::implies(const Polynomial &p,
                          ArrayRef<Polynomial> constraints) const {
-  return Search{*this, constraints}.follows(p);
+  return isObvious(p, constraints) || Search{*this, constraints}.follows(p);
 }
 
 bool CaseSystem::impliesByCases(const Polynomial &p,
                                 ArrayRef<Polynomial> constraints) const {
+  if (isObvious(p, constraints))
+    return true;
   Search search{*this, constraints};
   return search.follows(p) || search.prove(p, Search::maxSplits);
 }

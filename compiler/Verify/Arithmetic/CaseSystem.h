@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_CASESYSTEM_H
 
 #include "compiler/Verify/Arithmetic/Inequalities.h"
+#include "compiler/Verify/Arithmetic/Intervals.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -32,7 +33,10 @@ public:
   /// The same of what is known of symbols.
   void assume(const Polynomial &p);
   /// The same of what need not be possible at all: a loop around may not run.
-  void suppose(const Polynomial &p) { hypotheses.push_back(p); }
+  void suppose(const Polynomial &p) {
+    hypotheses.push_back(p);
+    intervals.learn(p);
+  }
   void assume(const Choice &choice) { choices.push_back(choice); }
 
   /// The latest choice that `p` mentions; none if there is none.
@@ -52,9 +56,15 @@ public:
 private:
   /// A proof by cases that is under way.
   struct Search;
+  /// Whether `p` >= 0 by constant bounds of symbols, or because a constraint
+  /// says as much: answers most questions.
+  bool isObvious(const Polynomial &p,
+                 llvm::ArrayRef<Polynomial> constraints) const;
 
   unsigned symbols = 0;
   llvm::SmallVector<Polynomial> facts, hypotheses;
+  /// Of facts and hypotheses.
+  Intervals intervals;
   llvm::SmallVector<Choice> choices;
   llvm::DenseSet<unsigned> results;
   /// The facts that matter to a symbol.

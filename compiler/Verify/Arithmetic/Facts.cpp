@@ -101,11 +101,13 @@ bool isSameWith(Value a, Value b, Value inA, Value inB) {
   b = strip(b);
   if (a == b || (inA && inB && a == strip(inA) && b == strip(inB)))
     return true;
+  // Most values differ in this alone: it is asked first.
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (!x || !y || x->getName() != y->getName())
+    return false;
   if (Attribute constant = constantOf(a))
     return constant == constantOf(b);
-  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  if (!x || !y || x->getName() != y->getName() ||
-      x->getNumOperands() != y->getNumOperands() || !isStable(x) ||
+  if (x->getNumOperands() != y->getNumOperands() || !isStable(x) ||
       !isSameType(a.getType(), b.getType()) ||
       cast<OpResult>(a).getResultNumber() !=
           cast<OpResult>(b).getResultNumber() ||

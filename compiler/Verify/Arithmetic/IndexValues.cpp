@@ -207,8 +207,9 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
     system.define(q);
     bool isNone = mode == Rounding::Down && isNonNegative(b - 1 - a);
     system.define(isNone ? Polynomial() - q : a - q);
-  } else if (isInRange(a, 32)) {
-    // No quotient is further from 0 than what is divided.
+  } else if (isNonNegative(maxInt - a) && isNonNegative(a - minInt)) {
+    // No quotient is further from 0 than what is divided. Integers are in range
+    // by their own bounds; a distance of two that takes cases is not asked.
     system.define(q - minInt);
     system.define(maxInt - q);
   }

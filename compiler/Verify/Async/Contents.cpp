@@ -89,8 +89,13 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
     // A copy that runs ahead has loaded it, too, where it tests more.
     if (auto load = value.getDefiningOp<sm::LoadOp>(); load && isStable(load))
       return element(agent, load, given);
+    // An argument of the kernel is the same before something has asked for its
+    // number and afterwards.
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isOfKernel =
+        argument && isa<sm::KernelOp>(argument.getOwner()->getParentOp());
     Tracked tracked = agent.values.lookup(value);
-    return tracked.kind == Tracked::Kind::Integer
+    return tracked.kind == Tracked::Kind::Integer && !isOfKernel
                ? add({Unknown, tracked.id})
                : add({Opaque, bits(value.getAsOpaquePointer())});
   }

@@ -39,7 +39,7 @@ Integers::Number Integers::expression(Operation *op, unsigned result,
   Key key{op->getName().getAsOpaquePointer(),
           dictionary->second.getAsOpaquePointer(), type.getAsOpaquePointer(),
           result,
-          llvm::SmallVector<uint64_t, 2>(operands.begin(), operands.end())};
+          llvm::SmallVector<uint64_t, 4>(operands.begin(), operands.end())};
   if (auto known = numbers.find(key); known != numbers.end())
     return known->second;
 
@@ -59,7 +59,7 @@ Integers::Number Integers::unknown(Type type, const void *key,
   Node node;
   node.width = ConstantIntRanges::getStorageBitwidth(type);
   return add({key, nullptr, type.getAsOpaquePointer(), 0,
-              llvm::SmallVector<uint64_t, 2>(details)},
+              llvm::SmallVector<uint64_t, 4>(details)},
              std::move(node));
 }
 

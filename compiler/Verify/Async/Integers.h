@@ -52,7 +52,7 @@ private:
     int64_t value = 0; // of a constant
   };
   using Key = std::tuple<const void *, const void *, const void *, unsigned,
-                         llvm::SmallVector<uint64_t, 2>>;
+                         llvm::SmallVector<uint64_t, 4>>;
 
   struct KeyHash {
     size_t operator()(const Key &key) const {

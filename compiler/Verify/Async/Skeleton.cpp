@@ -45,7 +45,7 @@ void Skeleton::start(Agent &agent, Block &body) {
 
 /// Gives `to` what is known of `from`, all at once.
 static void assign(Agent &agent, ValueRange to, ValueRange from) {
-  SmallVector<Tracked> values = llvm::map_to_vector(
+  auto values = llvm::map_to_vector<16>(
       from, [&](Value value) { return agent.values.lookup(value); });
   for (auto [target, value] : llvm::zip_equal(to, values))
     agent.values.set(target, value);

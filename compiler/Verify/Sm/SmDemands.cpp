@@ -102,10 +102,12 @@ private:
             })
         // Where they store is executed: verify-sm-outputs.
         .Case<tile::StoreOp, sm::StoreOp>([&](auto store) {
-          noteStore(store.getTensor(), tile::addsToMemory(store));
+          noteStore(store.getTensor(), tile::addsToMemory(store),
+                    tile::addsInAnyOrder(store));
         })
+        // Copies complete in any order.
         .Case([&](sm::TmaStoreOp store) {
-          noteStore(store.getMap(), tile::addsToMemory(store));
+          noteStore(store.getMap(), tile::addsToMemory(store), true);
         })
         .Case([&](sm::TmaLoadOp load) {
           noteLoad(load.getMap(), axesOf(load), load.getPresence());
@@ -205,8 +207,11 @@ private:
     places.insert(sink);
   }
 
-  void noteStore(Value tensor, bool adds) {
-    ++demands[{(adds ? "addition to " : "store to ") + tensorName(tensor), {}}];
+  void noteStore(Value tensor, bool adds, bool inAnyOrder) {
+    StringRef what = !adds        ? "store to "
+                     : inAnyOrder ? "addition in any order to "
+                                  : "addition in order to ";
+    ++demands[{what.str() + tensorName(tensor), {}}];
   }
 
   /// Of a reduction: its tile, then the axes so far, each with its predicates.

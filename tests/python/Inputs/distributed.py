@@ -174,7 +174,7 @@ def of_any_world(cases):
         cases.heads("heads causal, uneven", 19, True, True, key_heads=4)
         cases.heads("heads causal, empty shards", 2, True, False)
         cases.packed_heads("heads packed causal", [0, 9, 9, 10, 28], True, True)
-        cases.visible("heads NaN", 11, lambda *t: st.heads_attention(*t, True, None, group, total=17), inputs, False)
+        cases.visible("heads NaN", 11, lambda *t: st.heads_attention(*t, True, None, group, total=17), inputs, True)
 
 
 def of_three(cases):
@@ -196,10 +196,10 @@ def of_three(cases):
 
 
 def of_four(cases):
-    layer = torch.compile(lambda *t: st.heads_attention(*t, True, None, cases.group) + t[0], fullgraph=True, backend="aot_eager")
+    layer = torch.compile(lambda *t: st.heads_attention(*t, True, None, cases.group, False) + t[0], fullgraph=True, backend="aot_eager")
     cases.heads("heads compiled", 24, True, False, through=lambda *t: layer(*t) - t[0])
     # A window as wide as all positions, and a cap that scores do not come near, take the way that others do.
-    cases.heads("heads, window and cap", 24, True, False, through=lambda *t: st.heads_attention(*t, True, None, cases.group, window_size=(24, 0), softcap=1e5))
+    cases.heads("heads, window and cap", 24, True, False, through=lambda *t: st.heads_attention(*t, True, None, cases.group, False, window_size=(24, 0), softcap=1e5))
 
 
 def run(rank, path):

@@ -107,12 +107,12 @@ def backward(ctx, do, _):
 torch.library.register_autograd("selvedge::heads_attention", backward, setup_context=keep_for_backward)
 
 
-def heads_attention(q, k, v, causal=False, scale=None, group=None, balanced=False, *, total=None, cu_seqlens=None, window_size=(-1, -1), softcap=0.0,
+def heads_attention(q, k, v, causal=False, scale=None, group=None, balanced=True, *, total=None, cu_seqlens=None, window_size=(-1, -1), softcap=0.0,
                     deterministic=True):
     """Attention to the keys of all ranks of a group, for which each rank gets all positions of some heads: [B, positions of this rank, heads, D] in bf16 or f16.
 
     The ranks have to divide the heads of queries. Heads of keys that several ranks need are sent to each. Shards are those of shard() with the same `balanced`; they are equally long, or
-    those of `total` positions. With cu_seqlens, 0 and the ends of the whole sequences, tensors are packed, [positions of this rank, heads, D]. Masks are aligned to the last key.
+    those of `total` positions; balanced ones cost a copy. With cu_seqlens, 0 and the ends of the whole sequences, tensors are packed, [positions of this rank, heads, D]. Masks are aligned to the last key.
     BadInput: there is no group, ranks do not divide the heads, or a shard has the wrong length.
     """
     name, packed = name_of(group), cu_seqlens is not None
