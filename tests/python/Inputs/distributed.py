@@ -120,7 +120,7 @@ class Cases:
     def visible(self, what, bad, function, inputs, balanced):
         """NaN in key `bad` of head 0: non-finite, in results and gradients, is what depends on it, and nothing else."""
         q, k, v = inputs
-        total, k = q.shape[1], k.clone()
+        k = k.clone()
         k[0, bad, 0, 3] = math.nan
         leaves = [st.shard(t, 1, self.group, balanced).requires_grad_() for t in (q, k, v)]
         o = function(*leaves)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._attention import call, call_text, check_heads, hands_out_bulk_copies
+from ._attention import call_text, check_heads, hands_out_bulk_copies
 from ._text import Text
 
 

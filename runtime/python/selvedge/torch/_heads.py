@@ -8,20 +8,18 @@ import torch
 from torch import Tensor
 
 from .._errors import BadInput
-from ._attention import check_heads
+from ._attention import check_heads, hands_out_bulk_copies
 from ._exchange import Exchange
 from ._flash import make_text
 from ._groups import name_of, place_in
 from ._ops import gradients_of, on_one_line
-from ._shards import Shards, check_count, lengths_of_segments
+from ._shards import Shards, check_count, halves_of, lengths_of_segments
 
 
 def pieces_of(q, k, world):
-    """Two parts of the heads that each rank gets, (first, count) of queries' and keys': the transfers of one hide behind the kernels of the other."""
-    heads = k.shape[2] // world
+    """Parts of the heads that each rank gets, (first, count) of queries' and keys'."""
     shared = q.shape[2] // k.shape[2]
-    halves = [(0, heads // 2), (heads // 2, heads - heads // 2)] if heads > 1 else [(0, heads)]
-    return [((first * shared, count * shared), (first, count)) for first, count in halves]
+    return [((first * shared, count * shared), (first, count)) for first, count in halves_of(k.shape[2] // world)]
 
 
 def squeezed(packed, tensors):
@@ -137,5 +135,6 @@ def heads_attention(q, k, v, causal=False, scale=None, group=None, balanced=True
         tensors, names = [ends.to(q.device)] * 2, "q,k,v,cu_q,cu_k"
     scalars = {name: float(value) for name, value in {"scale": scale, **text.scalars}.items() if value is not None}
     source, op = text.source()
+    deterministic = deterministic or packed and hands_out_bulk_copies(q)
     return torch.ops.selvedge.heads_attention(q, k, v, tensors, names, list(scalars.values()), ",".join(scalars), on_one_line(source), op, deterministic, name, list(lengths),
                                               balanced)[0]

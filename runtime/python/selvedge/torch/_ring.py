@@ -7,11 +7,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from ._attention import check_heads
+from ._attention import check_heads, hands_out_bulk_copies
 from ._blocks import Blocks, add, merge
 from ._groups import Pending, group_of, name_of, place_in
 from ._ops import gradients_of, outputs_of
-from ._shards import Shards, check_count, lengths_of_segments, shards_of
+from ._shards import Shards, check_count, halves_of, lengths_of_segments, shards_of
 
 
 class Ring:
@@ -55,10 +55,6 @@ def forward_around(ring, blocks, q, k, v):
         o, lse = outputs_of(q, v)
         return o.zero_(), lse.fill_(-torch.inf)
     return whole[0].to(q.dtype), whole[1]
-
-
-def halves_of(heads):
-    return [(0, heads // 2), (heads // 2, heads - heads // 2)] if heads > 1 else [(0, heads)]
 
 
 def backward_around(ring, blocks, do, dlse, q, k, v, o, lse):
@@ -172,7 +168,7 @@ def call_ring(q, k, v, group, lengths, packed, causal, balanced, scale, determin
     if k.shape[dim] != v.shape[dim]:
         raise ValueError(f"k has {k.shape[dim]} positions and v {v.shape[dim]}")
     check_heads(q, k, dim + 1)
-    scale = None if scale is None else float(scale)
+    scale, deterministic = None if scale is None else float(scale), deterministic or packed and hands_out_bulk_copies(q)
     o, lse = torch.ops.selvedge.ring_attention(q, k, v, group, list(lengths), packed, causal, balanced, scale, deterministic)
     return (o, lse) if return_lse else o
 

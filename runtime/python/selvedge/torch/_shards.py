@@ -44,6 +44,11 @@ class Shards:
             base += length
 
 
+def halves_of(heads):
+    """(first, count) of two parts of heads, of one where there is one head: the transfers of a part hide behind the kernels of the other."""
+    return [(0, heads // 2), (heads // 2, heads - heads // 2)] if heads > 1 else [(0, heads)]
+
+
 @lru_cache(maxsize=64)
 def shards_of(lengths, world, balanced):
     return Shards(lengths, world, balanced)
