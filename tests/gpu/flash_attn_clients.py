@@ -96,6 +96,8 @@ class Choice:
         word = report.outcome
         if report.failed and isinstance(error, NotImplementedError):
             word = f"refused: {error}"
+        elif report.failed and isinstance(error, ImportError):
+            word = "skipped: it is about the package's own extension"
         elif report.failed:
             self.messages.append({"case": item.name, "message": str(error)[:400]})
         self.counts[item.function.__name__][word] += 1
