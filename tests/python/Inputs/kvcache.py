@@ -1,12 +1,16 @@
-# The functions of the package flash_attn on the reference device, beside float64: caches, pages, rotary embeddings, packed tensors.
+# The functions of the package flash_attn on the reference device, beside float64: caches, pages, rotary embeddings, packed tensors. `kvcache.py cuda` is on a GPU, in bf16.
 # SPDX-License-Identifier: MIT
 import math
+import sys
 
 import torch
 
 import selvedge.torch as st
 
-B, H, G, D = 2, 4, 2, 8
+DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cpu"
+TYPE, LIMIT = (torch.float32, 1e-6) if DEVICE == "cpu" else (torch.bfloat16, 8e-3)
+B, H, G, D = 2, 4, 2, 8 if DEVICE == "cpu" else 64
+torch.set_default_device(DEVICE)
 
 
 def exact(q, k, v, keep):
@@ -36,11 +40,11 @@ def turned(x, angles, interleaved):
 
 def report(what, *pairs):
     worst = max(((x.double() - y.double()).norm() / y.double().norm()).item() for x, y in pairs)
-    print(f"{what}: {'equal' if worst < 1e-6 else worst}", flush=True)
+    print(f"{what}: {'equal' if worst < LIMIT else worst}", flush=True)
 
 
 def random(*shape):
-    return torch.randn(shape)
+    return torch.randn(shape).to(TYPE)
 
 
 def cache_case(what, rows, new, capacity=20, numbers=None, paged=False, rotary=None, causal=True, left=-1, pad=None):
@@ -54,7 +58,7 @@ def cache_case(what, rows, new, capacity=20, numbers=None, paged=False, rotary=N
     if paged:
         # Pages of 4 rows in any order, one that no sequence has among them.
         table = torch.randperm(B * capacity // 4 + 1)[:B * capacity // 4]
-        given = [torch.full((len(table) + 1, 4, G, D), math.nan) for _ in caches]
+        given = [torch.full((len(table) + 1, 4, G, D), math.nan, dtype=TYPE) for _ in caches]
         for pages, cache in zip(given, caches):
             pages[table] = cache.reshape(-1, 4, G, D)
         arguments["block_table"] = table.reshape(B, -1).int()
@@ -73,7 +77,7 @@ def cache_case(what, rows, new, capacity=20, numbers=None, paged=False, rotary=N
         rows_q, rows_k, end = q[b], kn[b], length + new
         if rotary:
             places = torch.arange(rows) + length if causal or left >= 0 else torch.full((rows,), length)
-            rows_q, rows_k = turned(q[b], angles[places], rotary == "pairs"), turned(kn[b], angles[length:end], rotary == "pairs").float()
+            rows_q, rows_k = turned(q[b], angles[places], rotary == "pairs"), turned(kn[b], angles[length:end], rotary == "pairs").to(TYPE)
         for cache, rows_new in zip(caches, (rows_k, vn[b])):
             cache[number, length:end] = rows_new
         wanted.append(exact(rows_q, *(cache[number, :end] for cache in caches), keep_of(rows, end, causal, left, pad[b] if pad else 0)))
@@ -97,17 +101,17 @@ cache_case("rotary, all see all", 4, 2, rotary="halves", causal=False)
 cache_case("rotary, pages", 3, 3, rotary="pairs", paged=True)
 
 # Slots that are not there are written nowhere.
-caches, new = [torch.zeros(2, 4, G, D) for _ in range(2)], torch.ones(1, 3, G, D)
+caches, new = [torch.zeros(2, 4, G, D, dtype=TYPE) for _ in range(2)], torch.ones(1, 3, G, D, dtype=TYPE)
 torch.ops.selvedge.append_slots(*caches, new, new, torch.tensor([[3, -1, 9]], dtype=torch.int32))
-print("slots:", caches[0].sum((2, 3)).tolist(), torch.equal(*caches))
+print("slots:", (caches[0].sum((2, 3)) / (G * D)).tolist(), torch.equal(*caches))
 
 qkv = random(B, 6, 3, H, D)
 one = st.flash_attn_func(*qkv.unbind(2), causal=True, window_size=(2, 0))
 print("packed:", torch.equal(one, st.flash_attn_qkvpacked_func(qkv, causal=True, window_size=(2, 0))),
       torch.equal(one, st.flash_attn_kvpacked_func(qkv[:, :, 0], qkv[:, :, 1:], 0.0, None, True, (2, 0))))
 cu, flat = torch.tensor([0, 6, 12], dtype=torch.int32), qkv.flatten(0, 1)
-print("packed sequences:", torch.equal(one.flatten(0, 1), st.flash_attn_varlen_qkvpacked_func(flat, cu, 6, causal=True, window_size=(2, 0))),
-      torch.equal(one.flatten(0, 1), st.flash_attn_varlen_kvpacked_func(flat[:, 0], flat[:, 1:], cu, cu, 6, 6, causal=True, window_size=(2, 0))))
+report("packed sequences", (st.flash_attn_varlen_qkvpacked_func(flat, cu, 6, causal=True, window_size=(2, 0)), one.flatten(0, 1)),
+       (st.flash_attn_varlen_kvpacked_func(flat[:, 0], flat[:, 1:], cu, cu, 6, 6, causal=True, window_size=(2, 0)), one.flatten(0, 1)))
 # Queries one behind the other, keys in pages.
 cu_q, cu_k, q = torch.tensor([0, 2, 2, 7], dtype=torch.int32), torch.tensor([0, 5, 8, 17], dtype=torch.int32), random(7, H, D)
 pages, table = [random(6, 4, G, D) for _ in range(2)], torch.tensor([[3, 0, 5], [2, 5, 5], [1, 4, 0]], dtype=torch.int32)
