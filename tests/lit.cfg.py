@@ -1,4 +1,4 @@
-# The lit suite. Features: `ptxas`, `nvdisasm`, `torch` and `gpu` where there is one, `plain` without sanitizers.
+# The lit suite. Features: `ptxas`, `nvdisasm`, `torch`, `transformers` and `gpu` where there is one, `plain` without sanitizers.
 import ctypes
 import os
 import shutil
@@ -37,9 +37,9 @@ def has_gpu():
     return listed.returncode == 0 and "GPU" in listed.stdout
 
 
-def has_torch():
-    """Whether the python3 on PATH has PyTorch; without importing it."""
-    words = "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"
+def has_package(name):
+    """Whether the python3 on PATH has a package; without importing it."""
+    words = f"import importlib.util as u, sys; sys.exit(u.find_spec('{name}') is None)"
     return subprocess.run(["python3", "-c", words], capture_output=True).returncode == 0
 
 
@@ -53,8 +53,9 @@ for tool in ["ptxas", "nvdisasm"]:
 if "sanitize" not in config.cxx_flags:
     # Programs of others can link our libraries.
     config.available_features.add("plain")
-if has_torch():
-    config.available_features.add("torch")
+for name in ["torch", "transformers"]:
+    if has_package(name):
+        config.available_features.add(name)
 if has_gpu():
     config.available_features.add("gpu")
     config.excludes.remove("gpu")

@@ -137,6 +137,18 @@ APPEND_SHAPES = [
     "--shape B=3,G=2,A=20,N=64 --fill len=0,44,7 --layout unaligned",
     "--shape B=3,G=2,A=20,N=64 --fill len=0,44,7 --layout permuted",
 ]
+# Slots that there are and are not, in pages of any number of rows.
+SLOT_SHAPES = [
+    "--shape B=2,G=2,A=3,NP=5,P=16 --fill slot=3,-1,79,2147483647,16,0",
+    "--shape B=1,G=3,A=7,NP=4,P=3 --fill slot=11,12,0,-5,-5,7,2 --layout unaligned",
+    "--shape B=3,G=1,A=2,NP=2,P=200 --fill slot=399,0,200,199,-2147483648,77 --layout permuted",
+    "--shape B=2,G=1,A=0,NP=2,P=4",
+]
+# Packed queries, sequences without queries or keys, and tables as those of flash_paged.
+VARLEN_PAGED_SHAPES = [
+    "--shape B=4,Q=60,G=2,R=2,NP=9,MP=6 --fill cu_q=1,4,4,40,58 --fill table=8,0,3,-1,5,2147483647,2,2,7,1,4,-2147483648,6 --fill kv_len={5},0,1,{2}",
+    "--shape B=3,Q=300,G=1,R=4,NP=5,MP=4 --fill cu_q=0,200,201,300 --fill table=4,0,3,1,-7,99 --fill kv_len={3},{0},{1} --repeat 2",
+]
 # Parts without keys on either side, on both and at any place.
 MERGE_SHAPES = [
     "--shape B=2,M=150,H=3",
@@ -237,8 +249,8 @@ def exact_cases():
     return cases
 
 
-def paged_cases(rows):
-    return [re.sub(r"\{(\d)\}", lambda pages: str(int(pages[1]) * rows + (rows + 1) // 2), shape) for shape in PAGED_SHAPES]
+def paged_cases(rows, shapes=PAGED_SHAPES):
+    return [re.sub(r"\{(\d)\}", lambda pages: str(int(pages[1]) * rows + (rows + 1) // 2), shape) for shape in shapes]
 
 
 def matrix_cases(shapes, dims, large, quick):
@@ -265,6 +277,7 @@ def make_groups(archs, quick):
                 groups.append(Group("flash_bwd", arch, {**sets, "deterministic": deterministic}, flash_cases(quick)))
         for (d, dv), rows, causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES, ["false", "true"]):
             groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows)))
+            groups.append(Group("flash_varlen_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows, VARLEN_PAGED_SHAPES)))
         for (d, dv), rows in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES):
             groups.append(Group("paged_decode", arch, {"D": d, "DV": dv, "P": rows}, paged_cases(rows) + [paged_cases(rows)[0].replace("MP=6", "MP=6,S=3")]))
         for (d, dv), causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], ["false", "true"]):
@@ -280,7 +293,9 @@ def make_groups(archs, quick):
         for d, dv in [(64, 64)] if quick else [(64, 64), (128, 128), (256, 256), (59, 59), (40, 72)]:
             groups.append(Group("flash_decode", arch, {"D": d, "DV": dv}, DECODE_SHAPES))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
-            groups.append(Group("merge", arch, {"DV": dv}, MERGE_SHAPES))
+            groups.append(Group("append_slots", arch, {"D": d, "DV": dv}, SLOT_SHAPES))
+            for dtype in ("f32", "bf16"):
+                groups.append(Group("merge", arch, {"T": dtype, "DV": dv}, MERGE_SHAPES))
         groups.append(Group("mla_decode", arch, {}, MLA_SHAPES))
         for op, (d, dv) in itertools.product(SHIPPED_VARIANTS, [(64, 64)] if quick else MANY_HEADS):
             sets, inputs = SHIPPED_VARIANTS[op]

@@ -162,6 +162,41 @@ def case_varlen_gradients():
         record(f"flash_attn_varlen_func causal gradients {name}", error(x, y) < 0.006, error=error(x, y))
 
 
+def case_own_gradients():
+    """Of masks that are added, slopes, sinks, and a variant's tensors and scalars."""
+    b, h, g, n, d = 2, 4, 2, 200, 64
+    qkv = tensors(b, h, g, n, n, d, seed=5)
+    swap = lambda t: t.transpose(1, 2)  # noqa: E731
+    make = lambda *shape: torch.randn(shape, device=DEVICE)  # noqa: E731
+    distance = (torch.arange(n, device=DEVICE)[:, None] - torch.arange(n, device=DEVICE)[None]).abs()
+    capped = st.variant("score(s, ...) = cap * tanh(s / cap) + w[h, j]", "cap: f32, w: f32[G*R, N]")
+
+    def scores(add=0.0, cap=None):
+        return lambda s: (cap * torch.tanh(s / cap) if cap is not None else s) + add
+
+    def with_sink(q, k, v, sink):
+        q, k, v = q.double(), *(t.double().repeat_interleave(h // g, 1) for t in (k, v))
+        s = (q @ k.transpose(-1, -2) / math.sqrt(d)).masked_fill(~bottom_right(n, n), -math.inf)
+        s = torch.cat([s, sink.double()[None, :, None, None].expand(b, h, n, 1)], -1)
+        return torch.softmax(s, -1)[..., :-1] @ v
+
+    from selvedge.torch._transformers import attention_forward
+
+    cases = {
+        "bias of all": ([make(b, h, n, n)], lambda q, k, v, x: st.attention(q, k, v, attn_mask=x), lambda q, k, v, x: reference(q, k, v, score=scores(x))),
+        "bias of keys, bf16": ([make(1, h, 1, n).bfloat16()], lambda q, k, v, x: st.attention(q, k, v, attn_mask=x), lambda q, k, v, x: reference(q, k, v, score=scores(x))),
+        "slopes": ([make(h).abs()], lambda q, k, v, x: swap(st.flash_attn_func(swap(q), swap(k), swap(v), alibi_slopes=x)),
+                   lambda q, k, v, x: reference(q, k, v, score=scores(-x[:, None, None] * distance))),
+        "sinks": ([make(h)], lambda q, k, v, x: swap(attention_forward(None, q, k, v, None, is_causal=True, s_aux=x)[0]), with_sink),
+        "variant": ([make(1).abs() + 5, make(h, n)], lambda q, k, v, c, w: capped(q, k, v, cap=c, w=w), lambda q, k, v, c, w: reference(q, k, v, score=scores(w[:, None], c))),
+    }
+    for name, (own, ours, wanted) in cases.items():
+        inputs, weight = [*qkv, *own], torch.randn(b, h, n, d, device=DEVICE)
+        exact = gradients(wanted, [t.double() for t in inputs], weight.double())
+        for what, x, y in zip(("o", "dq", "dk", "dv", "own", "own too"), gradients(ours, inputs, weight), exact):
+            record(f"gradients of {name}: {what}", error(x, y) < 0.01 and x.shape == y.shape, error=error(x, y))
+
+
 def case_cache():
     b, h, g, capacity, d = 4, 16, 4, 1000, 128
     for rows, causal in ((1, False), (3, True), (1, True), (40, True)):

@@ -86,9 +86,8 @@ outcome = torch.library.opcheck(torch.ops.selvedge.attention.default, arguments,
 print("opcheck:", set(outcome.values()))
 layer = torch.compile(lambda *t: st.attention(*t, is_causal=True) + t[0], fullgraph=True, backend="aot_eager")
 compare("compiled", layer, lambda *t: sdpa(is_causal=True)(*t) + t[0])
-for wrong in (lambda: st.attention(q.float(), k.float(), v.float()), lambda: st.attention(q, k, v, dropout_p=0.1), lambda: capped(q, k, v, cup=1),
-              lambda: st.attention(q[:, :3], k, v), lambda: st.flash_attn_with_kvcache(rows[0], *caches, rotary_cos=q),
-              lambda: st.attention(q, k, v, attn_mask=bias.clone().requires_grad_())):
+for wrong in (lambda: st.attention(q.int(), k.int(), v.int()), lambda: st.attention(q, k, v, dropout_p=0.1), lambda: capped(q, k, v, cup=1),
+              lambda: st.attention(q[:, :3], k, v)):
     try:
         wrong()
         print("not refused")

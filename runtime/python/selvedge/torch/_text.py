@@ -3,7 +3,12 @@
 import torch
 
 # By template: how far the last query's own key lies ahead of it, counted from the first key.
-OFFSET = {"flash_fwd": "kv_len[b] - M", "flash_paged": "kv_len[b] - M", "flash_varlen": "(cu_k[b + 1] - cu_k[b]) - (cu_q[b + 1] - cu_q[b])"}
+OFFSET = {"flash_fwd": "kv_len[b] - M", "flash_paged": "kv_len[b] - M", "flash_varlen": "(cu_k[b + 1] - cu_k[b]) - (cu_q[b + 1] - cu_q[b])",
+          "flash_varlen_paged": "kv_len[b] - (cu_q[b + 1] - cu_q[b])"}
+
+
+def wants_gradient(value):
+    return isinstance(value, torch.Tensor) and value.requires_grad and torch.is_grad_enabled()
 
 
 class Text:
@@ -15,7 +20,7 @@ class Text:
         self.hooks = []
 
     def tensor(self, name, kind, value):
-        self.inputs.append(f"{name}: {kind}")
+        self.inputs.append(f"{'diff ' if wants_gradient(value) else ''}{name}: {kind}")
         self.tensors[name] = value
 
     def scalar(self, name, kind, value):
@@ -35,14 +40,26 @@ class Text:
         self.tensor("sink_score", "f32[G*R]", scores)
         self.hooks.append("sink(b, h) = sink_score[h]")
 
+    def left_pad(self, first):
+        """Keys before the first of each sequence are not there."""
+        self.tensor("left_pad", "i32[B]", first)
+        self.keep.append("j >= left_pad[b]")
+
     def add_mask(self, mask, q, keys):
-        """One of PyTorch: where it is False there is no key, or numbers that are added to scores. q is [B, M, heads, D]."""
-        mask = mask.expand(q.shape[0], q.shape[2], q.shape[1], keys)
+        """One of PyTorch: where it is False there is no key, or numbers that are added to scores. q is [B, M, heads, D].
+
+        The gradient of numbers that stand for several rows or heads is summed where it is computed, in any order, or by PyTorch where that has to be deterministic.
+        """
+        whole = mask.expand(q.shape[0], q.shape[2], q.shape[1], keys)
         if mask.dtype == torch.bool:
-            self.tensor("mask", "bool[B, G*R, M, N]", mask)
+            self.tensor("mask", "bool[B, G*R, M, N]", whole)
             self.keep.append("mask[b, h, i, j]")
         elif mask.dtype in (torch.float32, q.dtype):
-            self.tensor("bias", f"{'f32' if mask.dtype == torch.float32 else 'T'}[B, G*R, M, N]", mask)
+            kind = "f32" if mask.dtype == torch.float32 else "T"
+            if wants_gradient(mask) and not torch.are_deterministic_algorithms_enabled():
+                self.tensor("bias", f"{kind}[~B, ~G*R, ~M, ~N]", mask[(None,) * (4 - mask.dim())])
+            else:
+                self.tensor("bias", f"{kind}[B, G*R, M, N]", whole)
             self.score = f"{self.score} + (bias[b, h, i, j] as f32)"
         else:
             raise ValueError(f"the mask has type {mask.dtype}, expected torch.bool, torch.float32 or that of the queries")

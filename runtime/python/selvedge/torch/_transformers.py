@@ -1,7 +1,8 @@
 # Models of the package transformers: attn_implementation="selvedge".
 # SPDX-License-Identifier: MIT
 from ._attention import call, call_text, check_heads
-from ._flash import DECODE_ROWS, make_text
+from ._flash import make_text
+from ._kvcache import DECODE_ROWS
 
 
 def attention_forward(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None, softcap=None, sliding_window=None, s_aux=None,

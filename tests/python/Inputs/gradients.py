@@ -1,0 +1,85 @@
+# Gradients on the reference device: numerical ones of float64 tensors, those of masks and a variant's own inputs, checkpoints, and what the compiler sees.
+# SPDX-License-Identifier: MIT
+import torch
+import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+
+import selvedge.torch as st
+from selvedge.torch._transformers import attention_forward
+
+torch.manual_seed(0)
+
+
+def leaf(*shape, dtype=torch.float64):
+    return torch.randn(shape, dtype=torch.float64).to(dtype).requires_grad_()
+
+
+def check(what, function, *inputs):
+    """torch.autograd.gradcheck; the tolerances are those of f32, in which results are stored."""
+    print(f"{what}: {torch.autograd.gradcheck(function, inputs, eps=1e-3, atol=1e-3, rtol=1e-3)}", flush=True)
+
+
+def swapped(*tensors):
+    return [t.transpose(1, 2) for t in tensors]
+
+
+q, k, v = leaf(1, 2, 3, 4), leaf(1, 1, 4, 4), leaf(1, 1, 4, 4)
+check("o and lse", lambda *t: st.attention(*t, return_lse=True), q, k, v)
+check("bias", lambda b, *t: st.attention(*t, attn_mask=b), leaf(3, 4), q, k, v)
+check("slopes", lambda s, *t: st.flash_attn_func(*swapped(*t), alibi_slopes=s, causal=True), leaf(2), q, k, v)
+check("sinks", lambda s, *t: attention_forward(None, *t, None, is_causal=True, s_aux=s)[0], leaf(2), q, k, v)
+cu, cu_k = torch.tensor([0, 1, 1, 3], dtype=torch.int32), torch.tensor([0, 2, 3, 4], dtype=torch.int32)
+check("packed slopes", lambda s, *t: st.flash_attn_varlen_func(*(x[0] for x in swapped(*t)), cu, cu_k, alibi_slopes=s, causal=True), leaf(2), q, k, v)
+own = st.variant("score(s, ...) = cap * tanh(s / cap) + (table[h, j] as f32); keep(...) = j <= i + W", "cap: f32 = 50, W: i32, table: f32[G*R, N]")
+check("variant", lambda c, t, *x: own(*x, cap=c, table=t, W=torch.tensor(1)), torch.tensor(1.5, dtype=torch.float64).requires_grad_(), leaf(2, 4), q, k, v)
+
+
+def gradients(function, inputs):
+    leaves = [t.detach().clone().requires_grad_() for t in inputs]
+    torch.manual_seed(1)
+    o = function(*leaves)
+    o.backward(torch.randn(o.shape).to(o.dtype))
+    return [o.detach(), *(t.grad for t in leaves)]
+
+
+def compare(what, found, wanted, limit=8e-3):
+    worst = max(((x.double() - y.double()).norm() / y.double().norm()).item() for x, y in zip(found, wanted))
+    same = all(x.dtype == y.dtype and x.shape == y.shape for x, y in zip(found, wanted))
+    print(f"{what}: {'equal' if worst <= limit and same else worst}", flush=True)
+
+
+# Biases that stand for rows, heads and batches, in the type of the queries and in f32; summed by PyTorch where the order matters.
+q, k, v = leaf(2, 4, 12, 16, dtype=torch.bfloat16), leaf(2, 2, 12, 16, dtype=torch.bfloat16), leaf(2, 2, 12, 16, dtype=torch.bfloat16)
+
+
+def sdpa(q, k, v, bias):
+    return F.scaled_dot_product_attention(q.float(), k.float(), v.float(), bias.float(), enable_gqa=True).to(q.dtype)
+
+
+def ours(q, k, v, bias):
+    return st.attention(q, k, v, attn_mask=bias)
+
+
+for shape, dtype in (((2, 4, 12, 12), torch.bfloat16), ((1, 4, 1, 12), torch.float32), ((2, 1, 12, 12), torch.float32), ((12,), torch.bfloat16)):
+    inputs = q, k, v, leaf(*shape, dtype=dtype)
+    compare(f"bias {list(shape)}", gradients(ours, inputs), gradients(sdpa, inputs))
+bias = leaf(1, 4, 1, 12, dtype=torch.float32)
+torch.use_deterministic_algorithms(True)
+inputs = q, k, v, bias
+compare("bias, deterministic", gradients(ours, inputs), gradients(sdpa, inputs))
+torch.use_deterministic_algorithms(False)
+eager = gradients(ours, inputs)
+compare("compiled", gradients(torch.compile(ours, fullgraph=True, backend="aot_eager"), inputs), eager, 0.0)
+for reentrant in (False, True):
+    compare(f"checkpoint {reentrant}", gradients(lambda *t, way=reentrant: checkpoint(ours, *t, use_reentrant=way), inputs), eager, 0.0)
+
+# Without other gradients, and with none wanted.
+bias.grad = None
+ours(*(t.detach() for t in (q, k, v)), bias).float().square().sum().backward()
+print("alone:", tuple(bias.grad.shape), bool(bias.grad.abs().sum() > 0))
+with torch.no_grad():
+    print("none:", ours(q, k, v, bias).requires_grad)
+text = 'import "flash_fwd.tile";\nop attention(diff bias: f32[~B, ~G*R, ~M, ~N]) extends flash_fwd { score(s, b, h, i, j) = s + bias[b, h, i, j]; }\n'
+arguments = (*(t.transpose(1, 2) for t in (q, k, v)), [bias], "q,k,v,bias", [], "", text, "attention", True)
+tests = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static")
+print("opcheck:", set(torch.library.opcheck(torch.ops.selvedge.attention.default, arguments, test_utils=tests).values()))
