@@ -53,8 +53,18 @@ public:
   ///     scf.for %j = %k * 64 to %k * 64 + 64 step 64
   ///       scf.if %j + 63 >= %k * 64 + 64
   bool isNeverTakenBySteps(mlir::scf::IfOp branch, bool arm);
+  /// The same by the words that the branch's role takes a tile by, wherever
+  /// they are posted.
+  ///
+  ///     sm.post min(%m, %i * 64 + 64) to %end           // "order": %i * 64 <
+  ///     %m scf.while (%to = receive %end, ...) { scf.if 0 < %to { } else { } }
+  bool isNeverTakenOfWords(mlir::scf::IfOp branch, bool arm);
 
 private:
+  /// Whether a condition is never false, or never true, beside what
+  /// `constraints` say.
+  static bool isNever(mlir::Value condition, bool value, IndexValues &values,
+                      llvm::SmallVector<Polynomial> constraints);
   /// What is known at a place: only of the loops and branches around it, since
   /// a loop without iterations proves nothing for its surroundings.
   struct Place {

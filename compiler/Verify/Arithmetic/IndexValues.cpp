@@ -401,10 +401,10 @@ Polynomial IndexValues::computeArith(Operation *op) {
           defineBelowProduct(op->getResult(0), rest);
           return known[op->getResult(0)];
         }
-        if (!bothNonNegative())
-          return anything();
-        return isa<DivUIOp>(op) ? quotient(a, b, Rounding::Down)
-                                : remainder(a, b);
+        // What is left is less than the divisor, whatever is divided.
+        if (isa<RemUIOp>(op))
+          return isNonNegative(b - 1) ? newSymbol(0, b - 1) : anything();
+        return bothNonNegative() ? quotient(a, b, Rounding::Down) : anything();
       })
       .Case<RemSIOp>([&](Operation *) { return remainder(a, b); })
       .Default([&](Operation *) { return anything(); });

@@ -137,13 +137,37 @@ static void collectWhereFalse(Value condition, IndexValues &values,
     constraints.push_back(*p);
 }
 
-bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
-  auto [values, dimValues, conditions] = placeOf(branch);
+/// Whether both are truth values that are known, the second one the other.
+static bool areOpposite(Value first, Value second, bool isTrue) {
+  auto is = [&](Value v, bool expected) {
+    Attribute constant = constantOf(v);
+    return constant == BoolAttr::get(v.getContext(), expected);
+  };
+  return is(first, isTrue) && is(second, !isTrue);
+}
+
+/// Follows `c ? true : false`, and the negation, to what it asks.
+static void follow(Value &condition, bool &value) {
+  while (Operation *def = condition.getDefiningOp()) {
+    auto select = dyn_cast<arith::SelectOp>(def);
+    if (select &&
+        areOpposite(select.getTrueValue(), select.getFalseValue(), false))
+      value = !value;
+    else if (!select ||
+             !areOpposite(select.getTrueValue(), select.getFalseValue(), true))
+      return;
+    condition = select.getCondition();
+  }
+}
+
+bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
+                           SmallVector<Polynomial> conditions) {
+  follow(condition, value);
   size_t given = conditions.size();
-  if (arm)
-    values.collect(branch.getCondition(), conditions);
+  if (value)
+    values.collect(condition, conditions);
   else
-    collectWhereFalse(branch.getCondition(), values, conditions);
+    collectWhereFalse(condition, values, conditions);
   if (values.isNonNegativeByCases(Polynomial(-1), conditions))
     return true;
   // The others contradict one: a proof begins with what it is made of.
@@ -155,6 +179,32 @@ bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
       return true;
   }
   return false;
+}
+
+bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
+  auto [values, dimValues, conditions] = placeOf(branch);
+  return isNever(branch.getCondition(), arm, values, std::move(conditions));
+}
+
+bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm) {
+  std::vector<TileWords> words = tileWordsAt(branch);
+  auto loop = branch->getParentOfType<scf::WhileOp>();
+  return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
+    IndexValues values;
+    SmallVector<Polynomial> dimValues, constraints;
+    seedSignature(dims, tensors, values, dimValues);
+    seed(values, dimValues);
+    // The loop's test, which no word after the last tile's passes, has
+    // arguments of its own.
+    for (auto [argument, tested] : llvm::zip_equal(
+             loop.getAfterArguments(), loop.getConditionOp().getArgs()))
+      if (const auto *word = posted.find(argument); word != posted.end()) {
+        values.define(argument, values.of(word->second));
+        values.define(tested, values.of(word->second));
+      }
+    values.collect(loop.getConditionOp().getCondition(), constraints);
+    return isNever(branch.getCondition(), arm, values, std::move(constraints));
+  });
 }
 
 bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {

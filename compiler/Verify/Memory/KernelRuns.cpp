@@ -166,7 +166,8 @@ bool KernelRuns::isNeverExecuted(Block *block) {
                bounds.isEmptyOfWords(cast<scf::ForOp>(owner));
   bool arm = block == branch.thenBlock();
   return known->second = bounds.isNeverTaken(branch, arm) ||
-                         bounds.isNeverTakenBySteps(branch, arm);
+                         bounds.isNeverTakenBySteps(branch, arm) ||
+                         bounds.isNeverTakenOfWords(branch, arm);
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,
