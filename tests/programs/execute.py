@@ -174,7 +174,7 @@ def body(stmt, scope, names, skip):
     before = [dict(f) for f in scope.frames]
     states = {id(v): (v, v.max, v.sum, getattr(v, "err", None)) for f in scope.frames for v in f.values() if isinstance(v, Softmax)}
     scope.frames.append(dict(names))
-    execute([s for s in stmt.body if not (skip and s.kind == "store")], scope)
+    execute([s for s in stmt.body if not (skip and s.kind in ("store", "gather"))], scope)
     scope.frames.pop()
     if not skip:
         return
@@ -191,6 +191,6 @@ def do(stmt, scope):
 
 
 STATEMENTS = {"let": bind, "var": bind, "set": assign, "add": assign, "for": loop,
-              "store": lambda stmt, scope: memory.store(stmt, scope, evaluate), "do": do}
+              "store": lambda stmt, scope: memory.store(stmt, scope, evaluate), "gather": lambda stmt, scope: memory.gather(stmt, scope, evaluate), "do": do}
 
 __all__ = ["run", "Ambiguous", "Invalid"]

@@ -100,6 +100,18 @@ def sliced(b, parts):
     return [new if i == at else p for i, p in enumerate(parts)]
 
 
+def addition(b, w):
+    """A sum over some ranges of the kernel, added to an output that lacks them; in order or in any."""
+    axes = [a for a in w.axes if not a.full]
+    chosen = [x for x in axes + [it for it in w.iterations if not it.told] if b.aside.random() < 0.5]
+    parts = [(name(x.of) if isinstance(x, Axis) else x.extent, x.index) for x in chosen] or [(integer(1), integer(0))]
+    value = binary("+", w.limited(axes).full(), w.f32(1))
+    over = tuple(a.name for a in w.axes if a not in chosen)
+    tensor = Tensor(b.fresh("y"), "f32", tuple(d for d, _ in parts), init=b.aside.choice((0.0, 0.0, 7.0, "keep")), deterministic=b.aside.random() < 0.6)
+    b.tensors.append(tensor)
+    return Stmt("gather", value=E("reduce", "sum", (value,), over) if over else value, target=E("load", tensor.name, tuple(i for _, i in parts)))
+
+
 def stored(tensor, value, mask=None):
     value = E("cast", tensor.type, (value,)) if tensor.type in ("bf16", "f16") else value
     return E("where", args=(value, mask)) if mask is not None else value
@@ -195,6 +207,8 @@ def kernel(b, index):
     if wanted == "elementwise":
         b.raw = True
         body = elementwise(b, w)
+        if b.aside.random() < 0.25:
+            body.append(addition(b, w))
     else:
         for kind in [wanted] + ([b.pick(*FEATURES[1:])] if b.chance(0.25) else []):
             phase, stmts = WRITERS[kind](w)

@@ -124,6 +124,32 @@ def load(e, scope, evaluate):
     return Val(tensor.type, axes, data, err, preds)
 
 
+def gather(stmt, scope, evaluate):
+    """Adds every present lane of every iteration to its element."""
+    tensor = scope.tensors[stmt.target.name]
+    value = evaluate(stmt.value, scope)
+    indices = index_values(stmt.target, scope, tensor, evaluate)
+    preds = value.preds + inside(indices)
+    axes = union(tuple(sorted(scope.iterations)), value.axes, *(v.axes for v, _ in indices), *(p.axes for p in preds))
+    present = conjunction(preds, axes, scope)
+    unsure = np.zeros(present.shape, bool)
+    for p in preds:
+        if p.unsure is not None:
+            unsure |= spread(p.unsure, p.axes, axes)
+    data, err = (np.broadcast_to(spread(x, value.axes, axes), present.shape) for x in (value.data, value.err))
+    at = tuple(np.broadcast_to(spread(v.data, v.axes, axes), present.shape)[present | unsure] for v, _ in indices)
+    output = scope.outputs[tensor.name]
+    if any(np.any((i < 0) | (i >= extent)) for i, extent in zip(at, output.data.shape)):
+        raise Invalid("an addition outside of " + tensor.name)
+    size = np.zeros(output.data.shape)
+    with np.errstate(all="ignore"):
+        for into, x in ((output.data, np.where(present, data, 0)), (output.err, np.where(unsure, np.inf, err)), (size, np.where(present, np.abs(data), 0))):
+            np.add.at(into, at, x[present | unsure])
+        # Sums of f32 depend on the order where they overflow on the way.
+        output.err[~(size < 1e38) & ~np.isnan(size)] = np.inf
+        output.err += 1e-12 * np.where(np.isfinite(size), size, 0)
+
+
 def store(stmt, scope, evaluate):
     tensor = scope.tensors[stmt.target.name]
     overflow = tensor.overflow or ("inf" if tensor.type == "f16" else "sat")

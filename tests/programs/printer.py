@@ -99,8 +99,8 @@ def show_stmt(stmt, indent):
         return pad + stmt.kind + " " + stmt.name + " = " + show(stmt.value) + ";\n"
     if stmt.kind == "do":
         return pad + show(stmt.value) + ";\n"
-    target = show(stmt.target) if stmt.kind == "store" else stmt.name
-    return pad + target + (" += " if stmt.kind == "add" else " = ") + show(stmt.value) + ";\n"
+    target = show(stmt.target) if stmt.kind in ("store", "gather") else stmt.name
+    return pad + target + (" += " if stmt.kind in ("add", "gather") else " = ") + show(stmt.value) + ";\n"
 
 
 def show_tensor(t):
@@ -119,6 +119,8 @@ def show_tensor(t):
         text += " out_init(" + (t.init if isinstance(t.init, str) else number(t.init)) + ")"
     if t.overflow:
         text += " overflow(" + t.overflow + ")"
+    if t.deterministic:
+        text += " deterministic"
     return text
 
 

@@ -317,6 +317,22 @@ class Specialised(unittest.TestCase):
                 self.assertEqual(dropped(again), dropped(p))
 
 
+class Additions(unittest.TestCase):
+    def test_iterations_meet(self):
+        """Rows of two batches, and a value that does not say which batch it is of; absent lanes add nothing."""
+        batch = Range("b", name("B"))
+        x, y, z = tensor("x", "f32", "B", "M"), tensor("y", "f32", "M", init=7.0), tensor("z", "f32", integer(1), init=0.0, deterministic=True)
+        positive = E("where", args=(load("x", "b", "i"), binary(">", load("x", "b", "i"), integer(0))))
+        p = op([x, y, z], [Kernel("main", (batch, ROWS), (Stmt("gather", value=load("x", "b", "i"), target=load("y", "i")),)),
+                           Kernel("rest", (batch, ROWS), (Stmt("gather", value=E("reduce", "sum", (positive,), ("i",)), target=load("z", integer(0))),)),
+                           Kernel("ones", (batch,), (Stmt("gather", value=number(1), target=load("z", integer(0))),))])
+        out = run(p, {"B": 2, "M": 3}, {"x": np.array([[1.0, -2, 3], [10, 20, -30]])})
+        self.assertEqual(out["y"].data.tolist(), [18, 25, -20])
+        self.assertEqual(out["z"].data.tolist(), [36])
+        self.assertIn("z: f32[1] out_init(0.0) deterministic", show_program(p))
+        self.assertIn("y[i] += x[b, i];", show_program(p))
+
+
 class Names(unittest.TestCase):
     def test_no_name_is_a_type(self):
         b = Builder(random.Random(0))

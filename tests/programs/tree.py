@@ -55,7 +55,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Stmt:
-    """kind: let var set add store for do if. `store` has a load as target; `if` has a condition on parameters as value."""
+    """kind: let var set add store gather for do if. `store` and `gather`, which adds to memory, have a load as target; `if` has a condition on parameters as value."""
     kind: str
     name: str = None
     value: E = None
@@ -86,6 +86,7 @@ class Tensor:
     overflow: str = None        # outputs: "sat", "inf" or None
     fill: str = "normal"        # how inputs are drawn (inputs.py)
     temp: bool = False          # stored by one kernel, loaded by later ones
+    deterministic: bool = False # outputs: additions are made in order
 
     @property
     def is_output(self):
