@@ -112,6 +112,10 @@ private:
                                 mlir::ValueRange operands,
                                 mlir::ValueRange presence,
                                 Places::Number place);
+  /// `place`, and where axes that the program shifts begin by what the presence
+  /// of a sink says.
+  Places::Number withShifted(Agent &agent, mlir::Operation *op,
+                             mlir::ValueRange presence, Places::Number place);
   mlir::LogicalResult checkLoad(Agent &agent, mlir::Operation *op,
                                 const std::string &tensor, mlir::Value loaded,
                                 mlir::ValueRange presence,
@@ -290,6 +294,9 @@ private:
     size_t rowDim, colDim;
   };
   llvm::DenseMap<mlir::Value, Held> held;
+  /// Of sinks, the ranges that withShifted() asks where they begin.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<sm::RangeOp, 2>>
+      rangesOfPresence;
   sm::LaunchOp launch; // of the kernel, once it was looked for
   std::vector<Agent> agents;
   std::vector<Member> members; // by actor

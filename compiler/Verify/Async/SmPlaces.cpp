@@ -4,6 +4,8 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
 
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace selvedge::verify {
@@ -126,6 +128,48 @@ LogicalResult SmAsyncRules::joinStaged(Agent &agent, SlotOp slot,
   return success();
 }
 
+/// The ranges of an axis that the program shifts from which predicates are
+/// made: indices may begin elsewhere, but what says which lanes exist counts
+/// them as the program does.
+static SmallVector<RangeOp, 2> shiftedRanges(ValueRange presence,
+                                             const ProgramSinks &program) {
+  SmallVector<RangeOp, 2> ranges;
+  SetVector<Value> made(presence.begin(), presence.end());
+  for (size_t i = 0; i < made.size(); ++i) {
+    Operation *def = made[i].getDefiningOp();
+    if (!def || !distOf(made[i].getType()))
+      continue;
+    if (auto range = dyn_cast<RangeOp>(def)) {
+      if (program.isShifted(axisNames(range.getType()).front()))
+        ranges.push_back(range);
+    } else if (def->getNumRegions() == 0) {
+      made.insert_range(def->getOperands());
+    }
+  }
+  return ranges;
+}
+
+Number SmAsyncRules::withShifted(Agent &agent, Operation *op,
+                                 ValueRange presence, Number place) {
+  auto [known, isNew] = rangesOfPresence.try_emplace(op);
+  if (isNew)
+    known->second = shiftedRanges(presence, sinks->getProgram());
+  llvm::MapVector<StringAttr, std::optional<int64_t>> starts;
+  for (RangeOp range : known->second) {
+    std::optional<int64_t> start = scalarOf(agent, range.getStart());
+    auto [at, isFirst] =
+        starts.insert({axisNames(range.getType()).front(), start});
+    if (!isFirst && at->second != start)
+      at->second = std::nullopt;
+  }
+  StringAttr conflict;
+  for (auto [axis, start] : starts)
+    if (start)
+      place =
+          places.join(place, places.of(axis, *start), conflict).value_or(place);
+  return place;
+}
+
 static bool isMaximum(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<ReduceOp, FoldOp>(
@@ -140,6 +184,7 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
   if (!sinks)
     return success();
   bool isLoad = isa<LoadOp, CopyOp, CopyAsyncOp, SlotOp>(op);
+  place = withShifted(agent, op, presence, place);
   ProgramSinks::Lanes lanes{sink,  over, {}, place, llvm::to_vector(presence),
                             isLoad};
   // What a mask removes is no less than what the presence says, and no more.

@@ -93,7 +93,9 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
     if (arg.getRole() == Role::In && arg.getElementType().isInteger())
       tensors[arg.getName()].shift = std::exchange(shift, shift + turn);
   for (auto promise : plan.getPromises().getAsRange<RequireAttr>())
-    if (promise.getOrdered()) {
+    if (!promise.getOrdered()) {
+      tensors[promise.getTensor()].most = extentOf(promise.getHi());
+    } else {
       Contents &contents = tensors[promise.getTensor()];
       // All of them are listed, too, and would be before anybody asks whether
       // they are too many.
@@ -106,6 +108,14 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
           rowsOf(contents.extents, extentOf(promise.getHi()).value_or(0),
                  std::exchange(firstSample, firstSample + turn), samples);
     }
+}
+
+void GlobalMemory::setNumbers(StringRef integers, StringRef tensor,
+                              unsigned dim) {
+  auto of = tensors.find(integers), to = tensors.find(tensor);
+  if (of != tensors.end() && to != tensors.end() &&
+      dim < to->second.extents.size())
+    of->second.numbered = to->second.extents[dim];
 }
 
 std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
@@ -183,8 +193,9 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
     element = element * extent + index;
     count *= extent;
   }
+  // Now and then a number is none of an element that exists.
+  constexpr int64_t gap = 5;
   if (it->second.uniqueStep > 0) {
-    constexpr int64_t gap = 5;
     return element % gap == gap - 2
                ? -1
                : (element * it->second.uniqueStep + 1) % count;
@@ -196,8 +207,14 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   }
   if (!it->second.rows.empty())
     return it->second.rows[element];
+  if (int64_t numbered = it->second.numbered; numbered > 0)
+    return element % gap == gap - 2 ? (element / gap % 2 ? -1 : numbered)
+                                    : (element + 1) % numbered;
   int64_t sample = samples[(element + it->second.shift) %
                            static_cast<int64_t>(samples.size())];
+  // What is promised to lie in a range may end anywhere in it.
+  if (std::optional<int64_t> most = it->second.most; most && *most >= 0)
+    sample = sample > *most ? sample % (*most + 1) : sample;
   return type.isInteger(1) ? sample & 1 : sample;
 }
 

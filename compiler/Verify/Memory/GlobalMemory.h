@@ -32,6 +32,10 @@ public:
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
 
+  /// Integers number the elements of a dimension: most are of one that exists.
+  void setNumbers(llvm::StringRef integers, llvm::StringRef tensor,
+                  unsigned dim);
+
   /// Before anything else but getWork(), which may say that it is too much:
   /// nothing has been written.
   void begin();
@@ -125,6 +129,10 @@ private:
     std::vector<int64_t> rows = {};
     /// Of other integers: which sample comes first.
     int64_t shift = 0;
+    /// Of integers that number elements: how many there are; else 0.
+    int64_t numbered = 0;
+    /// Of integers that are promised to lie in a range: the largest.
+    std::optional<int64_t> most = std::nullopt;
     /// Of integers that differ: from an element to the next one, modulo their
     /// number; 0 for others.
     int64_t uniqueStep = 0;

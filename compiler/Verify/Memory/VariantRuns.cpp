@@ -45,6 +45,7 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
       continue;
     tile::KernelOp kernel = program->getKernel();
     llvm::append_range(segments, segmentRowsOf(kernel));
+    llvm::append_range(numbered, numberedDimsOf(kernel));
     written.push_back(kernel);
     kernel.walk([&](tile::StoreOp store) {
       unstored.insert(tensorName(store.getTensor()));
@@ -250,6 +251,8 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
                       trial.turn,
                       alone && alone->bySome ? Parts::Some : Parts::All);
+  for (const auto &[integers, tensor, dim] : numbered)
+    memory.setNumbers(integers, tensor, dim);
   // What has too many elements is not begun, nor what nobody can launch.
   auto isTooLarge = [&](const auto &launched) {
     return trial.numTiles(launched.first) > tile::maxExtent;

@@ -5,6 +5,7 @@
 
 #include "compiler/Verify/Async/LaunchTrials.h"
 #include "compiler/Verify/Memory/KernelRuns.h"
+#include "compiler/Verify/Memory/NumberedDims.h"
 #include "compiler/Verify/Memory/RequiredStores.h"
 
 #include <deque>
@@ -71,6 +72,7 @@ private:
   sm::VariantOp variant;
   Launches launches;
   std::vector<SegmentRows> segments;
+  std::vector<NumberedDim> numbered;
   /// The kernels of the program as it was written.
   std::vector<tile::KernelOp> written;
   /// Outputs of the programs of which nothing has been stored yet.
