@@ -24,9 +24,8 @@ const std::string &stateAt(const std::vector<Cell> &cells, int64_t x,
 
 std::vector<Cell>
 combine(const std::vector<Cell> &a, const std::vector<Cell> &b,
-        llvm::function_ref<const std::string &(const std::string &,
-                                               const std::string &)>
-            choose) {
+        llvm::function_ref<bool(const std::string &, const std::string &)>
+            replaces) {
   std::set<int64_t> xs, ys;
   for (const std::vector<Cell> *cells : {&a, &b})
     for (const Cell &cell : *cells) {
@@ -37,7 +36,9 @@ combine(const std::vector<Cell> &a, const std::vector<Cell> &b,
   for (auto y = ys.begin(); std::next(y) != ys.end(); ++y) {
     size_t rowBegin = result.size();
     for (auto x = xs.begin(); std::next(x) != xs.end(); ++x) {
-      const std::string &state = choose(stateAt(a, *x, *y), stateAt(b, *x, *y));
+      const std::string &before = stateAt(a, *x, *y),
+                        &after = stateAt(b, *x, *y);
+      const std::string &state = replaces(before, after) ? after : before;
       int64_t width = *std::next(x) - *x;
       if (result.size() > rowBegin && result.back().state == state)
         result.back().width += width;

@@ -16,13 +16,12 @@ bool isPresent(const std::string &state);
 const std::string &stateAt(const std::vector<Cell> &cells, int64_t x,
                            int64_t y);
 
-/// The cells of lanes whose states are `choose`d from those in `a` and `b`,
-/// which cover the same lanes.
+/// The lanes of `a` with their states, but for those whose state in `b`
+/// `replaces` the one in `a`. Both cover the same lanes.
 std::vector<Cell>
 combine(const std::vector<Cell> &a, const std::vector<Cell> &b,
-        llvm::function_ref<const std::string &(const std::string &,
-                                               const std::string &)>
-            choose);
+        llvm::function_ref<bool(const std::string &, const std::string &)>
+            replaces);
 
 } // namespace selvedge::explain
 

@@ -132,9 +132,13 @@ static std::string plain(StringRef name) {
   return result;
 }
 
+std::string baseName(const std::string &file) {
+  return file.substr(file.rfind('/') + 1);
+}
+
 std::string lineAnchor(const std::string &file, unsigned line) {
-  return (file.empty() ? "line" : plain(StringRef(file).rsplit('/').second)) +
-         "-" + std::to_string(line);
+  return (file.empty() ? "line" : plain(baseName(file))) + "-" +
+         std::to_string(line);
 }
 
 std::string lineLink(const Place &place) {

@@ -18,6 +18,9 @@ std::string withTerms(const std::string &text);
 /// The terms that tooltips explain, as a list of definitions.
 void writeTerms(llvm::raw_ostream &os);
 
+/// A file without its folders.
+std::string baseName(const std::string &file);
+
 /// Of a line of the source: `line-22`, `flash_fwd.tile-22` in an imported file.
 std::string lineAnchor(const std::string &file, unsigned line);
 

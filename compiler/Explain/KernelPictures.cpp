@@ -125,11 +125,10 @@ private:
                           ? Cell{0, at, picture.cols, size, line}
                           : Cell{at, 0, size, picture.rows, line});
     }
-    picture.cells =
-        combine(picture.cells, lines,
-                [](const std::string &lane, const std::string &line) -> auto & {
-                  return line.empty() ? lane : line;
-                });
+    picture.cells = combine(picture.cells, lines,
+                            [](const std::string &, const std::string &line) {
+                              return !line.empty();
+                            });
   }
 
   /// A loop without masks: its steps over the first axis of the kernel.

@@ -53,7 +53,8 @@ void writeSource(llvm::raw_ostream &os, const Explanation &e) {
   const std::string *file = nullptr;
   for (const SourceBlock &block : e.sources) {
     if (!file || *file != block.file)
-      os << "<h3>" << escapeXml(block.file.empty() ? e.file : block.file)
+      os << "<h3>"
+         << escapeXml(block.file.empty() ? e.file : baseName(block.file))
          << "</h3>\n";
     file = &block.file;
     os << "<ol class=\"code\">\n";

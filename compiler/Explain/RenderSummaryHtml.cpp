@@ -156,10 +156,9 @@ private:
   }
 
   void costs() {
-    os << "<p>The others cost this many instructions of one thread. These are "
-          "static estimates of what a kernel without safety would not "
-          "execute. A launch takes the first variant that fits its "
-          "tensors.</p>\n";
+    os << "<p>Safety costs this many instructions of one thread, by a static "
+          "estimate: what a kernel without it would not execute. A launch "
+          "takes the first variant that fits its tensors.</p>\n";
     begin("costs", {"Variant", "per whole step", "per partial step",
                     "once per tile, at most", "plan", "warp roles"});
     for (auto [cost, schedule] : llvm::zip_equal(summary.costs, e.schedules)) {

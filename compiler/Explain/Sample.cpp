@@ -238,7 +238,7 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
     std::optional<int64_t> value = evaluate(operand, point);
     // One operand may decide.
     if (value && ((isConjunction && !*value) || (isDisjunction && *value)))
-      return *value;
+      return value;
     isKnown &= value.has_value();
     in.push_back(value.value_or(0));
   }

@@ -23,8 +23,8 @@ static int weightOf(const std::string &state) {
                                : 0;
 }
 
-static const std::string &heavier(const std::string &a, const std::string &b) {
-  return weightOf(b) > weightOf(a) ? b : a;
+static bool isHeavier(const std::string &before, const std::string &after) {
+  return weightOf(after) > weightOf(before);
 }
 
 static void add(TensorPictures &pictures, const Record &record,
@@ -37,7 +37,7 @@ static void add(TensorPictures &pictures, const Record &record,
     panel = std::prev(pictures.panels.end());
   } else if (panel->picture.cells != picture.cells) {
     panel->picture.cells =
-        combine(panel->picture.cells, picture.cells, heavier);
+        combine(panel->picture.cells, picture.cells, isHeavier);
   }
   panel->records.push_back(&record);
   panel->absent.push_back(picture.absent);
