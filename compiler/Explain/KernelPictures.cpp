@@ -87,31 +87,57 @@ private:
     found->records.push_back(mask.id);
   }
 
-  /// Rows that a store leaves out for all columns are no lanes of the kernel's
-  /// results, whatever a mask says of them; steps without a mask end where
-  /// loads do.
+  /// Rows that no store has are no lanes of the kernel's results, whatever a
+  /// mask says of them; steps without a mask end where loads do.
   void removeOutside(Picture &picture) {
-    for (const Record &record : explanation.records) {
-      const Picture *access =
-          record.kernel == name ? pictureOf(record.id) : nullptr;
-      if (access && record.kind == "store")
-        remove(picture, picture.rowAxis, *access, "unstored");
-      else if (access && record.kind == "load" && picture.records.empty())
-        remove(picture, picture.colAxis, *access, "");
-    }
+    remove(picture, picture.rowAxis, "store", "unstored");
+    if (picture.records.empty())
+      remove(picture, picture.colAxis, "load", "");
   }
 
-  /// Gives lanes whose indices along `axis` the access has nowhere its state,
-  /// or `state` if there is one. An index has a lane if the first lane of it is
-  /// one.
-  static void remove(Picture &picture, const std::string &axis,
-                     const Picture &access, const std::string &state) {
+  /// Gives lanes at indices along `axis` that no access of this kind has its
+  /// state, or `state` if there is one.
+  void remove(Picture &picture, const std::string &axis, StringRef kind,
+              const std::string &state) {
+    std::vector<Cell> lines;
+    for (const Record &record : explanation.records) {
+      const Picture *access = record.kernel == name && record.kind == kind
+                                  ? pictureOf(record.id)
+                                  : nullptr;
+      if (!access || !cutsAlike(picture, axis, *access))
+        continue;
+      addSample(picture, access->sample);
+      std::vector<Cell> own = linesOf(picture, axis, *access, state);
+      lines = lines.empty()
+                  ? own
+                  : combine(lines, own,
+                            [](const std::string &, const std::string &line) {
+                              return line.empty();
+                            });
+    }
+    if (!lines.empty())
+      picture.cells = combine(picture.cells, lines,
+                              [](const std::string &, const std::string &line) {
+                                return !line.empty();
+                              });
+  }
+
+  /// Whether the access has the axis, and as much of it.
+  static bool cutsAlike(const Picture &picture, const std::string &axis,
+                        const Picture &access) {
+    int64_t length = axis == picture.rowAxis ? picture.rows : picture.cols;
+    return !axis.empty() &&
+           ((access.rowAxis == axis && access.rows == length) ||
+            (access.colAxis == axis && access.cols == length));
+  }
+
+  /// The state of the access at each index along `axis`, for all lanes of it;
+  /// none where the first lane is one that it has.
+  static std::vector<Cell> linesOf(const Picture &picture,
+                                   const std::string &axis,
+                                   const Picture &access,
+                                   const std::string &state) {
     bool byRows = access.rowAxis == axis;
-    if (axis.empty() || (!byRows && access.colAxis != axis) ||
-        (byRows ? access.rows : access.cols) !=
-            (axis == picture.rowAxis ? picture.rows : picture.cols))
-      return;
-    addSample(picture, access.sample);
     std::vector<Cell> lines;
     for (const Cell &cell : access.cells) {
       if ((byRows ? cell.x : cell.y) != 0)
@@ -125,10 +151,7 @@ private:
                           ? Cell{0, at, picture.cols, size, line}
                           : Cell{at, 0, size, picture.rows, line});
     }
-    picture.cells = combine(picture.cells, lines,
-                            [](const std::string &, const std::string &line) {
-                              return !line.empty();
-                            });
+    return lines;
   }
 
   /// A loop without masks: its steps over the first axis of the kernel.

@@ -35,6 +35,10 @@ def paged_scores(v, i, j):
     return "unstored" if i >= v["M"] else "present" if j < v["kv_len"] else "range"
 
 
+def product(v, i, k):
+    return "shape" if k >= v["K"] else "unstored" if i >= v["M"] else "present"
+
+
 # By name: the picture, and the state of the element at (row, column) with the values that the picture is drawn for.
 CASES = {
     "causal": ("kernel-main", causal),
@@ -43,6 +47,8 @@ CASES = {
     "untested keys": ("tensor-k", lambda v, j, d: {"valid": "untested"}.get(lengths(v, j, d), lengths(v, j, d))),
     "values": ("tensor-v", lengths),
     "lse": ("tensor-lse", lambda v, _, i: "present" if i < v["M"] else "shape"),
+    "product": ("kernel-main", product),
+    "factor": ("tensor-a", lambda v, i, k: "present" if i < v["M"] and k < v["K"] else "shape"),
     "packed": ("kernel-main", packed_scores),
     "packed keys": ("tensor-k", lambda v, j, d: "present" if j < v["cu_k[1]"] else "untested" if j < v["K"] else "shape"),
     "packed values": ("tensor-v", lambda v, j, d: "present" if j < v["cu_k[1]"] else "range"),
@@ -85,7 +91,7 @@ class Drawing:
         return left, right, top, bottom
 
     def paint(self, rects):
-        """By (row, column), at the rows at which some cell begins and the last row before."""
+        """States by (row, column); what is painted later covers what is there."""
         painted = {}
         for state, (left, right, top, bottom) in rects:
             for row in range(top, bottom):
@@ -100,8 +106,8 @@ def check_lanes(name, drawing, expected, head):
     assert painted.keys() == {(r, c) for r in range(drawing.rows) for c in range(drawing.cols)}, name + ": lanes without a colour"
     seen = set()
     for (row, col), state in painted.items():
-        # A diagonal is drawn in steps of a few rows.
-        if row in tops:
+        # A diagonal is drawn in steps of a few rows, which begin with one that is exact.
+        if row in tops or not any(kind == "where" for kind, _ in drawing.cells):
             wanted = expected(values, row, col)
             assert state == wanted, f"{name}: ({row}, {col}) of {values} is {state}, not {wanted}"
             seen.add(wanted)
