@@ -1,4 +1,4 @@
-# The lit suite. Features: `ptxas`, `nvdisasm`, `torch`, `transformers` and `gpu` where there is one, `plain` without sanitizers.
+# The lit suite. Features: `ptxas`, `nvdisasm`, `chromium`, `torch`, `transformers` and `gpu` where there is one, `plain` without sanitizers.
 import ctypes
 import os
 import shutil
@@ -53,6 +53,8 @@ for tool in ["ptxas", "nvdisasm"]:
 if "sanitize" not in config.cxx_flags:
     # Programs of others can link our libraries.
     config.available_features.add("plain")
+if shutil.which("chromium"):
+    config.available_features.add("chromium")
 for name in ["torch", "transformers"]:
     if has_package(name):
         config.available_features.add(name)

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Explain/Edges.h"
 #include "compiler/Explain/Explain.h"
+#include "compiler/Explain/KernelPictures.h"
 #include "compiler/Explain/Mechanism.h"
 #include "compiler/Explain/Pictures.h"
 #include "compiler/Explain/Proofs.h"
 #include "compiler/Explain/Schedules.h"
+#include "compiler/Explain/SourceBlocks.h"
 #include "compiler/Explain/Words.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Provenance.h"
@@ -50,6 +52,15 @@ public:
     result.outputs = outputs(program);
     result.schedules = schedules(module);
     result.pictures = drawPictures(program, trace.sizes, operations, result);
+    for (auto bound : trace.bound->getOps<ProgramOp>())
+      if (bound.isBase())
+        result.kernelPictures =
+            drawKernels(program, bound, trace.sizes, result);
+    result.tensors = tensorsOf(program);
+    for (KernelOp kernel : program.getOps<KernelOp>())
+      result.kernels.push_back(kernel.getSymName().str());
+    result.sources = sourceBlocks(source, result);
+    result.purpose = purposeOf(result.sources, result.op);
     return std::move(result);
   }
 
@@ -189,6 +200,10 @@ private:
     instance.proved.assign(note.proved.begin(), note.proved.end());
     instance.byExtent.assign(note.byExtent.begin(), note.byExtent.end());
     if (Operation *steps = stepsAround(op)) {
+      instance.loop = loopNumbers
+                          .try_emplace(partOf(steps),
+                                       static_cast<int64_t>(loopNumbers.size()))
+                          .first->second;
       loops.push_back(
           {note.id, record.instances.size(), partOf(steps), rareCase(op)});
       if (!note.byLoop.empty())
@@ -353,6 +368,7 @@ private:
     Rare rare;
   };
   std::vector<InLoop> loops;
+  std::map<Part, int64_t> loopNumbers;
   std::set<Part> whole;
   /// Positions of predicates that hold by the bounds of a loop's part.
   std::set<std::pair<std::string, int64_t>> knownByLoop;

@@ -54,6 +54,8 @@ struct Instance {
   /// `once per tile`, `per loop iteration`; where the loop is split, `per whole
   /// iteration` or `per partial iteration`.
   std::string frequency;
+  /// Number of the loop around it among those of the program; -1 for none.
+  int64_t loop = -1;
   /// Positions of the record's predicates that this operation need not test.
   std::vector<int64_t> proved;
   /// Positions of those that the extents of a tensor map test.
@@ -98,6 +100,23 @@ struct Proof {
   Place place;
 };
 
+/// A tensor of the signature, or one between kernels.
+struct Tensor {
+  std::string name;
+  std::string shape;
+  /// `in`, `out`, `inout` or `temp`.
+  std::string role;
+  bool isOptional = false;
+};
+
+/// Lines of a source file that belong together: a declaration with its comment.
+struct SourceBlock {
+  /// The imported file that they are in; empty: the file that is explained.
+  std::string file;
+  unsigned firstLine = 1;
+  std::vector<std::string> lines;
+};
+
 /// How an output becomes total.
 struct Output {
   std::string name;
@@ -130,10 +149,21 @@ struct Cell {
   /// the first predicate that is false, `untested` where no code evaluates
   /// that; `unknown` where it depends on data.
   std::string state;
+  bool operator==(const Cell &) const = default;
 };
 
-/// The tiles over a tensor, drawn at sample sizes.
+/// A rectangle of lanes that one step of a loop computes, in elements.
+struct Step {
+  int64_t x, y, width, height;
+  /// `whole`: no condition on the step's index is tested; `partial`: they are;
+  /// `skipped`: the loop leaves it out.
+  std::string state;
+};
+
+/// The tiles over a tensor, or over the iterations of a kernel, drawn at sample
+/// sizes.
 struct Picture {
+  /// Of a tensor its record's, of a kernel `kernel-main`.
   std::string id;
   std::string title;
   /// Axes; the row axis is empty for one-dimensional tiles.
@@ -148,6 +178,17 @@ struct Picture {
   std::string absent;
   /// `M = N = 333, kv_len = 249`.
   std::string sample;
+  /// Of a kernel: the steps of its loop over one of the axes, the step axis.
+  std::vector<Step> steps;
+  std::string stepAxis;
+  /// Of a kernel: ids of the records whose lanes are shown.
+  std::vector<std::string> records;
+};
+
+/// The pictures of one kernel.
+struct KernelPictures {
+  std::string kernel;
+  std::vector<Picture> pictures;
 };
 
 /// All of it.
@@ -155,11 +196,19 @@ struct Explanation {
   std::string file;
   std::string op;
   std::string arch;
+  /// What the comment before the op says first.
+  std::string purpose;
+  std::vector<Tensor> tensors;
+  /// Kernels of the program in the order of their launches.
+  std::vector<std::string> kernels;
+  std::vector<SourceBlock> sources;
   std::vector<Record> records;
   std::vector<Proof> proofs;
   std::vector<Output> outputs;
   std::vector<Schedule> schedules;
+  /// One per record whose operation has tiles.
   std::vector<Picture> pictures;
+  std::vector<KernelPictures> kernelPictures;
 };
 
 } // namespace selvedge::explain

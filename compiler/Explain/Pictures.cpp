@@ -32,17 +32,20 @@ public:
 
   /// Every element decides for itself; rows that agree are one cell.
   void run() {
-    Runs last;
-    int64_t from = 0;
+    Runs last = runsOf(0);
+    int64_t from = 0, before = 0;
     // A diagonal in steps of this size still looks like one.
     int64_t step = std::max<int64_t>(1, picture.rows / 80);
-    for (int64_t row = 0; row < picture.rows; row += step) {
+    while (before + 1 < picture.rows) {
+      int64_t row = std::min(before + step, picture.rows - 1);
       Runs runs = runsOf(row);
-      if (row && runs == last)
-        continue;
-      flush(last, from, row);
-      last = std::move(runs);
-      from = row;
+      if (runs != last) {
+        int64_t edge = edgeBetween(before, row, last, runs);
+        flush(last, from, edge);
+        last = std::move(runs);
+        from = edge;
+      }
+      before = row;
     }
     flush(last, from, picture.rows);
   }
@@ -71,6 +74,17 @@ private:
         runs.push_back({col, state});
     }
     return runs;
+  }
+
+  /// The first row that is not like `above`: of an edge along a row the exact
+  /// one, of a diagonal the last.
+  int64_t edgeBetween(int64_t before, int64_t row, const Runs &above,
+                      const Runs &below) {
+    int64_t first = before + 1;
+    Runs runs = runsOf(first);
+    while (first < row && runs == above)
+      runs = runsOf(++first);
+    return runs == below ? first : row;
   }
 
   void flush(const Runs &runs, int64_t from, int64_t to) {

@@ -16,14 +16,8 @@ std::string renderJson(const Explanation &explanation);
 /// One page without external resources, also well-formed XML.
 std::string renderHtml(const Explanation &explanation);
 
-/// The part of the page that says how kernels run.
-std::string renderScheduleHtml(const std::vector<Schedule> &schedules);
-
 /// The tiles of one picture as an SVG element.
 std::string renderSvg(const Picture &picture);
-
-/// `text` with the characters that XML reserves escaped.
-std::string escapeXml(const std::string &text);
 
 /// The difference between instances is of interest only if there is one:
 /// instances that agree in everything but the kernel, counted.

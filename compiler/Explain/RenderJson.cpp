@@ -1,6 +1,7 @@
 // Explanations as JSON.
 // SPDX-License-Identifier: MIT
 #include "compiler/Explain/Render.h"
+#include "compiler/Explain/Summary.h"
 
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,6 +26,14 @@ public:
       list("outputs", e.outputs, [&](const Output &o) { write(o); });
       list("schedules", e.schedules, [&](const Schedule &s) { write(s); });
       list("pictures", e.pictures, [&](const Picture &p) { write(p); });
+      list("kernels", e.kernelPictures, [&](const KernelPictures &k) {
+        json.attribute("kernel", k.kernel);
+        list("pictures", k.pictures, [&](const Picture &p) {
+          write(p);
+          steps(p);
+        });
+      });
+      json.attributeObject("summary", [&] { write(summarise(e)); });
     });
   }
 
@@ -89,6 +98,8 @@ private:
       json.attribute("mechanism", i.mechanism);
       json.attribute("instructions_per_thread", i.instructions);
       json.attribute("frequency", i.frequency);
+      if (i.loop >= 0)
+        json.attribute("loop", i.loop);
       json.attributeArray("proved", [&] {
         for (int64_t position : i.proved)
           json.value(position);
@@ -134,6 +145,41 @@ private:
       json.attribute("width", c.width);
       json.attribute("height", c.height);
       json.attribute("state", c.state);
+    });
+  }
+
+  void steps(const Picture &p) {
+    json.attribute("step_axis", p.stepAxis);
+    list("steps", p.steps, [&](const Step &s) {
+      json.attribute("x", s.x);
+      json.attribute("y", s.y);
+      json.attribute("width", s.width);
+      json.attribute("height", s.height);
+      json.attribute("state", s.state);
+    });
+  }
+
+  void write(const Summary &s) {
+    list("kernels", s.kernels, [&](const KernelCounts &k) {
+      json.attribute("kernel", k.kernel);
+      json.attribute("loads", k.loads);
+      json.attribute("fills", k.fills);
+      json.attribute("masks", k.masks);
+      json.attribute("guards", k.guards);
+      json.attribute("stores", k.stores);
+      json.attribute("initialisations", k.inits);
+    });
+    json.attribute("conditions_proved", s.proved);
+    json.attribute("conditions_untested", s.untested);
+    json.attribute("conditions_partial_only", s.partialOnly);
+    json.attribute("conditions_tested", s.tested);
+    list("costs", s.costs, [&](const KernelCost &c) {
+      json.attribute("variant", c.variant);
+      json.attribute("kernel", c.kernel);
+      json.attribute("per_step", c.step);
+      json.attribute("per_whole_step", c.whole);
+      json.attribute("per_partial_step", c.partial);
+      json.attribute("per_tile", c.perTile);
     });
   }
 

@@ -1,8 +1,6 @@
 // The part of the page that says how kernels run.
 // SPDX-License-Identifier: MIT
-#include "compiler/Explain/Render.h"
-
-#include "llvm/Support/raw_ostream.h"
+#include "compiler/Explain/Html.h"
 
 namespace selvedge::explain {
 
@@ -28,6 +26,14 @@ static constexpr struct {
      "weights are taken against the largest score so far"},
     {"launch", "Launch", "how tiles are given to thread blocks"},
     {"results", "Results", "how results reach memory"},
+    {"alone", "Chosen alone", "kernels of a variant that need less"},
+    {"start", "Start", "when its thread blocks may begin"},
+    {"rows", "Rows", "rows that are read more than once stay in registers"},
+    {"packing", "Packing", "rows that read the same keys share a tile"},
+    {"masks", "Masks", "data that a mask removes may be NaN or Inf"},
+    {"steps", "Order of steps", "the order in which a tile's loop runs"},
+    {"order", "Order of tiles", "which tiles thread blocks take first"},
+    {"pipeline", "Pipeline", "whether a tile begins before the last one ends"},
 };
 
 static void row(llvm::raw_ostream &os, const Choice &choice) {
@@ -40,28 +46,30 @@ static void row(llvm::raw_ostream &os, const Choice &choice) {
   os << "<tr><td><strong>" << escapeXml(title) << "</strong>";
   if (!meaning.empty())
     os << "<br/><span class=\"dim\">" << escapeXml(meaning) << "</span>";
-  os << "</td><td>" << escapeXml(choice.choice) << "</td><td>"
-     << escapeXml(choice.why) << "</td></tr>\n";
+  os << "</td><td>" << withTerms(choice.choice) << "</td><td>"
+     << withTerms(choice.why) << "</td></tr>\n";
 }
 
-std::string renderScheduleHtml(const std::vector<Schedule> &schedules) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
+void writeSchedules(llvm::raw_ostream &os,
+                    const std::vector<Schedule> &schedules) {
   if (schedules.empty())
-    return text;
-  os << "<h2>How it runs</h2>\n<p>Choices of the compiler, which change the "
-        "speed but never what is a result. One kernel per class of "
-        "tensors.</p>\n";
+    return;
+  os << "<section id=\"schedules\" aria-labelledby=\"schedules-title\">\n<h2 "
+        "id=\"schedules-title\">How it runs</h2>\n<p>Choices of the compiler, "
+        "which change the speed but never a result. One kernel per class of "
+        "tensors; a launch takes the first that fits.</p>\n";
   for (const Schedule &schedule : schedules) {
-    os << "<h3>" << escapeXml(schedule.variant) << " <code>"
+    os << "<h3 id=\"schedule-" << escapeXml(schedule.kernel) << "\">Variant "
+       << escapeXml(schedule.variant) << ": <code>"
        << escapeXml(schedule.kernel)
-       << "</code></h3>\n<div class=\"wide\"><table>\n<tr><th>What</th>"
-          "<th>Choice</th><th>Because</th></tr>\n";
+       << "</code></h3>\n<div class=\"wide\"><table "
+          "class=\"choices\">\n<tr><th scope=\"col\">What</th><th "
+          "scope=\"col\">Choice</th><th scope=\"col\">Because</th></tr>\n";
     for (const Choice &choice : schedule.choices)
       row(os, choice);
     os << "</table></div>\n";
   }
-  return text;
+  os << "</section>\n";
 }
 
 } // namespace selvedge::explain

@@ -1,5 +1,7 @@
 // The tiles over a tensor as SVG.
 // SPDX-License-Identifier: MIT
+#include "compiler/Explain/Cells.h"
+#include "compiler/Explain/Html.h"
 #include "compiler/Explain/Render.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -7,6 +9,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <map>
 
 namespace selvedge::explain {
 
@@ -16,8 +19,9 @@ namespace {
 constexpr int64_t left = 64, top = 38, right = 14, bottom = 12;
 /// The drawing's longest side, and the height of a tile without rows.
 constexpr int64_t span = 300, strip = 36;
-/// Labels nearer than this would touch.
-constexpr int64_t labelGapX = 30, labelGapY = 13;
+/// Labels nearer than this would touch; steps smaller than that have none.
+constexpr int64_t labelGapX = 30, labelGapY = 13, stepWidth = 48,
+                  stateWidth = 68, stepHeight = 18;
 
 class Drawing {
 public:
@@ -36,8 +40,8 @@ public:
   std::string draw() {
     double width = p.cols * scaleX, height = p.rows * scaleY;
     os << "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" "
-          "aria-label=\"tiles of "
-       << escapeXml(p.title) << "\" width=\"" << number(left + width + right)
+          "aria-label=\""
+       << escapeXml(words()) << "\" width=\"" << number(left + width + right)
        << "\" height=\"" << number(top + height + bottom) << "\" viewBox=\"0 0 "
        << number(left + width + right) << " " << number(top + height + bottom)
        << "\">\n";
@@ -48,7 +52,12 @@ public:
       os << "/>\n";
     }
     grid(width, height);
-    partialTiles();
+    if (p.steps.empty()) {
+      partialTiles();
+      nameStates();
+    }
+    for (const Step &step : p.steps)
+      drawStep(step);
     labels(width, height);
     os << "</svg>\n";
     return text;
@@ -61,6 +70,58 @@ private:
     return s;
   }
 
+  /// In the largest cell of each state, if it has room.
+  void nameStates() {
+    constexpr std::pair<const char *, const char *> names[] = {
+        {"present", "present"},     {"shape", "outside"},
+        {"range", "out of range"},  {"valid", "not valid"},
+        {"where", "masked"},        {"optional", "not given"},
+        {"untested", "not tested"}, {"unknown", "data decides"},
+        {"init", "initialised"}};
+    for (auto [state, name] : names) {
+      const Cell *largest = nullptr;
+      for (const Cell &cell : p.cells)
+        if (cell.state == state &&
+            (!largest ||
+             cell.width * cell.height > largest->width * largest->height))
+          largest = &cell;
+      if (largest && largest->width * scaleX >= stateWidth &&
+          largest->height * scaleY >= stepHeight)
+        label("name", left + (largest->x + largest->width / 2.0) * scaleX,
+              top + (largest->y + largest->height / 2.0) * scaleY + 4, name);
+    }
+  }
+
+  /// What the picture shows, for those who do not see it.
+  std::string words() {
+    std::map<std::string, int64_t> shares;
+    for (const Cell &cell : p.cells)
+      shares[cell.state] += cell.width * cell.height;
+    std::string text = "tiles of " + p.title + ": ";
+    if (!p.rowAxis.empty())
+      text += std::to_string(p.rows) + " rows of " + p.rowAxis + ", ";
+    text += std::to_string(p.cols) + " columns of " + p.colAxis;
+    for (const auto &[state, share] : shares)
+      text +=
+          ", " + std::to_string(100 * share / (p.rows * p.cols)) + "% " + state;
+    return text;
+  }
+
+  void drawStep(const Step &step) {
+    Cell box{step.x, step.y, step.width, step.height, ""};
+    area("step " + step.state, box);
+    os << "><title>" << step.state << " step: " << escapeXml(p.colAxis) << " "
+       << step.x << ".." << step.x + step.width - 1;
+    if (!p.rowAxis.empty())
+      os << ", " << escapeXml(p.rowAxis) << " " << step.y << ".."
+         << step.y + step.height - 1;
+    os << "</title></rect>\n";
+    double width = step.width * scaleX, height = step.height * scaleY;
+    if (width >= stepWidth && height >= stepHeight)
+      label("name", left + step.x * scaleX + width / 2,
+            top + step.y * scaleY + height / 2 + 4, step.state);
+  }
+
   void area(const std::string &style, const Cell &cell) {
     os << "<rect class=\"" << style << "\" x=\""
        << number(left + cell.x * scaleX) << "\" y=\""
@@ -71,7 +132,8 @@ private:
 
   void rectangle(const Cell &cell) {
     bool isFilled = cell.state != "present" && cell.state != "init" &&
-                    cell.state != "untested" && cell.state != "unknown";
+                    cell.state != "untested" && cell.state != "unknown" &&
+                    cell.state != "unstored";
     if (!p.fill.empty() && isFilled)
       fills.push_back(&cell);
     area(cell.state, cell);
@@ -96,10 +158,9 @@ private:
   }
 
   /// Whether a cell in the tile at (x, y) is present, or absent.
-  bool hasCell(int64_t x, int64_t y, bool isPresent) {
+  bool hasCell(int64_t x, int64_t y, bool wanted) {
     return llvm::any_of(p.cells, [&](const Cell &cell) {
-      bool present = cell.state == "present" || cell.state == "init";
-      return cell.state != "unknown" && present == isPresent &&
+      return cell.state != "unknown" && isPresent(cell.state) == wanted &&
              cell.x < x + p.tileCols && x < cell.x + cell.width &&
              cell.y < y + p.tileRows && y < cell.y + cell.height;
     });

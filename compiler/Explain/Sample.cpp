@@ -43,6 +43,11 @@ int64_t Sample::coverOf(StringAttr axis) {
                  : tileSize(axis);
 }
 
+void Sample::startAt(ArrayRef<RangeOp> ranges, int64_t value) {
+  for (RangeOp range : ranges)
+    starts[range.getStart()] = value;
+}
+
 int64_t Sample::note(StringRef name, int64_t value) {
   used[name.str()] = std::to_string(value);
   return value;
@@ -143,7 +148,7 @@ std::optional<int64_t> Sample::loadedFromTable(LoadOp load,
 /// Whether a loop looks for the segment of a thread block.
 bool Sample::isSegmentSearch(Operation *loop) {
   ProgramOp program = kernel.getProgram();
-  if (!isa<scf::ForOp>(loop) || loop->getParentOp() != kernel)
+  if (!isa<scf::ForOp>(loop) || !isa<KernelOp>(loop->getParentOp()))
     return false;
   return loop
       ->walk([&](LoadOp load) {
@@ -157,7 +162,12 @@ bool Sample::isSegmentSearch(Operation *loop) {
 }
 
 std::optional<int64_t> Sample::argument(BlockArgument argument) {
-  if (argument.getOwner() != &kernel.getBody().front())
+  Operation *parent = argument.getOwner()->getParentOp();
+  auto loop = dyn_cast<scf::ForOp>(parent);
+  // The first step of a loop around.
+  if (loop && argument == loop.getInductionVar())
+    return evaluate(loop.getLowerBound(), {});
+  if (!isa<KernelOp>(parent))
     return std::nullopt;
   ProgramOp program = kernel.getProgram();
   unsigned i = argument.getArgNumber(), dims = program.getDims().size(),
@@ -189,6 +199,8 @@ static bool isSingle(Value v) {
 }
 
 std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
+  if (auto start = starts.find(v); start != starts.end())
+    return start->second;
   Operation *def = v.getDefiningOp();
   if (!def)
     return argument(cast<BlockArgument>(v));
@@ -226,7 +238,7 @@ std::optional<int64_t> Sample::evaluate(Value v, const Point &point) {
     std::optional<int64_t> value = evaluate(operand, point);
     // One operand may decide.
     if (value && ((isConjunction && !*value) || (isDisjunction && *value)))
-      return *value;
+      return value;
     isKnown &= value.has_value();
     in.push_back(value.value_or(0));
   }

@@ -12,7 +12,8 @@ namespace selvedge::explain {
 
 /// One choice of dims, scalars and loaded integers, at which the tiles of a
 /// kernel can be drawn: dims that tiles run over span two tiles and a half of
-/// the largest size, so that whole and partial tiles show.
+/// the largest size, so that whole and partial tiles show. Values may be those
+/// of the kernel, or of a later form of it.
 class Sample {
 public:
   Sample(tile::KernelOp kernel, mlir::DictionaryAttr sizes);
@@ -22,6 +23,9 @@ public:
 
   /// The value of an i32 or i1 at `point`; nothing where it depends on data.
   std::optional<int64_t> evaluate(mlir::Value v, const Point &point);
+
+  /// Has the first value of `ranges`, those of a kernel, be `value`.
+  void startAt(llvm::ArrayRef<tile::RangeOp> ranges, int64_t value);
 
   /// Indices that the tiles of `axis` cover, a multiple of tileSize().
   int64_t coverOf(mlir::StringAttr axis);
@@ -47,6 +51,8 @@ private:
   /// The largest tile size that the plan chose.
   int64_t largest = 0;
   std::map<std::string, std::string> used;
+  /// Where ranges start, of those that do not start at the first iteration.
+  llvm::DenseMap<mlir::Value, int64_t> starts;
 };
 
 } // namespace selvedge::explain

@@ -33,6 +33,8 @@ public:
       return;
     if (pass->getArgument() == "tile-output-init")
       trace.safe = module.clone();
+    else if (pass->getArgument() == "tile-simplify-presence")
+      trace.bound = module.clone();
     else if (pass->getArgument() == "tile-bind-blocks")
       // Versions of a program have sizes of their own, which no picture shows.
       module.walk([&](tile::KernelOp kernel) {

@@ -20,6 +20,8 @@ namespace selvedge::explain {
 struct Trace {
   /// The program when every obligation is discharged, before scheduling.
   mlir::OwningOpRef<mlir::ModuleOp> safe;
+  /// The program when its sizes are bound and its loops split, before `sm`.
+  mlir::OwningOpRef<mlir::ModuleOp> bound;
   /// By kernel: the plan's size of each axis.
   std::map<std::string, mlir::DictionaryAttr> sizes;
   /// A note that left the program, and the pass that removed the last operation

@@ -36,6 +36,11 @@ Place SourceText::placeOf(Location loc) const {
           lines[found.getLine() - 1].trim().str()};
 }
 
+ArrayRef<StringRef> SourceText::linesOf(const std::string &file) const {
+  auto found = files.find(file.empty() ? main : file);
+  return found == files.end() ? ArrayRef<StringRef>() : found->second.lines;
+}
+
 Value stripRepeats(Value v) {
   while (Operation *def = v.getDefiningOp()) {
     if (!isa<BroadcastOp, SplatOp>(def))
@@ -66,6 +71,15 @@ std::string shapeWords(TensorArgAttr tensor, ArrayAttr dims) {
   for (AffineExpr extent : tensor.getShape().getResults())
     text += (text.size() > 1 ? ", " : "") + wordsFor(extent, dims);
   return text + "]";
+}
+
+std::vector<Tensor> tensorsOf(ProgramOp program) {
+  std::vector<Tensor> tensors;
+  for (auto arg : program.getTensors().getAsRange<TensorArgAttr>())
+    tensors.push_back({arg.getName().str(), shapeWords(arg, program.getDims()),
+                       stringifyRole(arg.getRole()).str(),
+                       arg.getIsOptional()});
+  return tensors;
 }
 
 std::string wordsFor(Attribute constant) {

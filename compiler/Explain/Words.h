@@ -21,6 +21,8 @@ public:
   SourceText(llvm::StringRef file, llvm::StringRef source);
   /// The first place in the source that `loc` names.
   Place placeOf(mlir::Location loc) const;
+  /// The lines of the explained file (no name), or of one that a place is in.
+  llvm::ArrayRef<llvm::StringRef> linesOf(const std::string &file) const;
 
 private:
   struct File {
@@ -41,6 +43,9 @@ std::string wordsFor(mlir::AffineExpr expr, mlir::ArrayAttr dims);
 
 /// Shape of a tensor of the signature: `[B, M, G*R, 128]`.
 std::string shapeWords(tile::TensorArgAttr tensor, mlir::ArrayAttr dims);
+
+/// The tensors of the signature, and those between kernels.
+std::vector<Tensor> tensorsOf(tile::ProgramOp program);
 
 /// A constant attribute: `0`, `-inf`.
 std::string wordsFor(mlir::Attribute constant);

@@ -3,8 +3,8 @@
 check-explain.py JSON MLIR [HTML]: the ids of JSON's operations are exactly those in the
 locations of MLIR (`compile --emit sm:async --locations`, which holds form roles for
 sm_90a), operation by operation, and no access, clear or float select is without one. Every
-kernel that the host plan launches has a schedule. HTML is well-formed, loads nothing, has
-every id, and its pictures are covered without overlap.
+kernel that the host plan launches has a schedule. HTML is well-formed, has every id, and
+its pictures are covered without overlap (check-page.py has the rest).
 """
 import collections
 import json
@@ -83,12 +83,6 @@ def check_page(explanation, path):
     assert len(ids) == len(set(ids)), "ids of the page repeat"
     for record in explanation["operations"] + explanation["unnecessary"]:
         assert record["id"] in ids, record["id"] + " is not on the page"
-    for element in root.iter():
-        for name, value in element.attrib.items():
-            assert name != "src", "a resource: " + value
-            assert name != "href" or value[1:] in ids, "a link to nowhere: " + value
-    assert not re.search(r"@import|url\((?!#)|<script|<link", page), "a resource"
-    assert "prefers-color-scheme: dark" in page
     pictures = [p for p in root.iter(SVG + "svg") if p.get("role") == "img"]
     assert pictures, "no pictures"
     for picture in pictures:
@@ -97,7 +91,7 @@ def check_page(explanation, path):
 
 def check_picture(picture):
     number = lambda e, key: float(e.get(key))
-    drawn = lambda r: not r.get("class").startswith(("fill-", "partial"))
+    drawn = lambda r: not r.get("class").startswith(("fill-", "partial", "step"))
     cells = [r for r in picture.iter(SVG + "rect") if drawn(r)]
     box = lambda r: (number(r, "x"), number(r, "y"), number(r, "width"), number(r, "height"))
     right = max(x + w for x, _, w, _ in map(box, cells))

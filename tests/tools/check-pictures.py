@@ -43,22 +43,27 @@ def titles_of(picture):
 
 
 def check_page(explanation, path):
+    """A tensor's picture that shows one access has its cells; each picture says what absent lanes are, and the legend its states."""
     page = ET.parse(path).getroot()
-    figures = {f.get("id"): f for f in page.iter(XHTML + "figure")}
-    assert figures.keys() == {"picture-" + picture["id"] for picture in explanation["pictures"]}
-    legend = "".join(next(p for p in page.iter(XHTML + "p") if p.get("class") == "legend").itertext())
+    pictures = {picture["id"]: picture for picture in explanation["pictures"]}
+    legend = "".join(next(e for e in page.iter() if e.get("class") == "legend").itertext())
     style = next(page.iter(XHTML + "style")).text
-    for picture in explanation["pictures"]:
-        figure = figures["picture-" + picture["id"]]
-        shown = [title.text for title in figure.iter(SVG + "title")]
-        assert shown == list(titles_of(picture)), picture["id"] + " differs on the page"
+    for figure in page.iter(XHTML + "figure"):
+        shown = [pictures[a.get("href")[1:]] for a in figure.iter(XHTML + "a")]
+        steps = [rect for rect in figure.iter(SVG + "rect") if rect.get("class").startswith("step")]
         text = " ".join("".join(figure.itertext()).split())
-        assert picture["absent"] in text and picture["sample"] in text, picture["id"]
+        for picture in shown:
+            titles = [title.text for title in figure.iter(SVG + "title")]
+            if not steps and len(shown) == 1:
+                assert titles == list(titles_of(picture)), picture["id"] + " differs on the page"
+            assert steps or "Steps" in text or "steps" in text or picture["absent"] in text, picture["id"]
+            assert all(value in text for value in picture["sample"].split(", ")), picture["id"]
+            for state in {cell["state"] for cell in picture["cells"]} & {"unknown", "untested"}:
+                assert {"unknown": "depends on data", "untested": "removed later"}[state] in legend and "removed later" in text + legend
         for rect in figure.iter(SVG + "rect"):
-            assert re.search(r"\." + rect.get("class") + r"\b[^{]*\{", style), "no colour for " + rect.get("class")
-        for state in {cell["state"] for cell in picture["cells"]} & {"unknown", "untested"}:
-            assert {"unknown": "depends on data", "untested": "removed later"}[state] in legend and "removed later" in text + legend
-    print(len(figures), "pictures agree")
+            for name in rect.get("class").split():
+                assert re.search(r"\." + name + r"\b[^{]*\{", style), "no colour for " + name
+    print(len(explanation["pictures"]), "pictures agree")
 
 
 def main():
