@@ -94,8 +94,16 @@ bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
     return false;
   bounds.lo = range.lo ? eval(*range.lo) : Val::ofInt(0);
   bounds.hi = eval(*range.hi.front());
-  if (range.isLength && !bounds.lo.isError() && !bounds.hi.isError())
+  if (range.isLength && !bounds.lo.isError() && !bounds.hi.isError()) {
+    // Parts that are as long as they are apart, and do not wrap.
+    if (Value number = partNumber(*range.lo, bounds.hi)) {
+      size_t part = *stores->find(number);
+      std::optional<int64_t> most = stores->mostOf(part);
+      if (most && *most < (int64_t(1) << 31) / bounds.hi.intValue)
+        bounds.tells.push_back(part);
+    }
     bounds.hi = binary(range.loc, "+", bounds.lo, bounds.hi);
+  }
   if (bounds.lo.is(Val::Kind::Int) && bounds.lo.intValue < 0) {
     diags.error(range.lo->loc, "expects a range that starts at 0 or later");
     return false;
@@ -210,7 +218,7 @@ void Elaborator::bindLoopVar(const Stmt &stmt, const LoopBounds &bounds,
     if (!bounds.lo.is(Val::Kind::Ssa))
       v.lower = asAffine(bounds.lo);
   }
-  stores->enter(range.names.front(), v.ssa);
+  stores->enter(range.names.front(), v.ssa, bounds.tells, greatestOf(v));
   define(range.loc, range.names.front(), v, /*isMutable=*/false);
 }
 
