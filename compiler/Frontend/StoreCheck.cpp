@@ -205,7 +205,7 @@ std::string StoreCheck::mendOf(StringRef name, const Access &access) const {
         return mend + ", or promise that no two elements of '" +
                from.name.str() + "' are equal: 'requires unique(" +
                from.name.str() + ")'";
-  return mend + ", possibly plus what other indices fix";
+  return mend + ", possibly plus what other indices fix, or add with '+='";
 }
 
 bool StoreCheck::tellsEach(SmallVector<Multiple> multiples) const {
