@@ -87,7 +87,8 @@ bool Elaborator::loopBounds(const Stmt &stmt, LoopBounds &bounds) {
   const RangeDecl &range = stmt.range;
   if (range.names.size() != 1) {
     diags.unsupported(range.loc, "a loop over a pair",
-                      "write two loops, one inside the other");
+                      "write two loops, one inside the other, or one over the "
+                      "product with 'r / R' and 'r % R'");
     return false;
   }
   if (!checkBlockName(range))
