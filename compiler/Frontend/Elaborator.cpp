@@ -1,6 +1,7 @@
 // Elaborator: shared helpers and the emission of the program.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "compiler/Frontend/UnreadVariables.h"
 #include "compiler/Frontend/UnusedTemps.h"
 #include "dialect/Tile/UniqueTensors.h"
 
@@ -316,6 +317,8 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   setBroadcastDims(program, broadcastDims());
   setReducedDims(program, reducedDims);
   setUniqueTensors(program, uniqueTensors());
+  for (auto kernel : program.getOps<KernelOp>())
+    eraseUnreadVariables(kernel);
   eraseDeadOps(*module);
   eraseUnusedTemps(program);
   return module;
