@@ -1,6 +1,7 @@
 // Elaborator: operators on constants, functions of dims, scalars and tiles.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+#include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
@@ -371,6 +372,7 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
   if (base && base->lower && (op == "+" || op == "-"))
     result.lower = op == "+" ? base->lower + asAffine(*offset)
                              : base->lower - asAffine(*offset);
+  deriveMultiple(op, a, b, result);
   for (AffineExpr *bound : {&result.upper, &result.lower}) {
     unsigned budget = kLargestExpr;
     *bound = *bound && isSmall(*bound, budget)
@@ -386,6 +388,30 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
     result.nonNegative = true;
     result.upper = asAffine(b);
   }
+}
+
+void Elaborator::deriveMultiple(StringRef op, const Val &a, const Val &b,
+                                Val &result) const {
+  auto bound = [&](std::optional<int64_t> most, AffineExpr upper) {
+    if (!most || *most > maxExtent)
+      return;
+    result.most = most;
+    result.upper = upper;
+    result.nonNegative = true;
+  };
+  std::optional<int64_t> x = greatestOf(a), y = greatestOf(b);
+  if (op == "*")
+    for (auto [base, most, times] : {std::tuple(&a, x, &b), {&b, y, &a}})
+      if (most && times->is(Val::Kind::Int) && times->intValue >= 1 &&
+          *most <= maxExtent / times->intValue)
+        bound(*most * times->intValue, (base->upper - 1) * times->intValue + 1);
+  // A multiple, and what lies between it and the next one.
+  if (op == "+" && x && y && (a.most || b.most))
+    bound(*x + *y, a.upper + b.upper - 1);
+  for (auto [base, most, offset] : {std::tuple(&a, x, &b), {&b, y, &a}})
+    if (op == "+" && base->most && most && offset->is(Val::Kind::Int) &&
+        offset->intValue >= 0 && offset->intValue <= maxExtent)
+      bound(*most + offset->intValue, base->upper + offset->intValue);
 }
 
 Val Elaborator::floatBinary(SMLoc loc, StringRef op, const Val &a,

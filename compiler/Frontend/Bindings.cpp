@@ -43,7 +43,8 @@ Type Elaborator::resolveType(SMLoc loc, StringRef name) {
     return type;
   for (StringRef later : {"f64", "i64"}) {
     if (name == later) {
-      diags.unsupported(loc, "the type '" + name + "'");
+      diags.unsupported(loc, "the type '" + name + "'",
+                        "numbers are of f32 at most, integers of i32");
       return {};
     }
   }

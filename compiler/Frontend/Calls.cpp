@@ -113,8 +113,10 @@ Val Elaborator::evalCall(const Expr &e) {
   names.append(std::begin(kReductions), std::end(kReductions));
   for (const auto &[name, definitions] : functions)
     names.push_back(name);
+  std::string hint = didYouMean(e.name, names);
   diags.error(e.loc, "unknown function '" + e.name + "'",
-              didYouMean(e.name, names));
+              hint.empty() ? "declare it: 'fn " + e.name + "(x) = ...;'"
+                           : hint);
   return Val::error();
 }
 

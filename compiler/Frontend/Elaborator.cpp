@@ -7,6 +7,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -316,7 +318,11 @@ Elaborator::run(const OpDecl &op, const Bindings *bindings, bool isGradient) {
   setBroadcastDims(program, broadcastDims());
   setReducedDims(program, reducedDims);
   setUniqueTensors(program, uniqueTensors());
-  if (failed(dropUnusedSums(*module)))
+  // Variables that loops carry for nobody: sums that another kernel adds in
+  // order, too.
+  PassManager pm(ctx, ModuleOp::getOperationName());
+  pm.addPass(createRemoveDeadValuesPass());
+  if (failed(pm.run(*module)))
     return {};
   eraseDeadOps(*module);
   eraseUnusedTemps(program);

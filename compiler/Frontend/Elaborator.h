@@ -201,6 +201,9 @@ private:
                         const Val &b);
   void deriveFacts(llvm::StringRef op, const Val &a, const Val &b,
                    Val &result) const;
+  /// The same of a multiple of an index, and of what is added to one.
+  void deriveMultiple(llvm::StringRef op, const Val &a, const Val &b,
+                      Val &result) const;
 
   // Calls.cpp
   Val evalCall(const Expr &e);
@@ -307,6 +310,9 @@ private:
   /// Whether an index of 32 bits counts the lanes of all blocks of a range that
   /// ends at `stop`, whatever the dims are.
   bool isIndexOfBlocks(mlir::AffineExpr stop) const;
+  /// The most that an index may be where it exists, whatever the dims are; none
+  /// where it may be negative, or nothing is known.
+  std::optional<int64_t> greatestOf(const Val &index) const;
   /// Removes from `preds` those that only say where an axis ends, and returns
   /// them: past its end a tile has no lanes that could be selected or filled.
   PredSet takeEnds(llvm::SMLoc loc, PredSet &preds);
@@ -428,8 +434,6 @@ private:
   /// see memory as it does.
   void emitKernels(const KernelDecl &kernel, mlir::OpBuilder &builder);
   bool isLoopInOrder(const RangeDecl &range, size_t number) const;
-  /// Kernels for additions carry what only other kernels store, too.
-  mlir::LogicalResult dropUnusedSums(mlir::ModuleOp module);
   /// The body of a kernel in loops over ranges of it.
   void elaborateInOrder(llvm::ArrayRef<KernelIndex> loops,
                         const KernelDecl &kernel);
@@ -444,6 +448,8 @@ private:
     /// Of the loop; `rangeStart` is that of the whole range of a part.
     mlir::Value start, stop, step, rangeStart;
     mlir::StringAttr axis;
+    /// Iterations around it that each of its elements tells.
+    llvm::SmallVector<size_t, 1> tells;
   };
   /// Those of one of the range's names.
   bool loopBounds(const RangeDecl &range, size_t number, LoopBounds &bounds);
@@ -492,7 +498,6 @@ private:
   /// leaves to others.
   const OrderedAdds *orderedAdds = nullptr;
   std::vector<OrderedAdds> leftAdds;
-  bool hasUnusedSums = false;
   std::vector<Frame> frames;
   std::unique_ptr<StoreCheck> stores;
   std::unique_ptr<FoldCheck> folds;

@@ -98,7 +98,7 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
                     (range.block.empty() || isIndexOfBlocks(asAffine(stop)));
     auto constant = dyn_cast<AffineConstantExpr>(extent);
     if (!constant || constant.getValue() != 1)
-      stores->enter(name, v.ssa);
+      stores->enter(name, v.ssa, {}, greatestOf(v));
     define(range.loc, name, v, /*isMutable=*/false);
   }
   return true;

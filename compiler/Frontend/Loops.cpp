@@ -89,8 +89,16 @@ bool Elaborator::loopBounds(const RangeDecl &range, size_t number,
     return false;
   bounds.lo = range.lo ? eval(*range.lo) : Val::ofInt(0);
   bounds.hi = eval(*range.hi[number]);
-  if (range.isLength && !bounds.lo.isError() && !bounds.hi.isError())
+  if (range.isLength && !bounds.lo.isError() && !bounds.hi.isError()) {
+    // Parts that are as long as they are apart, and do not wrap.
+    if (Value number = partNumber(*range.lo, bounds.hi)) {
+      size_t part = *stores->find(number);
+      std::optional<int64_t> most = stores->mostOf(part);
+      if (most && *most < (int64_t(1) << 31) / bounds.hi.intValue)
+        bounds.tells.push_back(part);
+    }
     bounds.hi = binary(range.loc, "+", bounds.lo, bounds.hi);
+  }
   if (bounds.lo.is(Val::Kind::Int) && bounds.lo.intValue < 0) {
     diags.error(range.lo->loc, "expects a range that starts at 0 or later");
     return false;
@@ -204,7 +212,7 @@ void Elaborator::bindLoopVar(const RangeDecl &range, size_t number,
     if (!bounds.lo.is(Val::Kind::Ssa))
       v.lower = asAffine(bounds.lo);
   }
-  stores->enter(range.names[number], v.ssa);
+  stores->enter(range.names[number], v.ssa, bounds.tells, greatestOf(v));
   define(range.loc, range.names[number], v, /*isMutable=*/false);
 }
 
@@ -256,8 +264,10 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
     return;
   }
   if (stmt.range.names.size() != 1)
-    return diags.unsupported(stmt.range.loc, "a loop over a pair",
-                             "write two loops, one inside the other");
+    return diags.unsupported(
+        stmt.range.loc, "a loop over a pair",
+        "write two loops, one inside the other, or one over "
+        "the product with 'r / R' and 'r % R'");
   LoopBounds bounds;
   if (!loopBounds(stmt.range, 0, bounds))
     return;

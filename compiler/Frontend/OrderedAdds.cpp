@@ -15,9 +15,6 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
-
 using namespace mlir;
 using namespace selvedge::tile;
 
@@ -102,16 +99,7 @@ void Elaborator::emitKernels(const KernelDecl &kernel, OpBuilder &builder) {
     orderedAdds = &adds;
     emitKernel(kernel, builder);
     orderedAdds = nullptr;
-    hasUnusedSums = true;
   }
-}
-
-LogicalResult Elaborator::dropUnusedSums(ModuleOp module) {
-  if (!hasUnusedSums)
-    return success();
-  PassManager pm(ctx, ModuleOp::getOperationName());
-  pm.addPass(createRemoveDeadValuesPass());
-  return pm.run(module);
 }
 
 void Elaborator::elaborateInOrder(ArrayRef<KernelIndex> loops,

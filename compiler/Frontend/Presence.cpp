@@ -58,6 +58,24 @@ static std::optional<int64_t> mostOf(AffineExpr expr) {
   return most && *most <= maxInt ? most : std::nullopt;
 }
 
+std::optional<int64_t> Elaborator::greatestOf(const Val &index) const {
+  if (!index.nonNegative || !index.upper || index.most)
+    return index.nonNegative && index.upper ? index.most : std::nullopt;
+  std::optional<int64_t> end = mostOf(index.upper);
+  // A dimension of so many times as many elements ends, too.
+  for (const TensorInfo &tensor : tensors)
+    for (const DimInfo &dim : tensor.dims) {
+      auto product = dyn_cast<AffineBinaryOpExpr>(dim.extent);
+      auto times = product ? dyn_cast<AffineConstantExpr>(product.getRHS())
+                           : AffineConstantExpr();
+      if (!tensor.decl->isOptional && times && times.getValue() > 0 &&
+          product.getKind() == AffineExprKind::Mul &&
+          product.getLHS() == index.upper)
+        end = std::min(end.value_or(maxExtent), maxExtent / times.getValue());
+    }
+  return end && *end > 0 ? std::optional(*end - 1) : std::nullopt;
+}
+
 bool Elaborator::isIndexOfBlocks(AffineExpr stop) const {
   // A block's last lane lies behind its first by less than the largest block.
   if (std::optional<int64_t> most = mostOf(stop);

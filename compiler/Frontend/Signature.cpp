@@ -186,7 +186,10 @@ bool Elaborator::addOutputTraits(const ArgDecl &arg, TensorInfo &info) {
   }
   Builder b(ctx);
   if (info.element && info.element.isInteger(1)) {
-    diags.unsupported(arg.typeLoc, "a " + arg.storedWord() + " of type bool");
+    diags.unsupported(arg.typeLoc,
+                      (arg.isTemp ? "a " : "an ") + arg.storedWord() +
+                          " of type bool",
+                      "store 'select(c, 1, 0) as u8' to one of u8");
     return false;
   }
   if (arg.isTemp && arg.initKeep) {

@@ -152,9 +152,13 @@ void Elaborator::assignVar(const Stmt &stmt, Variable &variable) {
     return;
   SmallVector<StringAttr> axes = axesOfVal(variable.value);
   if (elementOf(s) != type || tb->unionOf(axes, axesOfVal(s)) != axes) {
-    diags.error(stmt.loc, "expects a value like '" + stmt.target->name + "', " +
-                              describe(variable.value) + ", but got " +
-                              describe(s));
+    diags.error(stmt.loc,
+                "expects a value like '" + stmt.target->name + "', " +
+                    describe(variable.value) + ", but got " + describe(s),
+                elementOf(s) == type
+                    ? "declare it with the axes that it takes: "
+                      "'zeros f32[i]' has those of 'i'"
+                    : "");
     return;
   }
   variable.value =

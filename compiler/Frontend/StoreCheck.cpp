@@ -4,6 +4,9 @@
 #include "compiler/Frontend/StoreCheck.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/bit.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace selvedge::tile;
@@ -21,8 +24,19 @@ std::optional<int64_t> constantOf(Value value) {
 
 } // namespace
 
-void StoreCheck::enter(StringRef name, Value index, ArrayRef<size_t> tells) {
-  iterations.push_back({name, index, SmallVector<size_t, 2>(tells), {}});
+/// What is spread over lanes.
+static Value withoutBroadcast(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<SplatOp, BroadcastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+void StoreCheck::enter(StringRef name, Value index, ArrayRef<size_t> tells,
+                       std::optional<int64_t> most) {
+  iterations.push_back({name, index, SmallVector<size_t, 2>(tells), {}, most});
 }
 
 void StoreCheck::enterPair(StringRef name, Value pair,
@@ -58,6 +72,13 @@ void StoreCheck::addLinear(Value value, int64_t factor, unsigned depth,
                      isa<arith::AddIOp>(op) ? factor : -factor, depth + 1,
                      result);
   }
+  if (op && isa<arith::MulIOp>(op))
+    for (int i : {0, 1})
+      if (std::optional<int64_t> times =
+              constantOf(withoutBroadcast(op->getOperand(i)));
+          times && *times != 0 && std::abs(*times) < kLimit / std::abs(factor))
+        return addLinear(op->getOperand(1 - i), factor * *times, depth + 1,
+                         result);
   std::optional<int64_t> constant = op ? constantOf(value) : std::nullopt;
   if (constant && std::abs(result.constant) < kLimit) {
     result.constant += factor * *constant;
@@ -114,16 +135,6 @@ llvm::DenseSet<size_t> StoreCheck::dependencies(Value value) const {
   return found;
 }
 
-/// What is spread over lanes.
-static Value withoutBroadcast(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<SplatOp, BroadcastOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 Value StoreCheck::dividend(const Linear &quotient, const Linear &rest) const {
   // a / b, and a - a / b * b.
   if (quotient.constant != 0 || rest.constant != 0 ||
@@ -133,15 +144,25 @@ Value StoreCheck::dividend(const Linear &quotient, const Linear &rest) const {
   auto division = value.getDefiningOp<arith::FloorDivSIOp>();
   if (!division || factor != 1)
     return {};
-  Value whole, product;
-  for (const auto &[key, term] : rest.terms)
-    (term.second == 1 ? whole : product) = term.first;
-  auto multiple =
-      product ? product.getDefiningOp<arith::MulIOp>() : arith::MulIOp();
   Value by = withoutBroadcast(division.getRhs());
-  if (!whole || !multiple || withoutBroadcast(division.getLhs()) != whole ||
-      withoutBroadcast(multiple.getLhs()) != value ||
-      withoutBroadcast(multiple.getRhs()) != by || !dependencies(by).empty())
+  auto isProduct = [&](Value part, int64_t times) {
+    // By a number that is known: a multiple of the quotient.
+    if (std::optional<int64_t> number = constantOf(by))
+      return part == value && times == -*number;
+    auto multiple = part.getDefiningOp<arith::MulIOp>();
+    return multiple && times == -1 &&
+           withoutBroadcast(multiple.getLhs()) == value &&
+           withoutBroadcast(multiple.getRhs()) == by;
+  };
+  Value whole;
+  bool hasProduct = false;
+  for (const auto &[key, term] : rest.terms)
+    if (isProduct(term.first, term.second))
+      hasProduct = true;
+    else if (term.second == 1)
+      whole = term.first;
+  if (!whole || !hasProduct || withoutBroadcast(division.getLhs()) != whole ||
+      !dependencies(by).empty())
     return {};
   // The same number in every iteration and lane.
   return isTile(by.getType()) ? Value() : whole;
@@ -184,30 +205,60 @@ std::string StoreCheck::mendOf(StringRef name, const Access &access) const {
         return mend + ", or promise that no two elements of '" +
                from.name.str() + "' are equal: 'requires unique(" +
                from.name.str() + ")'";
-  return mend + ", possibly plus what other indices fix";
+  return mend + ", possibly plus what other indices fix, or add with '+='";
+}
+
+bool StoreCheck::tellsEach(SmallVector<Multiple> multiples) const {
+  constexpr int64_t kNumbers = int64_t(1) << 32;
+  // Sums wrap: multiples of numbers with k bits to spare differ if the factor
+  // has at most k zeros at its end.
+  if (multiples.size() == 1) {
+    auto [iteration, factor] = multiples.front();
+    std::optional<int64_t> most = iterations[iteration].most;
+    return (most ? *most + 1 : kNumbers) <= kNumbers >>
+           std::min(32, llvm::countr_zero(uint64_t(factor)));
+  }
+  // Digits of a number: each weighs more than all below it can say.
+  auto weightOf = [](const Multiple &m) { return std::abs(m.second); };
+  llvm::sort(multiples, [&](const Multiple &a, const Multiple &b) {
+    return weightOf(a) < weightOf(b);
+  });
+  int64_t span = 0;
+  for (const Multiple &multiple : multiples) {
+    std::optional<int64_t> most = iterations[multiple.first].most;
+    if (!most || weightOf(multiple) <= span)
+      return false;
+    if (*most > 0 && weightOf(multiple) > (kNumbers - 1 - span) / *most)
+      return false;
+    span += weightOf(multiple) * *most;
+  }
+  return true;
 }
 
 llvm::DenseSet<size_t> StoreCheck::determined(const Access &access) const {
-  // An index that is +-(iteration) plus a function of iterations that are told
-  // apart already tells that iteration apart.
+  // An index that is a multiple of an iteration plus a function of iterations
+  // that are told apart already tells that iteration apart.
   llvm::DenseSet<size_t> found;
   std::vector<Linear> told = toldBy(access);
   for (bool changed = true; changed;) {
     changed = false;
     for (const Linear &index : told) {
-      for (auto [i, iteration] : llvm::enumerate(iterations)) {
-        auto it = index.terms.find(iteration.index.getAsOpaquePointer());
-        if (found.contains(i) || it == index.terms.end())
-          continue;
-        bool alone = true;
-        for (const auto &[key, term] : index.terms)
-          if (key != it->first)
-            for (size_t d : dependencies(term.first))
-              alone &= found.contains(d);
-        if (!alone)
-          continue;
-        changed |= found.insert(i).second;
-        found.insert(iteration.tells.begin(), iteration.tells.end());
+      SmallVector<Multiple> open;
+      bool isKnown = true;
+      for (const auto &[key, term] : index.terms) {
+        std::optional<size_t> iteration = find(term.first);
+        if (iteration && !found.contains(*iteration))
+          open.push_back({*iteration, term.second});
+        else if (!iteration)
+          for (size_t d : dependencies(term.first))
+            isKnown &= found.contains(d);
+      }
+      if (!isKnown || open.empty() || !tellsEach(open))
+        continue;
+      changed = true;
+      for (auto [i, factor] : open) {
+        found.insert(i);
+        found.insert(iterations[i].tells.begin(), iterations[i].tells.end());
       }
     }
     for (auto [i, iteration] : llvm::enumerate(iterations))
@@ -334,6 +385,34 @@ bool StoreCheck::add(SMLoc loc, StringRef name, unsigned tensor,
   return meets;
 }
 
+bool StoreCheck::differ(const Linear &a, const Linear &b) const {
+  constexpr int64_t kNumbers = int64_t(1) << 32;
+  int64_t difference = a.constant - b.constant, divisor = 0,
+          span = std::abs(difference);
+  bool isBounded = true;
+  for (auto [one, other] : {std::pair(&a, &b), std::pair(&b, &a)})
+    for (const auto &[key, term] : one->terms) {
+      auto [value, factor] = term;
+      auto same = other->terms.find(key);
+      // The same in every iteration and lane.
+      if (same != other->terms.end() && same->second.second == factor &&
+          dependencies(value).empty() && !isTile(value.getType()))
+        continue;
+      divisor = std::gcd(divisor, factor);
+      std::optional<size_t> iteration = find(value);
+      std::optional<int64_t> most =
+          iteration ? iterations[*iteration].most : std::nullopt;
+      isBounded &= most && (*most == 0 || std::abs(factor) < kNumbers / *most);
+      span += isBounded ? std::abs(factor) * *most : 0;
+      isBounded &= span < kNumbers;
+    }
+  // Equal numbers are as far apart as multiples of the divisor, or, where sums
+  // may wrap, of its power of two.
+  if (divisor == 0)
+    return static_cast<int32_t>(difference) != 0;
+  return difference % (isBounded ? divisor : (divisor & -divisor)) != 0;
+}
+
 bool StoreCheck::disjoint(const Access &a, const Access &b) const {
   // A dimension indexed by a pair here and by one index there is not compared.
   auto dimOf = [](const Coordinate &c) { return c.dim; };
@@ -351,18 +430,7 @@ bool StoreCheck::disjoint(const Access &a, const Access &b) const {
     }
     if (p.step != q.step || p.length != q.length)
       continue;
-    bool isEqual = static_cast<int32_t>(x.constant - y.constant) == 0;
-    if (isEqual || x.terms.size() != y.terms.size())
-      continue;
-    // Equal but for the constant, and the same in every iteration and lane.
-    bool uniform = true;
-    for (const auto &[key, term] : x.terms) {
-      auto it = y.terms.find(key);
-      uniform &= it != y.terms.end() && it->second.second == term.second &&
-                 dependencies(term.first).empty() &&
-                 !isTile(term.first.getType());
-    }
-    if (uniform)
+    if (differ(x, y))
       return true;
   }
   return false;

@@ -31,9 +31,11 @@ public:
   /// Declares an iteration: the index of a kernel range or loop, scalar or
   /// tile. Iterations are entered and left like blocks.
   /// One that tells others, too, says so by their positions: rows of segments,
-  /// which have none in common, tell the segment.
+  /// which have none in common, tell the segment. Where its numbers are known
+  /// to lie in 0..most, their multiples may tell it as well.
   void enter(llvm::StringRef name, mlir::Value index,
-             llvm::ArrayRef<size_t> tells = {});
+             llvm::ArrayRef<size_t> tells = {},
+             std::optional<int64_t> most = std::nullopt);
   /// Declares pairs and both of their parts, each of which the pair tells, and
   /// which together tell the pair.
   void enterPair(llvm::StringRef name, mlir::Value pair,
@@ -46,6 +48,10 @@ public:
   }
   /// The position of the iteration with this index.
   std::optional<size_t> find(mlir::Value index) const;
+  /// The greatest number of an iteration; none where it may be any integer.
+  std::optional<int64_t> mostOf(size_t iteration) const {
+    return iterations[iteration].most;
+  }
   void leave(size_t depth) { iterations.resize(depth); }
   size_t depth() const { return iterations.size(); }
   /// The ranges of the kernel have been entered; what follows are loops.
@@ -95,6 +101,7 @@ private:
     mlir::Value index;
     /// Positions of those that it tells, and of those that together tell it.
     llvm::SmallVector<size_t, 2> tells, toldBy;
+    std::optional<int64_t> most = std::nullopt;
   };
   /// constant + sum of factor * leaf.
   struct Linear {
@@ -127,6 +134,12 @@ private:
   tile::LoadOp loadedIndex(const Linear &index) const;
   /// Positions of the iterations that the indices tell apart.
   llvm::DenseSet<size_t> determined(const Access &access) const;
+  /// An iteration, and what it is multiplied by.
+  using Multiple = std::pair<size_t, int64_t>;
+  /// Whether a sum of these, and of what is known, tells each of them.
+  bool tellsEach(llvm::SmallVector<Multiple> multiples) const;
+  /// Whether two indices are different numbers in all iterations and lanes.
+  bool differ(const Linear &a, const Linear &b) const;
   /// How to keep iterations of `name` apart.
   std::string mendOf(llvm::StringRef name, const Access &access) const;
   bool disjoint(const Access &a, const Access &b) const;

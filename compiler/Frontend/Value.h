@@ -119,9 +119,12 @@ struct Val {
   /// Position in the signature.
   unsigned tensor = 0;
   Variable *softmax = nullptr;
-  /// Facts of i32 values: >= 0 always; < upper wherever `preds` hold.
+  /// Facts of i32 values, wherever `preds` hold: >= 0; < upper.
   bool nonNegative = false;
   mlir::AffineExpr upper;
+  /// A number that it is at most where it is one of 0..upper - 1; see
+  /// Elaborator::greatestOf.
+  std::optional<int64_t> most;
   /// At least this much where arithmetic does not wrap.
   mlir::AffineExpr lower;
   /// The promise that covers a loaded integer.

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Reference/Iteration.h"
 #include "compiler/Reference/Evaluate.h"
+#include "compiler/Reference/IdleSteps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
 
 #include <limits>
 
@@ -191,19 +193,44 @@ TileRef Iteration::exactSum(const analysis::LinearSum &sum,
   return result;
 }
 
+/// Whether lanes are the same numbers. What adds nothing widens bounds of
+/// errors, which the code does not make.
+static bool areSame(ArrayRef<TileRef> a, ArrayRef<TileRef> b) {
+  auto sameBits = [](double x, double y) {
+    return llvm::bit_cast<uint64_t>(x) == llvm::bit_cast<uint64_t>(y);
+  };
+  return llvm::all_of(llvm::zip_equal(a, b), [&](const auto &pair) {
+    auto &[x, y] = pair;
+    return llvm::equal(x->values, y->values, sameBits) && x->ints == y->ints &&
+           x->unsure == y->unsure;
+  });
+}
+
 llvm::Error Iteration::runFor(scf::ForOp op) {
+  // A length from memory may be anything: a loop of more steps than these is
+  // asked where it ends.
+  constexpr int64_t mostSteps = 64;
   int64_t low = valueOf(op.getLowerBound())->ints[0];
   int64_t high = valueOf(op.getUpperBound())->ints[0];
   int64_t step = valueOf(op.getStep())->ints[0];
   if (step < 1)
     return errorAt(op, "has step " + llvm::Twine(step));
   llvm::SmallVector<TileRef> carried = valuesOf(op.getInitArgs());
+  std::optional<int64_t> idle;
+  if ((high - low) / step > mostSteps)
+    idle = idleFrom(op, [&](Value v) { return valueOf(v)->ints[0]; });
   for (int64_t i = low; i < high; i += step) {
     values[op.getInductionVar()] = makeScalar(i);
     define(op.getRegionIterArgs(), carried);
     if (llvm::Error failure = runBlock(*op.getBody()))
       return failure;
-    carried = valuesOf(op.getBody()->getTerminator()->getOperands());
+    llvm::SmallVector<TileRef> next =
+        valuesOf(op.getBody()->getTerminator()->getOperands());
+    bool isLast = idle && i >= *idle && areSame(carried, next);
+    carried = std::move(next);
+    // All steps that are left do the same.
+    if (isLast)
+      break;
   }
   define(op.getResults(), carried);
   return llvm::Error::success();

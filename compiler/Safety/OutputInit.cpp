@@ -1,13 +1,11 @@
 // tile-output-init: outputs are total.
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Passes.h"
-#include "compiler/Safety/Predicates.h"
+#include "compiler/Safety/StoreCoverage.h"
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
-#include "llvm/ADT/DenseSet.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace selvedge::safety {
 
@@ -18,243 +16,6 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
-
-/// Decides whether one store writes every element of its tensor.
-class Coverage {
-public:
-  explicit Coverage(StoreOp store)
-      : store(store), kernel(store->getParentOfType<KernelOp>()) {}
-
-  /// Why it does not, or nothing if it does.
-  std::optional<std::string> gap() {
-    SmallVector<Value> iterations;
-    for (unsigned i = 0; i < kernel.getRanges().size(); ++i)
-      iterations.push_back(kernel.getCoord(i));
-    for (Operation *op = store->getParentOp(); op != kernel;
-         op = op->getParentOp()) {
-      auto loop = dyn_cast<scf::ForOp>(op);
-      if (!loop)
-        return "its store stands in a branch";
-      iterations.push_back(loop.getInductionVar());
-    }
-    AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
-    for (auto [dim, index, extent] :
-         llvm::enumerate(store.getIndices(), shape.getResults()))
-      if (!spans(index, extent))
-        return "its store does not run over all of dimension " +
-               std::to_string(dim);
-    for (auto [axis, parts] : halves)
-      if (parts != 3)
-        return "its store uses half of the indices of a range";
-    if (!llvm::all_of(iterations,
-                      [&](Value v) { return used.contains(v) || runsOnce(v); }))
-      return "its store stands in a loop that may be empty";
-    if (!llvm::all_of(store.getPresence(), [&](Value p) {
-          return isShapeBound(p, shape) || isOfFirst(p);
-        }))
-      return "its store leaves out lanes inside the shape";
-    return std::nullopt;
-  }
-
-private:
-  /// The kernel range of a coordinate; null for other values.
-  IterAttr rangeOf(Value v) {
-    auto argument = dyn_cast<BlockArgument>(v);
-    unsigned shared = kernel.getProgram().getNumSharedArgs();
-    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
-        argument.getArgNumber() < shared)
-      return {};
-    return cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared]);
-  }
-
-  /// Whether `v` is the coordinate of a range that is never empty.
-  bool runsOnce(Value v) {
-    IterAttr range = rangeOf(v);
-    auto extent =
-        range ? dyn_cast<AffineConstantExpr>(range.getExtent().getResult(0))
-              : AffineConstantExpr();
-    return extent && extent.getValue() > 0;
-  }
-
-  /// Whether `p` only leaves out iterations of a range that no index uses, but
-  /// not the first one.
-  bool isOfFirst(Value p) {
-    auto compare = p.getDefiningOp<arith::CmpIOp>();
-    return compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
-           matchPattern(compare.getRhs(), m_One()) &&
-           runsOnce(compare.getLhs()) && !used.contains(compare.getLhs());
-  }
-
-  /// Whether the scalar `v` is the extent `expr`.
-  bool isExtent(Value v, AffineExpr expr) {
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-      return v == kernel.getDimArg(symbol.getPosition());
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-      auto c = v.getDefiningOp<arith::ConstantIntOp>();
-      return c && c.value() == constant.getValue();
-    }
-    auto product = dyn_cast<AffineBinaryOpExpr>(expr);
-    auto mul = v.getDefiningOp<arith::MulIOp>();
-    return product && product.getKind() == AffineExprKind::Mul && mul &&
-           ((isExtent(mul.getLhs(), product.getLHS()) &&
-             isExtent(mul.getRhs(), product.getRHS())) ||
-            (isExtent(mul.getLhs(), product.getRHS()) &&
-             isExtent(mul.getRhs(), product.getLHS())));
-  }
-
-  /// Whether no index so far was made of `part`, a scalar or the name of an
-  /// axis: two that run together cover a diagonal.
-  bool isFirstUse(Value part) { return used.insert(part).second; }
-  bool isFirstUse(StringAttr axis) { return usedAxes.insert(axis).second; }
-
-  /// Whether `start` takes the first index of every block of 0..extent.
-  bool startsBlocks(Value start, AxisAttr axis, AffineExpr extent) {
-    if (IterAttr iter = rangeOf(start))
-      return iter.getBlock() && iter.getBlock() == axis.getBlock() &&
-             iter.getExtent().getResult(0) == extent && isFirstUse(start);
-    auto loop = scf::getForInductionVarOwner(start);
-    if (!loop || !loop->isProperAncestor(store))
-      return false;
-    auto step = loop.getStep().getDefiningOp<BlockSizeOp>();
-    return step && step.getBlockAttr() == axis.getBlock() &&
-           matchPattern(loop.getLowerBound(), m_Zero()) &&
-           isExtent(loop.getUpperBound(), extent) && isFirstUse(start);
-  }
-
-  /// Whether `index` takes every value of 0..extent over the iterations and the
-  /// tile's lanes, whatever the indices before it are.
-  bool spans(Value index, AffineExpr extent) {
-    if (IterAttr iter = rangeOf(index))
-      return !iter.getBlock() && iter.getExtent().getResult(0) == extent &&
-             isFirstUse(index);
-    if (auto range = index.getDefiningOp<RangeOp>()) {
-      StringAttr name = axesOf(range.getType())[0];
-      auto axes = kernel.getAxes().getAsRange<AxisAttr>();
-      AxisAttr axis =
-          *llvm::find_if(axes, [&](AxisAttr a) { return a.getName() == name; });
-      if (!isFirstUse(name))
-        return false;
-      if (axis.getBlock())
-        return startsBlocks(range.getStart(), axis, extent);
-      auto constant = dyn_cast<AffineConstantExpr>(extent);
-      return constant && axis.getExtent() == constant.getValue() &&
-             matchPattern(range.getStart(), m_Zero());
-    }
-    if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(
-            index.getDefiningOp())) {
-      std::optional<Digit> digit = digitOf(index);
-      return digit && digit->extent == extent && take(*digit);
-    }
-    // A pair (g, u) on a dimension G*R: g * R + u.
-    auto sum = index.getDefiningOp<arith::AddIOp>();
-    auto product =
-        sum ? withoutSplat(sum.getLhs()).getDefiningOp<arith::MulIOp>()
-            : arith::MulIOp();
-    if (!product)
-      return false;
-    IterAttr outer = rangeOf(product.getLhs());
-    std::optional<Digit> inner = digitOf(sum.getRhs());
-    if (!outer || !inner || outer.getBlock())
-      return false;
-    AffineExpr outerExtent = outer.getExtent().getResult(0);
-    return isExtent(product.getRhs(), inner->extent) &&
-           (outerExtent * inner->extent == extent ||
-            inner->extent * outerExtent == extent) &&
-           isFirstUse(product.getLhs()) && take(*inner);
-  }
-
-  /// A number that takes every value of 0..extent: a coordinate, the lanes of a
-  /// range by blocks, or the quotient or remainder of such a range over a
-  /// product by one of its factors.
-  struct Digit {
-    Value start;
-    AffineExpr extent;
-    /// Of lanes: the axis, and what of its number.
-    StringAttr axis = {};
-    bool isQuotient = false, isWhole = false;
-  };
-
-  std::optional<Digit> digitOf(Value v) {
-    if (IterAttr iter = rangeOf(v)) {
-      if (iter.getBlock())
-        return std::nullopt;
-      return Digit{v, iter.getExtent().getResult(0)};
-    }
-    Operation *def = v.getDefiningOp();
-    if (auto lanes = dyn_cast_if_present<RangeOp>(def)) {
-      IterAttr iter = rangeOf(lanes.getStart());
-      if (!iter || !iter.getBlock())
-        return std::nullopt;
-      return Digit{lanes.getStart(), iter.getExtent().getResult(0),
-                   axesOf(lanes.getType())[0], /*isQuotient=*/false,
-                   /*isWhole=*/true};
-    }
-    if (!isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(def))
-      return std::nullopt;
-    auto range = def->getOperand(0).getDefiningOp<RangeOp>();
-    IterAttr iter = range ? rangeOf(range.getStart()) : IterAttr();
-    auto product = dyn_cast_or_null<AffineBinaryOpExpr>(
-        iter ? iter.getExtent().getResult(0) : AffineExpr());
-    if (!product || !iter.getBlock() ||
-        product.getKind() != AffineExprKind::Mul)
-      return std::nullopt;
-    bool isQuotient = isa<arith::DivUIOp>(def);
-    for (auto [count, other] : {std::pair(product.getRHS(), product.getLHS()),
-                                std::pair(product.getLHS(), product.getRHS())})
-      if (isExtent(withoutSplat(def->getOperand(1)), count))
-        return Digit{range.getStart(), isQuotient ? other : count,
-                     axesOf(range.getType())[0], isQuotient};
-    return std::nullopt;
-  }
-
-  /// Whether it is the first use of the digit. A range has two.
-  bool take(const Digit &digit) {
-    if (digit.isWhole)
-      wholeDigits[digit.axis] = digit.extent;
-    if (!digit.axis || digit.isWhole)
-      return isFirstUse(digit.start) && (!digit.axis || isFirstUse(digit.axis));
-    auto [parts, isNew] = halves.insert({digit.axis, 0});
-    unsigned part = digit.isQuotient ? 1 : 2;
-    if (isNew ? !isFirstUse(digit.axis) || !isFirstUse(digit.start)
-              : (parts->second & part) != 0)
-      return false;
-    parts->second |= part;
-    return true;
-  }
-
-  static Value withoutSplat(Value v) {
-    auto splat = v.getDefiningOp<SplatOp>();
-    return splat ? splat.getValue() : v;
-  }
-
-  /// Whether `p` only says that one of the store's indices is inside the shape.
-  bool isShapeBound(Value p, AffineMap shape) {
-    auto compare = p.getDefiningOp<arith::CmpIOp>();
-    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
-      return false;
-    Value bound = compare.getRhs();
-    if (auto splat = bound.getDefiningOp<SplatOp>())
-      bound = splat.getValue();
-    for (auto [index, extent] :
-         llvm::zip_equal(store.getIndices(), shape.getResults()))
-      if (sameExpression(compare.getLhs(), index) && isExtent(bound, extent))
-        return true;
-    // Of a pair's second number.
-    auto lanes = compare.getLhs().getDefiningOp<RangeOp>();
-    AffineExpr extent =
-        lanes ? wholeDigits.lookup(axesOf(lanes.getType())[0]) : AffineExpr();
-    return extent && isExtent(bound, extent);
-  }
-
-  StoreOp store;
-  KernelOp kernel;
-  llvm::DenseSet<Value> used;
-  llvm::DenseSet<StringAttr> usedAxes;
-  /// Which of quotient (1) and remainder (2) of an axis were used.
-  llvm::DenseMap<StringAttr, unsigned> halves;
-  /// Extents of the axes that are the second number of a pair.
-  llvm::DenseMap<StringAttr, AffineExpr> wholeDigits;
-};
 
 /// The longest rows that are a tile's as a whole.
 constexpr int64_t mostWholeRow = 1024;
@@ -362,11 +123,17 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   ReturnOp::create(b, loc);
 }
 
+/// Why a tensor is not covered, and the store that might have.
+struct Gap {
+  std::string reason;
+  Location loc;
+};
+
 struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
     llvm::SmallDenseSet<Attribute> covered;
-    llvm::SmallDenseMap<Attribute, std::string> gaps;
+    llvm::SmallDenseMap<Attribute, Gap> gaps;
     // What is added to holds something before.
     llvm::SmallDenseMap<Attribute, KernelOp> firstAdds;
     program.walk([&](StoreOp store) {
@@ -376,11 +143,11 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
         firstAdds.try_emplace(tensor, kernel);
         return;
       }
-      std::optional<std::string> gap = Coverage(store).gap();
+      std::optional<std::string> gap = coverageGap(store);
       if (!gap && firstAdds.contains(tensor))
         gap = "kernels add to it before the one that stores it";
       if (gap)
-        gaps[tensor] = *gap;
+        gaps.insert_or_assign(tensor, Gap{*gap, store.getLoc()});
       else
         covered.insert(tensor);
       if (std::optional<SafetyNote> note = noteOf(store.getLoc())) {
@@ -394,18 +161,19 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
       if (!isStored || covered.contains(arg.getName()) ||
           isa_and_nonnull<StringAttr>(arg.getInit()))
         continue;
+      auto gap = gaps.find(arg.getName());
+      std::string reason =
+          gap == gaps.end() ? "no kernel stores it" : gap->second.reason;
       if (!arg.getInit()) {
-        auto gap = gaps.find(arg.getName());
-        program.emitOpError("expects ")
-            << (arg.getRole() == Role::Temp ? "temp " : "output ")
-            << arg.getName()
-            << " to have an out_init: its stores do not provably cover it ("
-            << (gap == gaps.end() ? "no kernel stores it" : gap->second) << ")";
+        emitError(gap == gaps.end() ? program.getLoc() : gap->second.loc)
+            << "expects "
+            << (arg.getRole() == Role::Temp ? "temp '" : "output '")
+            << arg.getName().getValue()
+            << "' to have an out_init: its stores do not provably cover it ("
+            << reason << ")";
         return signalPassFailure();
       }
-      auto gap = gaps.find(arg.getName());
-      addInitKernel(program, i,
-                    gap == gaps.end() ? "no kernel stores it" : gap->second);
+      addInitKernel(program, i, reason);
     }
   }
 };

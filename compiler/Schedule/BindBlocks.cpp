@@ -31,6 +31,13 @@ Type bindType(Type type, const KernelPlan &plan) {
   return tileType(getElementTypeOrSelf(type), axesOf(type), sizes);
 }
 
+/// Whether a range by blocks of `size` has one block, whatever the dims are.
+bool isOfOneTile(IterAttr range, int64_t size) {
+  AffineMap extent = range.getExtent();
+  return extent.isSingleConstant() && extent.getSingleConstantResult() > 0 &&
+         extent.getSingleConstantResult() <= size;
+}
+
 void applyPlan(KernelOp kernel, const KernelPlan &plan) {
   llvm::StringMap<int64_t> blocks;
   SmallVector<NamedAttribute> sizes;
@@ -62,13 +69,15 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
         for (BlockArgument argument : block.getArguments())
           argument.setType(bindType(argument.getType(), plan));
   });
-  // The index of a range of one element is 0 as lowering has it, so that what
-  // is loaded there and at 0 is one here, too.
+  // The index of a range of one element, or of one block, is 0 as lowering has
+  // it, so that what is loaded there and at 0 is one here, too, and parts of
+  // loops that have no steps there have none here.
   OpBuilder first = OpBuilder::atBlockBegin(&kernel.getBody().front());
   for (auto [i, range] :
        llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
-    if (!range.getBlock() && range.getExtent().isSingleConstant() &&
-        range.getExtent().getSingleConstantResult() == 1 &&
+    if (isOfOneTile(range, range.getBlock()
+                               ? blocks.lookup(range.getBlock().getValue())
+                               : 1) &&
         !kernel.getCoord(i).use_empty())
       kernel.getCoord(i).replaceAllUsesWith(arith::ConstantIntOp::create(
           first, withoutDecisions(kernel.getLoc()), 0, 32));

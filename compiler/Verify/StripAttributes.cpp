@@ -22,8 +22,8 @@ using namespace mlir;
 struct StripAttributesPass : impl::StripAttributesBase<StripAttributesPass> {
   void runOnOperation() override {
     // These the front end writes, and nobody else: what is added to memory,
-    // and whether in any order, which dims a launch chooses, which the caller may broadcast or sum over,
-    // which integers differ, and what schedules pin.
+    // and whether in any order, which dims a launch chooses, which the caller
+    // may broadcast or sum over, which integers differ, and what schedules pin.
     auto isNote = [](NamedAttribute attribute) {
       StringRef name = attribute.getName();
       return name != tile::addsAttribute && name != tile::anyOrderAttribute &&

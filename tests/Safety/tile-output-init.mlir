@@ -147,3 +147,51 @@ tile.program @p dims ["M"] tensors [
     tile.return
   }
 }
+
+// -----
+
+// A loop over each chunk, of which there are as many as the tensor has rows.
+// CHECK-NOT: init_y
+// CHECK: tile.kernel @chunks
+tile.program @p dims ["T"] tensors [
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0] -> ((s0 + 63) floordiv 64), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @chunks ranges [] axes [] {
+  ^bb0(%T: i32, %y: !tile.tensor<1, f32>):
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %c63 = arith.constant 63 : i32
+    %c64 = arith.constant 64 : i32
+    %most = arith.constant 2147467263 : i32
+    %f = arith.constant 1.0 : f32
+    %more = arith.addi %T, %c63 : i32
+    %chunks = arith.floordivsi %more, %c64 : i32
+    %end = arith.minsi %chunks, %most : i32
+    scf.for %c = %zero to %end step %one : i32 {
+      tile.store %f, %y[%c : i32] : f32, !tile.tensor<1, f32>
+    }
+    tile.return
+  }
+}
+
+// -----
+
+// One chunk less than that.
+// CHECK: tile.kernel @init_y
+// CHECK: tile.kernel @chunks
+tile.program @p dims ["T"] tensors [
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0] -> ((s0 + 63) floordiv 64), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @chunks ranges [] axes [] {
+  ^bb0(%T: i32, %y: !tile.tensor<1, f32>):
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %c64 = arith.constant 64 : i32
+    %f = arith.constant 1.0 : f32
+    %chunks = arith.floordivsi %T, %c64 : i32
+    scf.for %c = %zero to %chunks step %one : i32 {
+      tile.store %f, %y[%c : i32] : f32, !tile.tensor<1, f32>
+    }
+    tile.return
+  }
+}

@@ -64,6 +64,8 @@ Instruction Instructions::describe(Operation &op) {
   code.isExpression = code.integerOperands == op.getNumOperands();
   code.isSource = code.isExpression && !isa<InferIntRangeInterface>(op);
   code.isLoad = isa<sm::LoadOp>(op);
+  auto exchange = dyn_cast<sm::ExchangeOpInterface>(op);
+  code.exchanges = exchange && exchange.exchanges();
   bool isOfSm = isa<sm::SmDialect>(op.getDialect());
   code.accessesTensors = isOfSm || isa<tile::TensorAccessOpInterface>(op);
   code.hasPlaces = isOfSm || llvm::any_of(op.getResultTypes(), [](Type type) {

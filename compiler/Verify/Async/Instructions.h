@@ -59,6 +59,9 @@ struct Instruction {
   /// Whether it may load from or store to tensors, and whether it takes or
   /// makes what lies somewhere in them.
   bool accessesTensors = false, hasPlaces = false;
+  /// Whether threads of several warps exchange parts: of a tile that changes
+  /// its layout this takes long to find out.
+  bool exchanges = false;
   /// Of an operation with one result that follows from its operands: those of
   /// the execution before, and the number it had then.
   bool isKnown = false;

@@ -93,7 +93,9 @@ Progress SmAsyncRules::applyShared(Agent &agent, const Instruction &code) {
             return Progress::Failed;
         return Progress::Advanced;
       })
-      .Case([&](ExchangeOpInterface op) { return exchange(agent, op); })
+      .Case([&](ExchangeOpInterface other) {
+        return code.exchanges ? exchange(agent, other) : Progress::Ignored;
+      })
       .Case([&](AwaitOp awaitOp) { return await(agent, awaitOp); })
       .Case([&](BarrierOp barrierOp) { return barrier(agent, barrierOp); })
       .Default([&](Operation *other) {
@@ -182,8 +184,6 @@ Progress SmAsyncRules::await(Agent &agent, AwaitOp op) {
 }
 
 Progress SmAsyncRules::exchange(Agent &agent, ExchangeOpInterface op) {
-  if (!op.exchanges())
-    return Progress::Ignored;
   Value scratch = op.getExchangeScratch();
   if (!scratch) {
     op.emitOpError("expects a buffer for the parts of its warps");

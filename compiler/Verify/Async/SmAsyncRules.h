@@ -179,7 +179,8 @@ private:
   /// Registers of a whole warp to `buffer`.
   Progress stage(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress barrier(Agent &agent, mlir::Operation *op);
-  /// A reduction: across warps it writes, waits for all and reads.
+  /// A reduction or a change of layout across warps: each writes, waits for all
+  /// and reads.
   Progress exchange(Agent &agent, sm::ExchangeOpInterface op);
   /// Operations of form roles, in SmRoleBarriers.cpp and SmRoleAccesses.cpp;
   /// none where there is no rule.
