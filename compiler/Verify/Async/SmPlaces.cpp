@@ -140,7 +140,8 @@ static SmallVector<RangeOp, 2> shiftedRanges(ValueRange presence,
     if (!def || !distOf(made[i].getType()))
       continue;
     if (auto range = dyn_cast<RangeOp>(def)) {
-      if (program.isShifted(axisNames(range.getType()).front()))
+      StringAttr axis = axisNames(range.getType()).front();
+      if (program.isShifted(axis) && program.hasOneStart(axis))
         ranges.push_back(range);
     } else if (def->getNumRegions() == 0) {
       made.insert_range(def->getOperands());

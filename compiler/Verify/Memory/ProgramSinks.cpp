@@ -152,7 +152,16 @@ void ProgramSinks::findShifted() {
     auto [known, isNew] =
         starts.try_emplace({range->getBlock(), axis}, range.getStart());
     if (!isNew && known->second != range.getStart())
-      shifted.insert(axis);
+      severalStarts.insert(axis);
+  });
+  shifted = severalStarts;
+  // Those of slices may stand in different blocks.
+  llvm::DenseMap<StringAttr, int64_t> constants;
+  kernel.walk([&](RangeOp range) {
+    StringAttr axis = axesOf(range.getType()).front();
+    if (std::optional<int64_t> start = getConstantIntValue(range.getStart()))
+      if (constants.try_emplace(axis, *start).first->second != *start)
+        severalStarts.insert(axis);
   });
   auto noteSum = [&](ValueRange indices) {
     for (Value index : indices)

@@ -72,6 +72,10 @@ public:
   /// Whether tiles with the axis may lie at several places at once: the program
   /// reads shifted ones.
   bool isShifted(mlir::StringAttr axis) const { return shifted.contains(axis); }
+  /// Whether only indices are shifted: ranges of the axis begin at one place.
+  bool hasOneStart(mlir::StringAttr axis) const {
+    return !severalStarts.contains(axis);
+  }
 
   /// Lanes of a sink where it is executed.
   struct Lanes {
@@ -134,7 +138,7 @@ private:
   mutable tile::KernelOp kernel;
   IndexNames names;
   SourceTensors tensors;
-  llvm::DenseSet<mlir::StringAttr> shifted;
+  llvm::DenseSet<mlir::StringAttr> shifted, severalStarts;
   std::map<std::string, std::vector<Sink>> sinks;
   std::map<std::string, std::vector<Store>> stores;
   bool hasParts;
