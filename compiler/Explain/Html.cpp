@@ -73,6 +73,12 @@ static std::string explainFrom(size_t first, const std::string &text) {
 
 std::string withTerms(const std::string &text) { return explainFrom(0, text); }
 
+void beginSection(llvm::raw_ostream &os, llvm::StringRef id,
+                  llvm::StringRef title) {
+  os << "<section id=\"" << id << "\" aria-labelledby=\"" << id
+     << "-title\">\n<h2 id=\"" << id << "-title\">" << title << "</h2>\n";
+}
+
 void writeTerms(llvm::raw_ostream &os) {
   constexpr std::pair<const char *, const char *> own[] = {
       {"tile", "a block of a tensor, or of results, that is worked on at once"},

@@ -15,6 +15,10 @@ std::string escapeXml(const std::string &text);
 /// Escaped, with tooltips at terms of the field.
 std::string withTerms(const std::string &text);
 
+/// Begins a section of the page: its id, and its heading.
+void beginSection(llvm::raw_ostream &os, llvm::StringRef id,
+                  llvm::StringRef title);
+
 /// The terms that tooltips explain, as a list of definitions.
 void writeTerms(llvm::raw_ostream &os);
 

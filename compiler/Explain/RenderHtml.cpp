@@ -76,8 +76,7 @@ std::string renderHtml(const Explanation &e) {
   writeOutputs(os, e);
   writeProducts(os, e);
   writeSchedules(os, e.schedules);
-  os << "<section id=\"words\" aria-labelledby=\"words-title\">\n<h2 "
-        "id=\"words-title\">Words</h2>\n";
+  beginSection(os, "words", "Words");
   writeTerms(os);
   os << "</section>\n</main>\n<script>" << script
      << "</script>\n</body>\n</html>\n";

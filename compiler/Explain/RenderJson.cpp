@@ -139,24 +139,22 @@ private:
     json.attribute("fill", p.fill);
     json.attribute("absent", p.absent);
     json.attribute("sample", p.sample);
-    list("cells", p.cells, [&](const Cell &c) {
-      json.attribute("x", c.x);
-      json.attribute("y", c.y);
-      json.attribute("width", c.width);
-      json.attribute("height", c.height);
-      json.attribute("state", c.state);
-    });
+    list("cells", p.cells, [&](const Cell &c) { writeArea(c); });
   }
 
   void steps(const Picture &p) {
     json.attribute("step_axis", p.stepAxis);
-    list("steps", p.steps, [&](const Step &s) {
-      json.attribute("x", s.x);
-      json.attribute("y", s.y);
-      json.attribute("width", s.width);
-      json.attribute("height", s.height);
-      json.attribute("state", s.state);
-    });
+    list("steps", p.steps, [&](const Step &s) { writeArea(s); });
+  }
+
+  /// A cell or a step: where it lies, and what is so there.
+  template <typename Area>
+  void writeArea(const Area &a) {
+    json.attribute("x", a.x);
+    json.attribute("y", a.y);
+    json.attribute("width", a.width);
+    json.attribute("height", a.height);
+    json.attribute("state", a.state);
   }
 
   void write(const Summary &s) {

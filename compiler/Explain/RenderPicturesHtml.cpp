@@ -38,12 +38,11 @@ public:
   void write() {
     if (tensors.empty() && e.kernelPictures.empty())
       return;
-    os << "<section id=\"pictures\" aria-labelledby=\"pictures-title\">\n<h2 "
-          "id=\"pictures-title\">Pictures</h2>\n<p>Sizes are samples, named "
-          "under each picture, and chosen so that tiles end inside of one; "
-          "real ones come with a launch. Thin lines are the tiles, of the "
-          "op's first plan; other variants may have other tiles. Point at an "
-          "area to read its state.</p>\n"
+    beginSection(os, "pictures", "Pictures");
+    os << "<p>Sizes are samples, named under each picture, and chosen so that "
+          "tiles end inside of one; real ones come with a launch. Thin lines "
+          "are the tiles, of the op's first plan; other variants may have "
+          "other tiles. Point at an area to read its state.</p>\n"
        << patterns;
     legend();
     kernels();

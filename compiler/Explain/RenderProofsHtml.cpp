@@ -5,12 +5,11 @@
 namespace selvedge::explain {
 
 void writeOutputs(llvm::raw_ostream &os, const Explanation &e) {
-  os << "<section id=\"outputs\" aria-labelledby=\"outputs-title\">\n<h2 "
-        "id=\"outputs-title\">Outputs</h2>\n<p>Every element of an output is "
-        "defined after the op, whatever the buffer held before.</p>\n<div "
-        "class=\"wide\"><table>\n<tr><th scope=\"col\">Output</th><th "
-        "scope=\"col\">Initial value</th><th scope=\"col\">How it becomes "
-        "complete</th></tr>\n";
+  beginSection(os, "outputs", "Outputs");
+  os << "<p>Every element of an output is defined after the op, whatever the "
+        "buffer held before.</p>\n<div class=\"wide\"><table>\n<tr><th "
+        "scope=\"col\">Output</th><th scope=\"col\">Initial value</th><th "
+        "scope=\"col\">How it becomes complete</th></tr>\n";
   for (const Output &o : e.outputs) {
     os << "<tr><td><code>" << escapeXml(o.name + o.shape) << "</code></td><td>"
        << escapeXml(o.init) << "</td><td>" << escapeXml(o.why);
@@ -24,12 +23,12 @@ void writeOutputs(llvm::raw_ostream &os, const Explanation &e) {
 void writeProducts(llvm::raw_ostream &os, const Explanation &e) {
   if (e.proofs.empty())
     return;
-  os << "<section id=\"products\" aria-labelledby=\"products-title\">\n<h2 "
-        "id=\"products-title\">Products</h2>\n<p>An absent lane of an axis "
-        "that a product sums over must add nothing. So one factor is exactly "
-        "zero there, and the other one is finite.</p>\n<div "
-        "class=\"wide\"><table>\n<tr><th scope=\"col\">Factor</th><th "
-        "scope=\"col\">Lanes</th><th scope=\"col\">What they hold</th></tr>\n";
+  beginSection(os, "products", "Products");
+  os << "<p>An absent lane of an axis that a product sums over must add "
+        "nothing. So one factor is exactly zero there, and the other one is "
+        "finite.</p>\n<div class=\"wide\"><table>\n<tr><th "
+        "scope=\"col\">Factor</th><th scope=\"col\">Lanes</th><th "
+        "scope=\"col\">What they hold</th></tr>\n";
   for (const Proof &proof : e.proofs) {
     os << "<tr><td>" << escapeXml(proof.subject);
     if (proof.place.line)

@@ -32,12 +32,12 @@ public:
   CardWriter(llvm::raw_ostream &os, const Explanation &e) : os(os), e(e) {}
 
   void write() {
-    os << "<section id=\"operations\" aria-labelledby=\"operations-title\">\n"
-          "<h2 id=\"operations-title\">Operations</h2>\n<p>Each card is an "
-          "operation of the program that must not let an absent lane reach a "
-          "result. Conditions are <em>tested</em> while the kernel runs, or "
-          "<em>proved</em> always true, which costs nothing, or <em>not "
-          "tested</em> where what lies there is removed later.</p>\n";
+    beginSection(os, "operations", "Operations");
+    os << "<p>Each card is an operation of the program that must not let an "
+          "absent lane reach a result. Conditions are <em>tested</em> while "
+          "the kernel runs, or <em>proved</em> always true, which costs "
+          "nothing, or <em>not tested</em> where what lies there is removed "
+          "later.</p>\n";
     for (const std::string &kernel : e.kernels) {
       os << "<h3 id=\"operations-" << escapeXml(kernel) << "\">Kernel <code>"
          << escapeXml(kernel) << "</code></h3>\n";

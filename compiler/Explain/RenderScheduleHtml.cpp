@@ -54,10 +54,10 @@ void writeSchedules(llvm::raw_ostream &os,
                     const std::vector<Schedule> &schedules) {
   if (schedules.empty())
     return;
-  os << "<section id=\"schedules\" aria-labelledby=\"schedules-title\">\n<h2 "
-        "id=\"schedules-title\">How it runs</h2>\n<p>Choices of the compiler, "
-        "which change the speed but never a result. One kernel per class of "
-        "tensors; a launch takes the first that fits.</p>\n";
+  beginSection(os, "schedules", "How it runs");
+  os << "<p>Choices of the compiler, which change the speed but never a "
+        "result. One kernel per class of tensors; a launch takes the first "
+        "that fits.</p>\n";
   for (const Schedule &schedule : schedules) {
     os << "<h3 id=\"schedule-" << escapeXml(schedule.kernel) << "\">Variant "
        << escapeXml(schedule.variant) << ": <code>"

@@ -46,10 +46,10 @@ static void writeLine(llvm::raw_ostream &os, const Explanation &e,
 void writeSource(llvm::raw_ostream &os, const Explanation &e) {
   if (e.sources.empty())
     return;
-  os << "<section id=\"source\" aria-labelledby=\"source-title\">\n<h2 "
-        "id=\"source-title\">The program</h2>\n<p>Links under a line lead to "
-        "the operations that it needs.</p>\n<div class=\"listing\" "
-        "tabindex=\"0\" role=\"region\" aria-label=\"source\">\n";
+  beginSection(os, "source", "The program");
+  os << "<p>Links under a line lead to the operations that it needs.</p>\n<div "
+        "class=\"listing\" tabindex=\"0\" role=\"region\" "
+        "aria-label=\"source\">\n";
   const std::string *file = nullptr;
   for (const SourceBlock &block : e.sources) {
     if (!file || *file != block.file)

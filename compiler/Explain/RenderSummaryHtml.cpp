@@ -47,8 +47,7 @@ public:
       : os(os), e(e), summary(summarise(e)) {}
 
   void write() {
-    os << "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 "
-          "id=\"summary-title\">Summary</h2>\n";
+    beginSection(os, "summary", "Summary");
     signature();
     counts();
     conditions();

@@ -91,8 +91,8 @@ bool Elaborator::loopBounds(const RangeDecl &range, size_t number,
   bounds.hi = eval(*range.hi[number]);
   if (range.isLength && !bounds.lo.isError() && !bounds.hi.isError()) {
     // Parts that are as long as they are apart, and do not wrap.
-    if (Value number = partNumber(*range.lo, bounds.hi)) {
-      size_t part = *stores->find(number);
+    if (Value partIndex = partNumber(*range.lo, bounds.hi)) {
+      size_t part = *stores->find(partIndex);
       std::optional<int64_t> most = stores->mostOf(part);
       if (most && *most < (int64_t(1) << 31) / bounds.hi.intValue)
         bounds.tells.push_back(part);
@@ -249,11 +249,7 @@ scf::ForOp Elaborator::enterWhen(const RangeDecl &range, ValueRange carried) {
   Value zero = tb->constantInt(l, 0), one = tb->constantInt(l, 1);
   Value steps =
       tb->create<arith::SelectOp>(l, tb->conjunction(l, terms), one, zero);
-  auto loop = tb->createHere<scf::ForOp>(l, zero, steps, one, carried);
-  if (!loop.getBody()->empty())
-    loop.getBody()->back().erase(); // the terminator is added last
-  tb->enter(loop, loop.getBody());
-  return loop;
+  return tb->enterLoop(l, zero, steps, one, carried);
 }
 
 void Elaborator::elaborateFor(const Stmt &stmt) {
@@ -306,12 +302,9 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
     for (Variable *variable : carried)
       before.push_back(predsOf(variable));
 
-    auto loop = tb->createHere<scf::ForOp>(l, bounds.start, bounds.stop,
-                                           bounds.step, inits);
+    scf::ForOp loop =
+        tb->enterLoop(l, bounds.start, bounds.stop, bounds.step, inits);
     Block *body = loop.getBody();
-    if (!body->empty())
-      body->back().erase(); // the terminator is added last
-    tb->enter(loop, body);
     frames.back().scopes.emplace_back();
     setValues(loop.getRegionIterArgs());
     bindLoopVar(stmt.range, 0, bounds, loop.getInductionVar());

@@ -112,11 +112,7 @@ void Elaborator::elaborateInOrder(ArrayRef<KernelIndex> loops,
   if (!loopBounds(*range, number, bounds))
     return;
   Location l = at(range->loc);
-  auto loop =
-      tb->createHere<scf::ForOp>(l, bounds.start, bounds.stop, bounds.step);
-  if (!loop.getBody()->empty())
-    loop.getBody()->back().erase(); // the terminator is added last
-  tb->enter(loop, loop.getBody());
+  scf::ForOp loop = tb->enterLoop(l, bounds.start, bounds.stop, bounds.step);
   bindLoopVar(*range, number, bounds, loop.getInductionVar());
   elaborateInOrder(loops.drop_front(), kernel);
   tb->createHere<scf::YieldOp>(l);

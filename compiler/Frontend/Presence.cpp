@@ -59,8 +59,10 @@ static std::optional<int64_t> mostOf(AffineExpr expr) {
 }
 
 std::optional<int64_t> Elaborator::greatestOf(const Val &index) const {
-  if (!index.nonNegative || !index.upper || index.most)
-    return index.nonNegative && index.upper ? index.most : std::nullopt;
+  if (!index.nonNegative || !index.upper)
+    return std::nullopt;
+  if (index.most)
+    return index.most;
   std::optional<int64_t> end = mostOf(index.upper);
   // A dimension of so many times as many elements ends, too.
   for (const TensorInfo &tensor : tensors)

@@ -136,11 +136,7 @@ Value Elaborator::findSegment(const SegmentRange &segments, Value tile,
   steps = tb->create<arith::MaxSIOp>(l, steps, zero);
   steps = tb->create<arith::MinSIOp>(l, steps, tb->constantInt(l, 31));
   SmallVector<Value> inits{zero, tb->create<arith::SubIOp>(l, all, one)};
-  auto loop = tb->createHere<scf::ForOp>(l, zero, steps, one, inits);
-  Block *body = loop.getBody();
-  if (!body->empty())
-    body->back().erase(); // the terminator is added last
-  tb->enter(loop, body);
+  scf::ForOp loop = tb->enterLoop(l, zero, steps, one, inits);
   Value lo = loop.getRegionIterArg(0), hi = loop.getRegionIterArg(1);
   Value left =
       tb->create<arith::AddIOp>(l, tb->create<arith::SubIOp>(l, hi, lo), one);

@@ -33,6 +33,15 @@ void TileBuilder::enter(Operation *loop, Block *body) {
   scopes.push_back({body, nullptr, {}});
 }
 
+scf::ForOp TileBuilder::enterLoop(Location loc, Value start, Value stop,
+                                  Value step, ValueRange inits) {
+  auto loop = createHere<scf::ForOp>(loc, start, stop, step, inits);
+  if (!loop.getBody()->empty())
+    loop.getBody()->back().erase();
+  enter(loop, loop.getBody());
+  return loop;
+}
+
 void TileBuilder::leave() {
   scopes.pop_back();
   scopes.back().openLoop = nullptr;

@@ -6,6 +6,7 @@
 #include "dialect/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
 
@@ -39,6 +40,10 @@ public:
 
   /// Enters the body of `loop`, which stands at the end of the current block.
   void enter(mlir::Operation *loop, mlir::Block *body);
+  /// Creates a loop and enters its body; its terminator is to be added last.
+  mlir::scf::ForOp enterLoop(mlir::Location loc, mlir::Value start,
+                             mlir::Value stop, mlir::Value step,
+                             mlir::ValueRange inits = {});
   void leave();
   /// True when `value` is defined outside of the current block.
   bool isOutside(mlir::Value value) const;

@@ -12,7 +12,7 @@ from ._attention import check_heads, hands_out_bulk_copies
 from ._exchange import Exchange
 from ._flash import make_text
 from ._groups import name_of, place_in
-from ._ops import gradients_of, on_one_line
+from ._ops import gradients_of, no_gradients, on_one_line
 from ._shards import Shards, check_count, halves_of, lengths_of_segments
 
 
@@ -97,9 +97,7 @@ def backward(ctx, do, _):
     q, k, v, *rest = ctx.saved_tensors
     tensors, kept = rest[:ctx.counts[0]], rest[ctx.counts[0]:]
     gradients = torch.ops.selvedge.heads_attention_backward(do, q, k, v, kept, tensors, *ctx.words)
-    # PyTorch takes a list of numbers for one thing, but for an empty one.
-    words = [None if word or not isinstance(word, (list, tuple)) else [] for word in ctx.words]
-    return *gradients, [None] * len(tensors), *words
+    return *gradients, [None] * len(tensors), *no_gradients(ctx.words)
 
 
 torch.library.register_autograd("selvedge::heads_attention", backward, setup_context=keep_for_backward)

@@ -103,6 +103,11 @@ def keep_for_backward(ctx, inputs, output):
     ctx.save_for_backward(q, k, v, *output, *tensors)
 
 
+def no_gradients(words):
+    """What a backward returns for arguments that have none: PyTorch takes a list of numbers for one thing, but for an empty one."""
+    return [None if word or not isinstance(word, (list, tuple)) else [] for word in words]
+
+
 def backward(ctx, do, dlse):
     q, k, v, o, lse, *tensors = ctx.saved_tensors
     # A sum's gradient has strides of 0, which are a class of their own.
@@ -111,8 +116,7 @@ def backward(ctx, do, dlse):
     own = [None] * len(tensors)
     for place, t in zip(marked(ctx.words[3], ctx.words[0]), others):
         own[place - 3] = t.to(tensors[place - 3].dtype)
-    # PyTorch takes a list of numbers for one thing, but for an empty one.
-    return *gradients, own, None, None if ctx.words[1] else [], *([None] * (len(ctx.words) - 2))
+    return *gradients, own, *no_gradients(ctx.words)
 
 
 torch.library.register_autograd("selvedge::attention", backward, setup_context=keep_for_backward)

@@ -10,7 +10,7 @@ from torch import Tensor
 from ._attention import check_heads, hands_out_bulk_copies
 from ._blocks import Blocks, add, merge
 from ._groups import Pending, group_of, name_of, place_in
-from ._ops import gradients_of, outputs_of
+from ._ops import gradients_of, no_gradients, outputs_of
 from ._shards import Shards, check_count, halves_of, lengths_of_segments, shards_of
 
 
@@ -152,8 +152,7 @@ def backward(ctx, do, dlse):
     q, k, v, o, lse = ctx.saved_tensors
     do = do.contiguous() if do is not None else torch.zeros_like(o)
     gradients = torch.ops.selvedge.ring_attention_backward(do, dlse, q, k, v, o, lse, *ctx.words)
-    # PyTorch takes a list of numbers for one thing, but for an empty one.
-    return *gradients, None, None if ctx.words[1] else [], *([None] * (len(ctx.words) - 2))
+    return *gradients, *no_gradients(ctx.words)
 
 
 torch.library.register_autograd("selvedge::ring_attention", backward, setup_context=keep_for_backward)
