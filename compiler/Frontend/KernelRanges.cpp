@@ -269,20 +269,41 @@ bool Elaborator::bindPairs(const RangeDecl &range, Block &block,
   Value coord = addCoordinate(range, range.fused, mapOf(all), block, iters,
                               /*isFirst=*/true);
   StringAttr axis = tb->addAxis(&range, range.fused, range.block, 0);
-  Val pair = rangeVal(range.loc, axis, coord, Val::ofInt(0),
-                      affineVal(range.loc, all));
-  folds->add({range.fused, axis, nullptr, coord, {}});
-  define(range.loc, range.fused, pair, /*isMutable=*/false);
-  // Pairs exist where neither count is 0.
-  Value count = tb->affine(l, asAffine(counts[1])), index = pair.ssa;
+  Value index = tb->create<RangeOp>(
+      l, tb->tileOf(Builder(ctx).getI32Type(), axis), coord);
+  Value count = tb->affine(l, asAffine(counts[1]));
   tb->unify(l, index, count);
   Value parts[] = {tb->create<arith::DivUIOp>(l, index, count),
                    tb->create<arith::RemUIOp>(l, index, count)};
+  // A pair exists where its first number does.
+  Value first = tb->affine(l, asAffine(counts[0])), quotient = parts[0];
+  tb->unify(l, quotient, first);
+  Value inside = tb->compare(l, arith::CmpIPredicate::slt, quotient, first);
+  tb->setInside(axis, inside);
+  // More pairs than 32 bits count would wrap.
+  bool fits = llvm::any_of(tensors, [&](const TensorInfo &tensor) {
+    return !tensor.decl->isOptional &&
+           llvm::any_of(tensor.dims,
+                        [&](const DimInfo &dim) { return dim.extent == all; });
+  });
+  auto number = [&](Value ssa, AffineExpr upper, bool nonNegative) {
+    Val v = Val::ofSsa(ssa);
+    v.preds.add(inside);
+    v.nonNegative = nonNegative;
+    if (nonNegative)
+      v.lower = getAffineConstantExpr(0, ctx);
+    v.upper = upper;
+    return v;
+  };
+  Val pair = number(index, all, fits);
+  pair.range = RangeInfo{axis, {}};
+  folds->add({range.fused, axis, nullptr, coord, {}});
+  define(range.loc, range.fused, pair, /*isMutable=*/false);
   stores->enterPair(range.fused, pair.ssa, range.names, parts);
-  for (auto [name, part] : llvm::zip(range.names, parts)) {
-    Val v = Val::ofSsa(part, pair.preds);
-    define(range.loc, name, v, /*isMutable=*/false);
-  }
+  for (auto [i, name] : llvm::enumerate(range.names))
+    define(range.loc, name,
+           number(parts[i], asAffine(counts[i]), /*nonNegative=*/i > 0 || fits),
+           /*isMutable=*/false);
   return true;
 }
 

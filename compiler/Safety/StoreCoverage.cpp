@@ -45,7 +45,7 @@ public:
                       [&](Value v) { return used.contains(v) || runsOnce(v); }))
       return "its store stands in a loop that may be empty";
     if (!llvm::all_of(store.getPresence(), [&](Value p) {
-          return isShapeBound(p, shape) || isOfFirst(p);
+          return isShapeBound(p, shape) || isPairBound(p) || isOfFirst(p);
         }))
       return "its store leaves out lanes inside the shape";
     return std::nullopt;
@@ -216,23 +216,38 @@ private:
       return Digit{lanes.getStart(), extent, axesOf(lanes.getType())[0],
                    /*isQuotient=*/false, /*isWhole=*/true};
     }
-    if (!isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(def))
+    auto range = pairsOf(v);
+    if (!range || !llvm::is_contained(extentsOf(v), extent))
       return std::nullopt;
+    return Digit{range.getStart(), extent, axesOf(range.getType())[0],
+                 isa<arith::DivUIOp>(def)};
+  }
+
+  /// The range of pairs by blocks that `v` is the quotient or the remainder of;
+  /// null for other values.
+  RangeOp pairsOf(Value v) {
+    Operation *def = v.getDefiningOp();
+    if (!isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(def))
+      return {};
     auto range = def->getOperand(0).getDefiningOp<RangeOp>();
     IterAttr iter = range ? rangeOf(range.getStart()) : IterAttr();
-    auto product = dyn_cast_or_null<AffineBinaryOpExpr>(
-        iter ? iter.getExtent().getResult(0) : AffineExpr());
-    if (!product || !iter.getBlock() ||
-        product.getKind() != AffineExprKind::Mul)
-      return std::nullopt;
-    bool isQuotient = isa<arith::DivUIOp>(def);
+    return iter && iter.getBlock() ? range : RangeOp();
+  }
+
+  /// What the quotient or the remainder of a range of pairs is less than: one
+  /// factor of the range's extent, if the divisor is the other one.
+  SmallVector<AffineExpr, 2> extentsOf(Value v) {
+    IterAttr iter = rangeOf(pairsOf(v).getStart());
+    auto product = dyn_cast<AffineBinaryOpExpr>(iter.getExtent().getResult(0));
+    SmallVector<AffineExpr, 2> extents;
+    if (!product || product.getKind() != AffineExprKind::Mul)
+      return extents;
+    Operation *def = v.getDefiningOp();
     for (auto [count, other] : {std::pair(product.getRHS(), product.getLHS()),
                                 std::pair(product.getLHS(), product.getRHS())})
-      if (isExtent(withoutSplat(def->getOperand(1)), count) &&
-          (isQuotient ? other : count) == extent)
-        return Digit{range.getStart(), extent, axesOf(range.getType())[0],
-                     isQuotient};
-    return std::nullopt;
+      if (isExtent(withoutSplat(def->getOperand(1)), count))
+        extents.push_back(isa<arith::DivUIOp>(def) ? other : count);
+    return extents;
   }
 
   /// Whether it is the first use of the digit. A range has two.
@@ -260,9 +275,7 @@ private:
     auto compare = p.getDefiningOp<arith::CmpIOp>();
     if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
       return false;
-    Value bound = compare.getRhs();
-    if (auto splat = bound.getDefiningOp<SplatOp>())
-      bound = splat.getValue();
+    Value bound = withoutSplat(compare.getRhs());
     for (auto [index, extent] :
          llvm::zip_equal(store.getIndices(), shape.getResults()))
       if (sameExpression(compare.getLhs(), index) && isExtent(bound, extent))
@@ -272,6 +285,39 @@ private:
     AffineExpr extent =
         lanes ? wholeDigits.lookup(axesOf(lanes.getType())[0]) : AffineExpr();
     return extent && isExtent(bound, extent);
+  }
+
+  /// Whether `p` only says that a pair is one of its range, or one of its
+  /// numbers inside of its extent. The indices use both.
+  bool isPairBound(Value p) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare)
+      return false;
+    Value lhs = compare.getLhs(), bound = withoutSplat(compare.getRhs());
+    RangeOp range = pairsOf(lhs);
+    if (compare.getPredicate() == arith::CmpIPredicate::sge)
+      return range && matchPattern(bound, m_Zero());
+    if (compare.getPredicate() != arith::CmpIPredicate::slt)
+      return false;
+    if (range)
+      return llvm::any_of(extentsOf(lhs), [&](AffineExpr extent) {
+        return isExtent(bound, extent);
+      });
+    range = lhs.getDefiningOp<RangeOp>();
+    if (!range || !halves.contains(axesOf(range.getType())[0]))
+      return false;
+    AffineExpr extent = rangeOf(range.getStart()).getExtent().getResult(0);
+    return isExtent(bound, extent) && isExtentOfTensor(extent);
+  }
+
+  /// Whether a tensor has the extent. Others may be more than 32 bits count.
+  bool isExtentOfTensor(AffineExpr extent) {
+    ArrayAttr tensors = kernel.getProgram().getTensors();
+    return llvm::any_of(
+        tensors.getAsRange<TensorArgAttr>(), [&](TensorArgAttr tensor) {
+          return !tensor.getIsOptional() &&
+                 llvm::is_contained(tensor.getShape().getResults(), extent);
+        });
   }
 
   StoreOp store;

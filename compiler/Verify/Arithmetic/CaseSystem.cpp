@@ -67,17 +67,19 @@ public:
   using FactsOf = llvm::function_ref<void(
       unsigned, llvm::function_ref<void(const Polynomial &)>)>;
 
-  /// From the negation of `goal` and lists of `constraints`; `taken` are
+  /// From the negation of `goal`, `constraints` and `hypotheses`; `taken` are
   /// further facts.
-  Reach(const Polynomial &goal,
-        std::initializer_list<ArrayRef<Polynomial>> constraints,
-        ArrayRef<Polynomial> taken, FactsOf factsOf) {
-    want(own.emplace_back(Polynomial(-1) - goal));
-    for (ArrayRef<Polynomial> list : constraints)
+  Reach(const Polynomial &goal, ArrayRef<Polynomial> constraints,
+        ArrayRef<Polynomial> hypotheses, ArrayRef<Polynomial> taken,
+        FactsOf factsOf) {
+    const Polynomial &opposite = own.emplace_back(Polynomial(-1) - goal);
+    want(opposite);
+    for (ArrayRef<Polynomial> list : {constraints, hypotheses})
       for (const Polynomial &row : list) {
         rows.insert(&row);
         want(row);
       }
+    ArrayRef<Polynomial> given[] = {opposite, constraints, taken};
     for (size_t next = 0; next < front.size(); ++next) {
       Need need = front[next];
       for (const Polynomial &row : taken)
@@ -91,10 +93,14 @@ public:
           if (!rest.empty() && row == Polynomial::symbol(symbol))
             rows.insert(&row);
         });
+        auto multiply = [&](const Polynomial &row) {
+          visit(row, {rest, need.second}, symbol);
+        };
         for (unsigned other : rest)
-          factsOf(other, [&](const Polynomial &row) {
-            visit(row, {rest, need.second}, symbol);
-          });
+          factsOf(other, multiply);
+        if (!rest.empty())
+          for (ArrayRef<Polynomial> list : given)
+            llvm::for_each(list, multiply);
       }
     }
   }
@@ -154,7 +160,7 @@ struct CaseSystem::Search {
   unsigned maxAttempts = 300;
 
   Reach reach(const Polynomial &goal) const {
-    return Reach(goal, {constraints, system.hypotheses}, taken,
+    return Reach(goal, constraints, system.hypotheses, taken,
                  [&](unsigned symbol,
                      llvm::function_ref<void(const Polynomial &)> visit) {
                    if (auto of = system.factsOf.find(symbol);

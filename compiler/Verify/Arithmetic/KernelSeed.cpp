@@ -34,6 +34,22 @@ void seedSignature(ArrayAttr dims, ArrayAttr tensors, IndexValues &values,
         }
 }
 
+void assumePositive(AffineExpr extent, IndexValues &values,
+                    ArrayRef<Polynomial> dims) {
+  values.assume(values.of(extent, dims) - 1);
+  auto isNonNegative = [&](AffineExpr factor) {
+    return values.isNonNegative(values.of(factor, dims));
+  };
+  auto binary = dyn_cast<AffineBinaryOpExpr>(extent);
+  if (!binary || !isNonNegative(binary.getLHS()))
+    return;
+  if (binary.getKind() == AffineExprKind::CeilDiv)
+    return assumePositive(binary.getLHS(), values, dims);
+  if (binary.getKind() == AffineExprKind::Mul && isNonNegative(binary.getRHS()))
+    for (AffineExpr factor : {binary.getLHS(), binary.getRHS()})
+      assumePositive(factor, values, dims);
+}
+
 void seedConditions(AffineMap conditions, IndexValues &values,
                     ArrayRef<Polynomial> dimValues) {
   for (AffineExpr condition : conditions.getResults())
@@ -48,6 +64,7 @@ void seedKernel(KernelOp kernel, IndexValues &values,
     values.define(kernel.getDimArg(i), dim);
   for (auto [i, attr] : llvm::enumerate(kernel.getRanges())) {
     AffineExpr extent = cast<IterAttr>(attr).getExtent().getResult(0);
+    assumePositive(extent, values, dims);
     values.define(kernel.getCoord(i),
                   values.newSymbol(0, values.of(extent, dims) - 1));
   }
@@ -75,7 +92,7 @@ void seedLaunch(sm::LaunchOp launch, sm::KernelOp kernel, IndexValues &values,
     counts.push_back(values.of(count, dims));
     // A grid with a zero is not launched, nor one of more blocks than 32 bits
     // tell apart.
-    values.assume(counts.back() - 1);
+    assumePositive(count, values, dims);
     values.assume(Polynomial(std::numeric_limits<int32_t>::max()) -
                   counts.back());
   }

@@ -13,6 +13,11 @@ void seedSignature(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
                    IndexValues &values,
                    llvm::SmallVectorImpl<Polynomial> &dimValues);
 
+/// Assumes that an extent is at least 1, and so are the factors of a product
+/// that are not negative.
+void assumePositive(mlir::AffineExpr extent, IndexValues &values,
+                    llvm::ArrayRef<Polynomial> dims);
+
 /// Assumes what a launch depends on: every result of a map of dims is at least
 /// 0.
 void seedConditions(mlir::AffineMap conditions, IndexValues &values,

@@ -30,8 +30,9 @@ StoreCoverage::StoreCoverage(StoreOp store)
   // Bounds of an index would say that its loop runs.
   for (scf::ForOp loop : loops)
     outside.define(loop.getInductionVar(), outside.newSymbol());
+  // A tensor without elements needs no store.
   for (AffineExpr extent : shape.getResults())
-    outside.assume(outside.of(extent, dims) - 1);
+    assumePositive(extent, outside, dims);
 }
 
 std::optional<std::string> StoreCoverage::gap() {
@@ -225,6 +226,8 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
   seedSignature(kernel.getProgram().getDims(), kernel.getProgram().getTensors(),
                 values, dims);
   seedKernel(kernel, values, dims);
+  for (AffineExpr extent : shape.getResults())
+    assumePositive(extent, values, dims);
   for (auto [index, extent] :
        llvm::zip_equal(store.getIndices(), shape.getResults())) {
     Polynomial p = values.of(index);
