@@ -32,9 +32,20 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
           variants.erase(variants.begin());
         }
       for (VariantOp variant : variants) {
+        OwningOpRef<VariantOp> before(variant.clone());
+        SmallVector<KernelOp> replaced;
         for (auto launch : variant.getBody().getOps<LaunchOp>())
-          if (failed(rewrite(plan, variant, launch)))
+          if (failed(rewrite(plan, variant, launch, replaced)))
             return signalPassFailure();
+        // Where roles ask more of dims than the variant did, it stays behind
+        // them. A packed one has the program's version behind it.
+        if (variant.getConditions() != before->getConditions() &&
+            variant.getVersion().getKind() == tile::VersionKind::Program)
+          plan.getBody().front().getOperations().insert(
+              std::next(variant->getIterator()), before.release());
+        else
+          for (KernelOp kernel : replaced)
+            kernel.erase();
         // Without roles fewer reads are no gain over a variant with roles.
         if (variant.getVersion().getKind() == tile::VersionKind::Packed &&
             !variant.getBulk())
@@ -107,7 +118,9 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     return {};
   }
 
-  LogicalResult rewrite(PlanOp plan, VariantOp variant, LaunchOp launch) {
+  /// Adds a kernel that one with roles stands for now to `replaced`.
+  LogicalResult rewrite(PlanOp plan, VariantOp variant, LaunchOp launch,
+                        SmallVectorImpl<KernelOp> &replaced) {
     auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(
         launch, launch.getKernelAttr());
     if (variant.getAlign() == 0) {
@@ -142,12 +155,14 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     launch.setBlock(32 * emitted.getWarps());
     launch.setPersistent(true);
     launch.setArgsAttr(launchArgs(emitted));
+    variant.setBulk(true);
+    if (variant.getVersion().getKind() == tile::VersionKind::Program) {
+      replaced.push_back(kernel);
+      return success();
+    }
+    // Named after its variant.
     std::string name = kernel.getSymName().str();
     kernel.erase();
-    variant.setBulk(true);
-    if (variant.getVersion().getKind() == tile::VersionKind::Program)
-      return success();
-    // Named after its variant.
     emitted.setSymName(name);
     launch.setKernel(name);
     return success();
