@@ -116,6 +116,9 @@ DECODE_SHAPES = [
     "--shape B=2,M=1,G=1,R=16,N=333,S=3 --fill kv_len=333,65 --layout padded",
     "--shape B=2,M=2,G=2,R=3,N=333,S=3 --fill kv_len=333,65 --layout unaligned",
     "--shape B=3,M=1,G=1,R=5,N=200,S=2 --fill kv_len=200 --layout broadcast",
+    "--shape B=2,M=17,G=2,R=8,N=333,S=3 --fill kv_len=333,12",
+    "--shape B=2,M=5,G=2,R=16,N=200,S=2 --fill kv_len=200,4 --repeat 3",
+    "--shape B=1,M=70,G=1,R=4,N=150,S=2",
 ]
 # A compressed cache: heads that fill blocks, and that do not; parts without keys.
 MLA_SHAPES = [
@@ -292,6 +295,7 @@ def make_groups(archs, quick):
                     groups.append(Group("flash_bwd_blocksparse", arch, {**sets, "BQ": 64, "BK": block, "deterministic": deterministic}, SPARSE_GRADIENTS))
         for d, dv in [(64, 64)] if quick else [(64, 64), (128, 128), (256, 256), (59, 59), (40, 72)]:
             groups.append(Group("flash_decode", arch, {"D": d, "DV": dv}, DECODE_SHAPES))
+            groups.append(Group("flash_decode", arch, {"D": d, "DV": dv, "causal": "false"}, DECODE_SHAPES[-3:]))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
             groups.append(Group("append_slots", arch, {"D": d, "DV": dv}, SLOT_SHAPES))
             for dtype in ("f32", "bf16"):

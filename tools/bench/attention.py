@@ -50,6 +50,8 @@ def decode(m, n, b):
 
 
 def build(cell, arch):
+    if cell.family.startswith("cache"):
+        return Build("flash_decode.tile", "flash_decode", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal)
     return Build("flash_fwd.tile", "flash_fwd", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal)
 
 

@@ -1,4 +1,4 @@
-# One query per sequence against long caches, dense and in pages: the ops `flash_decode` and `paged_decode`.
+# Few queries per sequence against long caches, dense and in pages: the ops `flash_decode` and `paged_decode`.
 # SPDX-License-Identifier: MIT
 import math
 import random
@@ -23,13 +23,26 @@ def lengths(cell):
 
 def cells(quick=False):
     made = []
+
+    def add(kind, b, n, heads=HEADS, key_heads=KEY_HEADS, m=1):
+        queries = "" if m == 1 else f" {m} queries"
+        cell = Cell(f"decode {kind}{queries} GQA {heads}/{key_heads} D {HEAD}", f"B {b} N {n}", 0, "TB/s",
+                    dict(B=b, M=m, N=n, H=heads, G=key_heads, D=HEAD, DV=HEAD, causal=m > 1, T="bf16", kind=kind, ragged=kind != "dense"))
+        # Keys and values, read once.
+        cell.work = 2.0 * sum(lengths(cell)) * key_heads * 2 * HEAD
+        made.append(cell)
+
     for kind in ("dense", "ragged", "paged"):
         for b, n in [(1, 32768), (16, 8192)] if quick else [(1, 1024), (1, 8192), (1, 32768), (1, 131072), (16, 1024), (16, 8192), (16, 32768), (128, 1024), (128, 8192)]:
-            cell = Cell(f"decode {kind} GQA {HEADS}/{KEY_HEADS} D {HEAD}", f"B {b} N {n}", 0, "TB/s",
-                        dict(B=b, M=1, N=n, H=HEADS, G=KEY_HEADS, D=HEAD, DV=HEAD, causal=False, T="bf16", kind=kind, ragged=kind != "dense"))
-            # Keys and values, read once.
-            cell.work = 2.0 * sum(lengths(cell)) * KEY_HEADS * 2 * HEAD
-            made.append(cell)
+            add(kind, b, n)
+    if quick:
+        return made
+    # Drafts that are verified together, and heads that no power of two counts.
+    for m in (4, 16):
+        for b, n in [(1, 8192), (1, 131072), (16, 8192)]:
+            add("dense", b, n, m=m)
+    for b, n in [(1, 8192), (1, 131072), (16, 8192)]:
+        add("dense", b, n, heads=28, key_heads=4)
     return made
 
 
@@ -41,7 +54,7 @@ def build(cell, arch):
 
 def layouts(cell):
     half = lambda *shape: Layout(cell.T, shape)
-    made = {"q": half(cell.B, 1, cell.H, cell.D), "kv_len": Layout("i32", (cell.B,)), "o": half(cell.B, 1, cell.H, cell.DV), "lse": Layout("f32", (cell.B, cell.H, 1))}
+    made = {"q": half(cell.B, cell.M, cell.H, cell.D), "kv_len": Layout("i32", (cell.B,)), "o": half(cell.B, cell.M, cell.H, cell.DV), "lse": Layout("f32", (cell.B, cell.H, cell.M))}
     if cell.kind == "paged":
         pages = cell.N // PAGE
         return dict(made, kp=half(cell.B * pages, PAGE, cell.G, cell.D), vp=half(cell.B * pages, PAGE, cell.G, cell.DV), table=Layout("i32", (cell.B, pages)))
@@ -52,7 +65,7 @@ def data(cell):
     import torch
 
     make = lambda *shape: torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
-    made = {"q": make(cell.B, 1, cell.H, cell.D), "kv_len": torch.tensor(lengths(cell), dtype=torch.int32, device="cuda")}
+    made = {"q": make(cell.B, cell.M, cell.H, cell.D), "kv_len": torch.tensor(lengths(cell), dtype=torch.int32, device="cuda")}
     if cell.kind == "paged":
         pages = cell.N // PAGE
         # Pages of a sequence lie anywhere.
@@ -71,13 +84,13 @@ def sequence(cell, tensors, b):
 
 
 def reference(cell, tensors):
-    """fp32, [B, 1, H, DV]."""
+    """fp32, [B, M, H, DV]."""
     import torch
 
     out = []
     for b in range(cell.B):
         k, v = sequence(cell, tensors, b)
-        shape = dict(cell.shape, B=1, M=1, N=k.shape[0])
+        shape = dict(cell.shape, B=1, N=k.shape[0])
         out.append(attention.reference(Cell(cell.family, cell.x, 0, "", shape), {"q": tensors["q"][b:b + 1], "k": k[None], "v": v[None]}))
     return torch.cat(out)
 
@@ -85,7 +98,7 @@ def reference(cell, tensors):
 def selvedge(cell, tensors, context):
     import torch
 
-    views = dict(tensors, o=torch.full((cell.B, 1, cell.H, cell.DV), math.nan, device="cuda", dtype=torch.bfloat16), lse=torch.full((cell.B, cell.H, 1), math.nan, device="cuda"))
+    views = dict(tensors, o=torch.full((cell.B, cell.M, cell.H, cell.DV), math.nan, device="cuda", dtype=torch.bfloat16), lse=torch.full((cell.B, cell.H, cell.M), math.nan, device="cuda"))
     launch = context.bind(build(cell, context.arch), views)
 
     def run():
@@ -102,6 +115,8 @@ def dense(backend):
     def make(cell, tensors, context):
         if cell.kind != "dense":
             raise Unsupported("it takes no lengths")
+        if cell.causal:
+            raise Unsupported("its causal mask is aligned with the first key")
         return inner(cell, tensors, context)
 
     return make
@@ -111,8 +126,8 @@ def fa3(cell, tensors, context):
     function = attention_peers.package("flash_attn_interface").flash_attn_with_kvcache
     q, used = tensors["q"], tensors["kv_len"]
     if cell.kind == "paged":
-        return lambda: function(q, tensors["kp"], tensors["vp"], cache_seqlens=used, page_table=tensors["table"]), attention_peers.first
-    return lambda: function(q, tensors["k"], tensors["v"], cache_seqlens=used), attention_peers.first
+        return lambda: function(q, tensors["kp"], tensors["vp"], cache_seqlens=used, page_table=tensors["table"], causal=cell.causal), attention_peers.first
+    return lambda: function(q, tensors["k"], tensors["v"], cache_seqlens=used, causal=cell.causal), attention_peers.first
 
 
 CANDIDATES = [Candidate("selvedge", selvedge), Candidate("cudnn", dense("CUDNN_ATTENTION")), Candidate("fa2", dense("FLASH_ATTENTION")), Candidate("fa3", fa3)]

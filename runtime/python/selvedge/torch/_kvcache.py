@@ -90,16 +90,18 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
         lengths = torch.full((batch,), k_cache.shape[1], dtype=torch.int32, device=q.device) if lengths is None else lengths
         (k_cache, v_cache), block_table = pages_of((k_cache, v_cache), cache_batch_idx)
     plain = not local and not softcap and alibi_slopes is None and cache_leftpad is None
-    decode = plain and (causal or rows == 1) and rows <= DECODE_ROWS
+    decode = plain and rows <= DECODE_ROWS
+    # A single query sees all keys either way.
+    masks = {} if causal or rows == 1 else {"causal": False}
     if block_table is not None:
         template, names, tensors = "flash_paged", "q,kp,vp", {"table": block_table, "kv_len": lengths}
     else:
         template, names, tensors = "flash_fwd", "q,k,v", {"kv_len": lengths}
     params = {} if block_table is None else {"P": k_cache.shape[1]}
     if decode and block_table is None:
-        o, lse = call(q, k_cache, v_cache, tensors, {"scale": softmax_scale}, "flash_decode.tile", "flash_decode")
+        o, lse = call(q, k_cache, v_cache, tensors, {"scale": softmax_scale}, *Text("flash_decode", **masks).source())
     elif decode:
-        o, lse = call(q, k_cache, v_cache, tensors, {"scale": softmax_scale}, *Text("paged_decode", **params).source(), names)
+        o, lse = call(q, k_cache, v_cache, tensors, {"scale": softmax_scale}, *Text("paged_decode", **params, **masks).source(), names)
     else:
         text = make_text(template, batch, heads, causal, (left, right), softcap, alibi_slopes, **params)
         if cache_leftpad is not None:
