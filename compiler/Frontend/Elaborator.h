@@ -454,7 +454,7 @@ private:
   /// Those of one of the range's names.
   bool loopBounds(const RangeDecl &range, size_t number, LoopBounds &bounds);
   /// Narrows bounds to the part that `split` names.
-  bool splitBounds(const RangeDecl &range, LoopBounds &bounds);
+  bool splitBounds(const RangeDecl &range, size_t number, LoopBounds &bounds);
   /// A range of `most` elements, null where data say how many, has `parts`.
   void noteParts(const Val &parts, mlir::AffineExpr most);
   mlir::Value integerScalar(const Expr &e, llvm::StringRef what);

@@ -130,7 +130,7 @@ bool Elaborator::loopBounds(const RangeDecl &range, size_t number,
         l, i32, Builder(ctx).getStringAttr(range.block));
     bounds.axis = tb->addAxis(&range, range.names[number], range.block, 0);
   }
-  return !range.parts || splitBounds(range, bounds);
+  return !range.parts || splitBounds(range, number, bounds);
 }
 
 Value Elaborator::integerScalar(const Expr &e, StringRef what) {
@@ -157,7 +157,8 @@ void Elaborator::noteParts(const Val &parts, AffineExpr most) {
     size->parts.push_back(most);
 }
 
-bool Elaborator::splitBounds(const RangeDecl &range, LoopBounds &bounds) {
+bool Elaborator::splitBounds(const RangeDecl &range, size_t number,
+                             LoopBounds &bounds) {
   Value part = integerScalar(*range.part, "the number of a part"),
         parts = integerScalar(*range.parts, "a number of parts");
   if (!part || !parts)
@@ -168,18 +169,19 @@ bool Elaborator::splitBounds(const RangeDecl &range, LoopBounds &bounds) {
   noteParts(eval(*range.parts), most);
   Location l = at(range.loc);
   Value one = tb->constantInt(l, 1);
-  // Equal numbers of blocks, but for the last parts. Clamped at each step: no
-  // part leaves the range, whatever its number is.
+  // Equal numbers of blocks, but for the last parts; of elements, where the
+  // loop is a range of its kernel. Clamped at each step: no part leaves the
+  // range, whatever its number is.
+  Value unit = isLoopInOrder(range, number) ? one : bounds.step;
   Value stop = tb->create<arith::MaxSIOp>(l, bounds.stop, bounds.start);
   Value length = tb->create<arith::SubIOp>(l, stop, bounds.start);
   auto ceilDiv = [&](Value a, Value b) {
     Value more = tb->create<arith::SubIOp>(l, b, one);
     return tb->floorDiv(l, tb->create<arith::AddIOp>(l, a, more), b);
   };
-  Value blocks = ceilDiv(length, bounds.step);
+  Value units = ceilDiv(length, unit);
   Value chunk = tb->create<arith::MulIOp>(
-      l, ceilDiv(blocks, tb->create<arith::MaxSIOp>(l, parts, one)),
-      bounds.step);
+      l, ceilDiv(units, tb->create<arith::MaxSIOp>(l, parts, one)), unit);
   Value skipped = tb->create<arith::MulIOp>(l, part, chunk);
   Value from = tb->create<arith::AddIOp>(l, bounds.start, skipped);
   from = tb->create<arith::MaxSIOp>(l, from, bounds.start);
