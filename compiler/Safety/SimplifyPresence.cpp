@@ -126,6 +126,25 @@ bool isKnown(Value v) {
   return false;
 }
 
+/// Whether a part of a loop, where `at` stands, makes the opposite of `v` true.
+bool isFalseAt(Value v, Operation *at) {
+  Operation *def = v.getDefiningOp();
+  while (isa_and_nonnull<SplatOp, BroadcastOp>(def))
+    def = def->getOperand(0).getDefiningOp();
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(def);
+  return compare && llvm::any_of(*at->getBlock(), [&](Operation &op) {
+           auto known = dyn_cast<KnownOp>(op);
+           auto opposite =
+               known ? known->getOperand(0).getDefiningOp<arith::CmpIOp>()
+                     : arith::CmpIOp();
+           return opposite &&
+                  opposite.getPredicate() ==
+                      arith::invertPredicate(compare.getPredicate()) &&
+                  sameExpression(opposite.getLhs(), compare.getLhs()) &&
+                  sameExpression(opposite.getRhs(), compare.getRhs());
+         });
+}
+
 /// Positions in a list whose element `gone` has been erased.
 SmallVector<int64_t> without(ArrayRef<int64_t> positions, int64_t gone) {
   SmallVector<int64_t> left;
@@ -240,9 +259,12 @@ struct TileSimplifyPresencePass
           both.replaceAllUsesWith(both.getRhs());
         else if (isTrue(both.getRhs()))
           both.replaceAllUsesWith(both.getLhs());
-      } else if (auto select = dyn_cast<arith::SelectOp>(op);
-                 select && isTrue(select.getCondition())) {
-        select.replaceAllUsesWith(select.getTrueValue());
+      } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
+        bool holds = isTrue(select.getCondition());
+        if (!holds && !isFalseAt(select.getCondition(), select))
+          return;
+        select.replaceAllUsesWith(holds ? select.getTrueValue()
+                                        : select.getFalseValue());
         select.erase();
       }
     });

@@ -144,6 +144,7 @@ static bool isOfParts(Operation *op) {
 
 SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
     : program(program), tensors(kernel) {
+  llvm::DenseSet<const ProgramSinks::Sink *> whole;
   // Those that are never executed, too.
   kernel.walk([&](Operation *op) {
     for (const SinkUse &use : sinksOf(op)) {
@@ -163,9 +164,35 @@ SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
         match.counted = match.candidates.front();
         match.most = match.candidates.size();
       }
+      for (const ProgramSinks::Sink *sink : match.candidates)
+        if (sink->sources == tensors.of(use.sources))
+          whole.insert(sink);
       matches.insert({{op, use.sources.front()}, std::move(match)});
     }
   });
+  kernel.walk([&](Operation *op) {
+    for (const SinkUse &use : sinksOf(op))
+      addSides(matches[{op, use.sources.front()}], use, whole);
+  });
+}
+
+/// A step in which one side of a choice is known sums up that side alone. Some
+/// other one must sum up both.
+void SinkMatches::addSides(
+    Match &match, const SinkUse &use,
+    const llvm::DenseSet<const ProgramSinks::Sink *> &whole) {
+  SourceTensors::Names names = tensors.of(use.sources);
+  if (!match.candidates.empty() || names.empty())
+    return;
+  SetVector<StringAttr> all(match.places.begin(), match.places.end());
+  program.forEachSink([&](const ProgramSinks::Sink &sink) {
+    if (sink.name != use.name || !whole.contains(&sink) ||
+        !llvm::includes(sink.sources, names))
+      return;
+    match.candidates.push_back(&sink);
+    all.insert_range(sink.places);
+  });
+  match.places.assign(all.begin(), all.end());
 }
 
 void SinkMatches::startTrial() {

@@ -98,6 +98,8 @@ private:
   };
 
   std::string compareStored(mlir::Value stored, llvm::StringRef tensor) const;
+  void addSides(Match &match, const SinkUse &use,
+                const llvm::DenseSet<const ProgramSinks::Sink *> &whole);
   Match find(mlir::ValueRange sources, const ProgramSinks::Lanes &found,
              bool isPart) const;
   /// Where rows of a sink must have been summed up: where others of its lanes

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Memory/SourceTensors.h"
 
+#include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -87,6 +88,18 @@ void SourceTensors::walk(ValueRange values,
   (void)find(values, visit, Without());
 }
 
+/// What a choice gives on one side: of another choice by the same condition
+/// that stands there, the same side.
+static Value sideOf(arith::SelectOp choice, bool side) {
+  Value value = side ? choice.getTrueValue() : choice.getFalseValue();
+  while (auto inner = value.getDefiningOp<arith::SelectOp>()) {
+    if (!isSame(inner.getCondition(), choice.getCondition()))
+      break;
+    value = side ? inner.getTrueValue() : inner.getFalseValue();
+  }
+  return value;
+}
+
 SourceTensors::Names
 SourceTensors::find(ValueRange values,
                     llvm::function_ref<void(Operation *)> visitMaker,
@@ -121,6 +134,10 @@ SourceTensors::find(ValueRange values,
         .Case<tile::LoadOp, sm::LoadOp>(
             [&](auto load) { names.insert(tensorName(load.getTensor())); })
         .Case<tile::RangeOp, sm::RangeOp>([](auto) {})
+        .Case([&](arith::SelectOp choice) {
+          for (bool side : {true, false})
+            visit(sideOf(choice, side));
+        })
         .Case([&](tile::SoftmaxUpdateOp step) {
           visitAll({step.getScores(), step.getMax()});
           if (value == step.getNewSum())
