@@ -46,16 +46,18 @@ public:
   }
 
   /// Parts of loops, softmax steps and versions: what does not depend on plans.
-  void addVersions(OpPassManager &pm) {
+  void addVersions(OpPassManager &pm, bool haveParts) {
     pm.addPass(schedule::createTileSplitVariants({arch.str()}));
-    addSplit(pm, schedule::createTileLoopParts());
+    if (haveParts)
+      addSplit(pm, schedule::createTileLoopParts());
     OpPassManager softmax(ModuleOp::getOperationName());
     (isProved ? softmax : pm).addPass(schedule::createTileExpandSoftmax());
     if (isProved)
       pm.addPass(verify::createVerifyTileGuards(std::move(softmax)));
     pm.addPass(createCSEPass());
     pm.addPass(schedule::createTileRowClasses({arch.str()}));
-    addSplit(pm, schedule::createTileInteriorParts());
+    if (haveParts)
+      addSplit(pm, schedule::createTileInteriorParts());
   }
 
   /// Sizes, still on tile.
@@ -212,10 +214,11 @@ void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans) {
 }
 
 void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
-                          MaskMode masks, Proofs proofs) {
+                          const ChosenPlans &plans, MaskMode masks,
+                          Proofs proofs) {
   Builder builder(arch, masks, proofs);
   builder.addSafety(pm);
-  builder.addVersions(pm);
+  builder.addVersions(pm, plans.keepsLoops.empty());
 }
 
 void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,

@@ -56,6 +56,8 @@ struct ChosenPlans {
   std::vector<std::string> withoutSmallDevices;
   /// Why columns of accumulators stay together; empty: they do not.
   std::string keepsColumns;
+  /// Why loops are not split into parts; empty where they are.
+  std::string keepsLoops;
   /// Whether a kernel that is planned for roles must have them.
   bool isStrict = false;
 };
@@ -78,7 +80,8 @@ void buildPackPipeline(mlir::OpPassManager &pm, const ChosenPlans &plans = {});
 /// Appends the passes from there to `stage`, at least Emit::TileBound, at most
 /// to where plans are bound: what is the same for all plans.
 void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
-                          llvm::StringRef arch, MaskMode masks = MaskMode::Tile,
+                          llvm::StringRef arch, const ChosenPlans &plans,
+                          MaskMode masks = MaskMode::Tile,
                           Proofs proofs = Proofs::Made);
 
 /// Appends the passes from there to `stage`, at most to Emit::SmFinal. Behind

@@ -162,6 +162,12 @@ private:
   /// Begins again where columns of accumulators were split: they stay together.
   /// False where none were.
   bool keepColumns(const std::string &why);
+  /// Begins again where a verifier refuses every plan: loops stay whole. False
+  /// where it did so before.
+  bool keepLoops(const PassOutcome &outcome);
+  /// Begins again with the programs before versions were added, and these
+  /// remarks.
+  void takeWritten(std::vector<std::string> remarks);
   /// Notes which kernels passes shall stop at if they have no roles.
   void notePlannedRoles();
   /// After they stopped: has warps execute these. False where there are none.

@@ -171,7 +171,8 @@ PassOutcome Session::attemptProgramPasses(Emit stage, const Observe &observe) {
     if (program.getKind() == tile::VersionKind::Packed)
       written->push_back(program->clone());
   return transform([&](OpPassManager &pm) {
-           buildProgramPipeline(pm, stage, request.arch, request.masks, proofs);
+           buildProgramPipeline(pm, stage, request.arch, plans, request.masks,
+                                proofs);
          })
       .second;
 }
@@ -185,7 +186,8 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     if (outcome.isDone)
       break;
     if (request.isStrict ||
-        !keepColumns(outcome.pass + ": " + outcome.firstError))
+        (!keepColumns(outcome.pass + ": " + outcome.firstError) &&
+         !keepLoops(outcome)))
       return conclude(outcome);
   }
   unbound = std::move(module);
@@ -262,18 +264,34 @@ bool Session::keepFromTensorCores(const std::string &why) {
   });
   if (plans.withoutTensorCores.size() == before)
     return false;
-  // Of `written` versions with packed rows are the passes'.
+  takeWritten(std::move(remarks));
+  return true;
+}
+
+void Session::takeWritten(std::vector<std::string> remarks) {
+  // Versions with packed rows are the passes'.
   module = std::move(written);
   for (auto program :
        llvm::make_early_inc_range(module->getOps<tile::ProgramOp>()))
     if (program.getKind() == tile::VersionKind::Packed)
       program.erase();
   unbound = nullptr;
-  // Roles are for tensor cores; other kernels lose them again.
+  // What they may have depends on what is compiled.
   plans.withoutRoles.clear();
   reasons.clear();
   result.remarks = std::move(remarks);
   result.diagnostics = frontendDiagnostics;
+}
+
+bool Session::keepLoops(const PassOutcome &outcome) {
+  bool isRefused = outcome.isVerifier() || outcome.invalidIR;
+  if (!isRefused || !plans.keepsLoops.empty() || !written)
+    return false;
+  plans.keepsLoops = outcome.pass + ": " + outcome.firstError;
+  plans.withoutLazySoftmax.clear();
+  refusals.clear();
+  takeWritten({"loops stay whole, each step with all of its masks: " +
+               plans.keepsLoops});
   return true;
 }
 
@@ -493,8 +511,8 @@ bool Session::addWithoutTensorCores(tile::ProgramOp program,
     outcome = attempt(
         *source,
         [&](OpPassManager &pm) {
-          buildProgramPipeline(pm, Emit::SmFinal, request.arch, request.masks,
-                               proofs);
+          buildProgramPipeline(pm, Emit::SmFinal, request.arch, plans,
+                               request.masks, proofs);
         },
         nullptr);
   }
@@ -658,6 +676,11 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
     if (!outcome.isDone && !request.isStrict && stage > Emit::SmSeq &&
         (outcome.isVerifier() || outcome.invalidIR) && dropRefused(outcome))
       continue;
+    if (!outcome.isDone && !request.isStrict && keepLoops(outcome)) {
+      if (!runProgramPasses(stage, observe))
+        return false;
+      continue;
+    }
     llvm::append_range(result.remarks, outcome.remarks);
     return conclude(outcome);
   }
