@@ -307,17 +307,8 @@ private:
     if (!range || !halves.contains(axesOf(range.getType())[0]))
       return false;
     AffineExpr extent = rangeOf(range.getStart()).getExtent().getResult(0);
-    return isExtent(bound, extent) && isExtentOfTensor(extent);
-  }
-
-  /// Whether a tensor has the extent. Others may be more than 32 bits count.
-  bool isExtentOfTensor(AffineExpr extent) {
-    ArrayAttr tensors = kernel.getProgram().getTensors();
-    return llvm::any_of(
-        tensors.getAsRange<TensorArgAttr>(), [&](TensorArgAttr tensor) {
-          return !tensor.getIsOptional() &&
-                 llvm::is_contained(tensor.getShape().getResults(), extent);
-        });
+    // More pairs than 32 bits count wrap.
+    return isExtent(bound, extent) && kernel.getProgram().hasExtent(extent);
   }
 
   StoreOp store;

@@ -56,6 +56,8 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
                           (`where` $conditions^)? (`shared` $shared_memory^)? attr-dict-with-keyword $body }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// Whether a tensor that is always passed has that extent, which is `maxExtent` at most then.
+    bool hasExtent(::mlir::AffineExpr extent);
     /// Number of leading block arguments that every kernel shares.
     unsigned getNumSharedArgs() { return getDims().size() + getTensors().size() + getScalars().size(); }
     /// The program of which this one is a version, or its own name.

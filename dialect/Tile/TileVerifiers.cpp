@@ -59,6 +59,14 @@ LogicalResult checkIndices(Operation *op, GlobalType tensor,
 
 } // namespace
 
+bool ProgramOp::hasExtent(AffineExpr extent) {
+  return llvm::any_of(
+      getTensors().getAsRange<TensorArgAttr>(), [&](TensorArgAttr tensor) {
+        return !tensor.getIsOptional() &&
+               llvm::is_contained(tensor.getShape().getResults(), extent);
+      });
+}
+
 bool ProgramOp::isForBulkCopies() {
   return getKind() != VersionKind::Universal &&
          llvm::any_of((*this)->getBlock()->getOps<ProgramOp>(),

@@ -34,8 +34,7 @@ struct VerifyTileKnownPass : impl::VerifyTileKnownBase<VerifyTileKnownPass> {
     ProgramOp program = kernel.getProgram();
     IndexValues values;
     SmallVector<Polynomial> dims;
-    for (unsigned i = 0; i < program.getDims().size(); ++i)
-      dims.push_back(values.newSymbol(0, maxExtent));
+    seedSignature(program.getDims(), program.getTensors(), values, dims);
     seedKernel(kernel, values, dims);
     assumePromises(kernel, values, dims);
     values.enterLoops(known);
