@@ -24,6 +24,10 @@ constexpr int64_t leastPartOfSeveral = 512;
 constexpr int64_t balancedParts = 4;
 constexpr int64_t balancedPart = 2048;
 
+/// Temps of all parts are written and read once. Parts that only balance add at
+/// most this share to what the launch moves otherwise.
+constexpr int64_t trafficShare = 50;
+
 /// Thread blocks of a launch; none where dims are too large for one.
 int64_t countBlocks(const Manifest &manifest, const ManifestLaunch &launch,
                     const DimValues &dims) {
@@ -72,13 +76,42 @@ std::optional<int64_t> elementsOf(const Manifest &manifest,
   return most;
 }
 
+/// Bytes of the tensors that are temps, or of those that are none.
+double bytesOf(const Manifest &manifest, const DimValues &dims, bool areTemps) {
+  double bytes = 0;
+  for (const ManifestTensor &tensor : manifest.tensors) {
+    if ((tensor.role == Role::Temp) != areTemps)
+      continue;
+    double all = static_cast<double>(sizeOf(tensor.dtype));
+    for (const DimExpr &expr : tensor.shape) {
+      Result<int64_t> extent = expr.evaluate(dims, manifest.dims);
+      all *= extent.ok() ? static_cast<double>(*extent) : 0;
+    }
+    bytes += all;
+  }
+  return bytes;
+}
+
+/// How many parts move little beside what is moved anyway.
+double partsByTraffic(const Manifest &manifest, DimValues dims, size_t dim) {
+  dims[dim] = 1;
+  double one = bytesOf(manifest, dims, /*areTemps=*/true),
+         others = bytesOf(manifest, dims, /*areTemps=*/false);
+  dims[dim] = 2;
+  double each = bytesOf(manifest, dims, /*areTemps=*/true) - one;
+  return each > 0 ? others / (2 * each * trafficShare) : balancedParts;
+}
+
 int64_t chosenSize(const Manifest &manifest, const ManifestLaunchSize &size,
                    const DimValues &dims, int multiprocessors) {
   auto [blocks, isShared] = blocksPerUnit(manifest, dims, size.dim);
   int64_t parts = multiprocessors / blocks;
   if (std::optional<int64_t> elements = elementsOf(manifest, size, dims)) {
+    int64_t balanced = static_cast<int64_t>(
+        std::min<double>(std::min(balancedParts, *elements / balancedPart),
+                         partsByTraffic(manifest, dims, size.dim)));
     int64_t others =
-        isShared ? std::min(balancedParts, *elements / balancedPart)
+        isShared ? balanced
                  : std::min(blocksPerMultiprocessor * multiprocessors / blocks,
                             *elements / leastPartOfSeveral);
     parts = std::max(std::min(parts, *elements / leastPart), others);

@@ -49,6 +49,21 @@ TEST(LaunchSizes, persistentBlocksFillItOnceAndBalance) {
   EXPECT_EQ(chosen(1, 1000, 40, {}, true), 3);
 }
 
+TEST(LaunchSizes, partsThatBalanceMoveLittle) {
+  Manifest manifest = *parseManifest(text);
+  manifest.variants[0].launches[0].persistent = true;
+  // Temps of 4, 64 and 1024 bytes per row and part beside rows of 32 KB.
+  auto of = [&](int64_t elements) {
+    manifest.tensors[1].shape.resize(2);
+    manifest.tensors[1].shape.push_back(DimExpr::constant(elements));
+    DimValues dims = {100, 8192, std::nullopt};
+    return chooseLaunchSizes(manifest, dims, 40).ok() ? *dims[2] : -1;
+  };
+  EXPECT_EQ(of(1), 4);
+  EXPECT_EQ(of(40), 2);
+  EXPECT_EQ(of(256), 1);
+}
+
 TEST(LaunchSizes, partsAreNotSmall) {
   EXPECT_EQ(chosen(1, 1000, 40), 3);
   EXPECT_EQ(chosen(1, 255, 40), 1);

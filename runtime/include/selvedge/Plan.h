@@ -54,9 +54,10 @@ inline constexpr int nominalMultiprocessors = 108;
 /// Sets each unknown dim that launches choose, so that the thread blocks of
 /// the kernels that it multiplies fill the multiprocessors: with one each where
 /// they share their work, and then at least four parts of 2048 elements each,
-/// since lengths differ; else with two, where parts have 512 elements. No part
-/// of a range that it splits has fewer than 256. Others have to be known. An
-/// error where a given one is outside of its range.
+/// since lengths differ, as long as their temps are a hundredth of the other
+/// tensors; else with two, where parts have 512 elements. No part of a range
+/// that it splits has fewer than 256. Others have to be known. An error where a
+/// given one is outside of its range.
 Status chooseLaunchSizes(const Manifest &manifest, DimValues &dims,
                          int multiprocessors = nominalMultiprocessors);
 
