@@ -194,7 +194,9 @@ def case_own_gradients():
         inputs, weight = [*qkv, *own], torch.randn(b, h, n, d, device=DEVICE)
         exact = gradients(wanted, [t.double() for t in inputs], weight.double())
         for what, x, y in zip(("o", "dq", "dk", "dv", "own", "own too"), gradients(ours, inputs, weight), exact):
-            record(f"gradients of {name}: {what}", error(x, y) < 0.01 and x.shape == y.shape, error=error(x, y))
+            # One number is a sum of terms that cancel; the rounding of o is in all of them.
+            most = 0.03 if y.numel() == 1 else 0.01
+            record(f"gradients of {name}: {what}", error(x, y) < most and x.shape == y.shape, error=error(x, y))
 
 
 def case_cache():

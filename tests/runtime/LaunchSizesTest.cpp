@@ -52,7 +52,7 @@ TEST(LaunchSizes, persistentBlocksFillItOnceAndBalance) {
 TEST(LaunchSizes, partsThatBalanceMoveLittle) {
   Manifest manifest = *parseManifest(text);
   manifest.variants[0].launches[0].persistent = true;
-  // Temps of 4, 64 and 1024 bytes per row and part beside rows of 32 KB.
+  // Temps of 4, 160 and 1024 bytes per row and part beside rows of 32 KB.
   auto of = [&](int64_t elements) {
     manifest.tensors[1].shape.resize(2);
     manifest.tensors[1].shape.push_back(DimExpr::constant(elements));

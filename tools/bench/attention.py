@@ -30,7 +30,7 @@ def cells(quick=False):
         for causal in (False, True):
             made += [square(f"D {d}", s, WIDTH // d, WIDTH // d, d, d, causal) for s in ((1024, 4096) if quick else SIZES)]
     if quick:
-        return made + [square("GQA 32/8 D 128", 4096, 32, 8, 128, 128, True), decode(1, 8192, 64)]
+        return made + [square("GQA 32/8 D 128", 4096, 32, 8, 128, 128, True)]
     for causal in (False, True):
         made += [square("GQA 32/8 D 128", s, 32, 8, 128, 128, causal) for s in (2048, 4096, 8192)]
         made += [square("D 96", s, 16, 16, 96, 96, causal) for s in (1024, 4096, 16384)]
@@ -38,20 +38,10 @@ def cells(quick=False):
         made += [square("f16 D 128", s, 16, 16, 128, 128, causal, T="f16") for s in (2048, 8192)]
         # Sizes and a number of heads that fill neither tiles nor the chip evenly.
         made += [square("H 7 D 128", s, 7, 7, 128, 128, causal, b=round(TOKENS * 16 / (7 * s))) for s in (3000, 5000, 7777)]
-    for b, n in ((64, 8192), (4, 131072)):
-        made += [decode(m, n, b) for m in (1, 2, 4, 8, 16)]
     return made
 
 
-def decode(m, n, b):
-    """A few queries against a long cache: bound by reading K and V."""
-    shape = dict(B=b, M=m, N=n, H=32, G=8, D=128, DV=128, causal=False, T="bf16")
-    return Cell(f"cache {n} B {b} GQA 32/8 D 128", f"M {m}", 2.0 * b * n * 8 * 256, "TB/s", shape)
-
-
 def build(cell, arch):
-    if cell.family.startswith("cache"):
-        return Build("flash_decode.tile", "flash_decode", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal)
     return Build("flash_fwd.tile", "flash_fwd", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal)
 
 

@@ -24,10 +24,11 @@ def lengths(cell):
 def cells(quick=False):
     made = []
 
-    def add(kind, b, n, heads=HEADS, key_heads=KEY_HEADS, m=1):
+    def add(kind, b, n, heads=HEADS, key_heads=KEY_HEADS, m=1, family=None, x=None, causal=None):
         queries = "" if m == 1 else f" {m} queries"
-        cell = Cell(f"decode {kind}{queries} GQA {heads}/{key_heads} D {HEAD}", f"B {b} N {n}", 0, "TB/s",
-                    dict(B=b, M=m, N=n, H=heads, G=key_heads, D=HEAD, DV=HEAD, causal=m > 1, T="bf16", kind=kind, ragged=kind != "dense"))
+        cell = Cell(family or f"decode {kind}{queries} GQA {heads}/{key_heads} D {HEAD}", x or f"B {b} N {n}", 0, "TB/s",
+                    dict(B=b, M=m, N=n, H=heads, G=key_heads, D=HEAD, DV=HEAD, causal=m > 1 if causal is None else causal, T="bf16", kind=kind,
+                         ragged=kind != "dense"))
         # Keys and values, read once.
         cell.work = 2.0 * sum(lengths(cell)) * key_heads * 2 * HEAD
         made.append(cell)
@@ -43,13 +44,18 @@ def cells(quick=False):
             add("dense", b, n, m=m)
     for b, n in [(1, 8192), (1, 131072), (16, 8192)]:
         add("dense", b, n, heads=28, key_heads=4)
+    # Queries that see all keys.
+    for b, n in ((64, 8192), (4, 131072)):
+        for m in (1, 2, 4, 8, 16):
+            add("dense", b, n, m=m, family=f"cache {n} B {b} GQA {HEADS}/{KEY_HEADS} D {HEAD}", x=f"M {m}", causal=False)
     return made
 
 
 def build(cell, arch):
     if cell.kind == "paged":
         return Build("paged_decode.tile", "paged_decode", arch, T=cell.T, D=cell.D, DV=cell.DV, P=PAGE)
-    return Build("flash_decode.tile", "flash_decode", arch, T=cell.T, D=cell.D, DV=cell.DV)
+    sees = {} if cell.causal or cell.M == 1 else {"causal": False}
+    return Build("flash_decode.tile", "flash_decode", arch, T=cell.T, D=cell.D, DV=cell.DV, **sees)
 
 
 def layouts(cell):

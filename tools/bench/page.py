@@ -94,8 +94,8 @@ def forward(data):
             table(["S"] + [family.name for family in grid], [[x] + [cell(family, x) for family in grid] for x in grid[0].cells])]
     rows = list(groups(families).items())
     rows += list(groups(data.families("softcap-h200.csv")).items())
-    text += ["By group. The ratio of code for `sm_80`, on the same GPU, is to FlashAttention-2, which is made of the same instructions. `softcap` caps scores at 50. "
-             "A *cache* has few queries against long keys.\n", both(rows, groups(data.families("attention-sm80-h200.csv")))]
+    text += ["By group. The ratio of code for `sm_80`, on the same GPU, is to FlashAttention-2, which is made of the same instructions. `softcap` caps scores at 50.\n",
+             both(rows, groups(data.families("attention-sm80-h200.csv")))]
     images = [f"![{family.name}](data/plots/{family.file()}.svg)" for family in grid]
     text += ["\n".join(" ".join(images[i:i + 2]) for i in range(0, len(images), 2)) + "\n"]
     return "\n".join(text)
@@ -237,7 +237,8 @@ SECTIONS = [
     lambda data: grouped(data, "Attention backward", "backward-h200.csv", "backward-sm80-h200.csv",
                          "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN and FlashAttention-2, for `sm_80` FlashAttention-2."),
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
-                         "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there.", lambda name: re.sub(r", \d+% kept$", "", name)),
+                         "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
+                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys.", lambda name: re.sub(r", \d+% kept$", "", name)),
     matrices,
     training,
     accuracy,
@@ -247,14 +248,14 @@ SECTIONS = [
     plain("Launch", "launch-latency.csv", "Host time of a launch of `flash_fwd`, D 128, in microseconds, on a driver that does nothing (`build/bin/launch-latency`)."),
 ]
 BY_CELL = [
-    lambda data: against(data, "Attention forward, sm_90a", "attention-h200.csv", ["cudnn", "fa2", "fa3", "fa4", "flex", "tilelang"], "TFLOP/s; a cache in TB/s of keys and values."),
+    lambda data: against(data, "Attention forward, sm_90a", "attention-h200.csv", ["cudnn", "fa2", "fa3", "fa4", "flex", "tilelang"], "TFLOP/s."),
     lambda data: against(data, "Scores capped at 50, window of 4096, sm_90a", "softcap-h200.csv", ["fa4", "flex"], "TFLOP/s."),
     lambda data: against(data, "Sustained load, sm_90a", "sustained-h200.csv", ["cudnn", "fa3", "fa4"], "TFLOP/s over 1 s, behind 0.3 s of the same."),
     lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2"],
                          "TFLOP/s of `flash_bwd`, side kernels included: `ours` adds gradients of queries up in any order, as the peers do (`--set deterministic=false`); with `deterministic`, the default, equal inputs give equal bits."),
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["selvedge_deterministic", "fa2"], "TFLOP/s of code for `sm_80` on the same GPU (`--set apart=false`); columns as above."),
-    lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
+    lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode and caches in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
     lambda data: against(data, "Packed, cached and paged attention, sm_80", "inference-sm80-h200.csv", ["fa2"], "The same of code for `sm_80` on the same GPU."),
     lambda data: against(data, "Matrix products and softmax, sm_90a", "matrices-h200.csv", ["cublas", "pytorch", "copy"], "TFLOP/s of products, TB/s of softmax. `copy` is a copy of as many bytes, and no peer."),
     plain("Thread blocks per multiprocessor, sm_80", "residency-sm80.csv",
@@ -272,7 +273,7 @@ def plots(data):
     """{file: text} of the ranges of ratios."""
     backward = lambda file: [(f"backward {name}", values) for name, values in groups(data.families(file)).items()]
     plain_of = lambda file: list(groups(data.families(file)).items())
-    forwards = lambda file: [(f"forward {name}" if not name.startswith("cache") else name, values) for name, values in plain_of(file)]
+    forwards = lambda file: [(f"forward {name}", values) for name, values in plain_of(file)]
     sm90 = forwards("attention-h200.csv") + plain_of("softcap-h200.csv") + backward("backward-h200.csv") + plain_of("inference-h200.csv")
     sm80 = forwards("attention-sm80-h200.csv") + backward("backward-sm80-h200.csv") + plain_of("inference-sm80-h200.csv")
     return {f"data/plots/ratios-{arch}.svg": plot.ranges(f"{arch}: our rate / fastest peer's, lowest to highest, dot: geometric mean", rows) for arch, rows in (("sm_90a", sm90), ("sm_80", sm80))}
