@@ -25,8 +25,8 @@ def cells(quick=False):
     made = []
 
     def add(kind, b, n, heads=HEADS, key_heads=KEY_HEADS, m=1, family=None, x=None, causal=None):
-        queries = "" if m == 1 else f" {m} queries"
-        cell = Cell(family or f"decode {kind}{queries} GQA {heads}/{key_heads} D {HEAD}", x or f"B {b} N {n}", 0, "TB/s",
+        what = kind if m == 1 else f"{m} queries"
+        cell = Cell(family or f"decode {what} GQA {heads}/{key_heads} D {HEAD}", x or f"B {b} N {n}", 0, "TB/s",
                     dict(B=b, M=m, N=n, H=heads, G=key_heads, D=HEAD, DV=HEAD, causal=m > 1 if causal is None else causal, T="bf16", kind=kind,
                          ragged=kind != "dense"))
         # Keys and values, read once.
