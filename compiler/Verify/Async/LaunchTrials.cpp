@@ -155,6 +155,15 @@ public:
              ArrayRef<std::pair<LaunchOp, KernelOp>> launches, unsigned scale);
 
   std::vector<LaunchTrial> run();
+  /// Whether the variant takes one kind of rows only: pairs with a number that
+  /// divides a block.
+  bool hasPairs() {
+    std::optional<AffineMap> conditions = variant.getConditions();
+    return conditions && conditions->getNumResults() == 1;
+  }
+  /// Of such rows the last of a tile see the first key of a step that the first
+  /// do not.
+  std::optional<LaunchTrial> ofPairs();
   std::optional<LaunchTrial> further(unsigned number);
   /// Those that come first; `isLast` says that there are no more.
   std::optional<LaunchTrial> directed(unsigned number, bool &isLast);
@@ -486,6 +495,19 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
              : std::nullopt;
 }
 
+std::optional<LaunchTrial> TrialMaker::ofPairs() {
+  LaunchTrial trial;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    trial.sizes.push_back(variant.getConditions()->isFunctionOfSymbol(symbol)
+                              ? 4
+                          : isCut(dim)          ? 8
+                          : hasIntegers(symbol) ? 3
+                                                : 1);
+  trial.samples.assign(3, last ? stepOf(*last) + 1 : 1);
+  return findTaken(variant, trial) ? std::optional(std::move(trial))
+                                   : std::nullopt;
+}
+
 std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
   // The same numbers on every machine.
   std::minstd_rand random(number + 1);
@@ -666,6 +688,8 @@ makeFurtherTrial(VariantOp variant,
                  ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
                  std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
   TrialMaker maker(variant, unreached, /*scale=*/0);
+  if (maker.hasPairs() && number-- == 0)
+    return maker.ofPairs();
   bool isLast = false;
   std::optional<LaunchTrial> trial = maker.directed(number, isLast);
   return isLast ? TrialMaker(variant, launches, /*scale=*/0).further(number)

@@ -107,7 +107,8 @@ LogicalResult VariantRuns::runTowards(size_t launch, Block *block) {
   };
   // The nearest ones first.
   std::multimap<uint64_t, LaunchTrial> starts;
-  for (unsigned number = 0; number < numStarts; ++number)
+  for (unsigned number = 0; number < numStarts && !runs.hasReached(block);
+       ++number)
     for (Further kind : {Further::ByAll, Further::BySome})
       if (std::optional<LaunchTrial> trial = makeTrial(kind, launch, number))
         if (std::optional<uint64_t> far = distanceOf(*trial))
