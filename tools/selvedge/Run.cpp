@@ -3,6 +3,7 @@
 #include "selvedge/Safetensors.h"
 #include "tools/selvedge/Cases.h"
 #include "tools/selvedge/Commands.h"
+#include "tools/selvedge/RunJson.h"
 #include "tools/selvedge/SourceFlags.h"
 
 #include <chrono>
@@ -21,6 +22,7 @@ struct RunOptions {
   std::string output;
   std::string device;
   std::string cases;
+  bool json = false;
   PhysicalOptions physical;
   SimOptions sim;
 };
@@ -72,32 +74,56 @@ int finish(const Status &status) {
   return status.code() == ErrorCode::Failed ? exitFailed : exitBadInput;
 }
 
-int runOne(CaseRunner &runner, const Case &one, const std::string &path) {
+/// A case that was run.
+struct Ran {
   Outputs outputs;
-  Status status = runner.run(one, outputs);
-  if (!path.empty() && !outputs.empty())
-    if (Status s = writeOutputs(path, outputs); !s.ok())
+  Status status;
+  double seconds = 0;
+};
+
+Ran runTimed(CaseRunner &runner, const Case &one) {
+  auto start = std::chrono::steady_clock::now();
+  Ran ran;
+  ran.status = runner.run(one, ran.outputs);
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - start;
+  ran.seconds = seconds.count();
+  return ran;
+}
+
+int runOne(CaseRunner &runner, const Case &one, const RunOptions &options) {
+  Ran ran = runTimed(runner, one);
+  if (!options.output.empty() && !ran.outputs.empty())
+    if (Status s = writeOutputs(options.output, ran.outputs); !s.ok())
       return finish(s);
-  return finish(status);
+  if (options.json && !runner.getPlace().empty()) {
+    nlohmann::ordered_json json{{"version", 1}};
+    json.update(describeRun(runner, ran.status, ran.outputs, ran.seconds));
+    fmt::print("{}\n", json.dump(2));
+  }
+  return finish(ran.status);
 }
 
 /// Runs all cases and prints "case N: ok, SECONDS s" or "case N: FAILED,
-/// SECONDS s: why" after each.
+/// SECONDS s: why" after each, or JSON behind all.
 int runAll(CaseRunner &runner, const std::vector<Case> &cases,
-           const std::optional<Device> &device) {
+           const std::optional<Device> &device, bool asJson) {
   int worst = exitDone;
+  nlohmann::ordered_json json{{"version", 1},
+                              {"cases", nlohmann::ordered_json::array()}};
   for (size_t i = 0; i < cases.size(); ++i) {
-    auto start = std::chrono::steady_clock::now();
-    Outputs outputs;
-    Status status = runner.run(cases[i], outputs);
-    std::chrono::duration<double> seconds =
-        std::chrono::steady_clock::now() - start;
-    fmt::print("case {}: {}, {:.3f} s", i + 1, status.ok() ? "ok" : "FAILED",
-               seconds.count());
+    Ran ran = runTimed(runner, cases[i]);
+    const Status &status = ran.status;
     // Diagnostics of a compilation have been printed.
     bool compiles = status.ok() || !status.message().empty();
-    fmt::print("{}{}\n", status.ok() ? "" : ": ",
-               compiles ? status.message() : "the op does not compile");
+    if (asJson)
+      json["cases"].push_back(
+          describeRun(runner, status, ran.outputs, ran.seconds));
+    else
+      fmt::print("case {}: {}, {:.3f} s{}{}\n", i + 1,
+                 status.ok() ? "ok" : "FAILED", ran.seconds,
+                 status.ok() ? "" : ": ",
+                 compiles ? status.message() : "the op does not compile");
     std::fflush(stdout);
     if (!status.ok())
       worst = std::max<int>(worst, status.code() == ErrorCode::Failed
@@ -112,6 +138,8 @@ int runAll(CaseRunner &runner, const std::vector<Case> &cases,
       return exitFailed;
     }
   }
+  if (asJson)
+    fmt::print("{}\n", json.dump(2));
   return worst;
 }
 
@@ -144,8 +172,10 @@ int runRun(RunOptions options) {
       request->arch = "sm_80";
   }
   CaseRunner runner(std::move(*request), *device, options.physical, sim);
-  return options.cases.empty() ? runOne(runner, *one, options.output)
-                               : runAll(runner, *cases, *device);
+  if (options.json)
+    runner.setQuiet();
+  return options.cases.empty() ? runOne(runner, *one, options)
+                               : runAll(runner, *cases, *device, options.json);
 }
 
 } // namespace
@@ -156,6 +186,9 @@ Action addRun(CLI::App &app) {
   addSourceFlags(*command, options->source);
   addCaseFlags(*command, options->one);
   command->add_option("-o", options->output, "outputs (safetensors)");
+  command->add_flag("--json", options->json,
+                    "print where it ran, statistics of every output and its "
+                    "comparisons as JSON");
   command->add_option("--device", options->device,
                       "gpu, gpu:N, ref or sim (default: gpu if there is one)");
   command->add_option("--cases", options->cases,

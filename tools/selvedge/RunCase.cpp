@@ -123,12 +123,21 @@ void CaseRunner::say(const std::string &words) {
     fmt::print("{}", words);
 }
 
+void CaseRunner::sayResults(const Problem &problem, const std::string &on,
+                            const Outputs &outputs) {
+  place = fmt::format("{} on {}", problem.signature.op, on);
+  say(place + "\n" + summarise(problem, outputs));
+}
+
 bool CaseRunner::agrees(const Problem &problem, const Case &theCase,
                         const Outputs &outputs, const Reference &reference) {
-  std::string words;
-  bool isFine =
-      compareOutputs(problem, outputs, reference, theCase.mayLoseRows, words);
-  say(words);
+  bool isFine = true;
+  for (Comparison &found :
+       compareOutputs(problem, outputs, reference, theCase.mayLoseRows)) {
+    say(describe(found));
+    isFine &= found.outside == 0;
+    comparisons.push_back(std::move(found));
+  }
   return isFine;
 }
 
@@ -172,8 +181,7 @@ Status CaseRunner::runReferenceCase(const Problem &problem, const Case &theCase,
   if (!rounded.ok())
     return rounded.status();
   outputs = std::move(*rounded);
-  say(fmt::format("{} on ref\n", problem.signature.op) +
-      summarise(problem, outputs));
+  sayResults(problem, "ref", outputs);
   if (theCase.comparesRef && !agrees(problem, theCase, outputs, **reference))
     return Status::failed("the outputs differ from those of 'ref'");
   return Status();
@@ -202,9 +210,10 @@ Status CaseRunner::runPhysicalCase(const Problem &problem, const Case &theCase,
           !s.ok())
         return s;
     outputs = std::move(*result);
-    say(fmt::format("{} on ref ({}, poison {})\n", problem.signature.op,
-                    physical.form, poisonName(poison)) +
-        summarise(problem, outputs));
+    sayResults(
+        problem,
+        fmt::format("ref ({}, poison {})", physical.form, poisonName(poison)),
+        outputs);
     if (theCase.comparesRef)
       fine &= agrees(problem, theCase, outputs, reference);
   }
@@ -246,9 +255,10 @@ Status CaseRunner::runSimCase(const Problem &problem, const Case &theCase,
         ++sightings.variants[outcome->variant];
         sightings.manyTiles += outcome->hasManyTiles;
         sightings.phases = simOp->maxPhases();
-        say(fmt::format("{} on sim ({}, {})\n", problem.signature.op,
-                        problem.request.arch, outcome->variant) +
-            summarise(problem, outputs));
+        sayResults(
+            problem,
+            fmt::format("sim ({}, {})", problem.request.arch, outcome->variant),
+            outputs);
       } else if (Status s = compareBits(problem, outcome->outputs, name,
                                         outputs, "the first");
                  !s.ok()) {
@@ -291,9 +301,10 @@ Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
     if (outputs.empty()) {
       outputs = outcome->outputs;
       ++sightings.variants[outcome->variant];
-      say(fmt::format("{} on gpu ({}, {}, {})\n", problem.signature.op,
-                      device->name(), problem.request.arch, outcome->variant) +
-          summarise(problem, outputs));
+      sayResults(problem,
+                 fmt::format("gpu ({}, {}, {})", device->name(),
+                             problem.request.arch, outcome->variant),
+                 outputs);
     }
     if (theCase.comparesClean)
       if (Status s = compareBits(problem, outcome->outputs, "this run", clean,
@@ -313,6 +324,8 @@ Status CaseRunner::runGpuCase(const Problem &problem, const Case &theCase,
 Status CaseRunner::run(const Case &theCase, Outputs &outputs) {
   outputs.clear();
   report.clear();
+  place.clear();
+  comparisons.clear();
   ProblemOptions options = theCase.problem;
   options.onReference = !device || theCase.comparesRef;
   Result<Problem> problem = makeProblem(request, options);

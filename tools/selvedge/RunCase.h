@@ -69,6 +69,10 @@ public:
   void setQuiet() { isQuiet = true; }
   /// What the last case gave.
   const std::string &getReport() const { return report; }
+  /// Where it ran: "axpy on sim (sm_80, universal)".
+  const std::string &getPlace() const { return place; }
+  /// How its outputs compare with `ref`, one after another.
+  const std::vector<Comparison> &getComparisons() const { return comparisons; }
   /// Has `--device ref` execute another variant of the form.
   void setVariant(std::string name) { physical.variant = std::move(name); }
   /// After prepare(): the host program; null on `ref`.
@@ -93,6 +97,9 @@ private:
   Result<const Reference *> referenceOf(const Problem &problem);
   /// Prints, or keeps.
   void say(const std::string &words);
+  /// Says where a case ran, and what its outputs are.
+  void sayResults(const Problem &problem, const std::string &on,
+                  const Outputs &outputs);
   /// Compares with `ref` and says how.
   bool agrees(const Problem &problem, const Case &theCase,
               const Outputs &outputs, const Reference &reference);
@@ -107,7 +114,8 @@ private:
   /// Of a lowered form.
   std::optional<std::string> text;
   bool isQuiet = false;
-  std::string report;
+  std::string report, place;
+  std::vector<Comparison> comparisons;
   Sightings sightings;
   std::optional<Problem> lastProblem;
   Reference lastReference;

@@ -10,21 +10,11 @@
 
 namespace selvedge::cli {
 
-namespace {
-
-/// What the comparison of one output found.
-struct Difference {
-  double maxError = 0;
-  double maxRatio = 0;
-  size_t bad = 0;
-  size_t firstBad = 0;
-  /// NaN where the reference is finite, if that is allowed.
-  size_t lost = 0;
-};
-
-Difference compareElements(const HostArray &output,
-                           const ReferenceOutput &reference, bool mayLoseRows) {
-  Difference difference;
+static Comparison compareElements(const std::string &name,
+                                  const HostArray &output,
+                                  const ReferenceOutput &reference,
+                                  bool mayLoseRows) {
+  Comparison found{name, reference.values.size()};
   for (size_t i = 0; i < reference.values.size(); ++i) {
     double got =
         loadElement(output.dtype, output.data.data(), static_cast<int64_t>(i));
@@ -40,50 +30,50 @@ Difference compareElements(const HostArray &output,
     } else if (std::isfinite(got)) {
       double error = std::fabs(got - wanted);
       fine = error <= bound;
-      difference.maxError = std::max(difference.maxError, error);
+      found.maxError = std::max(found.maxError, error);
       if (error > 0)
-        difference.maxRatio = std::max(difference.maxRatio, error / bound);
+        found.maxRatio = std::max(found.maxRatio, error / bound);
     } else if (mayLoseRows && std::isnan(got)) {
       fine = true;
-      ++difference.lost;
+      ++found.lost;
     }
-    if (!fine && difference.bad++ == 0)
-      difference.firstBad = i;
+    if (fine || found.outside++ > 0)
+      continue;
+    found.first = i;
+    found.got = got;
+    found.expected = wanted;
+    found.bound = bound;
   }
-  return difference;
+  return found;
 }
 
-} // namespace
+std::vector<Comparison> compareOutputs(const Problem &problem,
+                                       const Outputs &outputs,
+                                       const Reference &reference,
+                                       bool mayLoseRows) {
+  std::vector<Comparison> found;
+  for (const ManifestTensor &tensor : problem.signature.tensors)
+    if (auto it = outputs.find(tensor.name); it != outputs.end())
+      found.push_back(compareElements(tensor.name, it->second,
+                                      reference.outputs.at(tensor.name),
+                                      mayLoseRows));
+  return found;
+}
 
-bool compareOutputs(const Problem &problem, const Outputs &outputs,
-                    const Reference &reference, bool mayLoseRows,
-                    std::string &report) {
-  bool allFine = true;
-  for (const ManifestTensor &tensor : problem.signature.tensors) {
-    auto it = outputs.find(tensor.name);
-    if (it == outputs.end())
-      continue;
-    const ReferenceOutput &expected = reference.outputs.at(tensor.name);
-    Difference found = compareElements(it->second, expected, mayLoseRows);
-    report += fmt::format("compare {}: max error {:.3g}, max error/bound "
-                          "{:.3g}, {} of {} elements outside",
-                          tensor.name, found.maxError, found.maxRatio,
-                          found.bad, expected.values.size());
-    if (found.lost > 0)
-      report += fmt::format(", {} NaN behind a mask", found.lost);
-    report += '\n';
-    if (found.bad == 0)
-      continue;
-    allFine = false;
-    size_t at = found.firstBad;
-    report += fmt::format(
+std::string describe(const Comparison &found) {
+  std::string words =
+      fmt::format("compare {}: max error {:.3g}, max error/bound {:.3g}, {} of "
+                  "{} elements outside",
+                  found.output, found.maxError, found.maxRatio, found.outside,
+                  found.elements);
+  if (found.lost > 0)
+    words += fmt::format(", {} NaN behind a mask", found.lost);
+  words += '\n';
+  if (found.outside > 0)
+    words += fmt::format(
         "compare {}: first at flat index {}: got {}, expected {} +- {}\n",
-        tensor.name, at,
-        loadElement(it->second.dtype, it->second.data.data(),
-                    static_cast<int64_t>(at)),
-        expected.values[at], expected.bounds[at]);
-  }
-  return allFine;
+        found.output, found.first, found.got, found.expected, found.bound);
+  return words;
 }
 
 Status compareBits(const Problem &problem, const Outputs &outputs,
@@ -126,6 +116,29 @@ Status compareBits(const Problem &problem, const Outputs &outputs,
   return Status();
 }
 
+Statistics statisticsOf(const HostArray &array) {
+  Statistics of;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  double sum = 0;
+  for (double value : toDoubles(array.dtype, array.data)) {
+    of.nan += std::isnan(value);
+    of.infinite += std::isinf(value);
+    if (!std::isfinite(value))
+      continue;
+    ++of.finite;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    sum += value;
+  }
+  if (of.finite > 0) {
+    of.min = low;
+    of.max = high;
+    of.mean = sum / static_cast<double>(of.finite);
+  }
+  return of;
+}
+
 std::string summarise(const Problem &problem, const Outputs &outputs) {
   std::string summary;
   for (const ManifestTensor &tensor : problem.signature.tensors) {
@@ -133,26 +146,13 @@ std::string summarise(const Problem &problem, const Outputs &outputs) {
     if (it == outputs.end())
       continue;
     const HostArray &array = it->second;
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    double sum = 0;
-    size_t finite = 0, nan = 0, infinite = 0;
-    for (double value : toDoubles(array.dtype, array.data)) {
-      nan += std::isnan(value);
-      infinite += std::isinf(value);
-      if (!std::isfinite(value))
-        continue;
-      ++finite;
-      low = std::min(low, value);
-      high = std::max(high, value);
-      sum += value;
-    }
+    Statistics of = statisticsOf(array);
     summary += fmt::format("{} {}{}: ", tensor.name, nameOf(array.dtype),
                            shapeToString(array.shape));
-    if (finite > 0)
-      summary += fmt::format("min {:.6g}, max {:.6g}, mean {:.6g}, ", low, high,
-                             sum / static_cast<double>(finite));
-    summary += fmt::format("{} NaN, {} Inf\n", nan, infinite);
+    if (of.finite > 0)
+      summary += fmt::format("min {:.6g}, max {:.6g}, mean {:.6g}, ", of.min,
+                             of.max, of.mean);
+    summary += fmt::format("{} NaN, {} Inf\n", of.nan, of.infinite);
   }
   return summary;
 }

@@ -155,13 +155,30 @@ Result<std::optional<Device>> chooseDevice(const std::string &wanted,
 /// The architecture whose code suits `device` best.
 Result<std::string> bestArch(const Device &device);
 
-/// Compares with the reference and its bounds, appends lines about each output
-/// to `report`, and returns whether all elements are within. With `mayLoseRows`
-/// an element may be NaN instead: what a mask removes, but is present, was not
-/// finite, and shares a tile with it (MaskMode::Tile).
-bool compareOutputs(const Problem &problem, const Outputs &outputs,
-                    const Reference &reference, bool mayLoseRows,
-                    std::string &report);
+/// What the comparison of an output with `ref` found.
+struct Comparison {
+  std::string output;
+  size_t elements = 0;
+  /// Further from the reference than its bound.
+  size_t outside = 0;
+  double maxError = 0, maxRatio = 0;
+  /// NaN where the reference is finite, if that is allowed.
+  size_t lost = 0;
+  /// The first element that is outside, by its flat index.
+  size_t first = 0;
+  double got = 0, expected = 0, bound = 0;
+};
+
+/// Compares with the reference and its bounds. With `mayLoseRows` an element
+/// may be NaN instead: what a mask removes, but is present, was not finite, and
+/// shares a tile with it (MaskMode::Tile).
+std::vector<Comparison> compareOutputs(const Problem &problem,
+                                       const Outputs &outputs,
+                                       const Reference &reference,
+                                       bool mayLoseRows);
+
+/// Lines about an output that was compared.
+std::string describe(const Comparison &comparison);
 
 /// Failed unless all bytes are equal: "tensor 'o' differs in 3 of 64 elements,
 /// first at [0, 1]: ...". The names say what the sides are. Where devices add
@@ -169,6 +186,13 @@ bool compareOutputs(const Problem &problem, const Outputs &outputs,
 Status compareBits(const Problem &problem, const Outputs &outputs,
                    const std::string &name, const Outputs &others,
                    const std::string &otherName);
+
+/// Of the elements of a tensor; the numbers are of those that are finite.
+struct Statistics {
+  size_t finite = 0, nan = 0, infinite = 0;
+  double min = 0, max = 0, mean = 0;
+};
+Statistics statisticsOf(const HostArray &array);
 
 /// A line with name, type, shape and statistics of every output.
 std::string summarise(const Problem &problem, const Outputs &outputs);

@@ -6,14 +6,19 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <memory>
 
 namespace selvedge::cli {
 
 Action addVersion(CLI::App &app) {
-  app.add_subcommand("version", "print the version");
-  return [] {
+  auto asJson = std::make_shared<bool>(false);
+  app.add_subcommand("version", "print the version")
+      ->add_flag("--json", *asJson, "print JSON");
+  return [asJson] {
+    const char *words =
+        *asJson ? "{{\"selvedge\": \"{}\"}}\n" : "selvedge {}\n";
     return report(
-        writeOutput("-", fmt::format("selvedge {}\n", compilerVersion())));
+        writeOutput("-", fmt::format(fmt::runtime(words), compilerVersion())));
   };
 }
 
