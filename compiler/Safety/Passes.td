@@ -109,7 +109,7 @@ def TileSimplifyPresence : Pass<"tile-simplify-presence"> {
   let summary = "Remove predicates that the bound sizes or other predicates make true";
   let description = [{
     Compares of an index tile that starts at a constant with a constant are decided by interval arithmetic; a block of one element lies inside of the extent of its range. True predicates
-    leave presence lists, conjunctions and selects. Nor is a predicate of a load needed beside a mask from memory that was loaded under it and is false for the 0 elsewhere, as in
+    leave presence lists, conjunctions and selects; selects by the opposite of what a part of a loop makes true (`tile.known`) are their other side. Nor is a predicate of a load needed beside a mask from memory that was loaded under it and is false for the 0 elsewhere, as in
     `where(j < N, mask[j] > 0)`; loads for which bulk copies are planned keep it: a descriptor tests for nothing.
     Safety notes remember the positions of those that are gone.
 

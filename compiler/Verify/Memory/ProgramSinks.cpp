@@ -107,6 +107,7 @@ void ProgramSinks::add(Operation *op, StringAttr over, const std::string &name,
                        Value maximised) {
   Sink sink{.sources = tensors.of(sources),
             .tileSources = tensors.ofTiles(sources),
+            .anySide = tensors.ofAnySide(sources),
             .presence = std::nullopt,
             .op = op,
             .over = over,

@@ -21,6 +21,8 @@ public:
     /// Those of them that lanes tell apart: a factor that all lanes share may
     /// be taken out of a maximum.
     SourceTensors::Names tileSources;
+    /// Those of them that it sums up whichever sides of choices are taken.
+    SourceTensors::Names anySide;
     /// None where lowering decides which axis a predicate belongs to.
     std::optional<llvm::SmallVector<mlir::Value, 4>> presence;
     /// What the presence is a function of: axes, and coordinates as "@b".

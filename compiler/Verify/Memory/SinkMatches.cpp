@@ -187,7 +187,8 @@ void SinkMatches::addSides(
   SetVector<StringAttr> all(match.places.begin(), match.places.end());
   program.forEachSink([&](const ProgramSinks::Sink &sink) {
     if (sink.name != use.name || !whole.contains(&sink) ||
-        !llvm::includes(sink.sources, names))
+        !llvm::includes(sink.sources, names) ||
+        !llvm::includes(names, sink.anySide))
       return;
     match.candidates.push_back(&sink);
     all.insert_range(sink.places);

@@ -83,11 +83,6 @@ SourceTensors::Names SourceTensors::withoutSteps(ValueRange values) const {
   return find(values, [](Operation *) {}, {.steps = true});
 }
 
-void SourceTensors::walk(ValueRange values,
-                         llvm::function_ref<void(Operation *)> visit) const {
-  (void)find(values, visit, Without());
-}
-
 /// What a choice gives on one side: of another choice by the same condition
 /// that stands there, the same side.
 static Value sideOf(arith::SelectOp choice, bool side) {
@@ -98,6 +93,31 @@ static Value sideOf(arith::SelectOp choice, bool side) {
     value = side ? inner.getTrueValue() : inner.getFalseValue();
   }
   return value;
+}
+
+SourceTensors::Names SourceTensors::ofAnySide(ValueRange values) const {
+  SmallVector<arith::SelectOp> choices;
+  walk(values, [&](Operation *op) {
+    auto choice = dyn_cast<arith::SelectOp>(op);
+    if (choice && !of(sideOf(choice, true)).empty() &&
+        !of(sideOf(choice, false)).empty())
+      choices.push_back(choice);
+  });
+  Names names = of(values);
+  for (arith::SelectOp choice : choices)
+    for (bool side : {true, false}) {
+      Names other =
+          find(values, [](Operation *) {}, {.choice = choice, .side = side});
+      std::erase_if(names, [&](const std::string &name) {
+        return !other.contains(name);
+      });
+    }
+  return names;
+}
+
+void SourceTensors::walk(ValueRange values,
+                         llvm::function_ref<void(Operation *)> visit) const {
+  (void)find(values, visit, Without());
 }
 
 SourceTensors::Names
@@ -136,7 +156,8 @@ SourceTensors::find(ValueRange values,
         .Case<tile::RangeOp, sm::RangeOp>([](auto) {})
         .Case([&](arith::SelectOp choice) {
           for (bool side : {true, false})
-            visit(sideOf(choice, side));
+            if (choice != without.choice || side != without.side)
+              visit(sideOf(choice, side));
         })
         .Case([&](tile::SoftmaxUpdateOp step) {
           visitAll({step.getScores(), step.getMax()});

@@ -28,6 +28,9 @@ public:
   Names ofTiles(mlir::ValueRange values) const;
   /// Those of several values where no loop runs a step.
   Names withoutSteps(mlir::ValueRange values) const;
+  /// Those of several values whichever sides of choices between tensors are
+  /// taken.
+  Names ofAnySide(mlir::ValueRange values) const;
   /// Calls `visit` for each operation that makes a part of the values.
   void walk(mlir::ValueRange values,
             llvm::function_ref<void(mlir::Operation *)> visit) const;
@@ -36,6 +39,9 @@ private:
   /// What find() leaves out.
   struct Without {
     bool steps = false, scalars = false;
+    /// One side of a choice.
+    mlir::Operation *choice = nullptr;
+    bool side = false;
   };
   Names find(mlir::ValueRange values,
              llvm::function_ref<void(mlir::Operation *)> visitMaker,
