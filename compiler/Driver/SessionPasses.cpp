@@ -39,6 +39,9 @@ struct PassOutcome {
   bool isVerifier() const {
     return llvm::StringRef(pass).starts_with("verify-");
   }
+  /// Whether the compiler's own output was found wrong.
+  bool isRefused() const { return isVerifier() || invalidIR; }
+  std::string why() const { return pass + ": " + firstError; }
   /// Whether kernels have to be planned again before anything else.
   bool isStopped() const { return pass == stopAtLostRoles; }
 };
@@ -101,7 +104,7 @@ PassOutcome Session::attempt(ModuleOp source,
 }
 
 bool Session::refuse(const PassOutcome &outcome) {
-  if (outcome.invalidIR || outcome.isVerifier() || outcome.numErrors == 0)
+  if (outcome.isRefused() || outcome.numErrors == 0)
     return internalError("pass '" + outcome.pass +
                          (outcome.isVerifier()
                               ? "' refused the compiler's own output"
@@ -186,8 +189,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     if (outcome.isDone)
       break;
     if (request.isStrict ||
-        (!keepColumns(outcome.pass + ": " + outcome.firstError) &&
-         !keepLoops(outcome)))
+        (!keepColumns(outcome.why()) && !keepLoops(outcome)))
       return conclude(outcome);
   }
   unbound = std::move(module);
@@ -284,10 +286,9 @@ void Session::takeWritten(std::vector<std::string> remarks) {
 }
 
 bool Session::keepLoops(const PassOutcome &outcome) {
-  bool isRefused = outcome.isVerifier() || outcome.invalidIR;
-  if (!isRefused || !plans.keepsLoops.empty() || !written)
+  if (!outcome.isRefused() || !plans.keepsLoops.empty() || !written)
     return false;
-  plans.keepsLoops = outcome.pass + ": " + outcome.firstError;
+  plans.keepsLoops = outcome.why();
   plans.withoutLazySoftmax.clear();
   refusals.clear();
   takeWritten({"loops stay whole, each step with all of its masks: " +
@@ -424,7 +425,7 @@ bool Session::dropRefused(const PassOutcome &outcome) {
     if (!llvm::is_contained(outcome.kernels, name) ||
         schedule::isPinned(kernel, target) || ++refusals[name] > mostAttempts)
       return;
-    std::string why = outcome.pass + ": " + outcome.firstError;
+    std::string why = outcome.why();
     // Who binds blocks says where no plan is left.
     ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
     std::optional<schedule::KernelPlan> refused =
@@ -590,8 +591,7 @@ void Session::keepFromSmallDevices(const std::string &name,
 
 bool Session::dropForSmallDevices(const PassOutcome &outcome) {
   TargetInfo target = *targetInfo(request.arch);
-  bool isRefused = outcome.isVerifier() || outcome.invalidIR;
-  if (request.isStrict && isRefused)
+  if (request.isStrict && outcome.isRefused())
     return false;
   bool isAny = false;
   for (auto version : llvm::to_vector(unbound->getOps<tile::ProgramOp>())) {
@@ -602,10 +602,9 @@ bool Session::dropForSmallDevices(const PassOutcome &outcome) {
       unplanned = schedule::findUnplanned(version, target);
     // What a verifier says names kernels.
     for (auto kernel : version.getBody().getOps<tile::KernelOp>())
-      if (isRefused &&
+      if (outcome.isRefused() &&
           llvm::is_contained(outcome.kernels, schedule::planName(kernel)))
-        unplanned.emplace(kernel.getSymName(),
-                          outcome.pass + ": " + outcome.firstError);
+        unplanned.emplace(kernel.getSymName(), outcome.why());
     if (unplanned.empty())
       continue;
     isAny = true;
@@ -616,7 +615,8 @@ bool Session::dropForSmallDevices(const PassOutcome &outcome) {
     // Once: what multiplies without tensor cores has small tiles.
     auto program = isBase ? unbound->lookupSymbol<tile::ProgramOp>(base)
                           : tile::ProgramOp();
-    if (isRefused || !program || !triedWithoutTensorCores.insert(name).second ||
+    if (outcome.isRefused() || !program ||
+        !triedWithoutTensorCores.insert(name).second ||
         !addWithoutTensorCores(program, unplanned))
       keepFromSmallDevices(name, unplanned);
   }
@@ -642,19 +642,18 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
         (dropTooLarge() || addForSmallDevices()))
       continue;
     if (!outcome.isDone && hasRoles && !request.isStrict &&
-        (outcome.isVerifier() || outcome.invalidIR)) {
+        outcome.isRefused()) {
       bool isKept = false;
       for (const std::string &name : outcome.kernels)
-        isKept |= keepFromRoles(name, outcome.pass + ": " + outcome.firstError);
+        isKept |= keepFromRoles(name, outcome.why());
       if (isKept)
         continue;
     }
     if (!outcome.isDone && !request.isStrict && stage > Emit::SmSeq &&
-        (outcome.isVerifier() || outcome.invalidIR)) {
+        outcome.isRefused()) {
       bool isNew = false;
       for (const std::string &name : outcome.kernels)
-        isNew |=
-            keepFromLazySoftmax(name, outcome.pass + ": " + outcome.firstError);
+        isNew |= keepFromLazySoftmax(name, outcome.why());
       if (isNew)
         continue;
     }
@@ -662,7 +661,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
       continue;
     if (!outcome.isDone &&
         (outcome.pass == "tile-bind-blocks" || !request.isStrict) &&
-        keepColumns(outcome.pass + ": " + outcome.firstError)) {
+        keepColumns(outcome.why())) {
       if (!runProgramPasses(stage, observe))
         return false;
       continue;
@@ -674,7 +673,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
       continue;
     }
     if (!outcome.isDone && !request.isStrict && stage > Emit::SmSeq &&
-        (outcome.isVerifier() || outcome.invalidIR) && dropRefused(outcome))
+        outcome.isRefused() && dropRefused(outcome))
       continue;
     if (!outcome.isDone && !request.isStrict && keepLoops(outcome)) {
       if (!runProgramPasses(stage, observe))

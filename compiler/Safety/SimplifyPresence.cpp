@@ -116,22 +116,20 @@ bool isTrue(Value v) {
   }
 }
 
-/// Whether a loop's part, not a size, makes `v` true.
-bool isKnown(Value v) {
-  while (Operation *def = v.getDefiningOp()) {
-    if (!isa<SplatOp, BroadcastOp>(def))
-      return isa<KnownOp>(def);
-    v = def->getOperand(0);
-  }
-  return false;
-}
-
-/// Whether a part of a loop, where `at` stands, makes the opposite of `v` true.
-bool isFalseAt(Value v, Operation *at) {
+/// What makes the elements of `v`: null for an argument.
+Operation *makerOf(Value v) {
   Operation *def = v.getDefiningOp();
   while (isa_and_nonnull<SplatOp, BroadcastOp>(def))
     def = def->getOperand(0).getDefiningOp();
-  auto compare = dyn_cast_or_null<arith::CmpIOp>(def);
+  return def;
+}
+
+/// Whether a loop's part, not a size, makes `v` true.
+bool isKnown(Value v) { return isa_and_nonnull<KnownOp>(makerOf(v)); }
+
+/// Whether a part of a loop, where `at` stands, makes the opposite of `v` true.
+bool isFalseAt(Value v, Operation *at) {
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(makerOf(v));
   return compare && llvm::any_of(*at->getBlock(), [&](Operation &op) {
            auto known = dyn_cast<KnownOp>(op);
            auto opposite =

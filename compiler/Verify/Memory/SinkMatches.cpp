@@ -164,8 +164,9 @@ SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
         match.counted = match.candidates.front();
         match.most = match.candidates.size();
       }
+      SourceTensors::Names names = tensors.of(use.sources);
       for (const ProgramSinks::Sink *sink : match.candidates)
-        if (sink->sources == tensors.of(use.sources))
+        if (sink->sources == names)
           whole.insert(sink);
       matches.insert({{op, use.sources.front()}, std::move(match)});
     }
@@ -181,8 +182,10 @@ SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
 void SinkMatches::addSides(
     Match &match, const SinkUse &use,
     const llvm::DenseSet<const ProgramSinks::Sink *> &whole) {
+  if (!match.candidates.empty())
+    return;
   SourceTensors::Names names = tensors.of(use.sources);
-  if (!match.candidates.empty() || names.empty())
+  if (names.empty())
     return;
   SetVector<StringAttr> all(match.places.begin(), match.places.end());
   program.forEachSink([&](const ProgramSinks::Sink &sink) {
