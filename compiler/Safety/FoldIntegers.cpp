@@ -4,6 +4,7 @@
 #include "compiler/Safety/Identities.h"
 #include "compiler/Safety/Passes.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -235,6 +236,7 @@ struct TileFoldIntegersPass : impl::TileFoldIntegersBase<TileFoldIntegersPass> {
     patterns.add<FoldCompare, FoldDifference, FoldSum, FoldLogic<arith::AndIOp>,
                  FoldLogic<arith::OrIOp>, FoldOpposite, FoldSelect, FoldProduct,
                  FoldReduction, FoldStep, FoldPresence>(&getContext());
+    foldSingleNumbers(cast<KernelOp>(kernel));
     // What reads the same is one value, and what nobody reads any more is gone.
     unify(kernel);
     // Upstream folds would make constants of tiles without a size.
@@ -243,6 +245,25 @@ struct TileFoldIntegersPass : impl::TileFoldIntegersBase<TileFoldIntegersPass> {
   }
 
 private:
+  /// Ranges of one number, without blocks, and loops of one step.
+  static void foldSingleNumbers(KernelOp kernel) {
+    OpBuilder builder(&kernel.getBody().front().front());
+    for (auto [i, range] :
+         llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>())) {
+      auto extent =
+          dyn_cast<AffineConstantExpr>(range.getExtent().getResult(0));
+      BlockArgument number = kernel.getCoord(i);
+      if (!range.getBlock() && extent && extent.getValue() == 1 &&
+          !number.use_empty())
+        number.replaceAllUsesWith(arith::ConstantOp::create(
+            builder, kernel.getLoc(), builder.getI32IntegerAttr(0)));
+    }
+    IRRewriter rewriter(kernel.getContext());
+    kernel.walk([&](scf::ForOp loop) {
+      (void)loop.promoteIfSingleIteration(rewriter);
+    });
+  }
+
   static void unify(Operation *kernel) {
     IRRewriter rewriter(kernel->getContext());
     DominanceInfo dominance(kernel);

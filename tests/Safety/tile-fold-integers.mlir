@@ -100,4 +100,28 @@ tile.program @folds dims ["M"] tensors [
     tile.store %q, %z[%i : tensor<?xi32, #i>] : tensor<?xf32, #i>, <1, f32>
     tile.return
   }
+
+  // A range of one number, and a loop of one step, read what 0 reads.
+  // CHECK-LABEL: tile.kernel @single
+  tile.kernel @single ranges [#tile.iter<name = "s", extent = ()[s0] -> (1)>, #tile.iter<name = "i", extent = ()[s0] -> (s0), block = "B">] axes [#tile.axis<name = "i", block = "B">] {
+  ^bb0(%M: i32, %x: !tile.tensor<1, i32>, %v: !tile.tensor<2, f32>, %y: !tile.tensor<1, i32>, %z: !tile.tensor<1, f32>, %s: i32, %i0: i32):
+    %first = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %i = tile.range %i0 : tensor<?xi32, #i>
+    // CHECK: %[[A:.*]] = tile.load
+    // CHECK-NOT: tile.load
+    // CHECK-NOT: scf.for
+    // CHECK: %[[SUM:.*]] = arith.addf %[[A]], %[[A]]
+    // CHECK: arith.addf %[[SUM]], %[[A]]
+    %a = tile.load %v[%i, %s : tensor<?xi32, #i>, i32] : <2, f32> -> tensor<?xf32, #i>
+    %b = tile.load %v[%i, %first : tensor<?xi32, #i>, i32] : <2, f32> -> tensor<?xf32, #i>
+    %sum = arith.addf %a, %b : tensor<?xf32, #i>
+    %c = scf.for %t = %first to %one step %one iter_args(%acc = %sum) -> (tensor<?xf32, #i>) : i32 {
+      %d = tile.load %v[%i, %t : tensor<?xi32, #i>, i32] : <2, f32> -> tensor<?xf32, #i>
+      %e = arith.addf %acc, %d : tensor<?xf32, #i>
+      scf.yield %e : tensor<?xf32, #i>
+    }
+    tile.store %c, %z[%i : tensor<?xi32, #i>] : tensor<?xf32, #i>, <1, f32>
+    tile.return
+  }
 }
