@@ -8,24 +8,29 @@ namespace selvedge::verify {
 
 using namespace mlir;
 
-const AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
-  auto [it, isNew] = places.try_emplace(op->getBlock());
-  Place &place = it->second;
-  if (!isNew)
-    return place;
-  seedSignature(dims, tensors, place.values, place.dims);
-  seed(place.values, place.dims);
-  place.values.enterLoops(op);
-  for (Operation *inner = op; Operation *outer = inner->getParentOp();
-       inner = outer)
+AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
+  if (auto it = places.find(op->getBlock()); it != places.end())
+    return it->second;
+  Place place;
+  Operation *outer = op->getParentOp();
+  if (outer->getBlock() && !outer->hasTrait<OpTrait::IsIsolatedFromAbove>()) {
+    place = placeOf(outer);
+    if (auto loop = dyn_cast<scf::ForOp>(outer))
+      place.values.of(loop.getInductionVar());
     if (auto branch = dyn_cast<scf::IfOp>(outer);
-        branch && inner->getBlock() == branch.thenBlock())
+        branch && op->getBlock() == branch.thenBlock())
       place.values.collect(branch.getCondition(), place.conditions);
-  return place;
+  } else {
+    seedSignature(dims, tensors, place.values, place.dims);
+    seed(place.values, place.dims);
+  }
+  return places.emplace(op->getBlock(), std::move(place)).first->second;
 }
 
 LogicalResult AccessBounds::check(const TensorAccess &access) {
-  auto [values, dimValues, conditions] = placeOf(access.op);
+  // What is computed once for a place is there for its other accesses.
+  auto &[values, dimValues, around] = placeOf(access.op);
+  SmallVector<Polynomial> conditions(around);
   bool isThere = !access.tensor.getIsOptional();
   for (Value p : access.presence) {
     values.collect(p, conditions);
@@ -79,7 +84,7 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
 }
 
 LogicalResult AccessBounds::check(scf::ForOp loop) {
-  auto [values, dimValues, conditions] = placeOf(loop);
+  auto &[values, dimValues, conditions] = placeOf(loop);
   if (loop.getUnsignedCmp())
     return loop.emitOpError("expects a signed comparison of its bounds");
   if (!values.isNonNegative(values.of(loop.getStep()) - 1, conditions))

@@ -71,9 +71,9 @@ private:
     IndexValues values;
     llvm::SmallVector<Polynomial> dims, conditions;
   };
-  /// That of the operations of one block, whose accesses know nothing of each
-  /// other: each takes a copy.
-  const Place &placeOf(mlir::Operation *op);
+  /// That of the operations of one block. What is computed for one of them is
+  /// there for the next: it is defined by total operations, and true of all.
+  Place &placeOf(mlir::Operation *op);
   /// Whether `end` is at most a step of the loop behind its begin, wherever
   /// both are posted.
   bool isOneStep(mlir::scf::ForOp loop, mlir::Value end);
