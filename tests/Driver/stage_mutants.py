@@ -102,6 +102,15 @@ def other_tensor(line, values, rng):
     return line[: m.start(1)] + f"%arg{number + rng.choice([-1, 1])}" + line[m.end(1) :]
 
 
+def other_scalar(line, values, rng):
+    """Another integer of the caller, or another dim."""
+    names = list(re.finditer(r"(%arg)(\d+)\b(?=.* : i32)", line))
+    if not names or "bb0" in line:
+        return None
+    m = rng.choice(names)
+    return line[: m.start(2)] + str(max(0, int(m[2]) + rng.choice([-1, 1]))) + line[m.end(2) :]
+
+
 def longer_loop(line, values, rng):
     """A step more at the end, or one less at the start."""
     m = re.match(r"(\s*)(.*scf\.for %\S+ = )(%\S+) to (%\S+) step (%\S+) (.*: (i32|i64) \{.*)", line)
@@ -131,6 +140,7 @@ CLASSES = {
     "arms": [replace(r"arith\.select (%\S+), (%\S+), (%\S+) :", r"arith.select \1, \3, \2 :", r"arith.select \1, \2, \2 :", r"arith.select \1, \3, \3 :")],
     "predicate": [drop_predicate, replace(r"arith\.andi (%\S+), (%\S+) :", r"arith.andi \1, \1 :", r"arith.andi \2, \2 :")],
     "tensor": [other_tensor],
+    "scalar": [other_scalar],
     "operation": [swap_operands(r"(arith\.(?:subf|maximumf|maxnumf|mulf|addf|divf))"), replace(r"(tile|sm)\.reduce  max", r"\1.reduce  add"), replace(r"arith\.cmpf oeq,", "arith.cmpf une,")],
     "loop": [longer_loop],
     "store": [delete(r"(tile|sm)\.(store|tma_store|tma_reduce)")],

@@ -45,14 +45,45 @@ int64_t LaunchTrial::numBlocks(LaunchOp launch) const {
   return launch.getPersistent() ? std::min(tiles, blocks) : tiles;
 }
 
+int64_t callersInteger(int64_t callers, unsigned number) {
+  return callers + number;
+}
+
+std::optional<int64_t> callersInteger(int64_t callers, BlockArgument argument) {
+  auto kernel = dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp());
+  if (!kernel || !argument.getType().isInteger())
+    return std::nullopt;
+  // A truth value is any of both.
+  if (!argument.getType().isInteger(32))
+    return callers;
+  tile::ProgramOp program = kernel.getProgram();
+  return callersInteger(callers, argument.getArgNumber() -
+                                     program.getDims().size() -
+                                     program.getTensors().size());
+}
+
 Trial LaunchTrial::of(LaunchOp launch, KernelOp kernel, int64_t block) const {
   Trial trial;
-  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  auto plan = launch->getParentOfType<PlanOp>();
+  auto isOf = [](ScalarArgAttr arg) {
+    return [arg](tile::ScalarArgAttr scalar) {
+      return scalar.getName() == arg.getScalar();
+    };
+  };
+  ArrayAttr names = plan.getDims();
+  auto scalars = plan.getScalars().getAsRange<tile::ScalarArgAttr>();
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (auto dim = dyn_cast<DimArgAttr>(attr))
       trial.dims.push_back(
           {argument, sizes[llvm::find(names, dim.getDim()) - names.begin()]});
+    else if (auto scalar = dyn_cast<ScalarArgAttr>(attr);
+             scalar && argument.getType().isInteger(32))
+      trial.scalars.push_back(
+          {argument,
+           callersInteger(
+               callers, std::distance(scalars.begin(),
+                                      llvm::find_if(scalars, isOf(scalar))))});
   trial.block = block;
   trial.blocks = numBlocks(launch);
   trial.tiles = numTiles(launch);
@@ -346,8 +377,8 @@ std::vector<LaunchTrial> TrialMaker::run() {
   // One after the other: no step after an even number of them, then one, all of
   // it or not, and two, of the second one only the first key.
   add(part, 2, {2 * step - 1, 0, step - 1, 2 * step, step, step + 1}, step + 1);
-  // Segments of queries are not those of keys.
-  if (hasSegments() && !trials.empty())
+  // Segments of queries are not those of keys, nor one length another.
+  if (!trials.empty())
     trials.back().turn = 1;
   if (llvm::any_of(
           plan.getTensors().getAsRange<tile::TensorArgAttr>(),

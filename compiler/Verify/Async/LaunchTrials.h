@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_ASYNC_LAUNCHTRIALS_H
 
 #include "compiler/Verify/Async/Trials.h"
+#include "dialect/Tile/Tile.h"
 
 namespace selvedge::verify {
 
@@ -13,7 +14,7 @@ struct LaunchTrial {
   llvm::SmallVector<int64_t> sizes; // by dim of the plan
   int64_t blocks = 1;               // of persistent launches, at most
   llvm::SmallVector<int64_t> samples;
-  int64_t callers = 0;
+  int64_t callers = 0;      // integers of the caller: callersInteger
   bool hasOptionals = true; // whether optional tensors are passed
   unsigned kind = 0;        // which of those of a scale
   int64_t turn = 0;         // segments with queries need not be those with keys
@@ -27,6 +28,15 @@ struct LaunchTrial {
   /// "with M = 253, N = 317"
   std::string str(sm::PlanOp plan) const;
 };
+
+/// What the caller passes as the `number`th scalar of the op, an integer. They
+/// differ, so that one in the place of another masks other lanes.
+int64_t callersInteger(int64_t callers, unsigned number);
+
+/// The same for the argument of a program's kernel; none for what is no integer
+/// of the caller.
+std::optional<int64_t> callersInteger(int64_t callers,
+                                      mlir::BlockArgument argument);
 
 /// Whether the variant is for these sizes.
 bool isTaken(sm::VariantOp variant, const LaunchTrial &trial);

@@ -25,9 +25,11 @@ SmAsyncRules::SmAsyncRules(Integers &integers, ValueNumbers &numbers,
     threads += member.threads;
   blockBarrier = order.addBarrier(threads);
   for (Agent &agent : agents)
-    for (auto [value, size] : trial.dims)
-      agent.values[value] = {Tracked::Kind::Integer,
-                             integers.constant(value.getType(), size)};
+    for (ArrayRef<std::pair<Value, int64_t>> known :
+         {ArrayRef(trial.dims), ArrayRef(trial.scalars)})
+      for (auto [value, number] : known)
+        agent.values[value] = {Tracked::Kind::Integer,
+                               integers.constant(value.getType(), number)};
 }
 
 Progress SmAsyncRules::apply(Agent &agent, Instruction &code) {

@@ -10,6 +10,8 @@ namespace selvedge::verify {
 /// Values of a kernel's run-time dimensions, and its thread block.
 struct Trial {
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 4> dims;
+  /// Integers of the caller that are known; others are samples.
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>, 2> scalars;
   std::optional<int64_t> block, blocks; // its number, and how many there are
   std::optional<int64_t> tiles;         // of the launch
   /// What integers from memory and of the caller are: each of these in turn.

@@ -88,10 +88,12 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
       count = llvm::SaturatingMultiply<uint64_t>(count, extent);
     contents.uniqueStep = stepThrough(count);
   }
-  int64_t firstSample = 0, shift = 0;
+  int64_t firstSample = 0, shift = 0, floats = 0;
   for (auto arg : plan.getTensors().getAsRange<TensorArgAttr>())
     if (arg.getRole() == Role::In && arg.getElementType().isInteger())
       tensors[arg.getName()].shift = std::exchange(shift, shift + turn);
+    else if (arg.getRole() == Role::In)
+      tensors[arg.getName()].shift = floats++;
   for (auto promise : plan.getPromises().getAsRange<RequireAttr>())
     if (!promise.getOrdered()) {
       tensors[promise.getTensor()].most = extentOf(promise.getHi());
@@ -201,9 +203,10 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
                : (element * it->second.uniqueStep + 1) % count;
   }
   if (!type.isInteger()) {
-    // Neighbours along any dimension differ.
+    // Neighbours along any dimension differ, and so do tensors.
     static constexpr double numbers[] = {1, -1, 0.5, 0, -1};
-    return LaneTiles::bitsOf(numbers[element % std::size(numbers)]);
+    return LaneTiles::bitsOf(
+        numbers[(element + it->second.shift) % std::size(numbers)]);
   }
   if (!it->second.rows.empty())
     return it->second.rows[element];

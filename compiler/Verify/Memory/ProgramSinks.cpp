@@ -4,6 +4,7 @@
 
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/LaunchTrials.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -283,9 +284,7 @@ std::optional<int64_t> ProgramSinks::scalarOf(Value value, Places::Number place,
     return std::nullopt;
   if (argument.getArgNumber() < kernel.getProgram().getDims().size())
     return memory.sizeOf(argument.getArgNumber());
-  if (argument.getType().isInteger())
-    return callers;
-  return std::nullopt;
+  return callersInteger(callers, argument);
 }
 
 std::optional<int64_t> ProgramSinks::countOf(StringAttr axis,

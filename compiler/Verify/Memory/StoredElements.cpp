@@ -3,6 +3,7 @@
 #include "compiler/Verify/Memory/StoredElements.h"
 
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/LaunchTrials.h"
 #include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -122,7 +123,7 @@ std::optional<int64_t> ProgramStores::scalarOf(Value value) const {
     return coords[number - shared];
   if (number < KernelOp(kernel).getProgram().getDims().size())
     return memory.sizeOf(number);
-  return argument.getType().isInteger() ? std::optional(callers) : std::nullopt;
+  return callersInteger(callers, argument);
 }
 
 LogicalResult ProgramStores::check(StoreOp store) {
