@@ -21,10 +21,12 @@ using namespace selvedge::tile;
 constexpr int64_t mostWholeRow = 1024;
 
 /// Adds a kernel that stores the output's init over its whole shape, before all
-/// others. Its tiles are parts of rows, or several rows where these have a
-/// constant length: a head is too little for a thread block.
+/// others; of `segments` over the rows that are of none. Its tiles are parts of
+/// rows, or several rows where these have a constant length: a head is too
+/// little for a thread block.
 void addInitKernel(ProgramOp program, unsigned tensor,
-                   const std::string &reason) {
+                   const std::string &reason,
+                   std::optional<SegmentRows> segments) {
   MLIRContext *ctx = program.getContext();
   TensorArgAttr arg = program.getTensorArg(tensor);
   AffineMap shape = arg.getShape();
@@ -95,6 +97,26 @@ void addInitKernel(ProgramOp program, unsigned tensor,
     inside.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                            indices.back(), extent));
   }
+  if (segments) {
+    unsigned dims = program.getDims().size();
+    AffineExpr count =
+        program.getTensorArg(segments->ends).getShape().getResult(0);
+    auto end = [&](AffineExpr number) -> Value {
+      return LoadOp::create(b, loc, b.getI32Type(),
+                            body.getArgument(dims + segments->ends),
+                            ValueRange(emit(emit, number)), ValueRange());
+    };
+    auto isOutside = [&](arith::CmpIPredicate predicate, AffineExpr number) {
+      Value row = indices[segments->dim];
+      return arith::CmpIOp::create(
+          b, loc, predicate, row,
+          broadcastTo(b, loc, end(number), row.getType()));
+    };
+    Value before = isOutside(arith::CmpIPredicate::slt,
+                             getAffineConstantExpr(0, ctx)),
+          behind = isOutside(arith::CmpIPredicate::sge, count - 1);
+    inside.push_back(arith::OrIOp::create(b, loc, before, behind));
+  }
   ArrayRef<StringAttr> tiled = ArrayRef(names).drop_front(numRanges - 1);
   Type element = signlessOf(arg.getElementType());
   Type tile = tileType(
@@ -127,6 +149,8 @@ void addInitKernel(ProgramOp program, unsigned tensor,
 struct Gap {
   std::string reason;
   Location loc;
+  /// Of the only store the rows that it leaves out, if it does no others.
+  std::optional<SegmentRows> segments = {};
 };
 
 struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
@@ -134,6 +158,7 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
     ProgramOp program = getOperation();
     llvm::SmallDenseSet<Attribute> covered;
     llvm::SmallDenseMap<Attribute, Gap> gaps;
+    llvm::SmallDenseMap<Attribute, unsigned> numStores;
     // What is added to holds something before.
     llvm::SmallDenseMap<Attribute, KernelOp> firstAdds;
     program.walk([&](StoreOp store) {
@@ -147,7 +172,10 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
       if (!gap && firstAdds.contains(tensor))
         gap = "kernels add to it before the one that stores it";
       if (gap)
-        gaps.insert_or_assign(tensor, Gap{*gap, store.getLoc()});
+        gaps.insert_or_assign(tensor, Gap{*gap, store.getLoc(),
+                                          ++numStores[tensor] == 1
+                                              ? segmentRowsOf(store)
+                                              : std::nullopt});
       else
         covered.insert(tensor);
       if (std::optional<SafetyNote> note = noteOf(store.getLoc())) {
@@ -173,7 +201,15 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
             << reason << ")";
         return signalPassFailure();
       }
-      addInitKernel(program, i, reason);
+      std::optional<SegmentRows> segments;
+      // Of a temp all is defined, whatever reads it, and so is what kernels add
+      // to.
+      if (gap != gaps.end() && arg.getRole() == Role::Out &&
+          !firstAdds.contains(arg.getName()))
+        segments = gap->second.segments;
+      if (segments)
+        reason = "rows of no segment";
+      addInitKernel(program, i, reason, segments);
     }
   }
 };

@@ -17,8 +17,10 @@ using namespace selvedge::tile;
 /// Decides whether one store writes every element of its tensor.
 class Coverage {
 public:
-  explicit Coverage(StoreOp store)
-      : store(store), kernel(store->getParentOfType<KernelOp>()) {}
+  /// With `takesSegments` one dimension may be the rows of segments.
+  explicit Coverage(StoreOp store, bool takesSegments = false)
+      : store(store), kernel(store->getParentOfType<KernelOp>()),
+        takesSegments(takesSegments) {}
 
   /// Why it does not, or nothing if it does.
   std::optional<std::string> gap() {
@@ -35,7 +37,7 @@ public:
     AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
     for (auto [dim, index, extent] :
          llvm::enumerate(store.getIndices(), shape.getResults()))
-      if (!spans(index, extent))
+      if (!spansSegments(dim, index, extent) && !spans(index, extent))
         return "its store does not run over all of dimension " +
                std::to_string(dim);
     for (auto [axis, parts] : halves)
@@ -45,11 +47,14 @@ public:
                       [&](Value v) { return used.contains(v) || runsOnce(v); }))
       return "its store stands in a loop that may be empty";
     if (!llvm::all_of(store.getPresence(), [&](Value p) {
-          return isShapeBound(p, shape) || isPairBound(p) || isOfFirst(p);
+          return isShapeBound(p, shape) || isPairBound(p) || isOfFirst(p) ||
+                 isSegmentBound(p);
         }))
       return "its store leaves out lanes inside the shape";
     return std::nullopt;
   }
+
+  std::optional<SegmentRows> getSegments() const { return segments; }
 
 private:
   /// The kernel range of a coordinate; null for other values.
@@ -78,6 +83,86 @@ private:
     return compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
            matchPattern(compare.getRhs(), m_One()) &&
            runsOnce(compare.getLhs()) && !used.contains(compare.getLhs());
+  }
+
+  /// The input of `count + 1` numbers that is promised to cut `rows` into
+  /// segments; none where it is none, or one of several.
+  std::optional<unsigned> endsOf(AffineExpr count, AffineExpr rows) {
+    ProgramOp program = kernel.getProgram();
+    std::optional<unsigned> ends;
+    for (auto promise : program.getPromises().getAsRange<RequireAttr>()) {
+      if (!promise.getOrdered() || promise.getHi().getResult(0) != rows)
+        continue;
+      if (ends)
+        return std::nullopt;
+      for (auto [i, arg] :
+           llvm::enumerate(program.getTensors().getAsRange<TensorArgAttr>()))
+        if (arg.getName() == promise.getTensor() &&
+            arg.getShape().getResult(0) == count + 1)
+          ends = i;
+    }
+    return ends;
+  }
+
+  /// Whether `index` takes the rows of all segments of 0..extent: the kernel's
+  /// range over their tiles.
+  bool spansSegments(unsigned dim, Value index, AffineExpr extent) {
+    auto rows = index.getDefiningOp<RangeOp>();
+    if (!takesSegments || segments || !rows)
+      return false;
+    StringAttr axis = axesOf(rows.getType())[0];
+    for (auto [i, iter] :
+         llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>())) {
+      AffineMap tiles = iter.getExtent();
+      if (iter.getName() != axis || tiles.getNumDims() != 1)
+        continue;
+      AffineExpr block = getAffineDimExpr(0, kernel.getContext());
+      for (unsigned symbol = 0; symbol < tiles.getNumSymbols(); ++symbol) {
+        AffineExpr count = getAffineSymbolExpr(symbol, kernel.getContext());
+        if (tiles.getResult(0) != block * count + extent)
+          continue;
+        std::optional<unsigned> ends = endsOf(count, extent);
+        if (!ends || !isFirstUse(axis) || !isFirstUse(kernel.getCoord(i)))
+          return false;
+        segments = SegmentRows{dim, *ends};
+        segmentCount = symbol;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Whether `p` only says that a row lies before the end of its segment, or
+  /// that this is one of them.
+  bool isSegmentBound(Value p) {
+    return segments && llvm::any_of(store.getPresence(), [&](Value bound) {
+             Value exists = segmentOfBound(bound);
+             return exists && (p == bound || p == exists);
+           });
+  }
+
+  /// Where a predicate says `i < (b < B ? ends[b + 1] : 0)`, what it says of
+  /// the segment: `b < B`; null for others.
+  Value segmentOfBound(Value p) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt ||
+        compare.getLhs() != store.getIndices()[segments->dim])
+      return {};
+    auto end = withoutSplat(compare.getRhs()).getDefiningOp<arith::SelectOp>();
+    auto exists =
+        end ? end.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
+    auto load = end ? end.getTrueValue().getDefiningOp<LoadOp>() : nullptr;
+    if (!exists || !load || !matchPattern(end.getFalseValue(), m_Zero()) ||
+        exists.getPredicate() != arith::CmpIPredicate::slt ||
+        exists.getRhs() != kernel.getDimArg(segmentCount) ||
+        load.getTensor() != kernel.getTensorArgument(segments->ends) ||
+        !llvm::equal(load.getPresence(), ValueRange(end.getCondition())))
+      return {};
+    auto next = load.getIndices()[0].getDefiningOp<arith::AddIOp>();
+    return next && next.getLhs() == exists.getLhs() &&
+                   matchPattern(next.getRhs(), m_One())
+               ? end.getCondition()
+               : Value();
   }
 
   /// Whether the scalar `v` is the extent `expr`, which is `maxExtent` at most.
@@ -313,6 +398,10 @@ private:
 
   StoreOp store;
   KernelOp kernel;
+  bool takesSegments;
+  std::optional<SegmentRows> segments;
+  /// The dim that counts them.
+  unsigned segmentCount = 0;
   llvm::DenseSet<Value> used;
   llvm::DenseSet<StringAttr> usedAxes;
   /// Which of quotient (1) and remainder (2) of an axis were used.
@@ -325,6 +414,11 @@ private:
 
 std::optional<std::string> coverageGap(StoreOp store) {
   return Coverage(store).gap();
+}
+
+std::optional<SegmentRows> segmentRowsOf(StoreOp store) {
+  Coverage coverage(store, /*takesSegments=*/true);
+  return coverage.gap() ? std::nullopt : coverage.getSegments();
 }
 
 } // namespace selvedge::safety

@@ -14,6 +14,16 @@ namespace selvedge::safety {
 /// if it does.
 std::optional<std::string> coverageGap(tile::StoreOp store);
 
+/// A dimension whose rows are those of segments, and the input that says where
+/// each of them begins and ends.
+struct SegmentRows {
+  unsigned dim, ends;
+};
+
+/// Which rows `store` leaves out, if it provably writes all others: those
+/// before the first segment and behind the last one.
+std::optional<SegmentRows> segmentRowsOf(tile::StoreOp store);
+
 } // namespace selvedge::safety
 
 #endif // SELVEDGE_COMPILER_SAFETY_STORECOVERAGE_H

@@ -144,6 +144,9 @@ def VerifyTileCoverage : Pass<"verify-tile-coverage", "::selvedge::tile::Program
     - ranges and loops that are no digits run at least once whenever the output has elements;
     - its presence is true wherever all indices are inside of the shape, proved as in `verify-tile-bounds`. Of a range that is no digit the first iteration is enough: `%c < 1`.
 
+    Two stores cover the shape together if one of them is that of the init kernel, and leaves out the rows of segments only (`%i < cu[0] || %i >= cu[B]`), and the other one, the only one of its
+    kernel, writes these: its index is the kernel's range over the tiles of the segments, and its presence says where a segment ends. That their tiles are all rows is executed by `verify-sm-outputs`.
+
     Accepted: `tile.store %v, %y[%i] where(%i < M)` for `%i` in a range over M, or in a loop from 0 to M.
     Refused: the same with `%i < M - 1`, with a range over N, or in a loop to `kv_len[%b]`, unless an init kernel comes first.
 

@@ -11,9 +11,11 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::tile;
 
-StoreCoverage::StoreCoverage(StoreOp store)
+StoreCoverage::StoreCoverage(StoreOp store, Rows rows,
+                             std::optional<SegmentRows> segments)
     : store(store), kernel(store->getParentOfType<KernelOp>()),
-      shape(kernel.getTensorArgOf(store.getTensor()).getShape()) {
+      shape(kernel.getTensorArgOf(store.getTensor()).getShape()), rows(rows),
+      segments(std::move(segments)) {
   for (Operation *op = store->getParentOp(); op != kernel;
        op = op->getParentOp()) {
     if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -40,7 +42,9 @@ std::optional<std::string> StoreCoverage::gap() {
     return "stands under a condition";
   for (auto [d, index, extent] :
        llvm::enumerate(store.getIndices(), shape.getResults()))
-    if (!spans(index, extent))
+    if (rows == Rows::OfSegments && d == segments->dim)
+      useSegments();
+    else if (!spans(index, extent))
       return "does not provably run over all of dimension " + std::to_string(d);
   // Of a number both digits run, or neither is known to.
   for (const auto &[axis, part] : parts)
@@ -51,6 +55,16 @@ std::optional<std::string> StoreCoverage::gap() {
   if (!holdsInside(store.getPresence()))
     return "may leave out elements inside of the shape";
   return std::nullopt;
+}
+
+void StoreCoverage::useSegments() {
+  StringAttr axis =
+      axisNames(store.getIndices()[segments->dim].getType()).front();
+  usedAxes.insert(axis);
+  for (auto [i, range] :
+       llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
+    if (range.getName() == axis)
+      usedScalars.insert(kernel.getCoord(i));
 }
 
 std::optional<Polynomial> StoreCoverage::countOf(Value scalar,
@@ -259,7 +273,8 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
   bool holds = true;
   for (Value predicate : presence)
     conjuncts(predicate, [&](Value part) {
-      if (isOfFirst(part))
+      if (isOfFirst(part) ||
+          (segments && saysRows(part, store, *segments, rows)))
         return;
       SmallVector<Polynomial> goals;
       values.collect(part, goals);

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_TILE_STORECOVERAGE_H
 
 #include "compiler/Verify/Arithmetic/IndexValues.h"
+#include "compiler/Verify/Tile/SegmentStores.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -15,7 +16,9 @@ namespace selvedge::verify {
 /// holds wherever the indices are inside the shape.
 class StoreCoverage {
 public:
-  explicit StoreCoverage(tile::StoreOp store);
+  /// Asked for all rows, or for those of `segments` or of none of them.
+  explicit StoreCoverage(tile::StoreOp store, Rows rows = Rows::All,
+                         std::optional<SegmentRows> segments = {});
 
   /// Why elements may be left out; none if all are written.
   std::optional<std::string> gap();
@@ -42,10 +45,14 @@ private:
   /// may run zero times; empty for none.
   std::string mayNotRun();
   bool holdsInside(mlir::ValueRange presence);
+  /// Notes that the kernel's range over the tiles of segments is used.
+  void useSegments();
 
   tile::StoreOp store;
   tile::KernelOp kernel;
   mlir::AffineMap shape;
+  Rows rows;
+  std::optional<SegmentRows> segments;
   llvm::SmallVector<mlir::scf::ForOp> loops;
   bool isConditional = false;
   /// What is known where nothing is known to run: dims, and that the tensor has

@@ -1,6 +1,7 @@
 // verify-tile-coverage: every element of an output is stored.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/InitValues.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Tile/InPlaceUses.h"
 #include "compiler/Verify/Tile/StoreCoverage.h"
@@ -59,6 +60,9 @@ struct VerifyTileCoveragePass
         covering.push_back(store);
     }
     bool isTemp = tensor.getRole() == Role::Temp;
+    if (covering.empty() && !isTemp)
+      if (StoreOp store = coveringWithInit(stores))
+        covering.push_back(store);
     if (!covering.empty())
       return checkTempUses(program, tensor, covering);
     InFlightDiagnostic diag =
@@ -80,6 +84,25 @@ struct VerifyTileCoveragePass
     if (isTemp)
       noteTempReaders(diag, program, tensor);
     return diag;
+  }
+
+  /// The store of all rows of segments behind that of an init kernel of all
+  /// other rows; null if there are no such.
+  static StoreOp coveringWithInit(ArrayRef<StoreOp> stores) {
+    for (StoreOp store : llvm::drop_begin(stores))
+      for (const SegmentRows &rows :
+           segmentRowsOf(store->getParentOfType<KernelOp>()))
+        if (rows.tensor == tensorName(store.getTensor()) &&
+            !addsToMemory(store) && isInitOfOthers(stores.front(), rows) &&
+            !StoreCoverage(store, Rows::OfSegments, rows).gap())
+          return store;
+    return {};
+  }
+
+  static bool isInitOfOthers(StoreOp store, const SegmentRows &rows) {
+    auto kernel = store->getParentOfType<KernelOp>();
+    return kernel.getSymName() == "init_" + rows.tensor &&
+           !StoreCoverage(store, Rows::OfNoSegment, rows).gap();
   }
 
   /// A kernel with the reserved name of an init kernel stores nothing else, and

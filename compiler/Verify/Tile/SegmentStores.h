@@ -1,0 +1,23 @@
+// Stores of the rows of segments, and of all other rows.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_VERIFY_TILE_SEGMENTSTORES_H
+#define SELVEDGE_COMPILER_VERIFY_TILE_SEGMENTSTORES_H
+
+#include "compiler/Verify/Memory/RequiredStores.h"
+
+namespace selvedge::verify {
+
+/// Which rows a store is asked for.
+enum class Rows { All, OfSegments, OfNoSegment };
+
+/// Whether a predicate of a store says no more than that its row lies in its
+/// segment, or in none:
+///
+///     %i < (%b < B ? ends[%b + 1] : 0), and %b < B beside that
+///     %i < ends[0] || %i >= ends[B]
+bool saysRows(mlir::Value predicate, tile::StoreOp store,
+              const SegmentRows &segments, Rows rows);
+
+} // namespace selvedge::verify
+
+#endif // SELVEDGE_COMPILER_VERIFY_TILE_SEGMENTSTORES_H
