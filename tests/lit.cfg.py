@@ -1,4 +1,4 @@
-# The lit suite. Features: `ptxas`, `nvdisasm`, `chromium`, `torch`, `transformers` and `gpu` where there is one, `plain` without sanitizers.
+# The lit suite. Features: `ptxas`, `nvdisasm`, `chromium`, `torch`, `transformers`, `jax` and `gpu` where there is one, `plain` without sanitizers.
 import ctypes
 import os
 import shutil
@@ -55,7 +55,7 @@ if "sanitize" not in config.cxx_flags:
     config.available_features.add("plain")
 if shutil.which("chromium"):
     config.available_features.add("chromium")
-for name in ["torch", "transformers"]:
+for name in ["torch", "transformers", "jax"]:
     if has_package(name):
         config.available_features.add(name)
 if has_gpu():

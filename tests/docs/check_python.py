@@ -1,4 +1,4 @@
-# Python in the pages: it parses, and what it takes of the package is there, by name and by argument.
+# Python in the pages: it parses, and names only what the package has. The page about the package has every function with every argument, and no other.
 # SPDX-License-Identifier: MIT
 """Usage: check_python.py ROOT"""
 import ast
@@ -7,38 +7,92 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-PACKAGES = {"selvedge": root / "runtime/python/selvedge/__init__.py", "st": root / "runtime/python/selvedge/torch/__init__.py"}
+# By the name that pages give a module: its folder.
+PACKAGE = root / "runtime/python/selvedge"
+MODULES = {"selvedge": PACKAGE, "st": PACKAGE / "torch", "sj": PACKAGE / "jax"}
+# By the heading of the page: which module its tables are of.
+SECTIONS = {"Ops": "selvedge", "PyTorch": "st", "JAX": "sj"}
+# What the page calls an object of a class, and is called itself.
+METHODS = {"op": "Op.__call__", "op.prepare": "Op.prepare", "capped": "Variant.__call__"}
+# Functions with the arguments of another package, which have a table of their own.
+LIKE_FLASH, SHARED = "flash_attn_", {"q", "k", "v", "kv", "qkv"}
 
 
-def arguments(name):
-    """{argument} of a function of the package, wherever it is defined; None where it takes any."""
-    for path in sorted((root / "runtime/python/selvedge").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name == name:
-                every = node.args.args + node.args.kwonlyargs + node.args.posonlyargs
-                return None if node.args.kwarg else {a.arg for a in every}
-    return None
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
-exported = {name: path.read_text(encoding="utf-8") for name, path in PACKAGES.items()}
+def exports(folder):
+    """{name: definition} of a module's __all__."""
+    tree, found = parsed(folder / "__init__.py"), {}
+    (names,) = (ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            inside = {each.name: each for each in parsed(folder / f"{node.module}.py").body if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
+            found.update({each.name: inside[each.name] for each in node.names if each.name in names})
+    assert set(found) == set(names), f"{folder}: __all__ and imports differ: {sorted(set(found) ^ set(names))}"
+    return found
+
+
+def methods(definition):
+    """{name: definition} of a class's methods that are for users."""
+    return {each.name: each for each in definition.body if isinstance(each, ast.FunctionDef) and (each.name == "__call__" or not each.name.startswith("_"))}
+
+
+def arguments(function):
+    args = function.args
+    return [each.arg for each in args.posonlyargs + args.args + args.kwonlyargs if each.arg != "self"]
+
+
+def signature(function):
+    """As a page writes it."""
+    args = ast.parse(ast.unparse(function)).body[0].args
+    args.args = [each for each in args.args if each.arg != "self"]
+    return ast.unparse(args)
+
+
+modules = {name: exports(folder) for name, folder in MODULES.items()}
 blocks = calls = 0
 for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
     for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S):
         blocks += 1
         for node in ast.walk(ast.parse(block)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id in PACKAGES:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id in modules:
                 calls += 1
-                name = node.func.attr
-                assert re.search(rf"\b{name}\b", exported[node.func.value.id]), f"{page}: {node.func.value.id}.{name} does not exist"
-                known = arguments(name)
-                for keyword in node.keywords:
-                    assert known is None or keyword.arg in known, f"{page}: {name} has no argument {keyword.arg}"
-# Names in the tables of the page about the package.
+                name, module = node.func.attr, modules[node.func.value.id]
+                assert name in module, f"{page}: {node.func.value.id}.{name} does not exist"
+                if isinstance(module[name], ast.FunctionDef) and not module[name].args.kwarg:
+                    for keyword in node.keywords:
+                        assert keyword.arg in arguments(module[name]), f"{page}: {name} has no argument {keyword.arg}"
+
 page = (root / "docs/python.md").read_text(encoding="utf-8")
-texts = "".join(path.read_text(encoding="utf-8") for path in (root / "runtime/python/selvedge").rglob("*.py"))
-for name, listed in re.findall(r"^\| `(\w+)\(([^`]*)\)`", page, re.M):
-    assert re.search(rf"def {name}\(", texts), f"{name} does not exist"
-    known = arguments(name)
-    for argument in re.findall(r"(?:^|, )(\w+)", listed):
-        assert known is None or argument in known, f"{name} has no argument {argument}"
-print(f"{blocks} blocks, {calls} calls: names exist")
+sections = dict(re.findall(r"^## ([^\n]*)\n(.*?)(?=^## |\Z)", page, re.M | re.S))
+documented = 0
+for heading, name in SECTIONS.items():
+    text, module = sections[heading], modules[name]
+    wanted = {key: each for key, each in module.items() if isinstance(each, ast.FunctionDef) and not key.startswith(LIKE_FLASH)}
+    classes = {key: each for key, each in module.items() if isinstance(each, ast.ClassDef)}
+    for key, each in classes.items():
+        for method, definition in methods(each).items():
+            shown = next((shown for shown, place in METHODS.items() if place == f"{key}.{method}"), None)
+            assert shown, f"{key}.{method} is on no page"
+            wanted[shown] = definition
+    rows = dict(re.findall(r"^\| `([\w.]+)\(([^`]*)\)` \|", text, re.M))
+    for key in rows:
+        assert key in wanted, f"{heading}: the page has {key}(), which does not exist"
+    for key, function in wanted.items():
+        assert key in rows, f"{heading}: {key}() is not on the page"
+        assert rows[key] == signature(function).replace("'", '"'), f"{heading}: the page has\n{key}({rows[key]}), but it is\n{key}({signature(function)})"
+        documented += 1
+# Errors and classes by their names.
+for name, module in modules.items():
+    for key, each in module.items():
+        assert not isinstance(each, ast.ClassDef) or re.search(rf"\b{key}\b", page), f"{name}.{key} is not on the page"
+
+functions = {key: each for key, each in modules["st"].items() if key.startswith(LIKE_FLASH)}
+(table,) = re.findall(r"^### Arguments of flash_attn\n(.*?)(?=^#)", page, re.M | re.S)
+table = table[table.index("| argument |"):].split("\n\n")[0]
+shown = {argument for cell in re.findall(r"^\| (`[^|]*) \|", table, re.M) for argument in re.findall(r"`(\w+)`", cell)} - SHARED
+known = {argument for each in functions.values() for argument in arguments(each)} - SHARED
+assert shown == known, f"arguments of flash_attn: on the page only: {sorted(shown - known)}; not on the page: {sorted(known - shown)}"
+print(f"{blocks} blocks, {calls} calls: names exist; {documented} functions and {len(known)} arguments of {LIKE_FLASH}* are on the page")

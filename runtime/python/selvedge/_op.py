@@ -1,7 +1,10 @@
 # Ops: compiled when they are called, or loaded from an artefact.
 # SPDX-License-Identifier: MIT
 import ctypes
+import functools
+import hashlib
 import os
+import sys
 import threading
 from collections import namedtuple
 
@@ -15,8 +18,12 @@ class Request:
     """A source and its bindings, in the library's form."""
 
     def __init__(self, source, op, folders, exact_masks, sets, arch=None):
+        if op is None and not isinstance(source, os.PathLike) and source.endswith(".tile") and "\n" not in source and not os.path.exists(source):
+            # A shipped template, which is imported: its first op has its name.
+            op = os.path.basename(source).removesuffix(".tile")
         text, name = read_source(source)
         bindings = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in sets.items()}
+        self.identity = text, name, op, [os.fspath(folder) for folder in folders], exact_masks, sorted(bindings.items())
         self.words = array_of(Binding, [(key.encode(), value.encode()) for key, value in bindings.items()])
         folders = [os.fsencode(folder) for folder in folders]
         self.folders = array_of(ctypes.c_char_p, folders)
@@ -50,15 +57,16 @@ class Op:
     Tensors are those of one device: a GPU, on which the op is compiled with the first call, or host memory, where it runs on the reference device.
     """
 
-    def __init__(self, signature, load, reference=None):
+    def __init__(self, signature, load, reference=None, identity=None):
         self.signature, self._load, self._reference = signature, load, reference
+        self._identity = identity
         self._loaded, self._lock = {}, threading.Lock()
         self._outputs = namedtuple("Outputs", [tensor.name for tensor in signature.outputs], rename=True)
 
     def __repr__(self):
         return f"<selvedge.Op {self.signature}>"
 
-    def on(self, ordinal):
+    def _on(self, ordinal):
         """The library's op on GPU `ordinal`, made when it is first asked for."""
         if ordinal not in self._loaded:
             with self._lock:
@@ -66,7 +74,14 @@ class Op:
                     self._loaded[ordinal] = Handle(self._load(ordinal))
         return self._loaded[ordinal].value
 
-    def _bind(self, args, named):
+    @functools.cached_property
+    def _key(self):
+        """A text that is equal for equal sources and bindings, or artefacts, in every process."""
+        identity = self._identity()
+        return hashlib.sha256(identity if isinstance(identity, bytes) else repr(identity).encode()).hexdigest()
+
+    def _sort(self, args, named):
+        """{name: tensor} and {name: scalar} of the arguments of a call."""
         signature = self.signature
         inputs = signature.inputs
         if len(args) > len(inputs):
@@ -85,7 +100,13 @@ class Op:
         for tensor in inputs:
             if not tensor.optional and tensors.get(tensor.name) is None:
                 raise BadInput(f"tensor '{tensor.name}' is missing: {tensor.type}")
-        return {name: _tensors.View(name, value) for name, value in tensors.items() if value is not None}, scalars
+        return {name: value for name, value in tensors.items() if value is not None}, scalars
+
+    def _shape(self, tensor, call):
+        """The extents of an output that a call has."""
+        shape = (ctypes.c_int64 * tensor.rank)()
+        check(library().selvedge_tensor_shape(self.signature.handle, call.pointer, tensor.index, shape))
+        return tuple(shape)
 
     def _allocate(self, views, scalars, dims):
         """Outputs that were not given."""
@@ -96,18 +117,15 @@ class Op:
         for tensor in missing:
             if like is None:
                 raise BadInput(f"tensor '{tensor.name}' is missing, and there is no other to make one like: {tensor.type}")
-            shape = (ctypes.c_int64 * tensor.rank)()
-            check(library().selvedge_tensor_shape(self.signature.handle, call.pointer, tensor.index, shape))
-            views[tensor.name] = _tensors.View(tensor.name, _tensors.empty(like, tuple(shape), tensor.code, tensor.bits, tensor.name))
+            views[tensor.name] = _tensors.View(tensor.name, _tensors.empty(like, self._shape(tensor, call), tensor.code, tensor.bits, tensor.name))
 
     def _launch(self, ordinal, views, scalars, dims, stream, action):
-        handle, c, call = self.on(ordinal), library(), Call(views, scalars, dims)
-        size = ctypes.c_uint64()
-        check(c.selvedge_workspace_size(handle, call.pointer, ctypes.byref(size)))
+        handle, c, call = self._on(ordinal), library(), Call(views, scalars, dims)
+        size = workspace_size(handle, call)
         like = next(view.value for view in views.values())
-        if size.value:
-            workspace = _tensors.View("workspace", _tensors.empty(like, (size.value,), 1, 8, "workspace"))
-            call.arguments.workspace, call.arguments.workspace_bytes = workspace.tensor.data, size.value
+        if size:
+            workspace = _tensors.View("workspace", _tensors.empty(like, (size,), 1, 8, "workspace"))
+            call.arguments.workspace, call.arguments.workspace_bytes = workspace.tensor.data, size
         if action == "prepare":
             return check(c.selvedge_prepare(handle, call.pointer))
         address = _tensors.current_stream([view.value for view in views.values()], ordinal) if stream is None else _tensors.address_of(stream)
@@ -115,7 +133,8 @@ class Op:
         check(launch(handle, call.pointer, address))
 
     def _run(self, args, named, dims, stream, action):
-        views, scalars = self._bind(args, named)
+        tensors, scalars = self._sort(args, named)
+        views = {name: _tensors.View(name, value) for name, value in tensors.items()}
         dims = dims or {}
         self._allocate(views, scalars, dims)
         kinds = {view.device for view in views.values()}
@@ -127,15 +146,20 @@ class Op:
             self._launch(ordinal, views, scalars, dims, stream, action)
         elif kind != _tensors.HOST:
             raise BadInput(f"tensors are on device type {kind}: neither host memory nor CUDA")
-        elif self._reference is None:
-            raise Unavailable("tensors are in host memory, and an artefact runs on a GPU only; selvedge.jit() has the reference device")
-        elif action != "prepare":
+        elif action != "prepare" or self._reference is None:
             # It checks what the op requires in any case.
-            self._reference(Call(views, scalars, dims))
+            self._run_reference(Call(views, scalars, dims))
         outputs = [views[tensor.name].value for tensor in self.signature.outputs]
         return outputs[0] if len(outputs) == 1 else self._outputs(*outputs)
 
+    def _run_reference(self, call):
+        """Executes a call whose tensors are in host memory."""
+        if self._reference is None:
+            raise Unavailable("tensors are in host memory, and an artefact runs on a GPU only; selvedge.jit() has the reference device")
+        self._reference(call)
+
     def __call__(self, *args, dims=None, stream=None, validate=False, **named):
+        """Launches, and returns the outputs: one as it is, several as a named tuple. BadInput, Unavailable, Failed: with the library's message."""
         return self._run(args, named, dims, stream, "validate" if validate else "launch")
 
     def prepare(self, *args, dims=None, **named):
@@ -143,18 +167,23 @@ class Op:
         return self._run(args, named, dims, None, "prepare")
 
 
+def workspace_size(handle, call):
+    """Bytes of memory that a call needs beside its tensors."""
+    size = ctypes.c_uint64()
+    check(library().selvedge_workspace_size(handle, call.pointer, ctypes.byref(size)))
+    return size.value
+
+
 class Handle:
     """The library's op, unloaded at the end."""
 
     def __init__(self, pointer):
         self.value = pointer
-        self.unload = library().selvedge_unload
+        self.unload, self.ends = library().selvedge_unload, sys.is_finalizing
 
     def __del__(self):
         # At the end of the program the driver may be gone before its modules are.
-        import sys
-
-        if not sys.is_finalizing():
+        if not self.ends():
             self.unload(self.value)
 
 
@@ -165,14 +194,17 @@ def jit(source, op=None, *, folders=(), exact_masks=False, **sets):
     op: its name, `grad(NAME)` for gradients; default the first one. folders: where imported files are looked for.
     exact_masks: what a mask removes has no influence even where it is NaN. sets: parameters (D=64, causal=True).
     """
-    if op is None and not isinstance(source, os.PathLike) and source.endswith(".tile") and "\n" not in source and not os.path.exists(source):
-        op = os.path.basename(source).removesuffix(".tile")
     request = Request(source, op, folders, exact_masks, sets)
     c = library()
     handle = not_null(c.selvedge_source_signature(request.pointer))
     owner = SignatureHandle(handle)
     return Op(Signature(handle, owner), lambda ordinal: not_null(c.selvedge_jit(request.pointer, ordinal)),
-              lambda call: check(c.selvedge_run_reference(request.pointer, call.pointer)))
+              lambda call: check(c.selvedge_run_reference(request.pointer, call.pointer)), lambda: request.identity)
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 class SignatureHandle:
@@ -189,10 +221,11 @@ def load(artefact):
     if isinstance(artefact, (bytes, bytearray, memoryview)):
         content = bytes(artefact)
         handle = not_null(c.selvedge_decode_signature(content, len(content)))
-        return Op(Signature(handle, SignatureHandle(handle)), lambda ordinal: not_null(c.selvedge_load_memory(content, len(content), ordinal)))
+        return Op(Signature(handle, SignatureHandle(handle)), lambda ordinal: not_null(c.selvedge_load_memory(content, len(content), ordinal)),
+                  identity=lambda: content)
     path = os.fsencode(artefact)
     handle = not_null(c.selvedge_read_signature(path))
-    return Op(Signature(handle, SignatureHandle(handle)), lambda ordinal: not_null(c.selvedge_load(path, ordinal)))
+    return Op(Signature(handle, SignatureHandle(handle)), lambda ordinal: not_null(c.selvedge_load(path, ordinal)), identity=lambda: read_bytes(path))
 
 
 def compile(source, op=None, *, arch, folders=(), exact_masks=False, **sets):

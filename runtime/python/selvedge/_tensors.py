@@ -52,6 +52,14 @@ class View:
         return self.tensor.device_type, self.tensor.device_id
 
 
+class Described:
+    """A DLTensor of memory that somebody else owns; none where only its shape counts. `extents` are of c_int64."""
+
+    def __init__(self, extents, rank, code, bits, data=None, device=(HOST, 0)):
+        self.tensor = DLTensor(data, *device, rank, code, bits, 1, extents, None, 0)
+        self.pointer = ctypes.addressof(self.tensor)
+
+
 def empty(like, shape, code, bits, name):
     """A new tensor of `like`'s framework on its device."""
     kind, framework = NAMES[(code, bits)], framework_of(like)
@@ -60,6 +68,8 @@ def empty(like, shape, code, bits, name):
         return like.new_empty(shape, dtype=getattr(torch, TORCH[kind]))
     if framework in ("numpy", "cupy") and kind not in ("bf16", "e4m3", "e5m2"):
         return sys.modules[framework].empty(shape, TORCH[kind])
+    if framework in ("jax", "jaxlib"):
+        raise BadInput(f"tensor '{name}': an array of JAX is not written; selvedge.jax.call() returns it")
     raise BadInput(f"tensor '{name}': no new tensor of type {kind} can be made with {framework}; pass one as {name}=")
 
 

@@ -36,7 +36,8 @@ def check_heads(q, k, head):
 def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False, *, return_lse=False):
     """scaled_dot_product_attention: tensors [B, heads, positions, D], in bf16 or f16.
 
-    A row whose keys are all masked is 0. Heads of keys may always be fewer than those of queries.
+    A row whose keys are all masked is 0. Heads of keys may always be fewer than those of queries. With return_lse also the natural logs of the sums,
+    f32[B, heads, positions]. ValueError: shapes or masks do not fit. NotImplementedError: dropout.
     """
     if dropout_p:
         raise NotImplementedError("dropout is not supported")

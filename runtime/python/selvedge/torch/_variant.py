@@ -41,7 +41,7 @@ class Variant:
         texts = re.split(r",(?![^\[\(]*[\]\)])", inputs) if inputs.strip() else []
         self.inputs = {each.name: each for each in map(Input, texts)}
 
-    def source(self, tensors, differentiable):
+    def _source(self, tensors, differentiable):
         """The program where these inputs come as tensors, and these get gradients."""
         lifted = [name for name in tensors if self.inputs[name].scalar]
         head = ", ".join(each.declared(name in lifted, name in differentiable) for name, each in self.inputs.items())
@@ -49,13 +49,18 @@ class Variant:
         return f'import "flash_fwd.tile";\nop variant({head}) extends flash_fwd<causal = {str(self.causal).lower()}> {{\n  {body}\n}}\n'
 
     def __call__(self, query, key, value, *, scale=None, kv_len=None, return_lse=False, **inputs):
+        """Query, key and value are [B, heads, positions, D] in bf16 or f16; `scale` is 1 / sqrt(D) by default.
+
+        kv_len, i32[B], tells how many keys each sequence has. With return_lse also the natural logs of the sums, f32[B, heads, positions].
+        TypeError: the variant has no such input. ValueError: heads do not fit. BadInput: a type or a shape is wrong.
+        """
         for name in inputs:
             if name not in self.inputs:
                 raise TypeError(f"the variant has no input '{name}'" + (f"; it has {', '.join(self.inputs)}" if self.inputs else ""))
         check_heads(query, key, 1)
         tensors = {name: given for name, given in inputs.items() if isinstance(given, torch.Tensor)}
         scalars = {name: given for name, given in inputs.items() if name not in tensors}
-        source = self.source(tensors, [name for name, given in tensors.items() if wants_gradient(given)])
+        source = self._source(tensors, [name for name, given in tensors.items() if wants_gradient(given)])
         tensors = {name: self.inputs[name].lifted(given) if self.inputs[name].scalar else given for name, given in tensors.items()}
         o, lse = call(*(t.transpose(1, 2) for t in (query, key, value)), {"kv_len": kv_len, **tensors}, {"scale": scale, **scalars}, source, "variant")
         return (o.transpose(1, 2), lse) if return_lse else o.transpose(1, 2)
