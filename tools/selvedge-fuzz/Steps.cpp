@@ -221,7 +221,26 @@ Reply Runner::referenceStep(const Step &step) {
   if (count > 0)
     reply.unbounded =
         static_cast<double>(unbounded) / static_cast<double>(count);
+  compareOtherBlocks(step.theCase, reply);
   return reply;
+}
+
+void Runner::compareOtherBlocks(size_t theCase, Reply &reply) {
+  // Less than most extents, and a divisor of none.
+  constexpr int64_t otherBlock = 7;
+  const RunCase &one = request.cases[theCase];
+  ReferenceOptions options;
+  options.threads = 1;
+  options.blockSize = otherBlock;
+  std::vector<HostTensor> outputs;
+  std::string diagnostics;
+  if (!runReference(requestFor({}, request.source), one.dims, one.scalars,
+                    one.inputs, outputs, diagnostics, options)) {
+    reply.status = "wrong";
+    reply.message = "declined in blocks of 7: " + firstError(diagnostics);
+    return;
+  }
+  compare(reference(theCase), outputs, "in blocks of 7", reply);
 }
 
 void Runner::compare(const RefResult &expected,

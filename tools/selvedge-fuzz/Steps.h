@@ -41,6 +41,8 @@ private:
   Reply repeatStep(const Step &step, bool renamed);
   const RefResult &reference(size_t theCase);
   Reply referenceStep(const Step &step);
+  /// The result of `ref` must not depend on the block size beyond its bounds.
+  void compareOtherBlocks(size_t theCase, Reply &reply);
   /// Whether `lowered` is the program for the target and plan of a step.
   bool isLoweredFor(const Step &step) const;
   Reply formStep(const Step &step);
