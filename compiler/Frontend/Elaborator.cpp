@@ -353,6 +353,7 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   }
   folds = std::make_unique<FoldCheck>(diags);
   diffLoads.clear();
+  bound.clear();
   frames.clear();
   frames.emplace_back().scopes.emplace_back();
 
@@ -415,6 +416,23 @@ void Elaborator::emitKernel(const KernelDecl &kernel, OpBuilder &builder) {
   auto op = KernelOp::create(builder, at(kernel.loc), TypeRange(), ValueRange(),
                              attrs);
   op.getBody().push_back(block.release());
+  tellBindings(op);
+}
+
+void Elaborator::tellBindings(KernelOp kernel) {
+  // Some have left the program since.
+  DenseSet<Value> present;
+  if (!bound.empty())
+    kernel.walk([&](Block *block) {
+      present.insert_range(block->getArguments());
+      for (Operation &op : *block)
+        present.insert_range(op.getResults());
+    });
+  auto isPresent = [&](Value value) { return present.contains(value); };
+  for (const auto &[loc, value, preds] : bound)
+    if (isPresent(value) && llvm::all_of(preds, isPresent))
+      onBinding(loc, value, preds);
+  bound.clear();
 }
 
 /// Bytes have no sign inside kernels: what widens them says which they are.

@@ -18,7 +18,9 @@
 #include "mlir/IR/OwningOpRef.h"
 
 #include <deque>
+#include <functional>
 #include <set>
+#include <tuple>
 
 namespace selvedge::frontend {
 
@@ -35,6 +37,9 @@ public:
   /// with the functions and inputs of the variant `op`.
   mlir::OwningOpRef<mlir::ModuleOp>
   run(const OpDecl &op, const Bindings *bindings, bool isGradient = false);
+
+  /// Is told of every value that gets a name, if it is set.
+  std::function<void(llvm::SMLoc, mlir::Value, mlir::ValueRange)> onBinding;
 
 private:
   struct DimInfo {
@@ -87,6 +92,8 @@ private:
   bool inKernel() const { return tb != nullptr; }
   bool spend(llvm::SMLoc loc);
   Variable *find(llvm::StringRef name);
+  /// Tells of the values of a kernel that have got names.
+  void tellBindings(tile::KernelOp kernel);
   /// Whether `name` is an input that an op adds to the one in whose text `loc`
   /// lies: whoever wrote that could not know of it, and may use the name.
   bool isHidden(llvm::SMLoc loc, llvm::StringRef name) const;
@@ -511,6 +518,8 @@ private:
   llvm::StringRef clause;
   /// Loads of inputs that are `diff`, and what they gave.
   std::vector<std::pair<mlir::Value, Access>> diffLoads;
+  /// Of the kernel at hand, if somebody is to be told: what has got a name.
+  std::vector<std::tuple<llvm::SMLoc, mlir::Value, PredSet>> bound;
   /// A predicate of all loads in the expression that is evaluated, or null.
   mlir::Value loadGuard;
 };

@@ -98,8 +98,13 @@ OwningOpRef<ModuleOp> buildModule(MLIRContext &ctx, const Input &in,
   const OpDecl *op = findOp(file, name, diags);
   if (!op)
     return {};
-  OwningOpRef<ModuleOp> module =
-      Elaborator(&ctx, diags, file).run(*op, in.bindings, isGradient);
+  Elaborator elaborator(&ctx, diags, file);
+  if (in.onBinding)
+    elaborator.onBinding = [&](SMLoc loc, Value value, ValueRange presence) {
+      auto [line, column] = diags.lineAndColumn(loc);
+      in.onBinding({diags.file(loc), line, column, value, presence});
+    };
+  OwningOpRef<ModuleOp> module = elaborator.run(*op, in.bindings, isGradient);
   if (diags.hasErrors())
     return {};
   // What the verifier refuses is a defect of the front end: say so.

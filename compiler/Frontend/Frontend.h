@@ -9,11 +9,22 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace selvedge::frontend {
+
+/// A value that a `let` or `var` has got, while its op is being built.
+struct BoundValue {
+  /// Where the name stands.
+  llvm::StringRef file;
+  unsigned line = 0, column = 0;
+  mlir::Value value;
+  /// The predicates of its lanes.
+  mlir::ValueRange presence;
+};
 
 /// A source text and what to build from it.
 struct Input {
@@ -26,6 +37,8 @@ struct Input {
   const std::map<std::string, std::string> *bindings = nullptr;
   /// Where imported files are looked for, after the importing file's folder.
   llvm::ArrayRef<std::string> importFolders = {};
+  /// Is told of every value that gets a name, if it is set: for editors.
+  std::function<void(const BoundValue &)> onBinding = {};
 };
 
 /// Parses, checks and elaborates one op. Null on error; `diagnostics` gets the

@@ -93,6 +93,8 @@ void Elaborator::elaborateBinding(const Stmt &stmt) {
     Val plain = v.isError() ? v : Val::ofSsa(v.ssa, v.preds);
     v = plain; // a variable keeps no facts about its first value
   }
+  if (onBinding && v.is(Val::Kind::Ssa) && v.ssa)
+    bound.emplace_back(stmt.loc, v.ssa, v.preds);
   define(stmt.loc, stmt.name, v, isVar);
 }
 

@@ -65,10 +65,6 @@ private:
 /// Errors and warnings of the front end, of every op of the file.
 std::vector<llvm::lsp::Diagnostic> diagnose(const File &file);
 
-/// Element type and axes of a `let` or `var`, as "f32[i, j]"; empty where the
-/// program around it is wrong.
-std::string typeOf(const File &file, const Definition &definition);
-
 } // namespace selvedge::lsp
 
 #endif // SELVEDGE_TOOLS_SELVEDGE_LSP_DOCUMENT_H

@@ -4,6 +4,12 @@
 
 #include "compiler/Frontend/Format.h"
 #include "compiler/Frontend/Frontend.h"
+#include "tools/selvedge-lsp/Rename.h"
+#include "tools/selvedge-lsp/Values.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 #include <set>
 
@@ -17,6 +23,14 @@ bool fromJSON(const json::Value &value, FormattingParams &result,
               json::Path path) {
   json::ObjectMapper mapper(value, path);
   return mapper && mapper.map("textDocument", result.textDocument);
+}
+
+bool fromJSON(const json::Value &value, RenameParams &result, json::Path path) {
+  json::ObjectMapper mapper(value, path);
+  return fromJSON(value,
+                  static_cast<llvm::lsp::TextDocumentPositionParams &>(result),
+                  path) &&
+         mapper && mapper.map("newName", result.newName);
 }
 
 Server::Server(llvm::lsp::JSONTransport &transport)
@@ -33,6 +47,8 @@ Server::Server(llvm::lsp::JSONTransport &transport)
   handler.method("textDocument/definition", this, &Server::define);
   handler.method("textDocument/completion", this, &Server::complete);
   handler.method("textDocument/formatting", this, &Server::format);
+  handler.method("textDocument/prepareRename", this, &Server::prepareRename);
+  handler.method("textDocument/rename", this, &Server::renameName);
 }
 
 int Server::run() {
@@ -47,15 +63,17 @@ void Server::initialize(const llvm::lsp::InitializeParams &,
                         Callback<json::Value> reply) {
   reply(json::Object{
       {"serverInfo", json::Object{{"name", "selvedge-lsp"}}},
-      {"capabilities", json::Object{
-                           // Whole texts: files are short.
-                           {"textDocumentSync",
-                            json::Object{{"openClose", true}, {"change", 1}}},
-                           {"hoverProvider", true},
-                           {"definitionProvider", true},
-                           {"documentFormattingProvider", true},
-                           {"completionProvider", json::Object{}},
-                       }}});
+      {"capabilities",
+       json::Object{
+           // Whole texts: files are short.
+           {"textDocumentSync",
+            json::Object{{"openClose", true}, {"change", 1}}},
+           {"hoverProvider", true},
+           {"definitionProvider", true},
+           {"documentFormattingProvider", true},
+           {"completionProvider", json::Object{}},
+           {"renameProvider", json::Object{{"prepareProvider", true}}},
+       }}});
 }
 
 void Server::initialized(const llvm::lsp::InitializedParams &) {}
@@ -102,14 +120,18 @@ static frontend::Input inputOf(const File &file) {
   return input;
 }
 
-std::pair<const File *, const Definition *> Server::resolve(const File &file,
-                                                            size_t token) {
-  if (const Definition *own = file.find(token))
-    return {&file, own};
+void Server::readImports(const File &file) {
   imported.clear();
   for (frontend::SourceFile &source : frontend::importedFiles(inputOf(file)))
     imported.push_back(
         std::make_unique<File>(std::move(source.path), std::move(source.text)));
+}
+
+std::pair<const File *, const Definition *> Server::resolve(const File &file,
+                                                            size_t token) {
+  if (const Definition *own = file.find(token))
+    return {&file, own};
+  readImports(file);
   StringRef name = file.getTokens()[token].text;
   for (const std::unique_ptr<File> &other : imported)
     if (const Definition *item = other->findItem(name))
@@ -134,8 +156,11 @@ void Server::hover(const llvm::lsp::TextDocumentPositionParams &params,
     return reply(std::nullopt);
   llvm::lsp::Hover hover(file->rangeOf(*token));
   hover.contents.value = place->describe(*definition);
-  if (std::string type = typeOf(*place, *definition); !type.empty())
-    hover.contents.value += "\n\n`" + type + "`";
+  // A name of another file is no place of its text.
+  size_t at = place == file ? *token : definition->token;
+  if (std::string words = describeValue(*place, at, *definition);
+      !words.empty())
+    hover.contents.value += "\n\n" + words;
   reply(std::optional<llvm::lsp::Hover>(std::move(hover)));
 }
 
@@ -172,17 +197,27 @@ void Server::complete(const llvm::lsp::CompletionParams &params,
   using llvm::lsp::CompletionItemKind;
   llvm::lsp::CompletionList list;
   std::set<StringRef> names;
-  auto add = [&](StringRef name, CompletionItemKind kind, StringRef detail) {
+  auto add = [&](StringRef name, CompletionItemKind kind, const Twine &detail) {
     if (names.insert(name).second)
       list.items.emplace_back(name, kind).detail = detail.str();
   };
+  auto kindOf = [](const Definition &definition) {
+    return definition.kind == "op" || definition.kind == "fn"
+               ? CompletionItemKind::Function
+               : CompletionItemKind::Variable;
+  };
   if (const File *file = find(params.textDocument.uri)) {
     for (const Definition &definition : file->getDefinitions())
-      add(definition.name,
-          definition.kind == "op" || definition.kind == "fn"
-              ? CompletionItemKind::Function
-              : CompletionItemKind::Variable,
-          definition.kind);
+      add(definition.name, kindOf(definition), definition.kind);
+    // An op has the signature and the hooks of one that it extends.
+    readImports(*file);
+    for (const std::unique_ptr<File> &other : imported)
+      for (const Definition &definition : other->getDefinitions())
+        if (definition.scopeEnd == 0 || definition.kind == "hook" ||
+            definition.kind == "argument" || definition.kind == "parameter")
+          add(definition.name, kindOf(definition),
+              definition.kind + ", of " +
+                  sys::path::filename(other->getPath()));
   }
   for (StringRef word :
        {"op",    "kernel", "let",   "var",      "for",      "in",
@@ -192,6 +227,67 @@ void Server::complete(const llvm::lsp::CompletionParams &params,
         "launch"})
     add(word, CompletionItemKind::Keyword, "");
   reply(std::move(list));
+}
+
+std::vector<const File *> Server::othersThan(const File &file) {
+  std::vector<const File *> others;
+  std::set<std::string> known;
+  for (const auto &[path, open] : files) {
+    known.insert(path);
+    if (open.get() != &file)
+      others.push_back(open.get());
+  }
+  beside.clear();
+  std::error_code error;
+  sys::fs::directory_iterator it(sys::path::parent_path(file.getPath()), error);
+  for (; !error && it != sys::fs::directory_iterator(); it.increment(error)) {
+    if (!StringRef(it->path()).ends_with(".tile") || known.contains(it->path()))
+      continue;
+    if (auto text = MemoryBuffer::getFile(it->path())) {
+      beside.push_back(
+          std::make_unique<File>(it->path(), (*text)->getBuffer().str()));
+      others.push_back(beside.back().get());
+    }
+  }
+  return others;
+}
+
+static llvm::Error refusal(std::string why) {
+  return make_error<llvm::lsp::LSPError>(std::move(why),
+                                         llvm::lsp::ErrorCode::RequestFailed);
+}
+
+static constexpr const char *noName = "there is no name here";
+
+void Server::prepareRename(const llvm::lsp::TextDocumentPositionParams &params,
+                           Callback<json::Value> reply) {
+  const File *file = find(params.textDocument.uri);
+  std::optional<size_t> token =
+      file ? file->tokenAt(params.position) : std::nullopt;
+  if (!token)
+    return reply(refusal(noName));
+  Renaming found = placesOf(*file, *token, othersThan(*file));
+  if (!found.refusal.empty())
+    return reply(refusal(std::move(found.refusal)));
+  reply(json::Object{{"range", toJSON(file->rangeOf(*token))},
+                     {"placeholder", file->getTokens()[*token].text}});
+}
+
+void Server::renameName(const RenameParams &params,
+                        Callback<llvm::lsp::WorkspaceEdit> reply) {
+  const File *file = find(params.textDocument.uri);
+  std::optional<size_t> token =
+      file ? file->tokenAt(params.position) : std::nullopt;
+  if (!token)
+    return reply(refusal(noName));
+  Renaming found = rename(*file, *token, params.newName, othersThan(*file));
+  if (!found.refusal.empty())
+    return reply(refusal(std::move(found.refusal)));
+  llvm::lsp::WorkspaceEdit edit;
+  for (size_t place : found.tokens)
+    edit.changes[params.textDocument.uri.uri().str()].push_back(
+        {file->rangeOf(place), params.newName});
+  reply(std::move(edit));
 }
 
 void Server::format(const FormattingParams &params,

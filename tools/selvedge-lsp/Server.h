@@ -18,6 +18,13 @@ struct FormattingParams {
 bool fromJSON(const llvm::json::Value &value, FormattingParams &result,
               llvm::json::Path path);
 
+/// Parameters of textDocument/rename.
+struct RenameParams : llvm::lsp::TextDocumentPositionParams {
+  std::string newName;
+};
+bool fromJSON(const llvm::json::Value &value, RenameParams &result,
+              llvm::json::Path path);
+
 /// Answers the requests of one editor.
 class Server {
 public:
@@ -44,9 +51,18 @@ private:
   void format(const FormattingParams &params,
               llvm::lsp::Callback<std::vector<llvm::lsp::TextEdit>> reply);
 
+  void prepareRename(const llvm::lsp::TextDocumentPositionParams &params,
+                     llvm::lsp::Callback<llvm::json::Value> reply);
+  void renameName(const RenameParams &params,
+                  llvm::lsp::Callback<llvm::lsp::WorkspaceEdit> reply);
+
   void update(const llvm::lsp::URIForFile &uri, std::string text,
               int64_t version);
   const File *find(const llvm::lsp::URIForFile &uri) const;
+  /// Fills `imported` with the files that `file` imports.
+  void readImports(const File &file);
+  /// Files that may import `file`: those that are open, and those beside it.
+  std::vector<const File *> othersThan(const File &file);
   /// Where a name is declared: in its file, or in one that this imports.
   std::pair<const File *, const Definition *> resolve(const File &file,
                                                       size_t token);
@@ -56,7 +72,7 @@ private:
   llvm::lsp::OutgoingNotification<llvm::lsp::PublishDiagnosticsParams> publish;
   std::map<std::string, std::unique_ptr<File>> files;
   /// Of the last request that looked into them.
-  std::vector<std::unique_ptr<File>> imported;
+  std::vector<std::unique_ptr<File>> imported, beside;
   bool hasShutDown = false;
 };
 

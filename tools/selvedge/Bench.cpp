@@ -113,7 +113,7 @@ int runTune(const Problem &problem, const Device &device,
 }
 
 int runBench(BenchOptions options) {
-  Result<int> ordinal = parseOrdinal(options.device);
+  Result<int> ordinal = parseOrdinal(options.device, /*isGpuOnly=*/true);
   if (!ordinal.ok())
     return report(ordinal.status());
   Result<Device> device = Device::open(*ordinal);
@@ -146,16 +146,21 @@ Action addBench(CLI::App &app) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App *command = app.add_subcommand(
       "bench", "time an op on the GPU; with --tune find its fastest plan");
-  addSourceFlags(*command, options->source);
+  addSourceFlags(*command, options->source, "default: that of the GPU");
   command->add_option("--shape", options->problem.shapes,
-                      "NAME=VALUE[,...], binds dims");
+                      "NAME=VALUE[,...], binds dims (default: those of the "
+                      "tensors of -i; without -i no default)");
   command->add_option("-i", options->problem.inputFile,
                       "inputs (safetensors; default: random)");
-  command->add_option("--omit", options->problem.omitted,
-                      "leave an optional tensor out of random inputs");
-  command->add_option("--fill", options->problem.fills,
-                      "NAME=VALUE[,VALUE...], values of a random input");
-  command->add_option("--device", options->device, "gpu (default) or gpu:N");
+  command->add_option(
+      "--omit", options->problem.omitted,
+      "leave an optional tensor out of random inputs (no default)");
+  command->add_option(
+      "--fill", options->problem.fills,
+      "NAME=VALUE[,VALUE...], values of an input (default: random "
+      "ones)");
+  command->add_option("--device", options->device,
+                      "gpu or gpu:N (default: gpu)");
   command->add_flag("--json", options->json, "as JSON on stdout");
   command->add_flag("--tune", options->tune,
                     "measure the candidates of the plan and store the fastest "

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Cases.h"
 
-#include "selvedge/File.h"
+#include "tools/selvedge/Support.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -56,43 +56,51 @@ void addCaseFlags(CLI::App &command, CaseOptions &options) {
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
-  repeated("--shape", options.problem.shapes, "dims: B=2,M=1024,...");
+  repeated(
+      "--shape", options.problem.shapes,
+      "dims: B=2,M=1024,... (default: those of the tensors of -i; without -i "
+      "no default)");
   repeated("--omit", options.problem.omitted,
-           "leave an optional tensor out of random inputs");
-  repeated("--fill", options.problem.fills,
-           "NAME=VALUE[,VALUE...]: values of an input, repeated, instead of "
-           "random ones");
+           "leave an optional tensor out of random inputs; may be repeated (no "
+           "default)");
+  repeated(
+      "--fill", options.problem.fills,
+      "NAME=VALUE[,VALUE...]: values of an input, repeated (default: random "
+      "ones)");
   repeated("--plant", options.problem.plants,
            "NAME=VALUE@DIM:FROM[..TO]: a value, such as nan, in the elements "
            "of an input whose index along DIM (0, 1, ...) is at least FROM and "
-           "below TO");
+           "below TO (no default)");
   repeated("--layout", options.layouts,
            "[NAME=]KIND, how a tensor, or each one, lies in GPU memory: "
-           "contiguous, padded, transposed, permuted, unaligned or broadcast");
+           "contiguous, padded, transposed, permuted, unaligned or broadcast "
+           "(default: contiguous)");
   command.add_option("-i", options.problem.inputFile,
                      "inputs (safetensors; default: random)");
   command.add_option("--seed", options.seed,
-                     "seed of random inputs (default 0)");
+                     "seed of random inputs (default: 0)");
   command.add_option(
       "--poison", options.poison,
-      "what everything holds that results must not depend on: none, nan "
-      "(default), inf, ninf, max, random, subnormal or ff; KIND,KIND... or all "
-      "for several runs");
+      "what everything holds that results must not depend on: none, nan, inf, "
+      "ninf, max, random, subnormal or ff; KIND,KIND... or all for several "
+      "runs (default: nan)");
   command.add_flag("--break-requires", options.problem.breaksRequires,
                    "take inputs that break what the op requires: results may "
                    "be anything, memory outside of tensors is not touched");
-  command.add_option("--repeat", options.repeat,
-                     "launch N times in a row; results must be equal");
+  command.add_option(
+      "--repeat", options.repeat,
+      "launch N times in a row; results must be equal (default: 1)");
   command.add_option(
       "--compare", options.compare,
       "ref: with the reference and its error bounds; mask: so, but rows may "
       "be NaN that share a tile with NaN or Inf that a mask removes; clean: "
-      "bit for bit with a run that is not poisoned; ref,clean: both");
+      "bit for bit with a run that is not poisoned; ref,clean: both (default: "
+      "nothing is compared)");
 }
 
 Result<std::vector<Case>> readCases(const std::string &path,
                                     const CaseOptions &defaults) {
-  Result<std::string> text = readFile(path);
+  Result<std::string> text = readNamedFile(path);
   if (!text.ok())
     return text.status();
   std::vector<Case> cases;

@@ -363,18 +363,20 @@ Action addCheck(CLI::App &app) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App *command = app.add_subcommand(
       "check", "run cases that kernels break on, compared with 'ref'");
-  addSourceFlags(*command, options->source);
+  addSourceFlags(*command, options->source,
+                 "default: that of the GPU, without one sm_80");
   command->add_option("--device", options->device,
                       "gpu, gpu:N, sim or ref (default: gpu if there is one, "
                       "else sim)");
   command->add_option("--cases", options->cases,
                       "how many (default: as many as it takes for everything "
                       "to come once)");
-  command->add_option("--seed", options->seed, "of cases and data (default 0)");
+  command->add_option("--seed", options->seed,
+                      "of cases and data (default: 0)");
   command->add_flag("--json", options->json, "print JSON");
   command->add_option("--lanes", options->lanes,
                       "with --device sim: execute this file of form sm:lanes "
-                      "instead of what the compiler emits");
+                      "(default: what the compiler emits)");
   return [options] { return runCheck(*options); };
 }
 

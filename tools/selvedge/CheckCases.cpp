@@ -20,6 +20,11 @@ constexpr int64_t factorExtents[] = {1, 2, 3, 4, 8};
 /// Steps of a loop that take a ring of four slots round twice.
 constexpr int64_t manySteps = 12;
 
+/// How much more work than CheckSource::limit a case may be whose lead is an
+/// edge of a block, or a loop of many steps. A step of the largest block, of
+/// one tile, may be half of the limit.
+constexpr double edgeWork = 4, longWork = 8;
+
 /// Rows of a multiple of this are accessed by vectors.
 constexpr int64_t vector = 8;
 
@@ -37,6 +42,11 @@ bool isFactor(const DimExpr &expr, int64_t dim, bool inProduct = false) {
   });
 }
 
+/// The extent of a loop of many steps.
+int64_t longExtent(const std::set<int64_t> &blocks) {
+  return manySteps * *blocks.rbegin() + vector;
+}
+
 /// Extents around the edges of blocks: less than one, some, a rest behind some;
 /// of a loop also many steps, in whole vectors.
 std::set<int64_t> aroundBlocks(const std::set<int64_t> &blocks, bool isLoop) {
@@ -48,7 +58,7 @@ std::set<int64_t> aroundBlocks(const std::set<int64_t> &blocks, bool isLoop) {
         extents.insert(extent);
   if (isLoop) {
     int64_t block = *blocks.rbegin();
-    extents.insert({5 * block + 3, manySteps * block + vector});
+    extents.insert({5 * block + 3, longExtent(blocks)});
   }
   return extents;
 }
@@ -105,6 +115,9 @@ CaseMaker::CaseMaker(CheckSource given)
     pools.emplace_back(extents.begin(), extents.end());
     for (int64_t extent : extents)
       allLeads.push_back({i, extent});
+    if (found != source.facts.blocks.end() &&
+        allLeads.back().value == longExtent(found->second))
+      allLeads.back().isLong = true;
   }
   findVariants();
   for (const auto &[variant, dims] : variants)
@@ -235,7 +248,8 @@ DimValues CaseMaker::drawDims(const Lead &lead) {
           (!largest || dims[i] > dims[*largest]))
         largest = i;
     // An edge of a block is worth more work, but not its square.
-    bool isMuch = costOf(dims) > 4 * source.limit && *dims[lead.dim] > 1;
+    double most = (lead.isLong ? longWork : edgeWork) * source.limit;
+    bool isMuch = costOf(dims) > most && *dims[lead.dim] > 1;
     if (!largest && !isMuch)
       break;
     if (!largest)
@@ -245,7 +259,7 @@ DimValues CaseMaker::drawDims(const Lead &lead) {
     dims[*largest] = smaller == pool.begin() ? 1 : *std::prev(smaller);
   }
   // Few extents would suit vectors all at once.
-  if (random.uniform(0, 1) == 0)
+  if (lead.isLong || random.uniform(0, 1) == 0)
     for (size_t i = 0; i < dims.size(); ++i)
       if (i != lead.dim && leastOf(i) > 1)
         dims[i] = (*dims[i] + vector - 1) / vector * vector;
@@ -428,8 +442,9 @@ CheckCase CaseMaker::next() {
   // The last variant takes the strides that others do not.
   bool isLast = lead.variant && source.program &&
                 *lead.variant + 1 == source.program->variants.size();
-  std::string layout =
-      lead.variant ? isLast ? "unaligned" : "" : layouts.draw(random);
+  std::string layout = isLast                        ? "unaligned"
+                       : lead.variant || lead.isLong ? ""
+                                                     : layouts.draw(random);
   if (!layout.empty())
     options.layouts = {layout};
   std::vector<std::string> kinds;

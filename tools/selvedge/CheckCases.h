@@ -59,6 +59,9 @@ private:
     size_t dim = 0;
     int64_t value = 0;
     std::optional<size_t> variant = std::nullopt;
+    /// Whether the value is for a loop of many steps, whose tensors are such
+    /// that rings carry them.
+    bool isLong = false;
   };
 
   void findVariants();

@@ -8,6 +8,7 @@
 #include "tools/selvedge/Help.h"
 #include "tools/selvedge/OutputKind.h"
 #include "tools/selvedge/SourceFlags.h"
+#include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Support.h"
 
 #include <algorithm>
@@ -159,8 +160,11 @@ int emitBinary(const CompileOptions &options, CompileRequest &request) {
 }
 
 int runCompile(CompileOptions options) {
-  if (options.emit.empty())
+  if (options.emit.empty()) {
+    if (std::string slip = slipOfSuffix(options.output); !slip.empty())
+      return report(Status::badInput(slip));
     options.emit = kindOfFile(options.output);
+  }
   if (options.output.empty())
     options.output = defaultOutput(options.source.file, options.emit);
   std::optional<Emit> stage = textStage(options.emit);
@@ -208,9 +212,12 @@ int runCompile(CompileOptions options) {
 Action addCompile(CLI::App &app) {
   auto options = std::make_shared<CompileOptions>();
   CLI::App *command = app.add_subcommand("compile", "compile to an artefact");
-  addSourceFlags(*command, options->source);
+  addSourceFlags(*command, options->source,
+                 "no default; --emit tile needs none");
   command->add_option("--emit", options->emit,
-                      fmt::format("instead of the artefact: {}", emitChoices));
+                      fmt::format("{} (default: as the suffix of -o says, "
+                                  "else an artefact)",
+                                  emitChoices));
   command->add_option("--name", options->name,
                       "with --emit header: name of the array (default: op, "
                       "architecture and parameters)");
@@ -226,9 +233,9 @@ Action addCompile(CLI::App &app) {
   command->add_option("-o", options->output,
                       "output file, - for text on standard output. Without "
                       "--emit its suffix says what it is: .selv, .cubin, .ptx, "
-                      ".h, .json (manifest), .ll. Default: text on standard "
-                      "output, anything else beside the working directory's "
-                      "files under the name of the source");
+                      ".h, .json (manifest), .ll (default: text on standard "
+                      "output, anything else into the working directory, under "
+                      "the name of the source)");
   return [options] { return runCompile(*options); };
 }
 

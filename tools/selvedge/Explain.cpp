@@ -45,12 +45,13 @@ int runExplain(const ExplainOptions &options) {
 Action addExplain(CLI::App &app) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App *command = app.add_subcommand(
-      "explain", "tell what keeps each load, score and output safe, and why "
-                 "(default architecture: sm_80)");
-  addSourceFlags(*command, options->source);
+      "explain", "tell what keeps each load, score and output safe, and why");
+  addSourceFlags(*command, options->source, "default: sm_80");
   command->add_flag("--json", options->json, "as JSON on stdout");
-  command->add_option("--html", options->html,
-                      "as one self-contained page; - for stdout");
+  command->add_option(
+      "--html", options->html,
+      "a file for one self-contained page; - for stdout (default: "
+      "text on standard output)");
   return [options] { return runExplain(*options); };
 }
 

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Help.h"
 
-#include "llvm/ADT/StringRef.h"
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 
 namespace selvedge::cli {
@@ -24,56 +21,54 @@ static const std::map<std::string_view, std::vector<std::string_view>>
         {"run",
          {"run k.tile --device ref --shape B=2,M=33,N=65   without a GPU",
           "run k.tile --shape B=2,M=33,N=65 --poison all --compare ref,clean",
-          "run k.tile -i in.safetensors -o out.safetensors"}},
+          "run k.tile -i in.safetensors -o out.safetensors",
+          "run k.tile --device sim --arch sm_90a --shape M=33 --layout "
+          "x=transposed --repeat 2"}},
         {"check",
          {"check k.tile                                    on the GPU, or on "
           "sim",
           "check k.tile --arch sm_90a --device sim --cases 20 --seed 7"}},
         {"explain",
          {"explain k.tile --arch sm_90a",
+          "explain k.tile --plan main:BM64-BN64-BK32-w4    as bench --tune "
+          "names plans",
           "explain k.tile --set causal=true --html k.html  with pictures"}},
         {"bench",
          {"bench k.tile --shape B=2,M=4096,N=4096,G=8,R=4",
           "bench k.tile --shape B=2,M=4096,N=4096 --tune   keeps the fastest "
-          "plan"}},
-        {"list", {"list", "list k.tile"}},
-        {"fmt", {"fmt k.tile", "fmt --check *.tile", "fmt - < k.tile"}},
-        {"doctor", {"doctor"}},
-        {"version", {"version"}},
-        {"help", {"help compile", "help --man | man -l -"}},
+          "plan",
+          "bench k.tile --shape B=2,M=4096,N=4096 --tune --top 8 --json"}},
+        {"list", {"list", "list k.tile", "list --json k.tile"}},
+        {"fmt",
+         {"fmt k.tile", "fmt --check *.tile", "fmt --check --json *.tile",
+          "fmt - < k.tile"}},
+        {"doctor", {"doctor", "doctor --json"}},
+        {"version", {"version", "version --json"}},
+        {"help",
+         {"help compile", "help --man | man -l -",
+          "help --json                                     options of all "
+          "commands"}},
         {"completion",
          {"completion bash > ~/.local/share/bash-completion/completions/"
           "selvedge",
           "completion zsh > ~/.zfunc/_selvedge"}},
 };
 
+std::vector<std::string> examplesOf(std::string_view command) {
+  std::vector<std::string> lines;
+  for (std::string_view line : examples.at(command))
+    lines.push_back("selvedge " + std::string(line));
+  return lines;
+}
+
 void addExamples(CLI::App &app) {
   for (CLI::App *command : app.get_subcommands({})) {
     std::string text = "Examples:";
-    for (std::string_view line : examples.at(command->get_name()))
-      text += "\n  selvedge " + std::string(line);
+    for (const std::string &line : examplesOf(command->get_name()))
+      text += "\n  " + line;
     command->footer(text);
   }
   app.footer("selvedge help COMMAND tells a command's options, with examples.");
-}
-
-std::string didYouMean(std::string_view word,
-                       const std::vector<std::string> &known) {
-  llvm::StringRef given(word.data(), word.size());
-  unsigned nearest = std::max<unsigned>(1, given.size() / 3) + 1;
-  std::string best;
-  for (const std::string &other : known) {
-    // Letters that changed places are one slip.
-    bool isSwapped = std::is_permutation(given.begin(), given.end(),
-                                         other.begin(), other.end());
-    unsigned distance =
-        isSwapped ? 1 : given.edit_distance(other, true, nearest);
-    if (distance < nearest) {
-      nearest = distance;
-      best = other;
-    }
-  }
-  return best.empty() ? "" : "; did you mean '" + best + "'?";
 }
 
 std::vector<std::string> commandNames(const CLI::App &app) {

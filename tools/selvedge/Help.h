@@ -5,6 +5,7 @@
 
 #include "tools/selvedge/Commands.h"
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +15,8 @@ namespace selvedge::cli {
 /// Adds examples to the help of every command of `app`.
 void addExamples(CLI::App &app);
 
-/// "; did you mean 'causal'?" where a known word is near, else nothing.
-std::string didYouMean(std::string_view word,
-                       const std::vector<std::string> &known);
+/// The examples of a command: lines, each with what it does behind spaces.
+std::vector<std::string> examplesOf(std::string_view command);
 
 /// The names of the commands.
 std::vector<std::string> commandNames(const CLI::App &app);
@@ -27,6 +27,11 @@ std::vector<std::string> optionNames(const CLI::App &command);
 
 /// The values that an option takes; empty: any.
 std::vector<std::string> valuesOf(std::string_view option);
+
+/// The commands of `app`, or the one that is named: options with their names,
+/// values and meaning, and examples.
+nlohmann::ordered_json describeCommands(const CLI::App &app,
+                                        std::string_view command);
 
 /// The manual page, in roff.
 std::string manualPage(const CLI::App &app);

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 namespace selvedge::cli {
 
@@ -66,6 +67,39 @@ std::string manualPage(const CLI::App &app) {
   for (auto [name, meaning] : variables)
     text += fmt::format(".TP\n.B {}\n{}\n", roff(name), roff(meaning));
   return text;
+}
+
+nlohmann::ordered_json describeCommands(const CLI::App &app,
+                                        std::string_view command) {
+  using Json = nlohmann::ordered_json;
+  Json commands = Json::array();
+  for (const CLI::App *one : app.get_subcommands({})) {
+    if (!command.empty() && one->get_name() != command)
+      continue;
+    Json options = Json::array();
+    for (const CLI::Option *option : one->get_options()) {
+      Json names = Json::array();
+      for (const std::string &name : option->get_snames())
+        names.push_back("-" + name);
+      for (const std::string &name : option->get_lnames())
+        names.push_back("--" + name);
+      if (option->get_positional())
+        names.push_back(option->get_name(true));
+      options.push_back({{"names", names},
+                         {"has_value", option->get_expected_min() > 0},
+                         {"required", option->get_required()},
+                         {"description", option->get_description()},
+                         {"values", Json::array()}});
+      for (const std::string &name : option->get_lnames())
+        for (const std::string &value : valuesOf("--" + name))
+          options.back()["values"].push_back(value);
+    }
+    commands.push_back({{"command", one->get_name()},
+                        {"description", one->get_description()},
+                        {"options", options},
+                        {"examples", examplesOf(one->get_name())}});
+  }
+  return {{"version", 1}, {"commands", commands}};
 }
 
 static std::string joined(const std::vector<std::string> &words) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Layout.h"
 
+#include "tools/selvedge/Suggest.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -117,6 +119,15 @@ std::vector<int64_t> stridesOf(LayoutKind kind,
   return stridesInOrder(stored, order);
 }
 
+/// What a caller gives.
+std::vector<std::string> namesOf(const Manifest &signature) {
+  std::vector<std::string> names;
+  for (const ManifestTensor &tensor : signature.tensors)
+    if (tensor.role != Role::Temp)
+      names.push_back(tensor.name);
+  return names;
+}
+
 } // namespace
 
 std::vector<int64_t> Layout::places() const {
@@ -158,9 +169,10 @@ parseLayouts(const std::vector<std::string> &texts, const Manifest &signature) {
     std::string kindText = forAll ? text : text.substr(equals + 1);
     std::optional<LayoutKind> kind = kindFromName(kindText);
     if (!kind)
-      return Status::badInput(
-          fmt::format("--layout '{}' is unknown: expected {}", kindText,
-                      fmt::join(kindNames, ", ")));
+      return Status::badInput(fmt::format(
+          "--layout '{}' is unknown: expected {}{}", kindText,
+          fmt::join(kindNames, ", "),
+          didYouMean(kindText, {std::begin(kindNames), std::end(kindNames)})));
     bool found = false;
     for (const ManifestTensor &tensor : signature.tensors) {
       if (tensor.role == Role::Temp || (!forAll && tensor.name != name))
@@ -174,8 +186,9 @@ parseLayouts(const std::vector<std::string> &texts, const Manifest &signature) {
             fmt::format("--layout {}: {} {}", text, kindText, reason));
     }
     if (!found && !forAll)
-      return Status::badInput(fmt::format(
-          "--layout: op '{}' has no tensor '{}'", signature.op, name));
+      return Status::badInput(
+          fmt::format("--layout: op '{}' has no tensor '{}'{}", signature.op,
+                      name, didYouMean(name, namesOf(signature))));
   }
   return layouts;
 }

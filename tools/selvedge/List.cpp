@@ -80,7 +80,7 @@ int listFiles(const ListOptions &options) {
   for (const std::string &file : files)
     worst = std::max(worst, listFile(file, options, text, json));
   if (options.json)
-    text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    text = printed(json);
   return std::max(worst, report(writeOutput("-", text)));
 }
 
@@ -88,9 +88,9 @@ int listFiles(const ListOptions &options) {
 
 Action addList(CLI::App &app) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App *command = app.add_subcommand(
-      "list", "list the ops of files (default: the shipped templates)");
-  command->add_option("FILE", options->files, ".tile files");
+  CLI::App *command = app.add_subcommand("list", "list the ops of files");
+  command->add_option("FILE", options->files,
+                      ".tile files (default: the shipped templates)");
   addImportFlag(*command, options->importFolders);
   command->add_flag("--json", options->json,
                     "print JSON: file, op, signature, comment");

@@ -1,6 +1,7 @@
 // The program `selvedge`.
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Help.h"
+#include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Support.h"
 
 #include <CLI/CLI.hpp>

@@ -10,6 +10,11 @@ namespace selvedge::cli {
 /// What --emit would be for a file of this name; empty: the artefact.
 std::string kindOfFile(const std::string &path);
 
+/// Why nothing is written to a file of this name: its suffix is nearly one that
+/// says what to write, "; did you mean '.cubin'?" and how to go on. Empty where
+/// the suffix is one, or like none.
+std::string slipOfSuffix(const std::string &path);
+
 /// The name of the output of `source` where none is given: that of the source
 /// with the suffix of `emit`, in the working directory; "-" for text.
 std::string defaultOutput(const std::string &source, const std::string &emit);

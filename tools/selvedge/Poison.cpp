@@ -4,6 +4,7 @@
 
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RandomSequence.h"
+#include "tools/selvedge/Suggest.h"
 
 #include <algorithm>
 #include <cstring>
@@ -66,6 +67,9 @@ std::string_view poisonName(Poison poison) {
 
 Result<std::vector<Poison>> parsePoisons(std::string_view text) {
   std::vector<Poison> poisons;
+  std::vector<std::string> names(std::begin(poisonNames),
+                                 std::end(poisonNames));
+  names.push_back("all");
   if (text == "all") {
     for (size_t i = 1; i < std::size(poisonNames); ++i)
       poisons.push_back(static_cast<Poison>(i));
@@ -78,8 +82,8 @@ Result<std::vector<Poison>> parsePoisons(std::string_view text) {
         std::find(std::begin(poisonNames), std::end(poisonNames), name);
     if (known == std::end(poisonNames))
       return Status::badInput(
-          fmt::format("--poison '{}' is unknown: expected {} or all", name,
-                      fmt::join(poisonNames, ", ")));
+          fmt::format("--poison '{}' is unknown: expected {} or all{}", name,
+                      fmt::join(poisonNames, ", "), didYouMean(name, names)));
     poisons.push_back(static_cast<Poison>(known - std::begin(poisonNames)));
     begin = end + 1;
   }

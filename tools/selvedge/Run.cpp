@@ -5,6 +5,7 @@
 #include "tools/selvedge/Commands.h"
 #include "tools/selvedge/RunJson.h"
 #include "tools/selvedge/SourceFlags.h"
+#include "tools/selvedge/Suggest.h"
 
 #include <chrono>
 #include <cstdio>
@@ -37,8 +38,10 @@ Status checkChoices(const RunOptions &options) {
   bool isSm = physical.form == "sm:seq" || physical.form == "sm:async";
   if (!physical.form.empty() && physical.form != "tile" && !isSm)
     return Status::badInput(
-        fmt::format("--form '{}' is unknown: expected tile, sm:seq or sm:async",
-                    physical.form));
+        fmt::format("--form '{}' is unknown: expected tile, sm:seq or "
+                    "sm:async{}",
+                    physical.form,
+                    didYouMean(physical.form, {"tile", "sm:seq", "sm:async"})));
   if (!physical.form.empty() && device != "ref")
     return Status::badInput("--form is for --device ref: a GPU executes the "
                             "cubin");
@@ -183,37 +186,44 @@ int runRun(RunOptions options) {
 Action addRun(CLI::App &app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App *command = app.add_subcommand("run", "compile and execute");
-  addSourceFlags(*command, options->source);
+  addSourceFlags(*command, options->source,
+                 "default: that of the GPU; on sim sm_80, on ref none");
   addCaseFlags(*command, options->one);
-  command->add_option("-o", options->output, "outputs (safetensors)");
+  command->add_option(
+      "-o", options->output,
+      "a file for the outputs (safetensors; default: they are not "
+      "written)");
   command->add_flag("--json", options->json,
                     "print where it ran, statistics of every output and its "
                     "comparisons as JSON");
-  command->add_option("--device", options->device,
-                      "gpu, gpu:N, ref or sim (default: gpu if there is one)");
+  command->add_option(
+      "--device", options->device,
+      "gpu, gpu:N, ref or sim (default: gpu if there is one, else "
+      "ref)");
   command->add_option("--cases", options->cases,
                       "a file with the options of one case per line, from "
-                      "--shape to --compare; compiles once");
+                      "--shape to --compare; compiles once (default: the one "
+                      "case of the other options)");
   command->add_option(
       "--form", options->physical.form,
       "tile, sm:seq or sm:async, with --device ref: execute this form, "
-      "absent lanes poisoned, instead of the program itself");
+      "absent lanes poisoned (default: the program itself)");
   command->add_option(
       "--variant", options->physical.variant,
       "of --form sm:seq or sm:async, or with --device sim (default: the first "
       "that applies)");
   command->add_option("--text", options->physical.text,
-                      "with --form: execute this file of that form instead of "
-                      "what the compiler emits");
+                      "with --form: execute this file of that form (default: "
+                      "what the compiler emits)");
   command->add_option("--schedules", options->sim.schedules,
                       "with --device sim: execute in so many orders, which "
-                      "must give the same bits (default 4: the extremes)");
+                      "must give the same bits (default: 4, the extremes)");
   command->add_option("--lanes", options->sim.text,
                       "with --device sim: execute this file of form sm:lanes "
-                      "instead of what the compiler emits");
+                      "(default: what the compiler emits)");
   command->add_option("--coverage", options->sim.coverage,
                       "with --lanes: a file for the numbers of the lines that "
-                      "were executed");
+                      "were executed (no default)");
   return [options] { return runRun(*options); };
 }
 

@@ -3,6 +3,7 @@
 #include "tools/selvedge/RunCase.h"
 
 #include "tools/selvedge/GuardedImage.h"
+#include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Support.h"
 
 #include <charconv>
@@ -30,8 +31,8 @@ Status parseComparisons(const std::string &text, Case &theCase) {
     std::string name = text.substr(begin, end - begin);
     if (name != "ref" && name != "clean" && name != "mask")
       return Status::badInput(fmt::format(
-          "--compare '{}' is unknown: expected ref, mask, clean or several",
-          name));
+          "--compare '{}' is unknown: expected ref, mask, clean or several{}",
+          name, didYouMean(name, {"ref", "mask", "clean"})));
     (name == "clean" ? theCase.comparesClean : theCase.comparesRef) = true;
     theCase.mayLoseRows |= name == "mask";
     begin = end + 1;

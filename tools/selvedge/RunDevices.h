@@ -143,8 +143,9 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// The number in `gpu:N`, and 0 for `gpu` or nothing.
-Result<int> parseOrdinal(const std::string &device);
+/// The number in `gpu:N`, and 0 for `gpu` or nothing. The message for others
+/// names `sim` and `ref`, too, unless the command is for GPUs alone.
+Result<int> parseOrdinal(const std::string &device, bool isGpuOnly = false);
 
 /// Opens the GPU that `wanted` names, or the first one if it is empty, and
 /// completes `arch` for it. nullopt: `ref` or `sim` is wanted, or nothing, and

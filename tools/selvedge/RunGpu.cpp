@@ -4,6 +4,7 @@
 #include "compiler/Target/TargetInfo.h"
 #include "tools/selvedge/RepeatedOutputs.h"
 #include "tools/selvedge/RunDevices.h"
+#include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Support.h"
 
 #include <charconv>
@@ -25,7 +26,11 @@ DType mainType(const Manifest &signature) {
 
 } // namespace
 
-Result<int> parseOrdinal(const std::string &device) {
+Result<int> parseOrdinal(const std::string &device, bool isGpuOnly) {
+  const char *expected = isGpuOnly ? "gpu or gpu:N" : "gpu, gpu:N, sim or ref";
+  std::vector<std::string> known = {"gpu", "gpu:0"};
+  if (!isGpuOnly)
+    known.insert(known.end(), {"sim", "ref"});
   if (device.empty() || device == "gpu")
     return 0;
   constexpr std::string_view prefix = "gpu:";
@@ -37,8 +42,9 @@ Result<int> parseOrdinal(const std::string &device) {
         error != std::errc() || stop != end)
       ordinal = -1;
   if (ordinal < 0)
-    return Status::badInput(fmt::format(
-        "--device '{}' is unknown: expected gpu, gpu:N or ref", device));
+    return Status::badInput(
+        fmt::format("--device '{}' is unknown: expected {}{}", device, expected,
+                    didYouMean(device, known)));
   return ordinal;
 }
 

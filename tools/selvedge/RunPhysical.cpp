@@ -1,7 +1,6 @@
 // Device `ref` on a lowered form of the program.
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/Physical.h"
-#include "selvedge/File.h"
 #include "selvedge/Numeric.h"
 #include "tools/selvedge/RunDevices.h"
 #include "tools/selvedge/Support.h"
@@ -28,7 +27,7 @@ physical::Poison kindOf(Poison poison) {
 Result<std::string> lowerTo(const PhysicalOptions &options,
                             CompileRequest request) {
   if (!options.text.empty())
-    return readFile(options.text);
+    return readNamedFile(options.text);
   // Block sizes depend on the target; `ref` itself needs none.
   if (request.arch.empty())
     request.arch = "sm_80";

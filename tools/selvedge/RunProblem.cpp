@@ -4,6 +4,7 @@
 
 #include "selvedge/Safetensors.h"
 #include "tools/selvedge/Layout.h"
+#include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Support.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <set>
 
@@ -199,6 +201,21 @@ Status checkAllDims(Problem &problem) {
   return Status();
 }
 
+/// Here a slip of the pen is told from a dim that is missing.
+Status checkDimNames(const Manifest &signature,
+                     const std::map<std::string, int64_t> &fixed) {
+  for (const auto &[name, value] : fixed)
+    if (!signature.findDim(name))
+      return Status::badInput(
+          fmt::format("--shape: op '{}' has no dimension '{}' (it has {}){}",
+                      signature.op, name,
+                      signature.dims.empty()
+                          ? "none"
+                          : fmt::format("{}", fmt::join(signature.dims, ", ")),
+                      didYouMean(name, signature.dims)));
+  return Status();
+}
+
 } // namespace
 
 std::map<std::string, int64_t> Problem::namedDims() const {
@@ -271,6 +288,8 @@ Result<Problem> makeProblem(CompileRequest request,
   if (!signature.ok())
     return signature.status();
   Problem problem = std::move(*signature);
+  if (Status s = checkDimNames(problem.signature, *fixed); !s.ok())
+    return s;
   if (!options.inputFile.empty()) {
     if (Status s = loadInputs(problem, options.inputFile, *fixed); !s.ok())
       return s;

@@ -186,7 +186,7 @@ struct Compiled {
 Result<std::string> lanesOf(const CompileRequest &request,
                             const SimOptions &options) {
   if (!options.text.empty())
-    return readFile(options.text);
+    return readNamedFile(options.text);
   std::string text;
   CompileResult compiled = emitText(request, Emit::SmLanes, text);
   if (Status s = statusOf(compiled); !s.ok())

@@ -16,7 +16,7 @@ inline void addImportFlag(CLI::App &command,
   command
       .add_option("-I", folders,
                   "a folder in which imported files are looked for, before the "
-                  "shipped templates; may be repeated")
+                  "shipped templates; may be repeated (no default)")
       ->type_size(1)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -26,22 +26,24 @@ inline void addImportFlag(CLI::App &command,
 inline constexpr int64_t mostSharedMemory = int64_t(1) << 30;
 
 /// Adds FILE, -I, --op, --arch, --mask, --plan, --shared-memory, --strict and
-/// --set.
-inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
+/// --set. `archDefault` says which target the command takes without --arch.
+inline void addSourceFlags(CLI::App &command, SourceOptions &options,
+                           const std::string &archDefault) {
   command
       .add_option("FILE", options.file, "the .tile file; - for standard input")
       ->required();
   addImportFlag(command, options.importFolders);
   command.add_option("--op", options.op, "the op (default: the first)");
   command.add_option("--arch", options.arch,
-                     targetNames("or") + "; native: that of the first GPU");
+                     targetNames("or") + "; native: that of the first GPU (" +
+                         archDefault + ")");
   command.add_option("--mask", options.masks,
                      "what NaN and Inf that a mask removes may do: tile "
-                     "(default; make rows of their tile NaN) or exact "
-                     "(nothing)");
+                     "(make rows of their tile NaN) or exact (nothing) "
+                     "(default: tile)");
   command.add_option("--plan", options.plan,
-                     "plans to bind, as bench --tune names them, instead of "
-                     "stored ones or the model's");
+                     "plans to bind, as bench --tune names them (default: the "
+                     "stored ones of bench --tune, or else the model's)");
   command
       .add_option("--shared-memory", options.sharedMemory,
                   "bytes of shared memory that a thread block of the device "
@@ -53,7 +55,8 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options) {
                    "without (also SELVEDGE_STRICT=1)");
   command
       .add_option("--set", options.sets,
-                  "NAME=VALUE, binds a parameter; may be repeated")
+                  "NAME=VALUE, binds a parameter; may be repeated (default: "
+                  "that of the parameter)")
       ->type_size(1)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -6,7 +6,9 @@
 #include "selvedge/DiskCache.h"
 #include "selvedge/File.h"
 #include "selvedge/Manifest.h"
+#include "tools/selvedge/Help.h"
 #include "tools/selvedge/RunDevices.h"
+#include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Terminal.h"
 
 #include <array>
@@ -15,9 +17,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace selvedge::cli {
+
+std::string printed(const nlohmann::ordered_json &json) {
+  return json.dump(2, ' ', false,
+                   nlohmann::ordered_json::error_handler_t::replace) +
+         "\n";
+}
 
 void printError(std::string_view message) {
   std::string text = fmt::format("selvedge: error: {}\n", message);
@@ -61,16 +70,24 @@ static Result<std::string> readArch(const std::string &arch) {
     return bestArch(*device);
   }
   if (!arch.empty() && !targetInfo(arch))
-    return Status::badInput(
-        fmt::format("unknown architecture '{}': expected {}, or native for "
-                    "that of the GPU",
-                    arch, targetNames("or")));
+    return Status::badInput(fmt::format(
+        "unknown architecture '{}': expected {}, or native for "
+        "that of the GPU{}",
+        arch, targetNames("or"), didYouMean(arch, valuesOf("--arch"))));
   return arch;
+}
+
+Result<std::string> readNamedFile(const std::string &path) {
+  Result<std::string> text = readFile(path);
+  if (text.ok())
+    return text;
+  return Status(text.status().code(),
+                text.status().message() + didYouMeanFile(path));
 }
 
 Result<std::string> readSource(const std::string &file) {
   if (file != "-")
-    return readFile(file);
+    return readNamedFile(file);
   std::string text;
   std::array<char, 4096> part;
   while (size_t size = std::fread(part.data(), 1, part.size(), stdin))
@@ -86,7 +103,8 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
     return arch.status();
   if (options.masks != "tile" && options.masks != "exact")
     return Status::badInput(fmt::format(
-        "--mask '{}' is unknown: expected tile or exact", options.masks));
+        "--mask '{}' is unknown: expected tile or exact{}", options.masks,
+        didYouMean(options.masks, valuesOf("--mask"))));
   Result<std::string> source = readSource(options.file);
   if (!source.ok())
     return source.status();

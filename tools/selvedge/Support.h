@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,10 @@ struct SourceOptions {
   std::string masks = "tile";
 };
 
+/// JSON as commands print it: indented, a line at the end, bytes that are no
+/// UTF-8 replaced.
+std::string printed(const nlohmann::ordered_json &json);
+
 /// Prints "selvedge: error: <message>" on standard error.
 void printError(std::string_view message);
 
@@ -49,6 +54,9 @@ int report(const Status &status);
 
 /// Prints a compilation's diagnostics and returns its exit status.
 int report(const CompileResult &result);
+
+/// A file; where there is none the message names one that may be meant.
+Result<std::string> readNamedFile(const std::string &path);
 
 /// A file, or standard input for "-".
 Result<std::string> readSource(const std::string &file);
