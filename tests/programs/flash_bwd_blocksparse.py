@@ -1,4 +1,4 @@
-"""grad(flash_blocksparse) on device `ref` against the formula in fp64 and differences of the loss: a block that a list names twice counts twice.
+"""grad(flash_blocksparse) on device `ref` against the formula in fp64 and differences of the loss: a block that a list names twice counts twice, and keys from kv_len on do not count.
 
 Usage: flash_bwd_blocksparse.py SELVEDGE TEMPLATES FOLDER
 """
@@ -15,6 +15,7 @@ from inputs import to_bf16
 
 B, M, N, G, R, D, BQ, BK = 2, 37, 50, 1, 2, 16, 16, 8
 H, MQ, MK = G * R, 3, 4
+LENGTHS = np.array([50, 21])
 
 
 def weights(rng):
@@ -27,6 +28,8 @@ def weights(rng):
         for block in idx[place][:cnt[place]]:
             if block >= 0:
                 often[place[0], place[1], rows, block * BK:(block + 1) * BK] += 1
+    for b in range(B):
+        often[b, :, :, LENGTHS[b]:] = 0
     return idx, cnt, often
 
 
@@ -73,8 +76,8 @@ def main(selvedge, templates, folder):
         direction = rng.standard_normal(x[name].shape)
         slope = (loss({**x, name: x[name] + step * direction}, often) - loss({**x, name: x[name] - step * direction}, often)) / (2 * step)
         assert abs(slope - (expected["d" + name] * direction).sum()) < 1e-6 * max(1, abs(slope)), name
-    arrays = {**x, "o": to_bf16(o), "lse": lse, "idx": idx, "cnt": cnt}
-    types = {name: "f32" if name in ("lse", "dLSE") else "i32" if name in ("idx", "cnt") else "bf16" for name in arrays}
+    arrays = {**x, "o": to_bf16(o), "lse": lse, "idx": idx, "cnt": cnt, "kv_len": LENGTHS}
+    types = {name: "f32" if name in ("lse", "dLSE") else "i32" if name in ("idx", "cnt", "kv_len") else "bf16" for name in arrays}
     given, found = os.path.join(folder, "in.safetensors"), os.path.join(folder, "out.safetensors")
     write_safetensors(given, arrays, types)
     subprocess.run([selvedge, "run", os.path.join(templates, "flash_blocksparse.tile"), "--op", "grad(flash_blocksparse)", "--device", "ref", "--set", f"D={D}", "--set", f"BQ={BQ}", "--set", f"BK={BK}",
