@@ -134,6 +134,10 @@ void Elaborator::mergeRows(Location l, Variable &state, Variable &acc,
   acc.value.preds.add(state.preds);
 }
 
+/// The least score of which log2(e) times it is no f32 of -inf, a little more:
+/// maxima of scores are kept as exponents of 2.
+static constexpr double leastExponential = -2.3586e38;
+
 Val Elaborator::callSoftmaxWeight(const Expr &e) {
   if (!expectArgs(e, 2, "softmax_weight(score, lse)"))
     return Val::error();
@@ -154,6 +158,12 @@ Val Elaborator::callSoftmaxWeight(const Expr &e) {
   }
   Location l = at(e.loc);
   Value score = vals[0].ssa, lse = vals[1].ssa;
+  // Against a state without keys, whose lse is -inf, a finite score would have
+  // the weight Inf: such a row has scores whose exponents of 2 are -inf.
+  lse = tb->create<arith::MaximumFOp>(
+      l, lse,
+      tb->broadcast(l, tb->constant(l, f32, leastExponential),
+                    axesOf(lse.getType())));
   tb->unify(l, score, lse);
   Value difference = tb->create<arith::SubFOp>(l, score, lse);
   Value weight = tb->create<math::ExpOp>(l, difference);
