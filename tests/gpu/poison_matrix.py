@@ -94,6 +94,8 @@ VARLEN_SHAPES = [
 VARLEN_GRADIENTS = [f"{shape} --fill lse=6" for shape in VARLEN_SHAPES]
 PADDED_GRADIENTS = [shape.replace(" --fill", f",L={longest} --fill", 1) + " --fill lse=6" + plant
                     for shape, longest, plant in zip(VARLEN_SHAPES, (80, 20, 300, 4), (" --plant lse=nan@2:77..80", " --plant lse=nan@2:19", "", ""))]
+# The forward with the same lse: rows that are longer than a sequence, and shorter.
+PADDED_SHAPES = [shape.replace(" --fill", f",L={longest} --fill", 1) for shape, longest in zip(VARLEN_SHAPES * 2, (80, 20, 300, 4, 40, 3, 0, 0))]
 # Lists that are empty, full, in any order, with blocks that there are not; garbage behind.
 SPARSE_SHAPES = [
     "--shape B=1,M=150,G=1,R=2,N=170,MQ=3,MK=3 --fill idx=0,2,5,1,4,-1,2147483647,3,7,9,0,1 --fill cnt=3,2,0,1,3",
@@ -147,6 +149,40 @@ SLOT_SHAPES = [
     "--shape B=3,G=1,A=2,NP=2,P=200 --fill slot=399,0,200,199,-2147483648,77 --layout permuted",
     "--shape B=2,G=1,A=0,NP=2,P=4",
 ]
+# Slots that are equal, which the promise excludes, lie within the tensors; others lie anywhere.
+SLOT_SHAPES += ["--shape B=5,G=2,A=9,NP=3,P=16 --fill slot=3,3,47,48,-1,2147483647,-2147483648,17,3 --break-requires"]
+# New positions of a cache that queries see at once: at its beginning, its end and between; none, one, more than a tile has; keys in parts; lengths that no cache has.
+APPEND_ATTEND_SHAPES = [
+    "--shape B=4,A=1,G=2,R=4,N=700,S=4 --fill len=699,0,128,64",
+    "--shape B=3,A=5,G=1,R=7,N=300,S=128 --fill len=295,0,17",
+    "--shape B=1,A=1,G=1,R=1,N=1",
+    "--shape B=2,A=0,G=1,R=2,N=9 --fill len=3",
+    "--shape B=2,A=150,G=2,R=2,N=333,S=2 --fill len=183,0 --repeat 2",
+    "--shape B=30,A=1,G=8,R=4,N=600 --fill len=599,64,0,377 --repeat 2",
+    "--shape B=2,A=3,G=2,R=3,N=100,S=3 --fill len=97,12 --layout padded",
+    "--shape B=2,A=3,G=2,R=3,N=100,S=3 --fill len=97,12 --layout unaligned",
+    "--shape B=2,A=3,G=2,R=3,N=100,S=3 --fill len=97,12 --layout permuted",
+    "--shape B=5,A=5,G=1,R=2,N=90,S=2 --fill len=86,2147483647,-1,-2147483648,1000 --break-requires",
+]
+# The same with rotary embedding: a table as long as the cache, and one that ends before it.
+TURNED_SHAPES = [re.sub(r"N=(\d+)", lambda extent: f"N={extent[1]},C={max(1, int(extent[1]) // part)}", shape)
+                 for part, shapes in ((1, APPEND_ATTEND_SHAPES), (2, APPEND_ATTEND_SHAPES[1:2])) for shape in shapes]
+# Masks and biases: whole, or one element for batch, heads and rows; rows of 4095 keys, which begin at any alignment; steps without a key, which are left out, NaN and all.
+MASKED_SHAPES = [
+    "--shape B=2,M=200,G=1,R=2,N=336 --fill mask=1,0,1,1,0 --fill kv_len=336,77",
+    "--shape B=1,M=130,G=1,R=2,N=4095 --layout mask=broadcast --layout bias=broadcast --fill mask=1,1,0 --omit kv_len",
+    "--shape B=2,M=9,G=2,R=2,N=4095 --layout mask=unaligned --layout bias=permuted --plant mask=0@3:100 --omit kv_len",
+    "--shape B=2,M=70,G=1,R=1,N=255 --layout mask=transposed --layout bias=padded --fill mask=0 --omit kv_len",
+    "--shape B=1,M=300,G=2,R=1,N=700 --fill mask=1 --plant mask=0@3:128..512 --plant v=nan@1:256..384 --omit kv_len --repeat 2",
+    "--shape B=1,M=1,G=1,R=1,N=1 --fill mask=1",
+    "--shape B=2,M=33,G=1,R=2,N=0",
+    "--shape B=20,M=260,G=2,R=2,N=176 --fill mask=1,1,0,1 --fill kv_len=176,20,0,130",
+    "--shape B=4,M=40,G=1,R=2,N=200 --fill kv_len=2147483647,-1,201,-2147483648 --break-requires",
+]
+# Lengths past a table, and below 0: loops end with the table. With ends of sequences of any kind for packed queries.
+LONG_LENGTHS = "--fill table=8,0,3,-1,5,2147483647 --fill kv_len=2147483647,-1,-2147483648,2147483646 --break-requires"
+PAGED_BROKEN = [f"--shape B=4,M={rows},G=2,R=2,NP=9,MP=6 {LONG_LENGTHS}" for rows in (1, 130)]
+VARLEN_BROKEN = [f"--shape B=4,Q=70,G=2,R=2,NP=9,MP=6 --fill cu_q={ends} {LONG_LENGTHS}" for ends in ("0,20,20,65,70", "-5,2147483647,2147483647,-2147483648,-7")]
 # Packed queries, sequences without queries or keys, and tables as those of flash_paged.
 VARLEN_PAGED_SHAPES = [
     "--shape B=4,Q=60,G=2,R=2,NP=9,MP=6 --fill cu_q=1,4,4,40,58 --fill table=8,0,3,-1,5,2147483647,2,2,7,1,4,-2147483648,6 --fill kv_len={5},0,1,{2}",
@@ -279,13 +315,14 @@ def make_groups(archs, quick):
             for deterministic in ["true", "false"] if d + dv <= 256 or arch == "sm_80" else ["true"]:
                 groups.append(Group("flash_bwd", arch, {**sets, "deterministic": deterministic}, flash_cases(quick)))
         for (d, dv), rows, causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES, ["false", "true"]):
-            groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows)))
-            groups.append(Group("flash_varlen_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows, VARLEN_PAGED_SHAPES)))
+            groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows) + PAGED_BROKEN))
+            groups.append(Group("flash_varlen_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows, VARLEN_PAGED_SHAPES) + VARLEN_BROKEN))
         for (d, dv), rows in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES):
-            groups.append(Group("paged_decode", arch, {"D": d, "DV": dv, "P": rows}, paged_cases(rows) + [paged_cases(rows)[0].replace("MP=6", "MP=6,S=3")]))
+            groups.append(Group("paged_decode", arch, {"D": d, "DV": dv, "P": rows}, paged_cases(rows) + [paged_cases(rows)[0].replace("MP=6", "MP=6,S=3")] + PAGED_BROKEN))
         for (d, dv), causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], ["false", "true"]):
             sets = {"D": d, "DV": dv, "causal": causal}
             groups.append(Group("flash_varlen", arch, sets, VARLEN_SHAPES))
+            groups.append(Group("flash_varlen", arch, sets, PADDED_SHAPES, "flash_varlen_padded"))
             for deterministic in ("true", "false"):
                 groups.append(Group("flash_bwd_varlen", arch, {**sets, "deterministic": deterministic}, VARLEN_GRADIENTS))
             groups.append(Group("flash_bwd_varlen", arch, sets, PADDED_GRADIENTS, "flash_bwd_varlen_padded"))
@@ -298,6 +335,15 @@ def make_groups(archs, quick):
             groups.append(Group("flash_decode", arch, {"D": d, "DV": dv, "causal": "false"}, DECODE_SHAPES[-3:]))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
             groups.append(Group("append_slots", arch, {"D": d, "DV": dv}, SLOT_SHAPES))
+            for causal in ("true", "false"):
+                groups.append(Group("append_attend", arch, {"D": d, "DV": dv, "causal": causal}, APPEND_ATTEND_SHAPES))
+            # Half a row is turned as a whole, in pairs; or a part of it, and the rest stays.
+            for half in sorted({d // 2, d // 8}):
+                groups.append(Group("append_attend", arch, {"D": d, "DV": dv, "HALF": half}, TURNED_SHAPES, "append_attend_rotary"))
+            for causal in ("true", "false"):
+                plain = [re.sub(r" --layout bias=\w+", "", case) for case in MASKED_SHAPES]
+                groups.append(Group("flash_masked", arch, {"D": d, "DV": dv, "causal": causal}, plain))
+                groups.append(Group("flash_masked", arch, {"D": d, "DV": dv, "causal": causal, "BT": "bf16"}, MASKED_SHAPES, "flash_masked_bias"))
             for dtype in ("f32", "bf16"):
                 groups.append(Group("merge", arch, {"T": dtype, "DV": dv}, MERGE_SHAPES))
         groups.append(Group("mla_decode", arch, {}, MLA_SHAPES))
