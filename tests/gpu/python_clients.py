@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """selvedge.torch with its clients on a GPU: SDPA beside it, torch.compile, CUDA graphs, checkpointing, models of transformers.
 
-python_clients.py [--only WORD,...] [--out table.json]
+python_clients.py [--only WORD,...] [--budget S] [--json table.json]
 
 Each case is a line: what it measures, the error against float64 and SDPA's own beside it, where there is one. A case fails where the error is more than twice
 SDPA's, where results that have to be equal differ in a bit, or where a client raises.
 """
 # SPDX-License-Identifier: MIT
 import argparse
+import faulthandler
 import json
 import math
 import os
@@ -392,26 +393,81 @@ def case_package():
     record("package: microseconds of the CPU per call", passed / 500 < 2e-3, microseconds=passed / 500 * 1e6)
 
 
+def case_workspace():
+    """One buffer is the workspace of launches of two shapes in turn, of one op and of two: what one leaves there is nothing to the next."""
+    from selvedge import _tensors
+
+    empty, sizes = _tensors.empty, []
+    buffer = torch.full((1 << 28,), 255, dtype=torch.uint8, device=DEVICE)
+
+    def shared(like, shape, code, bits, name):
+        if name != "workspace":
+            return empty(like, shape, code, bits, name)
+        sizes.append(shape[0])
+        return buffer[:shape[0]]
+
+    def of_decode(b, n, heads, seed):
+        q, k, v = (t.transpose(1, 2) for t in tensors(b, heads, 4, 1, n, 128, seed=seed))
+        lengths = torch.arange(b, dtype=torch.int32, device=DEVICE) * 97 % (n + 1)
+        return {"q": q, "k": k, "v": v, "kv_len": lengths}
+
+    def of_gradients(b, n, seed):
+        q, k, v = (t.transpose(1, 2) for t in tensors(b, 4, 2, n, n, 64, seed=seed))
+        o, lse = forward(q, k, v)
+        return {"q": q, "k": k, "v": v, "o": o, "lse": lse, "dO": torch.randn_like(o)}
+
+    forward = selvedge.jit("flash_fwd.tile", T="bf16", D=64, causal=True)
+    decode = selvedge.jit("flash_decode.tile", T="bf16", D=128)
+    # In order, and so that blocks of keys add to the workspace.
+    in_order, added = (selvedge.jit("flash_bwd.tile", T="bf16", D=64, causal=True, deterministic=kind) for kind in (True, False))
+    shapes = {"decode, 8 sequences": (decode, of_decode(8, 3000, 32, 1)), "decode, 2 sequences": (decode, of_decode(2, 9000, 8, 2)),
+              "gradients in order, 333 positions": (in_order, of_gradients(2, 333, 3)), "gradients in order, 700 positions": (in_order, of_gradients(1, 700, 4)),
+              "gradients in any order, 333 positions": (added, of_gradients(2, 333, 5)), "gradients in any order, 700 positions": (added, of_gradients(1, 700, 6))}
+    alone = {name: kernel(**inputs) for name, (kernel, inputs) in shapes.items()}
+    torch.cuda.synchronize()
+    _tensors.empty = shared
+    try:
+        found = [{name: kernel(**inputs) for name, (kernel, inputs) in shapes.items()} for _ in range(4)]
+        torch.cuda.synchronize()
+    finally:
+        _tensors.empty = empty
+    record("workspace: a buffer is used in turn", len(sizes) == 4 * len(shapes) and len(set(sizes)) > 2, sizes=len(set(sizes)))
+    for name, wanted in alone.items():
+        if "any order" in name:
+            worst = max(error(x, y) for turn in found for x, y in zip(turn[name], wanted))
+            record(f"workspace: {name}", worst < 2e-3, error=worst)
+        else:
+            record(f"workspace: {name}", all(torch.equal(x, y) for turn in found for x, y in zip(turn[name], wanted)))
+
+
 CASES = {name[5:]: function for name, function in list(globals().items()) if name.startswith("case_")}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help=f"of {', '.join(CASES)}")
-    parser.add_argument("--out", help="the table as JSON")
+    parser.add_argument("--json", "--out", dest="out", help="the table as JSON, written as cases end")
+    parser.add_argument("--budget", type=float, default=0, help="seconds after which no case begins; half as much again later the program ends itself")
     options = parser.parse_args()
+    if options.budget:
+        # A kernel that does not end would be waited for without end.
+        faulthandler.dump_traceback_later(1.5 * options.budget, exit=True)
+    deadline = time.perf_counter() + (options.budget or 1e9)
     print("selvedge", selvedge.version(), "torch", torch.__version__, torch.cuda.get_device_name(), flush=True)
     for name in options.only.split(",") if options.only else CASES:
         start = time.perf_counter()
+        if start > deadline:
+            print(f"     {name}: left out for want of time", flush=True)
+            continue
         try:
             CASES[name]()
         except Exception as failure:  # a client that raises is a failed case, and hides no other
             traceback.print_exc()
             record(f"{name} raised", False, message=str(failure)[:300])
         print(f"     {name}: {time.perf_counter() - start:.0f} s", flush=True)
-    if options.out:
-        with open(options.out, "w", encoding="utf-8") as file:
-            json.dump(ROWS, file, indent=1)
+        if options.out:
+            with open(options.out, "w", encoding="utf-8") as file:
+                json.dump(ROWS, file, indent=1)
     failed = sum(not row["pass"] for row in ROWS)
     print(f"{len(ROWS) - failed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

@@ -91,12 +91,13 @@ def rename(program):
     old = {program.name} | {n for n, _ in program.params}
     old |= {x.name for part in (program.tensors, program.scalars, program.kernels) for x in part}
     old |= {b for t in program.tensors for b in t.binders if b} | {h[0] for h in program.hooks} | {p for h in program.hooks for p in h[1]}
+    old |= {n for v in program.views for n in (v[0], *v[1])}
     for t in program.tensors:
         old |= {e.name for d in t.dims for e in d.walk() if e.op == "name"}
     for k in program.kernels:
         ranges = list(k.ranges) + [s.range for s in statements(k.body) if s.range]
         for r in ranges:
-            old |= {r.name} | ({r.block} if r.block else set()) | ({r.pair[0]} if r.pair else set())
+            old |= {r.name} | ({r.block} if r.block else set()) | ({r.pair[0]} if r.pair else set()) | ({r.fused} if r.fused else set())
         old |= {s.name for s in statements(k.body) if s.kind in ("let", "var")}
     new = {o: "zq" + format(9999 - i, "d") + "Q" for i, o in enumerate(sorted(old))}
     return printer.show_program(Renamer(new).program(program)), [(n, o) for o, n in new.items()]
@@ -112,7 +113,7 @@ class Renamer:
     def e(self, e):
         if e is None:
             return None
-        named = e.op in ("name", "load", "slice") or (e.op in ("call", "cast") and e.name in self.names)
+        named = e.op in ("name", "load", "view", "slice", "present") or (e.op in ("call", "cast") and e.name in self.names)
         return E(e.op, self.name(e.name) if named else e.name, tuple(self.e(a) for a in e.args), tuple(map(self.name, e.axes)))
 
     def range(self, r):
@@ -120,7 +121,7 @@ class Renamer:
             return None
         pair = (self.name(r.pair[0]), self.e(r.pair[1])) if r.pair else None
         part = r.part and tuple(self.e(x) for x in r.part)
-        return replace(r, name=self.name(r.name), hi=self.e(r.hi), lo=self.e(r.lo), block=self.name(r.block), pair=pair, part=part)
+        return replace(r, name=self.name(r.name), fused=self.name(r.fused), hi=self.e(r.hi), lo=self.e(r.lo), block=self.name(r.block), pair=pair, part=part)
 
     def stmt(self, s):
         return replace(s, name=self.name(s.name), value=self.e(s.value), target=self.e(s.target), range=self.range(s.range),
@@ -128,7 +129,7 @@ class Renamer:
 
     def tensor(self, t):
         return replace(t, name=self.name(t.name), type=self.name(t.type), dims=tuple(map(self.e, t.dims)), binders=tuple(map(self.name, t.binders)),
-                       valid=self.e(t.valid), default=self.e(t.default), promise=t.promise and tuple(map(self.e, t.promise)))
+                       valid=self.e(t.valid), default=self.e(t.default), segments=self.e(t.segments), promise=t.promise and tuple(map(self.e, t.promise)))
 
     def program(self, p):
         return replace(p, name=self.name(p.name), params=tuple((self.name(n), v) for n, v in p.params),
@@ -136,6 +137,7 @@ class Renamer:
                        scalars=tuple(replace(s, name=self.name(s.name), default=self.e(s.default)) for s in p.scalars),
                        kernels=tuple(replace(k, name=self.name(k.name), ranges=tuple(map(self.range, k.ranges)),
                                              body=tuple(map(self.stmt, k.body))) for k in p.kernels),
+                       views=tuple((self.name(n), tuple(map(self.name, parameters)), self.e(load), self.e(valid)) for n, parameters, load, valid in p.views),
                        hooks=self.hooks(p.hooks), extends=self.extension(p.extends))
 
     def hooks(self, hooks):

@@ -7,9 +7,12 @@ import subprocess
 
 import numpy as np
 
+from byte_values import narrowed
+from inputs import TABLES
 from specialise import plain
 
-SAFETENSORS = {"f32": "F32", "bf16": "BF16", "f16": "F16", "i32": "I32", "bool": "BOOL"}
+SAFETENSORS = {"f32": "F32", "bf16": "BF16", "f16": "F16", "i32": "I32", "bool": "BOOL", "e4m3": "F8_E4M3", "e5m2": "F8_E5M2", "i8": "I8", "u8": "U8"}
+BYTES = {"f32": 4, "i32": 4, "bf16": 2, "f16": 2}
 
 
 def archs(selvedge):
@@ -24,14 +27,16 @@ def archs(selvedge):
 def to_bytes(array, type_):
     if type_ == "bf16":
         return (np.asarray(array, np.float32).view(np.uint32) >> 16).astype("<u2").tobytes()
-    kind = {"f32": "<f4", "f16": "<f2", "i32": "<i4", "bool": "?"}[type_]
+    if type_ in TABLES:
+        return narrowed(np.asarray(array), TABLES[type_]).tobytes()
+    kind = {"i8": "i1", "u8": "u1", "f32": "<f4", "f16": "<f2", "i32": "<i4", "bool": "?"}[type_]
     return np.ascontiguousarray(array, kind).tobytes()
 
 
 def write_safetensors(path, arrays, types):
     header, parts, at = {}, [], 0
     # Wide elements first, so that all are aligned.
-    for name in sorted(arrays, key=lambda n: -{"f32": 4, "i32": 4, "bool": 1}.get(types[n], 2)):
+    for name in sorted(arrays, key=lambda n: -BYTES.get(types[n], 1)):
         data = to_bytes(arrays[name], types[name])
         header[name] = {"dtype": SAFETENSORS[types[name]], "shape": list(np.shape(arrays[name])), "data_offsets": [at, at + len(data)]}
         parts.append(data)
@@ -48,6 +53,15 @@ LATE = "does not end"
 HOW = {"gpu": ["--poison", "all", "--compare", "ref,clean"], "sim": ["--poison", "nan", "--compare", "ref", "--schedules", "2"]}
 
 
+# How tensors lie in memory, those that can; not `broadcast`, which changes their values.
+LAYOUTS = ("contiguous", "padded", "permuted", "transposed", "unaligned")
+
+
+def layout_of(case):
+    """Another layout for each case, the same one whenever the case runs."""
+    return ["--layout", LAYOUTS[case.seed % len(LAYOUTS)]] if case.seed % len(LAYOUTS) else []
+
+
 def run(selvedge, program, text, prepared, arch, folder, device):
     """None, or what `selvedge run` has to say about the first case that fails."""
     source = os.path.join(folder, "program.tile")
@@ -61,7 +75,7 @@ def run(selvedge, program, text, prepared, arch, folder, device):
         path = os.path.join(folder, "in%d.safetensors" % i)
         write_safetensors(path, arrays, types)
         shape = ["--shape " + ",".join("%s=%d" % d for d in case.dims)] if case.dims else []
-        lines.append(" ".join(["-i " + path] + shape))
+        lines.append(" ".join(["-i " + path] + shape + layout_of(case)))
     cases = os.path.join(folder, "cases")
     with open(cases, "w") as file:
         file.write("\n".join(lines) + "\n")

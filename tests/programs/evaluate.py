@@ -117,6 +117,8 @@ def function(e, scope, _):
         return extremum(e.name, *(evaluate(x, scope) for x in e.args))
     if e.name == "select":
         return select(e, scope)
+    if e.name == "softmax_weight":
+        return reduction.weight_against(*(as_float(evaluate(x, scope)) for x in e.args))
     if e.name == "rel":
         v = evaluate(e.args[0], scope)
         return arithmetic("-", v, scope.starts[e.args[0].name])
@@ -221,6 +223,26 @@ def otherwise(e, scope, _):
     return Val(a.type, axes, np.where(present, x, y), err, preds)
 
 
+def view(e, scope, _):
+    """The load of a view, at indices of its own; it has elements where its condition holds."""
+    _, parameters, load, valid = next(v for v in scope.program.views if v[0] == e.name)
+    arguments = [evaluate(x, scope) for x in e.args]
+    frames, scope.frames = scope.frames, [dict(zip(parameters, arguments))]
+    try:
+        value = evaluate(load, scope)
+        if valid is None:
+            return value
+        c = evaluate(valid, scope)
+    finally:
+        scope.frames = frames
+    return value.with_preds(value.preds + c.preds + tuple(Pred(t.axes, np.asarray(t.data, bool)) for t in terms_of(c)))
+
+
+def present(e, scope, overflow):
+    """The values of one branch: the compiler makes a program of each."""
+    return evaluate(e.args[0 if e.name in scope.arrays else 1], scope, overflow)
+
+
 def zeros(e, scope, _):
     axes = tuple(memory.axis_named(x, scope) for x in e.axes)
     shape = tuple(scope.sizes[a] for a in axes)
@@ -233,6 +255,7 @@ RULES = {
     "bool": lambda e, s, o: constant("bool", e.name),
     "name": leaf_name,
     "load": lambda e, s, o: memory.load(e, s, evaluate),
+    "view": view,
     "neg": negative,
     "not": negative,
     "bin": binary,
@@ -242,6 +265,7 @@ RULES = {
     "where": where,
     "else": otherwise,
     "cast": cast,
+    "present": present,
     "zeros": zeros,
     "method": lambda e, s, o: reduction.method(e, s, evaluate),
     "softmax": lambda e, s, o: Softmax(e.axes),

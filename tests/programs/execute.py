@@ -94,6 +94,12 @@ def bind_kernel_range(r, scope):
     if r.part:
         bind_part(r, scope)
         return
+    if r.fused:
+        bind_fused(r, scope)
+        return
+    if r.hi.op == "load":
+        bind_axis(r.name, *present_bounds(evaluate(r.lo, scope), evaluate(r.hi, scope)), scope)
+        return
     parts = [(r.name, r.hi)] + ([r.pair] if r.pair else [])
     for name, hi in parts:
         low = constant("i32", evaluate_extent(r.lo, scope) if r.lo is not None else 0)
@@ -109,6 +115,15 @@ def bind_part(r, scope):
     start, end = (Val("i32", number.axes, data) for data in (first, np.minimum(first + each, high)))
     bind_axis(r.name, start, end, scope)
     scope.starts[r.name] = constant("i32", max(low, 0))
+
+
+def bind_fused(r, scope):
+    """One axis of pairs, and what each part of a pair is along it."""
+    outer, inner = evaluate_extent(r.hi, scope), evaluate_extent(r.pair[1], scope)
+    bind_axis(r.name, constant("i32", 0), constant("i32", outer * inner), scope)
+    index, ends = np.arange(outer * inner), (scope.ends[r.name],)
+    scope.frames[-1][r.fused] = Val("i32", (r.name,), index // max(inner, 1), preds=ends)
+    scope.frames[-1][r.pair[0]] = Val("i32", (r.name,), index % max(inner, 1), preds=ends)
 
 
 def execute(body, scope):
@@ -155,6 +170,8 @@ def loop(stmt, scope):
             body(stmt, scope, {r.name: Val("i32", (), np.asarray(i))}, skip=not count)
         return
     low, high = present_bounds(low, high)
+    if stmt.value is not None and stmt.value.op != "any":
+        high = where_wanted(high, evaluate(stmt.value, scope), scope)
     first, last = hull(low, high)
     step = scope.block or max(1, last - first)
     outer = {k: (scope.sizes.get(r.name), scope.ends.get(r.name), scope.starts.get(r.name)) for k in (r.name,)}
@@ -167,6 +184,14 @@ def loop(stmt, scope):
     scope.sizes[r.name], scope.ends[r.name], scope.starts[r.name] = outer[r.name]
     if scope.sizes[r.name] is None:
         del scope.sizes[r.name]
+
+
+def where_wanted(high, wanted, scope):
+    """The end of a range whose steps are left out in iterations that do not want them. With `any` no step matters that is left out."""
+    if wanted.type != "bool" or not set(wanted.axes) <= scope.iterations or np.any(wanted.err) or any(not p.mask.all() for p in wanted.preds if not p.end):
+        raise Invalid("a condition of steps")
+    axes = union(high.axes, wanted.axes)
+    return Val("i32", axes, np.where(spread(np.asarray(wanted.data, bool), wanted.axes, axes), spread(high.data, high.axes, axes), 0), known=False)
 
 
 def body(stmt, scope, names, skip):

@@ -4,6 +4,7 @@ import zlib
 
 import numpy as np
 
+from byte_values import E4M3, E5M2, narrowed
 from evaluate import Scope, evaluate_extent
 
 
@@ -13,7 +14,14 @@ def to_bf16(x):
     return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32).astype(np.float64)
 
 
+TABLES = {"e4m3": E4M3, "e5m2": E5M2}
+
+
 def quantise(x, type_):
+    if type_ in TABLES:
+        return TABLES[type_][narrowed(np.asarray(x), TABLES[type_])]
+    if type_ in ("i8", "u8"):
+        return np.clip(np.round(x * 8), *((-128, 127) if type_ == "i8" else (0, 255))) + 0.0
     if type_ == "bf16":
         return to_bf16(x)
     return np.asarray(x, np.float16 if type_ == "f16" else np.float32).astype(np.float64)
@@ -28,6 +36,9 @@ def draw(program, case):
             continue
         shape = tuple(evaluate_extent(d, scope) for d in t.dims)
         rng = np.random.default_rng([case.seed, zlib.crc32(t.name.encode())])
+        if t.ones:
+            one = np.random.default_rng([case.seed, zlib.crc32(t.name.encode()), 1])
+            shape = tuple(1 if i in t.ones and one.random() < 0.6 else extent for i, extent in enumerate(shape))
         array = draw_tensor(t, shape, scope, rng)
         if case.special and t.type in ("f32", "bf16", "f16") and not t.is_output:
             array = np.where(rng.random(shape) < 0.02, rng.choice((np.nan, np.inf, -np.inf), shape), array)
@@ -35,10 +46,25 @@ def draw(program, case):
     return arrays, kept
 
 
+def whole(program, name, array, case):
+    """The array with every element, where the caller may give one for all."""
+    t = next(t for t in program.tensors if t.name == name)
+    if not t.ones:
+        return array
+    scope = Scope(program, dict(case.dims), {}, {}, {})
+    return np.broadcast_to(array, tuple(evaluate_extent(d, scope) for d in t.dims))
+
+
 def draw_tensor(t, shape, scope, rng):
     if t.type == "bool":
         return rng.random(shape) < rng.choice([0.1, 0.5, 0.9])
     if t.type == "i32":
+        if t.segments is not None:  # some of them empty, rows of no segment at either end
+            rows = evaluate_extent(t.segments, scope)
+            bounds = np.sort(rng.integers(0, rows + 1, shape))
+            if len(bounds) > 2 and rng.random() < 0.5:
+                bounds[1] = bounds[0]
+            return bounds.astype(np.int64)
         if t.promise:
             low, high = (evaluate_extent(e, scope) for e in t.promise)
             values = rng.integers(low, max(low, high) + 1, shape)
@@ -55,6 +81,8 @@ def draw_tensor(t, shape, scope, rng):
         values = np.clip(values * 3e4, -6e4, 6e4)
     elif t.fill == "sparse":
         values = np.where(rng.random(shape) < 0.5, 0.0, values)
+    elif t.fill == "lse":  # of parts, some of which are empty
+        values = np.where(rng.random(shape) < 0.25, -np.inf, values * 3)
     elif t.fill == "steps":  # ties
         values = np.round(values)
     return quantise(values, t.type)

@@ -91,7 +91,7 @@ def examine(program, cases, tool, steps=None, prepared=None):
     """(failures, replies). A stage that fails hides what rests on it."""
     prepared = prepare(program, cases) if prepared is None else prepared
     steps = steps or steps_for([c for c, _, _ in prepared])
-    asked = [(dict(c.dims), scalars_of(program, c), arrays) for c, arrays, _ in prepared]
+    asked = [(dict(c.dims), scalars_of(program, c), {n: inputs.whole(program, n, a, c) for n, a in arrays.items()}) for c, arrays, _ in prepared]
     replies = tool.ask(printer.show_program(program), asked, steps, compiler.rename(program))
     failures, seen = [], set()
     for reply in replies:

@@ -94,7 +94,8 @@ def conjunction(preds, axes, scope):
 
 def load(e, scope, evaluate):
     tensor = scope.tensors[e.name]
-    if (tensor.is_output and not tensor.temp) or len(e.args) != len(tensor.dims):
+    kept = tensor.temp or tensor.inout
+    if (tensor.is_output and not kept) or len(e.args) != len(tensor.dims):
         raise Invalid("a load of " + e.name)
     indices = index_values(e, scope, tensor, evaluate)
     axes = union(*(v.axes for v, _ in indices))
@@ -102,9 +103,11 @@ def load(e, scope, evaluate):
     for p in preds:
         if not set(p.axes) <= set(axes) | scope.iterations:
             raise Invalid("'valid' mentions an axis that the index lacks")
-    stored = scope.outputs[e.name] if tensor.temp else None
+    stored = scope.outputs[e.name] if kept else None
     array = stored.data if stored else scope.arrays.get(e.name)
     if array is None:
+        if tensor.default is None:
+            raise Invalid("a tensor that the caller does not pass")
         default = evaluate(tensor.default, scope)
         data = np.asarray(default.data, np.int64 if tensor.type == "i32" else bool if tensor.type == "bool" else np.float64)
         return Val(tensor.type, axes, np.broadcast_to(data, tuple(scope.sizes[a] for a in axes)), 0.0, preds)
@@ -112,7 +115,8 @@ def load(e, scope, evaluate):
     present = conjunction(preds, wide, scope)
     if wide != axes:
         present = present.any(axis=tuple(range(len(axes), len(wide))))
-    at = tuple(np.where(present, spread(v.data, v.axes, axes), 0) for v, _ in indices)
+    once = {i for i in tensor.ones if array.shape[i] == 1}
+    at = tuple(np.where(present & (i not in once), spread(v.data, v.axes, axes), 0) for i, (v, _) in enumerate(indices))
     garbage = GARBAGE.get(tensor.type, np.nan)
     if array.size == 0:
         data = np.full(present.shape, garbage, array.dtype)

@@ -46,7 +46,7 @@ def plain(e):
         return show(a[0], 1) + " +: " + e.name
     if e.op == "pair":
         return "(" + show(a[0]) + ", " + show(a[1]) + ")"
-    if e.op == "load":
+    if e.op in ("load", "view"):
         return e.name + "[" + ", ".join(show(x) for x in a) + "]"
     if e.op in ("neg", "not"):
         return ("-" if e.op == "neg" else "!") + show(a[0], 8)
@@ -70,12 +70,18 @@ def plain(e):
         return a[0].name + "." + e.name + "(" + ", ".join(show(x) for x in a[1:]) + ")"
     if e.op == "choose":
         return "if " + show(a[0]) + " { " + show(a[1]) + " } else { " + show(a[2]) + " }"
+    if e.op == "any":
+        return "any(" + show(a[0]) + ")"
+    if e.op == "present":
+        return "if present(" + e.name + ") { " + show(a[0]) + " } else { " + show(a[1]) + " }"
     if e.op == "softmax":
         return "online_softmax(" + ", ".join(e.axes) + ")"
     raise ValueError(e.op)
 
 
 def show_range(r):
+    if r.fused:
+        return r.name + " = (" + r.fused + ", " + r.pair[0] + ") in (" + show(r.hi) + ", " + show(r.pair[1]) + ") by " + r.block
     if r.pair:
         return "(" + r.name + ", " + r.pair[0] + ") in (" + show(r.hi) + ", " + show(r.pair[1]) + ")"
     low = show(r.lo, 4) + ".." if r.lo is not None else ""
@@ -89,7 +95,8 @@ def show_stmt(stmt, indent):
     pad = "  " * indent
     if stmt.kind == "for":
         inner = "".join(show_stmt(s, indent + 1) for s in stmt.body)
-        return pad + "for " + show_range(stmt.range) + " {\n" + inner + pad + "}\n"
+        when = " when " + show(stmt.value, 1) if stmt.value is not None else ""
+        return pad + "for " + show_range(stmt.range) + when + " {\n" + inner + pad + "}\n"
     if stmt.kind == "if":
         text = pad + "if " + show(stmt.value) + " {\n" + "".join(show_stmt(s, indent + 1) for s in stmt.body) + pad + "}"
         if stmt.orelse:
@@ -107,15 +114,15 @@ def show_tensor(t):
     dims = []
     for i, dim in enumerate(t.dims):
         binder = t.binders[i] if t.binders else None
-        dims.append((binder + " in " if binder else "") + show(dim, 4))
-    text = t.name + ": " + t.type + "[" + ", ".join(dims) + "]"
+        dims.append(("~" if i in t.ones else "") + (binder + " in " if binder else "") + show(dim, 4))
+    text = ("inout " if t.inout else "") + t.name + ": " + t.type + "[" + ", ".join(dims) + "]"
     if t.optional:
         text += "?"
     if t.valid is not None:
         text += " valid " + show(t.valid, 1)
     if t.default is not None:
         text += " = " + show(t.default)
-    if t.init is not None:
+    if t.init is not None and not t.inout:
         text += " out_init(" + (t.init if isinstance(t.init, str) else number(t.init)) + ")"
     if t.overflow:
         text += " overflow(" + t.overflow + ")"
@@ -144,7 +151,7 @@ def another(value):
 
 
 def show_inputs(p, names):
-    shown = [(t.name, show_tensor(t)) for t in p.tensors if not t.is_output]
+    shown = [(t.name, show_tensor(t)) for t in p.tensors if not t.is_output or t.inout]
     shown += [(s.name, s.name + ": " + s.type + " = " + show(s.default)) for s in p.scalars]
     return "(" + ",\n    ".join(text for n, text in shown if names(n)) + ")"
 
@@ -172,15 +179,18 @@ def show_program(p):
     functions = [h for h in p.hooks if is_function(h, p)]
     text += "".join(show_hook(h, "fn ") for h in functions)
     params = ", ".join(show_param(n, v, another(v) if n in bound else v) for n, v in p.params)
-    outputs = [show_tensor(t) for t in p.tensors if t.is_output and not t.temp]
+    outputs = [show_tensor(t) for t in p.tensors if t.is_output and not t.temp and not t.inout]
     promises = [t.name + " in " + show(t.promise[0]) + ".." + show(t.promise[1]) for t in p.tensors if t.promise]
     promises += ["unique(" + t.name + ")" for t in p.tensors if t.fill == "unique"]
+    promises += ["segments(" + t.name + ", " + show(t.segments) + ")" for t in p.tensors if t.segments is not None]
     text += "op " + op + ("<" + params + ">" if params else "") + show_inputs(p, lambda n: n not in own)
     if promises:
         text += " requires " + ", ".join(promises)
     text += "\n-> (" + ",\n    ".join(outputs) + ")\n{\n"
     text += "".join("  temp " + show_tensor(t) + ";\n" for t in p.tensors if t.temp)
     text += "".join("  " + show_hook(h) for h in p.hooks if h not in functions)
+    for n, parameters, load, valid in p.views:
+        text += "  view " + n + "[" + ", ".join(parameters) + "] = " + show(load) + (" valid " + show(valid, 1) if valid is not None else "") + ";\n"
     for k in p.kernels:
         text += "  kernel " + k.name + "(" + ", ".join(show_range(r) for r in k.ranges) + ") {\n"
         text += "".join(show_stmt(s, 2) for s in k.body) + "  }\n"

@@ -70,6 +70,9 @@ class Reducer:
 def candidates(p, cases, needs_cases=True):
     """Smaller programs, those that lose most first."""
     yield finish(plain(p)), cases
+    if p.views:
+        yield finish(replace(p, views=tuple((*v[:3], None) for v in p.views))), cases
+        yield finish(inlined(p)), cases
     for q in whole_parts(p):
         yield finish(q), cases
     if not needs_cases:
@@ -131,7 +134,7 @@ def change(p, stmt_of=lambda s: s, e_of=lambda e: e):
     """The program with every statement and expression of its kernels mapped."""
     def stmt(s):
         s = stmt_of(s)
-        r = s.range and replace(s.range, hi=e_of(s.range.hi), lo=s.range.lo and e_of(s.range.lo))
+        r = s.range and replace(s.range, hi=e_of(s.range.hi), lo=s.range.lo and e_of(s.range.lo))  # the value of a loop is its `when`
         return replace(s, value=s.value and e_of(s.value), target=s.target and e_of(s.target), range=r, body=tuple(map(stmt, s.body)),
                        orelse=tuple(map(stmt, s.orelse)))
     return replace(p, kernels=tuple(replace(k, body=tuple(map(stmt, k.body))) for k in p.kernels))
@@ -142,11 +145,24 @@ def rebuild(e, of):
     return of(replace(e, args=tuple(rebuild(a, of) for a in e.args)))
 
 
+def inlined(p):
+    """The loads of views in their place, without their conditions."""
+    views = {v[0]: v for v in p.views}
+
+    def load(e):
+        if e.op != "view":
+            return e
+        _, parameters, loaded, _ = views[e.name]
+        bound = dict(zip(parameters, e.args))
+        return rebuild(loaded, lambda x: bound.get(x.name, x) if x.op == "name" else x)
+    return replace(change(p, e_of=lambda e: rebuild(e, load)), views=())
+
+
 def drop_dims(p, dropped):
     """Without some dimensions, given as (tensor, position), in the signature and in all accesses."""
     def shape(t):
         keep = [i for i in range(len(t.dims)) if (t.name, i) not in dropped]
-        return replace(t, dims=tuple(t.dims[i] for i in keep), binders=tuple(t.binders[i] for i in keep) if t.binders else ())
+        return replace(t, dims=tuple(t.dims[i] for i in keep), ones=tuple(n for n, i in enumerate(keep) if i in t.ones), binders=tuple(t.binders[i] for i in keep) if t.binders else ())
 
     def access(e):
         if e.op != "load":
@@ -174,7 +190,7 @@ def lost_ranges(p):
         for i, r in enumerate(k.ranges):
             if len(k.ranges) == 1:
                 continue
-            names = {r.name} | ({r.pair[0]} if r.pair else set())
+            names = {r.name} | ({r.pair[0]} if r.pair else set()) | ({r.fused} if r.fused else set())
             others = k.ranges[:i] + k.ranges[i + 1:]
             q = with_kernel(p, n, replace(k, ranges=tuple(replace(o, part=None) if o.part and o.part[0] == name(r.name) else o for o in others)))
             q = drop_dims(q, positions(p, names))
@@ -185,6 +201,9 @@ def lost_ranges(p):
             for less in [{"lo": None}] * (r.lo is not None) + [{"part": None}] * (r.part is not None):
                 yield with_kernel(p, n, replace(k, ranges=k.ranges[:i] + (replace(r, **less),) + k.ranges[i + 1:]))
     loops = [s.range for k in p.kernels for s in statements(k.body) if s.range]
+    wanted = [s for k in p.kernels for s in statements(k.body) if s.kind == "for" and s.value is not None]
+    for w in wanted:
+        yield change(p, lambda s: replace(s, value=None) if s == w else s)
     for r in loops:
         if r.lo is not None:
             yield change(p, lambda s: replace(s, range=replace(r, lo=None)) if s.range == r else s)
@@ -216,8 +235,10 @@ def simpler_tensors(p):
             options.append(replace(t, optional=False, default=None))
         if t.promise:
             options.append(replace(t, promise=None))
-        if t.is_output and t.init != 0 and not t.temp:
+        if t.is_output and t.init != 0 and not t.temp and not t.inout:
             options.append(replace(t, init=0.0))
+        if t.ones:
+            options.append(replace(t, ones=()))
         if t.overflow:
             options.append(replace(t, overflow=None))
         if t.fill not in ("normal", "bound", "unique"):
@@ -232,6 +253,8 @@ def simpler(e):
         yield from e.args
     if e.op == "choose":
         yield from e.args[1:]
+    if e.op == "present":
+        yield from e.args
     if e.op not in ("int", "float", "bool", "name", "full", "slice", "pair", "softmax", "zeros", "method"):
         yield number(1)
         yield integer(0)

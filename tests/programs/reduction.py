@@ -160,6 +160,8 @@ def method(e, scope, evaluate):
             err = np.where(over(state.sum) == 0, 0.0, (ex + np.abs(data) * over(state.err)) / over(state.sum))
             err = err + UNIT * np.abs(np.where(np.isfinite(data), data, 0))
         return checked("f32", axes, data, np.where(np.isfinite(data), err, np.where(np.isinf(ex), np.inf, 0)), v.preds + state.preds)
+    if e.name == "merge":
+        return merge(state, rows, v, as_float(evaluate(e.args[2], scope)), e.args[3].name, scope)
     accs = [a.name for a in e.args[2:]]
     if e.name == "include":
         return step(state, rows, rows, whole_score(v, rows, scope), None, v.preds, accs, scope)
@@ -186,6 +188,18 @@ def weigh(s, es, maximum):
     e = es + UNIT * (np.abs(np.where(np.isfinite(distance), distance, 0)) + 4)
     err = np.where(s == -np.inf, 0.0, np.where(e < 0.01, w * e * 1.01, np.inf))
     return w, np.where(np.isnan(w), 0.0, err)
+
+
+def weight_against(s, lse):
+    """The weight of a score against a log-sum-exp from elsewhere."""
+    axes = union(s.axes, lse.axes)
+    x, y, ex, ey = (np.asarray(spread(v, of.axes, axes), np.float64) for v, of in ((s.data, s), (lse.data, lse), (s.err, s), (lse.err, lse)))
+    with np.errstate(all="ignore"):
+        distance = x - y
+        data = np.where(x == -np.inf, 0.0, np.exp(distance))
+        e = ex + ey + UNIT * (np.abs(np.where(np.isfinite(distance), distance, 0)) + 4)
+        err = np.where(x == -np.inf, 0.0, np.where(e < 0.01, data * e * 1.01, np.inf))
+    return checked("f32", axes, data, np.where(np.isnan(data), 0.0, err), s.preds + lse.preds)
 
 
 def step(state, rows, axes, score, present, kept, accs, scope):
@@ -221,6 +235,27 @@ def step(state, rows, axes, score, present, kept, accs, scope):
             err = spread(acc.err, acc.axes, over) * np.where(np.isnan(scale), 0, scale) + np.abs(np.where(np.isfinite(data), data, 0)) * spread(rounding, rows, over)
         frame[name] = Val("f32", over, data, err, acc.preds + state.preds)
     return Val("f32", axes, w, ew, ())
+
+
+def merge(state, rows, lse, values, acc, scope):
+    """A part with normalised values: one more score per row, whose value is a row. An empty part changes nothing, whatever its values are."""
+    old = next(f for f in reversed(scope.frames) if acc in f)[acc]
+    whole = union(old.axes, rows, values.axes)
+    w = step(state, rows, rows, whole_score(lse, rows, scope), None, lse.preds, [acc], scope)
+    frame = next(f for f in reversed(scope.frames) if acc in f)
+    scaled = frame[acc]
+    over = lambda v, axes: spread(v, axes, whole)
+    empty = over(whole_score(lse, rows, scope)[0] == -np.inf, rows)
+    with np.errstate(all="ignore"):
+        weight, ew = over(w.data, w.axes), over(w.err, w.axes)
+        x, ex = over(values.data, values.axes), np.asarray(over(values.err, values.axes))
+        added = np.where(empty, 0.0, weight * x)
+        size = np.where(np.isfinite(x), np.abs(x), 1.0)
+        ea = np.where(empty, 0.0, weight * ex + np.where(ew > 0, ew * size, 0.0) + np.where(np.isfinite(added), np.abs(added), 0.0) * UNIT)
+        data = over(scaled.data, scaled.axes) + added
+        err = over(scaled.err, scaled.axes) + np.nan_to_num(ea, nan=np.inf, posinf=np.inf) + np.where(np.isfinite(data), np.abs(data), 0) * UNIT
+    frame[acc] = checked("f32", whole, data, err, scaled.preds + values.preds)
+    return frame[acc]
 
 
 __all__ = ["reduce", "dot", "method", "narrow"]

@@ -6,7 +6,9 @@ import unittest
 import numpy as np
 
 import generate
+from devices import to_bytes
 from execute import Ambiguous, Invalid, run
+from inputs import quantise
 from printer import show, show_program
 from scope import Builder
 from specialise import plain
@@ -331,6 +333,108 @@ class Additions(unittest.TestCase):
         self.assertEqual(out["z"].data.tolist(), [36])
         self.assertIn("z: f32[1] out_init(0.0) deterministic", show_program(p))
         self.assertIn("y[i] += x[b, i];", show_program(p))
+
+
+class Extra(unittest.TestCase):
+    def test_steps_left_out(self):
+        """Rows of the second batch take no step: what the loop folds into keeps its value, what it stores is not stored."""
+        batch, flag = Range("b", name("B")), tensor("flag", "bool", "B")
+        x, y, z = tensor("x", "f32", "B", "M"), tensor("y", "f32", "B", init=7.0), tensor("z", "f32", "B", "M", init=7.0)
+        fold = Stmt("add", "v", E("reduce", "sum", (load("x", "b", "i"),), ("i",)))
+        rows = Stmt("for", value=load("flag", "b"), range=Range("i", name("M"), None, "BM"), body=(fold, store(load("z", "b", "i"), load("x", "b", "i"))))
+        p = op([x, flag, y, z], [Kernel("main", (batch,), (Stmt("var", "v", number(1)), rows, store(load("y", "b"), name("v"))))])
+        for block in (None, 2):
+            out = run(p, {"B": 2, "M": 3}, {"x": np.array([[1.0, 2, 3], [10, 20, 30]]), "flag": np.array([True, False])}, block=block)
+            self.assertEqual(out["y"].data.tolist(), [7, 1])
+            self.assertEqual(out["z"].data.tolist(), [[1, 2, 3], [7, 7, 7]])
+        self.assertIn("for i in M by BM when flag[b] {", show_program(p))
+        self.assertIn("for i in M by BM when any(flag[i]) {", show_program(replace(p, kernels=(Kernel("main", (batch,), (replace(rows, value=E("any", None, (load("flag", "i"),))),)),))))
+
+    def test_pairs_are_an_axis(self):
+        pair = Range("r", name("M"), None, "BM", ("u", name("R")), None, "i")
+        x, w, y, z = tensor("x", "f32", "R", "M"), tensor("w", "f32", "R"), tensor("y", "f32", "M", "R", init=7.0), tensor("z", "i32", "M", "R", init=7.0)
+        value = binary("*", load("x", "u", "i"), load("w", "u"))
+        p = op([x, w, y, z], [Kernel("main", (pair,), (store(load("y", "i", "u"), value), store(load("z", "i", "u"), binary("+", name("r"), integer(0)))))])
+        out = run(p, {"M": 2, "R": 3}, {"x": np.array([[1.0, 2], [3, 4], [5, 6]]), "w": np.array([1.0, 10, 100])})
+        self.assertEqual(out["y"].data.tolist(), [[1, 30, 500], [2, 40, 600]])
+        self.assertEqual(out["z"].data.tolist(), [[0, 1, 2], [3, 4, 5]])
+        self.assertIn("kernel main(r = (i, u) in (M, R) by BM)", show_program(p))
+
+    def test_one_element_for_all(self):
+        x = tensor("x", "f32", "M", "N", ones=(0,))
+        w = tensor("w", "f32", "M")
+        p = op([x, w, Y], [Kernel("main", (ROWS,), (store(load("y", "i"), binary("+", load("w", "i"), E("load", "x", (name("i"), integer(1))))),))])
+        for given in ([[1.0, 2]], [[1.0, 2], [1, 2], [1, 2]]):
+            out = run(p, {"M": 3, "N": 2}, {"x": np.array(given), "w": np.array([10.0, 20, 30])})
+            self.assertEqual(out["y"].data.tolist(), [12, 22, 32])
+        self.assertIn("x: f32[~M, N]", show_program(p))
+
+    def test_in_place(self):
+        y = tensor("y", "f32", "M", init="keep", inout=True)
+        doubled = E("where", args=(binary("+", load("y", "i"), load("y", "i")), binary("<", name("i"), integer(2))))
+        p = op([y], [Kernel("main", (ROWS,), (store(load("y", "i"), doubled),))])
+        out = run(p, {"M": 3}, {}, {"y": np.array([1.0, 2, 3])})
+        self.assertEqual(out["y"].data.tolist(), [2, 4, 3])
+        self.assertIn("op f(inout y: f32[M])\n-> ()", show_program(p))
+
+    def test_merged_parts(self):
+        """Two parts of weights 1 and 3, and rows of which one part or both are empty."""
+        l1, l2, o1, o2 = (tensor(n, "f32", *dims) for n, dims in (("l1", "M"), ("l2", "M"), ("o1", "MD"), ("o2", "MD")))
+        y, lse = tensor("y", "f32", "M", "D", init=7.0), tensor("lse", "f32", "M", init=7.0)
+        part = lambda n: Stmt("do", value=E("method", "merge", (name("sm"), load("l" + n, "i"), E("load", "o" + n, (name("i"), E("full"))), name("v"))))
+        body = (Stmt("var", "v", E("zeros", "f32", axes=("i", "D"))), Stmt("var", "sm", E("softmax", axes=("i",))), part("1"), part("2"),
+                Stmt("store", value=E("method", "normalize", (name("sm"), name("v"))), target=E("load", "y", (name("i"), E("full")))),
+                store(load("lse", "i"), E("method", "lse", (name("sm"),))))
+        p = op([l1, l2, o1, o2, y, lse], [Kernel("main", (ROWS,), body)], [("D", 2)])
+        none = -np.inf
+        out = run(p, {"M": 4}, {"l1": np.array([0.0, none, 2, none]), "l2": np.array([np.log(3.0), 1, none, none]), "o1": np.array([[1.0, 2], [np.nan, 0], [5, 6], [0, 0]]),
+                                "o2": np.array([[5.0, 6], [3, 4], [np.inf, np.nan], [0, 0]])})
+        np.testing.assert_allclose(out["y"].data, [[4, 5], [3, 4], [5, 6], [0, 0]], rtol=1e-12)
+        np.testing.assert_allclose(out["lse"].data, [np.log(4), 1, 2, none], rtol=1e-12)
+
+    def test_present(self):
+        w = tensor("w", "f32", "M", optional=True)
+        p = op([X, w, Y], [Kernel("main", (ROWS,), (store(load("y", "i"), E("present", "w", (load("w", "i"), number(5)))),))])
+        self.assertEqual(run(p, {"M": 1, "N": 1}, {"x": np.array([[1.0]]), "w": np.array([3.0])})["y"].data.tolist(), [3])
+        self.assertEqual(run(p, {"M": 1, "N": 1}, {"x": np.array([[1.0]])})["y"].data.tolist(), [5])
+        self.assertIn("y[i] = if present(w) { w[i] } else { 5.0 };", show_program(p))
+
+    def test_views(self):
+        """Rows by way of a table, of which a condition leaves out some."""
+        at = tensor("at", "i32", "M")
+        view = ("w", ("a", "b"), E("load", "x", (load("at", "a"), name("b"))), binary("<", name("a"), integer(2)))
+        p = replace(op([X, at, Y], [Kernel("main", (ROWS,), (store(load("y", "i"), E("view", "w", (name("i"), integer(1)))),))]), views=(view,))
+        out = run(p, {"M": 3, "N": 2}, {"x": np.array([[1.0, 2], [3, 4], [5, 6]]), "at": np.array([2, 5, 0])})
+        self.assertEqual(out["y"].data.tolist(), [6, 7, 7])
+        self.assertIn("  view w[a, b] = x[at[a], b] valid a < 2;", show_program(p))
+        self.assertIn("y[i] = w[i, 1];", show_program(p))
+
+    def test_bytes_hold_what_is_drawn(self):
+        x = np.array([0.3, -1000.0, 1.0, 449.0])
+        self.assertEqual(quantise(x, "e4m3").tolist(), [0.3125, -448, 1, 448])
+        self.assertEqual(quantise(x, "i8").tolist(), [2, -128, 8, 127])
+        self.assertEqual(to_bytes(np.array([1.0, -448]), "e4m3"), bytes([0x38, 0xFE]))
+
+    def test_segments(self):
+        """Rows of two segments; one row belongs to none."""
+        segments = Range("i", load("cu", binary("+", name("b"), integer(1))), load("cu", "b"), "BM")
+        x, cu, y = tensor("x", "f32", "M"), tensor("cu", "i32", binary("+", name("B"), integer(1)), segments=name("M")), tensor("y", "f32", "M", init=7.0)
+        p = op([x, cu, y], [Kernel("main", (Range("b", name("B")), segments), (store(load("y", "i"), binary("+", load("x", "i"), binary("*", name("b"), number(10)))),))])
+        out = run(p, {"M": 4, "B": 2}, {"x": np.array([1.0, 2, 3, 4]), "cu": np.array([0, 1, 3])})
+        self.assertEqual(out["y"].data.tolist(), [1, 12, 13, 7])
+        self.assertIn("requires segments(cu, M)", show_program(p))
+
+    def test_weight_of_a_score(self):
+        value = E("call", "softmax_weight", (load("x", "i", integer(0)), number(1)))
+        np.testing.assert_allclose(self.of_rows(value, [[2.0], [-np.inf]]), [np.e, 0])
+
+    def of_rows(self, value, x):
+        p = op([X, Y], [Kernel("main", (ROWS,), (store(load("y", "i"), value),))])
+        return run(p, {"M": len(x), "N": len(x[0])}, {"x": np.array(x)})["y"].data.tolist()
+
+    def test_old_seeds_keep_their_programs(self):
+        self.assertFalse(any(t.ones or t.inout for seed in range(200) for t in generate.program(seed).tensors))
+        self.assertTrue(any(t.ones for seed in range(1000, 1200) for t in generate.program(seed).tensors))
 
 
 class Names(unittest.TestCase):

@@ -13,6 +13,7 @@ class E:
     bool     value
     name     the name
     load     tensor          indices
+    view     the view           indices
     full                                        (index only) a whole dimension
     slice    parameter       start              (index only) as many elements as the parameter says
     pair                     two indices        (index only)
@@ -25,7 +26,9 @@ class E:
     else                     value, otherwise
     cast     element type    operand
     zeros    element type                       axes
-    method   update include normalize weight lse; args[0] names the softmax
+    method   update include merge normalize weight lse; args[0] names the softmax
+    any                         condition       (of a loop's `when` only)
+    present  tensor             two values      the first where the caller passes the tensor
     softmax                                     axes: a new state for these rows
     choose                   condition, two values of which it takes one at compile time
     """
@@ -43,19 +46,22 @@ class E:
 @dataclass(frozen=True)
 class Range:
     """`name in lo..hi by block`; with `block` the name is an axis. A pair of
-    names ranges over a pair of extents. With `part`, a number and how many
-    there are, the range of a kernel is split."""
+    names ranges over a pair of extents; with `fused` the pair is one axis of
+    that name, `name = (fused, pair) in (hi, extent)`. With `part`, a number and
+    how many there are, the range of a kernel is split."""
     name: str
     hi: E
     lo: E = None
     block: str = None
     pair: tuple = None  # (name, extent) of the second part
     part: tuple = None  # (number, count), the count an integer
+    fused: str = None   # name of the first part
 
 
 @dataclass(frozen=True)
 class Stmt:
-    """kind: let var set add store gather for do if. `store` and `gather`, which adds to memory, have a load as target; `if` has a condition on parameters as value."""
+    """kind: let var set add store gather for do if. `store` and `gather`, which adds to memory, have a load as target; `if` has a condition on parameters as value,
+    `for` one of the steps that are not left out, without axes or `any` of lanes."""
     kind: str
     name: str = None
     value: E = None
@@ -87,6 +93,9 @@ class Tensor:
     fill: str = "normal"        # how inputs are drawn (inputs.py)
     temp: bool = False          # stored by one kernel, loaded by later ones
     deterministic: bool = False # outputs: additions are made in order
+    ones: tuple = ()            # dimensions in which the caller may give one element for all (`~`)
+    segments: E = None          # an extent: bounds of segments of so many rows
+    inout: bool = False         # loaded and stored: an output whose init is "keep"
 
     @property
     def is_output(self):
@@ -124,6 +133,7 @@ class Program:
     kernels: tuple
     hooks: tuple = ()           # (name, parameters, expression)
     extends: Extension = None
+    views: tuple = ()           # (name, parameters, load, condition or None)
 
 
 @dataclass(frozen=True)
@@ -179,8 +189,12 @@ def expressions(program):
         for stmt in statements(kernel.body):
             for e in stmt.expressions():
                 yield from e.walk()
+    for _, _, load, valid in program.views:
+        yield from load.walk()
+        if valid is not None:
+            yield from valid.walk()
     for tensor in program.tensors:
-        for e in tensor.dims + (tensor.promise or ()) + tuple(x for x in (tensor.valid, tensor.default) if x is not None):
+        for e in tensor.dims + (tensor.promise or ()) + (() if tensor.segments is None else (tensor.segments,)) + tuple(x for x in (tensor.valid, tensor.default) if x is not None):
             yield from e.walk()
 
 

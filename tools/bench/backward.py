@@ -3,8 +3,9 @@
 import math
 
 import attention
+import attention_peers
 from selvedge_op import Build, Layout
-from workload import Candidate, Cell
+from workload import Candidate, Cell, Missing
 
 NAME = "backward"
 # Of the gradients together: p, ds and the gradients are rounded to bf16.
@@ -121,5 +122,22 @@ def sdpa(backend):
     return make
 
 
-CANDIDATES = [Candidate("selvedge", selvedge(False)), Candidate("selvedge_deterministic", selvedge(True)),
-              Candidate("fa2", sdpa("FLASH_ATTENTION")), Candidate("cudnn", sdpa("CUDNN_ATTENTION"))]
+def packaged(module):
+    """A function of FlashAttention that autograd differentiates."""
+
+    def make(cell, tensors, context):
+        import torch
+
+        function = attention_peers.package(module).flash_attn_func
+        if module == "flash_attn_interface" and attention_peers.package("flash_attn_config").CONFIG["build_flags"].get("FLASHATTENTION_DISABLE_BACKWARD"):
+            raise Missing("the package is built without its backward")
+        inputs = [tensors[n].detach().requires_grad_() for n in "qkv"]
+        with torch.enable_grad():
+            o = attention_peers.first(function(*inputs, causal=cell.causal))
+        return lambda: torch.autograd.grad(o, inputs, tensors["dO"], retain_graph=True), together
+
+    return make
+
+
+CANDIDATES = [Candidate("selvedge", selvedge(False)), Candidate("selvedge_deterministic", selvedge(True)), Candidate("fa2", sdpa("FLASH_ATTENTION")),
+              Candidate("fa3", packaged("flash_attn_interface")), Candidate("fa4", packaged("flash_attn.cute.interface")), Candidate("cudnn", sdpa("CUDNN_ATTENTION"))]

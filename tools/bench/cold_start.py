@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Each candidate has a process of its own per run, with empty caches; imports and the CUDA context are not counted, loading the code is.
 
-    cold_start.py [--program build/bin/selvedge] [--peers FOLDER] [--runs 3] [--json FILE] [NAME...]
+    cold_start.py [--program build/bin/selvedge] [--peers FOLDER] [--runs 3] [--budget S] [--json FILE] [NAME...]
 
 `selvedge` is the compiler as a library: the host program, then the variant that the launch takes. `selvedge-again` is a second process, with the first one's cache.
 `selvedge-all` is the whole way ahead of time: the compiler as a program, all variants, its artefact on disk, loaded and launched through libselvedge. Its phases are those
@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -127,24 +128,41 @@ def measure(name, arguments):
         command = [sys.executable, os.path.abspath(__file__), "--child", name, "--program", os.path.abspath(arguments.program), "--arch", arguments.arch,
                    "--head", str(arguments.head), "--length", str(arguments.length)]
         command += ["--causal"] * arguments.causal + (["--peers", os.path.abspath(arguments.peers)] if arguments.peers else [])
-        try:
-            if name == "selvedge-again":
-                subprocess.run(command, capture_output=True, env=environment, timeout=600)
-            done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
-        except subprocess.TimeoutExpired:
-            return {"error": "600 s are over"}
-    for line in done.stdout.splitlines():
+        for _ in range(2 if name == "selvedge-again" else 1):
+            status, text = finished(command, environment, arguments.timeout, os.path.join(folder, "said.txt"))
+    if status is None:
+        return {"error": f"{arguments.timeout:g} s are over"}
+    for line in text.splitlines():
         if line.startswith("COLD "):
             return json.loads(line[5:])
-    last = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+    last = (text.strip().splitlines() or [f"status {status}"])[-1]
     return {"error": last[:300]}
+
+
+def finished(command, environment, seconds, path):
+    """Status and output of a program, None after a time; what it started ends with it."""
+    with open(path, "w+", errors="replace") as said:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        said.seek(0)
+        return status, said.read()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=" ".join(OURS + PEERS))
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "bin", "selvedge"))
-    parser.add_argument("--peers", help="what unpack_peers.sh unpacked")
+    parser.add_argument("--peers", default=os.environ.get("PEERS", "/tmp/peers"), help="what unpack_peers.sh unpacked (default: $PEERS or /tmp/peers)")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for one run")
+    parser.add_argument("--budget", type=float, default=0, help="seconds after which no run begins")
     parser.add_argument("--arch", default="sm_90a")
     parser.add_argument("--head", type=int, default=128)
     parser.add_argument("--length", type=int, default=1024)
@@ -155,19 +173,23 @@ def main():
     arguments = parser.parse_args()
     if arguments.child:
         return child(arguments)
-    results = {}
+    results, deadline = {}, time.monotonic() + (arguments.budget or 1e9)
     for name in arguments.names or OURS + PEERS:
-        runs = results[name] = [measure(name, arguments) for _ in range(arguments.runs)]
+        runs = results[name] = []
+        while len(runs) < arguments.runs and time.monotonic() < deadline:
+            runs.append(measure(name, arguments))
+            if "Missing" in runs[-1].get("error", ""):
+                break
+        if arguments.json:
+            with open(arguments.json, "w") as file:
+                json.dump(dict(cores=os.cpu_count(), head=arguments.head, causal=arguments.causal, results=results), file, indent=1)
         good = [run for run in runs if "error" not in run]
         if not good:
-            print(f"{name:14} {runs[-1]['error']}")
+            print(f"{name:14} {runs[-1]['error'] if runs else 'left out for want of time'}", flush=True)
             continue
         middle = {key: statistics.median(run[key] for run in good) for key in good[0]}
         rest = ", ".join(f"{key} {value:.2f}" for key, value in middle.items() if key != "seconds")
         print(f"{name:14} {middle['seconds']:6.2f} s  ({rest}; median of {len(good)})", flush=True)
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump(dict(cores=os.cpu_count(), head=arguments.head, causal=arguments.causal, results=results), file, indent=1)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ Results on one NVIDIA H200. `tools/bench/page.py` generates this page from `docs
 
 - A **ratio** is our rate over that of the fastest peer in the same run. Above 1 we are ahead.
 - All launches of an operation count, for every candidate. Each candidate is compared with an fp32 reference before it is timed.
-- A table row is a group of cells: the geometric mean of their ratios (lowest to highest).
+- A table row is a group of cells: the geometric mean of their ratios (lowest to highest). The second page has more groups: GQA, other head sizes, single cells.
 
 [Measuring](dev/measuring.md) says how each number is taken and how to repeat it. [Experiments](dev/experiments.md) and [tried](dev/tried.md) explain the results.
 """
@@ -62,11 +62,37 @@ def title_of(name):
     return re.sub(r" (full|causal)$|, \d+% kept$", "", name)
 
 
+def label_of_forward(name):
+    """Head sizes of the grid; the others together."""
+    name = title_of(name)
+    return name if name in ("D 64", "D 128", "D 256") else "GQA 32/8, D 96, D 192/128, f16, H 7"
+
+
+def label_of_backward(name):
+    return None if "GQA" in name else name
+
+
+def label_of_inference(name):
+    """Without what only the heads tell apart."""
+    if name.startswith("varlen GQA") or "28/4" in name:
+        return None
+    if name.startswith("cache"):
+        return "caches, 1 to 16 queries"
+    if re.match(r"decode \d+ queries", name):
+        return "decode, 4 and 16 queries"
+    return re.sub(r", \d+% kept$| GQA 32/8 D 128$", "", name)
+
+
+def label_of_bias(name):
+    return "bias from memory" if name.startswith("bias") else "mask from memory"
+
+
 def groups(families, label=title_of):
-    """{label: ratios of its cells}"""
+    """{label: ratios of its cells}; families without a label are left out."""
     of = collections.defaultdict(list)
     for family in families:
-        of[label(family.name)] += [ratio for ratio in map(family.ratio, family.cells) if ratio]
+        if label(family.name):
+            of[label(family.name)] += [ratio for ratio in map(family.ratio, family.cells) if ratio]
     return {name: ratios for name, ratios in of.items() if ratios}
 
 
@@ -92,13 +118,29 @@ def forward(data):
     cell = lambda family, x: f"{report.number(family.rate(x, report.OURS))} ({family.ratio(x):.2f})"
     text = ["## Attention forward, sm_90a\n", "TFLOP/s (ratio) in bf16, batch * S = 16384, heads * D = 2048, by S. Peers: cuDNN, FlashAttention 2 to 4, FlexAttention, TileLang.\n",
             table(["S"] + [family.name for family in grid], [[x] + [cell(family, x) for family in grid] for x in grid[0].cells])]
-    rows = list(groups(families).items())
-    rows += list(groups(data.families("softcap-h200.csv")).items())
+    rows = list(groups(families, label_of_forward).items())
+    rows += [*groups(data.families("softcap-h200.csv")).items(), *groups(data.families("bias-h200.csv"), label_of_bias).items()]
     text += ["By group. The ratio of code for `sm_80`, on the same GPU, is to FlashAttention-2, which is made of the same instructions. `softcap` caps scores at 50.\n",
-             both(rows, groups(data.families("attention-sm80-h200.csv")))]
-    images = [f"![{family.name}](data/plots/{family.file()}.svg)" for family in grid]
-    text += ["\n".join(" ".join(images[i:i + 2]) for i in range(0, len(images), 2)) + "\n"]
+             both(rows, groups(data.families("attention-sm80-h200.csv"), label_of_forward))]
     return "\n".join(text)
+
+
+def plots_of_forward(data):
+    by_name = {family.name: family for family in data.families("attention-h200.csv")}
+    images = [f"![{name}](data/plots/{by_name[name].file()}.svg)" for name in GRID if name in by_name]
+    return "\n".join(" ".join(images[i:i + 2]) for i in range(0, len(images), 2)) + "\n" if images else ""
+
+
+def by_group(data):
+    """Groups as fine as their heads tell them apart; on the page they are coarser."""
+    files = [("forward ", "attention-h200.csv", "attention-sm80-h200.csv", title_of), ("backward ", "backward-h200.csv", "backward-sm80-h200.csv", str),
+             ("", "inference-h200.csv", "inference-sm80-h200.csv", lambda name: re.sub(r", \d+% kept$", "", name)), ("", "bias-h200.csv", "", title_of)]
+    rows, others = [], {}
+    for prefix, name, other, label in files:
+        rows += [(prefix + group, values) for group, values in groups(data.families(name), label).items()]
+        others.update({prefix + group: values for group, values in groups(data.families(other), label).items()} if other else {})
+    note = "Geometric mean of the ratios (lowest to highest)."
+    return f"## Groups\n\n{note}\n\n" + both(rows, others) if rows else ""
 
 
 def grouped(data, title, name, other, note, label=str):
@@ -112,6 +154,7 @@ def against(data, title, name, peers, note):
     if not families:
         return ""
     rows = []
+    peers = [peer for peer in peers if any(family.rate(x, peer) for family in families for x in family.cells)]
     for family in families:
         for x in family.cells:
             rates = [report.number(family.rate(x, peer)) for peer in peers]
@@ -132,12 +175,68 @@ def accuracies(data):
     if data.path("accuracy-h200.json"):
         with open(data.path("accuracy-h200.json"), encoding="utf-8") as file:
             for row in json.load(file)["rows"]:
-                cases[" ".join(row["case"].split()[:3] if "flash" in row["case"] else row["case"].split()[:2])].append(row)
+                if "kit" not in row:
+                    cases[" ".join(row["case"].split()[:3] if "flash" in row["case"] else row["case"].split()[:2])].append(row)
     return cases
 
 
+def kits(data):
+    """Rows of gradients on ordinary and adversarial data."""
+    rows = []
+    for name in ("accuracy-h200.json", "gradients-h200.json"):
+        if data.path(name):
+            with open(data.path(name), encoding="utf-8") as file:
+                rows += [row for row in json.load(file)["rows"] if "kit" in row]
+    return rows
+
+
 def against_torch(row):
-    return row["error"] / row["torch"] if row["torch"] else 0
+    return row["error"] / row["torch"] if row.get("torch") and row["error"] is not None else 0
+
+
+def errors_of_gradients(data):
+    """{(target, family): {candidate: largest error of its cells}}"""
+    found = {}
+    for arch, name in (("sm_90a", "backward-h200.csv"), ("sm_80", "backward-sm80-h200.csv")):
+        for family in data.families(name):
+            for rows in family.cells.values():
+                for candidate, row in rows.items():
+                    if row["status"] == "ok" and row["error"]:
+                        of = found.setdefault((arch, family.name), {})
+                        of[candidate] = max(of.get(candidate, 0), float(row["error"]))
+    return found
+
+
+def gradients(data):
+    """Two sentences of the page."""
+    text = ""
+    if errors := errors_of_gradients(data):
+        ratios = [of["selvedge"] / of["fa2"] for of in errors.values() if "selvedge" in of and "fa2" in of]
+        text = f" All gradients of the cells of `flash_bwd` together have at most {max(ratios):.2f} times FlashAttention-2's error."
+    if rows := kits(data):
+        worst = max(rows, key=lambda row: row.get("ratio") or 0)
+        text += (f" Gradients on ordinary and adversarial data (`tests/gpu/gradients.py`) may have 1.1 times the error of PyTorch's FlashAttention-2: {sum(row['pass'] for row in rows)} of {len(rows)} pass. "
+                 f"The worst has {worst.get('ratio') or 0:.2f} times (`{worst['case']}`).")
+    return text
+
+
+def gradients_by_family(data):
+    errors, rows = errors_of_gradients(data), kits(data)
+    names = ["selvedge", "selvedge_deterministic", "fa2", "cudnn"]
+    text = ""
+    if errors:
+        note = "Relative error of dq, dk and dv together in the Frobenius norm, against fp32: of each group the largest."
+        text = f"## Accuracy of gradients\n\n{note}\n\n" + table(["group", *names], [[f"{family}, {arch}", *(f"{of[name]:.2e}" if name in of else "" for name in names)] for (arch, family), of in errors.items()])
+    if rows:
+        found = collections.defaultdict(list)
+        for row in rows:
+            found[row["op"], row["arch"], row["kit"]].append(row)
+        worst = lambda of, tensor: max((row["ratio"] for row in of if row.get("tensor") == tensor and row.get("ratio")), default=None)
+        shown = lambda ratio: "" if ratio is None else f"{ratio:.2f}"
+        note = "Errors against fp64 over those of PyTorch's backward (FlashAttention-2, with a bias the memory-efficient one), of each group the largest. `huge` has one element of 1000 or 10000, `large` queries times 5, `bias_min` the least bf16."
+        text += f"\n{note}\n\n" + table(["op, target, data", "pass", "dq", "dk", "dv"], [[" ".join(key), f"{sum(row['pass'] for row in of)} of {len(of)}", *(shown(worst(of, tensor)) for tensor in ("dq", "dk", "dv"))]
+                                                                               for key, of in found.items()])
+    return text
 
 
 def accuracy(data):
@@ -146,14 +245,14 @@ def accuracy(data):
         return ""
     worst = max(cases, key=against_torch)
     return (f"## Accuracy\n\nErrors are relative, in the Frobenius norm, against fp64. A case passes below twice PyTorch's error (`tests/gpu/compare_torch.py`): {sum(row['pass'] for row in cases)} of {len(cases)} pass. "
-            f"The worst is {against_torch(worst):.2f} times PyTorch's error (`{worst['case']}`).\n")
+            f"The worst is {against_torch(worst):.2f} times PyTorch's error (`{worst['case']}`).{gradients(data)}\n")
 
 
 def accuracy_by_group(data):
     rows = []
     for name, group in accuracies(data).items():
         worst = max(group, key=against_torch)
-        rows.append([name, f"{sum(row['pass'] for row in group)} of {len(group)}", f"{worst['error']:.2e}", f"{worst['torch']:.2e}"])
+        rows.append([name, f"{sum(row['pass'] for row in group)} of {len(group)}", *(f"{worst[key]:.2e}" if worst.get(key) is not None else "none" for key in ("error", "torch"))])
     note = "Relative error in the Frobenius norm against fp64: of each group the case that is worst beside PyTorch."
     return f"## Accuracy\n\n{note}\n\n" + table(["cases", "pass", "ours", "PyTorch"], rows) if rows else ""
 
@@ -235,24 +334,27 @@ SECTIONS = [
     lambda data: "![ratios by group, sm_90a](data/plots/ratios-sm_90a.svg)\n\n![ratios by group, sm_80](data/plots/ratios-sm_80.svg)\n",
     forward,
     lambda data: grouped(data, "Attention backward", "backward-h200.csv", "backward-sm80-h200.csv",
-                         "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN and FlashAttention-2, for `sm_80` FlashAttention-2."),
+                         "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN and FlashAttention-2, for `sm_80` FlashAttention-2.", label_of_backward),
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
-                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys.", lambda name: re.sub(r", \d+% kept$", "", name)),
+                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys.", label_of_inference),
     matrices,
     training,
     accuracy,
     poison,
     safety,
     plain("Cold start", "cold-start-h200.csv", "Seconds from the source to the end of the first launch, nothing cached: causal attention, D 128, B 2, H 16, S 1024 (`tools/bench/cold_start.py --causal`)."),
-    plain("Launch", "launch-latency.csv", "Host time of a launch of `flash_fwd`, D 128, in microseconds, on a driver that does nothing (`build/bin/launch-latency`)."),
 ]
 BY_CELL = [
+    plots_of_forward,
+    by_group,
     lambda data: against(data, "Attention forward, sm_90a", "attention-h200.csv", ["cudnn", "fa2", "fa3", "fa4", "flex", "tilelang"], "TFLOP/s."),
     lambda data: against(data, "Scores capped at 50, window of 4096, sm_90a", "softcap-h200.csv", ["fa4", "flex"], "TFLOP/s."),
+    lambda data: against(data, "Bias and mask from memory, sm_90a", "bias-h200.csv", ["efficient", "cudnn", "flex"],
+                         "TFLOP/s. `B x H` is a bias of every sequence and head; an extent of 1 is repeated. A bias is f32 for us and FlexAttention, bf16 for PyTorch's cuDNN and memory-efficient attention."),
     lambda data: against(data, "Sustained load, sm_90a", "sustained-h200.csv", ["cudnn", "fa3", "fa4"], "TFLOP/s over 1 s, behind 0.3 s of the same."),
     lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
-    lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2"],
+    lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2", "fa4"],
                          "TFLOP/s of `flash_bwd`, side kernels included: `ours` adds gradients of queries up in any order, as the peers do (`--set deterministic=false`); with `deterministic`, the default, equal inputs give equal bits."),
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["selvedge_deterministic", "fa2"], "TFLOP/s of code for `sm_80` on the same GPU (`--set apart=false`); columns as above."),
     lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode and caches in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
@@ -263,9 +365,11 @@ BY_CELL = [
           "shared memory, one of an A100 164 KB, one of the others 100 KB. Where a row says 2 and 1, a plan that was measured on the H200 keeps half as many warps on an A100. A plan of at most 81 KB would keep two blocks there: "
           "`bench --tune` on such a GPU decides. The last column is of the second version where there is one ([runtime](runtime.md#devices-with-less-shared-memory))."),
     accuracy_by_group,
+    gradients_by_family,
     poison_by_op,
     plain("Compile time", "compile-time.csv", "CPU seconds of the release build on one core with a cold cache, from `.tile` to the artefact with all kernels of the op, all proofs included (2-core x86-64 machine, least of five)."),
     safety_by_kernel,
+    plain("Launch", "launch-latency.csv", "Host time of a launch of `flash_fwd`, D 128, in microseconds, on a driver that does nothing (`build/bin/launch-latency`)."),
 ]
 
 

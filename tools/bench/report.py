@@ -17,7 +17,7 @@ import plot
 
 OURS = "selvedge"
 # Left to right; the same candidates in another layout of memory stand beside them.
-ORDER = ["selvedge", "selvedge_deterministic", "selvedge_bhsd", "cudnn", "cudnn_bhsd", "cublas", "pytorch", "fa2", "fa3", "fa4", "flex", "tilelang", "copy"]
+ORDER = ["selvedge", "selvedge_deterministic", "selvedge_bhsd", "cudnn", "cudnn_bhsd", "cublas", "pytorch", "efficient", "fa2", "fa3", "fa4", "flex", "tilelang", "copy"]
 
 
 class Family:

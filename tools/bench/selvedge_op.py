@@ -61,7 +61,7 @@ class Arguments(ctypes.Structure):
                 ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_uint64), ("dims", ctypes.c_void_p), ("dim_count", ctypes.c_size_t)]
 
 
-TYPES = {"bf16": (4, 16), "f16": (2, 16), "f32": (2, 32), "i32": (0, 32)}
+TYPES = {"bf16": (4, 16), "f16": (2, 16), "f32": (2, 32), "i32": (0, 32), "bool": (6, 8)}
 
 
 class Layout:
@@ -73,7 +73,7 @@ class Layout:
 
     @staticmethod
     def of(tensor):
-        names = {"torch.bfloat16": "bf16", "torch.float16": "f16", "torch.float32": "f32", "torch.int32": "i32"}
+        names = {"torch.bfloat16": "bf16", "torch.float16": "f16", "torch.float32": "f32", "torch.int32": "i32", "torch.bool": "bool"}
         return Layout(names[str(tensor.dtype)], tensor.shape, tensor.stride(), tensor.data_ptr(), tensor.device.index or 0)
 
 
