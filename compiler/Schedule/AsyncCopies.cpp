@@ -611,10 +611,18 @@ int64_t issuedAfter(AwaitOp await) {
   return count;
 }
 
-/// Erases a barrier behind which no one touches shared memory.
+/// Whether a store overwrites what threads of the kernel load.
+bool storesInPlace(Operation *op) {
+  auto store = dyn_cast<StoreOp>(op);
+  return store && llvm::any_of(store.getTensor().getUsers(),
+                               llvm::IsaPred<LoadOp, CopyOp, CopyAsyncOp>);
+}
+
+/// Erases a barrier behind which no one touches shared memory, nor stores what
+/// others may still load.
 void dropLastBarrier(KernelOp kernel) {
   auto touchesShared = [](Operation *op) {
-    return isa<AwaitOp, BarrierOp>(op) ||
+    return isa<AwaitOp, BarrierOp>(op) || storesInPlace(op) ||
            llvm::any_of(op->getOperandTypes(), llvm::IsaPred<BufferType>);
   };
   for (Operation &op : llvm::reverse(kernel.getBody().front())) {

@@ -54,6 +54,17 @@ static StringAttr endsOf(ProgramOp program, AffineExpr extent) {
   return found;
 }
 
+/// Whether an index is made of ranges, dims and numbers alone: of nothing that
+/// was loaded, such as the segment that a row belongs to.
+static bool isOfRanges(Value index) {
+  Operation *def = index.getDefiningOp();
+  if (!def)
+    return isa<KernelOp>(cast<BlockArgument>(index).getOwner()->getParentOp());
+  return (isa<arith::ArithDialect>(def->getDialect()) ||
+          isa<RangeOp, SplatOp, BroadcastOp>(def)) &&
+         llvm::all_of(def->getOperands(), isOfRanges);
+}
+
 static AffineMap shapeOf(ProgramOp program, StringRef tensor) {
   for (auto arg : program.getTensors().getAsRange<TensorArgAttr>())
     if (arg.getName().getValue() == tensor)
@@ -74,7 +85,10 @@ std::vector<SegmentRows> segmentRowsOf(KernelOp kernel) {
       continue;
     for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
       auto range = index.getDefiningOp<RangeOp>();
-      if (!range || !isOverSegments(kernel, axesOf(range.getType()).front()))
+      auto isOther = [&](Value other) { return other != index; };
+      if (!range || !isOverSegments(kernel, axesOf(range.getType()).front()) ||
+          !llvm::all_of(llvm::make_filter_range(store.getIndices(), isOther),
+                        isOfRanges))
         continue;
       StringAttr ends = endsOf(program, shape.getResult(dim));
       AffineMap numEnds = ends ? shapeOf(program, ends) : AffineMap();
