@@ -1,7 +1,9 @@
 // Elaborator: variants, parameters and functions of an op.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
+
 #include "compiler/Frontend/Lexer.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -72,15 +74,40 @@ const OpDecl *Elaborator::findOp(SMLoc loc, StringRef name, StringRef why) {
   return nullptr;
 }
 
+void Elaborator::warnOfOwnInputs(const OpDecl &forward,
+                                 const OpDecl &backward) {
+  llvm::StringSet<> known;
+  // Each op once: whoever extends itself is refused elsewhere.
+  SmallVector<const OpDecl *> bases{&backward};
+  while (bases.back()) {
+    for (const ArgDecl &input : bases.back()->inputs)
+      known.insert(input.name);
+    const OpDecl *base = nullptr;
+    for (const OpDecl &op : file.ops)
+      if (op.name == bases.back()->base && !llvm::is_contained(bases, &op))
+        base = &op;
+    bases.push_back(base);
+  }
+  for (const ArgDecl &input : forward.inputs)
+    if (input.isTensor && !known.contains(input.name))
+      diags.warning(input.loc,
+                    "the backward '" + backward.name + "' has no input '" +
+                        input.name + "' of '" + forward.name +
+                        "', so that the gradient does not depend on it",
+                    "declare it there, and use it in the same functions");
+}
+
 bool Elaborator::flatten(const OpDecl &op, bool isGradient) {
   for (const OpDecl *current = &op;;) {
     if (isGradient && !current->backward.empty()) {
       // Instead of this op, and of what it extends.
       isGradient = false;
-      current =
+      const OpDecl *backward =
           findOp(current->backwardLoc, current->backward, "to be the backward");
-      if (!current)
+      if (!backward)
         return false;
+      warnOfOwnInputs(*current, *backward);
+      current = backward;
     }
     if (llvm::is_contained(chain, current)) {
       diags.error(current->loc, "op '" + current->name + "' extends itself");

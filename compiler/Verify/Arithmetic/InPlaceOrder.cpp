@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 namespace selvedge::verify {
 
@@ -61,6 +62,21 @@ static std::pair<Value, Value> stepsAround(Operation *a, Operation *b) {
   return {};
 }
 
+/// Whether a loop has one step or none, as `when` makes it:
+///
+///     scf.for %i = 0 to (%c ? 1 : 0) step 1
+static bool isBranch(scf::ForOp loop) {
+  if (!matchPattern(loop.getLowerBound(), m_Zero()) ||
+      !matchPattern(loop.getStep(), m_One()))
+    return false;
+  Operation *end = loop.getUpperBound().getDefiningOp();
+  if (isa_and_nonnull<arith::ExtUIOp>(end))
+    return end->getOperand(0).getType().isInteger(1);
+  auto select = dyn_cast_or_null<arith::SelectOp>(end);
+  return select && matchPattern(select.getTrueValue(), m_One()) &&
+         matchPattern(select.getFalseValue(), m_Zero());
+}
+
 LogicalResult checkInPlace(Operation *load, ValueRange loaded, Operation *store,
                            ValueRange stored) {
   auto refuse = [&](const Twine &expected) {
@@ -79,7 +95,7 @@ LogicalResult checkInPlace(Operation *load, ValueRange loaded, Operation *store,
     return refuse("to load elements before they are stored");
   for (Operation *op = store->getParentOp(); op; op = op->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(op);
-    if (loop && loop->isProperAncestor(load) &&
+    if (loop && loop->isProperAncestor(load) && !isBranch(loop) &&
         llvm::none_of(stored, [&](Value i) { return variesIn(i, loop); }))
       return refuse("other elements in each step of the loop around");
   }
