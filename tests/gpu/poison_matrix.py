@@ -261,7 +261,7 @@ def exercises(case):
     if len(extent) < 5:
         return False, False, False
     tiles = extent["B"] * extent["G"] * extent["R"] * -(-extent["M"] // MOST_ROWS) // MULTIPROCESSORS
-    lengths = re.search(r"kv_len=([\d,]+)", case)
+    lengths = re.search(r"kv_len=(\d+(?:,\d+)*)", case)
     lengths = [int(length) for length in lengths[1].split(",")] if lengths else [extent["N"]]
     steps = sum(-(-length // MOST_COLUMNS) for length in lengths) / len(lengths)
     return tiles >= 2, 0 in lengths, tiles * steps >= 2 * MOST_STAGES or steps >= 2 * MOST_STAGES

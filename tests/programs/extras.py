@@ -225,7 +225,10 @@ class Extras:
                 continue
             places = [(i, r) for i, r in enumerate(kernel.ranges) if r.block and r.lo is None and r.part is None and r.hi.op == "name" and not r.pair]
             numbers = self.numbers(kernel)
-            if not places or not numbers:
+            # A kernel goes over the segments of one tensor, and what skips steps by a segment's number is not supported.
+            skips = {e.name for s in statements(kernel.body) if s.kind == "for" and s.value is not None for e in s.value.walk()}
+            numbers = [(b, extent) for b, extent in numbers if b not in skips]
+            if not places or not numbers or any(r.lo is not None and r.lo.op == "load" for r in kernel.ranges):
                 continue
             (_, rows), (b, extent) = self.rng.choice(places), self.rng.choice(numbers)
             cu = Tensor(self.fresh("cu"), "i32", (binary("+", extent, integer(1)),), segments=rows.hi, fill="bound")
@@ -263,6 +266,9 @@ class Extras:
         for kernel in self.kernels():
             loads = [e for s in statements(kernel.body) if s.kind != "for" and s.value is not None for e in s.value.walk() if e.op == "load" and not self.tensor(e.name).is_output
                      and all(x.op in ("name", "int", "bin", "load", "full", "pair") for a in e.args for x in a.walk())]
+            # What says which steps are left out is spelled the same in the mask.
+            skipped = [e for s in statements(kernel.body) if s.kind == "for" and s.value is not None for e in s.value.walk()]
+            loads = [e for e in loads if e not in skipped]
             if not loads:
                 continue
             wanted = self.rng.choice(loads)
@@ -298,7 +304,8 @@ class Extras:
 
 
 def is_loop(s, loop):
-    return s.kind == "for" and s.range == loop.range and s.value is None
+    # Two loops of a kernel may have one range.
+    return s.kind == "for" and s.range == loop.range and s.body == loop.body and s.value is None
 
 
 def only_where(s, p, j):
