@@ -37,12 +37,15 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   bool hasWholeRows = rank > 1 && rowLength && rowLength.getValue() > 0 &&
                       rowLength.getValue() <= mostWholeRow;
   unsigned numRanges = hasWholeRows ? rank - 1 : rank;
+  // A tile is many rows that may be of a segment.
+  unsigned tiledDim =
+      segments && segments->dim < numRanges ? segments->dim : numRanges - 1;
   StringAttr block = b.getStringAttr("BI");
   SmallVector<Attribute> ranges, axes;
   SmallVector<StringAttr> names;
   for (unsigned d = 0; d < rank; ++d) {
     names.push_back(b.getStringAttr("x" + Twine(d)));
-    bool isTiled = d + 1 == numRanges;
+    bool isTiled = d == tiledDim;
     if (d < numRanges)
       ranges.push_back(IterAttr::get(ctx, names[d], shape.getSubMap({d}),
                                      isTiled ? block : StringAttr()));
@@ -83,7 +86,7 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   unsigned coords = program.getNumSharedArgs();
   SmallVector<Value> indices, inside;
   for (unsigned d = 0; d < rank; ++d) {
-    if (d + 1 < numRanges) {
+    if (d < numRanges && d != tiledDim) {
       indices.push_back(body.getArgument(coords + d));
       continue;
     }
@@ -117,7 +120,8 @@ void addInitKernel(ProgramOp program, unsigned tensor,
           behind = isOutside(arith::CmpIPredicate::sge, count - 1);
     inside.push_back(arith::OrIOp::create(b, loc, before, behind));
   }
-  ArrayRef<StringAttr> tiled = ArrayRef(names).drop_front(numRanges - 1);
+  SmallVector<StringAttr> tiled{names[tiledDim]};
+  llvm::append_range(tiled, ArrayRef(names).drop_front(numRanges));
   Type element = signlessOf(arg.getElementType());
   Type tile = tileType(
       element, tiled, SmallVector<int64_t>(tiled.size(), ShapedType::kDynamic));

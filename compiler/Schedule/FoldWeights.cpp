@@ -34,6 +34,18 @@ struct Weight {
   SmallVector<Operation *, 2> path;
 };
 
+/// A normalizer without its bound from below, which changes none of moderate
+/// size.
+Value withoutBound(Value normalizer) {
+  auto bounded = normalizer.getDefiningOp<arith::MaximumFOp>();
+  auto bound = bounded ? bounded.getRhs().getDefiningOp<SplatOp>() : SplatOp();
+  FloatAttr least;
+  return bound && matchPattern(bound.getValue(), m_Constant(&least)) &&
+                 least.getValueAsDouble() <= -moderate
+             ? bounded.getLhs()
+             : normalizer;
+}
+
 std::optional<Weight> weightOf(math::ExpOp exp) {
   auto difference = exp.getOperand().getDefiningOp<arith::SubFOp>();
   if (!difference || !exp->hasOneUse())
@@ -57,11 +69,11 @@ std::optional<Weight> weightOf(math::ExpOp exp) {
   if (!broadcast)
     return {};
   weight.path = {broadcast};
-  weight.normalizer = broadcast.getSource();
+  weight.normalizer = withoutBound(broadcast.getSource());
   if (auto moved = weight.normalizer.getDefiningOp<RelayoutOp>();
       moved && !moved.getScratch()) {
     weight.path.insert(weight.path.begin(), moved);
-    weight.normalizer = moved.getSource();
+    weight.normalizer = withoutBound(moved.getSource());
   }
   return weight;
 }

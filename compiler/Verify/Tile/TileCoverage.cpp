@@ -89,6 +89,8 @@ struct VerifyTileCoveragePass
   /// The store of all rows of segments behind that of an init kernel of all
   /// other rows; null if there are no such.
   static StoreOp coveringWithInit(ArrayRef<StoreOp> stores) {
+    if (stores.empty())
+      return {};
     for (StoreOp store : llvm::drop_begin(stores))
       for (const SegmentRows &rows :
            segmentRowsOf(store->getParentOfType<KernelOp>()))
