@@ -27,12 +27,7 @@ public:
 
   /// Safety on tile: what every path inherits, whatever is scheduled later.
   void addSafety(OpPassManager &pm) {
-    pm.addPass(createCSEPass());
-    pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
-    pm.addPass(createCSEPass());
-    pm.addNestedPass<tile::ProgramOp>(safety::createTileClampWeights());
-    pm.addNestedPass<tile::ProgramOp>(
-        safety::createTileObligations({masks == MaskMode::Exact}));
+    safety::addObligations(pm, masks == MaskMode::Exact);
     pm.addNestedPass<tile::ProgramOp>(safety::createTileOutputInit());
     pm.addPass(createCSEPass());
     pm.addPass(verify::createStripAttributes());

@@ -112,17 +112,6 @@ private:
     to.insert(to.end(), from.begin(), from.end());
   }
 
-  /// The predicates of a mask in the order of its sink's presence.
-  static SmallVector<Value> conjuncts(Value condition) {
-    SmallVector<Value> parts;
-    while (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-      parts.push_back(both.getRhs());
-      condition = both.getLhs();
-    }
-    parts.push_back(condition);
-    return SmallVector<Value>(llvm::reverse(parts));
-  }
-
   std::string tileWords(Operation *op, Type type) {
     std::string text;
     DictionaryAttr sizes = trace.sizes[kernelOf(op)];

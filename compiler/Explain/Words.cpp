@@ -50,6 +50,16 @@ Value stripRepeats(Value v) {
   return v;
 }
 
+SmallVector<Value> conjuncts(Value condition) {
+  SmallVector<Value> parts;
+  while (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    parts.push_back(both.getRhs());
+    condition = both.getLhs();
+  }
+  parts.push_back(condition);
+  return SmallVector<Value>(llvm::reverse(parts));
+}
+
 std::string wordsFor(AffineExpr expr, ArrayAttr dims) {
   if (auto c = dyn_cast<AffineConstantExpr>(expr))
     return std::to_string(c.getValue());

@@ -57,6 +57,9 @@ std::string clauseOf(mlir::Value predicate);
 /// The value behind operations that only repeat it.
 mlir::Value stripRepeats(mlir::Value v);
 
+/// The predicates of a mask in the order of its sink's presence.
+llvm::SmallVector<mlir::Value> conjuncts(mlir::Value condition);
+
 } // namespace selvedge::explain
 
 #endif // SELVEDGE_COMPILER_EXPLAIN_WORDS_H

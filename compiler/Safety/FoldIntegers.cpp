@@ -236,7 +236,7 @@ struct TileFoldIntegersPass : impl::TileFoldIntegersBase<TileFoldIntegersPass> {
     patterns.add<FoldCompare, FoldDifference, FoldSum, FoldLogic<arith::AndIOp>,
                  FoldLogic<arith::OrIOp>, FoldOpposite, FoldSelect, FoldProduct,
                  FoldReduction, FoldStep, FoldPresence>(&getContext());
-    foldSingleNumbers(cast<KernelOp>(kernel));
+    foldSingleNumbers(getOperation());
     // What reads the same is one value, and what nobody reads any more is gone.
     unify(kernel);
     // Upstream folds would make constants of tiles without a size.

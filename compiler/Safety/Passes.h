@@ -17,6 +17,10 @@ namespace selvedge::safety {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Safety/Passes.h.inc"
 
+/// Appends the passes that decide what absent lanes hold; with `exact` masks
+/// are proved exact.
+void addObligations(mlir::OpPassManager &pm, bool exact = false);
+
 } // namespace selvedge::safety
 
 #endif // SELVEDGE_COMPILER_SAFETY_PASSES_H

@@ -8,7 +8,6 @@
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using selvedge::frontend::BoundValue;
@@ -103,17 +102,6 @@ std::string wordsOf(const File &file, ValueRange presence) {
   return text;
 }
 
-/// The terms of a condition.
-SmallVector<Value> conjuncts(Value condition) {
-  SmallVector<Value> parts;
-  while (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-    parts.push_back(both.getRhs());
-    condition = both.getLhs();
-  }
-  parts.push_back(condition);
-  return SmallVector<Value>(llvm::reverse(parts));
-}
-
 /// What `explain` says of a load or a mask; empty for others.
 std::string wordsOf(const File &file, Operation *op,
                     const tile::SafetyNote &note) {
@@ -126,7 +114,7 @@ std::string wordsOf(const File &file, Operation *op,
   } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
     text = "Mask of " + note.subject + ": absent lanes become " +
            explain::wordsFor(explain::stripRepeats(select.getFalseValue()));
-    presence = wordsOf(file, conjuncts(select.getCondition()));
+    presence = wordsOf(file, explain::conjuncts(select.getCondition()));
   } else {
     return "";
   }
@@ -144,11 +132,7 @@ std::string wordsOf(const File &file, Operation *op,
 /// The passes that decide what absent lanes hold.
 bool makeSafe(ModuleOp module) {
   PassManager pm(module.getContext());
-  pm.addPass(createCSEPass());
-  pm.addNestedPass<tile::ProgramOp>(safety::createTileExactCompares());
-  pm.addPass(createCSEPass());
-  pm.addNestedPass<tile::ProgramOp>(safety::createTileClampWeights());
-  pm.addNestedPass<tile::ProgramOp>(safety::createTileObligations());
+  safety::addObligations(pm);
   return succeeded(pm.run(module));
 }
 
