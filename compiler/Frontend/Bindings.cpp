@@ -74,40 +74,31 @@ const OpDecl *Elaborator::findOp(SMLoc loc, StringRef name, StringRef why) {
   return nullptr;
 }
 
-void Elaborator::warnOfOwnInputs(const OpDecl &forward,
-                                 const OpDecl &backward) {
+void Elaborator::warnOfOwnInputs(const OpDecl &forward) {
   llvm::StringSet<> known;
-  // Each op once: whoever extends itself is refused elsewhere.
-  SmallVector<const OpDecl *> bases{&backward};
-  while (bases.back()) {
-    for (const ArgDecl &input : bases.back()->inputs)
+  for (const OpDecl *op : chain)
+    for (const ArgDecl &input : op->inputs)
       known.insert(input.name);
-    const OpDecl *base = nullptr;
-    for (const OpDecl &op : file.ops)
-      if (op.name == bases.back()->base && !llvm::is_contained(bases, &op))
-        base = &op;
-    bases.push_back(base);
-  }
   for (const ArgDecl &input : forward.inputs)
     if (input.isTensor && !known.contains(input.name))
       diags.warning(input.loc,
-                    "the backward '" + backward.name + "' has no input '" +
+                    "the backward '" + forward.backward + "' has no input '" +
                         input.name + "' of '" + forward.name +
                         "', so that the gradient does not depend on it",
                     "declare it there, and use it in the same functions");
 }
 
 bool Elaborator::flatten(const OpDecl &op, bool isGradient) {
+  const OpDecl *forward = nullptr;
   for (const OpDecl *current = &op;;) {
     if (isGradient && !current->backward.empty()) {
       // Instead of this op, and of what it extends.
       isGradient = false;
-      const OpDecl *backward =
+      forward = current;
+      current =
           findOp(current->backwardLoc, current->backward, "to be the backward");
-      if (!backward)
+      if (!current)
         return false;
-      warnOfOwnInputs(*current, *backward);
-      current = backward;
     }
     if (llvm::is_contained(chain, current)) {
       diags.error(current->loc, "op '" + current->name + "' extends itself");
@@ -119,6 +110,8 @@ bool Elaborator::flatten(const OpDecl &op, bool isGradient) {
         diags.error(current->loc, "op '" + current->name + "' has no backward",
                     "name the op of its gradient behind the outputs: '-> "
                     "(...) backward NAME'");
+      else if (forward)
+        warnOfOwnInputs(*forward);
       return !isGradient;
     }
     const OpDecl *base = findOp(current->baseLoc, current->base, "to extend");

@@ -112,9 +112,9 @@ private:
   void eraseDeadOps(mlir::Operation *root);
 
   // Bindings.cpp: parameters.
-  /// Inputs of an op that the backward it names does not have: functions of
-  /// the op that use them are none of the gradient's.
-  void warnOfOwnInputs(const OpDecl &forward, const OpDecl &backward);
+  /// Inputs of an op that the chain, which begins with the backward it names,
+  /// does not have: functions of the op that use them are none of its.
+  void warnOfOwnInputs(const OpDecl &forward);
   bool flatten(const OpDecl &op, bool isGradient);
   /// The op of that name; an error at `loc` where there is none, `why` it is
   /// wanted.
