@@ -45,7 +45,8 @@ int64_t LaunchTrial::numBlocks(LaunchOp launch) const {
   return launch.getPersistent() ? std::min(tiles, blocks) : tiles;
 }
 
-int64_t callersInteger(int64_t callers, unsigned number) {
+/// The `number`th scalar of an op.
+static int64_t callersInteger(int64_t callers, unsigned number) {
   return callers + number;
 }
 
@@ -65,25 +66,18 @@ std::optional<int64_t> callersInteger(int64_t callers, BlockArgument argument) {
 Trial LaunchTrial::of(LaunchOp launch, KernelOp kernel, int64_t block) const {
   Trial trial;
   auto plan = launch->getParentOfType<PlanOp>();
-  auto isOf = [](ScalarArgAttr arg) {
-    return [arg](tile::ScalarArgAttr scalar) {
-      return scalar.getName() == arg.getScalar();
-    };
-  };
-  ArrayAttr names = plan.getDims();
-  auto scalars = plan.getScalars().getAsRange<tile::ScalarArgAttr>();
+  ArrayAttr names = plan.getDims(), scalars = plan.getScalars();
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (auto dim = dyn_cast<DimArgAttr>(attr))
       trial.dims.push_back(
           {argument, sizes[llvm::find(names, dim.getDim()) - names.begin()]});
-    else if (auto scalar = dyn_cast<ScalarArgAttr>(attr);
-             scalar && argument.getType().isInteger(32))
-      trial.scalars.push_back(
-          {argument,
-           callersInteger(
-               callers, std::distance(scalars.begin(),
-                                      llvm::find_if(scalars, isOf(scalar))))});
+    else if (auto own = dyn_cast<ScalarArgAttr>(attr);
+             own && argument.getType().isInteger(32))
+      for (auto [i, scalar] :
+           llvm::enumerate(scalars.getAsRange<tile::ScalarArgAttr>()))
+        if (scalar.getName() == own.getScalar())
+          trial.scalars.push_back({argument, callersInteger(callers, i)});
   trial.block = block;
   trial.blocks = numBlocks(launch);
   trial.tiles = numTiles(launch);

@@ -29,12 +29,9 @@ struct LaunchTrial {
   std::string str(sm::PlanOp plan) const;
 };
 
-/// What the caller passes as the `number`th scalar of the op, an integer. They
-/// differ, so that one in the place of another masks other lanes.
-int64_t callersInteger(int64_t callers, unsigned number);
-
-/// The same for the argument of a program's kernel; none for what is no integer
-/// of the caller.
+/// What the caller passes for an argument of a program's kernel; none for what
+/// is no integer of the caller. Scalars differ, so that one in the place of
+/// another masks other lanes.
 std::optional<int64_t> callersInteger(int64_t callers,
                                       mlir::BlockArgument argument);
 
