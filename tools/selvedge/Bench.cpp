@@ -69,7 +69,7 @@ int runOnce(const Problem &problem, const Device &device, bool asJson) {
   }
   Json json = describe(problem, device, *timing);
   json["plan"] = compiled.plan;
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}", printed(json));
   return exitDone;
 }
 
@@ -108,7 +108,7 @@ int runTune(const Problem &problem, const Device &device,
       one["dropped"] = tried.dropped;
     json["candidates"].push_back(one);
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}", printed(json));
   return exitDone;
 }
 

@@ -321,7 +321,7 @@ int Checker::report(const Status &status) const {
                                                 : exitBadInput;
   int exit = failures.empty() && !isIncomplete ? exitDone : exitFailed;
   if (options.json) {
-    fmt::print("{}\n", toJson().dump(2));
+    fmt::print("{}", printed(toJson()));
     return exit;
   }
   for (const Failure &failure : failures)

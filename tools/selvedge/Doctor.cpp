@@ -120,8 +120,8 @@ Action addDoctor(CLI::App &app) {
     inspectPtxas(lines);
     inspectDriver(lines);
     inspectCache(lines);
-    int written = report(
-        writeOutput("-", *asJson ? lines.json.dump(2) + "\n" : lines.content));
+    int written =
+        report(writeOutput("-", *asJson ? printed(lines.json) : lines.content));
     return written ? written : lines.exitStatus;
   };
 }

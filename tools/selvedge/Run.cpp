@@ -102,7 +102,7 @@ int runOne(CaseRunner &runner, const Case &one, const RunOptions &options) {
   if (options.json && !runner.getPlace().empty()) {
     nlohmann::ordered_json json{{"version", 1}};
     json.update(describeRun(runner, ran.status, ran.outputs, ran.seconds));
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}", printed(json));
   }
   return finish(ran.status);
 }
@@ -142,7 +142,7 @@ int runAll(CaseRunner &runner, const std::vector<Case> &cases,
     }
   }
   if (asJson)
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}", printed(json));
   return worst;
 }
 
