@@ -14,11 +14,11 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../tools/bench"))
+from processes import lines_of  # noqa: E402
 from selvedge_op import Build, Library, compile_all  # noqa: E402
 
 BOUND = 1.1
@@ -246,18 +246,11 @@ def measure(options, add, deadline):
     return len(left)
 
 
-def pump(stream, lines):
-    for line in stream:
-        lines.put(line)
-    lines.put(None)
-
-
 def follow(job, add, deadline):
     """How many cases a process finished, and why it did not finish them all."""
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen([sys.executable, os.path.abspath(__file__)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True)
-        lines, done, reason = queue.Queue(), 0, None
-        threading.Thread(target=pump, args=(process.stdout, lines), daemon=True).start()
+        lines, done, reason = lines_of(process.stdout), 0, None
         process.stdin.write(json.dumps(job) + "\n")
         process.stdin.close()
         while True:

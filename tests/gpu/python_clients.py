@@ -8,32 +8,20 @@ SDPA's, where results that have to be equal differ in a bit, or where a client r
 """
 # SPDX-License-Identifier: MIT
 import argparse
-import faulthandler
-import json
 import math
-import os
-import sys
 import time
-import traceback
 
 import torch
 import torch.nn.functional as F
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-for folder in ("../../share/selvedge/python", "../../runtime/python"):
-    if os.path.isdir(os.path.join(HERE, folder, "selvedge")):
-        sys.path.insert(0, os.path.join(HERE, folder))
+import clients
+from clients import record
+
+clients.find_package()
 import selvedge  # noqa: E402
 import selvedge.torch as st  # noqa: E402
 
 DEVICE = "cuda"
-ROWS = []
-
-
-def record(case, passed, **facts):
-    ROWS.append({"case": case, "pass": bool(passed), **facts})
-    words = "  ".join(f"{key} {value:.3g}" if isinstance(value, float) else f"{key} {value}" for key, value in facts.items())
-    print(f"{'ok  ' if passed else 'FAIL'} {case:64s} {words}", flush=True)
 
 
 def error(x, wanted):
@@ -440,37 +428,15 @@ def case_workspace():
             record(f"workspace: {name}", all(torch.equal(x, y) for turn in found for x, y in zip(turn[name], wanted)))
 
 
-CASES = {name[5:]: function for name, function in list(globals().items()) if name.startswith("case_")}
+CASES = clients.cases_of(globals())
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", help=f"of {', '.join(CASES)}")
-    parser.add_argument("--json", "--out", dest="out", help="the table as JSON, written as cases end")
-    parser.add_argument("--budget", type=float, default=0, help="seconds after which no case begins; half as much again later the program ends itself")
+    clients.add_options(parser, CASES)
     options = parser.parse_args()
-    if options.budget:
-        # A kernel that does not end would be waited for without end.
-        faulthandler.dump_traceback_later(1.5 * options.budget, exit=True)
-    deadline = time.perf_counter() + (options.budget or 1e9)
     print("selvedge", selvedge.version(), "torch", torch.__version__, torch.cuda.get_device_name(), flush=True)
-    for name in options.only.split(",") if options.only else CASES:
-        start = time.perf_counter()
-        if start > deadline:
-            print(f"     {name}: left out for want of time", flush=True)
-            continue
-        try:
-            CASES[name]()
-        except Exception as failure:  # a client that raises is a failed case, and hides no other
-            traceback.print_exc()
-            record(f"{name} raised", False, message=str(failure)[:300])
-        print(f"     {name}: {time.perf_counter() - start:.0f} s", flush=True)
-        if options.out:
-            with open(options.out, "w", encoding="utf-8") as file:
-                json.dump(ROWS, file, indent=1)
-    failed = sum(not row["pass"] for row in ROWS)
-    print(f"{len(ROWS) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    clients.run(CASES, options)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ import csv
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -20,6 +18,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from poison_matrix import make_groups
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/bench"))
+from processes import finished  # noqa: E402
 
 COLUMNS = ["op", "template", "arch", "sets", "case", "tool", "result", "seconds", "message"]
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
@@ -102,18 +103,8 @@ class Table:
                        "--device", "gpu", "--poison", "nan", *case.split(), *behind]
             for name, value in group.sets.items():
                 command += ["--set", f"{name}={value}"]
-            path, start = os.path.join(folder, "said.txt"), time.monotonic()
-            with open(path, "w+", errors="replace") as said:
-                # A group of its own: what it started dies with it.
-                process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
-                try:
-                    status = process.wait(limit)
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-                    status = None
-                said.seek(0)
-                text = said.read()
+            start = time.monotonic()
+            status, text = finished(command, limit, os.path.join(folder, "said.txt"))
         seconds = time.monotonic() - start
         if status is None:
             if limit < self.options.timeout:

@@ -18,10 +18,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import selvedge_op
+from processes import lines_of
 from worker import WORKLOADS
 
 COLUMNS = ["workload", "family", "x", "mode", "candidate", "status", "unit", "median", "low", "high", "median_us", "rounds", "launches", "clock_mhz",
@@ -102,12 +102,6 @@ def dry_run(options, cells, failures):
     return 1 if broken else 0
 
 
-def pump(stream, lines):
-    for line in stream:
-        lines.put(line)
-    lines.put(None)
-
-
 class Bench:
     """Feeds a worker with cells, records its rows and replaces it when it dies."""
 
@@ -139,8 +133,7 @@ class Bench:
         process = subprocess.Popen([sys.executable, os.path.join(here, "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         process.stdin.write(json.dumps(dict(self.job, cells=self.left)))
         process.stdin.close()
-        lines = queue.Queue()
-        threading.Thread(target=pump, args=(process.stdout, lines), daemon=True).start()
+        lines = lines_of(process.stdout)
         current, reason, progress = None, None, False
         while True:
             try:

@@ -13,12 +13,13 @@ import argparse
 import json
 import os
 import re
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+from processes import finished
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -129,7 +130,7 @@ def measure(name, arguments):
                    "--head", str(arguments.head), "--length", str(arguments.length)]
         command += ["--causal"] * arguments.causal + (["--peers", os.path.abspath(arguments.peers)] if arguments.peers else [])
         for _ in range(2 if name == "selvedge-again" else 1):
-            status, text = finished(command, environment, arguments.timeout, os.path.join(folder, "said.txt"))
+            status, text = finished(command, arguments.timeout, os.path.join(folder, "said.txt"), environment)
     if status is None:
         return {"error": f"{arguments.timeout:g} s are over"}
     for line in text.splitlines():
@@ -137,23 +138,6 @@ def measure(name, arguments):
             return json.loads(line[5:])
     last = (text.strip().splitlines() or [f"status {status}"])[-1]
     return {"error": last[:300]}
-
-
-def finished(command, environment, seconds, path):
-    """Status and output of a program, None after a time; what it started ends with it."""
-    with open(path, "w+", errors="replace") as said:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, env=environment, start_new_session=True)
-        try:
-            status = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            status = None
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-        said.seek(0)
-        return status, said.read()
 
 
 def main():
