@@ -193,7 +193,7 @@ PROGRAMS = {
 }}
 """}
 TYPES = {"tile": ('tensor<?xf32, #tile.axes<"i">>', 'tensor<?xbf16, #tile.axes<"i">>'),
-         "sm": ('tensor<32xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>', 'tensor<32xbf16, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>')}
+         "sm": ('tensor<32xf32, #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>', 'tensor<32xbf16, #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>')}
 GROUPS = {"tile": ["TileComputeOps.td", "TileOps.td"], "sm": ["SmOps.td", "SmBulkOps.td"]}
 
 

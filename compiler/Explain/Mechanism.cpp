@@ -15,8 +15,8 @@ using namespace selvedge::sm;
 
 /// Registers of one thread that hold `v`.
 static int64_t registersOf(Type type) {
-  DistAttr dist = distOf(type);
-  return dist ? dist.getNumRegs() : 1;
+  LayoutAttr layout = layoutOf(type);
+  return layout ? layout.getNumRegs() : 1;
 }
 
 /// Instructions of one thread that evaluate `conditions` in the block of `op`;
@@ -48,18 +48,18 @@ static int64_t joinCost(size_t predicates, int64_t accesses) {
 
 /// Whether some predicate differs between neighbours along the last index.
 static bool variesAlongRow(ValueRange indices, ValueRange presence) {
-  DistAttr last =
-      indices.empty() ? DistAttr() : distOf(indices.back().getType());
+  LayoutAttr last =
+      indices.empty() ? LayoutAttr() : layoutOf(indices.back().getType());
   return last && llvm::any_of(presence, [&](Value p) {
-           DistAttr dist = distOf(p.getType());
-           return dist && dist.indexOf(last.getAxes()[0].getName()) >= 0;
+           LayoutAttr layout = layoutOf(p.getType());
+           return layout && layout.indexOf(last.getAxes()[0].getName()) >= 0;
          });
 }
 
 static void describeCopy(CopyAsyncOp copy, Instance &instance) {
   Type element = copy.getBuffer().getType().getElementType();
   int64_t vector = copy.getVector(),
-          accesses = copy.getDist().getNumRegs() / vector;
+          accesses = copy.getLayout().getNumRegs() / vector;
   bool wide = vector * element.getIntOrFloatBitWidth() == 128;
   size_t count = copy.getPresence().size();
   bool varies = variesAlongRow(copy.getIndices(), copy.getPresence());

@@ -24,7 +24,7 @@ TileShape shapeOf(Type type) {
     shape.push(buffer.getColAxis(), buffer.getCols());
   } else if (sm::isRegisterTile(type)) {
     for (auto [axis, extent] :
-         llvm::zip(sm::distOf(type).getAxes(),
+         llvm::zip(sm::layoutOf(type).getAxes(),
                    cast<RankedTensorType>(type).getShape()))
       shape.push(axis.getName(), extent);
   } else if (tile::isTile(type)) {
@@ -203,10 +203,10 @@ TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {
 TileRef Executor::fold(sm::FoldOp op, const TileShape &shape) {
   TileRef source = valueOf(op.getSource());
   StringAttr over = op.getOverAttr();
-  sm::DistAttr fromDist = sm::distOf(op.getSource().getType()),
-               toDist = sm::distOf(op.getType());
-  sm::AxisDistAttr from = fromDist.getAxes()[fromDist.indexOf(over)],
-                   to = toDist.getAxes()[toDist.indexOf(over)];
+  sm::LayoutAttr fromLayout = sm::layoutOf(op.getSource().getType()),
+                 toLayout = sm::layoutOf(op.getType());
+  sm::AxisLayoutAttr from = fromLayout.getAxes()[fromLayout.indexOf(over)],
+                     to = toLayout.getAxes()[toLayout.indexOf(over)];
   // For each element that is left those that a thread combines.
   std::vector<std::vector<int64_t>> parts(shape.extents[shape.indexOf(over)]);
   for (int64_t lane = 0; lane < 32; ++lane) {

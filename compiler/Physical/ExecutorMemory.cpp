@@ -86,24 +86,24 @@ llvm::Error Executor::storeElement(Operation *op, reference::Tensor &target,
   return llvm::Error::success();
 }
 
-/// The lanes of its buffer that some thread of a copy writes: a distribution
+/// The lanes of its buffer that some thread of a copy writes: a layout
 /// that misses part of the buffer leaves its old contents there. Fails where it
 /// lacks an axis of the buffer.
 template <typename CopyLike>
 static llvm::Expected<LaneMask> lanesOf(CopyLike op) {
   sm::BufferType type = op.getBuffer().getType();
-  int64_t rowAt = op.getDist().indexOf(type.getRowAxis()),
-          colAt = op.getDist().indexOf(type.getColAxis());
+  int64_t rowAt = op.getLayout().indexOf(type.getRowAxis()),
+          colAt = op.getLayout().indexOf(type.getColAxis());
   if (rowAt < 0 || colAt < 0)
-    return errorAt(op, "has a distribution without the axes of its buffer");
-  sm::AxisDistAttr rowDist = op.getDist().getAxes()[rowAt],
-                   colDist = op.getDist().getAxes()[colAt];
+    return errorAt(op, "has a layout without the axes of its buffer");
+  sm::AxisLayoutAttr rowLayout = op.getLayout().getAxes()[rowAt],
+                     colLayout = op.getLayout().getAxes()[colAt];
   LaneMask lanes(type.getRows() * type.getCols());
   auto kernel = op->template getParentOfType<sm::KernelOp>();
   int64_t warps = static_cast<int64_t>(kernel.getWarps());
   for (int64_t thread = 0; thread < 32 * warps; ++thread)
-    for (int64_t row : rowDist.indicesOf(thread % 32, thread / 32))
-      for (int64_t col : colDist.indicesOf(thread % 32, thread / 32))
+    for (int64_t row : rowLayout.indicesOf(thread % 32, thread / 32))
+      for (int64_t col : colLayout.indicesOf(thread % 32, thread / 32))
         // Threads beyond the buffer's end copy nothing.
         if (row < type.getRows() && col < type.getCols())
           lanes[row * type.getCols() + col] = 1;

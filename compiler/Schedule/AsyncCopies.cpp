@@ -130,7 +130,7 @@ SmallVector<Ahead> copiesAhead(Block *block) {
 CopyAsyncOp issue(OpBuilder &b, CopyOp copy, Value buffer) {
   return CopyAsyncOp::create(b, copy.getLoc(), TokenType::get(b.getContext()),
                              copy.getTensor(), copy.getIndices(),
-                             copy.getPresence(), buffer, copy.getDist(),
+                             copy.getPresence(), buffer, copy.getLayout(),
                              copy.getVector(), copy.getGarbage());
 }
 
@@ -306,7 +306,7 @@ private:
       presence.push_back(exists);
       token = CopyAsyncOp::create(
           b, copy.getLoc(), TokenType::get(b.getContext()), copy.getTensor(),
-          lookup(copy.getIndices()), presence, slot, copy.getDist(),
+          lookup(copy.getIndices()), presence, slot, copy.getLayout(),
           copy.getVector(), copy.getGarbage());
     }
     return token;

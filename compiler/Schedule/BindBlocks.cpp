@@ -94,14 +94,15 @@ void applyPlan(KernelOp kernel, const KernelPlan &plan) {
 void orderReductions(KernelOp kernel, KernelLayouts &layouts,
                      const KernelPlan &plan) {
   shareContiguous(layouts, plan.sizes, plan.warps);
-  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
+  SmallVector<AxisLayouts> axisLayouts =
+      layOutAll(layouts, plan.sizes, plan.warps);
   kernel.walk([&](ReduceOp reduce) {
     SmallVector<Attribute> axes(reduce.getOver().getValue());
     auto isShared = [&](Attribute axis) {
-      const AxisDists &own = dists[layouts.placeOf(reduce)];
-      auto dist = own.find(cast<StringAttr>(axis));
-      return dist != own.end() &&
-             llvm::any_of(dist->second.getWarps(),
+      const AxisLayouts &own = axisLayouts[layouts.placeOf(reduce)];
+      auto layout = own.find(cast<StringAttr>(axis));
+      return layout != own.end() &&
+             llvm::any_of(layout->second.getWarps(),
                           [](int64_t stride) { return stride != 0; });
     };
     SmallVector<Attribute> ordered;

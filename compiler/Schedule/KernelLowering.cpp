@@ -47,10 +47,10 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
   int64_t warps = *source.getWarps();
   for (const LayoutGroup &group : layouts.getGroups()) {
     Context &context = contexts.emplace_back();
-    context.axes = distribute(group, sizes, warps, variant.align ? 8 : 1);
+    context.axes = layOut(group, sizes, warps, variant.align ? 8 : 1);
     // Contracted axes that no tile has: proofs speak of them.
     for (auto [axis, size] : sizes)
-      context.axes.insert({axis, distributeColumns(axis, size, warps)});
+      context.axes.insert({axis, layOutColumns(axis, size, warps)});
   }
   emitCoordinates();
   if (failed(lowerBlock(source.getBody().front())))
@@ -168,7 +168,7 @@ Value KernelLowering::blockNumberOf(Operation &op) const {
 Type KernelLowering::convertType(Type type, const Context &context) {
   if (!isTile(type))
     return type;
-  SmallVector<sm::AxisDistAttr> axes;
+  SmallVector<sm::AxisLayoutAttr> axes;
   for (StringAttr axis : axesOf(type)) {
     auto it = context.axes.find(axis);
     if (it == context.axes.end())
@@ -177,7 +177,7 @@ Type KernelLowering::convertType(Type type, const Context &context) {
   }
   return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
                                getElementTypeOrSelf(type),
-                               sm::DistAttr::get(type.getContext(), axes));
+                               sm::LayoutAttr::get(type.getContext(), axes));
 }
 
 void KernelLowering::define(Value v, Value lowered) {

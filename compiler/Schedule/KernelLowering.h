@@ -43,9 +43,9 @@ public:
   }
 
 private:
-  /// Distribution of axes in one place: that of a group, or of one copy.
+  /// Layout of axes in one place: that of a group, or of one copy.
   struct Context {
-    AxisDists axes;
+    AxisLayouts axes;
     llvm::DenseMap<mlir::Value, mlir::Value> values;
   };
 
@@ -66,7 +66,8 @@ private:
   mlir::LogicalResult lowerCopy(tile::LoadOp load);
   /// Whether registers hold a tile as the A fragment of a product wants it: an
   /// accumulator's registers are the fragment of the next product.
-  bool isFragment(tile::DotOp dot, mlir::Value tile, const AxisDists &dists);
+  bool isFragment(tile::DotOp dot, mlir::Value tile,
+                  const AxisLayouts &axisLayouts);
   mlir::Value operandOf(tile::DotOp dot, mlir::Value operand);
   /// Where a computed operand goes for `dot`.
   mlir::Value stagedBuffer(tile::DotOp dot, sm::BufferType type);

@@ -76,10 +76,10 @@ void KernelLowering::noteVector(Value tensor, int64_t width) {
 
 /// Elements that one thread holds side by side along the axis of the last
 /// index.
-static int64_t adjacentElements(const AxisDists &axes, ValueRange indices) {
+static int64_t adjacentElements(const AxisLayouts &axes, ValueRange indices) {
   if (indices.empty() || axesOf(indices.back().getType()).size() != 1)
     return 1;
-  sm::AxisDistAttr axis = axes.lookup(axesOf(indices.back().getType())[0]);
+  sm::AxisLayoutAttr axis = axes.lookup(axesOf(indices.back().getType())[0]);
   if (axis.getRegSizes().empty() || axis.getRegStrides()[0] != 1)
     return 1;
   // What registers, lanes and warps are apart is a multiple of a vector.
@@ -211,10 +211,10 @@ LogicalResult KernelLowering::lowerCopy(LoadOp load) {
   // combined in shared memory.
   width = width == 8 ? 8 : 1;
   noteVector(load.getTensor(), width);
-  sm::DistAttr dist = distributeCopy(axes[0], type.getRows(), axes[1],
+  sm::LayoutAttr layout = layOutCopy(axes[0], type.getRows(), axes[1],
                                      type.getCols(), target.getWarps(), width);
   Context context;
-  for (sm::AxisDistAttr axis : dist.getAxes())
+  for (sm::AxisLayoutAttr axis : layout.getAxes())
     context.axes[axis.getName()] = axis;
   auto indices = valuesIn(load.getIndices(), context),
        presence = valuesIn(load.getPresence(), context);
@@ -224,23 +224,23 @@ LogicalResult KernelLowering::lowerCopy(LoadOp load) {
   // The note says what the copy does; the buffer has no part in it.
   Value buffer = alloc(type, withoutNote(load.getLoc()));
   sm::CopyOp::create(builder, load.getLoc(), value(load.getTensor()), *indices,
-                     *presence, buffer, dist, width, load.getGarbage());
+                     *presence, buffer, layout, width, load.getGarbage());
   buffers[load] = buffer;
   return success();
 }
 
-bool KernelLowering::isFragment(DotOp dot, Value tile, const AxisDists &dists) {
+bool KernelLowering::isFragment(DotOp dot, Value tile,
+                                const AxisLayouts &axisLayouts) {
   const LayoutGroup &group =
       layouts.getGroups()[*layouts.homeOf(dot.getResult())];
   auto over = cast<StringAttr>(dot.getOver()[0]);
   return llvm::all_of(
-      sm::distOf(tile.getType()).getAxes(), [&](sm::AxisDistAttr axis) {
+      sm::layoutOf(tile.getType()).getAxes(), [&](sm::AxisLayoutAttr axis) {
         if (axis.getName() != over)
           return group.roleOf(axis.getName()) == AxisRole::Rows &&
-                 axis == dists.lookup(axis.getName());
+                 axis == axisLayouts.lookup(axis.getName());
         // As columns of accumulators that no warps share.
-        return axis ==
-               distributeColumns(over, axis.getSize(), *source.getWarps());
+        return axis == layOutColumns(over, axis.getSize(), *source.getWarps());
       });
 }
 
@@ -311,26 +311,27 @@ LogicalResult KernelLowering::lowerReduce(ReduceOp reduce) {
   if (!current || failed(presence))
     return reduce.emitOpError(
         "cannot be lowered: its source or a predicate has no value here");
-  SmallVector<sm::AxisDistAttr> axes(sm::distOf(current.getType()).getAxes());
+  SmallVector<sm::AxisLayoutAttr> axes(
+      sm::layoutOf(current.getType()).getAxes());
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(current.getType()).getShape());
   Type element = getElementTypeOrSelf(current.getType());
   for (auto over : reduce.getOver().getAsRange<StringAttr>()) {
     // A predicate belongs to the first of its axes that is reduced.
     auto own = llvm::to_vector(llvm::make_filter_range(*presence, [&](Value p) {
-      sm::DistAttr dist = sm::distOf(p.getType());
-      return dist && dist.indexOf(over) >= 0;
+      sm::LayoutAttr layout = sm::layoutOf(p.getType());
+      return layout && layout.indexOf(over) >= 0;
     }));
     llvm::erase_if(*presence,
                    [&](Value p) { return llvm::is_contained(own, p); });
-    size_t position = sm::distOf(current.getType()).indexOf(over);
+    size_t position = sm::layoutOf(current.getType()).indexOf(over);
     axes.erase(axes.begin() + position);
     shape.erase(shape.begin() + position);
-    Type type =
-        axes.empty()
-            ? element
-            : RankedTensorType::get(
-                  shape, element, sm::DistAttr::get(reduce.getContext(), axes));
+    Type type = axes.empty()
+                    ? element
+                    : RankedTensorType::get(
+                          shape, element,
+                          sm::LayoutAttr::get(reduce.getContext(), axes));
     current = sm::ReduceOp::create(builder, reduce.getLoc(), type,
                                    reduce.getKind(), current, over, own);
   }

@@ -1,4 +1,4 @@
-// Which values of a kernel share the distribution of their axes.
+// Which values of a kernel share the layout of their axes.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/LayoutGroups.h"
 #include "dialect/Tile/Accumulate.h"

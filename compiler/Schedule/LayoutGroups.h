@@ -1,4 +1,4 @@
-// Which values of a kernel share the distribution of their axes.
+// Which values of a kernel share the layout of their axes.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_SCHEDULE_LAYOUTGROUPS_H
 #define SELVEDGE_COMPILER_SCHEDULE_LAYOUTGROUPS_H
@@ -21,7 +21,7 @@ enum class AxisRole {
   Spread
 };
 
-/// Values whose tiles agree on how each axis is distributed, so that no data
+/// Values whose tiles agree on how each axis is laid out, so that no data
 /// moves between elementwise operations, reductions and products of a group.
 struct LayoutGroup {
   /// Every axis of the group's tiles.

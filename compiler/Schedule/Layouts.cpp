@@ -8,8 +8,8 @@ namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::tile;
-using sm::AxisDistAttr;
-using sm::DistAttr;
+using sm::AxisLayoutAttr;
+using sm::LayoutAttr;
 
 namespace {
 
@@ -23,10 +23,10 @@ SmallVector<int64_t> bits(int64_t count, int64_t stride) {
   return result;
 }
 
-AxisDistAttr makeAxis(StringAttr name,
-                      ArrayRef<std::pair<int64_t, int64_t>> regs,
-                      SmallVector<int64_t> lanes, SmallVector<int64_t> warps,
-                      int64_t numWarps) {
+AxisLayoutAttr makeAxis(StringAttr name,
+                        ArrayRef<std::pair<int64_t, int64_t>> regs,
+                        SmallVector<int64_t> lanes, SmallVector<int64_t> warps,
+                        int64_t numWarps) {
   SmallVector<int64_t> sizes, strides;
   for (auto [size, stride] : regs) {
     if (size == 1)
@@ -36,8 +36,8 @@ AxisDistAttr makeAxis(StringAttr name,
   }
   lanes.resize(laneBits, 0);
   warps.resize(llvm::Log2_64(numWarps), 0);
-  return AxisDistAttr::get(name.getContext(), name, sizes, strides, lanes,
-                           warps);
+  return AxisLayoutAttr::get(name.getContext(), name, sizes, strides, lanes,
+                             warps);
 }
 
 /// Warps along rows where they also share columns: as square as possible, rows
@@ -56,8 +56,8 @@ int64_t warpsOfRows(int64_t size, int64_t most) {
 }
 
 /// An axis of rows of accumulators.
-AxisDistAttr distributeRows(const LayoutGroup &group, StringAttr axis,
-                            int64_t size, int64_t warps) {
+AxisLayoutAttr layOutRows(const LayoutGroup &group, StringAttr axis,
+                          int64_t size, int64_t warps) {
   int64_t rowWarps = warpsOfRows(size, warpsAlongRows(group, warps));
   int64_t part = size / rowWarps;
   return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4},
@@ -65,8 +65,8 @@ AxisDistAttr distributeRows(const LayoutGroup &group, StringAttr axis,
 }
 
 /// An axis of their columns, of which `rowWarps` have the same.
-AxisDistAttr distributeShared(const LayoutGroup &group, StringAttr axis,
-                              int64_t size, int64_t rowWarps, int64_t warps) {
+AxisLayoutAttr layOutShared(const LayoutGroup &group, StringAttr axis,
+                            int64_t size, int64_t rowWarps, int64_t warps) {
   bool isShared =
       group.resultCols.contains(axis) && (group.splitCols || group.sharesCols);
   int64_t colWarps = warpsOfRows(size, isShared ? warps / rowWarps : 1);
@@ -78,7 +78,7 @@ AxisDistAttr distributeShared(const LayoutGroup &group, StringAttr axis,
 
 } // namespace
 
-AxisDistAttr distributeColumns(StringAttr axis, int64_t size, int64_t warps) {
+AxisLayoutAttr layOutColumns(StringAttr axis, int64_t size, int64_t warps) {
   return size % 8 == 0
              ? makeAxis(axis, {{2, 1}, {size / 8, 8}}, {2, 4}, {}, warps)
              : makeAxis(axis, {{size, 1}}, {}, {}, warps);
@@ -106,27 +106,29 @@ int64_t adjacentOf(const LayoutGroup &group, int64_t size) {
 }
 
 FreeThreads freeThreads(const LayoutGroup &group, StringAttr axis,
-                        const AxisDists &known, int64_t warps) {
+                        const AxisLayouts &known, int64_t warps) {
   auto isTaken = [&](unsigned bit, auto stridesOf) {
     auto neighbours = group.neighbours.find(axis);
     return neighbours != group.neighbours.end() &&
            llvm::any_of(neighbours->second, [&](StringAttr other) {
-             auto dist = known.find(other);
-             return dist != known.end() && stridesOf(dist->second)[bit] != 0;
+             auto layout = known.find(other);
+             return layout != known.end() &&
+                    stridesOf(layout->second)[bit] != 0;
            });
   };
   FreeThreads free;
   for (unsigned bit = 0; bit < laneBits; ++bit)
-    if (!isTaken(bit, [](AxisDistAttr a) { return a.getLanes(); }))
+    if (!isTaken(bit, [](AxisLayoutAttr a) { return a.getLanes(); }))
       free.lanes.push_back(bit);
   for (unsigned bit = 0; bit < llvm::Log2_64(warps); ++bit)
-    if (!isTaken(bit, [](AxisDistAttr a) { return a.getWarps(); }))
+    if (!isTaken(bit, [](AxisLayoutAttr a) { return a.getWarps(); }))
       free.warps.push_back(bit);
   return free;
 }
 
-AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
-                    const FreeThreads &threads, int64_t warps, int64_t vector) {
+AxisLayoutAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
+                      const FreeThreads &threads, int64_t warps,
+                      int64_t vector) {
   // Few elements beside an axis with vectors of its own: threads that are left
   // take one each.
   bool isLeft =
@@ -167,8 +169,8 @@ AxisDistAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
   return makeAxis(axis, {{held, 1}, {regs, regStride}}, lanes, ofWarps, warps);
 }
 
-AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
-                             int64_t warps) {
+AxisLayouts layOutProducts(const LayoutGroup &group, const AxisSizes &sizes,
+                           int64_t warps) {
   int64_t rowWarps = warpsAlongRows(group, warps);
   if (group.sharesCols && !group.splitCols) {
     rowWarps = 1;
@@ -176,35 +178,36 @@ AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
       if (role == AxisRole::Rows)
         rowWarps = std::max(rowWarps, warpsOfRows(sizes.lookup(axis), warps));
   }
-  AxisDists dists;
+  AxisLayouts axisLayouts;
   for (auto [axis, role] : group.roles)
     if (role == AxisRole::Rows)
-      dists[axis] = distributeRows(group, axis, sizes.lookup(axis), warps);
+      axisLayouts[axis] = layOutRows(group, axis, sizes.lookup(axis), warps);
     else if (role == AxisRole::Cols)
-      dists[axis] =
-          distributeShared(group, axis, sizes.lookup(axis), rowWarps, warps);
-  return dists;
+      axisLayouts[axis] =
+          layOutShared(group, axis, sizes.lookup(axis), rowWarps, warps);
+  return axisLayouts;
 }
 
-AxisDists distribute(const LayoutGroup &group, const AxisSizes &sizes,
-                     int64_t warps, int64_t vector) {
-  AxisDists dists = distributeProducts(group, sizes, warps);
+AxisLayouts layOut(const LayoutGroup &group, const AxisSizes &sizes,
+                   int64_t warps, int64_t vector) {
+  AxisLayouts axisLayouts = layOutProducts(group, sizes, warps);
   for (StringAttr axis : group.spreadOrder())
-    dists[axis] = spread(group, axis, sizes.lookup(axis),
-                         freeThreads(group, axis, dists, warps), warps, vector);
-  return dists;
+    axisLayouts[axis] =
+        spread(group, axis, sizes.lookup(axis),
+               freeThreads(group, axis, axisLayouts, warps), warps, vector);
+  return axisLayouts;
 }
 
-SmallVector<AxisDists> distributeAll(const KernelLayouts &layouts,
-                                     const AxisSizes &sizes, int64_t warps) {
-  SmallVector<AxisDists> dists;
+SmallVector<AxisLayouts> layOutAll(const KernelLayouts &layouts,
+                                   const AxisSizes &sizes, int64_t warps) {
+  SmallVector<AxisLayouts> axisLayouts;
   for (const LayoutGroup &group : layouts.getGroups())
-    dists.push_back(distribute(group, sizes, warps, /*vector=*/8));
-  return dists;
+    axisLayouts.push_back(layOut(group, sizes, warps, /*vector=*/8));
+  return axisLayouts;
 }
 
-DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis,
-                        int64_t cols, int64_t warps, int64_t vector) {
+LayoutAttr layOutCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis,
+                      int64_t cols, int64_t warps, int64_t vector) {
   int64_t threads = 32 * warps, chunks = cols / vector;
   int64_t colThreads = std::min(threads, chunks & -chunks);
   int64_t rowThreads = std::min(threads / colThreads, rows & -rows);
@@ -219,19 +222,20 @@ DistAttr distributeCopy(StringAttr rowAxis, int64_t rows, StringAttr colAxis,
   auto warpPart = [](ArrayRef<int64_t> all) {
     return SmallVector<int64_t>(all.drop_front(5));
   };
-  AxisDistAttr rowDist = makeAxis(rowAxis, {{rows / rowThreads, rowThreads}},
-                                  lanes(row), warpPart(row), warps);
-  AxisDistAttr colDist = makeAxis(
+  AxisLayoutAttr rowLayout =
+      makeAxis(rowAxis, {{rows / rowThreads, rowThreads}}, lanes(row),
+               warpPart(row), warps);
+  AxisLayoutAttr colLayout = makeAxis(
       colAxis, {{vector, 1}, {chunks / colThreads, vector * colThreads}},
       lanes(col), warpPart(col), warps);
-  return DistAttr::get(rowAxis.getContext(), {rowDist, colDist});
+  return LayoutAttr::get(rowAxis.getContext(), {rowLayout, colLayout});
 }
 
-int64_t registersOf(Type type, const AxisDists &dists) {
+int64_t registersOf(Type type, const AxisLayouts &axisLayouts) {
   int64_t count = 1;
   for (StringAttr axis : axesOf(type)) {
-    auto dist = dists.find(axis);
-    count *= dist == dists.end() ? 1 : dist->second.getNumRegs();
+    auto layout = axisLayouts.find(axis);
+    count *= layout == axisLayouts.end() ? 1 : layout->second.getNumRegs();
   }
   return count;
 }

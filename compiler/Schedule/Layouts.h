@@ -9,7 +9,7 @@
 namespace selvedge::schedule {
 
 using AxisSizes = llvm::MapVector<mlir::StringAttr, int64_t>;
-using AxisDists = llvm::MapVector<mlir::StringAttr, sm::AxisDistAttr>;
+using AxisLayouts = llvm::MapVector<mlir::StringAttr, sm::AxisLayoutAttr>;
 
 /// Warps, out of `warps`, that share a contiguous axis of `size`: each has a
 /// vector per lane, so that rows are few and what a kernel reads again of them
@@ -34,41 +34,40 @@ struct FreeThreads {
 /// Those of `axis`, once the axes before it in LayoutGroup::spreadOrder() have
 /// theirs.
 FreeThreads freeThreads(const LayoutGroup &group, mlir::StringAttr axis,
-                        const AxisDists &known, int64_t warps);
+                        const AxisLayouts &known, int64_t warps);
 
-/// Distribution of a group's rows and columns of accumulators.
-AxisDists distributeProducts(const LayoutGroup &group, const AxisSizes &sizes,
-                             int64_t warps);
+/// Layout of a group's rows and columns of accumulators.
+AxisLayouts layOutProducts(const LayoutGroup &group, const AxisSizes &sizes,
+                           int64_t warps);
 
-/// Distribution of all axes of a group. `vector` is the number of adjacent
+/// Layout of all axes of a group. `vector` is the number of adjacent
 /// elements of a contiguous axis that a lane holds at most. No two axes of a
 /// tile use the same lane or warp bit: the threads hold all of its elements.
-AxisDists distribute(const LayoutGroup &group, const AxisSizes &sizes,
-                     int64_t warps, int64_t vector);
+AxisLayouts layOut(const LayoutGroup &group, const AxisSizes &sizes,
+                   int64_t warps, int64_t vector);
 
-/// Distributions of every group of a kernel, where rows are aligned.
-llvm::SmallVector<AxisDists> distributeAll(const KernelLayouts &layouts,
-                                           const AxisSizes &sizes,
-                                           int64_t warps);
+/// Layouts of every group of a kernel, where rows are aligned.
+llvm::SmallVector<AxisLayouts> layOutAll(const KernelLayouts &layouts,
+                                         const AxisSizes &sizes, int64_t warps);
 
-/// Distribution of one spread axis over the threads that it may use.
-sm::AxisDistAttr spread(const LayoutGroup &group, mlir::StringAttr axis,
-                        int64_t size, const FreeThreads &threads, int64_t warps,
-                        int64_t vector);
+/// Layout of one spread axis over the threads that it may use.
+sm::AxisLayoutAttr spread(const LayoutGroup &group, mlir::StringAttr axis,
+                          int64_t size, const FreeThreads &threads,
+                          int64_t warps, int64_t vector);
 
 /// Columns of an accumulator whose warps have rows of their own; the contracted
 /// axis of an operand in registers is spread so, too.
-sm::AxisDistAttr distributeColumns(mlir::StringAttr axis, int64_t size,
-                                   int64_t warps);
+sm::AxisLayoutAttr layOutColumns(mlir::StringAttr axis, int64_t size,
+                                 int64_t warps);
 
-/// Distribution of a rows x cols buffer over a thread block for copies of
+/// Layout of a rows x cols buffer over a thread block for copies of
 /// `vector` adjacent elements per access.
-sm::DistAttr distributeCopy(mlir::StringAttr rowAxis, int64_t rows,
-                            mlir::StringAttr colAxis, int64_t cols,
-                            int64_t warps, int64_t vector);
+sm::LayoutAttr layOutCopy(mlir::StringAttr rowAxis, int64_t rows,
+                          mlir::StringAttr colAxis, int64_t cols, int64_t warps,
+                          int64_t vector);
 
 /// Registers per thread of a tile.
-int64_t registersOf(mlir::Type type, const AxisDists &dists);
+int64_t registersOf(mlir::Type type, const AxisLayouts &axisLayouts);
 
 } // namespace selvedge::schedule
 

@@ -55,10 +55,10 @@ public:
       : loop(loop), step(step), carried(carried), b(loop), loc(loop.getLoc()) {
     full = cast<RankedTensorType>(step.weights.getType());
     row = cast<RankedTensorType>(step.newMax.getType());
-    DistAttr dist = foldedDist(distOf(full), step.over);
+    LayoutAttr layout = foldedLayout(layoutOf(full), step.over);
     SmallVector<int64_t> shape = llvm::map_to_vector(
-        dist.getAxes(), [](AxisDistAttr axis) { return axis.getSize(); });
-    partial = RankedTensorType::get(shape, full.getElementType(), dist);
+        layout.getAxes(), [](AxisLayoutAttr axis) { return axis.getSize(); });
+    partial = RankedTensorType::get(shape, full.getElementType(), layout);
   }
 
   /// Whether there is something to rescale (else memory is what a step waits
@@ -67,8 +67,8 @@ public:
   bool canRewrite() {
     if (step.accs.empty())
       return false;
-    DistAttr dist = distOf(full);
-    if (!llvm::all_of(dist.getAxes()[dist.indexOf(step.over)].getWarps(),
+    LayoutAttr layout = layoutOf(full);
+    if (!llvm::all_of(layout.getAxes()[layout.indexOf(step.over)].getWarps(),
                       [](int64_t stride) { return stride == 0; }))
       return false;
     Operation *place = step.weights.getDefiningOp();

@@ -20,7 +20,7 @@ using namespace selvedge::sm;
 
 /// The axis along which elements that follow each other share a register.
 StringAttr sharedAxis(Type type) {
-  for (AxisDistAttr axis : distOf(type).getAxes())
+  for (AxisLayoutAttr axis : layoutOf(type).getAxes())
     if (llvm::is_contained(axis.getRegStrides(), 1))
       return axis.getName();
   return {};
@@ -28,8 +28,8 @@ StringAttr sharedAxis(Type type) {
 
 /// Whether a condition may differ along `axis`.
 bool differsAlong(Value condition, StringAttr axis) {
-  DistAttr dist = distOf(condition.getType());
-  if (!dist || !axis || dist.indexOf(axis) < 0)
+  LayoutAttr layout = layoutOf(condition.getType());
+  if (!layout || !axis || layout.indexOf(axis) < 0)
     return false;
   Operation *def = condition.getDefiningOp();
   if (!def || isa<RangeOp>(def) || !isPure(def))

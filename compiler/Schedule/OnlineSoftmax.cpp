@@ -30,8 +30,8 @@ public:
   std::optional<OnlineSoftmax> run() {
     for (auto exp : loop.getBody()->getOps<math::Exp2Op>()) {
       // A scalar has none.
-      DistAttr dist = distOf(exp.getType());
-      if (dist && dist.getAxes().size() == 2 && isStep(exp))
+      LayoutAttr layout = layoutOf(exp.getType());
+      if (layout && layout.getAxes().size() == 2 && isStep(exp))
         return step;
     }
     return std::nullopt;

@@ -225,8 +225,8 @@ def TileBindBlocks : Pass<"tile-bind-blocks"> {
 def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
   let summary = "Lower bound tile kernels to sm.seq and sm.plan";
   let description = [{
-    Gives every axis a distribution over registers, lanes and warps, turns operands of `tile.dot` into copies to shared memory (or keeps them in registers where the
-    distribution allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`,
+    Gives every axis a layout over registers, lanes and warps, turns operands of `tile.dot` into copies to shared memory (or keeps them in registers where the
+    layout allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`,
     after `packed` (16-byte accesses) if there is a packed program. Reductions and products keep their presence, for `verify-sm-padding`.
 
     Before: `%k = tile.load %K[...] where(...) {fill = zero}`, `tile.dot %q, %k over ["D"] where(%pd)`.

@@ -254,9 +254,10 @@ struct Ranking {
                "multiplies";
     }
     for (const LayoutGroup &group : layouts.getGroups()) {
-      AxisDists dists = distributeProducts(group, plan.sizes, plan.warps);
+      AxisLayouts axisLayouts = layOutProducts(group, plan.sizes, plan.warps);
       for (unsigned bit = 0; bit < llvm::Log2_64(plan.warps); ++bit)
-        if (!dists.empty() && llvm::none_of(dists, [&](const auto &entry) {
+        if (!axisLayouts.empty() &&
+            llvm::none_of(axisLayouts, [&](const auto &entry) {
               return entry.second.getWarps()[bit] != 0;
             }))
           return "less than the 16 rows that each warp multiplies";

@@ -54,13 +54,13 @@ static int64_t padded(int64_t extent, int64_t adjacent, size_t bits) {
 /// Steps of an axis that each thread holds completely beside elements of
 /// accumulators: code is made for each of them.
 static int64_t localSteps(const LayoutGroup &group, StringAttr axis,
-                          const AxisDists &products, int64_t most) {
+                          const AxisLayouts &products, int64_t most) {
   int64_t count = 1;
   if (auto it = group.neighbours.find(axis); it != group.neighbours.end())
     for (StringAttr other : it->second)
-      if (auto dist = products.find(other);
-          dist != products.end() && group.roleOf(other) != AxisRole::Spread)
-        count *= dist->second.getNumRegs();
+      if (auto layout = products.find(other);
+          layout != products.end() && group.roleOf(other) != AxisRole::Spread)
+        count *= layout->second.getNumRegs();
   if (count == 1)
     return most;
   return std::clamp<int64_t>(
@@ -74,7 +74,7 @@ static void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
   for (auto range : kernel.getRanges().getAsRange<IterAttr>())
     ofKernel.insert(range.getName());
   // All threads are free before the first axis; those of products are known.
-  AxisDists dists = distributeProducts(group, plan.sizes, plan.warps);
+  AxisLayouts axisLayouts = layOutProducts(group, plan.sizes, plan.warps);
   group.laneWarps = 1;
   DenseMap<StringAttr, AxisAttr> axes;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
@@ -83,7 +83,7 @@ static void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
     return c.most ? std::min(size, c.most) : size;
   };
   for (StringAttr name : group.spreadOrder()) {
-    FreeThreads threads = freeThreads(group, name, dists, plan.warps);
+    FreeThreads threads = freeThreads(group, name, axisLayouts, plan.warps);
     bool isContiguous = group.contiguous.contains(name),
          isBlock = static_cast<bool>(axes[name].getBlock());
     int64_t extent = isBlock ? 0 : axes[name].getExtent();
@@ -104,9 +104,10 @@ static void bindSpread(KernelOp kernel, LayoutGroup &group, const Candidate &c,
       size = !isBlock ? padded(extent, 1, threads.bits())
              : threads.bits() > 0 || ofKernel.contains(name)
                  ? atMost(shared * c.each)
-                 : localSteps(group, name, dists, c.local);
+                 : localSteps(group, name, axisLayouts, c.local);
     }
-    dists[name] = spread(group, name, size, threads, plan.warps, /*vector=*/8);
+    axisLayouts[name] =
+        spread(group, name, size, threads, plan.warps, /*vector=*/8);
   }
 }
 

@@ -33,21 +33,23 @@ void keepLargest(LargestTile &largest, Operation *op, Type type,
 LargestTile largestTile(KernelOp kernel, KernelLayouts &layouts,
                         const KernelPlan &plan, const Candidate &c) {
   shareContiguous(layouts, plan.sizes, c.laneWarps ? c.laneWarps : c.warps);
-  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
+  SmallVector<AxisLayouts> axisLayouts =
+      layOutAll(layouts, plan.sizes, plan.warps);
   LargestTile largest;
   kernel.walk([&](Operation *op) {
     for (Value result : op->getResults())
       if (Type type = result.getType(); isTile(type))
         for (unsigned g : layouts.neededIn(result))
           keepLargest(largest, op, type, axesOf(type),
-                      registersOf(type, dists[g]));
+                      registersOf(type, axisLayouts[g]));
   });
   return largest;
 }
 
 LargestTile largestRepeatedStore(KernelOp kernel, KernelLayouts &layouts,
                                  const KernelPlan &plan) {
-  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
+  SmallVector<AxisLayouts> axisLayouts =
+      layOutAll(layouts, plan.sizes, plan.warps);
   LargestTile largest;
   kernel.walk([&](StoreOp store) {
     llvm::SmallSetVector<StringAttr, 4> axes;
@@ -56,11 +58,11 @@ LargestTile largestRepeatedStore(KernelOp kernel, KernelLayouts &layouts,
     Type type = store.getValue().getType();
     if (axes.size() == axesOf(type).size())
       return;
-    const AxisDists &own = dists[layouts.placeOf(store)];
+    const AxisLayouts &own = axisLayouts[layouts.placeOf(store)];
     int64_t count = 1;
     for (StringAttr axis : axes)
-      if (auto dist = own.find(axis); dist != own.end())
-        count *= dist->second.getNumRegs();
+      if (auto layout = own.find(axis); layout != own.end())
+        count *= layout->second.getNumRegs();
     keepLargest(largest, store, type, axes.getArrayRef(), count);
   });
   return largest;
@@ -69,19 +71,20 @@ LargestTile largestRepeatedStore(KernelOp kernel, KernelLayouts &layouts,
 int64_t exchangedBytes(KernelOp kernel, KernelLayouts &layouts,
                        const KernelPlan &plan) {
   constexpr int64_t wordBytes = 4;
-  SmallVector<AxisDists> dists = distributeAll(layouts, plan.sizes, plan.warps);
+  SmallVector<AxisLayouts> axisLayouts =
+      layOutAll(layouts, plan.sizes, plan.warps);
   int64_t bytes = 0;
   kernel.walk([&](ReduceOp reduce) {
-    const AxisDists &own = dists[layouts.placeOf(reduce)];
+    const AxisLayouts &own = axisLayouts[layouts.placeOf(reduce)];
     int64_t registers = registersOf(reduce.getType(), own);
     for (auto axis : reduce.getOver().getAsRange<StringAttr>()) {
-      auto dist = own.find(axis);
-      if (dist == own.end() ||
-          llvm::all_of(dist->second.getWarps(),
+      auto layout = own.find(axis);
+      if (layout == own.end() ||
+          llvm::all_of(layout->second.getWarps(),
                        [](int64_t stride) { return stride == 0; }))
         continue;
       bytes += registers * 32 * plan.warps * wordBytes;
-      registers *= dist->second.getNumRegs();
+      registers *= layout->second.getNumRegs();
     }
   });
   return bytes;

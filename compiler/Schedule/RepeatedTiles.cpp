@@ -10,20 +10,20 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 Type RepeatedTiles::typeOf(Type type) const {
-  DistAttr dist = distOf(type);
-  if (!dist)
+  LayoutAttr layout = layoutOf(type);
+  if (!layout)
     return type;
-  auto own = llvm::map_to_vector(dist.getAxes(), [&](AxisDistAttr axis) {
+  auto own = llvm::map_to_vector(layout.getAxes(), [&](AxisLayoutAttr axis) {
     auto known = axes.find(axis.getName());
     return known == axes.end() ? axis : known->second;
   });
   return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
                                getElementTypeOrSelf(type),
-                               DistAttr::get(type.getContext(), own));
+                               LayoutAttr::get(type.getContext(), own));
 }
 
 bool RepeatedTiles::isKept(Value value) const {
-  return !distOf(value.getType()) &&
+  return !layoutOf(value.getType()) &&
          (!loop || loop.isDefinedOutsideOfLoop(value));
 }
 
@@ -34,7 +34,7 @@ bool RepeatedTiles::canRepeat(Value value) const {
   if (!op || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return false;
   if (isa<arith::ConstantOp>(op))
-    return !distOf(value.getType());
+    return !layoutOf(value.getType());
   return (isa<RangeOp, SplatOp, BroadcastOp>(op) ||
           isa<arith::ArithDialect>(op->getDialect())) &&
          llvm::all_of(op->getOperands(), [&](Value v) { return canRepeat(v); });

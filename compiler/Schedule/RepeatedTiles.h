@@ -11,17 +11,17 @@
 
 namespace selvedge::schedule {
 
-/// Computes tiles again where their axes have other distributions, and scalars
+/// Computes tiles again where their axes have other layouts, and scalars
 /// of a loop for another step of it.
 class RepeatedTiles {
 public:
-  using Axes = llvm::SmallDenseMap<mlir::StringAttr, sm::AxisDistAttr>;
+  using Axes = llvm::SmallDenseMap<mlir::StringAttr, sm::AxisLayoutAttr>;
 
   /// Without a loop scalars stay as they are.
   explicit RepeatedTiles(Axes axes, mlir::scf::ForOp loop = {})
       : axes(std::move(axes)), loop(loop) {}
 
-  /// The type with the distributions of the axes; itself for scalars.
+  /// The type with the layouts of the axes; itself for scalars.
   mlir::Type typeOf(mlir::Type type) const;
   /// Whether a value is made by elementwise operations of ranges and scalars.
   bool canRepeat(mlir::Value value) const;

@@ -30,10 +30,10 @@ BufferType RoleKernel::addType(const BulkAdd &add) {
       cast<RankedTensorType>(convert(StoreOp(add.store).getValue().getType()));
   const RoleCrossing &crossing =
       *plan.crossingOf(StoreOp(add.store).getValue().getDefiningOp());
-  DistAttr dist = distOf(type);
-  int64_t rows = dist.indexOf(crossing.rowAxis);
+  LayoutAttr layout = layoutOf(type);
+  int64_t rows = layout.indexOf(crossing.rowAxis);
   return BufferType::get(b.getContext(), crossing.rowAxis,
-                         dist.getAxes()[1 - rows].getName(), warpgroupRows,
+                         layout.getAxes()[1 - rows].getName(), warpgroupRows,
                          type.getDimSize(1 - rows), type.getElementType(),
                          /*swizzle=*/7, /*stages=*/1, add.box.back());
 }
@@ -63,7 +63,7 @@ RoleKernel::AddPlace RoleKernel::placeOf(const BulkAdd &add,
     if (int64_t stride = range ? warpgroupStride(range) : 0) {
       Value by = mul(warpgroup, i32(stride));
       place.shifts.push_back(
-          {distOf(range.getType()).getAxes()[0].getName(), by});
+          {layoutOf(range.getType()).getAxes()[0].getName(), by});
       first = this->add(first, by);
     }
     place.indices.push_back(first);

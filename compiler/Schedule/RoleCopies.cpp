@@ -45,7 +45,7 @@ Value RoleKernel::recomputed(Value p, IRMapping &mapping,
 Value RoleKernel::recomputed(Value p, IRMapping &mapping,
                              llvm::function_ref<Type(Type)> retype,
                              const Shifts &shifts) {
-  if (!distOf(p.getType()))
+  if (!layoutOf(p.getType()))
     return scalar(p, mapping);
   Operation *def = p.getDefiningOp();
   if (!def)
@@ -62,7 +62,7 @@ Value RoleKernel::recomputed(Value p, IRMapping &mapping,
   auto range = dyn_cast<RangeOp>(clone);
   if (!range)
     return clone->getResult(0);
-  StringAttr axis = distOf(range.getType()).getAxes()[0].getName();
+  StringAttr axis = layoutOf(range.getType()).getAxes()[0].getName();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(range);
   for (auto [shifted, by] : shifts)
@@ -86,17 +86,18 @@ RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
   // Nobody computes it: every thread may hold all lanes.
   auto whole = [&](Type type) -> Type {
     SmallVector<int64_t> shape;
-    SmallVector<AxisDistAttr> axes;
-    for (auto [axis, size] : llvm::zip_equal(
-             distOf(type).getAxes(), cast<RankedTensorType>(type).getShape())) {
+    SmallVector<AxisLayoutAttr> axes;
+    for (auto [axis, size] :
+         llvm::zip_equal(layoutOf(type).getAxes(),
+                         cast<RankedTensorType>(type).getShape())) {
       bool isPart = copy.isPerWarpgroup && axis.getName() == plan.rowAxis;
       shape.push_back(isPart ? warpgroupRows : size);
-      axes.push_back(AxisDistAttr::get(b.getContext(), axis.getName(),
-                                       shape.back(), 1, {0, 0, 0, 0, 0},
-                                       {0, 0}));
+      axes.push_back(AxisLayoutAttr::get(b.getContext(), axis.getName(),
+                                         shape.back(), 1, {0, 0, 0, 0, 0},
+                                         {0, 0}));
     }
     return RankedTensorType::get(shape, getElementTypeOrSelf(type),
-                                 DistAttr::get(b.getContext(), axes));
+                                 LayoutAttr::get(b.getContext(), axes));
   };
   for (auto [i, p] : llvm::enumerate(copy.copy.getPresence())) {
     contents.presence.push_back(recomputed(p, mapping, whole, rowShift));
@@ -433,7 +434,7 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
   };
   for (StepTile &tile : tiles)
     for (Value p : tile.copy->rowPredicates) {
-      if (!distOf(p.getType())) {
+      if (!layoutOf(p.getType())) {
         absentIf(negated(scalar(p, tile.mapping)));
         continue;
       }
@@ -458,7 +459,7 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
 }
 
 /// One row per thread of a warpgroup, or several.
-static DistAttr rowPerThread(BufferType type) {
+static LayoutAttr rowPerThread(BufferType type) {
   SmallVector<int64_t> lanes{1, 2, 4, 8, 16}, warps{32, 64};
   int64_t perThread =
       std::max<int64_t>(1, type.getRows() / threadsPerWarpgroup);
@@ -472,9 +473,10 @@ static DistAttr rowPerThread(BufferType type) {
   for (int64_t &stride : llvm::concat<int64_t>(lanes, warps))
     if (stride >= type.getRows())
       stride = 0;
-  return DistAttr::get(type.getContext(),
-                       {AxisDistAttr::get(type.getContext(), type.getRowAxis(),
-                                          sizes, strides, lanes, warps)});
+  return LayoutAttr::get(
+      type.getContext(),
+      {AxisLayoutAttr::get(type.getContext(), type.getRowAxis(), sizes, strides,
+                           lanes, warps)});
 }
 
 /// Whether the fence for the stores beside a step comes before the products
@@ -494,16 +496,16 @@ Location RoleKernel::clearLocation(const StepTile &tile) {
 /// Zeros for the absent rows of a tile, by a warpgroup that may read it.
 void RoleKernel::emitClear(StepTile &tile, Cursor at) {
   Value slot = awaitTile(*tile.copy, *tile.ring, at, tile.mapping, tile.meant);
-  DistAttr dist = rowPerThread(cast<BufferType>(slot.getType()));
+  LayoutAttr layout = rowPerThread(cast<BufferType>(slot.getType()));
   auto byRow = [&](Type type) -> Type {
     return RankedTensorType::get(tile.ring->slot.getRows(),
-                                 getElementTypeOrSelf(type), dist);
+                                 getElementTypeOrSelf(type), layout);
   };
   Value rowShift = tile.copy->isPerWarpgroup ? warpgroupRow() : Value();
   SmallVector<Value> rows;
   for (Value p : tile.copy->rowPredicates) {
     Value row = recomputed(p, tile.mapping, byRow, rowShift);
-    if (!distOf(p.getType()))
+    if (!layoutOf(p.getType()))
       row = SplatOp::create(b, loc, byRow(p.getType()), row);
     rows.push_back(row);
   }

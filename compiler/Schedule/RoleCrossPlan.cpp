@@ -8,12 +8,12 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 bool isOfOneWarpgroup(Type tile) {
-  DistAttr dist = distOf(tile);
-  if (!dist)
+  LayoutAttr layout = layoutOf(tile);
+  if (!layout)
     return false;
-  size_t bits = dist.getAxes().front().getWarps().size();
+  size_t bits = layout.getAxes().front().getWarps().size();
   for (size_t bit = 0; bit < bits; ++bit)
-    if (llvm::none_of(dist.getAxes(), [&](AxisDistAttr axis) {
+    if (llvm::none_of(layout.getAxes(), [&](AxisLayoutAttr axis) {
           return axis.getWarps()[bit] != 0;
         }))
       return false;
@@ -37,7 +37,7 @@ static StageOp stageOf(MmaOp product, Value buffer) {
 
 /// Warps of a warpgroup have 16 rows each, and more warpgroups what `strides`
 /// say.
-static bool hasWarps(AxisDistAttr axis, ArrayRef<int64_t> ofWarp,
+static bool hasWarps(AxisLayoutAttr axis, ArrayRef<int64_t> ofWarp,
                      ArrayRef<int64_t> ofWarpgroups) {
   ArrayRef<int64_t> warps = axis.getWarps();
   return warps.take_front(2) == ofWarp && warps.drop_front(2) == ofWarpgroups;
@@ -52,14 +52,14 @@ std::optional<RoleCrossing> matchCrossing(MmaOp product, StringAttr rowAxis,
   };
   RoleCrossing crossing;
   crossing.product = product;
-  auto axes = distOf(product.getType()).getAxes();
-  const auto *rows = llvm::find_if(axes, [](AxisDistAttr axis) {
+  auto axes = layoutOf(product.getType()).getAxes();
+  const auto *rows = llvm::find_if(axes, [](AxisLayoutAttr axis) {
     return axis.getLanes().size() > 2 && axis.getLanes()[2] == 1;
   });
   if (axes.size() != 2 || rows == axes.end() ||
       product.getOverAttr() != rowAxis || !isSplat(product.getInit(), 0))
     return no("products have different rows");
-  AxisDistAttr cols = rows == axes.begin() ? axes[1] : axes[0];
+  AxisLayoutAttr cols = rows == axes.begin() ? axes[1] : axes[0];
   crossing.rowAxis = rows->getName();
   for (Value operand : {product.getLhs(), product.getRhs()}) {
     StageOp stage = stageOf(product, operand);
@@ -68,9 +68,9 @@ std::optional<RoleCrossing> matchCrossing(MmaOp product, StringAttr rowAxis,
     else
       crossing.resident = operand;
   }
-  DistAttr staged = crossing.stage
-                        ? distOf(crossing.stage.getSource().getType())
-                        : DistAttr();
+  LayoutAttr staged = crossing.stage
+                          ? layoutOf(crossing.stage.getSource().getType())
+                          : LayoutAttr();
   if (!staged || !crossing.resident || staged.getAxes().size() != 2 ||
       staged.getAxes()[0].getName() != rowAxis ||
       staged.getAxes()[1].getName() != crossing.rowAxis ||

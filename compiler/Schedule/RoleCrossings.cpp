@@ -74,9 +74,9 @@ SmallVector<Value> RoleKernel::crossedPresence(const RoleCrossing &crossing) {
   for (BulkCopy &copy : plan.streamed[product->getParentOp()])
     if (copy.copy.getBuffer().getType().getRowAxis() == crossing.rowAxis)
       for (Value p : copy.copy.getPresence()) {
-        DistAttr dist = distOf(p.getType());
-        bool isOfRows = dist && dist.getAxes().size() == 1 &&
-                        dist.getAxes()[0].getName() == crossing.rowAxis;
+        LayoutAttr layout = layoutOf(p.getType());
+        bool isOfRows = layout && layout.getAxes().size() == 1 &&
+                        layout.getAxes()[0].getName() == crossing.rowAxis;
         if (isOfRows && !llvm::is_contained(presence, p))
           presence.push_back(p);
       }
@@ -123,14 +123,14 @@ RoleKernel::Shifts RoleKernel::crossedShifts(const RoleCrossing &crossing,
 Type RoleKernel::crossedLanes(Type type) {
   MLIRContext *ctx = type.getContext();
   SmallVector<int64_t> shape;
-  SmallVector<AxisDistAttr> axes;
-  for (AxisDistAttr axis : distOf(type).getAxes()) {
+  SmallVector<AxisLayoutAttr> axes;
+  for (AxisLayoutAttr axis : layoutOf(type).getAxes()) {
     shape.push_back(warpgroupRows);
-    axes.push_back(AxisDistAttr::get(ctx, axis.getName(), warpgroupRows, 1,
-                                     {0, 0, 0, 0, 0}, {0, 0}));
+    axes.push_back(AxisLayoutAttr::get(ctx, axis.getName(), warpgroupRows, 1,
+                                       {0, 0, 0, 0, 0}, {0, 0}));
   }
   return RankedTensorType::get(shape, getElementTypeOrSelf(type),
-                               DistAttr::get(ctx, axes));
+                               LayoutAttr::get(ctx, axes));
 }
 
 /// The slot of what warpgroup `part` has of rows `rowPart` of a staged tile.

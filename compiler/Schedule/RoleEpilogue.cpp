@@ -23,7 +23,7 @@ static bool isElementwise(Operation &op) {
 /// for some columns again than to take from all.
 static bool followsFromIndices(Value value) {
   Operation *def = value.getDefiningOp();
-  if (!distOf(value.getType()) || isa_and_nonnull<RangeOp>(def))
+  if (!layoutOf(value.getType()) || isa_and_nonnull<RangeOp>(def))
     return true;
   return def && isElementwise(*def) && !isa<LoadOp>(def) &&
          getElementTypeOrSelf(value.getType()).isInteger() &&
@@ -84,18 +84,18 @@ Value RoleKernel::unlessNoRow(Operation *op) {
 
 Type panelOf(Type type, StringAttr axis) {
   auto tile = cast<RankedTensorType>(type);
-  SmallVector<AxisDistAttr> axes(distOf(tile).getAxes());
+  SmallVector<AxisLayoutAttr> axes(layoutOf(tile).getAxes());
   SmallVector<int64_t> shape(tile.getShape());
-  int64_t position = distOf(tile).indexOf(axis);
-  AxisDistAttr &columns = axes[position];
+  int64_t position = layoutOf(tile).indexOf(axis);
+  AxisLayoutAttr &columns = axes[position];
   SmallVector<int64_t> sizes(columns.getRegSizes());
   sizes.back() = sizes.back() * panelCols / shape[position];
   shape[position] = panelCols;
-  columns =
-      AxisDistAttr::get(type.getContext(), axis, sizes, columns.getRegStrides(),
-                        columns.getLanes(), columns.getWarps());
+  columns = AxisLayoutAttr::get(type.getContext(), axis, sizes,
+                                columns.getRegStrides(), columns.getLanes(),
+                                columns.getWarps());
   return RankedTensorType::get(shape, tile.getElementType(),
-                               DistAttr::get(type.getContext(), axes));
+                               LayoutAttr::get(type.getContext(), axes));
 }
 
 LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
@@ -104,8 +104,8 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
     return success();
   Operation *def = value.getDefiningOp();
   bool isHere = def && deferred.contains(def);
-  DistAttr dist = distOf(value.getType());
-  if (!dist || dist.indexOf(axis) < 0) {
+  LayoutAttr layout = layoutOf(value.getType());
+  if (!layout || layout.indexOf(axis) < 0) {
     if (isHere && !whole.contains(value)) {
       for (Value operand : def->getOperands())
         if (failed(emitPart(operand, axis, from, whole, part)))
@@ -113,7 +113,7 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
       if (failed(emitOp(*def, whole)))
         return failure();
     }
-    part.map(value, dist ? valueOf(value, whole) : scalar(value, whole));
+    part.map(value, layout ? valueOf(value, whole) : scalar(value, whole));
     return success();
   }
   // Indices are those of a range again: a store may then write vectors, and

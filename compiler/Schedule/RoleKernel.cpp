@@ -140,21 +140,21 @@ RoleKernel::Cursor RoleKernel::advance(Cursor at, int64_t depth) {
 }
 
 Type RoleKernel::convert(Type type) {
-  DistAttr dist = distOf(type);
-  if (!dist)
+  LayoutAttr layout = layoutOf(type);
+  if (!layout)
     return type;
-  SmallVector<AxisDistAttr> axes;
+  SmallVector<AxisLayoutAttr> axes;
   SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
-  for (auto [i, axis] : llvm::enumerate(dist.getAxes())) {
+  for (auto [i, axis] : llvm::enumerate(layout.getAxes())) {
     for (int64_t stride : axis.getWarps().drop_front(2))
       if (stride)
         shape[i] /= 2;
-    axes.push_back(AxisDistAttr::get(
+    axes.push_back(AxisLayoutAttr::get(
         b.getContext(), axis.getName(), axis.getRegSizes(),
         axis.getRegStrides(), axis.getLanes(), axis.getWarps().take_front(2)));
   }
   return RankedTensorType::get(shape, getElementTypeOrSelf(type),
-                               DistAttr::get(b.getContext(), axes));
+                               LayoutAttr::get(b.getContext(), axes));
 }
 
 /// The source's arguments, bulk tensors as tensor maps, and the dims that the

@@ -630,7 +630,7 @@ private:
   /// The presence of a sink, for the verifiers.
   llvm::SmallVector<mlir::Value> presenceOf(mlir::ValueRange presence,
                                             mlir::IRMapping &mapping);
-  /// Types and distributions of one warpgroup.
+  /// Types and layouts of one warpgroup.
   mlir::Type convert(mlir::Type type);
   /// The place that follows in a ring of `depth` slots.
   Cursor advance(Cursor at, int64_t depth);

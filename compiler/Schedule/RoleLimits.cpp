@@ -107,7 +107,7 @@ Value RoleKernel::emitMask(Value condition, IRMapping &mapping) {
   Limits limits;
   limits.add(condition);
   if (limits.size() < 2 ||
-      distOf(limits.column.getType()).getAxes().size() != 1)
+      layoutOf(limits.column.getType()).getAxes().size() != 1)
     return valueOf(condition, mapping);
   Value column = valueOf(limits.column.getResult(), mapping);
   auto maskType = cast<RankedTensorType>(convert(condition.getType()));

@@ -58,7 +58,7 @@ private:
       if (isStaged(mma.getLhs()) || isStaged(mma.getRhs()))
         return;
       StringAttr rows;
-      for (AxisDistAttr axis : distOf(mma.getType()).getAxes()) {
+      for (AxisLayoutAttr axis : layoutOf(mma.getType()).getAxes()) {
         if (axis.getLanes()[2] != 1) {
           fits &= axis.getSize() <= maxBox &&
                   llvm::all_of(axis.getWarps(), [](int64_t w) { return !w; });
@@ -168,7 +168,7 @@ private:
   std::optional<BulkAdd> bulkAdd(StoreOp store) {
     const RoleCrossing *crossing =
         plan.crossingOf(store.getValue().getDefiningOp());
-    DistAttr dist = distOf(store.getValue().getType());
+    LayoutAttr layout = layoutOf(store.getValue().getType());
     // Copies that add complete in any order.
     if (!crossing || !tile::addsToMemory(store) ||
         !tile::addsInAnyOrder(store) ||
@@ -177,7 +177,7 @@ private:
     BulkAdd add{store, {}, {}};
     constexpr int64_t wordBytes = 4;
     for (Value index : store.getIndices()) {
-      DistAttr own = distOf(index.getType());
+      LayoutAttr own = layoutOf(index.getType());
       auto range = index.getDefiningOp<RangeOp>();
       if (own && !range)
         return std::nullopt;
@@ -195,9 +195,9 @@ private:
       add.extents.push_back(i);
     }
     // The contiguous dimension is that of the columns, in whole words.
-    DistAttr last = distOf(store.getIndices().back().getType());
+    LayoutAttr last = layoutOf(store.getIndices().back().getType());
     bool fits = last && last.getAxes()[0].getName() != crossing->rowAxis &&
-                dist.indexOf(last.getAxes()[0].getName()) >= 0 &&
+                layout.indexOf(last.getAxes()[0].getName()) >= 0 &&
                 lastExtentOf(store.getTensor()).isMultipleOf(4);
     bool isAlone =
         llvm::all_of(store.getTensor().getUsers(), [](Operation *user) {
@@ -212,7 +212,7 @@ private:
   bool addCrossings(scf::ForOp loop) {
     auto &all = plan.crossings[loop];
     for (auto mma : loop.getBody()->getOps<MmaOp>()) {
-      if (distOf(mma.getType()).indexOf(plan.rowAxis) >= 0)
+      if (layoutOf(mma.getType()).indexOf(plan.rowAxis) >= 0)
         continue;
       std::optional<RoleCrossing> crossing =
           matchCrossing(mma, plan.rowAxis, plan.warpgroups, why);
@@ -305,7 +305,7 @@ private:
       auto range =
           quotient ? quotient.getLhs().getDefiningOp<RangeOp>() : RangeOp();
       if (!range ||
-          distOf(range.getType()).getAxes()[0].getName() != plan.rowAxis)
+          layoutOf(range.getType()).getAxes()[0].getName() != plan.rowAxis)
         continue;
       for (size_t inner = outer + 1; inner + 1 < indices.size(); ++inner) {
         auto sum = indices[inner].getDefiningOp<arith::AddIOp>();
@@ -378,10 +378,10 @@ private:
     if (pairs && !bulk.isPerWarpgroup)
       return fail("pairs are rows of a tile that warpgroups share");
     for (auto [d, index] : llvm::enumerate(op.getIndices())) {
-      DistAttr dist = distOf(index.getType());
+      LayoutAttr layout = layoutOf(index.getType());
       bulk.shifts.push_back({});
       bool isInner = pairs && d == static_cast<size_t>(pairs->attr.getInner());
-      if (!dist || isInner) {
+      if (!layout || isInner) {
         bulk.starts.push_back(isInner ? pairs->first : index);
         bulk.box.push_back(1);
         continue;
@@ -393,7 +393,7 @@ private:
       bulk.shifts.back() = shift;
       if (isOuter)
         bulk.pairs = pairs->attr;
-      bool isRows = dist.getAxes()[0].getName() == buffer.getRowAxis();
+      bool isRows = layout.getAxes()[0].getName() == buffer.getRowAxis();
       if (isRows)
         bulk.rowDimension = bulk.starts.size();
       bulk.starts.push_back(range.getStart());
@@ -402,7 +402,7 @@ private:
                                                : buffer.getRows());
     }
     // The contiguous dimension of the tensor must be that of the buffer.
-    DistAttr last = distOf(op.getIndices().back().getType());
+    LayoutAttr last = layoutOf(op.getIndices().back().getType());
     if (!last || last.getAxes()[0].getName() != buffer.getColAxis())
       return fail("a tile is transposed");
     for (auto [i, p] : llvm::enumerate(op.getPresence())) {
@@ -411,9 +411,9 @@ private:
         continue;
       }
       // A scalar is one for all rows.
-      DistAttr dist = distOf(p.getType());
-      if (dist && (dist.getAxes().size() != 1 ||
-                   dist.getAxes()[0].getName() != buffer.getRowAxis()))
+      LayoutAttr layout = layoutOf(p.getType());
+      if (layout && (layout.getAxes().size() != 1 ||
+                     layout.getAxes()[0].getName() != buffer.getRowAxis()))
         return fail("a predicate concerns more than a tile's rows");
       if (bulk.isPerWarpgroup && pairs)
         return fail("a predicate of pairs is no bound of the tensor");
@@ -428,14 +428,14 @@ private:
 
   /// Why a store stays as it is; empty where it leaves in bulk.
   std::string addStore(StoreOp op) {
-    DistAttr dist = distOf(op.getValue().getType());
+    LayoutAttr layout = layoutOf(op.getValue().getType());
     Type element = getElementTypeOrSelf(op.getValue().getType());
-    if (!dist || dist.getAxes().size() != 2 ||
+    if (!layout || layout.getAxes().size() != 2 ||
         element.getIntOrFloatBitWidth() != 16 ||
-        dist.getAxes()[0].getName() != plan.rowAxis)
+        layout.getAxes()[0].getName() != plan.rowAxis)
       return "it is no tile of 16-bit elements with the products' rows";
-    AxisDistAttr cols = dist.getAxes()[1];
-    DistAttr last = distOf(op.getIndices().back().getType());
+    AxisLayoutAttr cols = layout.getAxes()[1];
+    LayoutAttr last = layoutOf(op.getIndices().back().getType());
     if (cols.getSize() % (panelBytes / 2) != 0 || cols.getLanes()[0] != 2 ||
         !last || last.getAxes()[0].getName() != cols.getName())
       return "its rows are no multiple of 128 contiguous bytes";
@@ -447,7 +447,7 @@ private:
         bulk.box.push_back(1);
         continue;
       }
-      DistAttr own = distOf(index.getType());
+      LayoutAttr own = layoutOf(index.getType());
       auto range = index.getDefiningOp<RangeOp>();
       if (pairs && d == static_cast<size_t>(pairs->attr.getOuter())) {
         range = pairs->range;
@@ -466,7 +466,7 @@ private:
         bulk.extents.push_back(i);
         continue;
       }
-      DistAttr own = distOf(p.getType());
+      LayoutAttr own = layoutOf(p.getType());
       bool isEnd = !pairs && own && matchIndexLimit(p) &&
                    own.getAxes()[0].getName() == plan.rowAxis;
       if (own && !isEnd)

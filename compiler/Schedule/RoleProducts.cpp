@@ -17,7 +17,7 @@ Operation *RoleKernel::cloneConverted(Operation &op, IRMapping &mapping) {
 }
 
 int64_t RoleKernel::warpgroupStride(RangeOp range) const {
-  AxisDistAttr axis = distOf(range.getType()).getAxes()[0];
+  AxisLayoutAttr axis = layoutOf(range.getType()).getAxes()[0];
   if (axis.getName() == plan.rowAxis)
     return warpgroupRows;
   return axis.getWarps().size() > 2 ? axis.getWarps()[2] : 0;
@@ -108,10 +108,10 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
             .getResult());
     return success();
   }
-  // Distributions that only copies use have warps of their own shape.
+  // Layouts that only copies use have warps of their own shape.
   auto isOwn = [&](Type type) {
-    DistAttr dist = distOf(type);
-    return !dist || llvm::all_of(dist.getAxes(), [&](AxisDistAttr axis) {
+    LayoutAttr layout = layoutOf(type);
+    return !layout || llvm::all_of(layout.getAxes(), [&](AxisLayoutAttr axis) {
       ArrayRef<int64_t> warps = axis.getWarps();
       bool isOfRows = axis.getLanes()[2] == 1;
       if (axis.getName() == plan.rowAxis)

@@ -40,10 +40,10 @@ bool RoleKernel::findSoftmax() {
   }
   const OnlineSoftmax &step = softmax[plan.loops.front()];
   auto type = cast<RankedTensorType>(convert(step.weights.getType()));
-  DistAttr dist = foldedDist(distOf(type), step.over);
+  LayoutAttr layout = foldedLayout(layoutOf(type), step.over);
   SmallVector<int64_t> shape = llvm::map_to_vector(
-      dist.getAxes(), [](AxisDistAttr axis) { return axis.getSize(); });
-  partialType = RankedTensorType::get(shape, type.getElementType(), dist);
+      layout.getAxes(), [](AxisLayoutAttr axis) { return axis.getSize(); });
+  partialType = RankedTensorType::get(shape, type.getElementType(), layout);
   // A maximum without scores is -inf as an exponent of 2 as well.
   ValueRange inits = plan.loops.front().getInitArgs();
   return isSplat(inits[step.sum], 0) && isSplat(inits[step.max], -infinity) &&
@@ -337,7 +337,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
         sum = valueOf(loop.getRegionIterArg(step.sum), mapping);
   constexpr int64_t manyWeights = 64;
   bool isLong =
-      distOf(rows.full).getNumRegs() >= manyWeights || isLongBehindTurn(loop);
+      layoutOf(rows.full).getNumRegs() >= manyWeights || isLongBehindTurn(loop);
   std::optional<Exponents> open;
   // Ends a basic block, as masks do: ptxas moves no weights ahead of the turn
   // (D 256: 70 instructions, 1 %).

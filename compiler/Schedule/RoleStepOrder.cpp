@@ -22,10 +22,10 @@ static bool readsStaged(MmaOp mma) {
 /// A tile with several axes would take registers until it is needed, and so
 /// do conditions per element, of a loop's last step for one.
 static bool isSmall(LoadOp load) {
-  DistAttr dist = distOf(load.getType());
-  return (!dist || dist.getAxes().size() <= 1) &&
+  LayoutAttr layout = layoutOf(load.getType());
+  return (!layout || layout.getAxes().size() <= 1) &&
          llvm::none_of(load.getPresence(),
-                       [](Value p) { return bool(distOf(p.getType())); });
+                       [](Value p) { return bool(layoutOf(p.getType())); });
 }
 
 StepOrder::StepOrder(scf::ForOp loop) : loop(loop) {
@@ -93,7 +93,7 @@ void narrowLate(SmallVectorImpl<Operation *> &ops) {
 
 void chooseLate(SmallVectorImpl<Operation *> &ops) {
   auto isCondition = [](Operation *op) {
-    return op->getNumResults() == 1 && distOf(op->getResult(0).getType()) &&
+    return op->getNumResults() == 1 && layoutOf(op->getResult(0).getType()) &&
            getElementTypeOrSelf(op->getResult(0).getType()).isInteger() &&
            isPure(op);
   };

@@ -122,10 +122,11 @@ bool RoleKernel::joinsLoops() {
     return false;
   constexpr int64_t registersOf128 = 64;
   scf::ForOp whole = plan.loops[1], last = plan.loops.back();
-  bool isWorthIt = changesScores(last)
-                       ? distOf(convert(lagged[last].getType())).getNumRegs() >=
-                             registersOf128
-                       : plan.warpgroups > 1;
+  bool isWorthIt =
+      changesScores(last)
+          ? layoutOf(convert(lagged[last].getType())).getNumRegs() >=
+                registersOf128
+          : plan.warpgroups > 1;
   return isWorthIt && hasSameMasks() && lagged[whole].getPresence().empty() &&
          !softmax[whole].scores.getDefiningOp<arith::SelectOp>() &&
          softmax[last].scores.getDefiningOp<arith::SelectOp>();
@@ -209,7 +210,7 @@ std::optional<AheadLimit> RoleKernel::endOfRows(Value condition) {
       limit->columns.getStart() == last.getInductionVar() &&
       last.isDefinedOutsideOfLoop(limit->most) &&
       last.isDefinedOutsideOfLoop(limit->rows.getStart()) &&
-      distOf(limit->rows.getType()).getAxes()[0].getName() == plan.rowAxis;
+      layoutOf(limit->rows.getType()).getAxes()[0].getName() == plan.rowAxis;
   return isEnd ? limit : std::nullopt;
 }
 

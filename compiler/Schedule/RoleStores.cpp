@@ -16,7 +16,7 @@ void RoleKernel::meetInWarpgroup() {
 }
 
 static int64_t columnsOf(BulkStore &store) {
-  return distOf(store.store.getValue().getType()).getAxes()[1].getSize();
+  return layoutOf(store.store.getValue().getType()).getAxes()[1].getSize();
 }
 
 int64_t RoleKernel::chooseStoreParts(int64_t bytes) {

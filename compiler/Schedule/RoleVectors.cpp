@@ -12,10 +12,10 @@ using namespace selvedge::sm;
 /// null for others, which gain nothing.
 static Type spreadType(Type type) {
   constexpr int64_t ofLanes = 64;
-  DistAttr dist = distOf(type);
-  if (!dist || dist.getAxes().size() != 1)
+  LayoutAttr layout = layoutOf(type);
+  if (!layout || layout.getAxes().size() != 1)
     return {};
-  AxisDistAttr axis = dist.getAxes()[0];
+  AxisLayoutAttr axis = layout.getAxes()[0];
   int64_t parts = axis.getSize() / ofLanes;
   bool isOfAllWarps =
       llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
@@ -27,10 +27,11 @@ static Type spreadType(Type type) {
     sizes.push_back(parts);
     strides.push_back(ofLanes);
   }
-  auto spread = AxisDistAttr::get(type.getContext(), axis.getName(), sizes,
-                                  strides, {2, 4, 8, 16, 32}, axis.getWarps());
+  auto spread =
+      AxisLayoutAttr::get(type.getContext(), axis.getName(), sizes, strides,
+                          {2, 4, 8, 16, 32}, axis.getWarps());
   return RankedTensorType::get(axis.getSize(), getElementTypeOrSelf(type),
-                               DistAttr::get(type.getContext(), {spread}));
+                               LayoutAttr::get(type.getContext(), {spread}));
 }
 
 Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping) {
@@ -39,21 +40,21 @@ Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping) {
     return {};
   auto retype = [&](Type from) {
     return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
-                                 getElementTypeOrSelf(from), distOf(type));
+                                 getElementTypeOrSelf(from), layoutOf(type));
   };
   // Every index and predicate is one of lanes along its axis, or of none.
-  StringAttr axis = distOf(type).getAxes()[0].getName();
+  StringAttr axis = layoutOf(type).getAxes()[0].getName();
   IRMapping local = mapping;
   for (Value operand : load->getOperands()) {
-    DistAttr dist = distOf(operand.getType());
-    if (!dist)
+    LayoutAttr layout = layoutOf(operand.getType());
+    if (!layout)
       continue;
-    if (dist.getAxes().size() != 1 || dist.getAxes()[0].getName() != axis)
+    if (layout.getAxes().size() != 1 || layout.getAxes()[0].getName() != axis)
       return {};
     local.map(operand, recomputed(operand, mapping, retype, Shifts()));
   }
   for (Value operand : load->getOperands())
-    if (!distOf(operand.getType()))
+    if (!layoutOf(operand.getType()))
       local.map(operand, isa<tile::GlobalType>(operand.getType())
                              ? valueOf(operand, mapping)
                              : scalar(operand, mapping));

@@ -13,7 +13,7 @@ namespace selvedge::schedule {
 /// step).
 inline bool fitsBesideSums(mlir::Type vector) {
   constexpr int64_t mostRegisters = 16;
-  return sm::distOf(vector).getNumRegs() <= mostRegisters;
+  return sm::layoutOf(vector).getNumRegs() <= mostRegisters;
 }
 
 } // namespace selvedge::schedule

@@ -24,11 +24,11 @@ constexpr int64_t lanesOfWarp = 32;
 /// those of a register side by side, where `type` repeats them in more
 /// registers; null where it does not.
 RankedTensorType spreadType(Type type) {
-  DistAttr dist = distOf(type);
-  if (!dist || dist.getAxes().size() != 1 ||
+  LayoutAttr layout = layoutOf(type);
+  if (!layout || layout.getAxes().size() != 1 ||
       getElementTypeOrSelf(type).getIntOrFloatBitWidth() != 32)
     return {};
-  AxisDistAttr axis = dist.getAxes()[0];
+  AxisLayoutAttr axis = layout.getAxes()[0];
   int64_t ofWarp = axis.getSize();
   for (int64_t stride : axis.getWarps())
     if (stride)
@@ -48,10 +48,10 @@ RankedTensorType spreadType(Type type) {
   }
   for (int64_t lane = 1; lane < lanesOfWarp; lane *= 2)
     lanes.push_back(lane < ofWarp ? lane : 0);
-  auto spread = AxisDistAttr::get(type.getContext(), axis.getName(), sizes,
-                                  strides, lanes, axis.getWarps());
+  auto spread = AxisLayoutAttr::get(type.getContext(), axis.getName(), sizes,
+                                    strides, lanes, axis.getWarps());
   return RankedTensorType::get(axis.getSize(), getElementTypeOrSelf(type),
-                               DistAttr::get(type.getContext(), {spread}));
+                               LayoutAttr::get(type.getContext(), {spread}));
 }
 
 /// Whether conditions follow from a value: presence, or what a mask chooses by.
@@ -107,7 +107,7 @@ public:
 
 private:
   RepeatedTiles spreadOf(LoadOp load) const {
-    AxisDistAttr axis = distOf(spreadType(load.getType())).getAxes()[0];
+    AxisLayoutAttr axis = layoutOf(spreadType(load.getType())).getAxes()[0];
     return RepeatedTiles({{axis.getName(), axis}}, loop);
   }
 
@@ -121,7 +121,7 @@ private:
            llvm::none_of(load.getTensor().getUsers(), llvm::IsaPred<StoreOp>) &&
            llvm::all_of(load.getIndices(),
                         [&](Value v) { return spreadOf(load).canRepeat(v); }) &&
-           WarpMove::findCheap(distOf(type), distOf(load.getType()),
+           WarpMove::findCheap(layoutOf(type), layoutOf(load.getType()),
                                type.getElementTypeBitWidth() / 8);
   }
 

@@ -17,9 +17,9 @@ using namespace selvedge::sm;
 
 /// An axis in other modes of registers, `lane` being what bit `bit` of the
 /// lane's number adds.
-AxisDistAttr withModes(AxisDistAttr axis,
-                       ArrayRef<std::pair<int64_t, int64_t>> modes, size_t bit,
-                       int64_t lane) {
+AxisLayoutAttr withModes(AxisLayoutAttr axis,
+                         ArrayRef<std::pair<int64_t, int64_t>> modes,
+                         size_t bit, int64_t lane) {
   SmallVector<int64_t> sizes, strides, lanes(axis.getLanes());
   for (auto [size, stride] : modes)
     if (size > 1) {
@@ -27,11 +27,11 @@ AxisDistAttr withModes(AxisDistAttr axis,
       strides.push_back(stride);
     }
   lanes[bit] = lane;
-  return AxisDistAttr::get(axis.getContext(), axis.getName(), sizes, strides,
-                           lanes, axis.getWarps());
+  return AxisLayoutAttr::get(axis.getContext(), axis.getName(), sizes, strides,
+                             lanes, axis.getWarps());
 }
 
-SmallVector<std::pair<int64_t, int64_t>> modesOf(AxisDistAttr axis) {
+SmallVector<std::pair<int64_t, int64_t>> modesOf(AxisLayoutAttr axis) {
   SmallVector<std::pair<int64_t, int64_t>> modes;
   for (auto [size, stride] :
        llvm::zip_equal(axis.getRegSizes(), axis.getRegStrides()))
@@ -39,12 +39,12 @@ SmallVector<std::pair<int64_t, int64_t>> modesOf(AxisDistAttr axis) {
   return modes;
 }
 
-/// Distributions in which a bit of the lane's number has changed places with
+/// Layouts in which a bit of the lane's number has changed places with
 /// one of registers along `along`: the lanes of that axis then are twice as
 /// many, side by side. None where they are not side by side, or no bit of lanes
 /// is another axis'.
-std::optional<RepeatedTiles::Axes> widen(AxisDistAttr along,
-                                         AxisDistAttr other) {
+std::optional<RepeatedTiles::Axes> widen(AxisLayoutAttr along,
+                                         AxisLayoutAttr other) {
   int64_t count = 1;
   for (size_t found = 0; found != along.getLanes().size();) {
     found = llvm::find(along.getLanes(), count) - along.getLanes().begin();
@@ -78,16 +78,16 @@ struct SmWideAddsPass : impl::SmWideAddsBase<SmWideAddsPass> {
 
 private:
   static void run(StoreOp store) {
-    DistAttr dist = distOf(store.getValue().getType()),
-             last = distOf(store.getIndices().back().getType());
-    if (!dist || dist.getAxes().size() != 2 || !last ||
+    LayoutAttr layout = layoutOf(store.getValue().getType()),
+               last = layoutOf(store.getIndices().back().getType());
+    if (!layout || layout.getAxes().size() != 2 || !last ||
         last.getAxes().size() != 1)
       return;
-    int64_t at = dist.indexOf(last.getAxes()[0].getName());
+    int64_t at = layout.indexOf(last.getAxes()[0].getName());
     if (at < 0)
       return;
     std::optional<RepeatedTiles::Axes> axes =
-        widen(dist.getAxes()[at], dist.getAxes()[1 - at]);
+        widen(layout.getAxes()[at], layout.getAxes()[1 - at]);
     if (!axes)
       return;
     RepeatedTiles wide(*axes);
@@ -98,7 +98,7 @@ private:
                                   llvm::to_vector(store.getPresence()));
     if (!llvm::all_of(repeated, [&](Value v) { return wide.canRepeat(v); }) ||
         !WarpMove::findCheap(
-            dist, distOf(type),
+            layout, layoutOf(type),
             getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8))
       return;
     OpBuilder b(store);

@@ -164,7 +164,7 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
     - `sm.reduce`: the identity at absent lanes of the axis, and wherever a predicate of its `presence` is false; each index of the axis is held once.
     - `sm.mma`: the annihilator pair there; equal extents of the contracted axis; a product with an absent key is an absent score, whatever it holds.
     - `sm.store`: a presence that implies every predicate of the value and of the indices. Loop bounds and branch conditions always exist.
-    - `sm.copy`, `sm.stage`: the distribution covers every element of the buffer, none outside. A buffer that `sm.mma` reads was written on every path, in this iteration.
+    - `sm.copy`, `sm.stage`: the layout covers every element of the buffer, none outside. A buffer that `sm.mma` reads was written on every path, in this iteration.
     - `vector` accesses: the elements are registers and memory side by side, aligned.
 
     Where control flow joins a lane is what both paths leave. An arm of a branch may say that predicates are true in it (`sm.whole`, which `verify-sm-async` demands): a fact that these exclude, each by itself or all together as

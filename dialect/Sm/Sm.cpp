@@ -40,14 +40,14 @@ void SmDialect::initialize() {
   addOperations<NextTileOp, ResetTilesOp, AwaitLaunchOp, AdmitLaunchOp>();
 }
 
-int64_t AxisDistAttr::getNumRegs() const {
+int64_t AxisLayoutAttr::getNumRegs() const {
   int64_t n = 1;
   for (int64_t size : getRegSizes())
     n *= size;
   return n;
 }
 
-int64_t AxisDistAttr::regOffset(int64_t reg) const {
+int64_t AxisLayoutAttr::regOffset(int64_t reg) const {
   int64_t offset = 0;
   for (auto [size, stride] : llvm::zip_equal(getRegSizes(), getRegStrides())) {
     offset += (reg % size) * stride;
@@ -56,7 +56,8 @@ int64_t AxisDistAttr::regOffset(int64_t reg) const {
   return offset;
 }
 
-SmallVector<int64_t> AxisDistAttr::indicesOf(int64_t lane, int64_t warp) const {
+SmallVector<int64_t> AxisLayoutAttr::indicesOf(int64_t lane,
+                                               int64_t warp) const {
   int64_t base = 0;
   for (auto [bit, stride] : llvm::enumerate(getLanes()))
     base += (lane >> bit & 1) * stride;
@@ -68,7 +69,7 @@ SmallVector<int64_t> AxisDistAttr::indicesOf(int64_t lane, int64_t warp) const {
   return indices;
 }
 
-int64_t AxisDistAttr::getSize() const {
+int64_t AxisLayoutAttr::getSize() const {
   int64_t last = 0;
   for (auto [size, stride] : llvm::zip_equal(getRegSizes(), getRegStrides()))
     last += (size - 1) * stride;
@@ -84,21 +85,21 @@ BufferType BufferType::withStages(int64_t stages) const {
              getElementType(), getSwizzle(), stages, getPanel());
 }
 
-int64_t DistAttr::getNumRegs() const {
+int64_t LayoutAttr::getNumRegs() const {
   int64_t n = 1;
-  for (AxisDistAttr axis : getAxes())
+  for (AxisLayoutAttr axis : getAxes())
     n *= axis.getNumRegs();
   return n;
 }
 
-int64_t DistAttr::indexOf(StringAttr name) const {
+int64_t LayoutAttr::indexOf(StringAttr name) const {
   for (auto [i, axis] : llvm::enumerate(getAxes()))
     if (axis.getName() == name)
       return static_cast<int64_t>(i);
   return -1;
 }
 
-SmallVector<int64_t> DistAttr::unflatten(int64_t reg) const {
+SmallVector<int64_t> LayoutAttr::unflatten(int64_t reg) const {
   SmallVector<int64_t> regs(getAxes().size());
   for (size_t i = getAxes().size(); i-- > 0;) {
     int64_t n = getAxes()[i].getNumRegs();
@@ -108,7 +109,7 @@ SmallVector<int64_t> DistAttr::unflatten(int64_t reg) const {
   return regs;
 }
 
-int64_t DistAttr::flatten(ArrayRef<int64_t> regs) const {
+int64_t LayoutAttr::flatten(ArrayRef<int64_t> regs) const {
   int64_t reg = 0;
   for (auto [axis, r] : llvm::zip_equal(getAxes(), regs))
     reg = reg * axis.getNumRegs() + r;
@@ -117,15 +118,16 @@ int64_t DistAttr::flatten(ArrayRef<int64_t> regs) const {
 
 namespace selvedge::sm {
 
-bool isRegisterTile(Type type) { return distOf(type) != nullptr; }
+bool isRegisterTile(Type type) { return layoutOf(type) != nullptr; }
 
-DistAttr distOf(Type type) {
+LayoutAttr layoutOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  auto dist =
-      tensor ? dyn_cast_or_null<DistAttr>(tensor.getEncoding()) : DistAttr();
-  return dist && static_cast<int64_t>(dist.getAxes().size()) == tensor.getRank()
-             ? dist
-             : DistAttr();
+  auto layout = tensor ? dyn_cast_or_null<LayoutAttr>(tensor.getEncoding())
+                       : LayoutAttr();
+  return layout && static_cast<int64_t>(layout.getAxes().size()) ==
+                       tensor.getRank()
+             ? layout
+             : LayoutAttr();
 }
 
 } // namespace selvedge::sm
@@ -220,7 +222,7 @@ LogicalResult KernelOp::verify() {
     return emitOpError("expects ")
            << getArgs().size() << " block arguments, but got "
            << block.getNumArguments();
-  // Without roles one distribution spans all warps: one bit per halving.
+  // Without roles one layout spans all warps: one bit per halving.
   bool isPowerOfTwo = (getWarps() & (getWarps() - 1)) == 0;
   if (getWarps() == 0 || getWarps() > 32)
     return emitOpError("expects 1 to 32 warps, but got ") << getWarps();
@@ -258,9 +260,9 @@ LogicalResult RoleOp::verify() {
   return success();
 }
 
-DistAttr selvedge::sm::foldedDist(DistAttr source, StringAttr over) {
-  SmallVector<AxisDistAttr> axes;
-  for (AxisDistAttr axis : source.getAxes()) {
+LayoutAttr selvedge::sm::foldedLayout(LayoutAttr source, StringAttr over) {
+  SmallVector<AxisLayoutAttr> axes;
+  for (AxisLayoutAttr axis : source.getAxes()) {
     if (axis.getName() == over) {
       SmallVector<int64_t> lanes(axis.getLanes()), warps(axis.getWarps());
       int64_t next = 1;
@@ -270,11 +272,12 @@ DistAttr selvedge::sm::foldedDist(DistAttr source, StringAttr over) {
             stride = next;
             next *= 2;
           }
-      axis = AxisDistAttr::get(source.getContext(), over, {}, {}, lanes, warps);
+      axis =
+          AxisLayoutAttr::get(source.getContext(), over, {}, {}, lanes, warps);
     }
     axes.push_back(axis);
   }
-  return DistAttr::get(source.getContext(), axes);
+  return LayoutAttr::get(source.getContext(), axes);
 }
 
 static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
@@ -286,7 +289,7 @@ static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
   if (!tensor)
     return {};
   for (auto [axis, size] :
-       llvm::zip_equal(distOf(type).getAxes(), tensor.getShape()))
+       llvm::zip_equal(layoutOf(type).getAxes(), tensor.getShape()))
     result.push_back({axis.getName(), size});
   return result;
 }
@@ -312,8 +315,8 @@ static LogicalResult checkPresence(Operation *op, ValueRange presence,
 }
 
 LogicalResult FoldOp::verify() {
-  if (distOf(getType()) !=
-      foldedDist(distOf(getSource().getType()), getOverAttr()))
+  if (layoutOf(getType()) !=
+      foldedLayout(layoutOf(getSource().getType()), getOverAttr()))
     return emitOpError("expects one element per thread along axis ")
            << getOverAttr() << ", but got " << getType();
   return checkPresence(*this, getPresence(), getOverAttr(), getSource());
@@ -334,10 +337,10 @@ LogicalResult ContributesOp::verify() {
 }
 
 LogicalResult BroadcastOp::verify() {
-  DistAttr to = distOf(getType());
-  for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
+  LayoutAttr to = layoutOf(getType());
+  for (AxisLayoutAttr axis : layoutOf(getSource().getType()).getAxes())
     if (!llvm::is_contained(to.getAxes(), axis))
-      return emitOpError("expects the result to distribute axis ")
+      return emitOpError("expects the result to lay out axis ")
              << axis.getName() << " as the source does";
   return success();
 }
@@ -360,13 +363,14 @@ static LogicalResult checkScratch(ExchangeOpInterface op) {
 }
 
 LogicalResult ReduceOp::verify() {
-  SmallVector<AxisDistAttr> rest;
-  for (AxisDistAttr axis : distOf(getSource().getType()).getAxes())
+  SmallVector<AxisLayoutAttr> rest;
+  for (AxisLayoutAttr axis : layoutOf(getSource().getType()).getAxes())
     if (axis.getName() != getOverAttr())
       rest.push_back(axis);
-  DistAttr result = distOf(getType());
-  if (result ? result.getAxes() != ArrayRef<AxisDistAttr>(rest) : !rest.empty())
-    return emitOpError("expects the source's distribution without axis ")
+  LayoutAttr result = layoutOf(getType());
+  if (result ? result.getAxes() != ArrayRef<AxisLayoutAttr>(rest)
+             : !rest.empty())
+    return emitOpError("expects the source's layout without axis ")
            << getOverAttr() << ", but got " << getType();
   if (failed(checkScratch(*this)))
     return failure();
@@ -374,10 +378,10 @@ LogicalResult ReduceOp::verify() {
 }
 
 bool ReduceOp::exchanges() {
-  DistAttr dist = distOf(getSource().getType());
-  int64_t position = dist.indexOf(getOverAttr());
+  LayoutAttr layout = layoutOf(getSource().getType());
+  int64_t position = layout.indexOf(getOverAttr());
   return position >= 0 &&
-         llvm::any_of(dist.getAxes()[position].getWarps(),
+         llvm::any_of(layout.getAxes()[position].getWarps(),
                       [](int64_t stride) { return stride != 0; });
 }
 
@@ -389,7 +393,7 @@ void ReduceOp::setExchangeScratch(Value scratch) {
 
 BufferType ReduceOp::scratchType(int64_t threads) {
   Builder b(getContext());
-  DistAttr result = distOf(getType());
+  LayoutAttr result = layoutOf(getType());
   return BufferType::get(getContext(), b.getStringAttr("register"),
                          b.getStringAttr("thread"),
                          result ? result.getNumRegs() : 1, threads,
@@ -414,7 +418,8 @@ LogicalResult RelayoutOp::verify() {
 }
 
 std::optional<WarpMove> RelayoutOp::findMove() {
-  return WarpMove::findCheap(distOf(getSource().getType()), distOf(getType()),
+  return WarpMove::findCheap(layoutOf(getSource().getType()),
+                             layoutOf(getType()),
                              tile::bytesOf(elementOfScratch(*this)));
 }
 
@@ -459,7 +464,7 @@ LogicalResult CopyAsyncOp::verify() {
 
 /// Whether the threads of a warpgroup take each of so many indices and no
 /// other.
-static bool takesEach(AxisDistAttr axis, int64_t count) {
+static bool takesEach(AxisLayoutAttr axis, int64_t count) {
   constexpr int64_t threads = 128;
   llvm::SmallBitVector taken(count);
   for (int64_t thread = 0; thread < threads; ++thread)
@@ -474,16 +479,16 @@ static bool takesEach(AxisDistAttr axis, int64_t count) {
 LogicalResult ClearOp::verify() {
   BufferType buffer = getBuffer().getType();
   for (Value p : getPresence()) {
-    DistAttr dist = distOf(p.getType());
-    if (!dist || dist.getAxes().size() != 1 ||
-        dist.getAxes().front().getName() != buffer.getRowAxis())
+    LayoutAttr layout = layoutOf(p.getType());
+    if (!layout || layout.getAxes().size() != 1 ||
+        layout.getAxes().front().getName() != buffer.getRowAxis())
       return emitOpError("expects every 'presence' to have the axis ")
              << buffer.getRowAxis() << " of the buffer's rows alone, but got "
              << p.getType();
-    if (!takesEach(dist.getAxes().front(), buffer.getRows()))
+    if (!takesEach(layout.getAxes().front(), buffer.getRows()))
       return emitOpError("expects the threads of a warpgroup to take the ")
              << buffer.getRows() << " rows of the buffer and no other, but got "
-             << dist.getAxes().front();
+             << layout.getAxes().front();
   }
   return success();
 }
@@ -601,8 +606,8 @@ LogicalResult PanelOp::verify() {
 }
 
 int64_t ColumnsOp::getFirstReg() {
-  DistAttr dist = distOf(getSource().getType());
-  AxisDistAttr axis = dist.getAxes()[dist.indexOf(getOverAttr())];
+  LayoutAttr layout = layoutOf(getSource().getType());
+  AxisLayoutAttr axis = layout.getAxes()[layout.indexOf(getOverAttr())];
   for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
     if (axis.regOffset(reg) == static_cast<int64_t>(getFrom()))
       return reg;
@@ -610,8 +615,8 @@ int64_t ColumnsOp::getFirstReg() {
 }
 
 LogicalResult ColumnsOp::verify() {
-  DistAttr from = distOf(getSource().getType()), to = distOf(getType());
-  auto isPart = [&](AxisDistAttr whole, AxisDistAttr part) {
+  LayoutAttr from = layoutOf(getSource().getType()), to = layoutOf(getType());
+  auto isPart = [&](AxisLayoutAttr whole, AxisLayoutAttr part) {
     int64_t first = getFirstReg();
     if (first < 0 || first + part.getNumRegs() > whole.getNumRegs() ||
         whole.getLanes() != part.getLanes() ||
@@ -628,7 +633,7 @@ LogicalResult ColumnsOp::verify() {
               getElementTypeOrSelf(getType()) ==
                   getElementTypeOrSelf(getSource().getType());
   for (size_t i = 0; fits && i < from.getAxes().size(); ++i) {
-    AxisDistAttr whole = from.getAxes()[i], part = to.getAxes()[i];
+    AxisLayoutAttr whole = from.getAxes()[i], part = to.getAxes()[i];
     fits = whole.getName() == part.getName() &&
            (whole.getName() == getOverAttr() ? isPart(whole, part)
                                              : whole == part);
@@ -642,7 +647,7 @@ LogicalResult ColumnsOp::verify() {
 
 LogicalResult StageFragmentOp::verify() {
   BufferType buffer = getBuffer().getType();
-  int64_t registers = distOf(getSource().getType()).getNumRegs();
+  int64_t registers = layoutOf(getSource().getType()).getNumRegs();
   if (buffer.getRows() != 128 || buffer.getCols() != registers ||
       buffer.getPanel() == 0 || buffer.getPanelRowBytes() != 16 ||
       buffer.getSwizzle() != 0 || buffer.getStages() != 1 ||

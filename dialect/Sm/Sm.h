@@ -18,14 +18,14 @@
 
 namespace selvedge::sm {
 
-/// True for a ranked tensor that carries #sm.dist, one axis per dimension.
+/// True for a ranked tensor that carries #sm.layout, one axis per dimension.
 bool isRegisterTile(mlir::Type type);
 
-/// Distribution of a register tile; null for other types.
-DistAttr distOf(mlir::Type type);
+/// Layout of a register tile; null for other types.
+LayoutAttr layoutOf(mlir::Type type);
 
-/// Distribution of one partial result per thread along `over`; see sm.fold.
-DistAttr foldedDist(DistAttr source, mlir::StringAttr over);
+/// Layout of one partial result per thread along `over`; see sm.fold.
+LayoutAttr foldedLayout(LayoutAttr source, mlir::StringAttr over);
 
 } // namespace selvedge::sm
 

@@ -14,7 +14,7 @@ class Sm_Attr<string name, string attrMnemonic> : AttrDef<Sm_Dialect, name> {
   let mnemonic = attrMnemonic;
 }
 
-def Sm_AxisDistAttr : Sm_Attr<"AxisDist", "axis"> {
+def Sm_AxisLayoutAttr : Sm_Attr<"AxisLayout", "axis"> {
   let summary = "how one axis is spread over registers, lanes and warps";
   let description = [{
     Index along the axis = sum of `digit * stride` over the register modes (`regSizes`, `regStrides`; first mode fastest) + `lanes[b]` for each set bit b of the lane
@@ -39,9 +39,9 @@ def Sm_AxisDistAttr : Sm_Attr<"AxisDist", "axis"> {
   }];
 }
 
-def Sm_DistAttr : Sm_Attr<"Dist", "dist"> {
-  let summary = "distribution of a register tile: one #sm.axis per tensor dimension";
-  let parameters = (ins ArrayRefParameter<"::selvedge::sm::AxisDistAttr">:$axes);
+def Sm_LayoutAttr : Sm_Attr<"Layout", "layout"> {
+  let summary = "layout of a register tile: one #sm.axis per tensor dimension";
+  let parameters = (ins ArrayRefParameter<"::selvedge::sm::AxisLayoutAttr">:$axes);
   let assemblyFormat = "`<` $axes `>`";
   let extraClassDeclaration = [{
     /// Registers per thread; the last axis is fastest.

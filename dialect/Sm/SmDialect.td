@@ -17,7 +17,7 @@ def Sm_Dialect : Dialect {
     - `roles`: warpgroups do different work; rings of buffers guarded by mbarriers connect them; copies and products are bulk operations of the hardware.
     - `lanes`: per-thread scalars and vectors, one to one with llvm and nvvm intrinsics.
 
-    A register tile is `tensor<64x128xf32, #sm.dist<...>>`: the encoding says which thread holds which element in which register. Elementwise
+    A register tile is `tensor<64x128xf32, #sm.layout<...>>`: the encoding says which thread holds which element in which register. Elementwise
     operations are `arith` and `math` on such tensors, loops are `scf.for`.
   }];
   let dependentDialects = ["::selvedge::tile::TileDialect"];

@@ -7,7 +7,7 @@ include "dialect/Sm/SmInterfaces.td"
 include "dialect/Tile/TileInterfaces.td"
 include "dialect/Sm/SmPlanOps.td"
 
-def Sm_Tile : Type<CPred<"::selvedge::sm::isRegisterTile($_self)">, "register tile (ranked tensor with #sm.dist)">;
+def Sm_Tile : Type<CPred<"::selvedge::sm::isRegisterTile($_self)">, "register tile (ranked tensor with #sm.layout)">;
 def Sm_Index : Type<CPred<"$_self.isInteger(32) || (::selvedge::sm::isRegisterTile($_self) && ::mlir::getElementTypeOrSelf($_self).isInteger(32))">,
                     "i32 or register tile of i32">;
 def Sm_Bool : Type<CPred<"$_self.isInteger(1) || (::selvedge::sm::isRegisterTile($_self) && ::mlir::getElementTypeOrSelf($_self).isInteger(1))">,
@@ -57,7 +57,7 @@ def Sm_BroadcastOp : Sm_Op<"broadcast", [Pure]> {
   let summary = "repeats a register tile along the axes that it lacks; moves no data";
   let description = [{
     Constraints:
-    - (C1) each axis of the source is an axis of the result with the same distribution.
+    - (C1) each axis of the source is an axis of the result with the same layout.
   }];
   let arguments = (ins Sm_Tile:$source);
   let results = (outs Sm_Tile:$result);
@@ -112,7 +112,7 @@ def Sm_RelayoutOp : Sm_Op<"relayout", [Pure, DeclareOpInterfaceMethods<Sm_Exchan
     - (C1) source and result have the same axes, sizes and element type.
     - (C2) `scratch` has one element, of at least a byte, for each of the tile.
 
-    Example: `%t = sm.relayout %s through %scratch : !sm.buffer<...> : tensor<64x32xf32, #sm.dist<...>> -> tensor<64x32xf32, #sm.dist<...>>`
+    Example: `%t = sm.relayout %s through %scratch : !sm.buffer<...> : tensor<64x32xf32, #sm.layout<...>> -> tensor<64x32xf32, #sm.layout<...>>`
   }];
   let arguments = (ins Sm_Tile:$source, Optional<Sm_BufferType>:$scratch);
   let results = (outs Sm_Tile:$result);
@@ -133,7 +133,7 @@ def Sm_ReduceOp : Sm_Op<"reduce", [Pure, AttrSizedOperandSegments, DeclareOpInte
     Where the axis is spread over warps, forms `async` and later need `scratch`, a row of one element per thread for each register of the result: each warp writes its part, all meet at a
     barrier of the block, each reads the parts of the others. Another barrier must come before the next use.
     Constraints:
-    - (C1) the result has the source's distribution without the axis `over`.
+    - (C1) the result has the source's layout without the axis `over`.
     - (C2) every predicate has the axis `over`, and only axes of the source, with their extents.
   }];
   let arguments = (ins Tile_CombineAttr:$kind, Sm_Tile:$source, StrAttr:$over, Variadic<Sm_Bool>:$presence, Optional<Sm_BufferType>:$scratch);
@@ -177,9 +177,9 @@ def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
 
 class Sm_CopyLikeOp<string mnemonic> : Sm_Op<mnemonic, [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>, Tile_SinkInterface, Tile_TensorAccessInterface, Sm_BufferFillInterface]> {
   let arguments = (ins Tile_TensorType:$tensor, Variadic<Sm_Index>:$indices, Variadic<Sm_Bool>:$presence, Sm_BufferType:$buffer,
-                       Sm_DistAttr:$dist, I64Attr:$vector, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$garbage);
+                       Sm_LayoutAttr:$layout, I64Attr:$vector, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$garbage);
   let assemblyFormat = [{ $tensor `[` ($indices^ `:` type($indices))? `]` (`where` `(` $presence^ `:` type($presence) `)`)? (`garbage` $garbage^)?
-                     `to` $buffer `dist` $dist `vector` $vector attr-dict `:` type($tensor) `,` type($buffer) }];
+                     `to` $buffer `layout` $layout `vector` $vector attr-dict `:` type($tensor) `,` type($buffer) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The predicates that are tested.
@@ -191,7 +191,7 @@ def Sm_CopyOp : Sm_CopyLikeOp<"copy"> {
   let summary = "copies a tile from global to shared memory, zero-filling absent lanes";
   let description = [{
     Every element of the buffer is written: with the tensor's element where all of `presence` is true, with zero elsewhere, whose memory is never touched. The indices have the
-    distribution `dist` (who copies what); each access moves `vector` elements of a row. Predicates at the positions `garbage` are not tested, as for `tile.load`; they are there for the
+    layout `layout` (who copies what); each access moves `vector` elements of a row. Predicates at the positions `garbage` are not tested, as for `tile.load`; they are there for the
     proofs, and `sm-drop-presence` drops them.
     Form `async` replaces it by `sm.copy_async`.
     Constraints:
@@ -230,7 +230,7 @@ def Sm_StageOp : Sm_Op<"stage", [MemoryEffects<[MemRead, MemWrite]>, Sm_BufferFi
 def Sm_MmaOp : Sm_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["init", "result"]>, Tile_SinkInterface]> {
   let summary = "result = init + lhs * rhs over one axis on the tensor cores, in f32";
   let description = [{
-    The operand that has the result's row axis becomes A, the other one B: the transposed product is a choice of the distribution, not of the program. A may stay in
+    The operand that has the result's row axis becomes A, the other one B: the transposed product is a choice of the layout, not of the program. A may stay in
     registers (an accumulator's registers are the fragment of A in the next product); buffers are read by `ldmatrix`, transposed where needed.
     Lowers to `mma.sync.aligned.m16n8k16.row.col.f32` (PTX ISA, "mma").
     `presence` says which lanes of the contracted axis contribute, as for `sm.reduce`: elsewhere one operand must hold zero, and the other zero or data of other rows.

@@ -9,7 +9,7 @@ def Sm_RoleOp : Sm_Op<"role", [NoTerminator, SingleBlock, HasParent<"KernelOp">]
   let summary = "what some warpgroups of the thread block do, side by side with the other roles";
   let description = [{
     Warpgroups `first` to `first + warpgroups - 1` execute the body with `registers` registers per thread (PTX ISA, "setmaxnreg"); the block argument is the warpgroup's number within
-    the role. Inside, distributions spread a tile over the four warps of one warpgroup. With `single` one thread executes the body and the others are done: the first one, or with `warps` n
+    the role. Inside, layouts spread a tile over the four warps of one warpgroup. With `single` one thread executes the body and the others are done: the first one, or with `warps` n
     `from` w the first one of each of n warps, which the block argument then numbers. So several roles can share a warpgroup.
     Constraints:
     - (C1) `registers` is a multiple of 8 from 24 to 240.

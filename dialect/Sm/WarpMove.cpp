@@ -20,19 +20,19 @@ using Round = WarpMove::Round;
 /// the first warp. `sizes` are the same for all layouts of the tile.
 class Elements {
 public:
-  Elements(DistAttr dist, ArrayRef<int64_t> sizes) : ofLane(numLanes) {
+  Elements(LayoutAttr layout, ArrayRef<int64_t> sizes) : ofLane(numLanes) {
     SmallVector<int64_t> strides(sizes.size(), 1);
     for (size_t d = sizes.size() - 1; d-- > 0;)
       strides[d] = strides[d + 1] * sizes[d + 1];
-    for (auto [axis, stride] : llvm::zip_equal(dist.getAxes(), strides))
+    for (auto [axis, stride] : llvm::zip_equal(layout.getAxes(), strides))
       for (auto [bit, step] : llvm::enumerate(axis.getLanes()))
         for (int64_t lane = 0; lane < numLanes; ++lane)
           ofLane[lane] += (lane >> bit & 1) * step * stride;
-    int64_t numRegs = dist.getNumRegs();
+    int64_t numRegs = layout.getNumRegs();
     for (int64_t reg = 0; reg < numRegs; ++reg) {
       int64_t number = 0;
       for (auto [axis, stride, r] :
-           llvm::zip_equal(dist.getAxes(), strides, dist.unflatten(reg)))
+           llvm::zip_equal(layout.getAxes(), strides, layout.unflatten(reg)))
         number += axis.regOffset(r) * stride;
       ofReg.push_back(number);
     }
@@ -52,15 +52,15 @@ struct Need {
   PerLane lanes, regs;
 };
 
-SmallVector<int64_t> sizesOf(DistAttr dist) {
+SmallVector<int64_t> sizesOf(LayoutAttr layout) {
   SmallVector<int64_t> sizes;
-  for (AxisDistAttr axis : dist.getAxes())
+  for (AxisLayoutAttr axis : layout.getAxes())
     sizes.push_back(axis.getSize());
   return sizes;
 }
 
 /// By register of the result.
-std::optional<std::vector<Need>> findNeeds(DistAttr from, DistAttr to) {
+std::optional<std::vector<Need>> findNeeds(LayoutAttr from, LayoutAttr to) {
   for (auto [a, b] : llvm::zip_equal(from.getAxes(), to.getAxes()))
     if (a.getWarps() != b.getWarps() || a.getSize() != b.getSize())
       return std::nullopt;
@@ -201,10 +201,10 @@ constexpr int64_t barrierCost = 32;
 
 /// Accesses to shared memory by one warp, each counted as often as banks are
 /// shared, where the elements of a tile lie one after the other.
-int64_t countAccesses(DistAttr dist, int64_t bytes) {
+int64_t countAccesses(LayoutAttr layout, int64_t bytes) {
   constexpr int64_t numBanks = 32, bankBytes = 4;
-  Elements elements(dist, sizesOf(dist));
-  int64_t count = 0, numRegs = dist.getNumRegs();
+  Elements elements(layout, sizesOf(layout));
+  int64_t count = 0, numRegs = layout.getNumRegs();
   for (int64_t reg = 0; reg < numRegs; ++reg) {
     llvm::SmallDenseSet<int64_t, numLanes> words;
     std::array<int64_t, numBanks> ofBank = {};
@@ -283,12 +283,12 @@ static std::optional<WarpMove> makeMove(ArrayRef<Need> needs) {
   return move;
 }
 
-std::optional<WarpMove> WarpMove::find(DistAttr from, DistAttr to) {
+std::optional<WarpMove> WarpMove::find(LayoutAttr from, LayoutAttr to) {
   std::optional<std::vector<Need>> needs = findNeeds(from, to);
   return needs ? makeMove(*needs) : std::nullopt;
 }
 
-std::optional<WarpMove> WarpMove::findCheap(DistAttr from, DistAttr to,
+std::optional<WarpMove> WarpMove::findCheap(LayoutAttr from, LayoutAttr to,
                                             int64_t bytes) {
   std::optional<std::vector<Need>> needs = findNeeds(from, to);
   if (!needs)

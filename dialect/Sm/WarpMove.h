@@ -12,7 +12,7 @@
 
 namespace selvedge::sm {
 
-class DistAttr;
+class LayoutAttr;
 
 /// A move of a tile from one layout to another in which every warp keeps its
 /// elements: registers are chosen, offered to other lanes, and chosen again.
@@ -51,10 +51,10 @@ struct WarpMove {
   /// The move between two layouts of one tile; none where a warp needs what
   /// another one holds, or where lanes would read each other in a way that no
   /// LaneMap describes.
-  static std::optional<WarpMove> find(DistAttr from, DistAttr to);
+  static std::optional<WarpMove> find(LayoutAttr from, LayoutAttr to);
   /// The same; none where shared memory is cheaper, for elements of so many
   /// bytes.
-  static std::optional<WarpMove> findCheap(DistAttr from, DistAttr to,
+  static std::optional<WarpMove> findCheap(LayoutAttr from, LayoutAttr to,
                                            int64_t bytes);
 
   /// How lanes read in a round.

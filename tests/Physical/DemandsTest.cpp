@@ -31,7 +31,7 @@ std::optional<MutableOperandRange> presenceOf(Operation *op) {
 std::vector<StringAttr> axesOf(Value predicate) {
   std::vector<StringAttr> axes;
   if (sm::isRegisterTile(predicate.getType()))
-    for (sm::AxisDistAttr axis : sm::distOf(predicate.getType()).getAxes())
+    for (sm::AxisLayoutAttr axis : sm::layoutOf(predicate.getType()).getAxes())
       axes.push_back(axis.getName());
   return axes;
 }
@@ -208,10 +208,11 @@ struct MoveMask : PassWrapper<MoveMask, OperationPass<ModuleOp>> {
         if (isa<arith::SubIOp, arith::CmpIOp, sm::BroadcastOp>(use.getOwner()))
           uses.push_back(&use);
       // Rows: the steps that a block takes follow from where its rows are.
-      bool isRows = sm::distOf(range.getType()).getAxes()[0].getName() == "i" &&
-                    llvm::any_of(uses, [](OpOperand *use) {
-                      return isa<sm::BroadcastOp>(use->getOwner());
-                    });
+      bool isRows =
+          sm::layoutOf(range.getType()).getAxes()[0].getName() == "i" &&
+          llvm::any_of(uses, [](OpOperand *use) {
+            return isa<sm::BroadcastOp>(use->getOwner());
+          });
       if (!isRows || count++ != number)
         return;
       OpBuilder b(range);

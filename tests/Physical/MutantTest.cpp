@@ -150,12 +150,12 @@ TEST_P(Mutants, CopyMissesRows) {
   mlir::OwningOpRef<mlir::ModuleOp> seq =
       transformed(bound + "," + seqPipeline.str());
   seq->walk([&](sm::CopyOp copy) {
-    mlir::SmallVector<sm::AxisDistAttr> axes;
-    for (sm::AxisDistAttr axis : copy.getDist().getAxes())
-      axes.push_back(sm::AxisDistAttr::get(
+    mlir::SmallVector<sm::AxisLayoutAttr> axes;
+    for (sm::AxisLayoutAttr axis : copy.getLayout().getAxes())
+      axes.push_back(sm::AxisLayoutAttr::get(
           axis.getContext(), axis.getName(), axis.getRegSizes(),
           axis.getRegStrides(), axis.getLanes(), {}));
-    copy.setDistAttr(sm::DistAttr::get(copy.getContext(), axes));
+    copy.setLayoutAttr(sm::LayoutAttr::get(copy.getContext(), axes));
   });
   bool hasCopy =
       seq->walk([](sm::CopyOp) { return mlir::WalkResult::interrupt(); })

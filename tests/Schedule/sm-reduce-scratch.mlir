@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(sm-reduce-scratch,verify-sm-async))' | FileCheck %s
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(sm-drop-presence))' | FileCheck %s --check-prefix=DROP
-!row = tensor<32xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 0, 0]>>>
-!t = tensor<128xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
-!i = tensor<128xi32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
-!p = tensor<128xi1, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
+!row = tensor<32xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 0, 0]>>>
+!t = tensor<128xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
+!i = tensor<128xi32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
+!p = tensor<128xi1, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
 // CHECK-LABEL: sm.kernel @sums
 // CHECK: %[[FIRST:.*]] = sm.alloc : <"register" x "thread", 1 x 128 x f32, swizzle 0, stages 1>
 // CHECK: sm.reduce  add %{{.*}} over "j" where({{.*}}) through %[[FIRST]]

@@ -36,9 +36,9 @@ sm.kernel @k args [] warps 1 {
 
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
-  %1 = sm.splat %0 : f32 -> tensor<16xf32, #sm.dist<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
-  // expected-error @below {{expects the result to distribute axis "j" as the source does}}
-  %2 = sm.broadcast %1 : tensor<16xf32, #sm.dist<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>> -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 4] by[: 1] lanes[: 4, 8, 0, 0, 0] warps[]>>>
+  %1 = sm.splat %0 : f32 -> tensor<16xf32, #sm.layout<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  // expected-error @below {{expects the result to lay out axis "j" as the source does}}
+  %2 = sm.broadcast %1 : tensor<16xf32, #sm.layout<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>> -> tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 4] by[: 1] lanes[: 4, 8, 0, 0, 0] warps[]>>>
   sm.return
 }
 
@@ -46,9 +46,9 @@ sm.kernel @k args [] warps 1 {
 
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
-  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
-  // expected-error @below {{expects the source's distribution without axis "j"}}
-  %2 = sm.reduce max %1 over "j" : tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>> -> tensor<16xf32, #sm.dist<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  // expected-error @below {{expects the source's layout without axis "j"}}
+  %2 = sm.reduce max %1 over "j" : tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>> -> tensor<16xf32, #sm.layout<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   sm.return
 }
 
@@ -56,11 +56,11 @@ sm.kernel @k args [] warps 1 {
 
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
-  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   %2 = sm.alloc : <"i" x "d", 16 x 24 x bf16, swizzle 0, stages 1>
   %3 = sm.alloc : <"j" x "d", 16 x 24 x bf16, swizzle 0, stages 1>
   // expected-error @below {{expects axes of a multiple of 16, but got 24}}
-  %4 = sm.mma %2, %3 init %1 over "d" : !sm.buffer<"i" x "d", 16 x 24 x bf16, swizzle 0, stages 1>, !sm.buffer<"j" x "d", 16 x 24 x bf16, swizzle 0, stages 1> -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %4 = sm.mma %2, %3 init %1 over "d" : !sm.buffer<"i" x "d", 16 x 24 x bf16, swizzle 0, stages 1>, !sm.buffer<"j" x "d", 16 x 24 x bf16, swizzle 0, stages 1> -> tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   sm.return
 }
 
@@ -118,8 +118,8 @@ sm.kernel @k args [] warps 8 {
 
 // -----
 
-!whole = tensor<64x32xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 4] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!part = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!whole = tensor<64x32xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 4] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!part = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @columns args [] warps 4 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !whole
@@ -141,7 +141,7 @@ sm.kernel @k args [] warps 4 {
 
 // -----
 
-!c = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @k args [] warps 4 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !c
@@ -188,7 +188,7 @@ sm.kernel @k args [#sm.pointer<"x">] warps 4 {
 
 // -----
 
-!c = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 !a = !sm.buffer<"i" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>
 !b = !sm.buffer<"j" x "d", 16 x 64 x bf16, swizzle 7, stages 1, panel 64>
 sm.kernel @k args [] warps 4 {
@@ -201,7 +201,7 @@ sm.kernel @k args [] warps 4 {
 
 // -----
 
-!c = tensor<64x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 !a = !sm.buffer<"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>
 !b = !sm.buffer<"j" x "e", 16 x 8 x bf16, swizzle 0, stages 1>
 sm.kernel @k args [] warps 4 {
@@ -238,11 +238,11 @@ sm.kernel @k args [] warps 1 {
 // a predicate of a row, which a reduction over columns does not consume
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
-  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   %true = arith.constant true
-  %2 = sm.splat %true : i1 -> tensor<16xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>
+  %2 = sm.splat %true : i1 -> tensor<16xi1, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>
   // expected-error @below {{expects every 'presence' to have the axis "j" and only axes of one operand}}
-  %3 = sm.reduce max %1 over "j" where(%2 : tensor<16xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>) : tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>> -> tensor<16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>
+  %3 = sm.reduce max %1 over "j" where(%2 : tensor<16xi1, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>) : tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>> -> tensor<16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>>
   sm.return
 }
 
@@ -251,13 +251,13 @@ sm.kernel @k args [] warps 1 {
 // a predicate over half of the contracted axis
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
-  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %1 = sm.splat %0 : f32 -> tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   %true = arith.constant true
-  %2 = sm.splat %true : i1 -> tensor<16xi1, #sm.dist<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %2 = sm.splat %true : i1 -> tensor<16xi1, #sm.layout<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   %3 = sm.alloc : <"i" x "d", 16 x 32 x bf16, swizzle 0, stages 1>
   %4 = sm.alloc : <"j" x "d", 16 x 32 x bf16, swizzle 0, stages 1>
   // expected-error @below {{expects every 'presence' to have the axis "d" and only axes of one operand}}
-  %5 = sm.mma %3, %4 init %1 over "d" where(%2 : tensor<16xi1, #sm.dist<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>) : !sm.buffer<"i" x "d", 16 x 32 x bf16, swizzle 0, stages 1>, !sm.buffer<"j" x "d", 16 x 32 x bf16, swizzle 0, stages 1> -> tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
+  %5 = sm.mma %3, %4 init %1 over "d" where(%2 : tensor<16xi1, #sm.layout<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>) : !sm.buffer<"i" x "d", 16 x 32 x bf16, swizzle 0, stages 1>, !sm.buffer<"j" x "d", 16 x 32 x bf16, swizzle 0, stages 1> -> tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>>
   sm.return
 }
 
@@ -267,16 +267,16 @@ sm.kernel @k args [] warps 1 {
   %0 = sm.alloc : <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 2>
   %1 = arith.constant 0 : i32
   %2 = arith.constant true
-  %3 = sm.splat %2 : i1 -> tensor<16xi1, #sm.dist<<"i" regs[: 16] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+  %3 = sm.splat %2 : i1 -> tensor<16xi1, #sm.layout<<"i" regs[: 16] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
   // expected-error @below {{expects every 'presence' to have axes of the buffer only}}
-  %4 = sm.slot %0[%1] where(%3 : tensor<16xi1, #sm.dist<<"i" regs[: 16] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>) : <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 2> -> <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 1>
+  %4 = sm.slot %0[%1] where(%3 : tensor<16xi1, #sm.layout<<"i" regs[: 16] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>) : <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 2> -> <"j" x "d", 64 x 64 x bf16, swizzle 7, stages 1>
   sm.return
 }
 
 // -----
 
-!t = tensor<32xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
-!p = tensor<32xi1, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!t = tensor<32xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!p = tensor<32xi1, #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !t
@@ -289,7 +289,7 @@ sm.kernel @k args [] warps 1 {
 
 // -----
 
-!t = tensor<64xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32]>>>
+!t = tensor<64xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32]>>>
 sm.kernel @k args [] warps 2 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !t
@@ -301,8 +301,8 @@ sm.kernel @k args [] warps 2 {
 
 // -----
 
-!t = tensor<32x64xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"j" regs[: 64] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
-!f = tensor<32x1xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"j" regs[] by[] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+!t = tensor<32x64xf32, #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"j" regs[: 64] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+!f = tensor<32x1xf32, #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"j" regs[] by[] lanes[: 0, 0, 0, 0, 0] warps[]>>>
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !t
@@ -314,8 +314,8 @@ sm.kernel @k args [] warps 1 {
 
 // -----
 
-!t = tensor<32xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
-!u = tensor<32xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!t = tensor<32xf32, #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!u = tensor<32xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !t
@@ -326,8 +326,8 @@ sm.kernel @k args [] warps 1 {
 
 // -----
 
-!t = tensor<32xf32, #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
-!u = tensor<32xf32, #sm.dist<<"i" regs[] by[] lanes[: 16, 8, 4, 2, 1] warps[]>>>
+!t = tensor<32xf32, #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!u = tensor<32xf32, #sm.layout<<"i" regs[] by[] lanes[: 16, 8, 4, 2, 1] warps[]>>>
 sm.kernel @k args [] warps 1 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !t

@@ -3,13 +3,13 @@
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(sm-reduce-scratch,verify-sm-padding,verify-sm-async))' -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
 // RUN: selvedge-opt %t.mlir '-pass-pipeline=builtin.module(sm-to-lanes)' | FileCheck %s --check-prefix=LANES
-!a = tensor<128xf16, #sm.dist<<"i" regs[: 2] by[: 1] lanes[: 2, 4, 8, 16, 32] warps[: 64]>>>
+!a = tensor<128xf16, #sm.layout<<"i" regs[: 2] by[: 1] lanes[: 2, 4, 8, 16, 32] warps[: 64]>>>
 // The first bit of the lane and the register change places.
-!b = tensor<128xf16, #sm.dist<<"i" regs[: 2] by[: 2] lanes[: 1, 4, 8, 16, 32] warps[: 64]>>>
+!b = tensor<128xf16, #sm.layout<<"i" regs[: 2] by[: 2] lanes[: 1, 4, 8, 16, 32] warps[: 64]>>>
 // Lanes in another order.
-!c = tensor<128xf16, #sm.dist<<"i" regs[: 2] by[: 2] lanes[: 1, 8, 4, 16, 32] warps[: 64]>>>
-!ia = tensor<128xi32, #sm.dist<<"i" regs[: 2] by[: 1] lanes[: 2, 4, 8, 16, 32] warps[: 64]>>>
-!ic = tensor<128xi32, #sm.dist<<"i" regs[: 2] by[: 2] lanes[: 1, 8, 4, 16, 32] warps[: 64]>>>
+!c = tensor<128xf16, #sm.layout<<"i" regs[: 2] by[: 2] lanes[: 1, 8, 4, 16, 32] warps[: 64]>>>
+!ia = tensor<128xi32, #sm.layout<<"i" regs[: 2] by[: 1] lanes[: 2, 4, 8, 16, 32] warps[: 64]>>>
+!ic = tensor<128xi32, #sm.layout<<"i" regs[: 2] by[: 2] lanes[: 1, 8, 4, 16, 32] warps[: 64]>>>
 !g = !tile.tensor<1, f16>
 // CHECK-NOT: sm.alloc
 // CHECK: sm.relayout %{{[a-z0-9_]*}} : tensor

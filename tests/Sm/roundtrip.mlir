@@ -9,9 +9,9 @@
 // CHECK: sm.kernel @flash_fwd_main_aligned args [#sm.dim<"M">
 // CHECK: sm.alloc : <"j" x "DV", 64 x 128 x bf16, swizzle 7
 // CHECK: sm.block_id
-// CHECK: sm.range {{.*}} #sm.dist<<"i" regs[: 2, 2] by[: 8, 16] lanes[: 0, 0, 1, 2, 4] warps[: 32, 64]>>>
-// SEQ: sm.copy {{.*}} where({{.*}}) to {{.*}} dist {{.*}} vector 8
-// ASYNC: sm.copy_async {{.*}} where({{.*}}) to {{.*}} dist {{.*}} vector 8
+// CHECK: sm.range {{.*}} #sm.layout<<"i" regs[: 2, 2] by[: 8, 16] lanes[: 0, 0, 1, 2, 4] warps[: 32, 64]>>>
+// SEQ: sm.copy {{.*}} where({{.*}}) to {{.*}} layout {{.*}} vector 8
+// ASYNC: sm.copy_async {{.*}} where({{.*}}) to {{.*}} layout {{.*}} vector 8
 // ASYNC: sm.await
 // ASYNC: sm.barrier
 // ASYNC: sm.slot {{.*}} holds[{{.*}}] where({{.*}}) :

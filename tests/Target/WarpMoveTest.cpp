@@ -14,30 +14,31 @@ class WarpMoveTest : public testing::Test {
 protected:
   WarpMoveTest() { context.loadDialect<SmDialect>(); }
 
-  AxisDistAttr axis(llvm::StringRef name, llvm::ArrayRef<int64_t> regSizes,
-                    llvm::ArrayRef<int64_t> regStrides,
-                    llvm::ArrayRef<int64_t> lanes,
-                    llvm::ArrayRef<int64_t> warps) {
-    return AxisDistAttr::get(&context, mlir::StringAttr::get(&context, name),
-                             regSizes, regStrides, lanes, warps);
+  AxisLayoutAttr axis(llvm::StringRef name, llvm::ArrayRef<int64_t> regSizes,
+                      llvm::ArrayRef<int64_t> regStrides,
+                      llvm::ArrayRef<int64_t> lanes,
+                      llvm::ArrayRef<int64_t> warps) {
+    return AxisLayoutAttr::get(&context, mlir::StringAttr::get(&context, name),
+                               regSizes, regStrides, lanes, warps);
   }
-  DistAttr dist(llvm::ArrayRef<AxisDistAttr> axes) {
-    return DistAttr::get(&context, axes);
+  LayoutAttr layout(llvm::ArrayRef<AxisLayoutAttr> axes) {
+    return LayoutAttr::get(&context, axes);
   }
 
   mlir::MLIRContext context;
 };
 
 /// The element that a register of a thread of the first warp holds.
-llvm::SmallVector<int64_t> element(DistAttr dist, int64_t lane, int64_t reg) {
+llvm::SmallVector<int64_t> element(LayoutAttr layout, int64_t lane,
+                                   int64_t reg) {
   llvm::SmallVector<int64_t> result;
-  for (auto [a, r] : llvm::zip(dist.getAxes(), dist.unflatten(reg)))
+  for (auto [a, r] : llvm::zip(layout.getAxes(), layout.unflatten(reg)))
     result.push_back(a.indicesOf(lane, 0)[r]);
   return result;
 }
 
 /// Executes a move as the hardware would.
-void expectDelivers(const WarpMove &move, DistAttr from, DistAttr to) {
+void expectDelivers(const WarpMove &move, LayoutAttr from, LayoutAttr to) {
   ASSERT_EQ(static_cast<int64_t>(move.received.size()), to.getNumRegs());
   for (int64_t lane = 0; lane < WarpMove::numLanes; ++lane)
     for (int64_t reg = 0; reg < to.getNumRegs(); ++reg) {
@@ -55,8 +56,8 @@ void expectDelivers(const WarpMove &move, DistAttr from, DistAttr to) {
 } // namespace
 
 TEST_F(WarpMoveTest, RegistersInAnotherOrder) {
-  DistAttr from = dist({axis("i", {4}, {1}, {4, 8, 16, 0, 0}, {32})}),
-           to = dist({axis("i", {2, 2}, {2, 1}, {4, 8, 16, 0, 0}, {32})});
+  LayoutAttr from = layout({axis("i", {4}, {1}, {4, 8, 16, 0, 0}, {32})}),
+             to = layout({axis("i", {2, 2}, {2, 1}, {4, 8, 16, 0, 0}, {32})});
   auto move = WarpMove::find(from, to);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 0);
@@ -66,8 +67,8 @@ TEST_F(WarpMoveTest, RegistersInAnotherOrder) {
 
 // What is repeated over lanes need only be chosen.
 TEST_F(WarpMoveTest, RepeatedOverLanes) {
-  DistAttr from = dist({axis("i", {4}, {1}, {0, 0, 4, 8, 16}, {})}),
-           to = dist({axis("i", {}, {}, {1, 2, 4, 8, 16}, {})});
+  LayoutAttr from = layout({axis("i", {4}, {1}, {0, 0, 4, 8, 16}, {})}),
+             to = layout({axis("i", {}, {}, {1, 2, 4, 8, 16}, {})});
   auto move = WarpMove::find(from, to);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 0);
@@ -84,15 +85,15 @@ TEST_F(WarpMoveTest, RepeatedOverLanes) {
 // A bit of the lane and one of the register change places: a lane keeps half
 // and swaps the other half.
 TEST_F(WarpMoveTest, LaneBitsForRegisterBits) {
-  DistAttr from = dist({axis("i", {4}, {1}, {4, 8, 16, 32, 64}, {})}),
-           to = dist({axis("i", {2, 2}, {4, 1}, {2, 8, 16, 32, 64}, {})});
+  LayoutAttr from = layout({axis("i", {4}, {1}, {4, 8, 16, 32, 64}, {})}),
+             to = layout({axis("i", {2, 2}, {4, 1}, {2, 8, 16, 32, 64}, {})});
   auto move = WarpMove::find(from, to);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 2);
   EXPECT_EQ(move->countSelects(), 8);
   expectDelivers(*move, from, to);
   // Two bits: three quarters move.
-  DistAttr both = dist({axis("i", {4}, {4}, {1, 2, 16, 32, 64}, {})});
+  LayoutAttr both = layout({axis("i", {4}, {4}, {1, 2, 16, 32, 64}, {})});
   move = WarpMove::find(from, both);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 3);
@@ -100,8 +101,8 @@ TEST_F(WarpMoveTest, LaneBitsForRegisterBits) {
 }
 
 TEST_F(WarpMoveTest, LanesInAnotherOrder) {
-  DistAttr from = dist({axis("i", {}, {}, {1, 2, 4, 8, 16}, {32})}),
-           to = dist({axis("i", {}, {}, {16, 8, 4, 2, 1}, {32})});
+  LayoutAttr from = layout({axis("i", {}, {}, {1, 2, 4, 8, 16}, {32})}),
+             to = layout({axis("i", {}, {}, {16, 8, 4, 2, 1}, {32})});
   auto move = WarpMove::find(from, to);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 1);
@@ -110,10 +111,11 @@ TEST_F(WarpMoveTest, LanesInAnotherOrder) {
 }
 
 TEST_F(WarpMoveTest, AnAccumulatorAsRowsOfMemory) {
-  DistAttr from = dist({axis("i", {2}, {8}, {0, 0, 1, 2, 4}, {16, 32}),
-                        axis("j", {2, 2}, {1, 8}, {2, 4, 0, 0, 0}, {0, 0})}),
-           to = dist({axis("i", {8}, {2}, {0, 0, 0, 0, 1}, {16, 32}),
-                      axis("j", {}, {}, {1, 2, 4, 8, 0}, {0, 0})});
+  LayoutAttr from =
+                 layout({axis("i", {2}, {8}, {0, 0, 1, 2, 4}, {16, 32}),
+                         axis("j", {2, 2}, {1, 8}, {2, 4, 0, 0, 0}, {0, 0})}),
+             to = layout({axis("i", {8}, {2}, {0, 0, 0, 0, 1}, {16, 32}),
+                          axis("j", {}, {}, {1, 2, 4, 8, 0}, {0, 0})});
   auto move = WarpMove::find(from, to);
   ASSERT_TRUE(move);
   expectDelivers(*move, from, to);
@@ -130,18 +132,18 @@ TEST_F(WarpMoveTest, KeptBits) {
 }
 
 TEST_F(WarpMoveTest, WarpsThatNeedOthers) {
-  DistAttr from = dist({axis("i", {2}, {8}, {0, 0, 1, 2, 4}, {16, 32})}),
-           to = dist({axis("i", {4}, {16}, {0, 0, 0, 1, 2}, {4, 8})});
+  LayoutAttr from = layout({axis("i", {2}, {8}, {0, 0, 1, 2, 4}, {16, 32})}),
+             to = layout({axis("i", {4}, {16}, {0, 0, 0, 1, 2}, {4, 8})});
   EXPECT_FALSE(WarpMove::find(from, to));
-  DistAttr all = dist({axis("i", {8}, {8}, {0, 0, 1, 2, 4}, {0, 0})});
+  LayoutAttr all = layout({axis("i", {8}, {8}, {0, 0, 1, 2, 4}, {0, 0})});
   EXPECT_FALSE(WarpMove::find(from, all));
 }
 
 // Many registers that change places with many lanes are dear, unless memory has
 // its banks shared as often.
 TEST_F(WarpMoveTest, CheapOnesOnly) {
-  DistAttr from = dist({axis("i", {32}, {1}, {32, 64, 128, 256, 512}, {})}),
-           to = dist({axis("i", {32}, {32}, {1, 2, 4, 8, 16}, {})});
+  LayoutAttr from = layout({axis("i", {32}, {1}, {32, 64, 128, 256, 512}, {})}),
+             to = layout({axis("i", {32}, {32}, {1, 2, 4, 8, 16}, {})});
   auto move = WarpMove::find(from, to);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 31);
@@ -160,10 +162,10 @@ TEST_F(WarpMoveTest, AnyOrderOfBits) {
         strides.push_back(int64_t(1) << bit);
       std::shuffle(strides.begin(), strides.end(), random);
       llvm::ArrayRef<int64_t> all(strides);
-      return dist(
+      return layout(
           {axis("i", {2, 2, 2}, all.take_front(3), all.drop_front(3), {256})});
     };
-    DistAttr from = any(), to = any();
+    LayoutAttr from = any(), to = any();
     auto move = WarpMove::find(from, to);
     ASSERT_TRUE(move);
     // Never more than one per register that is received.

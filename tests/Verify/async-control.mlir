@@ -6,9 +6,9 @@
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @guarded args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 ^bb0(%n: i32, %x: !x):
   %c0 = arith.constant 0 : i32
@@ -22,7 +22,7 @@ sm.kernel @guarded args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
   %slot0 = sm.slot %ring[%c0] : !ring -> !slot
   %any = arith.cmpi slt, %c0, %n : i32
   scf.if %any {
-    %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 dist #dist vector 1 : !x, !slot
+    %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 layout #layout vector 1 : !x, !slot
     sm.await %first
   }
   %r:2 = scf.for %j = %c0 to %n step %c16 iter_args(%acc = %zero, %stage = %c0) -> (!c, i32) : i32 {
@@ -32,7 +32,7 @@ sm.kernel @guarded args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
     %more = arith.cmpi slt, %ahead, %n : i32
     scf.if %more {
       %to = sm.slot %ring[%next] : !ring -> !slot
-      %issued = sm.copy_async %x[%ahead, %c0 : i32, i32] to %to dist #dist vector 1 : !x, !slot
+      %issued = sm.copy_async %x[%ahead, %c0 : i32, i32] to %to layout #layout vector 1 : !x, !slot
       sm.await %issued
     }
     %from = sm.slot %ring[%stage] : !ring -> !slot
@@ -48,9 +48,9 @@ sm.kernel @guarded args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @guarded_wrong args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 ^bb0(%n: i32, %x: !x):
   %c0 = arith.constant 0 : i32
@@ -64,7 +64,7 @@ sm.kernel @guarded_wrong args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
   %slot0 = sm.slot %ring[%c0] : !ring -> !slot
   %any = arith.cmpi slt, %c0, %n : i32
   scf.if %any {
-    %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 dist #dist vector 1 : !x, !slot
+    %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 layout #layout vector 1 : !x, !slot
     sm.await %first
   }
   %r:2 = scf.for %j = %c0 to %n step %c16 iter_args(%acc = %zero, %stage = %c0) -> (!c, i32) : i32 {
@@ -76,7 +76,7 @@ sm.kernel @guarded_wrong args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
     %more = arith.cmpi slt, %last, %n : i32
     scf.if %more {
       %to = sm.slot %ring[%next] : !ring -> !slot
-      %issued = sm.copy_async %x[%ahead, %c0 : i32, i32] to %to dist #dist vector 1 : !x, !slot
+      %issued = sm.copy_async %x[%ahead, %c0 : i32, i32] to %to layout #layout vector 1 : !x, !slot
       sm.await %issued
     }
     %from = sm.slot %ring[%stage] : !ring -> !slot
@@ -93,9 +93,9 @@ sm.kernel @guarded_wrong args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 !x = !tile.tensor<2, bf16>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 !slotA = !sm.buffer<"i" x "k", 16 x 16 x bf16, swizzle 1, stages 1>
-!b = tensor<16x16xbf16, #sm.dist<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 0, 1, 2, 4] warps[: 8, 0]>>>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!b = tensor<16x16xbf16, #sm.layout<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 0, 1, 2, 4] warps[: 8, 0]>>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @staged args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 ^bb0(%n: i32, %x: !x):
   %c0 = arith.constant 0 : i32
@@ -122,9 +122,9 @@ sm.kernel @staged args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 !x = !tile.tensor<2, bf16>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 !slotA = !sm.buffer<"i" x "k", 16 x 16 x bf16, swizzle 1, stages 1>
-!b = tensor<16x16xbf16, #sm.dist<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 0, 1, 2, 4] warps[: 8, 0]>>>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!b = tensor<16x16xbf16, #sm.layout<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 0, 1, 2, 4] warps[: 8, 0]>>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @staged_read args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 ^bb0(%n: i32, %x: !x):
   %c0 = arith.constant 0 : i32
@@ -152,9 +152,9 @@ sm.kernel @staged_read args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 !x = !tile.tensor<2, bf16>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 !slotA = !sm.buffer<"i" x "k", 16 x 16 x bf16, swizzle 1, stages 1>
-!b = tensor<16x16xbf16, #sm.dist<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 0, 1, 2, 4] warps[: 8, 0]>>>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!b = tensor<16x16xbf16, #sm.layout<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 0, 1, 2, 4] warps[: 8, 0]>>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @staged_again args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 ^bb0(%n: i32, %x: !x):
   %c0 = arith.constant 0 : i32
@@ -182,10 +182,10 @@ sm.kernel @staged_again args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
 !lens = !tile.tensor<1, i32>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @nested args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"lens">] warps 4 {
 ^bb0(%n: i32, %x: !x, %lens: !lens):
   %c0 = arith.constant 0 : i32
@@ -197,7 +197,7 @@ sm.kernel @nested args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"lens">] war
   %zero = sm.splat %f0 : f32 -> !c
   %ring = sm.alloc : !ring
   %slot0 = sm.slot %ring[%c0] : !ring -> !slot
-  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 dist #dist vector 1 : !x, !slot
+  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 layout #layout vector 1 : !x, !slot
   %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0, %t = %first) -> (i32, !sm.token) : i32 {
     %end = sm.load %lens[%i : i32] vector 1 : !lens -> i32
     %q:2 = scf.for %j = %c0 to %end step %c16 iter_args(%stage = %s, %token = %t) -> (i32, !sm.token) : i32 {
@@ -205,7 +205,7 @@ sm.kernel @nested args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"lens">] war
       sm.barrier
       %next = arith.subi %c1, %stage : i32
       %to = sm.slot %ring[%next] : !ring -> !slot
-      %issued = sm.copy_async %x[%j, %c0 : i32, i32] to %to dist #dist vector 1 : !x, !slot
+      %issued = sm.copy_async %x[%j, %c0 : i32, i32] to %to layout #layout vector 1 : !x, !slot
       %from = sm.slot %ring[%stage] : !ring -> !slot
       %sum = sm.mma %a, %from init %zero over "k" : !a, !slot -> !c
       scf.yield %next, %issued : i32, !sm.token
@@ -222,10 +222,10 @@ sm.kernel @nested args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"lens">] war
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
 !lens = !tile.tensor<1, i32>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @nested_stale args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"lens">] warps 4 {
 ^bb0(%n: i32, %x: !x, %lens: !lens):
   %c0 = arith.constant 0 : i32
@@ -238,7 +238,7 @@ sm.kernel @nested_stale args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"lens"
   %ring = sm.alloc : !ring
   %slot0 = sm.slot %ring[%c0] : !ring -> !slot
   // expected-note @+1 {{in conflict with 'sm.copy_async' (warp 1)}}
-  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 dist #dist vector 1 : !x, !slot
+  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 layout #layout vector 1 : !x, !slot
   %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0, %t = %first) -> (i32, !sm.token) : i32 {
     %end = sm.load %lens[%i : i32] vector 1 : !lens -> i32
     %q:2 = scf.for %j = %c0 to %end step %c16 iter_args(%stage = %s, %token = %t) -> (i32, !sm.token) : i32 {
@@ -246,7 +246,7 @@ sm.kernel @nested_stale args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"lens"
       sm.barrier
       %next = arith.subi %c1, %stage : i32
       %to = sm.slot %ring[%next] : !ring -> !slot
-      %issued = sm.copy_async %x[%j, %c0 : i32, i32] to %to dist #dist vector 1 : !x, !slot
+      %issued = sm.copy_async %x[%j, %c0 : i32, i32] to %to layout #layout vector 1 : !x, !slot
       %from = sm.slot %ring[%stage] : !ring -> !slot
       %sum = sm.mma %a, %from init %zero over "k" : !a, !slot -> !c
       scf.yield %next, %issued : i32, !sm.token
@@ -277,13 +277,13 @@ sm.kernel @data_stage args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 // A ring where one stage is meant.
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
 sm.kernel @whole_ring args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 ^bb0(%n: i32, %x: !x):
   %c0 = arith.constant 0 : i32
   %ring = sm.alloc : !ring
   // expected-error @+1 {{expects one stage of a buffer from sm.alloc}}
-  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %ring dist #dist vector 1 : !x, !ring
+  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %ring layout #layout vector 1 : !x, !ring
   sm.await %first
   sm.return
 }
@@ -307,9 +307,9 @@ sm.kernel @no_rule args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
-!a = tensor<16x16xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!c = tensor<16x16xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+!a = tensor<16x16xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<16x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 0, 0]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @constant args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
 ^bb0(%n: i32, %x: !x):
   %c0 = arith.constant 0 : i32
@@ -323,7 +323,7 @@ sm.kernel @constant args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
   %last = arith.constant 128 : i32
   %ring = sm.alloc : !ring
   %slot0 = sm.slot %ring[%c0] : !ring -> !slot
-  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 dist #dist vector 1 : !x, !slot
+  %first = sm.copy_async %x[%c0, %c0 : i32, i32] to %slot0 layout #layout vector 1 : !x, !slot
   %r:2 = scf.for %j = %c0 to %end step %c16 iter_args(%stage = %c0, %token = %first) -> (i32, !sm.token) : i32 {
     // expected-error @+1 {{found a stale one (warp 1, iteration 10 of 10)}}
     sm.await %token
@@ -333,7 +333,7 @@ sm.kernel @constant args [#sm.dim<"N">, #sm.pointer<"x">] warps 4 {
     %issued = scf.if %more -> !sm.token {
       %to = sm.slot %ring[%next] : !ring -> !slot
       // expected-note @+1 {{in conflict with 'sm.copy_async' (warp 1, iteration 8 of 10)}}
-      %copied = sm.copy_async %x[%j, %c0 : i32, i32] to %to dist #dist vector 1 : !x, !slot
+      %copied = sm.copy_async %x[%j, %c0 : i32, i32] to %to layout #layout vector 1 : !x, !slot
       scf.yield %copied : !sm.token
     } else {
       scf.yield %token : !sm.token

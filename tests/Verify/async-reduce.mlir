@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-async))' -split-input-file -verify-diagnostics -o /dev/null
 
-!t = tensor<128xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
+!t = tensor<128xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
 !parts = !sm.buffer<"register" x "thread", 1 x 128 x f32, swizzle 0, stages 1>
 sm.kernel @sums args [#sm.dim<"N">] warps 4 {
 ^bb0(%n: i32):
@@ -21,7 +21,7 @@ sm.kernel @sums args [#sm.dim<"N">] warps 4 {
 // -----
 
 // Nobody waits until all have read the parts of the round before.
-!t = tensor<128xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
+!t = tensor<128xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
 !parts = !sm.buffer<"register" x "thread", 1 x 128 x f32, swizzle 0, stages 1>
 sm.kernel @overtaken args [#sm.dim<"N">] warps 4 {
 ^bb0(%n: i32):
@@ -40,7 +40,7 @@ sm.kernel @overtaken args [#sm.dim<"N">] warps 4 {
 
 // -----
 
-!t = tensor<128xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
+!t = tensor<128xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[: 32, 64]>>>
 sm.kernel @nowhere args [] warps 4 {
   %f0 = arith.constant 0.0 : f32
   %t = sm.splat %f0 : f32 -> !t
@@ -55,7 +55,7 @@ sm.kernel @nowhere args [] warps 4 {
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
 sm.kernel @one_left args [#sm.pointer<"x">] warps 4 {
 ^bb0(%x: !x):
   %c0 = arith.constant 0 : i32
@@ -63,8 +63,8 @@ sm.kernel @one_left args [#sm.pointer<"x">] warps 4 {
   %ring = sm.alloc : !ring
   %s0 = sm.slot %ring[%c0] : !ring -> !slot
   %s1 = sm.slot %ring[%c1] : !ring -> !slot
-  %t0 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s0 dist #dist vector 1 : !x, !slot
-  %t1 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s1 dist #dist vector 1 : !x, !slot
+  %t0 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s0 layout #layout vector 1 : !x, !slot
+  %t1 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s1 layout #layout vector 1 : !x, !slot
   sm.await %t0 pending 1
   sm.await %t1
   sm.return
@@ -75,7 +75,7 @@ sm.kernel @one_left args [#sm.pointer<"x">] warps 4 {
 !x = !tile.tensor<2, bf16>
 !ring = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 2>
 !slot = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
-#dist = #sm.dist<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
+#layout = #sm.layout<<"k" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[: 0, 0]>, <"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[: 0, 0]>>
 sm.kernel @both_left args [#sm.pointer<"x">] warps 4 {
 ^bb0(%x: !x):
   %c0 = arith.constant 0 : i32
@@ -83,8 +83,8 @@ sm.kernel @both_left args [#sm.pointer<"x">] warps 4 {
   %ring = sm.alloc : !ring
   %s0 = sm.slot %ring[%c0] : !ring -> !slot
   %s1 = sm.slot %ring[%c1] : !ring -> !slot
-  %t0 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s0 dist #dist vector 1 : !x, !slot
-  %t1 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s1 dist #dist vector 1 : !x, !slot
+  %t0 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s0 layout #layout vector 1 : !x, !slot
+  %t1 = sm.copy_async %x[%c0, %c0 : i32, i32] to %s1 layout #layout vector 1 : !x, !slot
   // expected-error @+1 {{expects to wait for its copy, found that it may be one of the 2 that are left}}
   sm.await %t0 pending 2
   sm.await %t1

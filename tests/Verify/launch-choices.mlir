@@ -25,10 +25,10 @@
 // RUN: sed -e '/sm.launch @write_aligned/ s/when \["x"\]/when ["y"]/' %s | not %{verify} 2>&1 | FileCheck %s --check-prefix=GUARD
 // GUARD: 'sm.load' op accesses "x" by 16 bytes, so it expects a launch with that tensor in 'when', but found ["y"]
 
-!row = tensor<32x4xf32, #sm.dist<<"r" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"c" regs[: 4] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
-!rows = tensor<32xi32, #sm.dist<<"r" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
-!cols = tensor<4xi32, #sm.dist<<"c" regs[: 4] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
-!rin = tensor<32xi1, #sm.dist<<"r" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!row = tensor<32x4xf32, #sm.layout<<"r" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>, <"c" regs[: 4] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+!rows = tensor<32xi32, #sm.layout<<"r" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
+!cols = tensor<4xi32, #sm.layout<<"c" regs[: 4] by[: 1] lanes[: 0, 0, 0, 0, 0] warps[]>>>
+!rin = tensor<32xi1, #sm.layout<<"r" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>>
 #rows = affine_map<()[s0] -> (s0 ceildiv 32)>
 sm.plan "f" dims ["N"] tensors [#tile.tensor_arg<name = "x", role = in, elementType = f32, shape = ()[s0] -> (s0, 4)>, #tile.tensor_arg<name = "t", role = temp, elementType = f32, shape = ()[s0] -> (s0, 4)>, #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0] -> (s0, 4), init = 0.000000e+00 : f32>] scalars [] requires [] params {} {
   sm.variant <program> when ["x", "y"] align 16 {

@@ -1,8 +1,8 @@
 // A ring of two buffers with one guard, arrived at by each thread; what the data exclude is released unread; products add up in flight.
 // SPDX-License-Identifier: MIT
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-async))' -o /dev/null
-!c = tensor<64x64xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!cb = tensor<64x64xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<64x64xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!cb = tensor<64x64xi1, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 !aring = !sm.buffer<"i" x "d", 64 x 64 x bf16, swizzle 7, stages 2, panel 64>
 !aslot = !sm.buffer<"i" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>
 !bring = !sm.buffer<"j" x "d", 64 x 64 x bf16, swizzle 7, stages 2, panel 64>

@@ -4,8 +4,8 @@
 // -----
 
 // A branch on what one warp sees holds a barrier.
-!part = tensor<4xf32, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
-!partb = tensor<4xi1, #sm.dist<<"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
+!part = tensor<4xf32, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
+!partb = tensor<4xi1, #sm.layout<<"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @warps_part args [#sm.scalar<"x">] warps 4 {
 ^bb0(%x: f32):
   %c1 = arith.constant 1 : i32
@@ -195,9 +195,9 @@ sm.kernel @second_block args [#sm.dim<"M">] warps 8 {
 // -----
 
 // Registers of a product that one arm leaves in flight.
-!c = tensor<64x64xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!cb = tensor<64x64xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!a = tensor<64x64xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!c = tensor<64x64xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!cb = tensor<64x64xi1, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = tensor<64x64xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 !bslot = !sm.buffer<"j" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>
 !map = !sm.tensor_map<2, bf16>
 !one = !sm.mbarrier<arrivals 1, stages 1>

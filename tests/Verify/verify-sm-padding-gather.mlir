@@ -3,7 +3,7 @@
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-padding))' -split-input-file -verify-diagnostics
 
 // false where nothing is loaded
-#l = #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>
+#l = #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>
 sm.kernel @positive args [#sm.dim<"K">, #sm.pointer<"at">, #sm.pointer<"w">, #sm.pointer<"x">, #sm.pointer<"o">] warps 1 {
 ^bb0(%K: i32, %at: !tile.tensor<1, i32>, %w: !tile.tensor<1, f32>, %x: !tile.tensor<1, f32>, %o: !tile.tensor<1, f32>):
   %zero = arith.constant 0 : i32
@@ -22,7 +22,7 @@ sm.kernel @positive args [#sm.dim<"K">, #sm.pointer<"at">, #sm.pointer<"w">, #sm
 // -----
 
 // true where nothing is loaded
-#l = #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>
+#l = #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>
 sm.kernel @not_negative args [#sm.dim<"K">, #sm.pointer<"at">, #sm.pointer<"w">, #sm.pointer<"x">, #sm.pointer<"o">] warps 1 {
 ^bb0(%K: i32, %at: !tile.tensor<1, i32>, %w: !tile.tensor<1, f32>, %x: !tile.tensor<1, f32>, %o: !tile.tensor<1, f32>):
   %zero = arith.constant 0 : i32
@@ -43,7 +43,7 @@ sm.kernel @not_negative args [#sm.dim<"K">, #sm.pointer<"at">, #sm.pointer<"w">,
 // -----
 
 // false where another bound is
-#l = #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>
+#l = #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 16] warps[]>>
 sm.kernel @other_bound args [#sm.dim<"K">, #sm.dim<"N">, #sm.pointer<"at">, #sm.pointer<"w">, #sm.pointer<"x">, #sm.pointer<"o">] warps 1 {
 ^bb0(%K: i32, %N: i32, %at: !tile.tensor<1, i32>, %w: !tile.tensor<1, f32>, %x: !tile.tensor<1, f32>, %o: !tile.tensor<1, f32>):
   %zero = arith.constant 0 : i32

@@ -3,11 +3,11 @@
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(verify-sm-padding))' -split-input-file -verify-diagnostics
 
 // both copied in the iteration that reads them
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ci = #sm.dist<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
-#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ci = #sm.layout<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.layout<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
 !bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
@@ -24,8 +24,8 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
   %r = scf.for %t = %zero to %K step %step iter_args(%acc = %acc0) -> (tensor<16x16xf32, #ij>) : i32 {
     %k = sm.range %t : tensor<16xi32, #ck>
     %p = arith.cmpi slt, %k, %Ks : tensor<16xi32, #ck>
-    sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : tensor<16xi1, #ck>) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
-    sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p : tensor<16xi1, #ck>) to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+    sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : tensor<16xi1, #ck>) to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+    sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p : tensor<16xi1, #ck>) to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
     %sum = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
     scf.yield %sum : tensor<16x16xf32, #ij>
   }
@@ -35,11 +35,11 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
 // -----
 
 // the copy follows the product: its lanes are told by the predicate of another iteration
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ci = #sm.dist<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
-#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ci = #sm.layout<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.layout<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
 !bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
@@ -55,15 +55,15 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
   %acc0 = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
   %k0 = sm.range %zero : tensor<16xi32, #ck>
   %p0 = arith.cmpi slt, %k0, %Ks : tensor<16xi32, #ck>
-  sm.copy %a[%k0, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p0 : tensor<16xi1, #ck>) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
-  sm.copy %b[%k0, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p0 : tensor<16xi1, #ck>) to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+  sm.copy %a[%k0, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p0 : tensor<16xi1, #ck>) to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+  sm.copy %b[%k0, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p0 : tensor<16xi1, #ck>) to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
   %r = scf.for %t = %zero to %K step %step iter_args(%acc = %acc0) -> (tensor<16x16xf32, #ij>) : i32 {
     // expected-error @below {{expects a buffer that every path has written in this iteration}}
     %sum = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
     %k = sm.range %t : tensor<16xi32, #ck>
     %p = arith.cmpi slt, %k, %Ks : tensor<16xi32, #ck>
-    sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : tensor<16xi1, #ck>) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
-    sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p : tensor<16xi1, #ck>) to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+    sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : tensor<16xi1, #ck>) to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+    sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p : tensor<16xi1, #ck>) to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
     scf.yield %sum : tensor<16x16xf32, #ij>
   }
   sm.return
@@ -72,11 +72,11 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
 // -----
 
 // copied before the loop, with a predicate that no iteration changes
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ci = #sm.dist<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
-#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ci = #sm.layout<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.layout<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
 !bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
@@ -92,8 +92,8 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
   %acc0 = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
   %k0 = sm.range %zero : tensor<16xi32, #ck>
   %p0 = arith.cmpi slt, %k0, %Ks : tensor<16xi32, #ck>
-  sm.copy %a[%k0, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p0 : tensor<16xi1, #ck>) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
-  sm.copy %b[%k0, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p0 : tensor<16xi1, #ck>) to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+  sm.copy %a[%k0, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p0 : tensor<16xi1, #ck>) to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+  sm.copy %b[%k0, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p0 : tensor<16xi1, #ck>) to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
   %r = scf.for %t = %zero to %K step %step iter_args(%acc = %acc0) -> (tensor<16x16xf32, #ij>) : i32 {
     %sum = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
     scf.yield %sum : tensor<16x16xf32, #ij>
@@ -104,11 +104,11 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
 // -----
 
 // a copy of other lanes in each operand
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ci = #sm.dist<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
-#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ci = #sm.layout<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.layout<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
 !bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
@@ -125,11 +125,11 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
   %k0 = sm.range %zero : tensor<16xi32, #ck>
   // expected-note @below {{lanes are absent where this is false}}
   %p0 = arith.cmpi slt, %k0, %Ks : tensor<16xi32, #ck>
-  sm.copy %a[%k0, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p0 : tensor<16xi1, #ck>) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+  sm.copy %a[%k0, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p0 : tensor<16xi1, #ck>) to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
   %r = scf.for %t = %zero to %K step %step iter_args(%acc = %acc0) -> (tensor<16x16xf32, #ij>) : i32 {
     %k = sm.range %t : tensor<16xi32, #ck>
     %p = arith.cmpi slt, %k, %Ks : tensor<16xi32, #ck>
-    sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p : tensor<16xi1, #ck>) to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+    sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%p : tensor<16xi1, #ck>) to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
     // expected-error @below {{expects zero in one operand and zero, or data of other rows}}
     %sum = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
     scf.yield %sum : tensor<16x16xf32, #ij>
@@ -140,11 +140,11 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
 // -----
 
 // only one of two buffers is ever written
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ci = #sm.dist<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
-#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ci = #sm.layout<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.layout<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
 !bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
@@ -161,7 +161,7 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
   %r = scf.for %t = %zero to %K step %step iter_args(%acc = %acc0) -> (tensor<16x16xf32, #ij>) : i32 {
     %k = sm.range %t : tensor<16xi32, #ck>
     %p = arith.cmpi slt, %k, %Ks : tensor<16xi32, #ck>
-    sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : tensor<16xi1, #ck>) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+    sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : tensor<16xi1, #ck>) to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
     // expected-error @below {{expects a buffer that every path has written in this iteration}}
     %sum = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
     scf.yield %sum : tensor<16x16xf32, #ij>
@@ -172,7 +172,7 @@ sm.kernel @product args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.p
 // -----
 
 // the load of one iteration stored by the next, under the predicate of the next
-#i = #sm.dist<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 0] warps[]>>
+#i = #sm.layout<<"i" regs[] by[] lanes[: 1, 2, 4, 8, 0] warps[]>>
 sm.kernel @carried args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"y">] warps 1 {
 ^bb0(%N: i32, %x: !tile.tensor<1, f32>, %y: !tile.tensor<1, f32>):
   %zero = arith.constant 0 : i32
@@ -195,11 +195,11 @@ sm.kernel @carried args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"y">] warps
 // -----
 
 // as many steps as a number says that is zero where it is not loaded
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#i = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
-#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
-#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#i = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.layout<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
 !bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
@@ -214,8 +214,8 @@ sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.poi
   %k = sm.range %zero : tensor<16xi32, #ck>
   %acc = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
   %p = arith.cmpi slt, %zero, %K : i32
-  sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : i1) to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
-  sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+  sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : i1) to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+  sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
   %s = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
   %rows = sm.reduce max %s over "j" : tensor<16x16xf32, #ij> -> tensor<16xf32, #i>
   %top = sm.reduce max %rows over "i" : tensor<16xf32, #i> -> f32
@@ -228,11 +228,11 @@ sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.poi
 // -----
 
 // that is anything there
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#i = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
-#ck = #sm.dist<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#wi = #sm.dist<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
-#wj = #sm.dist<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#i = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wi = #sm.layout<<"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !ab = !sm.buffer<"k" x "i", 16 x 16 x bf16, swizzle 1, stages 1>
 !bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.pointer<"c">] warps 1 {
@@ -248,8 +248,8 @@ sm.kernel @bound args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">, #sm.poi
   %acc = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
   // expected-note @below {{lanes are absent where this is false}}
   %p = arith.cmpi slt, %zero, %K : i32
-  sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : i1) garbage [0] to %as dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
-  sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] to %bs dist <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+  sm.copy %a[%k, %i : tensor<16xi32, #ck>, tensor<16xi32, #wi>] where(%p : i1) garbage [0] to %as layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"i" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !ab
+  sm.copy %b[%k, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
   %s = sm.mma %as, %bs init %acc over "k" : !ab, !bb -> tensor<16x16xf32, #ij>
   %rows = sm.reduce max %s over "j" : tensor<16x16xf32, #ij> -> tensor<16xf32, #i>
   %top = sm.reduce max %rows over "i" : tensor<16xf32, #i> -> f32

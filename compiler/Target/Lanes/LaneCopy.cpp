@@ -30,11 +30,11 @@ void LaneEmitter::storeShared(Value to, ArrayRef<Value> values) {
   LLVM::StoreOp::create(b, loc(), vector, to, bytesOf(element) * values.size());
 }
 
-/// Threads to which the distribution gives what others have copy nothing.
+/// Threads to which the layout gives what others have copy nothing.
 void LaneEmitter::emitCopy(CopyAsyncOp copy) {
   {
     OpBuilder::InsertionGuard guard(b);
-    if (Value owner = isOwner(copy.getDist())) {
+    if (Value owner = isOwner(copy.getLayout())) {
       auto branch = scf::IfOp::create(b, loc(), TypeRange(), owner, false);
       b.setInsertionPointToStart(branch.thenBlock());
     }
@@ -48,14 +48,14 @@ void LaneEmitter::emitCopy(CopyAsyncOp copy) {
 
 void LaneEmitter::emitUnrolledCopy(CopyAsyncOp copy) {
   BufferType type = copy.getBuffer().getType();
-  DistAttr dist = copy.getDist();
-  AxisDistAttr rowAxis = dist.getAxes()[0], colAxis = dist.getAxes()[1];
+  LayoutAttr layout = copy.getLayout();
+  AxisLayoutAttr rowAxis = layout.getAxes()[0], colAxis = layout.getAxes()[1];
   Value base = bufferBases[copy.getBuffer()];
   Type element = type.getElementType();
   for (const Access &access :
-       accesses(dist, copy.getTensor(), copy.getIndices(), copy.getPresence(),
+       accesses(layout, copy.getTensor(), copy.getIndices(), copy.getPresence(),
                 copy.getVector(), &LaneEmitter::stepPointer)) {
-    SmallVector<int64_t> position = dist.unflatten(access.regs.front());
+    SmallVector<int64_t> position = layout.unflatten(access.regs.front());
     SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[0])),
         col(threadPart(colAxis), colAxis.regOffset(position[1]));
     Value to = sharedAddress(type, base, row, col);
@@ -104,8 +104,8 @@ bool isElementwise(Operation *op) {
 
 /// Whether `v` can be computed at one register along `axis` alone.
 bool canEvaluate(Value v, StringAttr axis) {
-  DistAttr dist = distOf(v.getType());
-  if (!dist || dist.indexOf(axis) < 0)
+  LayoutAttr layout = layoutOf(v.getType());
+  if (!layout || layout.indexOf(axis) < 0)
     return true;
   Operation *def = v.getDefiningOp();
   return isa_and_nonnull<RangeOp, SplatOp>(def) ||
@@ -120,7 +120,7 @@ bool canEvaluate(Value v, StringAttr axis) {
 /// Element by element a thread moves up to 64 elements, each with its own
 /// address and predicates: in straight line they fill the register file.
 bool LaneEmitter::canRoll(CopyAsyncOp copy) {
-  AxisDistAttr rowAxis = copy.getDist().getAxes()[0];
+  AxisLayoutAttr rowAxis = copy.getLayout().getAxes()[0];
   auto canEvaluateAll = [&](ValueRange values) {
     return llvm::all_of(
         values, [&](Value v) { return canEvaluate(v, rowAxis.getName()); });
@@ -134,8 +134,8 @@ bool LaneEmitter::canRoll(CopyAsyncOp copy) {
 
 void LaneEmitter::emitRolledCopy(CopyAsyncOp copy) {
   BufferType type = copy.getBuffer().getType();
-  DistAttr dist = copy.getDist();
-  AxisDistAttr rowAxis = dist.getAxes()[0], colAxis = dist.getAxes()[1];
+  LayoutAttr layout = copy.getLayout();
+  AxisLayoutAttr rowAxis = layout.getAxes()[0], colAxis = layout.getAxes()[1];
   auto loop = scf::ForOp::create(b, loc(), i32(0), i32(rowAxis.getNumRegs()),
                                  i32(rowsPerRound));
   keepRolled(loop);
@@ -146,7 +146,7 @@ void LaneEmitter::emitRolledCopy(CopyAsyncOp copy) {
   SmallVector<std::pair<Value, Registers>> loaded;
   for (int64_t i = 0; i < rowsPerRound; ++i) {
     RegisterPlace place(
-        dist, regOffset(rowAxis, add(loop.getInductionVar(), i32(i))));
+        layout, regOffset(rowAxis, add(loop.getInductionVar(), i32(i))));
     Value row = add(threadPart(rowAxis), place.rowOffset);
     for (int64_t reg = 0; reg < colAxis.getNumRegs(); reg += width) {
       Access access;
@@ -168,7 +168,7 @@ void LaneEmitter::emitRolledCopy(CopyAsyncOp copy) {
     storeShared(to, values);
 }
 
-Value LaneEmitter::regOffset(AxisDistAttr axis, Value reg) {
+Value LaneEmitter::regOffset(AxisLayoutAttr axis, Value reg) {
   Value offset = i32(0);
   for (auto [size, stride] :
        llvm::zip_equal(axis.getRegSizes(), axis.getRegStrides())) {
@@ -191,12 +191,12 @@ LaneEmitter::Registers LaneEmitter::evaluate(ValueRange values,
 }
 
 Value LaneEmitter::evaluate(Value v, RegisterPlace &place) {
-  DistAttr own = distOf(v.getType());
+  LayoutAttr own = layoutOf(v.getType());
   if (!own)
     return lane1(v);
-  StringAttr rowName = place.dist.getAxes()[0].getName();
+  StringAttr rowName = place.layout.getAxes()[0].getName();
   if (own.indexOf(rowName) < 0)
-    return laneOf(v, place.dist, place.colReg);
+    return laneOf(v, place.layout, place.colReg);
   if (Value known = place.known.lookup(v))
     return known;
   Operation *def = v.getDefiningOp();

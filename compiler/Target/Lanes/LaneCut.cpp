@@ -17,25 +17,25 @@ static arith::CmpIOp boundOf(Value predicate, StringAttr axis) {
     return {};
   auto range = compare.getLhs().getDefiningOp<RangeOp>();
   bool isBound = range && compare.getRhs().getDefiningOp<SplatOp>() &&
-                 distOf(range.getType()).getAxes()[0].getName() == axis;
+                 layoutOf(range.getType()).getAxes()[0].getName() == axis;
   return isBound ? compare : arith::CmpIOp();
 }
 
 SmallVector<LaneEmitter::Cut>
-LaneEmitter::cutsOf(DistAttr dist, ValueRange indices, ValueRange presence,
+LaneEmitter::cutsOf(LayoutAttr layout, ValueRange indices, ValueRange presence,
                     ArrayRef<Access> accesses, int64_t elementBytes) {
   constexpr int64_t wordBytes = 4;
   if (accesses.front().regs.size() == 1 || elementBytes > wordBytes ||
       accesses.front().regs.size() * elementBytes % wordBytes != 0 ||
       llvm::all_of(accesses, [](const Access &a) { return a.isUniform(); }))
     return {};
-  DistAttr last = distOf(indices.back().getType());
+  LayoutAttr last = layoutOf(indices.back().getType());
   if (!last)
     return {};
   StringAttr axis = last.getAxes()[0].getName();
   SmallVector<Value> bounds, others;
   for (Value p : presence) {
-    DistAttr own = distOf(p.getType());
+    LayoutAttr own = layoutOf(p.getType());
     bool isOther = !own || own.indexOf(axis) < 0;
     if (!isOther && !boundOf(p, axis))
       return {};
@@ -48,7 +48,7 @@ LaneEmitter::cutsOf(DistAttr dist, ValueRange indices, ValueRange presence,
   return llvm::map_to_vector(accesses, [&](const Access &access) {
     auto allOf = [&](ArrayRef<Value> predicates, int64_t reg) {
       return conjunction(llvm::map_to_vector(
-          predicates, [&](Value p) { return laneOf(p, dist, reg); }));
+          predicates, [&](Value p) { return laneOf(p, layout, reg); }));
     };
     Cut cut;
     int64_t first = access.regs.front();
@@ -60,8 +60,8 @@ LaneEmitter::cutsOf(DistAttr dist, ValueRange indices, ValueRange presence,
         conjunction({cut.begins, arith::XOrIOp::create(b, loc(), ends, yes)});
     for (Value p : bounds) {
       arith::CmpIOp bound = boundOf(p, axis);
-      cut.bounds.push_back({laneOf(bound.getLhs(), dist, first),
-                            laneOf(bound.getRhs(), dist, first)});
+      cut.bounds.push_back({laneOf(bound.getLhs(), layout, first),
+                            laneOf(bound.getRhs(), layout, first)});
     }
     return cut;
   });
@@ -109,7 +109,7 @@ std::optional<LaneEmitter::RowFill> LaneEmitter::fillOf(LoadOp load) {
       condition = repeated.getSource();
     SmallVector<Value> bounds;
     StringAttr axis =
-        distOf(load.getIndices().back().getType()).getAxes()[0].getName();
+        layoutOf(load.getIndices().back().getType()).getAxes()[0].getName();
     for (Value p : load.getPresence())
       if (boundOf(p, axis))
         bounds.push_back(p);
@@ -125,8 +125,8 @@ std::optional<LaneEmitter::RowFill> LaneEmitter::fillOf(LoadOp load) {
 }
 
 bool LaneEmitter::isVector(LoadOp load) {
-  DistAttr dist = distOf(load.getType());
-  return dist && dist.getAxes().size() == 1 && load.getVector() > 1;
+  LayoutAttr layout = layoutOf(load.getType());
+  return layout && layout.getAxes().size() == 1 && load.getVector() > 1;
 }
 
 /// Asks for what the next step reads, if its end is known to lie within the

@@ -91,8 +91,8 @@ SmallVector<Type> LaneEmitter::carriedTypes(TypeRange types) {
     if (isa<TokenType>(type))
       continue;
     Type element = getElementTypeOrSelf(type);
-    DistAttr dist = distOf(type);
-    int64_t count = dist ? dist.getNumRegs() : 1;
+    LayoutAttr layout = layoutOf(type);
+    int64_t count = layout ? layout.getNumRegs() : 1;
     if (isPaired(element, count))
       result.append(count / 2, pairType(element));
     else
@@ -129,9 +129,9 @@ void LaneEmitter::bindCarried(ValueRange values, ValueRange carried) {
   for (Value v : values) {
     unsigned count = carriedTypes(v.getType()).size();
     Registers all;
-    DistAttr dist = distOf(v.getType());
+    LayoutAttr layout = layoutOf(v.getType());
     Type element = getElementTypeOrSelf(v.getType());
-    bool isPair = dist && isPaired(element, dist.getNumRegs());
+    bool isPair = layout && isPaired(element, layout.getNumRegs());
     for (Value c : carried.slice(next, count)) {
       if (!isPair) {
         all.push_back(c);
@@ -146,13 +146,13 @@ void LaneEmitter::bindCarried(ValueRange values, ValueRange carried) {
   }
 }
 
-Value LaneEmitter::laneOf(Value v, DistAttr full, int64_t reg) {
+Value LaneEmitter::laneOf(Value v, LayoutAttr full, int64_t reg) {
   Registers &all = registers[v];
-  DistAttr own = distOf(v.getType());
+  LayoutAttr own = layoutOf(v.getType());
   if (!own)
     return all.front();
   SmallVector<int64_t> position = full.unflatten(reg), mine;
-  for (AxisDistAttr axis : own.getAxes())
+  for (AxisLayoutAttr axis : own.getAxes())
     mine.push_back(position[full.indexOf(axis.getName())]);
   return all[own.flatten(mine)];
 }
@@ -184,11 +184,11 @@ Value bitSum(OpBuilder &b, Location loc, Value id, ArrayRef<int64_t> strides) {
   return sum;
 }
 
-static bool isAcrossWarps(AxisDistAttr axis) {
+static bool isAcrossWarps(AxisLayoutAttr axis) {
   return llvm::any_of(axis.getWarps(), [](int64_t stride) { return stride; });
 }
 
-Value LaneEmitter::threadPart(AxisDistAttr axis) {
+Value LaneEmitter::threadPart(AxisLayoutAttr axis) {
   if (rareLane && !isAcrossWarps(axis)) {
     Value part = bitSum(b, loc(), rareLane, axis.getLanes());
     return part ? part : i32(0);
@@ -348,7 +348,7 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
   } else if (auto range = dyn_cast<RangeOp>(op))
     emitRange(range);
   else if (auto splat = dyn_cast<SplatOp>(op))
-    lanes(splat) = Registers(distOf(splat.getType()).getNumRegs(),
+    lanes(splat) = Registers(layoutOf(splat.getType()).getNumRegs(),
                              lane1(splat.getValue()));
   else if (auto broadcast = dyn_cast<BroadcastOp>(op))
     emitBroadcast(broadcast);
@@ -482,7 +482,7 @@ LogicalResult LaneEmitter::emitRareBlock(Block &block) {
     for (Value operand : op->getOperands())
       if (auto range = operand.getDefiningOp<RangeOp>();
           range && !block.findAncestorOpInBlock(*range) &&
-          !isAcrossWarps(distOf(range.getType()).getAxes()[0]))
+          !isAcrossWarps(layoutOf(range.getType()).getAxes()[0]))
         ranges.insert(range);
   });
   SmallVector<std::pair<Value, Registers>> before;
@@ -587,8 +587,8 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
     registers[op.getResult(0)] = read;
     return success();
   }
-  DistAttr dist = distOf(op.getResult(0).getType());
-  int64_t count = dist ? dist.getNumRegs() : 1;
+  LayoutAttr layout = layoutOf(op.getResult(0).getType());
+  int64_t count = layout ? layout.getNumRegs() : 1;
   Registers result;
   auto select = dyn_cast<arith::SelectOp>(op);
   for (int64_t reg = 0; reg < count; ++reg) {
@@ -610,7 +610,7 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
 }
 
 void LaneEmitter::emitRange(RangeOp range) {
-  AxisDistAttr axis = distOf(range.getType()).getAxes()[0];
+  AxisLayoutAttr axis = layoutOf(range.getType()).getAxes()[0];
   Value base = add(lane1(range.getStart()), threadPart(axis));
   Registers result;
   for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg)
@@ -620,10 +620,10 @@ void LaneEmitter::emitRange(RangeOp range) {
 }
 
 void LaneEmitter::emitBroadcast(BroadcastOp broadcast) {
-  DistAttr dist = distOf(broadcast.getType());
+  LayoutAttr layout = layoutOf(broadcast.getType());
   Registers result;
-  for (int64_t reg = 0; reg < dist.getNumRegs(); ++reg)
-    result.push_back(laneOf(broadcast.getSource(), dist, reg));
+  for (int64_t reg = 0; reg < layout.getNumRegs(); ++reg)
+    result.push_back(laneOf(broadcast.getSource(), layout, reg));
   lanes(broadcast) = result;
 }
 

@@ -18,7 +18,7 @@ mlir::Value bitSum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value id,
                    llvm::ArrayRef<int64_t> strides);
 
 /// Walks an sm.kernel in form async and emits an llvm.func. A register tile
-/// maps to its thread's registers, in the order of its distribution; a scalar
+/// maps to its thread's registers, in the order of its layout; a scalar
 /// to one value; a token to none.
 class LaneEmitter {
 public:
@@ -63,10 +63,10 @@ protected:
   /// A register of a tile whose number along the first axis, the rows, is known
   /// at run time only.
   struct RegisterPlace {
-    RegisterPlace(sm::DistAttr dist, mlir::Value rowOffset)
-        : dist(dist), rowOffset(rowOffset) {}
+    RegisterPlace(sm::LayoutAttr layout, mlir::Value rowOffset)
+        : layout(layout), rowOffset(rowOffset) {}
 
-    sm::DistAttr dist;
+    sm::LayoutAttr layout;
     /// Index that the row's register contributes.
     mlir::Value rowOffset;
     /// Register along the second axis.
@@ -124,7 +124,7 @@ protected:
   using AddressOf = mlir::Value (LaneEmitter::*)(mlir::Value,
                                                  llvm::ArrayRef<mlir::Value>);
   llvm::SmallVector<Access>
-  accesses(sm::DistAttr dist, mlir::Value tensor, mlir::ValueRange indices,
+  accesses(sm::LayoutAttr layout, mlir::Value tensor, mlir::ValueRange indices,
            mlir::ValueRange presence, int64_t width,
            AddressOf addressOf = &LaneEmitter::elementPointer);
   struct Walk;
@@ -137,7 +137,7 @@ protected:
   /// Each access while its address is the last thing that was computed. With
   /// `walks` elements of several rows in a column come one after the other, and
   /// an address is a step from the one before in its row (Walk).
-  void forEachAccess(sm::DistAttr dist, mlir::Value tensor,
+  void forEachAccess(sm::LayoutAttr layout, mlir::Value tensor,
                      mlir::ValueRange indices, mlir::ValueRange presence,
                      int64_t width, AddressOf addressOf, bool walks,
                      llvm::function_ref<void(Access &)> visit);
@@ -186,7 +186,7 @@ protected:
                   llvm::ArrayRef<mlir::Value> values, llvm::StringRef cache);
   /// Whether this thread is the one that stores or copies where a tile is
   /// repeated over threads; null: all differ.
-  mlir::Value isOwner(sm::DistAttr dist);
+  mlir::Value isOwner(sm::LayoutAttr layout);
 
   // Vectors that the end of a row may cut (LaneCut.cpp).
   struct Cut {
@@ -206,7 +206,7 @@ protected:
   std::optional<RowFill> fillOf(sm::LoadOp load);
   /// How the end of a row cuts `accesses`; none where it does not, or where
   /// something else decides which elements exist.
-  llvm::SmallVector<Cut> cutsOf(sm::DistAttr dist, mlir::ValueRange indices,
+  llvm::SmallVector<Cut> cutsOf(sm::LayoutAttr layout, mlir::ValueRange indices,
                                 mlir::ValueRange presence,
                                 llvm::ArrayRef<Access> accesses,
                                 int64_t elementBytes);
@@ -249,7 +249,7 @@ protected:
   void emitRolledCopy(sm::CopyAsyncOp copy);
   void storeShared(mlir::Value to, llvm::ArrayRef<mlir::Value> values);
   /// Index that register `reg` contributes along `axis`.
-  mlir::Value regOffset(sm::AxisDistAttr axis, mlir::Value reg);
+  mlir::Value regOffset(sm::AxisLayoutAttr axis, mlir::Value reg);
   /// `v` at one place, computed there.
   mlir::Value evaluate(mlir::Value v, RegisterPlace &place);
   Registers evaluate(mlir::ValueRange values, RegisterPlace &place);
@@ -299,10 +299,10 @@ protected:
   mlir::Value inlineAsm(mlir::Type result, mlir::ValueRange args,
                         llvm::StringRef text, llvm::StringRef constraints);
   /// Index along `axis` that the thread number contributes; computed once.
-  mlir::Value threadPart(sm::AxisDistAttr axis);
-  /// Register `reg` of a tile distributed by `full`, read from `v`, which may
+  mlir::Value threadPart(sm::AxisLayoutAttr axis);
+  /// Register `reg` of a tile laid out by `full`, read from `v`, which may
   /// lack axes or be a scalar.
-  mlir::Value laneOf(mlir::Value v, sm::DistAttr full, int64_t reg);
+  mlir::Value laneOf(mlir::Value v, sm::LayoutAttr full, int64_t reg);
   /// What two 16-bit registers are where control flow joins. LLVM splits a
   /// vector there, so that each half takes a register of its own (heads of 256
   /// spilled 0.1 KB of results); it leaves a word.
@@ -340,7 +340,7 @@ protected:
   /// Products are those of single warps.
   bool multipliesByWarps = false;
   SharedLayout shared;
-  /// Warps that a distribution spans: those of the kernel, or of a warpgroup.
+  /// Warps that a layout spans: those of the kernel, or of a warpgroup.
   int64_t numWarps;
 };
 

@@ -158,41 +158,41 @@ Value LaneEmitter::indexAhead(Value tensor, Value pointer, size_t index,
 }
 
 SmallVector<LaneEmitter::Access>
-LaneEmitter::accesses(DistAttr dist, Value tensor, ValueRange indices,
+LaneEmitter::accesses(LayoutAttr layout, Value tensor, ValueRange indices,
                       ValueRange presence, int64_t width, AddressOf addressOf) {
   SmallVector<Access> all;
-  forEachAccess(dist, tensor, indices, presence, width, addressOf,
+  forEachAccess(layout, tensor, indices, presence, width, addressOf,
                 /*walks=*/false,
                 [&](Access &access) { all.push_back(access); });
   return all;
 }
 
-void LaneEmitter::forEachAccess(DistAttr dist, Value tensor, ValueRange indices,
-                                ValueRange presence, int64_t width,
-                                AddressOf addressOf, bool walks,
+void LaneEmitter::forEachAccess(LayoutAttr layout, Value tensor,
+                                ValueRange indices, ValueRange presence,
+                                int64_t width, AddressOf addressOf, bool walks,
                                 llvm::function_ref<void(Access &)> visit) {
-  int64_t count = dist ? dist.getNumRegs() : 1;
+  int64_t count = layout ? layout.getNumRegs() : 1;
   auto at = [&](Value v, int64_t reg) {
-    return dist ? laneOf(v, dist, reg) : lane1(v);
+    return layout ? laneOf(v, layout, reg) : lane1(v);
   };
   // Adjacent elements are consecutive digits of the first register mode of the
   // last index's axis.
   int64_t axis = -1;
   if (width > 1)
-    axis =
-        dist.indexOf(distOf(indices.back().getType()).getAxes()[0].getName());
+    axis = layout.indexOf(
+        layoutOf(indices.back().getType()).getAxes()[0].getName());
   // Elements of several rows in a column share a part of their addresses.
-  int64_t rows = walks ? dist.getAxes()[0].getNumRegs() : 1;
+  int64_t rows = walks ? layout.getAxes()[0].getNumRegs() : 1;
   SmallVector<Walk> walkOfRow(rows);
   for (int64_t n = 0; n < count; ++n) {
     int64_t reg = n % rows * (count / rows) + n / rows;
     Access access;
     if (width > 1) {
-      SmallVector<int64_t> position = dist.unflatten(reg);
+      SmallVector<int64_t> position = layout.unflatten(reg);
       if (position[axis] % width != 0)
         continue;
       for (int64_t i = 0; i < width; ++i, ++position[axis])
-        access.regs.push_back(dist.flatten(position));
+        access.regs.push_back(layout.flatten(position));
     } else {
       access.regs.push_back(reg);
     }
@@ -218,11 +218,11 @@ void LaneEmitter::forEachAccess(DistAttr dist, Value tensor, ValueRange indices,
   }
 }
 
-Value LaneEmitter::isOwner(DistAttr dist) {
+Value LaneEmitter::isOwner(LayoutAttr layout) {
   SmallVector<Value> conditions;
   int64_t idleLanes = 31, idleWarps = numWarps - 1;
-  if (dist)
-    for (AxisDistAttr axis : dist.getAxes()) {
+  if (layout)
+    for (AxisLayoutAttr axis : layout.getAxes()) {
       for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
         idleLanes &= stride ? ~(int64_t(1) << bit) : ~int64_t(0);
       for (auto [bit, stride] : llvm::enumerate(axis.getWarps()))
@@ -479,14 +479,14 @@ void LaneEmitter::addElement(Value pointer, Value present, Value value) {
 }
 
 void LaneEmitter::emitLoad(LoadOp load) {
-  DistAttr dist = distOf(load.getType());
+  LayoutAttr layout = layoutOf(load.getType());
   Type element = getElementTypeOrSelf(load.getType());
-  Registers result(dist ? dist.getNumRegs() : 1);
+  Registers result(layout ? layout.getNumRegs() : 1);
   StringRef cache = suffixOf(load.getCache());
   // A step's vector: the next one is so many bytes further, whatever the
   // strides, which would take registers of the loop.
   SmallVector<Access> all =
-      accesses(dist, load.getTensor(), load.getIndices(), load.getPresence(),
+      accesses(layout, load.getTensor(), load.getIndices(), load.getPresence(),
                load.getVector(),
                isRare(load) || load.getCache() || isVector(load)
                    ? &LaneEmitter::vectorPointer
@@ -497,7 +497,7 @@ void LaneEmitter::emitLoad(LoadOp load) {
   };
   SmallVector<Cut> cuts;
   if (load.getCache())
-    cuts = cutsOf(dist, load.getIndices(), load.getPresence(), all,
+    cuts = cutsOf(layout, load.getIndices(), load.getPresence(), all,
                   bytesOf(element));
   if (cuts.empty()) {
     for (const Access &access : all)
@@ -517,28 +517,28 @@ void LaneEmitter::emitLoad(LoadOp load) {
   lanes(load) = result;
 }
 
-/// Distribution of the union of the axes of `values`; null without axes.
-static DistAttr unionDist(MLIRContext *ctx, ValueRange values) {
-  SmallVector<AxisDistAttr> axes;
+/// Layout of the union of the axes of `values`; null without axes.
+static LayoutAttr unionLayout(MLIRContext *ctx, ValueRange values) {
+  SmallVector<AxisLayoutAttr> axes;
   for (Value v : values)
-    if (DistAttr dist = distOf(v.getType()))
-      for (AxisDistAttr axis : dist.getAxes())
+    if (LayoutAttr layout = layoutOf(v.getType()))
+      for (AxisLayoutAttr axis : layout.getAxes())
         if (!llvm::is_contained(axes, axis))
           axes.push_back(axis);
-  return axes.empty() ? DistAttr() : DistAttr::get(ctx, axes);
+  return axes.empty() ? LayoutAttr() : LayoutAttr::get(ctx, axes);
 }
 
 /// Accesses whose addresses are computed ahead of all of them.
 static constexpr int64_t fewAddresses = 16;
 
 void LaneEmitter::emitStore(StoreOp store) {
-  DistAttr dist = unionDist(b.getContext(), store.getIndices());
-  Value owner = isOwner(dist);
+  LayoutAttr layout = unionLayout(b.getContext(), store.getIndices());
+  Value owner = isOwner(layout);
   StringRef cache = suffixOf(store.getCache());
   auto valuesOf = [&](const Access &access) {
     return llvm::map_to_vector(access.regs, [&](int64_t reg) {
-      return dist ? laneOf(store.getValue(), dist, reg)
-                  : lane1(store.getValue());
+      return layout ? laneOf(store.getValue(), layout, reg)
+                    : lane1(store.getValue());
     });
   };
   auto storeOne = [&](Access &access, ArrayRef<Value> values) {
@@ -566,20 +566,20 @@ void LaneEmitter::emitStore(StoreOp store) {
                             ? &LaneEmitter::vectorPointer
                             : &LaneEmitter::elementPointer;
   bool mayBeCut = !owner && store.getCache();
-  if (store.getVector() == 1 && dist && dist.getNumRegs() > fewAddresses &&
+  if (store.getVector() == 1 && layout && layout.getNumRegs() > fewAddresses &&
       !mayBeCut)
     return forEachAccess(
-        dist, store.getTensor(), store.getIndices(), store.getPresence(),
+        layout, store.getTensor(), store.getIndices(), store.getPresence(),
         /*width=*/1, addressOf,
         /*walks=*/true, [&](Access &access) {
           storeOne(access, llvm::map_to_vector(valuesOf(access), takeFromWord));
         });
   SmallVector<Access> all =
-      accesses(dist, store.getTensor(), store.getIndices(), store.getPresence(),
-               store.getVector(), addressOf);
+      accesses(layout, store.getTensor(), store.getIndices(),
+               store.getPresence(), store.getVector(), addressOf);
   SmallVector<Cut> cuts =
       mayBeCut
-          ? cutsOf(dist, store.getIndices(), store.getPresence(), all,
+          ? cutsOf(layout, store.getIndices(), store.getPresence(), all,
                    bytesOf(getElementTypeOrSelf(store.getValue().getType())))
           : SmallVector<Cut>();
   if (!cuts.empty())
@@ -681,7 +681,7 @@ void LaneEmitter::emitAwait(AwaitOp await) {
 
 /// Elements of an axis that a thread holds side by side, wherever it has some:
 /// at most `most`.
-static int64_t sideBySide(AxisDistAttr axis, int64_t most) {
+static int64_t sideBySide(AxisLayoutAttr axis, int64_t most) {
   if (axis.getRegStrides().empty() || axis.getRegStrides().front() != 1)
     return 1;
   auto count = static_cast<uint64_t>(most);
@@ -695,23 +695,24 @@ static int64_t sideBySide(AxisDistAttr axis, int64_t most) {
 
 void LaneEmitter::emitStage(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
-  DistAttr dist = distOf(stage.getSource().getType());
-  int64_t rowAt = dist.indexOf(type.getRowAxis()),
-          colAt = dist.indexOf(type.getColAxis());
-  AxisDistAttr rowAxis = dist.getAxes()[rowAt], colAxis = dist.getAxes()[colAt];
+  LayoutAttr layout = layoutOf(stage.getSource().getType());
+  int64_t rowAt = layout.indexOf(type.getRowAxis()),
+          colAt = layout.indexOf(type.getColAxis());
+  AxisLayoutAttr rowAxis = layout.getAxes()[rowAt],
+                 colAxis = layout.getAxes()[colAt];
   // A chunk of the swizzle is contiguous.
   int64_t width = sideBySide(colAxis, 16 / bytesOf(type.getElementType()));
   Value base = bufferBases[stage.getBuffer()];
   const Registers &all = lanes(stage.getSource());
-  for (int64_t reg = 0; reg < dist.getNumRegs(); ++reg) {
-    SmallVector<int64_t> position = dist.unflatten(reg);
+  for (int64_t reg = 0; reg < layout.getNumRegs(); ++reg) {
+    SmallVector<int64_t> position = layout.unflatten(reg);
     if (position[colAt] % width != 0)
       continue;
     SharedIndex row(threadPart(rowAxis), rowAxis.regOffset(position[rowAt])),
         col(threadPart(colAxis), colAxis.regOffset(position[colAt]));
     SmallVector<Value> values;
     for (int64_t i = 0; i < width; ++i, ++position[colAt])
-      values.push_back(all[dist.flatten(position)]);
+      values.push_back(all[layout.flatten(position)]);
     storeShared(sharedAddress(type, base, row, col), values);
   }
 }

@@ -9,7 +9,7 @@ using namespace selvedge::sm;
 
 /// Rows of accumulators: the axis whose registers are 8 apart (bit 0 of the
 /// register number) and whose lane bits 2 to 4 count rows.
-static bool isRowAxis(AxisDistAttr axis) { return axis.getLanes()[2] == 1; }
+static bool isRowAxis(AxisLayoutAttr axis) { return axis.getLanes()[2] == 1; }
 
 /// One fragment from shared memory by `ldmatrix.x4`.
 ///
@@ -54,20 +54,20 @@ SmallVector<Value> LaneEmitter::fragment(Value buffer, StringAttr majorAxis,
 /// accumulator-like registers: no data moves. Columns past the tile are zero.
 SmallVector<Value> LaneEmitter::registerFragment(Value tile, StringAttr over,
                                                  int64_t block, int64_t k) {
-  DistAttr dist = distOf(tile.getType());
-  int64_t overAt = dist.indexOf(over);
+  LayoutAttr layout = layoutOf(tile.getType());
+  int64_t overAt = layout.indexOf(over);
   SmallVector<Value> words;
   for (int64_t word = 0; word < 4; ++word) {
     SmallVector<int64_t> position(2);
     position[1 - overAt] = 2 * block + word % 2;
-    if ((k / 8 + word / 2) * 2 >= dist.getAxes()[overAt].getNumRegs()) {
+    if ((k / 8 + word / 2) * 2 >= layout.getAxes()[overAt].getNumRegs()) {
       words.push_back(i32(0));
       continue;
     }
     Value halves[2];
     for (int64_t i = 0; i < 2; ++i) {
       position[overAt] = (k / 8 + word / 2) * 2 + i;
-      halves[i] = lanes(tile)[dist.flatten(position)];
+      halves[i] = lanes(tile)[layout.flatten(position)];
     }
     words.push_back(LLVM::BitcastOp::create(b, loc(), b.getI32Type(),
                                             pair(halves[0], halves[1])));
@@ -76,17 +76,18 @@ SmallVector<Value> LaneEmitter::registerFragment(Value tile, StringAttr over,
 }
 
 LogicalResult LaneEmitter::emitMma(MmaOp mma) {
-  DistAttr dist = distOf(mma.getType());
-  int64_t rowAt = isRowAxis(dist.getAxes()[0]) ? 0 : 1;
-  AxisDistAttr rows = dist.getAxes()[rowAt], cols = dist.getAxes()[1 - rowAt];
+  LayoutAttr layout = layoutOf(mma.getType());
+  int64_t rowAt = isRowAxis(layout.getAxes()[0]) ? 0 : 1;
+  AxisLayoutAttr rows = layout.getAxes()[rowAt],
+                 cols = layout.getAxes()[1 - rowAt];
   if (!isRowAxis(rows) || isRowAxis(cols) || rows.getNumRegs() % 2 != 0 ||
       cols.getNumRegs() % 4 != 0)
-    return mma.emitOpError("expects a result distributed as m16n8 "
+    return mma.emitOpError("expects a result laid out as m16n8 "
                            "accumulators, two 8-wide tiles at a time");
   auto hasAxis = [](Value operand, StringAttr axis) {
     if (auto buffer = dyn_cast<BufferType>(operand.getType()))
       return buffer.getRowAxis() == axis || buffer.getColAxis() == axis;
-    return distOf(operand.getType()).indexOf(axis) >= 0;
+    return layoutOf(operand.getType()).indexOf(axis) >= 0;
   };
   Value a = mma.getLhs(), bOperand = mma.getRhs();
   if (!hasAxis(a, rows.getName()))
@@ -102,10 +103,10 @@ LogicalResult LaneEmitter::emitMma(MmaOp mma) {
 
   // What warps contribute to the indices; lanes contribute through the
   // fragments.
-  auto warpBase = [&](AxisDistAttr axis) {
-    return threadPart(AxisDistAttr::get(b.getContext(), axis.getName(), {}, {},
-                                        SmallVector<int64_t>(5, 0),
-                                        axis.getWarps()));
+  auto warpBase = [&](AxisLayoutAttr axis) {
+    return threadPart(AxisLayoutAttr::get(b.getContext(), axis.getName(), {},
+                                          {}, SmallVector<int64_t>(5, 0),
+                                          axis.getWarps()));
   };
   Value rowBase = warpBase(rows), colBase = warpBase(cols);
 
@@ -114,7 +115,7 @@ LogicalResult LaneEmitter::emitMma(MmaOp mma) {
     SmallVector<int64_t> position(2);
     position[rowAt] = row;
     position[1 - rowAt] = col;
-    return dist.flatten(position);
+    return layout.flatten(position);
   };
   Type f32 = b.getF32Type();
   Type result = LLVM::LLVMStructType::getLiteral(b.getContext(),

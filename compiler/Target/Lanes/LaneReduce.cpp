@@ -72,10 +72,10 @@ Value LaneEmitter::exchangeWarps(Combine kind, Value v,
 LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
   if (reduce.exchanges() && !reduce.getScratch())
     return reduce.emitOpError("expects a buffer for the parts of its warps");
-  DistAttr from = distOf(reduce.getSource().getType()),
-           to = distOf(reduce.getType());
+  LayoutAttr from = layoutOf(reduce.getSource().getType()),
+             to = layoutOf(reduce.getType());
   int64_t position = from.indexOf(reduce.getOverAttr());
-  AxisDistAttr axis = from.getAxes()[position];
+  AxisLayoutAttr axis = from.getAxes()[position];
   Registers source = lanes(reduce.getSource());
   int64_t count = to ? to.getNumRegs() : 1;
 
@@ -122,8 +122,8 @@ static constexpr size_t mostChains = 4;
 /// and fewer live registers than a tree. Where the first quarter of the
 /// elements is summed up both have a sum of their own.
 void LaneEmitter::emitFold(FoldOp fold) {
-  DistAttr from = distOf(fold.getSource().getType()),
-           to = distOf(fold.getType());
+  LayoutAttr from = layoutOf(fold.getSource().getType()),
+             to = layoutOf(fold.getType());
   int64_t position = from.indexOf(fold.getOverAttr());
   SmallVector<SmallVector<Value>> partial(to.getNumRegs());
   // Results are chains beside each other, too.

@@ -8,9 +8,10 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 /// Of a tile's register: what registers contribute to each index.
-static SmallVector<int64_t> offsetsOf(DistAttr dist, int64_t reg) {
+static SmallVector<int64_t> offsetsOf(LayoutAttr layout, int64_t reg) {
   SmallVector<int64_t> offsets;
-  for (auto [axis, r] : llvm::zip_equal(dist.getAxes(), dist.unflatten(reg)))
+  for (auto [axis, r] :
+       llvm::zip_equal(layout.getAxes(), layout.unflatten(reg)))
     offsets.push_back(axis.regOffset(r));
   return offsets;
 }
@@ -74,20 +75,21 @@ LaneEmitter::Registers LaneEmitter::moveInWarps(const WarpMove &move,
 }
 
 SmallVector<Value> LaneEmitter::flatAddresses(Type tile, Value scratch) {
-  DistAttr dist = distOf(tile);
+  LayoutAttr layout = layoutOf(tile);
   auto shape = cast<RankedTensorType>(tile).getShape();
   int64_t bytes = bytesOf(cast<BufferType>(scratch.getType()).getElementType());
   SmallVector<int64_t> strides(shape.size(), bytes);
   for (size_t d = shape.size() - 1; d-- > 0;)
     strides[d] = strides[d + 1] * shape[d + 1];
   Value base = bufferBases[scratch];
-  for (auto [axis, stride] : llvm::zip_equal(dist.getAxes(), strides))
+  for (auto [axis, stride] : llvm::zip_equal(layout.getAxes(), strides))
     base = add(base, mul(threadPart(axis), i32(stride)));
   Value pointer = sharedPointer(base);
   SmallVector<Value> addresses;
-  for (int64_t reg = 0; reg < dist.getNumRegs(); ++reg) {
+  for (int64_t reg = 0; reg < layout.getNumRegs(); ++reg) {
     int64_t ahead = 0;
-    for (auto [offset, stride] : llvm::zip_equal(offsetsOf(dist, reg), strides))
+    for (auto [offset, stride] :
+         llvm::zip_equal(offsetsOf(layout, reg), strides))
       ahead += offset * stride;
     addresses.push_back(bytesAhead(pointer, static_cast<int32_t>(ahead)));
   }

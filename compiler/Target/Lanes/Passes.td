@@ -11,7 +11,7 @@ def SmByteFloats : Pass<"sm-byte-floats", "::selvedge::sm::KernelOp"> {
     `f8E4M3FN` and `f8E5M2` become `i8` in tensors, shared memory and register tiles. What widens or narrows them becomes shifts, masks and one f32 operation, the same on all targets: PTX has instructions for it
     from sm_89 on, and bits must not depend on the target. Narrowing rounds to nearest even and saturates, Inf as well; NaN is 0x7f. That is what `cvt.rn.satfinite.{e4m3x2,e5m2x2}.f32` does.
 
-    Before: `%y = arith.extf %x : tensor<64xf8E5M2, #sm.dist<...>> to tensor<64xf32, #sm.dist<...>>`
+    Before: `%y = arith.extf %x : tensor<64xf8E5M2, #sm.layout<...>> to tensor<64xf32, #sm.layout<...>>`
     After: `%a = arith.extsi %x`, `%b = arith.shli %a, %eight`, `%c = arith.trunci %b`, `%d = arith.bitcast %c : ... to tensor<64xf16, ...>`, `%y = arith.extf %d`: an e5m2 is the upper byte of an f16.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
@@ -24,7 +24,7 @@ def SmToLanes : Pass<"sm-to-lanes", "::mlir::ModuleOp"> {
     Loops stay `scf`, scalar arithmetic stays `arith`; memory and tensor-core instructions are `llvm` operations and NVVM intrinsics. Shared memory is laid out here
     and its size written to the `sm.launch` of each kernel.
 
-    Before: `%s = sm.mma %q, %k init %z over "D" : ... -> tensor<64x64xf32, #sm.dist<...>>`
+    Before: `%s = sm.mma %q, %k init %z over "D" : ... -> tensor<64x64xf32, #sm.layout<...>>`
     After: `llvm.call_intrinsic "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3"(...)`, `llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.bf16"(...)`, ...
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];

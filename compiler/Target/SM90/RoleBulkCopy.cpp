@@ -98,8 +98,8 @@ void RoleEmitter::emitTmaStore(TmaStoreOp store) {
 
 void RoleEmitter::emitClear(ClearOp clear) {
   BufferType type = clear.getBuffer().getType();
-  AxisDistAttr axis =
-      distOf(clear.getPresence().front().getType()).getAxes()[0];
+  AxisLayoutAttr axis =
+      layoutOf(clear.getPresence().front().getType()).getAxes()[0];
   Value zero =
       LLVM::ZeroOp::create(b, loc(), VectorType::get(4, b.getI32Type()));
   for (int64_t reg = 0; reg < axis.getNumRegs(); ++reg) {

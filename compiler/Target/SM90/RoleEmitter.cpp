@@ -85,7 +85,7 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
 LogicalResult RoleEmitter::emitStore(StoreOp store) {
   if (failed(LaneEmitter::emitOp(*store)))
     return failure();
-  if (inRole && distOf(store.getValue().getType()))
+  if (inRole && layoutOf(store.getValue().getType()))
     intrinsic("llvm.nvvm.bar.warp.sync", {}, {i32(-1)});
   return success();
 }
@@ -262,8 +262,8 @@ void RoleEmitter::emitAfter(AfterOp after) {
 }
 
 void RoleEmitter::emitColumns(ColumnsOp columns) {
-  DistAttr from = distOf(columns.getSource().getType()),
-           to = distOf(columns.getType());
+  LayoutAttr from = layoutOf(columns.getSource().getType()),
+             to = layoutOf(columns.getType());
   int64_t position = from.indexOf(columns.getOverAttr()),
           first = columns.getFirstReg();
   const Registers all = lanes(columns.getSource());

@@ -92,7 +92,7 @@ private:
   mlir::Value descriptor(mlir::Value buffer, bool isKMajor);
   /// Register numbers of an accumulator in the order of the instruction.
   mlir::FailureOr<llvm::SmallVector<int64_t>>
-  accumulatorOrder(mlir::Operation *op, sm::DistAttr dist,
+  accumulatorOrder(mlir::Operation *op, sm::LayoutAttr layout,
                    mlir::StringAttr &rowAxis);
 
   /// First byte of the block's shared memory, i32; computed once.

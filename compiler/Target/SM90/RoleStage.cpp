@@ -14,10 +14,10 @@ LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
   if (type.getElementType().isF32())
     return emitStageWords(stage);
-  DistAttr dist = distOf(stage.getSource().getType());
+  LayoutAttr layout = layoutOf(stage.getSource().getType());
   StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(stage, dist, rowAxis);
+      accumulatorOrder(stage, layout, rowAxis);
   if (failed(order))
     return failure();
   bool isTransposed = rowAxis == type.getColAxis();
@@ -81,7 +81,7 @@ LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
   StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(stage, distOf(stage.getSource().getType()), rowAxis);
+      accumulatorOrder(stage, layoutOf(stage.getSource().getType()), rowAxis);
   if (failed(order))
     return failure();
   if (rowAxis != type.getRowAxis() || type.getRows() != 64)
@@ -108,7 +108,7 @@ LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
 LogicalResult RoleEmitter::emitStageFragment(StageFragmentOp stage) {
   StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(stage, distOf(stage.getSource().getType()), rowAxis);
+      accumulatorOrder(stage, layoutOf(stage.getSource().getType()), rowAxis);
   if (failed(order))
     return failure();
   BufferType type = stage.getBuffer().getType();

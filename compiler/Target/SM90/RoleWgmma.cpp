@@ -10,36 +10,36 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 FailureOr<SmallVector<int64_t>>
-RoleEmitter::accumulatorOrder(Operation *op, DistAttr dist,
+RoleEmitter::accumulatorOrder(Operation *op, LayoutAttr layout,
                               StringAttr &rowAxis) {
-  auto isRows = [](AxisDistAttr axis) {
+  auto isRows = [](AxisLayoutAttr axis) {
     return axis.getRegSizes() == ArrayRef<int64_t>{2} &&
            axis.getRegStrides() == ArrayRef<int64_t>{8} &&
            axis.getLanes() == ArrayRef<int64_t>{0, 0, 1, 2, 4} &&
            axis.getWarps() == ArrayRef<int64_t>{16, 32};
   };
-  auto isCols = [](AxisDistAttr axis) {
+  auto isCols = [](AxisLayoutAttr axis) {
     return !axis.getRegSizes().empty() && axis.getRegSizes()[0] == 2 &&
            axis.getRegStrides()[0] == 1 &&
            axis.getLanes() == ArrayRef<int64_t>{2, 4, 0, 0, 0} &&
            (axis.getRegSizes().size() == 1 ||
             (axis.getRegSizes().size() == 2 && axis.getRegStrides()[1] == 8));
   };
-  int64_t rowAt = isRows(dist.getAxes().front()) ? 0 : 1;
-  if (dist.getAxes().size() != 2 || !isRows(dist.getAxes()[rowAt]) ||
-      !isCols(dist.getAxes()[1 - rowAt]))
-    return op->emitOpError("expects a tile distributed as a warpgroup's "
+  int64_t rowAt = isRows(layout.getAxes().front()) ? 0 : 1;
+  if (layout.getAxes().size() != 2 || !isRows(layout.getAxes()[rowAt]) ||
+      !isCols(layout.getAxes()[1 - rowAt]))
+    return op->emitOpError("expects a tile laid out as a warpgroup's "
                            "accumulator, but got ")
-           << dist;
-  rowAxis = dist.getAxes()[rowAt].getName();
+           << layout;
+  rowAxis = layout.getAxes()[rowAt].getName();
   // Register i: row 8 * (i / 2 % 2), column 8 * (i / 4) + i % 2 (PTX ISA,
   // "wgmma.mma_async", D fragment).
   SmallVector<int64_t> order;
-  for (int64_t i = 0; i < dist.getNumRegs(); ++i) {
+  for (int64_t i = 0; i < layout.getNumRegs(); ++i) {
     int64_t position[2];
     position[rowAt] = i / 2 % 2;
     position[1 - rowAt] = i / 4 * 2 + i % 2;
-    order.push_back(dist.flatten(position));
+    order.push_back(layout.flatten(position));
   }
   return order;
 }
@@ -118,7 +118,7 @@ LogicalResult RoleEmitter::addSteps(WgmmaOp product, WgmmaOp::Pair pair,
   auto hasRows = [&](Value operand) {
     if (auto buffer = dyn_cast<BufferType>(operand.getType()))
       return buffer.getRowAxis() == rowAxis || buffer.getColAxis() == rowAxis;
-    return distOf(operand.getType()).indexOf(rowAxis) >= 0;
+    return layoutOf(operand.getType()).indexOf(rowAxis) >= 0;
   };
   Value a = pair.lhs, rhs = pair.rhs;
   if (!hasRows(a))
@@ -171,7 +171,7 @@ LogicalResult RoleEmitter::addSteps(WgmmaOp product, WgmmaOp::Pair pair,
 LogicalResult RoleEmitter::emitWgmma(WgmmaOp product) {
   StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(product, distOf(product.getType()), rowAxis);
+      accumulatorOrder(product, layoutOf(product.getType()), rowAxis);
   if (failed(order))
     return failure();
   auto count = static_cast<int64_t>(order->size());

@@ -21,9 +21,10 @@ Value strip(Value v) {
 SmallVector<StringAttr> axisNames(Type type) {
   if (auto buffer = dyn_cast<sm::BufferType>(type))
     return {buffer.getRowAxis(), buffer.getColAxis()};
-  if (sm::DistAttr dist = sm::distOf(type))
-    return llvm::map_to_vector(
-        dist.getAxes(), [](sm::AxisDistAttr axis) { return axis.getName(); });
+  if (sm::LayoutAttr layout = sm::layoutOf(type))
+    return llvm::map_to_vector(layout.getAxes(), [](sm::AxisLayoutAttr axis) {
+      return axis.getName();
+    });
   return SmallVector<StringAttr>(tile::axesOf(type));
 }
 
@@ -40,7 +41,7 @@ bool within(Value predicate, Value operand) {
 
 /// Equal types, whoever holds the lanes.
 static bool isSameType(Type a, Type b) {
-  if (!sm::distOf(a) || !sm::distOf(b))
+  if (!sm::layoutOf(a) || !sm::layoutOf(b))
     return a == b;
   return getElementTypeOrSelf(a) == getElementTypeOrSelf(b) &&
          cast<ShapedType>(a).getShape() == cast<ShapedType>(b).getShape() &&

@@ -72,7 +72,7 @@ bool mentions(mlir::Value predicate, mlir::StringAttr axis);
 bool within(mlir::Value predicate, mlir::Value operand);
 
 /// Whether two values are the same expression of pure operations, apart from
-/// broadcasts, splats and who holds which lane (#sm.dist).
+/// broadcasts, splats and who holds which lane (#sm.layout).
 bool isSame(mlir::Value a, mlir::Value b);
 /// The same where `inA`, which `a` may be computed from, is what `inB` is to
 /// `b`.

@@ -77,7 +77,7 @@ bool RowsThatExist::follows(ArrayRef<Value> conditions, Value limit) {
                  ? values.of(*same)
                  : values.newSymbol(0, std::numeric_limits<int32_t>::max()));
       ranges.push_back(v);
-    } else if (def && sm::distOf(v.getType())) {
+    } else if (def && sm::layoutOf(v.getType())) {
       for (Value operand : def->getOperands())
         self(self, operand);
     }

@@ -100,7 +100,7 @@ std::string PredicateWords::ofOperation(Operation *op) {
         return tile::axesOf(range.getType()).front().str();
       })
       .Case<sm::RangeOp>([](auto range) {
-        return sm::distOf(range.getType()).getAxes()[0].getName().str();
+        return sm::layoutOf(range.getType()).getAxes()[0].getName().str();
       })
       .Case<tile::SplatOp, tile::BroadcastOp, sm::SplatOp, sm::BroadcastOp,
             sm::RelayoutOp, arith::ExtSIOp, arith::TruncIOp>(

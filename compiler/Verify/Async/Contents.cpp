@@ -83,7 +83,7 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
   value = strip(value);
   if (Attribute number = constantOf(value); isa_and_nonnull<FloatAttr>(number))
     return add({Real, bits(number.getAsOpaquePointer())});
-  if (!sm::distOf(value.getType())) {
+  if (!sm::layoutOf(value.getType())) {
     if (std::optional<int64_t> number = known(agent, value))
       return constant(*number);
     // A copy that runs ahead has loaded it, too, where it tests more.
@@ -104,7 +104,7 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
   if (auto either = dyn_cast_or_null<arith::OrIOp>(def))
     for (auto [side, other] : {std::pair(either.getLhs(), either.getRhs()),
                                std::pair(either.getRhs(), either.getLhs())})
-      if (Value scalar = strip(side); !sm::distOf(scalar.getType()))
+      if (Value scalar = strip(side); !sm::layoutOf(scalar.getType()))
         if (std::optional<int64_t> number = known(agent, scalar))
           return *number != 0 ? constant(1) : of(agent, other, given);
   if (auto load = dyn_cast_or_null<sm::LoadOp>(def); load && isStable(load))
@@ -138,7 +138,7 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
 std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
                                                const Lanes &lanes) {
   value = strip(value);
-  if (!sm::distOf(value.getType()))
+  if (!sm::layoutOf(value.getType()))
     return known(agent, value);
   Operation *def = value.getDefiningOp();
   if (auto range = dyn_cast_or_null<sm::RangeOp>(def)) {
@@ -177,7 +177,7 @@ std::optional<bool> LaneExpressions::compareAt(Agent &agent,
 /// Whether a number grows by the same from lane to lane.
 static bool isLinear(Value value) {
   Operation *def = strip(value).getDefiningOp();
-  return !def || !sm::distOf(value.getType()) ||
+  return !def || !sm::layoutOf(value.getType()) ||
          (!isa<arith::DivUIOp>(def) &&
           llvm::all_of(def->getOperands(), isLinear));
 }

@@ -69,7 +69,7 @@ Instruction Instructions::describe(Operation &op) {
   bool isOfSm = isa<sm::SmDialect>(op.getDialect());
   code.accessesTensors = isOfSm || isa<tile::TensorAccessOpInterface>(op);
   code.hasPlaces = isOfSm || llvm::any_of(op.getResultTypes(), [](Type type) {
-                     return sm::distOf(type) != nullptr;
+                     return sm::layoutOf(type) != nullptr;
                    });
   code.readsInFlight = llvm::any_of(
       op.getOperands(), [&](Value operand) { return mayBeInFlight(operand); });

@@ -14,7 +14,7 @@ using Condition = Contents::Condition;
 /// Predicates that are the same for all lanes.
 static SmallVector<Value> scalarsOf(ValueRange presence) {
   return llvm::filter_to_vector(presence,
-                                [](Value p) { return !distOf(p.getType()); });
+                                [](Value p) { return !layoutOf(p.getType()); });
 }
 
 static SmallVector<Condition> conditionsOf(LaneExpressions &expressions,
@@ -225,7 +225,7 @@ Progress SmAsyncRules::checkContents(Agent &agent, Operation *op,
   };
   // A tile that does not exist as a whole has no place in the loop.
   auto isScalar = [](const Condition &condition) {
-    return condition.predicate && !distOf(condition.predicate.getType());
+    return condition.predicate && !layoutOf(condition.predicate.getType());
   };
   for (const Condition &condition : is.presence)
     if (!condition.isTrue && !isScalar(condition) && !isSaid(condition))

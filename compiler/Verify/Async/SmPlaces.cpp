@@ -137,7 +137,7 @@ static SmallVector<RangeOp, 2> shiftedRanges(ValueRange presence,
   SetVector<Value> made(presence.begin(), presence.end());
   for (size_t i = 0; i < made.size(); ++i) {
     Operation *def = made[i].getDefiningOp();
-    if (!def || !distOf(made[i].getType()))
+    if (!def || !layoutOf(made[i].getType()))
       continue;
     if (auto range = dyn_cast<RangeOp>(def)) {
       StringAttr axis = axisNames(range.getType()).front();
@@ -274,7 +274,9 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
     place = places.without(place, use.over);
     return success();
   };
-  auto isTile = [](Value value) { return distOf(value.getType()) != nullptr; };
+  auto isTile = [](Value value) {
+    return layoutOf(value.getType()) != nullptr;
+  };
   auto plain = [&]() -> LogicalResult {
     if (op->getNumResults() == 0 || llvm::none_of(op->getResults(), isTile))
       return success();

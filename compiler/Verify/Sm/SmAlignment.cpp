@@ -1,6 +1,6 @@
 // verify-sm-alignment: wide accesses are aligned where their variant is taken.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Arithmetic/Distribution.h"
+#include "compiler/Verify/Arithmetic/LayoutCoverage.h"
 #include "compiler/Verify/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -54,7 +54,7 @@ std::string supportOf(Value predicate) {
     for (StringAttr axis : tile::axesOf(predicate.getType()))
       axes.push_back(axis);
   else if (sm::isRegisterTile(predicate.getType()))
-    for (sm::AxisDistAttr axis : sm::distOf(predicate.getType()).getAxes())
+    for (sm::AxisLayoutAttr axis : sm::layoutOf(predicate.getType()).getAxes())
       axes.push_back(axis.getName());
   llvm::sort(axes);
   return llvm::join(axes, " x ");

@@ -75,7 +75,7 @@ private:
   mlir::LogicalResult visitPanel(sm::PanelOp panel, bool check);
   mlir::LogicalResult checkTmaStore(sm::TmaStoreOp store);
   mlir::LogicalResult checkTarget(mlir::Operation *op, mlir::Value buffer,
-                                  sm::DistAttr dist);
+                                  sm::LayoutAttr layout);
   /// Whether a bulk store writes nothing where `predicate` is false, because
   /// that is outside of the tensor.
   /// Whether `value` is the run-time dimension `name`.

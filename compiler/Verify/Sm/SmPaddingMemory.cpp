@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Sm/SmPadding.h"
 
-#include "compiler/Verify/Arithmetic/Distribution.h"
+#include "compiler/Verify/Arithmetic/LayoutCoverage.h"
 #include "compiler/Verify/Async/Trials.h"
 
 #include "mlir/IR/Builders.h"
@@ -91,14 +91,14 @@ LogicalResult SmPadding::visitCopy(Copy copy, bool check) {
     return success();
   for (Value operand : llvm::concat<Value>(llvm::to_vector(copy.getIndices()),
                                            llvm::to_vector(copy.getPresence())))
-    if (DistAttr dist = distOf(operand.getType()))
-      for (AxisDistAttr axis : dist.getAxes())
-        if (!llvm::is_contained(copy.getDist().getAxes(), axis))
-          return copy.emitOpError("expects indices and presence distributed "
-                                  "as 'dist', but got ")
+    if (LayoutAttr layout = layoutOf(operand.getType()))
+      for (AxisLayoutAttr axis : layout.getAxes())
+        if (!llvm::is_contained(copy.getLayout().getAxes(), axis))
+          return copy.emitOpError("expects indices and presence laid out "
+                                  "as 'layout', but got ")
                  << axis;
   return success(
-      succeeded(checkTarget(copy, copy.getBuffer(), copy.getDist())) &&
+      succeeded(checkTarget(copy, copy.getBuffer(), copy.getLayout())) &&
       succeeded(checkIndices(copy, copy.getIndices(), copy.getTested())) &&
       succeeded(checkVector(copy, copy.getIndices(), copy.getVector())));
 }
@@ -140,7 +140,7 @@ LogicalResult SmPadding::visitStage(StageOp stage, bool check) {
   if (isMeant && failed(checkMeant(stage, slot)))
     return failure();
   return checkTarget(stage, stage.getBuffer(),
-                     distOf(stage.getSource().getType()));
+                     layoutOf(stage.getSource().getType()));
 }
 
 void SmPadding::visitSlot(SlotOp slot) {
@@ -186,8 +186,8 @@ static Value columnsOf(Value predicate, ColumnsOp columns, Block &into) {
   Operation *clone = b.clone(*def, operands);
   auto type = cast<RankedTensorType>(predicate.getType());
   SmallVector<int64_t> shape(type.getShape());
-  SmallVector<AxisDistAttr> axes(distOf(type).getAxes());
-  DistAttr cut = distOf(columns.getType());
+  SmallVector<AxisLayoutAttr> axes(layoutOf(type).getAxes());
+  LayoutAttr cut = layoutOf(columns.getType());
   int64_t position = cut.indexOf(columns.getOverAttr());
   for (auto [axis, extent] : llvm::zip_equal(axes, shape))
     if (axis.getName() == columns.getOverAttr()) {
@@ -195,7 +195,7 @@ static Value columnsOf(Value predicate, ColumnsOp columns, Block &into) {
       extent = cast<RankedTensorType>(columns.getType()).getDimSize(position);
     }
   auto part = RankedTensorType::get(shape, type.getElementType(),
-                                    DistAttr::get(b.getContext(), axes));
+                                    LayoutAttr::get(b.getContext(), axes));
   clone->getResult(0).setType(part);
   if (auto constant = dyn_cast<arith::ConstantOp>(clone))
     constant.setValueAttr(
@@ -227,7 +227,7 @@ static Value withoutZero(Value v) {
 }
 
 LogicalResult SmPadding::checkTarget(Operation *op, Value buffer,
-                                     DistAttr dist) {
+                                     LayoutAttr layout) {
   constexpr int64_t warpgroupWarps = 4;
   auto type = cast<BufferType>(buffer.getType());
   bool isSlot = buffer.getDefiningOp<SlotOp>() != nullptr;
@@ -235,7 +235,7 @@ LogicalResult SmPadding::checkTarget(Operation *op, Value buffer,
     return op->emitOpError("expects a buffer of its own or one stage of a "
                            "ring, but got ")
            << type;
-  return checkCoverage(op, dist, type,
+  return checkCoverage(op, layout, type,
                        op->getParentOfType<RoleOp>() ? warpgroupWarps
                                                      : kernel.getWarps());
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Sm/SmPadding.h"
 
-#include "compiler/Verify/Arithmetic/Distribution.h"
 #include "compiler/Verify/Arithmetic/ElementStates.h"
+#include "compiler/Verify/Arithmetic/LayoutCoverage.h"
 
 namespace selvedge::verify {
 

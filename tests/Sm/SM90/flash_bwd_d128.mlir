@@ -8,21 +8,21 @@
 // CHECK-DAG: cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
 // CHECK-DAG: cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32
 // CHECK-DAG: stmatrix.sync.aligned.m8n8.x4.trans.shared.b16
-!rowi = tensor<64xi32, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
-!rowb = tensor<64xi1, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
-!row = tensor<64xf32, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
-!st = tensor<64x64xf32, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"i" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!pt = tensor<64x64xbf16, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"i" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!dv = tensor<64x128xf32, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!dvh = tensor<64x128xbf16, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!dk = tensor<64x128xf32, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!dkh = tensor<64x128xbf16, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!dq = tensor<64x64xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!parti = tensor<8xi32, #sm.dist<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!partb = tensor<8xi1, #sm.dist<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!partf = tensor<8xf32, #sm.dist<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!parth = tensor<8xbf16, #sm.dist<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!ones = tensor<64x8xbf16, #sm.dist<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!rowi = tensor<64xi32, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
+!rowb = tensor<64xi1, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
+!row = tensor<64xf32, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
+!st = tensor<64x64xf32, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"i" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!pt = tensor<64x64xbf16, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"i" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!dv = tensor<64x128xf32, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!dvh = tensor<64x128xbf16, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!dk = tensor<64x128xf32, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!dkh = tensor<64x128xbf16, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!dq = tensor<64x64xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"d" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!parti = tensor<8xi32, #sm.layout<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!partb = tensor<8xi1, #sm.layout<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!partf = tensor<8xf32, #sm.layout<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!parth = tensor<8xbf16, #sm.layout<<"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!ones = tensor<64x8xbf16, #sm.layout<<"j" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"e" regs[: 2] by[: 1] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 !kring = !sm.buffer<"j" x "d", 64 x 128 x bf16, swizzle 7, stages 2, panel 64>
 !kslot = !sm.buffer<"j" x "d", 64 x 128 x bf16, swizzle 7, stages 1, panel 64>
 !kpanel = !sm.buffer<"j" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>

@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: MIT
 // RUN: selvedge-opt %s --sm-roles-to-lanes --canonicalize --cse --emit-ptx=arch=sm_90a -o /dev/null | FileCheck %s
 // CHECK: .visible .entry flash(
-!row = tensor<64xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
-!rowb = tensor<64xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
-!rowi = tensor<64xi32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
-!col = tensor<128xi32, #sm.dist<<"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!colb = tensor<128xi1, #sm.dist<<"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!s = tensor<64x128xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!sb = tensor<64x128xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!p = tensor<64x128xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!part = tensor<64x4xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
-!partb = tensor<64x4xi1, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
-!o = tensor<64x128xf32, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
-!oh = tensor<64x128xbf16, #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!row = tensor<64xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
+!rowb = tensor<64xi1, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
+!rowi = tensor<64xi32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
+!col = tensor<128xi32, #sm.layout<<"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!colb = tensor<128xi1, #sm.layout<<"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!s = tensor<64x128xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!sb = tensor<64x128xi1, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!p = tensor<64x128xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!part = tensor<64x4xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
+!partb = tensor<64x4xi1, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[] by[] lanes[: 1, 2, 0, 0, 0] warps[: 0, 0]>>>
+!o = tensor<64x128xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!oh = tensor<64x128xbf16, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"v" regs[: 2, 16] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 !qring = !sm.buffer<"i" x "d", 64 x 128 x bf16, swizzle 7, stages 4, panel 64>
 !qslot = !sm.buffer<"i" x "d", 64 x 128 x bf16, swizzle 7, stages 1, panel 64>
 !kring = !sm.buffer<"j" x "d", 128 x 128 x bf16, swizzle 7, stages 2, panel 64>

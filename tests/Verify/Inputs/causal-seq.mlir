@@ -1,12 +1,12 @@
 // One step of a causal softmax with one warp: padded rows and keys, a mask that no load carries, a maximum over filled lanes.
 // SPDX-License-Identifier: MIT
-#i = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
-#j = #sm.dist<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#d = #sm.dist<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#id = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#cj = #sm.dist<<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#cd = #sm.dist<<"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#i = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#j = #sm.layout<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#d = #sm.layout<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#id = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#cj = #sm.layout<<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#cd = #sm.layout<<"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !vb = !sm.buffer<"j" x "d", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @k args [#sm.dim<"M">, #sm.dim<"N">, #sm.pointer<"s">, #sm.pointer<"v">, #sm.pointer<"o">, #sm.pointer<"top">, #sm.pointer<"sum">] warps 1 {
 ^bb0(%M: i32, %N: i32, %sg: !tile.tensor<2, f32>, %v: !tile.tensor<2, bf16>, %o: !tile.tensor<2, f32>, %top: !tile.tensor<1, f32>, %sum: !tile.tensor<1, f32>):
@@ -27,7 +27,7 @@ sm.kernel @k args [#sm.dim<"M">, #sm.dim<"N">, #sm.pointer<"s">, #sm.pointer<"v"
   %cNj = sm.splat %N : i32 -> tensor<16xi32, #cj>
   %cpj = arith.cmpi slt, %cj, %cNj : tensor<16xi32, #cj>
   %vs = sm.alloc : !vb
-  sm.copy %v[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj : tensor<16xi1, #cj>) to %vs dist <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !vb
+  sm.copy %v[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj : tensor<16xi1, #cj>) to %vs layout <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !vb
   %s = sm.load %sg[%i, %j : tensor<16xi32, #i>, tensor<16xi32, #j>] where(%pi, %pj : tensor<16xi1, #i>, tensor<16xi1, #j>) vector 1 : !tile.tensor<2, f32> -> tensor<16x16xf32, #ij>
   %ii = sm.broadcast %i : tensor<16xi32, #i> -> tensor<16x16xi32, #ij>
   %jj = sm.broadcast %j : tensor<16xi32, #j> -> tensor<16x16xi32, #ij>

@@ -1,13 +1,13 @@
 // One step of a forward with one warp and padded rows, keys and head dimension.
 // SPDX-License-Identifier: MIT
-#i = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
-#j = #sm.dist<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ij = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#d = #sm.dist<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#id = #sm.dist<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
-#ci = #sm.dist<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#cj = #sm.dist<<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
-#cd = #sm.dist<<"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+#i = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#j = #sm.layout<<"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#d = #sm.layout<<"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#id = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"d" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ci = #sm.layout<<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#cj = #sm.layout<<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#cd = #sm.layout<<"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
 !qb = !sm.buffer<"i" x "d", 16 x 16 x bf16, swizzle 1, stages 1>
 !kb = !sm.buffer<"j" x "d", 16 x 16 x bf16, swizzle 1, stages 1>
 sm.kernel @k args [#sm.dim<"M">, #sm.dim<"N">, #sm.dim<"D">, #sm.pointer<"q">, #sm.pointer<"k">, #sm.pointer<"v">, #sm.pointer<"o">] warps 1 {
@@ -37,9 +37,9 @@ sm.kernel @k args [#sm.dim<"M">, #sm.dim<"N">, #sm.dim<"D">, #sm.pointer<"q">, #
   %cd = sm.range %zero : tensor<16xi32, #cd>
   %cDd = sm.splat %D : i32 -> tensor<16xi32, #cd>
   %cpd = arith.cmpi slt, %cd, %cDd : tensor<16xi32, #cd>
-  sm.copy %q[%ci, %cd : tensor<16xi32, #ci>, tensor<16xi32, #cd>] where(%cpi, %cpd : tensor<16xi1, #ci>, tensor<16xi1, #cd>) to %qs dist <<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !qb
-  sm.copy %k[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj, %cpd : tensor<16xi1, #cj>, tensor<16xi1, #cd>) to %ks dist <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !kb
-  sm.copy %v[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj, %cpd : tensor<16xi1, #cj>, tensor<16xi1, #cd>) to %vs dist <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !kb
+  sm.copy %q[%ci, %cd : tensor<16xi32, #ci>, tensor<16xi32, #cd>] where(%cpi, %cpd : tensor<16xi1, #ci>, tensor<16xi1, #cd>) to %qs layout <<"i" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !qb
+  sm.copy %k[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj, %cpd : tensor<16xi1, #cj>, tensor<16xi1, #cd>) to %ks layout <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !kb
+  sm.copy %v[%cj, %cd : tensor<16xi32, #cj>, tensor<16xi32, #cd>] where(%cpj, %cpd : tensor<16xi1, #cj>, tensor<16xi1, #cd>) to %vs layout <<"j" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"d" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !kb
   %s0 = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
   %s = sm.mma %qs, %ks init %s0 over "d" where(%pd : tensor<16xi1, #d>) : !qb, !kb -> tensor<16x16xf32, #ij>
   %j = sm.range %zero : tensor<16xi32, #j>

@@ -1,15 +1,15 @@
 // Which thread holds or moves which element.
 // SPDX-License-Identifier: MIT
-#ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_DISTRIBUTION_H
-#define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_DISTRIBUTION_H
+#ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_LAYOUTCOVERAGE_H
+#define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_LAYOUTCOVERAGE_H
 
 #include "dialect/Sm/Sm.h"
 
 namespace selvedge::verify {
 
-/// The threads of a block of `warps` warps, distributed by `dist`, write every
+/// The threads of a block of `warps` warps, laid out by `layout`, write every
 /// element of `buffer` and none outside; else an error at `op`.
-llvm::LogicalResult checkCoverage(mlir::Operation *op, sm::DistAttr dist,
+llvm::LogicalResult checkCoverage(mlir::Operation *op, sm::LayoutAttr layout,
                                   sm::BufferType buffer, int64_t warps);
 
 /// The lanes that a reduction combines are each index of its axis, once.
@@ -26,4 +26,4 @@ llvm::LogicalResult checkVector(mlir::Operation *op, mlir::ValueRange indices,
 
 } // namespace selvedge::verify
 
-#endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_DISTRIBUTION_H
+#endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_LAYOUTCOVERAGE_H

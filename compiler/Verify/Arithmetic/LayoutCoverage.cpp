@@ -1,6 +1,6 @@
 // Which thread holds or moves which element.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Arithmetic/Distribution.h"
+#include "compiler/Verify/Arithmetic/LayoutCoverage.h"
 #include "compiler/Verify/Arithmetic/Facts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,7 +10,7 @@
 namespace selvedge::verify {
 
 using namespace mlir;
-using sm::AxisDistAttr;
+using sm::AxisLayoutAttr;
 
 /// Sum of the strides of the bits that are set in `number`.
 static int64_t bitsOffset(ArrayRef<int64_t> strides, int64_t number) {
@@ -20,18 +20,18 @@ static int64_t bitsOffset(ArrayRef<int64_t> strides, int64_t number) {
   return offset;
 }
 
-LogicalResult checkCoverage(Operation *op, sm::DistAttr dist,
+LogicalResult checkCoverage(Operation *op, sm::LayoutAttr layout,
                             sm::BufferType buffer, int64_t warps) {
-  if (dist.getAxes().size() != 2)
-    return op->emitOpError("expects a distribution of two axes, but got ")
-           << dist;
-  int64_t rowAt = dist.indexOf(buffer.getRowAxis()),
-          colAt = dist.indexOf(buffer.getColAxis());
+  if (layout.getAxes().size() != 2)
+    return op->emitOpError("expects a layout of two axes, but got ") << layout;
+  int64_t rowAt = layout.indexOf(buffer.getRowAxis()),
+          colAt = layout.indexOf(buffer.getColAxis());
   if (rowAt < 0 || colAt < 0 || rowAt == colAt)
-    return op->emitOpError("expects a distribution of the buffer's axes ")
+    return op->emitOpError("expects a layout of the buffer's axes ")
            << buffer.getRowAxis() << " and " << buffer.getColAxis()
-           << ", but got " << dist;
-  AxisDistAttr rowAxis = dist.getAxes()[rowAt], colAxis = dist.getAxes()[colAt];
+           << ", but got " << layout;
+  AxisLayoutAttr rowAxis = layout.getAxes()[rowAt],
+                 colAxis = layout.getAxes()[colAt];
   int64_t rows = buffer.getRows(), cols = buffer.getCols();
   llvm::BitVector written(rows * cols);
   for (int64_t thread = 0; thread < 32 * warps; ++thread) {
@@ -56,12 +56,12 @@ LogicalResult checkCoverage(Operation *op, sm::DistAttr dist,
 
 LogicalResult checkReduction(sm::ReduceOp reduce) {
   auto type = cast<RankedTensorType>(reduce.getSource().getType());
-  sm::DistAttr dist = sm::distOf(type);
-  int64_t position = dist.indexOf(reduce.getOverAttr());
+  sm::LayoutAttr layout = sm::layoutOf(type);
+  int64_t position = layout.indexOf(reduce.getOverAttr());
   if (position < 0)
     return reduce.emitOpError("expects a source with the axis ")
            << reduce.getOverAttr() << ", but got " << type;
-  AxisDistAttr axis = dist.getAxes()[position];
+  AxisLayoutAttr axis = layout.getAxes()[position];
   // A bit of stride 0 repeats the axis and is not combined.
   SmallVector<int64_t> strides(axis.getLanes());
   llvm::append_range(strides, axis.getWarps());
@@ -170,7 +170,7 @@ LogicalResult checkVector(Operation *op, ValueRange indices, int64_t vector) {
   if (!range || !llvm::isPowerOf2_64(vector))
     return op->emitOpError("expects the last index to be a range for 'vector' ")
            << vector;
-  AxisDistAttr axis = sm::distOf(range.getType()).getAxes().front();
+  AxisLayoutAttr axis = sm::layoutOf(range.getType()).getAxes().front();
   if (axis.getRegSizes().empty() || axis.getRegStrides()[0] != 1 ||
       axis.getRegSizes()[0] % vector != 0)
     return op->emitOpError("expects 'vector' ")
