@@ -7,8 +7,8 @@ import subprocess
 
 import numpy as np
 
+import inputs
 from byte_values import narrowed
-from inputs import TABLES
 from specialise import plain
 
 SAFETENSORS = {"f32": "F32", "bf16": "BF16", "f16": "F16", "i32": "I32", "bool": "BOOL", "e4m3": "F8_E4M3", "e5m2": "F8_E5M2", "i8": "I8", "u8": "U8"}
@@ -27,8 +27,8 @@ def archs(selvedge):
 def to_bytes(array, type_):
     if type_ == "bf16":
         return (np.asarray(array, np.float32).view(np.uint32) >> 16).astype("<u2").tobytes()
-    if type_ in TABLES:
-        return narrowed(np.asarray(array), TABLES[type_]).tobytes()
+    if type_ in inputs.TABLES:
+        return narrowed(np.asarray(array), inputs.TABLES[type_]).tobytes()
     kind = {"i8": "i1", "u8": "u1", "f32": "<f4", "f16": "<f2", "i32": "<i4", "bool": "?"}[type_]
     return np.ascontiguousarray(array, kind).tobytes()
 
@@ -53,13 +53,9 @@ LATE = "does not end"
 HOW = {"gpu": ["--poison", "all", "--compare", "ref,clean"], "sim": ["--poison", "nan", "--compare", "ref", "--schedules", "2"]}
 
 
-# How tensors lie in memory, those that can; not `broadcast`, which changes their values.
-LAYOUTS = ("contiguous", "padded", "permuted", "transposed", "unaligned")
-
-
-def layout_of(case):
-    """Another layout for each case, the same one whenever the case runs."""
-    return ["--layout", LAYOUTS[case.seed % len(LAYOUTS)]] if case.seed % len(LAYOUTS) else []
+def layouts_of(program, case):
+    """`--layout` of every tensor that does not lie in memory as usual."""
+    return ["--layout %s=%s" % kind for kind in inputs.layouts(program, case).items() if kind[1] != "contiguous"]
 
 
 def run(selvedge, program, text, prepared, arch, folder, device):
@@ -75,7 +71,7 @@ def run(selvedge, program, text, prepared, arch, folder, device):
         path = os.path.join(folder, "in%d.safetensors" % i)
         write_safetensors(path, arrays, types)
         shape = ["--shape " + ",".join("%s=%d" % d for d in case.dims)] if case.dims else []
-        lines.append(" ".join(["-i " + path] + shape + layout_of(case)))
+        lines.append(" ".join(["-i " + path] + shape + layouts_of(plain(program), case)))
     cases = os.path.join(folder, "cases")
     with open(cases, "w") as file:
         file.write("\n".join(lines) + "\n")

@@ -122,7 +122,8 @@ class Extras:
         for kernel in self.kernels():
             blocks = [r for r in kernel.ranges if r.block and r.lo is None and r.part is None and r.hi.op == "name" and not r.pair]
             numbers = self.numbers(kernel)
-            if not blocks or not numbers:
+            # A kernel has one axis of pairs.
+            if not blocks or not numbers or any(r.fused for r in kernel.ranges):
                 continue
             rows, (u, extent) = self.rng.choice(blocks), self.rng.choice(numbers)
             if not fuses(kernel, rows.name, u):
@@ -362,7 +363,8 @@ def fuses(kernel, row, u):
                 if e.op == "pair" and any(x.op == "name" and x.name in (row, u) for x in e.walk()):
                     return False
                 direct += e == name(u)
-    return direct > 0 and not any(r.part and name(u) == r.part[0] for r in kernel.ranges)
+    # Neither parts nor segments are numbered by pairs.
+    return direct > 0 and not any(e == name(u) for r in kernel.ranges for bound in (*(r.part or ())[:1], r.lo) if bound is not None for e in bound.walk())
 
 
 def added(value, loaded, type_):

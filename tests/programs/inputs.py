@@ -27,10 +27,31 @@ def quantise(x, type_):
     return np.asarray(x, np.float16 if type_ == "f16" else np.float32).astype(np.float64)
 
 
+def layouts(program, case):
+    """How each tensor of the caller lies in memory, the same whenever the case runs; half of the cases are as usual."""
+    if np.random.default_rng([case.seed, 2]).random() < 0.5:
+        return {}
+    found = {}
+    for t in program.tensors:
+        if t.temp or t.name in case.absent:
+            continue
+        kinds = ["contiguous", "unaligned"] + ["padded", "transposed"] * (len(t.dims) > 1) + ["permuted"] * (len(t.dims) > 2)
+        if not t.is_output and not t.ones and t.fill != "unique" and t.dims:
+            kinds.append("broadcast")
+        found[t.name] = str(np.random.default_rng([case.seed, zlib.crc32(t.name.encode()), 2]).choice(kinds))
+    return found
+
+
+def repeated(array):
+    """The array with one element for all along the first dimension that has several, as `--layout broadcast` lays it out."""
+    wide = next((i for i, extent in enumerate(array.shape) if extent > 1), None)
+    return array if wide is None else np.repeat(array.take([0], axis=wide), array.shape[wide], axis=wide)
+
+
 def draw(program, case):
     """(arrays by name, contents of outputs that are kept)."""
     scope = Scope(program, dict(case.dims), {}, {}, {})
-    arrays, kept = {}, {}
+    arrays, kept, kinds = {}, {}, layouts(program, case)
     for t in program.tensors:
         if t.name in case.absent or (t.is_output and t.init != "keep"):
             continue
@@ -42,7 +63,7 @@ def draw(program, case):
         array = draw_tensor(t, shape, scope, rng)
         if case.special and t.type in ("f32", "bf16", "f16") and not t.is_output:
             array = np.where(rng.random(shape) < 0.02, rng.choice((np.nan, np.inf, -np.inf), shape), array)
-        (kept if t.is_output else arrays)[t.name] = array
+        (kept if t.is_output else arrays)[t.name] = repeated(array) if kinds.get(t.name) == "broadcast" else array
     return arrays, kept
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import generate
 from devices import to_bytes
 from execute import Ambiguous, Invalid, run
-from inputs import quantise
+from inputs import draw, layouts, quantise
 from printer import show, show_program
 from scope import Builder
 from specialise import plain
 from sugar import sugared
-from tree import E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace
+from tree import Case, E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace
 
 
 def load(tensor, *indices):
@@ -424,6 +424,17 @@ class Extra(unittest.TestCase):
         self.assertEqual(out["y"].data.tolist(), [1, 12, 13, 7])
         self.assertIn("requires segments(cu, M)", show_program(p))
 
+    def test_every_layout_is_drawn(self):
+        """Half of the cases lie in memory as usual; one element stands for all where the layout says so."""
+        p = op([tensor("x", "f32", "B", "M", "N"), tensor("at", "i32", "M", fill="unique"), tensor("y", "f32", "M", init=0.0)], [])
+        cases = [Case((("B", 2), ("M", 3), ("N", 4)), (), (), seed) for seed in range(200)]
+        kinds = {t: {layouts(p, c).get(t) for c in cases} for t in ("x", "at", "y")}
+        self.assertEqual(kinds["x"], {None, "contiguous", "unaligned", "padded", "transposed", "permuted", "broadcast"})
+        self.assertEqual(kinds["at"] | kinds["y"], {None, "contiguous", "unaligned"})
+        for c in cases:
+            x = draw(p, c)[0]["x"]
+            self.assertEqual((x[0] == x[1]).all(), layouts(p, c).get("x") == "broadcast")
+
     def test_weight_of_a_score(self):
         value = E("call", "softmax_weight", (load("x", "i", integer(0)), number(1)))
         np.testing.assert_allclose(self.of_rows(value, [[2.0], [-np.inf]]), [np.e, 0])
@@ -431,6 +442,14 @@ class Extra(unittest.TestCase):
     def of_rows(self, value, x):
         p = op([X, Y], [Kernel("main", (ROWS,), (store(load("y", "i"), value),))])
         return run(p, {"M": len(x), "N": len(x[0])}, {"x": np.array(x)})["y"].data.tolist()
+
+    def test_pairs_are_one_axis_and_number_no_segments(self):
+        for seed in (94003284, 94006704, 94002437, 97000396):
+            for k in generate.program(seed).kernels:
+                pairs = [r for r in k.ranges if r.fused]
+                self.assertLessEqual(len(pairs), 1)
+                named = {n for r in pairs for n in (r.fused, r.pair[0])}
+                self.assertFalse(any(e.op == "name" and e.name in named for r in k.ranges if r.lo is not None for e in r.lo.walk()))
 
     def test_old_seeds_keep_their_programs(self):
         self.assertFalse(any(t.ones or t.inout for seed in range(200) for t in generate.program(seed).tensors))
