@@ -29,10 +29,20 @@ def cases_of(names):
     return {name[5:]: function for name, function in list(names.items()) if name.startswith("case_")}
 
 
-def add_options(parser, cases):
+def parse(parser, cases):
+    """The options of all such programs, beside the parser's own. --list ends the program."""
     parser.add_argument("--only", help=f"of {', '.join(cases)}")
     parser.add_argument("--json", "--out", dest="out", help="the table as JSON, written as cases end")
     parser.add_argument("--budget", type=float, default=0, help="seconds after which no case begins; half as much again later the program ends itself")
+    parser.add_argument("--list", action="store_true", help="only print the names of the cases")
+    options = parser.parse_args()
+    options.only = options.only.split(",") if options.only else list(cases)
+    if unknown := [name for name in options.only if name not in cases]:
+        parser.error(f"there is no case {', '.join(unknown)}; there are {', '.join(cases)}")
+    if options.list:
+        print("\n".join(options.only))
+        sys.exit()
+    return options
 
 
 def run(cases, options):
@@ -41,7 +51,7 @@ def run(cases, options):
         # A kernel that does not end would be waited for without end.
         faulthandler.dump_traceback_later(1.5 * options.budget, exit=True)
     deadline = time.perf_counter() + (options.budget or 1e9)
-    for name in options.only.split(",") if options.only else cases:
+    for name in options.only:
         start = time.perf_counter()
         if start > deadline:
             print(f"     {name}: left out for want of time", flush=True)

@@ -231,9 +231,8 @@ CASES = clients.cases_of(globals())
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    clients.add_options(parser, CASES)
     parser.add_argument("--platform", choices=("cpu", "gpu"), default="gpu", help="cpu: the reference device")
-    options = parser.parse_args()
+    options = clients.parse(parser, CASES)
     if GPU != (options.platform == "gpu"):
         sys.exit(f"JAX has the backend {jax.default_backend()}, asked for is {options.platform}")
     print("selvedge", selvedge.version(), "jax", jax.__version__, jax.devices()[0].device_kind, flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""selvedge.torch with its clients on a GPU: SDPA beside it, torch.compile, CUDA graphs, checkpointing, models of transformers.
+"""selvedge.torch with its clients on a GPU: SDPA beside it, torch.compile, CUDA graphs, checkpointing. Models of transformers: models.py.
 
 python_clients.py [--only WORD,...] [--budget S] [--json table.json]
 
@@ -301,51 +301,6 @@ def case_validate():
         record("validate: the capture goes on", False, message=str(failure)[:200])
 
 
-def models():
-    from transformers import AutoModelForCausalLM, Gemma2Config, LlamaConfig, MistralConfig
-
-    common = {"vocab_size": 4096, "hidden_size": 1024, "intermediate_size": 2048, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 4,
-              "max_position_embeddings": 4096}
-    for name, config in (("Llama", LlamaConfig(**common, head_dim=64)), ("Mistral, window 128", MistralConfig(**common, head_dim=64, sliding_window=128)),
-                         ("Gemma 2", Gemma2Config(**common, head_dim=128, sliding_window=128, query_pre_attn_scalar=128))):
-        for kind in ("pad_token_id", "eos_token_id", "bos_token_id"):
-            setattr(config, kind, None)
-        torch.manual_seed(0)
-        yield name, AutoModelForCausalLM.from_config(config, attn_implementation="eager").to(DEVICE, torch.bfloat16).eval()
-
-
-def case_models():
-    st.register_transformers()
-    for name, model in models():
-        torch.manual_seed(1)
-        ids = torch.randint(0, 4096, (2, 700), device=DEVICE)
-        padding = torch.ones_like(ids)
-        padding[1, :300] = 0
-        results = {}
-        for kind in ("eager", "sdpa", "selvedge"):
-            if kind == "sdpa" and name.startswith("Gemma"):
-                continue  # its scores are capped, which SDPA does not do
-            model.set_attn_implementation(kind)
-            with torch.no_grad():
-                logits, padded = model(ids).logits.float(), model(ids, attention_mask=padding).logits[1, 300:].float()
-                tokens = model.generate(ids[:1, :200], max_new_tokens=32, do_sample=False)[:, 200:]
-            model.zero_grad()
-            model.train()
-            loss = model(ids, labels=ids).loss
-            loss.backward()
-            model.eval()
-            norm = torch.stack([p.grad.float().norm() for p in model.parameters() if p.grad is not None]).norm().item()
-            results[kind] = logits, padded, tokens, loss.item(), norm
-        exact, ours, beside = results["eager"], results["selvedge"], results.get("sdpa", results["eager"])
-        for index, what in ((0, "logits"), (1, "logits of a padded sequence")):
-            own = error(beside[index], exact[index])
-            record(f"{name}: {what} against eager", error(ours[index], exact[index]) <= max(2 * own, 0.02), difference=error(ours[index], exact[index]), sdpa=own)
-        same = (ours[2] == beside[2]).long().cumprod(1).sum().item()
-        record(f"{name}: 32 tokens of greedy generation", same >= 1, equal_to_sdpa=same)
-        record(f"{name}: a training step", abs(ours[3] - beside[3]) < 0.01 and abs(ours[4] / beside[4] - 1) < 0.02, loss=ours[3], loss_sdpa=beside[3],
-               gradient_norm=ours[4], gradient_norm_sdpa=beside[4])
-
-
 def case_package():
     """The package itself: another stream, another type of tensor, the reference device beside the GPU."""
     axpy = selvedge.jit("op axpy(x: f32[N], a: f32 = 2) -> (y: f32[N] out_init(0)) { kernel main(i in N by BN) { y[i] = a * x[i]; } }")
@@ -433,8 +388,7 @@ CASES = clients.cases_of(globals())
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    clients.add_options(parser, CASES)
-    options = parser.parse_args()
+    options = clients.parse(parser, CASES)
     print("selvedge", selvedge.version(), "torch", torch.__version__, torch.cuda.get_device_name(), flush=True)
     clients.run(CASES, options)
 
