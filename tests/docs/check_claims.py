@@ -36,7 +36,7 @@ template = (root / "templates/flash_fwd.tile").read_text(encoding="utf-8")
 lines = lambda text: [re.sub(r"\s+", " ", re.sub(r"//.*", "", line)).strip() for line in text.splitlines() if line.strip()]
 shown = 0
 for page in (readme, (root / "docs/index.md").read_text(encoding="utf-8")):
-    for block in re.findall(r"^```\n((?:kernel|op) .*?)^```$", page, re.M | re.S):
+    for block in re.findall(r"^```text\n((?:kernel|op) .*?)^```$", page, re.M | re.S):
         assert "\n".join(filter(None, lines(block))) in "\n".join(filter(None, lines(template))), f"not of the template:\n{block}"
         shown += 1
 print(f"{shown} excerpts, claims agree with the data")

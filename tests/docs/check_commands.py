@@ -1,4 +1,4 @@
-# Commands in the pages: `selvedge COMMAND` and `tools/dev COMMAND` exist, with every option that stands behind them.
+# Commands in the pages: `selvedge COMMAND` and `tools/dev COMMAND` exist, with every option that stands behind them. Options elsewhere in prose are those of some program.
 # SPDX-License-Identifier: MIT
 """Usage: check_commands.py ROOT"""
 import pathlib
@@ -6,6 +6,10 @@ import re
 import subprocess
 import sys
 
+from pages import blocks, inline, pages_of
+
+# Options of LLVM, ptxas, GoogleTest and pip.
+FOREIGN = {"--gtest_filter", "-debug", "-mlir-print-ir-after-all", "-mlir-timing", "-verify-each", "--split-compile", "-split-compile", "--no-index", "--find-links"}
 root = pathlib.Path(sys.argv[1])
 helps = {}
 
@@ -19,10 +23,14 @@ def help_of(command):
 
 development = (root / "tools/dev").read_text(encoding="utf-8")
 wrong, count = [], 0
-for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
-    text = page.read_text(encoding="utf-8")
-    code = re.findall(r"^```\w*\n(.*?)^```$", text, re.M | re.S) + re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S))
-    for line in "\n".join(code).splitlines():
+ours = "".join(path.read_text(encoding="utf-8") for folder in ("tests", "tools") for kind in ("*.py", "*.cpp", "*.h") for path in (root / folder).rglob(kind))
+for page in pages_of(root):
+    prose = inline(page)
+    for option in re.findall(r"(?:^|[ \[(])(--?[a-z][\w-]+)", "\n".join(prose), re.M):
+        count += 1
+        if option not in FOREIGN and not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", development + ours):
+            wrong.append(f"{page}: no program has an option {option}")
+    for line in "\n".join([text for _, text in blocks(page)] + prose).splitlines():
         line = re.sub(r"\s+#.*$", "", line)
         for command, rest in re.findall(r"(?:^|[ /(])selvedge ([a-z]+)(?![\w/.])((?: [^|;&`]*)?)", line):
             if line.lstrip().startswith(("import ", "#", "[", "from ")):

@@ -38,7 +38,7 @@ def parse():
     parser.add_argument("--artefacts", help="folder of compiled kernels (default: a temporary one)")
     parser.add_argument("--arch", default="sm_90a")
     parser.add_argument("--peers", default=os.environ.get("PEERS", "/tmp/peers"), help="where unpack_peers.sh put the peers")
-    parser.add_argument("--cells", nargs="+", default=["*"], metavar="PATTERN", help="cells by name, such as 'D 128 causal *'; --dry-run lists them")
+    parser.add_argument("--cells", nargs="+", default=["*"], metavar="PATTERN", help="cells by name, such as 'D 128 causal *'; --list prints them")
     parser.add_argument("--candidates", nargs="+", metavar="NAME", help="only these, in every cell")
     parser.add_argument("--every", action="store_true", help="all candidates in every cell, also those that are slow to compile and never best")
     parser.add_argument("--quick", action="store_true", help="a few cells")
@@ -50,8 +50,11 @@ def parse():
     parser.add_argument("--hang", type=float, default=90, help="seconds without a word after which a candidate is given up")
     parser.add_argument("--out", default="bench.csv")
     parser.add_argument("--dry-run", action="store_true", help="compile, and print what would be launched; needs neither GPU nor PyTorch")
+    parser.add_argument("--list", action="store_true", help="only print the names of the cells")
     options = parser.parse_args()
     options.workloads = list(dict.fromkeys(options.workloads)) or ["attention"]
+    if options.list:
+        return options
     if not options.selvedge and not options.artefacts:
         parser.error("one of --selvedge and --artefacts is needed")
     if options.selvedge and not (program := shutil.which(options.selvedge)):
@@ -200,8 +203,12 @@ class Bench:
 def main():
     options = parse()
     cells = selected(options)
-    if not any(cells.values()):
-        sys.exit("bench.py: no cell has such a name; --dry-run without --cells lists all")
+    names = [cell.name for row in cells.values() for cell in row]
+    if nameless := [pattern for pattern in options.cells if not fnmatch.filter(names, pattern)]:
+        sys.exit(f"bench.py: no cell is named '{nameless[0]}'; --list without --cells prints the names")
+    if options.list:
+        print("\n".join(f"{workload}: {cell.name}" for workload, row in cells.items() for cell in row))
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         options.artefacts = options.artefacts or folder
         failures = compile_kernels(options, cells)
