@@ -160,6 +160,11 @@ std::string tensorAnchor(const std::string &tensor) {
   return "tensor-" + plain(tensor);
 }
 
+std::string scheduleAnchor(const std::string &variant,
+                           const std::string &kernel) {
+  return "schedule-" + plain(variant) + "-" + plain(kernel);
+}
+
 bool hasTensorPictures(const Explanation &explanation,
                        const std::string &tensor) {
   return llvm::any_of(explanation.records,

@@ -37,6 +37,10 @@ std::string recordLink(const std::string &id);
 /// The id of a tensor's pictures.
 std::string tensorAnchor(const std::string &tensor);
 
+/// The id of a kernel's schedule in one variant: variants may share a kernel.
+std::string scheduleAnchor(const std::string &variant,
+                           const std::string &kernel);
+
 /// Whether the page has pictures of the tensor, or of the kernel.
 bool hasTensorPictures(const Explanation &explanation,
                        const std::string &tensor);

@@ -28,7 +28,7 @@ void writeProducts(llvm::raw_ostream &os, const Explanation &e) {
         "nothing. So one factor is exactly zero there, and the other one is "
         "finite.</p>\n<div class=\"wide\"><table>\n<tr><th "
         "scope=\"col\">Factor</th><th scope=\"col\">Lanes</th><th "
-        "scope=\"col\">What they hold</th></tr>\n";
+        "scope=\"col\">Their values</th></tr>\n";
   for (const Proof &proof : e.proofs) {
     os << "<tr><td>" << escapeXml(proof.subject);
     if (proof.place.line)

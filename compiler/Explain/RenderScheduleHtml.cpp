@@ -59,11 +59,11 @@ void writeSchedules(llvm::raw_ostream &os,
         "result. One kernel per class of tensors; a launch takes the first "
         "that fits.</p>\n";
   for (const Schedule &schedule : schedules) {
-    os << "<h3 id=\"schedule-" << escapeXml(schedule.kernel) << "\">Variant "
-       << escapeXml(schedule.variant) << ": <code>"
+    os << "<h3 id=\"" << scheduleAnchor(schedule.variant, schedule.kernel)
+       << "\">Variant " << escapeXml(schedule.variant) << ": <code>"
        << escapeXml(schedule.kernel)
        << "</code></h3>\n<div class=\"wide\"><table "
-          "class=\"choices\">\n<tr><th scope=\"col\">What</th><th "
+          "class=\"choices\">\n<tr><th scope=\"col\">Aspect</th><th "
           "scope=\"col\">Choice</th><th scope=\"col\">Because</th></tr>\n";
     for (const Choice &choice : schedule.choices)
       row(os, choice);

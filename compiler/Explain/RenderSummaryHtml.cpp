@@ -70,8 +70,8 @@ private:
   }
 
   void counts() {
-    os << "<p>What the compiler inserted, or relies on, so that nothing but "
-          "valid data reaches a result:</p>\n";
+    os << "<p>Operations that the compiler inserted, or relies on, so that "
+          "only valid data reaches a result:</p>\n";
     begin("counts", {"Kernel", "loads", "of them filled with 0", "masks",
                      "softmax guards", "stores", "initialisations"});
     for (const KernelCounts &k : summary.kernels) {
@@ -161,9 +161,10 @@ private:
     begin("costs", {"Variant", "per whole step", "per partial step",
                     "once per tile, at most", "plan", "warp roles"});
     for (auto [cost, schedule] : llvm::zip_equal(summary.costs, e.schedules)) {
-      os << "<tr><th scope=\"row\"><a href=\"#schedule-"
-         << escapeXml(cost.kernel) << "\">" << escapeXml(cost.variant)
-         << "</a><br/><code>" << escapeXml(cost.kernel) << "</code></th>";
+      os << "<tr><th scope=\"row\"><a href=\"#"
+         << scheduleAnchor(cost.variant, cost.kernel) << "\">"
+         << escapeXml(cost.variant) << "</a><br/><code>"
+         << escapeXml(cost.kernel) << "</code></th>";
       cell("per whole step", costOf(cost.whole, cost.step));
       cell("per partial step", costOf(cost.partial, cost.step));
       cell("once per tile, at most", std::to_string(cost.perTile));
