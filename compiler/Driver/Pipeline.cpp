@@ -185,9 +185,14 @@ std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request) {
   return isLess ? std::optional(request.sharedMemory) : std::nullopt;
 }
 
-void buildFoldPipeline(OpPassManager &pm) {
-  pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-      safety::createTileFoldIntegers());
+void buildFoldPipeline(OpPassManager &pm, Proofs proofs) {
+  OpPassManager fold(ModuleOp::getOperationName());
+  bool isProved = proofs == Proofs::Made;
+  (isProved ? fold : pm)
+      .nest<tile::ProgramOp>()
+      .addNestedPass<tile::KernelOp>(safety::createTileFoldIntegers());
+  if (isProved)
+    pm.addPass(verify::createVerifyTileFolds(std::move(fold)));
 }
 
 void buildColumnsPipeline(OpPassManager &pm, Proofs proofs) {
@@ -200,12 +205,19 @@ void buildColumnsPipeline(OpPassManager &pm, Proofs proofs) {
     pm.addPass(verify::createVerifyTileColumns(std::move(columns)));
 }
 
-void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans) {
+void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans,
+                       Proofs proofs) {
+  OpPassManager pack(ModuleOp::getOperationName());
+  bool isProved = proofs == Proofs::Made;
+  OpPassManager &passes = isProved ? pack : pm;
   schedule::TileExpandProductsOptions options;
   for (const auto &[kernel, why] : plans.withoutTensorCores)
     options.in.push_back(kernel);
-  pm.addPass(schedule::createTileExpandProducts(std::move(options)));
-  pm.addPass(schedule::createTilePackRows());
+  passes.addPass(schedule::createTileExpandProducts(std::move(options)));
+  if (plans.keepsRows.empty())
+    passes.addPass(schedule::createTilePackRows());
+  if (isProved)
+    pm.addPass(verify::createVerifyTilePacks(std::move(pack)));
 }
 
 void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,

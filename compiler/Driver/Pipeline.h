@@ -62,12 +62,14 @@ struct ChosenPlans {
   bool isStrict = false;
 };
 
+  /// Why no version has packed rows; empty where some may.
+  std::string keepsRows;
 /// What the request leaves to a thread block; none where that is no less than
 /// what the target has.
 std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request);
 
 /// Appends what is folded in a module of the tile dialect before all else.
-void buildFoldPipeline(mlir::OpPassManager &pm);
+void buildFoldPipeline(mlir::OpPassManager &pm, Proofs proofs);
 
 /// Appends the pass that splits columns of accumulators in a module of the tile
 /// dialect.
@@ -75,7 +77,8 @@ void buildColumnsPipeline(mlir::OpPassManager &pm, Proofs proofs);
 
 /// Appends the passes that expand products and add versions of programs with
 /// packed rows to a module of the tile dialect.
-void buildPackPipeline(mlir::OpPassManager &pm, const ChosenPlans &plans = {});
+void buildPackPipeline(mlir::OpPassManager &pm, const ChosenPlans &plans,
+                       Proofs proofs);
 
 /// Appends the passes from there to `stage`, at least Emit::TileBound, at most
 /// to where plans are bound: what is the same for all plans.

@@ -176,6 +176,9 @@ private:
   bool isForAllDevices();
   /// Where the model says that kernels take more than some devices have: finds
   /// out by passes without verifiers, so that these run once.
+  /// Begins again where packed rows are refused: no version has any. False
+  /// where something else is.
+  bool keepRows(const PassOutcome &outcome);
   void prepareForSmallDevices();
   /// Leaves the program of that name, a version for devices with little shared
   /// memory, out.

@@ -145,7 +145,9 @@ PassOutcome Session::attemptProgramPasses(Emit stage, const Observe &observe) {
       result.diagnostics += outcome.diagnostics;
     return std::pair(std::move(source), std::move(outcome));
   };
-  if (PassOutcome outcome = transform(buildFoldPipeline).second;
+  if (PassOutcome outcome = transform([&](OpPassManager &pm) {
+                              buildFoldPipeline(pm, proofs);
+                            }).second;
       !outcome.isDone)
     return outcome;
   auto splitColumns = [&](OpPassManager &pm) {
@@ -165,7 +167,7 @@ PassOutcome Session::attemptProgramPasses(Emit stage, const Observe &observe) {
   }
   written = module->clone();
   if (PassOutcome outcome = transform([&](OpPassManager &pm) {
-                              buildPackPipeline(pm, plans);
+                              buildPackPipeline(pm, plans, proofs);
                             }).second;
       !outcome.isDone)
     return outcome;
@@ -189,7 +191,8 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     if (outcome.isDone)
       break;
     if (request.isStrict ||
-        (!keepColumns(outcome.why()) && !keepLoops(outcome)))
+        (!keepRows(outcome) && !keepColumns(outcome.why()) &&
+         !keepLoops(outcome)))
       return conclude(outcome);
   }
   unbound = std::move(module);
@@ -298,6 +301,14 @@ bool Session::keepLoops(const PassOutcome &outcome) {
 
 bool Session::keepFromRoles(const std::string &name, const std::string &why) {
   bool isKept = false;
+bool Session::keepRows(const PassOutcome &outcome) {
+  if (outcome.pass != "verify-tile-packs" || !plans.keepsRows.empty())
+    return false;
+  plans.keepsRows = outcome.why();
+  takeWritten({"rows are not packed: " + plans.keepsRows});
+  return true;
+}
+
   unbound->walk([&](tile::KernelOp kernel) {
     if (schedule::planName(kernel) != name || schedule::isKeptFromRoles(kernel))
       return;
@@ -502,7 +513,8 @@ bool Session::addWithoutTensorCores(tile::ProgramOp program,
     if (origin.isBase() && origin.getSymName() == program.getSymName())
       source->push_back(origin->clone());
   PassOutcome outcome = attempt(
-      *source, [&](OpPassManager &pm) { buildPackPipeline(pm, own); }, nullptr);
+      *source, [&](OpPassManager &pm) { buildPackPipeline(pm, own, proofs); },
+      nullptr);
   if (outcome.isDone) {
     source = std::move(module);
     for (auto packed :

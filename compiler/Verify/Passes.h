@@ -14,6 +14,14 @@ namespace selvedge::verify {
 std::unique_ptr<mlir::Pass>
 createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);
 
+/// `verify-tile-folds` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTileFolds(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
+/// `verify-tile-packs` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTilePacks(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 /// `verify-tile-columns` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifyTileColumns(mlir::OpPassManager pipeline = mlir::OpPassManager());

@@ -68,6 +68,48 @@ def VerifyTileParts : Pass<"verify-tile-parts", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifyTileFolds : Pass<"verify-tile-folds", "::mlir::ModuleOp"> {
+  let summary = "Prove that passes which fold leave every result as it is";
+  let description = [{
+    Runs the passes `of` and compares each program with a copy that they do not see. Both have the same stores, loops and branches in the same order: stores of the same value to the same elements of the same tensor
+    under the same predicates, loops with the same bounds and the same initial and yielded values. What reaches none of these may come and go. Values are compared as functions of lanes:
+
+    - a scalar and a tile that holds it in all lanes are the same; integers are sums of multiples modulo 2^width;
+    - a compare of equal integers, a condition with a constant side, and a select by a constant are what they give;
+    - a predicate that always holds says nothing; a sink that no lane enters gives its identity;
+    - a loop whose bounds are numbers and that has one step is that step;
+    - a load reads the same if its tensor, indices, presence and fill are the same and as much was stored to the tensor before;
+    - a product is the sum of its products.
+
+    Before: `%p = arith.cmpi slt, %i, %i`, `%y = arith.select %p, %a, %b`, `tile.store %y, %o[%i]`
+    Accepted: `tile.store %b, %o[%i]`.
+    Refused: `tile.store %a, %o[%i]`, no store, another presence, the same store of a tensor that is loaded behind another store.
+
+    Without `of`, a program `NAME.before` is what the program `NAME` is compared with.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileFolds()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
+def VerifyTilePacks : Pass<"verify-tile-packs", "::mlir::ModuleOp"> {
+  let summary = "Prove that rows which are pairs compute what the pairs did";
+  let description = [{
+    Runs the passes `of` and compares each packed version with its program, and each other program with itself, as they were before. A kernel of a version may have one range less: a range over a dim R, whose
+    coordinate was a scalar, and another one in blocks have become one range in blocks, as long as both together. Proved:
+
+    - the rows' axis has no indices but those that begin where a block does, and nothing is summed over it;
+    - each store has the rows, so that it is made once for each pair;
+    - with `r / R` for the row and `r mod R` for the scalar, all is as `verify-tile-folds` demands.
+
+    Accepted: `tile.store %v, %o[%row, %u]` with `%row = arith.divui %r, %R`, `%u = arith.remui %r, %R`.
+    Refused: the same with `%row` and `%u` exchanged, with another dim than R, with a range of M pairs, or a store without the rows.
+
+    Without `of` the pass compares a module with itself: a version whose program stands beside it.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTilePacks()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileColumns : Pass<"verify-tile-columns", "::mlir::ModuleOp"> {
   let summary = "Prove that kernels over blocks of columns do together what they did with all columns at once";
   let description = [{
@@ -158,7 +200,7 @@ def VerifySmPadding : Pass<"verify-sm-padding", "::selvedge::sm::KernelOp"> {
   let summary = "Prove on forms seq, async and roles that absent lanes reach no sink and that shared memory is written before it is read";
   let description = [{
     Abstract interpretation of a kernel after `tile-to-sm`. Every presence predicate p of `sm.load` and `sm.copy` starts a fact "where p is false this lane does not exist and holds
-    zero". Predicates are equal by expression and axis name, whoever holds the lanes (`#sm.dist`). Arithmetic keeps what it provably keeps: `exp2` of (-inf minus a guarded reference) is zero, an
+    zero". Predicates are equal by expression and axis name, whoever holds the lanes (`#sm.layout`). Arithmetic keeps what it provably keeps: `exp2` of (-inf minus a guarded reference) is zero, an
     unguarded reference (`x > -inf ? x : 0`, or none) proves nothing.
 
     - `sm.reduce`: the identity at absent lanes of the axis, and wherever a predicate of its `presence` is false; each index of the axis is held once.

@@ -1,0 +1,87 @@
+// What a pass does wrong is found where the pass ends.
+// SPDX-License-Identifier: MIT
+#include "compiler/Driver/Session.h"
+
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace selvedge;
+using testing::Contains;
+using testing::HasSubstr;
+
+namespace {
+
+/// Changes what a pass made of a kernel or a module.
+struct Cheat : PassInstrumentation {
+  using Change = std::function<void(Operation *)>;
+  Cheat(StringRef pass, Change change)
+      : pass(pass), change(std::move(change)) {}
+
+  void runAfterPass(Pass *ran, Operation *op) override {
+    if (ran->getArgument() == pass)
+      change(op);
+  }
+
+  StringRef pass;
+  Change change;
+};
+
+/// The compilation of flash_fwd for sm_80 with a pass that cheats.
+struct CheatingPasses : testing::Test {
+  void compile(StringRef pass, const Cheat::Change &change) {
+    request.op = "flash_fwd";
+    request.arch = "sm_80";
+    request.fileName = SELVEDGE_FLASH_FWD;
+    request.bindings = {{"D", "64"}, {"causal", "true"}};
+    auto buffer = llvm::MemoryBuffer::getFile(request.fileName);
+    ASSERT_TRUE(bool(buffer));
+    request.source = (*buffer)->getBuffer().str();
+    session.emplace(request);
+    isDone = session->checkArch() && session->parse() &&
+             session->choosePlans() && session->runPasses(Emit::SmSeq, [&] {
+               return std::make_unique<Cheat>(pass, change);
+             });
+  }
+
+  /// Drops the first store of each kernel; in a module, of packed versions.
+  static void dropStores(Operation *op) {
+    op->walk([&](tile::KernelOp kernel) {
+      if (isa<ModuleOp>(op) &&
+          kernel.getProgram().getKind() != tile::VersionKind::Packed)
+        return;
+      auto stores = kernel.getOps<tile::StoreOp>();
+      if (!stores.empty())
+        (*stores.begin()).erase();
+    });
+  }
+
+  CompileRequest request;
+  std::optional<driver::Session> session;
+  bool isDone = false;
+};
+
+TEST_F(CheatingPasses, FoldsKeepStores) {
+  compile("tile-fold-integers", dropStores);
+  EXPECT_FALSE(isDone);
+  EXPECT_THAT(session->result.diagnostics,
+              HasSubstr("pass 'verify-tile-folds' refused"));
+}
+
+// Packed rows are a version: the others stay.
+TEST_F(CheatingPasses, PackedRowsAreDropped) {
+  compile("tile-pack-rows", dropStores);
+  EXPECT_TRUE(isDone) << session->result.diagnostics;
+  EXPECT_THAT(session->result.remarks,
+              Contains(HasSubstr("rows are not packed: verify-tile-packs")));
+  bool isPacked = false;
+  session->getUnbound().walk([&](tile::ProgramOp program) {
+    isPacked |= program.getKind() == tile::VersionKind::Packed;
+  });
+  EXPECT_FALSE(isPacked);
+}
+
+} // namespace
