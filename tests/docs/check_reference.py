@@ -12,7 +12,7 @@ for folder in ("compiler", "runtime", "tools"):
     for path in (root / folder).rglob("*"):
         if path.suffix in (".cpp", ".h"):
             text = path.read_text(encoding="utf-8")
-            read |= set(re.findall(r'(?:getenv|GetEnv|environment)\("([A-Z_]+)"\)', text))
+            read |= set(re.findall(r'(?:getenv|GetEnv|environment|isSet)\("([A-Z_]+)"\)', text))
             read |= set(re.findall(r'std::pair\("([A-Z_]+)"', text))
 for path in (root / "runtime/python").rglob("*.py"):
     read |= set(re.findall(r'os\.environ\.get\("([A-Z_]+)"\)', path.read_text(encoding="utf-8")))

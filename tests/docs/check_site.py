@@ -10,6 +10,9 @@ reference = (pages / "generated/passes.md").read_text(encoding="utf-8")
 flags = [flag for path in (root / "compiler").rglob("Passes.td") for flag in re.findall(r'^def \w+ : Pass<"([\w-]+)"', path.read_text(encoding="utf-8"), re.M)]
 missing = [flag for flag in flags if f"### `-{flag}`" not in reference]
 assert flags and not missing, f"passes that are not in the reference: {missing}"
+architecture = (root / "docs/architecture.md").read_text(encoding="utf-8")
+missing = [flag for flag in flags if f"`{flag}`" not in architecture]
+assert not missing, f"passes that docs/architecture.md does not name: {missing}"
 ops = [("tile" if path.parent.name == "Tile" else "sm") + "." + name for path in (root / "dialect").rglob("*.td")
        for name in re.findall(r'^def \w+ : \w+_(?:\w*Op)<"([\w]+)"', path.read_text(encoding="utf-8"), re.M)]
 missing = [op for op in ops if f"### `{op}`" not in (pages / f"generated/{op.split('.')[0]}.md").read_text(encoding="utf-8")]
