@@ -47,34 +47,4 @@ std::vector<LostRoles> findLostRoles(ModuleOp module,
   return lost;
 }
 
-namespace {
-
-class StopAtLostRolesPass
-    : public PassWrapper<StopAtLostRolesPass, OperationPass<ModuleOp>> {
-public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StopAtLostRolesPass)
-
-  explicit StopAtLostRolesPass(std::vector<std::string> planned)
-      : planned(std::move(planned)) {}
-
-  StringRef getArgument() const override { return stopAtLostRoles; }
-  StringRef getDescription() const override {
-    return "Fail where kernels have lost their roles";
-  }
-
-  void runOnOperation() override {
-    if (!findLostRoles(getOperation(), planned).empty())
-      signalPassFailure();
-  }
-
-private:
-  std::vector<std::string> planned;
-};
-
-} // namespace
-
-std::unique_ptr<Pass> createStopAtLostRoles(std::vector<std::string> planned) {
-  return std::make_unique<StopAtLostRolesPass>(std::move(planned));
-}
-
 } // namespace selvedge::driver

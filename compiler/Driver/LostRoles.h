@@ -6,11 +6,9 @@
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/Pass.h"
 #include "llvm/ADT/ArrayRef.h"
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,18 +23,13 @@ struct LostRoles {
   std::string kernel, why;
 };
 
+/// The pass that stops at kernels that findLostRoles() finds.
+constexpr const char *stopAtLostRoles = "stop-at-lost-roles";
+
 /// Behind `sm-warp-roles`: those of scheduledKernels() that it left as they are
 /// although they are `planned` for roles.
 std::vector<LostRoles> findLostRoles(mlir::ModuleOp module,
                                      llvm::ArrayRef<std::string> planned);
-
-/// Name of the pass of createStopAtLostRoles().
-constexpr const char *stopAtLostRoles = "stop-at-lost-roles";
-
-/// A pass that fails, without a diagnostic, where findLostRoles() finds some:
-/// they are planned again, and what comes next would be for nothing.
-std::unique_ptr<mlir::Pass>
-createStopAtLostRoles(std::vector<std::string> planned);
 
 } // namespace selvedge::driver
 

@@ -22,8 +22,9 @@ namespace {
 /// Appends the passes; where proofs are made elsewhere, without verifiers.
 class Builder {
 public:
-  Builder(StringRef arch, MaskMode masks, Proofs proofs)
-      : arch(arch), masks(masks), isProved(proofs == Proofs::Made) {}
+  Builder(StringRef arch, MaskMode masks, Proofs proofs, IsFutile isTooLarge)
+      : arch(arch), masks(masks), isProved(proofs == Proofs::Made),
+        isTooLarge(std::move(isTooLarge)) {}
 
   /// Safety on tile: what every path inherits, whatever is scheduled later.
   void addSafety(OpPassManager &pm) {
@@ -137,7 +138,10 @@ private:
     (isProved ? roles : pm).addPass(schedule::createSmWarpRoles(options));
     if (isProved)
       pm.addPass(verify::createVerifySmOrder(std::move(roles)));
-    pm.addPass(createStopAtLostRoles(plans.mayHaveRoles));
+    pm.addPass(
+        createStop(stopAtLostRoles, [names = plans.mayHaveRoles](ModuleOp m) {
+          return !findLostRoles(m, names).empty();
+        }));
   }
 
   /// Copies that run ahead, and roles where the target has them.
@@ -162,6 +166,7 @@ private:
     if (targetInfo(arch)->hasDependentLaunches)
       pm.addPass(schedule::createSmDependentLaunches());
     pm.addPass(createCSEPass());
+    pm.addPass(createStop(stopAtTooLarge, isTooLarge));
     if (!isProved)
       return;
     pm.addNestedPass<sm::KernelOp>(verify::createVerifySmPadding());
@@ -174,6 +179,7 @@ private:
   StringRef arch;
   MaskMode masks;
   bool isProved;
+  IsFutile isTooLarge;
 };
 
 } // namespace
@@ -223,17 +229,17 @@ void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans,
 void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                           const ChosenPlans &plans, MaskMode masks,
                           Proofs proofs) {
-  Builder builder(arch, masks, proofs);
+  Builder builder(arch, masks, proofs, /*isTooLarge=*/{});
   builder.addSafety(pm);
   builder.addVersions(pm, plans.keepsLoops.empty());
 }
 
 void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                          const ChosenPlans &plans, MaskMode masks,
-                         Proofs proofs, ModuleOp written) {
+                         Proofs proofs, IsFutile isTooLarge, ModuleOp written) {
   if (stage == Emit::Tile)
     return;
-  Builder builder(arch, masks, proofs);
+  Builder builder(arch, masks, proofs, std::move(isTooLarge));
   builder.addBound(pm, plans);
   if (stage == Emit::TileBound)
     return;

@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_DRIVER_PIPELINE_H
 
 #include "compiler/Driver/Compiler.h"
+#include "compiler/Driver/StopPass.h"
 #include "compiler/Schedule/PlanChoice.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -27,6 +28,9 @@ enum class Proofs {
   /// is a guess until then (EarlyCode.h).
   Elsewhere
 };
+
+/// The pass that stops at kernels that take more shared memory than they may.
+constexpr const char *stopAtTooLarge = "stop-at-too-large";
 
 /// Plans that the pipeline binds instead of the first ones.
 struct ChosenPlans {
@@ -58,12 +62,12 @@ struct ChosenPlans {
   std::string keepsColumns;
   /// Why loops are not split into parts; empty where they are.
   std::string keepsLoops;
+  /// Why no version has packed rows; empty where some may.
+  std::string keepsRows;
   /// Whether a kernel that is planned for roles must have them.
   bool isStrict = false;
 };
 
-  /// Why no version has packed rows; empty where some may.
-  std::string keepsRows;
 /// What the request leaves to a thread block; none where that is no less than
 /// what the target has.
 std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request);
@@ -91,11 +95,11 @@ void buildProgramPipeline(mlir::OpPassManager &pm, Emit stage,
 /// Emit::SmAsync, which is what is verified of any kernel, no pass changes
 /// values. Kernels are compared with `written`: the programs after
 /// buildColumnsPipeline(), and those with packed rows after
-/// buildPackPipeline().
+/// buildPackPipeline(). They stop where `isTooLarge` says so of form async,
+/// before that is verified.
 void buildKernelPipeline(mlir::OpPassManager &pm, Emit stage,
-                         llvm::StringRef arch, const ChosenPlans &plans = {},
-                         MaskMode masks = MaskMode::Tile,
-                         Proofs proofs = Proofs::Made,
+                         llvm::StringRef arch, const ChosenPlans &plans,
+                         MaskMode masks, Proofs proofs, IsFutile isTooLarge,
                          mlir::ModuleOp written = {});
 
 /// Appends the passes from there to per-thread code, which all later stages

@@ -108,12 +108,23 @@ public:
   /// Signature to JSON.
   bool writeSignature();
 
-  /// After runPasses() to Emit::SmAsync: plans whose kernels take more shared
-  /// memory than there is are taken no longer. False where none is.
+  /// In form async: kernels that take more shared memory than there is, with
+  /// their plans, and what they take.
+  struct TooLarge {
+    mlir::Operation *kernel;
+    std::string plan, why;
+  };
+  std::vector<TooLarge> findTooLarge();
+  /// Those plans are taken no longer. False where there are none.
   bool dropTooLarge();
-  /// The same: programs with a kernel that takes more than some devices of the
-  /// target have get a version for these. False where none does.
+  /// The same: programs without a version for devices that have less than one
+  /// of their kernels takes.
+  std::vector<mlir::Operation *> findForSmallDevices();
+  /// They get one. False where none does.
   bool addForSmallDevices();
+  /// After passes stopped: what they stopped at is planned otherwise. False
+  /// where nothing is.
+  bool replan(const PassOutcome &outcome);
 
   /// The program in its present form.
   mlir::ModuleOp getModule() { return *module; }
@@ -165,6 +176,9 @@ private:
   /// Begins again where a verifier refuses every plan: loops stay whole. False
   /// where it did so before.
   bool keepLoops(const PassOutcome &outcome);
+  /// Begins again where packed rows are refused: no version has any. False
+  /// where something else is.
+  bool keepRows(const PassOutcome &outcome);
   /// Begins again with the programs before versions were added, and these
   /// remarks.
   void takeWritten(std::vector<std::string> remarks);
@@ -176,9 +190,6 @@ private:
   bool isForAllDevices();
   /// Where the model says that kernels take more than some devices have: finds
   /// out by passes without verifiers, so that these run once.
-  /// Begins again where packed rows are refused: no version has any. False
-  /// where something else is.
-  bool keepRows(const PassOutcome &outcome);
   void prepareForSmallDevices();
   /// Leaves the program of that name, a version for devices with little shared
   /// memory, out.

@@ -43,7 +43,9 @@ struct PassOutcome {
   bool isRefused() const { return isVerifier() || invalidIR; }
   std::string why() const { return pass + ": " + firstError; }
   /// Whether kernels have to be planned again before anything else.
-  bool isStopped() const { return pass == stopAtLostRoles; }
+  bool isStopped() const {
+    return pass == stopAtLostRoles || pass == stopAtTooLarge;
+  }
 };
 
 namespace {
@@ -299,8 +301,6 @@ bool Session::keepLoops(const PassOutcome &outcome) {
   return true;
 }
 
-bool Session::keepFromRoles(const std::string &name, const std::string &why) {
-  bool isKept = false;
 bool Session::keepRows(const PassOutcome &outcome) {
   if (outcome.pass != "verify-tile-packs" || !plans.keepsRows.empty())
     return false;
@@ -309,6 +309,8 @@ bool Session::keepRows(const PassOutcome &outcome) {
   return true;
 }
 
+bool Session::keepFromRoles(const std::string &name, const std::string &why) {
+  bool isKept = false;
   unbound->walk([&](tile::KernelOp kernel) {
     if (schedule::planName(kernel) != name || schedule::isKeptFromRoles(kernel))
       return;
@@ -392,7 +394,7 @@ boundPlan(tile::KernelOp kernel, const schedule::PlanChoice &choice,
   return ranked->plans.front();
 }
 
-bool Session::dropTooLarge() {
+std::vector<Session::TooLarge> Session::findTooLarge() {
   TargetInfo target = *targetInfo(request.arch);
   // Variants may be made of one kernel: first what all take, then the rest.
   llvm::MapVector<tile::KernelOp, std::string> reasons;
@@ -411,20 +413,35 @@ bool Session::dropTooLarge() {
       why += ", most of all " + wordsOf(largest);
     reasons.insert({source, why});
   });
-  bool isAny = false;
-  for (auto &[kernel, why] : reasons) {
-    std::optional<schedule::KernelPlan> plan =
-        boundPlan(kernel, plans.choice, target);
-    if (!plan)
-      continue;
-    std::string key = schedule::planKey(kernel, *plan);
-    schedule::dropPlan(kernel, key, why);
+  std::vector<TooLarge> found;
+  for (auto &[kernel, why] : reasons)
+    if (std::optional<schedule::KernelPlan> plan =
+            boundPlan(kernel, plans.choice, target))
+      found.push_back({kernel, schedule::planKey(kernel, *plan), why});
+  return found;
+}
+
+bool Session::dropTooLarge() {
+  std::vector<TooLarge> found = findTooLarge();
+  for (const auto &[op, plan, why] : found) {
+    auto kernel = cast<tile::KernelOp>(op);
+    schedule::dropPlan(kernel, plan, why);
     result.remarks.push_back("kernel '" + schedule::planName(kernel) +
-                             "' does not take plan " + key +
+                             "' does not take plan " + plan +
                              ": it would take " + why);
-    isAny = true;
   }
-  return isAny;
+  return !found.empty();
+}
+
+bool Session::replan(const PassOutcome &outcome) {
+  if (outcome.pass == stopAtLostRoles)
+    return replanWithoutRoles();
+  if (outcome.pass != stopAtTooLarge)
+    return false;
+  // A program that can have no version for some devices is known from now on.
+  if (!dropTooLarge())
+    addForSmallDevices();
+  return true;
 }
 
 bool Session::dropRefused(const PassOutcome &outcome) {
@@ -472,30 +489,37 @@ bool Session::takesMoreThanLeast() {
          });
 }
 
-bool Session::addForSmallDevices() {
+std::vector<Operation *> Session::findForSmallDevices() {
   TargetInfo target = *targetInfo(request.arch);
   if (!isForAllDevices() || isSearching)
-    return false;
-  llvm::SetVector<tile::ProgramOp> programs;
+    return {};
+  llvm::SetVector<Operation *> programs;
   visitLaunches([&](size_t, sm::LaunchOp launch, tile::KernelOp source) {
     auto kernel = module->lookupSymbol<sm::KernelOp>(launch.getKernel());
-    if (source &&
-        lanes::SharedLayout(kernel).getBytes() > target.leastSmemBytesPerBlock)
-      programs.insert(source.getProgram());
+    if (!source ||
+        lanes::SharedLayout(kernel).getBytes() <= target.leastSmemBytesPerBlock)
+      return;
+    tile::ProgramOp program = source.getProgram();
+    if (!program.isForSmallDevices() &&
+        !schedule::versionForLeast(program, target) &&
+        !llvm::is_contained(plans.withoutSmallDevices,
+                            schedule::nameForLeast(program, target)))
+      programs.insert(program);
   });
+  return {programs.begin(), programs.end()};
+}
+
+bool Session::addForSmallDevices() {
+  TargetInfo target = *targetInfo(request.arch);
   bool isAny = false;
-  for (tile::ProgramOp program : programs) {
-    std::string name = schedule::nameForLeast(program, target);
+  for (Operation *op : findForSmallDevices()) {
+    auto program = cast<tile::ProgramOp>(op);
     schedule::Unplanned unplanned;
-    if (program.isForSmallDevices() ||
-        schedule::versionForLeast(program, target) ||
-        llvm::is_contained(plans.withoutSmallDevices, name))
-      continue;
     if (schedule::addVersionForLeast(program, program, target, unplanned) ||
         addWithoutTensorCores(program, unplanned))
       isAny = true;
     else
-      keepFromSmallDevices(name, unplanned);
+      keepFromSmallDevices(schedule::nameForLeast(program, target), unplanned);
   }
   return isAny;
 }
@@ -577,14 +601,14 @@ void Session::prepareForSmallDevices() {
     return;
   auto build = [&](OpPassManager &pm) {
     buildKernelPipeline(pm, Emit::SmAsync, request.arch, plans, request.masks,
-                        Proofs::Elsewhere);
+                        Proofs::Elsewhere,
+                        [&](ModuleOp) { return !findTooLarge().empty(); });
   };
   PassOutcome outcome;
   do {
     notePlannedRoles();
     outcome = attempt(*unbound, build, nullptr, /*isVerified=*/false);
-  } while (outcome.isStopped() ? replanWithoutRoles()
-                               : outcome.isDone && dropTooLarge());
+  } while (replan(outcome));
   if (outcome.isDone)
     addForSmallDevices();
 }
@@ -641,17 +665,18 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
   bool hasRoles = targetInfo(request.arch)->hasWarpgroups;
   plans.isStrict = request.isStrict;
   auto build = [&](OpPassManager &pm) {
-    buildKernelPipeline(pm, stage, request.arch, plans, request.masks, proofs,
-                        *written);
+    buildKernelPipeline(
+        pm, stage, request.arch, plans, request.masks, proofs,
+        [&](ModuleOp) {
+          return !findTooLarge().empty() || !findForSmallDevices().empty();
+        },
+        *written);
   };
   prepareForSmallDevices();
   while (true) {
     notePlannedRoles();
     PassOutcome outcome = attempt(*unbound, build, observe);
-    if (outcome.isStopped() && replanWithoutRoles())
-      continue;
-    if (outcome.isDone && stage > Emit::SmSeq &&
-        (dropTooLarge() || addForSmallDevices()))
+    if (replan(outcome))
       continue;
     if (!outcome.isDone && hasRoles && !request.isStrict &&
         outcome.isRefused()) {

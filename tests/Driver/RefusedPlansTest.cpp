@@ -112,4 +112,43 @@ TEST_F(RefusedPlans, AreErrorsIfStrict) {
   EXPECT_THAT(session->result.remarks, Each(Not(HasSubstr("does not take"))));
 }
 
+/// Counts how often kernels are verified as they are emitted.
+struct VerifiedKernels : PassInstrumentation {
+  explicit VerifiedKernels(unsigned &count) : count(count) {}
+
+  void runBeforePass(Pass *pass, Operation *op) override {
+    count += pass->getArgument() == "verify-sm-launches";
+  }
+
+  unsigned &count;
+};
+
+TEST_F(RefusedPlans, AreNotVerifiedWhereTheyDoNotFit) {
+  // Two loops have tiles of their own, which the plan's estimate takes for the
+  // same.
+  request.arch = "sm_80";
+  request.bindings = {{"D", "560"}};
+  request.source = R"(
+op two<T: {bf16, f16} = bf16, D: int = 128>(
+    q: T[M, D], k: T[N, D], w: T[P, D]) -> (o: f32[M, D] out_init(0)) {
+  kernel main(i in M by BM) {
+    let Q = q[i, :];
+    var acc = zeros f32[i, D];
+    for j in N by BN { acc += dot(dot(Q, k[j, :]) as T, k[j, :]); }
+    for j in P by BP { acc += dot(dot(Q, w[j, :]) as T, w[j, :]); }
+    o[i, :] = acc;
+  }
+})";
+  unsigned count = 0;
+  session.emplace(request);
+  ASSERT_TRUE(session->checkArch() && session->parse() &&
+              session->choosePlans() &&
+              session->runPasses(
+                  Emit::SmFinal,
+                  [&] { return std::make_unique<VerifiedKernels>(count); }))
+      << session->result.diagnostics;
+  EXPECT_THAT(session->result.remarks, Contains(HasSubstr("once lowered")));
+  EXPECT_EQ(count, 1u);
+}
+
 } // namespace
