@@ -254,7 +254,8 @@ bool Elaborator::bindPairs(const RangeDecl &range, Block &block,
     if (count.isError())
       return false;
     if (!isOfDims(count)) {
-      diags.unsupported(range.loc, "a kernel's range that depends on data");
+      diags.unsupported(range.loc, "a kernel's range that depends on data",
+                        "pair dimensions, and mask with 'where'");
       return false;
     }
   }
@@ -263,7 +264,9 @@ bool Elaborator::bindPairs(const RangeDecl &range, Block &block,
   // First of all coordinates: those before another one are found by a division
   // by the number of its blocks, and pairs may be more than 32 bits count.
   if (stores->hasPairs()) {
-    diags.unsupported(range.loc, "two axes of pairs in a kernel");
+    diags.unsupported(range.loc, "two axes of pairs in a kernel",
+                      "write one of them as two ranges: '" + range.names[0] +
+                          " in M by BM, " + range.names[1] + " in R'");
     return false;
   }
   Value coord = addCoordinate(range, range.fused, mapOf(all), block, iters,

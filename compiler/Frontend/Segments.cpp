@@ -45,10 +45,17 @@ Elaborator::findSegments(const KernelDecl &kernel, bool &ok) {
       continue;
     auto earlier = ArrayRef(kernel.ranges).take_front(i);
     const auto *segment = llvm::find_if(earlier, [&](const RangeDecl &r) {
-      return r.names.size() == 1 && r.names.front() == first->name;
+      return llvm::is_contained(r.names, first->name);
     });
     if (segment == earlier.end())
       continue;
+    if (segment->names.size() > 1) {
+      diags.unsupported(first->loc, "a segment whose number is one of a pair",
+                        "give segments a range of their own: '" + first->name +
+                            " in B'");
+      ok = false;
+      return std::nullopt;
+    }
     auto refuse = [&](SMLoc loc, const Twine &message, const Twine &hint) {
       diags.error(loc, message, hint);
       ok = false;
