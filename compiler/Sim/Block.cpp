@@ -348,8 +348,8 @@ Block::Flow Block::execute(Warp &w, Fragment &f, const Instr &in,
   case Op::AddGlobal:
     addGlobal(w, in, lanes);
     return Flow::Next;
-  case Op::AtomicAdd:
-    atomicAdd(w, in, lanes);
+  case Op::Atomic:
+    atomic(w, in, lanes);
     return Flow::Next;
   case Op::CopyAsync:
     copyAsync(w, in, lanes);

@@ -87,7 +87,7 @@ private:
   // Memory (MemoryOps.cpp).
   void loadGlobal(Warp &w, const Instr &in, uint32_t lanes);
   void storeGlobal(Warp &w, const Instr &in, uint32_t lanes);
-  void atomicAdd(Warp &w, const Instr &in, uint32_t lanes);
+  void atomic(Warp &w, const Instr &in, uint32_t lanes);
   void addGlobal(Warp &w, const Instr &in, uint32_t lanes);
   void loadShared(Warp &w, const Instr &in, uint32_t lanes);
   void storeShared(Warp &w, const Instr &in, uint32_t lanes);

@@ -81,13 +81,18 @@ void Block::loadGlobal(Warp &w, const Instr &in, uint32_t lanes) {
     }
     for (uint32_t i = 0; i < in.count; ++i) {
       uint64_t at = place->offset + uint64_t(i) * wordBytes;
-      uint32_t value = 0;
+      uint64_t value = 0;
       std::memcpy(&value, region.bytes.data() + at, wordBytes);
-      w.word(to[i])[lane] = value;
+      if (wordBytes == 8)
+        w.wide(to[i])[lane] = value;
+      else
+        w.word(to[i])[lane] = static_cast<uint32_t>(value);
       Shadow shadow = 0;
       for (uint32_t j = 0; j < wordBytes; ++j)
         shadow |= Shadow(region.state[at + j] != State::Defined) << j;
-      setShadow(w, to[i], lane, shadow);
+      // The bytes of a wide register have no states of their own.
+      setShadow(w, to[i], lane,
+                wordBytes == 8 && shadow ? undefinedWord : shadow);
     }
   });
 }
@@ -154,25 +159,53 @@ void Block::addGlobal(Warp &w, const Instr &in, uint32_t lanes) {
   });
 }
 
-void Block::atomicAdd(Warp &w, const Instr &in, uint32_t lanes) {
+void Block::atomic(Warp &w, const Instr &in, uint32_t lanes) {
+  bool isSwap = static_cast<Atomic>(in.kind) == Atomic::CompareAndSwap;
   if (!needs(w, in.a, lanes, in, "an address") ||
-      !needs(w, in.b, lanes, in, "a counter"))
+      !needs(w, in.b, lanes, in, "an atomic operation") ||
+      (isSwap && !needs(w, in.c, lanes, in, "an atomic operation")))
     return;
+  uint32_t bytes = in.width / 8;
+  auto bits = [&](Slot slot, unsigned lane) -> uint64_t {
+    return bytes == 8 ? w.wide(slot)[lane] : w.word(slot)[lane];
+  };
   forLanes(lanes, [&](unsigned lane) {
-    auto place = findGlobal(w, lane, in, addressOf(w, in, lane), 4, 4,
+    if (!fault.empty())
+      return;
+    auto place = findGlobal(w, lane, in, addressOf(w, in, lane), bytes, bytes,
                             /*isWrite=*/true);
     if (!place)
       return;
-    if (!place->region->isAtomic)
+    Region &region = *place->region;
+    if (!region.isAtomic)
       return fail(w, lane, in,
-                  "adds to '" + place->region->name + "', which is no counter");
-    uint32_t value = 0;
-    uint8_t *at = place->region->bytes.data() + place->offset;
-    std::memcpy(&value, at, 4);
-    w.word(in.dst)[lane] = value;
+                  "has an atomic operation on '" + region.name +
+                      "', which is no counter");
+    if (region.state[place->offset] != State::Defined)
+      return fail(w, lane, in,
+                  "has an atomic operation on byte " +
+                      std::to_string(place->offset) + " of '" + region.name +
+                      "', which is undefined");
+    uint8_t *at = region.bytes.data() + place->offset;
+    uint64_t old = 0, by = bits(in.b, lane), value = 0;
+    std::memcpy(&old, at, bytes);
+    switch (static_cast<Atomic>(in.kind)) {
+    case Atomic::Add:
+      value = old + by;
+      break;
+    case Atomic::MinU:
+      value = std::min(old, by);
+      break;
+    case Atomic::CompareAndSwap:
+      value = old == by ? bits(in.c, lane) : old;
+      break;
+    }
+    std::memcpy(at, &value, bytes);
+    if (bytes == 8)
+      w.wide(in.dst)[lane] = old;
+    else
+      w.word(in.dst)[lane] = static_cast<uint32_t>(old);
     setShadow(w, in.dst, lane, 0);
-    value += w.word(in.b)[lane];
-    std::memcpy(at, &value, 4);
   });
 }
 

@@ -67,7 +67,7 @@ enum class Op : uint8_t {
   StoreGlobal,
   LoadShared,
   StoreShared,
-  AtomicAdd,
+  Atomic,    // `kind` is an Atomic
   AddGlobal, // `kind` 1: f32, 0: u32
   CopyAsync,
   CommitCopies,
@@ -130,6 +130,10 @@ enum class Int : uint8_t {
 };
 
 enum class Compare : uint8_t { Eq, Ne, LtS, LeS, GtS, GeS, LtU, LeU, GtU, GeU };
+
+/// What an atomic operation leaves in a word that holds x: x + b, the lesser of
+/// x and b, or c where x equals b.
+enum class Atomic : uint8_t { Add, MinU, CompareAndSwap };
 
 /// How floats compare: bit 0 equal, 1 greater, 2 less, 3 unordered.
 enum FloatOrder : uint8_t { equal = 1, greater = 2, less = 4, unordered = 8 };

@@ -70,7 +70,10 @@ void Block::spread(Warp &w, const Instr &in, uint32_t lanes,
 void Block::executeMove(Warp &w, const Instr &in, uint32_t lanes) {
   if (in.op == Op::Undefine) {
     forLanes(lanes, [&](unsigned lane) {
-      w.word(in.dst)[lane] = ~uint32_t(0);
+      if (in.width == 64)
+        w.wide(in.dst)[lane] = ~uint64_t(0);
+      else
+        w.word(in.dst)[lane] = ~uint32_t(0);
       setShadow(w, in.dst, lane, undefinedWord);
     });
     return;

@@ -71,10 +71,16 @@ bool Translator::asmAccess(const PtxStatement &statement,
                  : llvm::is_contained(parts, "v2") ? 2
                                                    : 1;
   unsigned bits = 0;
-  if (parts.back().drop_front().getAsInteger(10, bits) || bits > 32)
+  // Words of 64 bits are loaded one by one from global memory.
+  bool isWideLoad = isLoad && !isShared && count == 1;
+  if (parts.back().drop_front().getAsInteger(10, bits) ||
+      bits > (isWideLoad ? 64 : 32))
     return false;
   const PtxOperand &address = statement.operands[isLoad ? 1 : 0];
-  Slots data = asmSlots(statement.operands[isLoad ? 0 : 1]);
+  const PtxOperand &value = statement.operands[isLoad ? 0 : 1];
+  if (isWideLoad && asmIsWide(value) != (bits == 64))
+    return false;
+  Slots data = asmSlots(value);
   Slot at = asmSlot(address);
   if (data.size() != count || at == noSlot || address.kind != Kind::Address ||
       llvm::is_contained(data, noSlot))
@@ -87,6 +93,34 @@ bool Translator::asmAccess(const PtxStatement &statement,
   list(in, data);
   if (isShared)
     touchesShared(bits / 8);
+  return true;
+}
+
+/// What concerns one word and all blocks.
+bool Translator::asmAtomic(const PtxStatement &statement) {
+  StringRef rest = statement.opcode;
+  const std::vector<PtxOperand> &ops = statement.operands;
+  if (!rest.consume_front("atom.relaxed.gpu.global."))
+    return false;
+  auto [operation, type] = rest.split('.');
+  bool isSwap = operation == "cas", isWide = type.ends_with("64");
+  if (ops.size() != (isSwap ? 4 : 3) || ops[1].kind != Kind::Address ||
+      ops[1].parts.empty())
+    return false;
+  if (isSwap ? type != "b32" && type != "b64"
+             : (operation != "add" && operation != "min") ||
+                   (type != "u32" && type != "u64"))
+    return false;
+  Slot to = asmSlot(ops[0]), at = asmSlot(ops[1]), by = asmSlot(ops[2], isWide),
+       swap = isSwap ? asmSlot(ops[3], isWide) : at;
+  if (llvm::is_contained({to, at, by, swap}, noSlot))
+    return false;
+  Instr &in = asmEmit(Op::Atomic, to, at, by, swap);
+  in.kind = static_cast<uint8_t>(operation == "add"   ? Atomic::Add
+                                 : operation == "min" ? Atomic::MinU
+                                                      : Atomic::CompareAndSwap);
+  in.width = isWide ? 64 : 32;
+  in.wide = asmIsWide(ops[1].parts[0]);
   return true;
 }
 
@@ -178,11 +212,8 @@ bool Translator::asmStatement(const PtxStatement &statement) {
     in.kind = opcode.ends_with("f32");
     return at != noSlot && by != noSlot;
   }
-  if (opcode == "atom.relaxed.gpu.global.add.u32" && ops.size() == 3) {
-    Slot to = slot(0), at = slot(1), by = slot(2);
-    asmEmit(Op::AtomicAdd, to, at, by).wide = asmIsWide(ops[1].parts[0]);
-    return to != noSlot && at != noSlot && by != noSlot;
-  }
+  if (name == "atom")
+    return asmAtomic(statement);
   if (opcode == "cp.async.cg.shared.global" && ops.size() == 4 &&
       ops[2].kind == Kind::Number && ops[2].number == 16) {
     Slot to = slot(0), from = slot(1), size = slot(3);
@@ -232,7 +263,7 @@ llvm::Error Translator::assembly(LLVM::InlineAsmOp op) {
     if (constraint.starts_with("=")) {
       if (next >= results.size())
         return unknown(op);
-      emit(Op::Undefine, results[next]);
+      undefine(results[next]);
       asmOperands.push_back(results[next++]);
       asmWide.push_back(op.getNumResults() &&
                         isWide(op.getResult(0).getType()));

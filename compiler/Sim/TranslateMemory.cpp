@@ -122,7 +122,7 @@ llvm::Error Translator::llvmOp(Operation *op) {
     Slots slots = make(op->getResult(0).getType());
     bind(op->getResult(0), slots);
     for (Slot slot : slots)
-      emit(Op::Undefine, slot);
+      undefine(slot);
     return llvm::Error::success();
   }
   if (auto extract = dyn_cast<LLVM::ExtractValueOp>(op)) {

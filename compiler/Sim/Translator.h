@@ -47,6 +47,10 @@ private:
   // Instructions.
   Instr &emit(Op op, Slot dst = noSlot, Slot a = noSlot, Slot b = noSlot,
               Slot c = noSlot);
+  /// Other lanes keep theirs: a wide register has other places for them.
+  void undefine(Slot slot) {
+    emit(Op::Undefine, slot).width = wideSlots[slot] ? 64 : 32;
+  }
   void list(Instr &in, llvm::ArrayRef<Slot> slots);
   uint32_t here() const { return static_cast<uint32_t>(program.code.size()); }
   void move(mlir::Type type, llvm::ArrayRef<Slot> from,
@@ -90,6 +94,7 @@ private:
   bool asmStatement(const PtxStatement &statement);
   bool asmAccess(const PtxStatement &statement,
                  llvm::ArrayRef<llvm::StringRef> parts);
+  bool asmAtomic(const PtxStatement &statement);
   bool asmBulk(const PtxStatement &statement,
                llvm::ArrayRef<llvm::StringRef> parts);
   bool asmBarrier(const PtxStatement &statement,

@@ -257,6 +257,112 @@ TEST(SimOperations, BitsThatAreKnownAnyway) {
             "");
 }
 
+/// The counters are word 4 (of 4) and words 6 and 7 (of 7 * 2^32 + 6).
+TEST(SimOperations, Atomics) {
+  auto valuesOf = [](const std::string &operation, const std::string &type) {
+    std::string body = type == "i32" ? R"(
+      %at = llvm.getelementptr %in[16] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+      %by = arith.addi %tid, %c2 : i32
+      %old = llvm.inline_asm has_side_effects "OPERATION $0, [$1], $2;", "=r,l,r,~{memory}" %at, %by : (!llvm.ptr<1>, i32) -> i32
+)"
+                                     : R"(
+      %at = llvm.getelementptr %in[24] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+      %high = arith.constant 0x700000000 : i64
+      %six = arith.constant 6 : i64
+      %first = arith.constant 0x700000006 : i64
+      %tid64 = arith.extui %tid : i32 to i64
+      %up = arith.addi %tid64, %high : i64
+      %by = arith.subi %up, %six : i64
+      %o = llvm.inline_asm has_side_effects "OPERATION $0, [$1], $2;", "=l,l,l,~{memory}" %at, %by : (!llvm.ptr<1>, i64) -> i64
+      %difference = arith.subi %first, %o : i64
+      %old = arith.trunci %difference : i64 to i32
+)";
+    size_t place = body.find("OPERATION");
+    body.replace(place, 9, "atom.relaxed.gpu.global." + operation);
+    if (operation.starts_with("cas"))
+      body.replace(body.find("], $2"), 5, "], $2, $2");
+    Outcome outcome = run(body + store("old"), [](sim::Region &in) {
+      in.isWritable = in.isAtomic = true;
+    });
+    EXPECT_EQ(outcome.fault, "");
+    return outcome.words;
+  };
+  auto sums = valuesOf("add.u32", "i32"), swaps = valuesOf("cas.b32", "i32"),
+       least = valuesOf("min.u32", "i32"),
+       wideLeast = valuesOf("min.u64", "i64"),
+       wideSums = valuesOf("add.u64", "i64");
+  uint32_t sum = 4;
+  for (uint32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(sums[i], sum) << i;
+    sum += i + 2;
+    EXPECT_EQ(least[i], i == 0 ? 4U : 2U) << i;
+    EXPECT_EQ(swaps[i], 4U) << i;
+    // 7 * 2^32 - 6, of which 12 less than the first value, is never replaced.
+    EXPECT_EQ(wideLeast[i], i == 0 ? 0U : 12U) << i;
+  }
+  EXPECT_EQ(wideSums[1], static_cast<uint32_t>(-0x6FFFFFFFA));
+}
+
+TEST(SimOperations, CompareAndSwap) {
+  Outcome outcome =
+      run(R"(
+    %nine = arith.constant 9 : i64
+    %at = llvm.getelementptr %in[8] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    %first = arith.constant 0x300000002 : i64
+    %o = llvm.inline_asm has_side_effects "atom.relaxed.gpu.global.cas.b64 $0, [$1], $2, $3;", "=l,l,l,l,~{memory}" %at, %first, %nine : (!llvm.ptr<1>, i64, i64) -> i64
+    %old = arith.trunci %o : i64 to i32
+)" + store("old"),
+          [](sim::Region &in) { in.isWritable = in.isAtomic = true; });
+  EXPECT_EQ(outcome.fault, "");
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(outcome.words[i], i == 0 ? 2U : 9U) << i;
+}
+
+TEST(SimOperations, AtomicsNeedCounters) {
+  auto faultOf = [](const std::function<void(sim::Region &)> &prepare) {
+    return run(R"(
+      %old = llvm.inline_asm has_side_effects "atom.relaxed.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{memory}" %in, %c1 : (!llvm.ptr<1>, i32) -> i32
+)" + store("old"),
+               prepare)
+        .fault;
+  };
+  EXPECT_THAT(faultOf(nullptr), HasSubstr("writes to input 'in'"));
+  EXPECT_THAT(faultOf([](sim::Region &in) {
+                in.isWritable = true;
+                in.writer.assign(in.bytes.size(), 0);
+              }),
+              HasSubstr("'in', which is no counter"));
+  EXPECT_THAT(faultOf([](sim::Region &in) {
+                in.isWritable = in.isAtomic = true;
+                in.state[0] = sim::State::Undefined;
+              }),
+              HasSubstr("byte 0 of 'in', which is undefined"));
+}
+
+TEST(SimOperations, WideLoads) {
+  const std::string body = R"(
+    %c8 = arith.constant 8 : i64
+    %c32 = arith.constant 32 : i64
+    %last = arith.constant 15 : i32
+    %row = arith.andi %tid, %last : i32
+    %row64 = arith.extui %row : i32 to i64
+    %place = arith.muli %row64, %c8 : i64
+    %at = llvm.getelementptr %in[%place] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+    %w = llvm.inline_asm has_side_effects "ld.global.b64 $0, [$1];", "=l,l" %at : (!llvm.ptr<1>) -> i64
+    %high = arith.shrui %w, %c32 : i64
+    %v = arith.trunci %high : i64 to i32
+)" + store("v");
+  Outcome outcome = run(body);
+  EXPECT_EQ(outcome.fault, "");
+  for (uint32_t i = 0; i < 32; ++i)
+    EXPECT_EQ(outcome.words[i], 2 * (i % 16) + 1) << i;
+  // A byte that is not defined leaves none that is.
+  EXPECT_THAT(
+      run(body, [](sim::Region &in) { in.state[0] = sim::State::Undefined; })
+          .fault,
+      HasSubstr("stores undefined bits"));
+}
+
 struct Fault {
   const char *name;
   std::string body;
