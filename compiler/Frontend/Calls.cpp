@@ -76,7 +76,7 @@ Val Elaborator::evalCall(const Expr &e) {
   }
   Variable *variable = find(e.name);
   if (variable && variable->value.is(Val::Kind::Pull))
-    return callPull(e, *variable->value.slope);
+    return callPull(e, variable->value);
   if (variable && variable->value.isError())
     return Val::error();
   if (auto it = functions.find(e.name);

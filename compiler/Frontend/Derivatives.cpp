@@ -1,15 +1,18 @@
-// Elaborator: derivatives of elementwise functions.
+// Elaborator: derivatives of functions.
 //
 // `vjp(f)(x, ...)` inlines f with a stand-in for x and follows the operations
 // that are made of it. An elementwise function changes each element with the
 // element of x in its place only, so its derivative is one tile, the slope, and
-// the product of a gradient with it is all that there is to pull back.
+// the product of a gradient with it is all that there is to pull back. Of a
+// function of whole rows Sweep.cpp takes the gradient back, operation by
+// operation.
 // SPDX-License-Identifier: MIT
 #include "compiler/Frontend/Elaborator.h"
 #include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -61,19 +64,16 @@ Val Elaborator::evalVjp(const Expr &e) {
   size_t firstLoad = diffLoads.size();
   Val value =
       toSsa(e.loc, inlineFn(e, fn, std::move(args)), Builder(ctx).getF32Type());
-  Val slope = value.isError() ? value : slopeOf(slopes, value.ssa);
-  if (!value.isError() && value.ssa.getType() != x.ssa.getType() &&
-      !slope.isNumber()) {
-    diags.error(e.loc,
-                "expects a function whose value has the axes of its first "
-                "argument, " +
-                    describe(x) + ", but '" + e.name + "' gives " +
-                    describe(value),
-                "the derivative is taken of one element by another");
-    slope = Val::error();
-  }
+  Val pull = Val::of(Val::Kind::Pull);
+  if (value.isError())
+    return value;
+  auto sweep = sweepOf(x, slopes.x, value, firstLoad);
+  bool isSwept = hasReduction(*sweep) || axesOfVal(value) != axesOfVal(x);
+  Val slope = isSwept ? Val::ofFloat(1) : slopeOf(slopes, value.ssa);
+  if (isSwept)
+    pull.sweep = sweep;
   std::vector<std::pair<size_t, Val>> inputs;
-  if (!value.isError() && !slope.isError())
+  if (!isSwept && !slope.isError())
     inputs = inputSlopes(e.loc, value.ssa, slopes.x, firstLoad);
   auto isStandIn = [&](const Val &v) {
     return v.is(Val::Kind::Ssa) && v.ssa == slopes.x;
@@ -97,7 +97,6 @@ Val Elaborator::evalVjp(const Expr &e) {
     if (by.is(Val::Kind::Ssa))
       by.preds = value.preds;
   }
-  Val pull = Val::of(Val::Kind::Pull);
   pull.slope = std::make_shared<Val>(slope);
   pull.inputSlopes =
       std::make_shared<std::vector<std::pair<size_t, Val>>>(std::move(inputs));
@@ -126,30 +125,41 @@ Elaborator::inputSlopes(SMLoc loc, Value value, Value x, size_t first) {
 
 Val Elaborator::pullInputs(const Expr &e, const Val &pull) {
   // Of a function without such inputs nothing is computed.
-  if (e.args.size() == 2 && pull.inputSlopes->empty())
+  bool hasInputs =
+      !pull.inputSlopes->empty() || (pull.sweep && !pull.sweep->loads.empty());
+  if (e.args.size() == 2 && !hasInputs)
     return Val::ofBool(true);
   if (e.args.size() != 2) {
     diags.error(e.loc, "expects a gradient as argument of 'inputs'");
     return Val::error();
   }
-  Type f32 = Builder(ctx).getF32Type();
-  Val g = eval(*e.args[1]);
-  if (g.isNumber())
-    g = toSsa(e.loc, g, f32);
+  Val g = gradientArgument(*e.args[1], "'inputs'");
   if (g.isError())
     return g;
-  if (!g.is(Val::Kind::Ssa) || elementOf(g) != f32) {
-    diags.error(e.args[1]->loc,
-                "expects f32 as argument of 'inputs', but got " + describe(g));
-    return Val::error();
-  }
-  for (const auto &[load, slope] : *pull.inputSlopes) {
-    Val part = scaled(e.loc, g, slope);
+  std::vector<std::pair<size_t, Val>> parts;
+  if (pull.sweep)
+    parts = sweepBack(e.loc, *pull.sweep, g).loads;
+  else
+    for (const auto &[load, slope] : *pull.inputSlopes)
+      parts.push_back({load, scaled(e.loc, g, slope)});
+  for (const auto &[load, part] : parts) {
     if (part.isError())
       return part;
     addToGradient(e.loc, diffLoads[load].second, part);
   }
   return Val::ofBool(true);
+}
+
+Val Elaborator::gradientArgument(const Expr &argument, const Twine &of) {
+  Type f32 = Builder(ctx).getF32Type();
+  Val g = eval(argument);
+  if (g.isNumber())
+    g = toSsa(argument.loc, g, f32);
+  if (g.isError() || (g.is(Val::Kind::Ssa) && elementOf(g) == f32))
+    return g;
+  diags.error(argument.loc,
+              "expects f32 as argument of " + of + ", but got " + describe(g));
+  return Val::error();
 }
 
 void Elaborator::reduceIndices(SMLoc loc, Access &access) {
@@ -183,37 +193,43 @@ void Elaborator::addToGradient(SMLoc loc, const Access &of, const Val &g) {
   reduceIndices(loc, access);
   TensorInfo &info = tensors[tensor];
   info.isStoredHere = true;
-  Location l = at(loc);
-  Val s = toSsa(loc, g);
-  SmallVector<StringAttr> over, rest;
-  for (StringAttr axis : axesOfVal(s))
-    (llvm::is_contained(access.axes, axis) ? rest : over).push_back(axis);
-  Value sum = s.ssa;
-  PredSet presence = s.preds;
-  if (!over.empty()) {
-    PredSet consumed, kept;
-    splitPreds(loc, s.preds, over, consumed, kept);
-    SmallVector<Attribute> names(over.begin(), over.end());
-    sum = tb->create<ReduceOp>(l, tb->tileOf(info.element, rest), Combine::Add,
-                               sum, ArrayAttr::get(ctx, names),
-                               ValueRange(consumed));
-    presence = kept;
-  }
+  Val sum = summedTo(loc, toSsa(loc, g), access.axes);
+  PredSet presence = sum.preds;
   presence.add(access.preds);
   if (std::optional<bool> anyOrder = checkAddition(loc, tensor, access))
     setAddsToMemory(tb->createHere<StoreOp>(
-                        l, sum,
+                        at(loc), sum.ssa,
                         kernelBlock->getArgument(dimNames.size() + tensor),
                         access.values, ValueRange(presence)),
                     *anyOrder);
 }
 
-/// The gradient, with the lanes that both have, times the slope.
-Val Elaborator::callPull(const Expr &e, const Val &slope) {
+Val Elaborator::summedTo(SMLoc loc, const Val &v, ArrayRef<StringAttr> axes) {
+  SmallVector<StringAttr> over, rest;
+  for (StringAttr axis : axesOfVal(v))
+    (llvm::is_contained(axes, axis) ? rest : over).push_back(axis);
+  if (over.empty())
+    return v;
+  PredSet consumed, kept;
+  splitPreds(loc, v.preds, over, consumed, kept);
+  SmallVector<Attribute> names(over.begin(), over.end());
+  return Val::ofSsa(
+      tb->create<ReduceOp>(at(loc), tb->tileOf(elementOf(v), rest),
+                           Combine::Add, v.ssa, ArrayAttr::get(ctx, names),
+                           ValueRange(consumed)),
+      kept);
+}
+
+/// The gradient, with the lanes that both have, times the slope; or taken back.
+Val Elaborator::callPull(const Expr &e, const Val &pull) {
   if (!expectArgs(e, 1, ""))
     return Val::error();
+  if (pull.sweep) {
+    Val g = gradientArgument(*e.args.front(), "'" + e.name + "'");
+    return g.isError() ? g : sweepBack(e.loc, *pull.sweep, g).x;
+  }
   Val gradient = eval(*e.args.front());
-  return gradient.isError() ? gradient : scaled(e.loc, gradient, slope);
+  return gradient.isError() ? gradient : scaled(e.loc, gradient, *pull.slope);
 }
 
 Val Elaborator::slopeOf(Slopes &slopes, Value v) {
@@ -234,99 +250,102 @@ Val Elaborator::slopeOf(Slopes &slopes, Value v) {
 
 Val Elaborator::slopeOfOp(Slopes &slopes, Operation *op) {
   SMLoc loc = slopes.loc;
-  // What repeats a scalar is computed of the scalar, once.
-  auto operand = [&](unsigned i) {
-    auto splat = op->getOperand(i).getDefiningOp<SplatOp>();
-    return Val::ofSsa(splat ? splat.getOperand() : op->getOperand(i));
-  };
   auto slope = [&](unsigned i) { return slopeOf(slopes, op->getOperand(i)); };
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     if (slope(i).isError())
       return Val::error();
-  return llvm::TypeSwitch<Operation *, Val>(op)
-      .Case([&](arith::AddFOp) { return added(loc, slope(0), slope(1)); })
-      .Case([&](arith::SubFOp) {
-        return added(loc, slope(0), scaled(loc, Val::ofFloat(-1), slope(1)));
-      })
-      .Case([&](arith::NegFOp) {
-        return scaled(loc, Val::ofFloat(-1), slope(0));
-      })
-      .Case([&](arith::MulFOp) {
-        return added(loc, scaled(loc, slope(0), operand(1)),
-                     scaled(loc, operand(0), slope(1)));
-      })
-      .Case([&](arith::DivFOp) {
-        Val quotient = Val::ofSsa(op->getResult(0)), below = operand(1);
-        if (isNumber(slope(1), 0))
-          return scaled(loc, slope(0),
-                        binary(loc, "/", Val::ofFloat(1), below));
-        Val above = added(
-            loc, slope(0),
-            scaled(loc, Val::ofFloat(-1), scaled(loc, quotient, slope(1))));
-        return binary(loc, "/", above, below);
-      })
-      // Where both are equal it is the second one's.
-      .Case<arith::MaximumFOp, arith::MinimumFOp>([&](auto choice) {
-        bool isMax = isa<arith::MaximumFOp>(op);
-        Val first = binary(loc, isMax ? ">" : "<", operand(0), operand(1));
-        return selectSlope(loc, first.ssa, slope(0), slope(1));
-      })
-      .Case([&](arith::SelectOp select) {
-        return selectSlope(loc, select.getCondition(), slope(1), slope(2));
-      })
-      // Rounding moves a number by less than its last bit.
-      .Case<ConvertOp, arith::ExtFOp>([&](Operation *) { return slope(0); })
-      .Case<BroadcastOp, SplatOp>([&](Operation *repeat) {
-        Val of = slope(0);
-        if (of.isNumber())
-          return of;
-        return Val::ofSsa(tb->broadcast(
-            at(loc), of.ssa, axesOf(repeat->getResult(0).getType())));
-      })
-      .Default([&](Operation *) { return mathSlope(slopes, op); });
+  if (std::optional<Choice> choice = choiceOf(loc, op))
+    return selectSlope(loc, choice->condition, slope(choice->yes),
+                       slope(choice->no));
+  if (isa<BroadcastOp, SplatOp>(op)) {
+    Val of = slope(0);
+    if (of.isNumber())
+      return of;
+    return Val::ofSsa(
+        tb->broadcast(at(loc), of.ssa, axesOf(op->getResult(0).getType())));
+  }
+  Val sum = Val::ofFloat(0);
+  for (unsigned i = 0; i < op->getNumOperands() && !sum.isError(); ++i)
+    if (Val by = slope(i); !isNumber(by, 0)) {
+      Val part = timesPartial(loc, op, i, by);
+      sum = part.isError() ? part : added(loc, sum, part);
+    }
+  return sum;
 }
 
-Val Elaborator::mathSlope(Slopes &slopes, Operation *op) {
-  SMLoc loc = slopes.loc;
+std::optional<Elaborator::Choice> Elaborator::choiceOf(SMLoc loc,
+                                                       Operation *op) {
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return Choice{select.getCondition(), 1, 2};
+  // Where both are equal it is the second one's.
+  bool isMax = isa<arith::MaximumFOp>(op);
+  if (!isMax && !isa<arith::MinimumFOp>(op))
+    return std::nullopt;
+  Val first = binary(loc, isMax ? ">" : "<", scalarOperand(op, 0),
+                     scalarOperand(op, 1));
+  return Choice{first.ssa, 0, 1};
+}
+
+/// What repeats a scalar is computed of the scalar, once.
+Val Elaborator::scalarOperand(Operation *op, unsigned i) {
+  auto splat = op->getOperand(i).getDefiningOp<SplatOp>();
+  Value scalar = splat ? splat.getOperand() : op->getOperand(i);
+  FloatAttr number;
+  return matchPattern(scalar, m_Constant(&number))
+             ? Val::ofFloat(number.getValueAsDouble())
+             : Val::ofSsa(scalar);
+}
+
+Val Elaborator::timesPartial(SMLoc loc, Operation *op, unsigned i,
+                             const Val &v) {
+  auto negated = [&](const Val &x) { return scaled(loc, Val::ofFloat(-1), x); };
   auto times = [&](const Val &a, const Val &b) { return scaled(loc, a, b); };
   auto over = [&](const Val &a, const Val &b) {
     return binary(loc, "/", a, b);
   };
-  Val x = op->getNumOperands() ? Val::ofSsa(op->getOperand(0)) : Val(),
-      y = op->getNumResults() ? Val::ofSsa(op->getResult(0)) : Val();
-  Val inner = op->getNumOperands() ? slopeOf(slopes, op->getOperand(0)) : Val();
+  Val x = Val::ofSsa(op->getOperand(0)), y = Val::ofSsa(op->getResult(0));
   return llvm::TypeSwitch<Operation *, Val>(op)
-      .Case([&](math::ExpOp) { return times(y, inner); })
-      .Case([&](math::Exp2Op) {
-        return times(times(y, Val::ofFloat(llvm::numbers::ln2)), inner);
+      .Case([&](arith::AddFOp) { return v; })
+      .Case([&](arith::SubFOp) { return i == 0 ? v : negated(v); })
+      .Case([&](arith::NegFOp) { return negated(v); })
+      .Case([&](arith::MulFOp) {
+        Val other = scalarOperand(op, 1 - i);
+        bool isSquare = op->getOperand(0) == op->getOperand(1);
+        return i == 0 || isSquare ? times(v, other) : times(other, v);
       })
-      .Case([&](math::LogOp) { return over(inner, x); })
+      .Case([&](arith::DivFOp) {
+        Val below = scalarOperand(op, 1);
+        return i == 0 ? times(v, over(Val::ofFloat(1), below))
+                      : over(negated(times(y, v)), below);
+      })
+      // Rounding moves a number by less than its last bit.
+      .Case<ConvertOp, arith::ExtFOp>([&](Operation *) { return v; })
+      .Case([&](math::ExpOp) { return times(y, v); })
+      .Case([&](math::Exp2Op) {
+        return times(times(y, Val::ofFloat(llvm::numbers::ln2)), v);
+      })
+      .Case([&](math::LogOp) { return over(v, x); })
       .Case([&](math::Log2Op) {
-        return over(inner, times(x, Val::ofFloat(llvm::numbers::ln2)));
+        return over(v, times(x, Val::ofFloat(llvm::numbers::ln2)));
       })
       .Case([&](math::TanhOp) {
-        return times(binary(loc, "-", Val::ofFloat(1), times(y, y)), inner);
+        return times(binary(loc, "-", Val::ofFloat(1), times(y, y)), v);
       })
-      .Case(
-          [&](math::SqrtOp) { return over(inner, times(Val::ofFloat(2), y)); })
+      .Case([&](math::SqrtOp) { return over(v, times(Val::ofFloat(2), y)); })
       .Case([&](math::RsqrtOp) {
-        return times(times(Val::ofFloat(-0.5), times(y, times(y, y))), inner);
+        return times(times(Val::ofFloat(-0.5), times(y, times(y, y))), v);
       })
       .Case([&](math::AbsFOp) {
         Val isNegative = binary(loc, "<", x, Val::ofFloat(0));
-        return selectSlope(loc, isNegative.ssa, times(Val::ofFloat(-1), inner),
-                           inner);
+        return selectSlope(loc, isNegative.ssa, negated(v), v);
       })
       .Default([&](Operation *) {
-        diags.error(loc,
-                    "expects a function that is elementwise in its first "
-                    "argument, but got " +
-                        (isa<ReduceOp>(op) ? "a reduction"
-                         : isa<DotOp>(op)
-                             ? "a product"
-                             : "'" + op->getName().getStringRef() + "'") +
-                        " of it",
-                    "the derivative is taken of one element by another");
+        diags.error(loc, "expects a function of elementwise operations and "
+                         "reductions, but got " +
+                             (isa<DotOp>(op)
+                                  ? "a product"
+                                  : "'" + op->getName().getStringRef() + "'") +
+                             " of what the derivative is taken by");
         return Val::error();
       });
 }

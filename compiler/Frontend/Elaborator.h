@@ -250,14 +250,19 @@ private:
   // Derivatives.cpp
   /// `vjp(f)(x, ...)`: the pair of f(x, ...) and its derivative by x.
   Val evalVjp(const Expr &e);
-  Val callPull(const Expr &e, const Val &slope);
+  Val callPull(const Expr &e, const Val &pull);
   /// Of what was loaded since `first`: how `value` changes with inputs that are
   /// `diff`. What the argument `x` is made of is nothing of the function's.
   std::vector<std::pair<size_t, Val>>
   inputSlopes(llvm::SMLoc loc, mlir::Value value, mlir::Value x, size_t first);
   /// `pull.inputs(g)`: adds what a gradient gives for inputs that are `diff`.
   Val pullInputs(const Expr &e, const Val &pull);
+  /// The gradient that is passed to a pull.
+  Val gradientArgument(const Expr &argument, const llvm::Twine &of);
   void addToGradient(llvm::SMLoc loc, const Access &access, const Val &g);
+  /// The sum of `v` over the axes that are not among `axes`.
+  Val summedTo(llvm::SMLoc loc, const Val &v,
+               llvm::ArrayRef<mlir::StringAttr> axes);
   /// Where a dim of the gradient says that it is a sum, index 0 in place of all
   /// that the access has along it.
   void reduceIndices(llvm::SMLoc loc, Access &access);
@@ -269,11 +274,39 @@ private:
   };
   Val slopeOf(Slopes &slopes, mlir::Value v);
   Val slopeOfOp(Slopes &slopes, mlir::Operation *op);
-  Val mathSlope(Slopes &slopes, mlir::Operation *op);
+  /// `v` times the derivative of an elementwise operation by its operand `i`.
+  Val timesPartial(llvm::SMLoc loc, mlir::Operation *op, unsigned i,
+                   const Val &v);
+  Val scalarOperand(mlir::Operation *op, unsigned i);
+  /// An operation whose result is one of two operands.
+  struct Choice {
+    mlir::Value condition;
+    unsigned yes, no;
+  };
+  std::optional<Choice> choiceOf(llvm::SMLoc loc, mlir::Operation *op);
   Val selectSlope(llvm::SMLoc loc, mlir::Value condition, const Val &a,
                   const Val &b);
   Val scaled(llvm::SMLoc loc, const Val &a, const Val &b);
   Val added(llvm::SMLoc loc, const Val &a, const Val &b);
+
+  // Sweep.cpp: derivatives of functions of whole rows.
+  /// What takes gradients of `value` back to `x`, in place of which the
+  /// function was given `standIn`, and to loads since `first`.
+  std::shared_ptr<Sweep> sweepOf(const Val &x, mlir::Value standIn,
+                                 const Val &value, size_t first);
+  static bool hasReduction(const Sweep &sweep);
+  struct SweptGradients {
+    Val x;
+    std::vector<std::pair<size_t, Val>> loads;
+  };
+  SweptGradients sweepBack(llvm::SMLoc loc, const Sweep &sweep, Val g);
+  /// The gradient of operand `i` for that of the result.
+  Val throughOp(llvm::SMLoc loc, mlir::Operation *op, unsigned i, const Val &g);
+  Val throughReduction(llvm::SMLoc loc, tile::ReduceOp op, const Val &g);
+  /// The sum of two gradients: lanes that one of them lacks are 0 there.
+  Val addedGradients(llvm::SMLoc loc, const Val &a, const Val &b);
+  /// 0 in lanes that predicates other than those of `kept` leave out.
+  Val filledBeyond(llvm::SMLoc loc, const Val &g, const PredSet &kept);
 
   // Indexing.cpp
   Val evalIndex(const Expr &e);

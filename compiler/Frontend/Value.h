@@ -7,6 +7,7 @@
 #include "dialect/Tile/Tile.h"
 
 #include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <map>
@@ -66,6 +67,7 @@ struct RangeInfo {
 
 struct Variable;
 struct Val;
+struct Sweep;
 
 /// What tells the elements of a slice from those of others: those of `number`
 /// begin at `number * step`, and there are `length` of them.
@@ -91,7 +93,7 @@ struct Val {
     Tensor,  ///< a tensor of the signature
     Softmax, ///< an online softmax state
     Full,    ///< `:` in an index
-    Pull,    ///< a function: its argument times `slope`
+    Pull,    ///< a function: its argument times `slope`, or through `sweep`
   };
   Kind kind = Kind::Error;
   int64_t intValue = 0;
@@ -116,6 +118,7 @@ struct Val {
   /// Of a pull: loads of inputs that are `diff`, as numbers of `diffLoads`, and
   /// how the function's value changes with each.
   std::shared_ptr<std::vector<std::pair<size_t, Val>>> inputSlopes;
+  std::shared_ptr<Sweep> sweep;
   /// Position in the signature.
   unsigned tensor = 0;
   Variable *softmax = nullptr;
@@ -170,6 +173,18 @@ struct Val {
     v.preds = std::move(preds);
     return v;
   }
+};
+
+/// What lies between the argument of a function that reduces rows, and its
+/// value: how gradients go back.
+struct Sweep {
+  Val x, value;
+  /// Uses of the argument in the function.
+  llvm::DenseSet<mlir::OpOperand *> uses;
+  /// The operations that depend on it or on `loads`, in order.
+  std::vector<mlir::Operation *> operations;
+  /// Loads of inputs that are `diff`, as numbers of `diffLoads`.
+  std::vector<size_t> loads;
 };
 
 /// A name bound by let, var or a range. A softmax state keeps its parts here.
