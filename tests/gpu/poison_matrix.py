@@ -65,7 +65,7 @@ VARIANT_INPUTS = {
     "biased": [""],
     "kept": ["--fill keys=1,1,1,0,1 --plant v=nan@1:3..4"],
 }
-GRADIENT_INPUTS = {"biased": "", "sinks": "", "sink_window": "", "masked": "", "documents": "--fill doc_q=0,0,0,1,1,2 --fill doc_k=0,0,1", "alibi": "--fill slopes=0.1"}
+GRADIENT_INPUTS = {"biased": "", "sinks": "", "qk_norm": "", "sink_window": "", "masked": "", "documents": "--fill doc_q=0,0,0,1,1,2 --fill doc_k=0,0,1", "alibi": "--fill slopes=0.1"}
 VARIANT_SHAPES = [
     (2, 200, 1, 2, 336, "--fill kv_len=336,77"),
     (4, 5, 2, 4, 300, "--fill kv_len=299,17,0,128"),
@@ -205,6 +205,7 @@ SHIPPED_VARIANTS = {
     "softcap": ({}, [""]),
     "alibi": ({}, [""]),
     "sinks": ({}, ["", "--fill sink_score=-inf,3"]),
+    "qk_norm": ({}, [""]),
     "sink_window": ({"W": 64}, [""]),
     "documents": ({}, ["--fill doc_q=0,0,1,1,2 --fill doc_k=0,0,0,1,1,2"]),
     "prefix_lm": ({}, ["--fill prefix=7,0,300", "--fill prefix=-1,2147483647"]),

@@ -152,13 +152,17 @@ def case_varlen_gradients():
 
 
 def case_own_gradients():
-    """Of masks that are added, slopes, sinks, and a variant's tensors and scalars."""
+    """Of masks that are added, slopes, sinks, norms of rows, and a variant's tensors and scalars."""
     b, h, g, n, d = 2, 4, 2, 200, 64
     qkv = tensors(b, h, g, n, n, d, seed=5)
     swap = lambda t: t.transpose(1, 2)  # noqa: E731
     make = lambda *shape: torch.randn(shape, device=DEVICE)  # noqa: E731
     distance = (torch.arange(n, device=DEVICE)[:, None] - torch.arange(n, device=DEVICE)[None]).abs()
     capped = st.variant("score(s, ...) = cap * tanh(s / cap) + w[h, j]", "cap: f32, w: f32[G*R, N]")
+
+    norm = st.variant("fn unit(x) = x * rsqrt(sum(x * x, D) / D + 0.000001); query(x, ...) = (unit(x as f32) * wq[:]) as T; key(x, ...) = (unit(x as f32) * wk[:]) as T",
+                      "wq: f32[D], wk: f32[D]", causal=True)
+    unit = lambda t: t * torch.rsqrt((t * t).mean(-1, keepdim=True) + 1e-6)  # noqa: E731
 
     def scores(add=0.0, cap=None):
         return lambda s: (cap * torch.tanh(s / cap) if cap is not None else s) + add
@@ -177,6 +181,8 @@ def case_own_gradients():
         "slopes": ([make(h).abs()], lambda q, k, v, x: swap(st.flash_attn_func(swap(q), swap(k), swap(v), alibi_slopes=x)),
                    lambda q, k, v, x: reference(q, k, v, score=scores(-x[:, None, None] * distance))),
         "sinks": ([make(h)], lambda q, k, v, x: swap(attention_forward(None, q, k, v, None, is_causal=True, s_aux=x)[0]), with_sink),
+        "norms of rows": ([make(d), make(d)], lambda q, k, v, x, y: norm(q, k, v, wq=x, wk=y),
+                          lambda q, k, v, x, y: reference(unit(q) * x, unit(k) * y, v, bottom_right(n, n))),
         "variant": ([make(1).abs() + 5, make(h, n)], lambda q, k, v, c, w: capped(q, k, v, cap=c, w=w), lambda q, k, v, c, w: reference(q, k, v, score=scores(w[:, None], c))),
     }
     for name, (own, ours, wanted) in cases.items():

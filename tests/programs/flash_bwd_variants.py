@@ -26,22 +26,61 @@ op slopes_in_order(diff slope: f32[G*R] deterministic) extends flash_fwd<causal 
 op shared_in_order(diff table: bf16[M, N] deterministic) extends flash_fwd { score(s, b, h, i, j) = 2 * tanh(s / 2) + 0.5 * (table[i, j] as f32) * s; }
 op sinks_in_order(diff sink_score: f32[G*R] deterministic) extends flash_fwd { sink(b, h) = sink_score[h]; }
 op capped_sink() extends sinks { score(s, b, h, i, j) = 1.5 * tanh(s / 1.5); }
+op qk_norm_in_order(diff wq: f32[D] deterministic, diff wk: f32[D] deterministic) extends flash_fwd {
+  fn rms_norm(x, w) = x * rsqrt(sum(x * x, D) / D + 0.000001) * w;
+  query(x, b, h, i) = rms_norm(x as f32, wq[:]) as T;
+  key(x, b, g, j)   = rms_norm(x as f32, wk[:]) as T;
+}
+op capped_norm() extends qk_norm<causal = true> { score(s, b, h, i, j) = 1.5 * tanh(s / 1.5); }
+op layer_norm(diff wq: f32[G*R, D], diff add: f32[G, D]) extends flash_fwd {
+  fn centred(x)     = x - sum(x, D) / D;
+  fn unit(x)        = x / sqrt(sum(x * x, D) / D + 0.000001);
+  query(x, b, h, i) = (unit(centred(x as f32)) * wq[h, :]) as T;
+  key(x, b, g, j)   = (unit(centred(x as f32)) + add[g, :]) as T;
+}
 """
-SHAPES = {"sink_score": (H,), "slopes": (H,), "slope": (H,), "bias": (B, H, M, N), "table": (M, N), "first": (H, N), "second": (B, M)}
+SHAPES = {"sink_score": (H,), "slopes": (H,), "slope": (H,), "bias": (B, H, M, N), "table": (M, N), "first": (H, N), "second": (B, M), "wq": (D,), "wk": (D,), "add": (G, D)}
 # Inputs, those with gradients, and whether rows see the past only, of each op.
 OPS = {
     "window": ([], [], True), "softcap": ([], [], False), "alibi": (["slopes"], [], True), "sinks": (["sink_score"], ["sink_score"], False), "biased": (["bias"], ["bias"], False),
     "sink_window": (["sink_score"], ["sink_score"], True), "slopes": (["slope"], ["slope"], True), "shared": (["table"], ["table"], False),
     "by_key": (["first", "second"], ["first", "second"], False), "capped_sink": (["sink_score"], ["sink_score"], False),
+    "qk_norm": (["wq", "wk"], ["wq", "wk"], False), "qk_norm_in_order": (["wq", "wk"], ["wq", "wk"], False), "capped_norm": (["wq", "wk"], ["wq", "wk"], True),
+    "layer_norm": (["wq", "add"], ["wq", "add"], False),
     "slopes_in_order": (["slope"], ["slope"], True), "shared_in_order": (["table"], ["table"], False), "sinks_in_order": (["sink_score"], ["sink_score"], False),
 }
+
+
+def shape_of(op, name):
+    return (H, D) if (op, name) == ("layer_norm", "wq") else SHAPES[name]
+
+
+def rows(op, x, name, b, h):
+    """Rows of q or k as the product takes them, and what takes their gradients back: to the rows, and to inputs by name and place."""
+    t = x[name][b, :, h]
+    if "norm" not in op:
+        return t, lambda g: (g, {})
+    isLayer = op == "layer_norm"
+    centred = t - t.mean(-1, keepdims=True) if isLayer else t
+    root = np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-6)
+    unit = centred / root
+    weight, place = ("wq", (h,) if isLayer else ()) if name == "q" else ("add", (h,)) if isLayer else ("wk", ())
+    w = np.ones(D) if weight == "add" else x[weight][place]
+
+    def back(g):
+        by = {weight: (place, (g if weight == "add" else g * unit).sum(0))}
+        g = g * w
+        g = (g - unit * (g * unit).mean(-1, keepdims=True)) / root
+        return g - g.mean(-1, keepdims=True) if isLayer else g, by
+
+    return unit + x["add"][h] if weight == "add" else unit * w, back
 
 
 def score(op, x, b, h, s):
     """Scores, their derivative by s, and by each input of the op."""
     i, j = np.ogrid[:M, :N]
     one = np.ones_like(s)
-    if op in ("softcap", "capped_sink"):
+    if op in ("softcap", "capped_sink", "capped_norm"):
         t = np.tanh(s / CAP)
         return CAP * t, 1 - t * t, {}
     if op in ("alibi", "slopes", "slopes_in_order"):
@@ -59,7 +98,7 @@ def score(op, x, b, h, s):
 
 
 def forward(op, x, b, h):
-    q, k, v = x["q"][b, :, h], x["k"][b, :, h // R], x["v"][b, :, h // R]
+    q, k, v = rows(op, x, "q", b, h)[0], rows(op, x, "k", b, h // R)[0], x["v"][b, :, h // R]
     s, slope, by_input = score(op, x, b, h, q @ k.T / np.sqrt(D))
     i, j = np.ogrid[:M, :N]
     keep = np.broadcast_to(j < LENGTHS[b], s.shape)
@@ -90,7 +129,7 @@ def reduced(array, shape):
 
 
 def gradients(op, x):
-    out = {"d" + name: np.zeros_like(x[name]) for name in "qkv"} | {"d_" + name: np.zeros(SHAPES[name]) for name in OPS[op][1]}
+    out = {"d" + name: np.zeros_like(x[name]) for name in "qkv"} | {"d_" + name: np.zeros(shape_of(op, name)) for name in OPS[op][1]}
     o, lse = np.zeros_like(x["dO"]), np.zeros((B, H, M))
     for b in range(B):
         for h in range(H):
@@ -99,8 +138,12 @@ def gradients(op, x):
             do = x["dO"][b, :, h]
             delta = (o[b, :, h] * do).sum(-1) - x["dLSE"][b, h]
             ds = p * (do @ x["v"][b, :, g].T - delta[:, None])
-            out["dq"][b, :, h] = (slope * ds) @ x["k"][b, :, g] / np.sqrt(D)
-            out["dk"][b, :, g] += (slope * ds).T @ x["q"][b, :, h] / np.sqrt(D)
+            (q, back_q), (k, back_k) = rows(op, x, "q", b, h), rows(op, x, "k", b, g)
+            out["dq"][b, :, h], by_q = back_q((slope * ds) @ k / np.sqrt(D))
+            dk, by_k = back_k((slope * ds).T @ q / np.sqrt(D))
+            out["dk"][b, :, g] += dk
+            for name, (place, by) in [*by_q.items(), *by_k.items()]:
+                out["d_" + name][place] += by
             out["dv"][b, :, g] += p.T @ do
             for name, (place, by) in by_input.items():
                 if name == "second":
@@ -127,7 +170,7 @@ def check(selvedge, source, templates, folder, op):
     half = ["table"]
     x = {"q": to_bf16(rng.standard_normal((B, M, H, D))), "k": to_bf16(rng.standard_normal((B, N, G, D))), "v": to_bf16(rng.standard_normal((B, N, G, D))),
          "dO": to_bf16(rng.standard_normal((B, M, H, D))), "dLSE": np.float32(rng.standard_normal((B, H, M))).astype(np.float64)}
-    x |= {name: to_bf16(0.5 * rng.standard_normal(SHAPES[name])) for name in names}
+    x |= {name: to_bf16(0.5 * rng.standard_normal(shape_of(op, name))) for name in names}
     expected, o, lse = gradients(op, x)
     step = 1e-5
     for name in [*"qkv", *diffs]:
@@ -139,7 +182,7 @@ def check(selvedge, source, templates, folder, op):
     types = {name: "i32" if name == "kv_len" else "bf16" if name in ("q", "k", "v", "o", "dO", *half) else "f32" for name in arrays}
     given, found = os.path.join(folder, "in.safetensors"), os.path.join(folder, "out.safetensors")
     write_safetensors(given, arrays, types)
-    if op in ("window", "softcap", "alibi", "sinks", "biased", "sink_window"):
+    if op in ("window", "softcap", "alibi", "sinks", "biased", "sink_window", "qk_norm"):
         source = os.path.join(templates, "flash_variants.tile")
     if op in ("window", "softcap", "sink_window"):
         # Their window and cap are scalars, whose defaults are those of a model.

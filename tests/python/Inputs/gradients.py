@@ -32,6 +32,9 @@ cu, cu_k = torch.tensor([0, 1, 1, 3], dtype=torch.int32), torch.tensor([0, 2, 3,
 check("packed slopes", lambda s, *t: st.flash_attn_varlen_func(*(x[0] for x in swapped(*t)), cu, cu_k, alibi_slopes=s, causal=True), leaf(2), q, k, v)
 own = st.variant("score(s, ...) = cap * tanh(s / cap) + (table[h, j] as f32); keep(...) = j <= i + W", "cap: f32 = 50, W: i32, table: f32[G*R, N]")
 check("variant", lambda c, t, *x: own(*x, cap=c, table=t, W=torch.tensor(1)), torch.tensor(1.5, dtype=torch.float64).requires_grad_(), leaf(2, 4), q, k, v)
+norm = st.variant("fn unit(x) = x * rsqrt(sum(x * x, D) / D + 0.000001); query(x, ...) = (unit(x as f32) * wq[:]) as T; key(x, ...) = (unit(x as f32) * wk[:]) as T",
+                  "wq: f32[D], wk: f32[D]", causal=True)
+check("norms of rows", lambda wq, wk, *x: norm(*x, wq=wq, wk=wk), leaf(4), leaf(4), q, k, v)
 
 
 def gradients(function, inputs):

@@ -7,7 +7,7 @@ import torch
 from ._attention import call, check_heads
 from ._text import wants_gradient
 
-HOOKS = {"score": "s, b, h, i, j", "keep": "b, h, i, j", "sink": "b, h"}
+HOOKS = {"score": "s, b, h, i, j", "keep": "b, h, i, j", "sink": "b, h", "query": "x, b, h, i", "key": "x, b, g, j"}
 
 
 class Input:
@@ -35,7 +35,7 @@ class Variant:
 
     def __init__(self, body, inputs="", *, causal=False):
         # "..." stands for the parameters that hooks have.
-        body = re.sub(r"\b(score|keep|sink)\(\s*(s\s*,\s*)?\.\.\.\s*\)", lambda m: f"{m[1]}({HOOKS[m[1]]})", body).strip()
+        body = re.sub(rf"\b({'|'.join(HOOKS)})\(\s*([sx]\s*,\s*)?\.\.\.\s*\)", lambda m: f"{m[1]}({HOOKS[m[1]]})", body).strip()
         self.body, self.causal = body + ("" if not body or body.endswith(";") else ";"), causal
         # Commas of shapes part no inputs.
         texts = re.split(r",(?![^\[\(]*[\]\)])", inputs) if inputs.strip() else []
@@ -73,6 +73,7 @@ def variant(body, inputs="", *, causal=False):
         o = capped(q, k, v, cap=30.0)
 
     score(s, b, h, i, j) is the scaled score s of query i and key j of head h, keep(b, h, i, j) whether there is one; `...` stands for b, h, i, j.
+    query(x, b, h, i) and key(x, b, g, j) are the rows whose product is the score, of rows x of the query and the key: `query(x, ...) = norm(x as f32, w[:]) as T`.
     keep replaces the causal mask unless it says `super(b, h, i, j) &&`. `inputs` are the variant's own tensors and scalars, as in a signature. A scalar may be given
     as a tensor of one element, which the kernel reads. Tensors that require gradients get them, summed in f32 in any order. Query, key and value are
     [B, heads, positions, D].
