@@ -7,7 +7,8 @@
 
 `selvedge` is the compiler as a library: the host program, then the variant that the launch takes. `selvedge-again` is a second process, with the first one's cache.
 `selvedge-all` is the whole way ahead of time: the compiler as a program, all variants, its artefact on disk, loaded and launched through libselvedge. Its phases are those
-of `compile --verbose`; proofs are made beside the others. `triton` is a kernel as in Triton's tutorial, with one schedule and nothing tuned; `flex` is Triton by way of PyTorch.
+of `compile --verbose`; proofs are made beside the others. `fa4` is FlashAttention-4, which compiles itself by the CuTe DSL; `triton` is a kernel as in Triton's tutorial, with
+one schedule and nothing tuned; `flex` is Triton by way of PyTorch. Peers whose packages are not there are left out, with the reason.
 """
 import argparse
 import json
@@ -102,6 +103,7 @@ def child(arguments):
     import attention
     import attention_peers
     import torch
+    from workload import Missing
 
     if arguments.peers:
         attention_peers.find_packages(arguments.peers)
@@ -114,7 +116,10 @@ def child(arguments):
     elif name in OURS:
         result = cold_jit(arguments, cell, tensors)
     else:
-        result = cold_peer(name, cell, tensors)
+        try:
+            result = cold_peer(name, cell, tensors)
+        except Missing as why:
+            result = {"left out": str(why)}
     print("COLD " + json.dumps(result))
 
 
@@ -162,14 +167,15 @@ def main():
         runs = results[name] = []
         while len(runs) < arguments.runs and time.monotonic() < deadline:
             runs.append(measure(name, arguments))
-            if "Missing" in runs[-1].get("error", ""):
+            if "left out" in runs[-1]:
                 break
         if arguments.json:
             with open(arguments.json, "w") as file:
                 json.dump(dict(cores=os.cpu_count(), head=arguments.head, causal=arguments.causal, results=results), file, indent=1)
-        good = [run for run in runs if "error" not in run]
+        good = [run for run in runs if "seconds" in run]
         if not good:
-            print(f"{name:14} {runs[-1]['error'] if runs else 'left out for want of time'}", flush=True)
+            last = runs[-1] if runs else {"left out": "no time is left"}
+            print(f"{name:14} " + (f"left out: {last['left out']}" if "left out" in last else last["error"]), flush=True)
             continue
         middle = {key: statistics.median(run[key] for run in good) for key in good[0]}
         rest = ", ".join(f"{key} {value:.2f}" for key, value in middle.items() if key != "seconds")

@@ -1,0 +1,3 @@
+"""Takes the place of FlashAttention, and is not there."""
+# SPDX-License-Identifier: MIT
+raise ImportError("no package of that name")
