@@ -45,9 +45,14 @@ Result<CudaDriver> loadDriver() {
                         "cannot tell the version of the CUDA driver");
   if (!status.ok())
     return Status::unavailable(status.message());
-  const char *plain = std::getenv("SELVEDGE_PLAIN_LAUNCHES");
-  if (plain && std::string_view(plain) == "1")
+  auto isSet = [](const char *name) {
+    const char *value = std::getenv(name);
+    return value && std::string_view(value) == "1";
+  };
+  if (isSet("SELVEDGE_PLAIN_LAUNCHES"))
     driver.cuLaunchKernelEx = nullptr;
+  if (isSet("SELVEDGE_HOST_VALIDATION"))
+    driver.cuMemAllocAsync = nullptr;
   return driver;
 }
 

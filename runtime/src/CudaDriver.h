@@ -106,9 +106,11 @@ enum : int {
   X(cuMemFree_v2, (CuPointer))                                                 \
   X(cuMemcpyHtoD_v2, (CuPointer, const void *, size_t))                        \
   X(cuMemcpyDtoH_v2, (void *, CuPointer, size_t))                              \
+  X(cuMemcpyHtoDAsync_v2, (CuPointer, const void *, size_t, CuHandle))         \
   X(cuMemcpyDtoHAsync_v2, (void *, CuPointer, size_t, CuHandle))               \
   X(cuMemcpyDtoDAsync_v2, (CuPointer, CuPointer, size_t, CuHandle))            \
   X(cuMemcpy2DAsync_v2, (const CuCopy2D *, CuHandle))                          \
+  X(cuMemsetD8Async, (CuPointer, unsigned char, size_t, CuHandle))             \
   X(cuStreamCreate, (CuHandle *, unsigned))                                    \
   X(cuStreamDestroy_v2, (CuHandle))                                            \
   X(cuStreamGetId, (CuHandle, unsigned long long *))                           \
@@ -123,6 +125,8 @@ enum : int {
 /// The same, of drivers that are new enough; null in others.
 #define SELVEDGE_CUDA_OPTIONAL_FUNCTIONS(X)                                    \
   X(cuLaunchKernelEx, (const CuLaunchConfig *, CuHandle, void **, void **))    \
+  X(cuMemAllocAsync, (CuPointer *, size_t, CuHandle))                          \
+  X(cuMemFreeAsync, (CuPointer, CuHandle))                                     \
   X(cuStreamGetCtx, (CuHandle, CuHandle *))                                    \
   X(cuStreamGetCaptureInfo_v2, (CuHandle, int *, unsigned long long *,         \
                                 CuHandle *, const CuHandle **, size_t *))      \

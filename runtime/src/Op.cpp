@@ -95,7 +95,8 @@ LazyCode::~LazyCode() = default;
 /// Functions are resolved when code is loaded, and what launches have in common
 /// is remembered.
 struct Op::Impl {
-  explicit Impl(const Device &device) : device(device) {}
+  explicit Impl(const Device &device)
+      : device(device), promises(PromiseKernels::of(device)) {}
 
   Device device;
   /// Null where all code is there.
@@ -109,6 +110,7 @@ struct Op::Impl {
   LaunchCache launches;
   /// Null where no launch takes one.
   std::unique_ptr<LaunchCounters> counters;
+  std::shared_ptr<PromiseKernels> promises;
 
   Status add(const std::string &manifest);
   Result<Module> loadModule(const Artifact &artifact) const;
@@ -305,7 +307,7 @@ Status Op::launch(const LaunchArgs &args, void *stream,
 }
 
 Status Op::validate(const LaunchView &view, void *stream) const {
-  return validateLaunch(manifest(), *impl->device.state(), view, stream);
+  return validateLaunch(manifest(), *impl->promises, view, stream);
 }
 
 } // namespace selvedge::inline runtime

@@ -2,84 +2,114 @@
 // SPDX-License-Identifier: MIT
 #include "selvedge/Promises.h"
 
+#include "runtime/src/IntegerScan.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <unordered_map>
+#include <unordered_set>
 
 namespace selvedge::inline runtime {
 
 namespace {
 
-/// The elements of one tensor that break one promise.
-struct Breach {
-  int64_t count = 0;
-  /// The first one.
-  int64_t position = 0;
+/// Integers in host memory.
+class HostIntegers : public IntegerScan {
+public:
+  explicit HostIntegers(std::span<const int64_t> values) : values(values) {}
 
-  void add(int64_t at) {
-    if (count++ == 0)
-      position = at;
+  Result<Breach> outside(int64_t lo, int64_t hi) override {
+    return breachOf([&](size_t i) { return values[i] < lo || values[i] > hi; });
   }
-};
-
-/// The integers of one tensor, and who they are in errors.
-struct Integers {
-  const std::string &name;
-  std::span<const int64_t> shape;
-  std::span<const int64_t> values;
-
-  auto size() const { return static_cast<int64_t>(values.size()); }
-  int64_t at(int64_t position) const {
+  Result<Breach> descending() override {
+    return breachOf(
+        [&](size_t i) { return i > 0 && values[i] < values[i - 1]; });
+  }
+  Result<Breach> repeated() override {
+    std::unordered_set<int64_t> seen;
+    return breachOf([&](size_t i) {
+      return values[i] >= 0 && !seen.insert(values[i]).second;
+    });
+  }
+  Result<int64_t> at(int64_t position) override {
     return values[static_cast<size_t>(position)];
   }
-  Status error(const Breach &breach, const std::string &why) const {
-    std::string others =
-        breach.count > 1 ? fmt::format("; {} elements break this", breach.count)
-                         : "";
-    return Status::badInput(fmt::format("tensor '{}' at {} is {}, {}{}", name,
-                                        indexToString(shape, breach.position),
-                                        at(breach.position), why, others));
+  Result<int64_t> find(int64_t value) override {
+    return std::ranges::find(values, value) - values.begin();
   }
+
+private:
+  template <typename Breaks>
+  Breach breachOf(Breaks breaks) const {
+    Breach breach;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (breaks(i) && breach.count++ == 0)
+        breach.position = static_cast<int64_t>(i);
+    return breach;
+  }
+
+  std::span<const int64_t> values;
 };
 
-Status checkRange(const Integers &integers, int64_t lo, int64_t hi) {
-  Breach breach;
-  for (int64_t i = 0; i < integers.size(); ++i)
-    if (integers.at(i) < lo || integers.at(i) > hi)
-      breach.add(i);
-  return breach.count == 0
-             ? Status()
-             : integers.error(
-                   breach, fmt::format("outside the required {}..{}", lo, hi));
+/// The promises of one tensor.
+class Checker {
+public:
+  Checker(const std::string &name, std::span<const int64_t> shape,
+          IntegerScan &integers)
+      : name(name), shape(shape), integers(integers) {}
+
+  Status checkRange(int64_t lo, int64_t hi);
+  Status checkOrder();
+  Status checkUnique();
+
+private:
+  Status error(const Breach &breach, const std::string &why);
+
+  const std::string &name;
+  std::span<const int64_t> shape;
+  IntegerScan &integers;
+};
+
+Status Checker::error(const Breach &breach, const std::string &why) {
+  Result<int64_t> value = integers.at(breach.position);
+  if (!value.ok())
+    return value.status();
+  std::string others =
+      breach.count > 1 ? fmt::format("; {} elements break this", breach.count)
+                       : "";
+  return Status::badInput(fmt::format("tensor '{}' at {} is {}, {}{}", name,
+                                      indexToString(shape, breach.position),
+                                      *value, why, others));
 }
 
-Status checkOrder(const Integers &integers) {
-  Breach breach;
-  for (int64_t i = 1; i < integers.size(); ++i)
-    if (integers.at(i) < integers.at(i - 1))
-      breach.add(i);
-  return breach.count == 0
-             ? Status()
-             : integers.error(
-                   breach,
-                   fmt::format("less than {} before it; segments are required",
-                               integers.at(breach.position - 1)));
+Status Checker::checkRange(int64_t lo, int64_t hi) {
+  Result<Breach> breach = integers.outside(lo, hi);
+  if (!breach.ok() || breach->count == 0)
+    return breach.status();
+  return error(*breach, fmt::format("outside the required {}..{}", lo, hi));
 }
 
-Status checkUnique(const Integers &integers) {
-  std::unordered_map<int64_t, int64_t> places;
-  Breach breach;
-  for (int64_t i = 0; i < integers.size(); ++i)
-    if (integers.at(i) >= 0 && !places.try_emplace(integers.at(i), i).second)
-      breach.add(i);
-  return breach.count == 0
-             ? Status()
-             : integers.error(
-                   breach,
-                   fmt::format(
-                       "as at {}; unique ones are required",
-                       indexToString(integers.shape,
-                                     places[integers.at(breach.position)])));
+Status Checker::checkOrder() {
+  Result<Breach> breach = integers.descending();
+  if (!breach.ok() || breach->count == 0)
+    return breach.status();
+  Result<int64_t> before = integers.at(breach->position - 1);
+  if (!before.ok())
+    return before.status();
+  return error(*breach, fmt::format("less than {} before it; segments are "
+                                    "required",
+                                    *before));
+}
+
+Status Checker::checkUnique() {
+  Result<Breach> breach = integers.repeated();
+  if (!breach.ok() || breach->count == 0)
+    return breach.status();
+  Result<int64_t> value = integers.at(breach->position);
+  Result<int64_t> twin = value.ok() ? integers.find(*value) : value;
+  if (!twin.ok())
+    return twin.status();
+  return error(*breach, fmt::format("as at {}; unique ones are required",
+                                    indexToString(shape, *twin)));
 }
 
 } // namespace
@@ -92,11 +122,11 @@ bool hasPromises(const Manifest &manifest, size_t tensor) {
 
 Status checkPromises(const Manifest &manifest, const DimValues &dims,
                      size_t tensor, std::span<const int64_t> shape,
-                     std::span<const int64_t> values) {
+                     IntegerScan &integers) {
   const ManifestTensor &declared = manifest.tensors[tensor];
-  Integers integers{declared.name, shape, values};
+  Checker checker(declared.name, shape, integers);
   if (declared.unique)
-    if (Status s = checkUnique(integers); !s.ok())
+    if (Status s = checker.checkUnique(); !s.ok())
       return s;
   for (const ManifestRange &range : manifest.ranges) {
     if (range.tensor != tensor)
@@ -107,13 +137,20 @@ Status checkPromises(const Manifest &manifest, const DimValues &dims,
       return Status::badInput(
           fmt::format("requires of tensor '{}': {}", declared.name,
                       (lo.ok() ? hi : lo).status().message()));
-    if (Status s = checkRange(integers, *lo, *hi); !s.ok())
+    if (Status s = checker.checkRange(*lo, *hi); !s.ok())
       return s;
     if (range.ordered)
-      if (Status s = checkOrder(integers); !s.ok())
+      if (Status s = checker.checkOrder(); !s.ok())
         return s;
   }
   return Status();
+}
+
+Status checkPromises(const Manifest &manifest, const DimValues &dims,
+                     size_t tensor, std::span<const int64_t> shape,
+                     std::span<const int64_t> values) {
+  HostIntegers integers(values);
+  return checkPromises(manifest, dims, tensor, shape, integers);
 }
 
 } // namespace selvedge::inline runtime

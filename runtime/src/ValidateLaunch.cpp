@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "runtime/src/ValidateLaunch.h"
 
+#include "runtime/src/DeviceIntegers.h"
+#include "runtime/src/DeviceState.h"
 #include "runtime/src/FindLast.h"
 #include "runtime/src/ReadIntegers.h"
 #include "selvedge/Promises.h"
@@ -22,7 +24,7 @@ Status checkNotCaptured(const DeviceState &device, void *stream) {
              : Status();
 }
 
-Status checkTensor(const Manifest &manifest, const DeviceState &device,
+Status checkTensor(const Manifest &manifest, PromiseKernels &kernels,
                    const Plan &plan, size_t index, const TensorRef &argument,
                    void *stream) {
   const ManifestTensor &declared = manifest.tensors[index];
@@ -31,7 +33,15 @@ Status checkTensor(const Manifest &manifest, const DeviceState &device,
   if (!whole.ok())
     return whole.status();
   broadcast(declared, *whole, tensor.shape, tensor.strides);
-  Result<std::vector<int64_t>> values = readIntegers(device, tensor, stream);
+  Result<DeviceIntegers> integers =
+      DeviceIntegers::create(kernels, tensor, stream);
+  Status status = integers.ok() ? checkPromises(manifest, plan.dims, index,
+                                                tensor.shape, *integers)
+                                : integers.status();
+  if (status.code() != ErrorCode::Unavailable)
+    return status;
+  Result<std::vector<int64_t>> values =
+      readIntegers(*kernels.device().state(), tensor, stream);
   if (!values.ok())
     return values.status();
   return checkPromises(manifest, plan.dims, index, tensor.shape, *values);
@@ -39,8 +49,9 @@ Status checkTensor(const Manifest &manifest, const DeviceState &device,
 
 } // namespace
 
-Status validateLaunch(const Manifest &manifest, const DeviceState &device,
+Status validateLaunch(const Manifest &manifest, PromiseKernels &kernels,
                       const LaunchView &view, void *stream) {
+  const DeviceState &device = *kernels.device().state();
   Result<Plan> plan = planLaunch(manifest, view, device.multiprocessors);
   if (!plan.ok())
     return plan.status();
@@ -53,7 +64,7 @@ Status validateLaunch(const Manifest &manifest, const DeviceState &device,
     auto argument = findLast(view.tensors, manifest.tensors[i].name);
     if (!argument || !hasPromises(manifest, i))
       continue;
-    if (Status s = checkTensor(manifest, device, *plan, i,
+    if (Status s = checkTensor(manifest, kernels, *plan, i,
                                view.tensors[*argument], stream);
         !s.ok())
       return s;

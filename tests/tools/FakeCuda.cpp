@@ -12,6 +12,7 @@
 #include "tests/tools/FakeCuda.h"
 
 #include "runtime/src/CudaDriver.h"
+#include "tests/tools/FakePromises.h"
 
 #include <algorithm>
 #include <atomic>
@@ -199,6 +200,8 @@ void execute(const std::string &name, unsigned grid, void **params) {
     runMain(grid, params);
   else if (name == "selvedge_compare")
     runCompare(params);
+  else
+    test::runPromises(name, params);
   state.milliseconds += launchCost();
 }
 
@@ -206,6 +209,9 @@ void execute(const std::string &name, unsigned grid, void **params) {
 size_t paramCount(const std::string &name) {
   return name.starts_with("axpy_main") ? 10 : name.starts_with("axpy") ? 4 : 0;
 }
+
+/// Nothing is mapped at the lowest addresses.
+bool isMapped(CuPointer address) { return address >= 4096; }
 
 bool isDependent(const CuLaunchConfig &config) {
   return std::any_of(
@@ -361,6 +367,17 @@ DEFINE(cuMemFree_v2, (CuPointer pointer), {
   std::free(reinterpret_cast<void *>(static_cast<uintptr_t>(pointer)));
   return cuSuccess;
 })
+DEFINE(cuMemAllocAsync, (CuPointer * pointer, size_t bytes, CuHandle), {
+  return fault("memory") ? cuErrorOutOfMemory : cuMemAlloc_v2(pointer, bytes);
+})
+DEFINE(cuMemFreeAsync, (CuPointer pointer, CuHandle),
+       { return cuMemFree_v2(pointer); })
+DEFINE(cuMemsetD8Async,
+       (CuPointer pointer, unsigned char value, size_t bytes, CuHandle), {
+         std::memset(reinterpret_cast<void *>(static_cast<uintptr_t>(pointer)),
+                     value, bytes);
+         return cuSuccess;
+       })
 DEFINE(cuMemcpyHtoD_v2, (CuPointer target, const void *source, size_t bytes), {
   std::memcpy(reinterpret_cast<void *>(static_cast<uintptr_t>(target)), source,
               bytes);
@@ -372,9 +389,14 @@ DEFINE(cuMemcpyDtoH_v2, (void *target, CuPointer source, size_t bytes), {
               bytes);
   return cuSuccess;
 })
+DEFINE(cuMemcpyHtoDAsync_v2,
+       (CuPointer target, const void *source, size_t bytes, CuHandle),
+       { return cuMemcpyHtoD_v2(target, source, bytes); })
 DEFINE(cuMemcpyDtoHAsync_v2,
-       (void *target, CuPointer source, size_t bytes, CuHandle),
-       { return cuMemcpyDtoH_v2(target, source, bytes); })
+       (void *target, CuPointer source, size_t bytes, CuHandle), {
+         return isMapped(source) ? cuMemcpyDtoH_v2(target, source, bytes)
+                                 : cuErrorInvalidValue;
+       })
 DEFINE(cuMemcpyDtoDAsync_v2,
        (CuPointer target, CuPointer source, size_t bytes, CuHandle), {
          return cuMemcpyDtoH_v2(
@@ -384,7 +406,7 @@ DEFINE(cuMemcpyDtoDAsync_v2,
 DEFINE(cuMemcpy2DAsync_v2, (const CuCopy2D *copy, CuHandle), {
   if (copy->sourceType != cuMemoryTypeUnified ||
       copy->targetType != cuMemoryTypeHost || copy->sourcePitch < copy->width ||
-      copy->targetPitch < copy->width)
+      copy->targetPitch < copy->width || !isMapped(copy->source))
     return cuErrorInvalidValue;
   for (size_t i = 0; i < copy->height; ++i)
     cuMemcpyDtoH_v2(static_cast<std::byte *>(copy->targetHost) +
