@@ -3,11 +3,13 @@
 #include "tools/selvedge/Commands.h"
 #include "tools/selvedge/RunDevices.h"
 #include "tools/selvedge/SourceFlags.h"
+#include "tools/selvedge/Terminal.h"
 #include "tools/selvedge/Tune.h"
 
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace selvedge::cli {
 
@@ -48,7 +50,9 @@ void print(const Problem &problem, const Device &device, const Timing &timing) {
 }
 
 int runOnce(const Problem &problem, const Device &device, bool asJson) {
+  std::optional<Patience> patience(workOf(problem.request));
   CompileResult compiled = compile(problem.request);
+  patience.reset();
   if (int status = report(compiled))
     return status;
   Result<Op> op =

@@ -10,6 +10,7 @@
 #include "tools/selvedge/SourceFlags.h"
 #include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Support.h"
+#include "tools/selvedge/Terminal.h"
 
 #include <algorithm>
 #include <cctype>
@@ -142,10 +143,12 @@ int emitBinary(const CompileOptions &options, CompileRequest &request) {
       fmt::print(stderr, "{}\n", words);
     };
   auto start = std::chrono::steady_clock::now();
+  std::optional<Patience> patience(workOf(request));
   // What is cached has nothing to say.
   CompileResult result = options.isVerbose || options.json
                              ? compile(request)
                              : compileCached(request);
+  patience.reset();
   // Phases overlap.
   std::chrono::duration<double, std::milli> all =
       std::chrono::steady_clock::now() - start;

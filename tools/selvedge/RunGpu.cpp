@@ -6,10 +6,12 @@
 #include "tools/selvedge/RunDevices.h"
 #include "tools/selvedge/Suggest.h"
 #include "tools/selvedge/Support.h"
+#include "tools/selvedge/Terminal.h"
 
 #include <charconv>
 #include <fmt/format.h>
 #include <functional>
+#include <optional>
 #include <ranges>
 
 namespace selvedge::cli {
@@ -66,8 +68,10 @@ Result<GpuOp> GpuOp::load(const CompileRequest &request, const Device &device) {
   if (Result<LoadPath> path = chooseLoadPath(request.arch, major, minor);
       !path.ok())
     return path.status();
+  std::optional<Patience> patience(workOf(request));
   CompileResult compiled =
       compileCached(forOneDevice(request, device.sharedMemoryPerBlock()));
+  patience.reset();
   if (Status s = statusOf(compiled); !s.ok())
     return s;
   Result<Op> op =

@@ -126,6 +126,12 @@ Result<CompileRequest> makeRequest(const SourceOptions &options) {
   return request;
 }
 
+std::string workOf(const CompileRequest &request) {
+  return fmt::format(
+      "compiling {}{} for {}: proofs, PTX and ptxas", request.fileName,
+      request.op.empty() ? "" : ", op " + request.op, request.arch);
+}
+
 CompileRequest forOneDevice(CompileRequest request, int64_t sharedMemory) {
   std::optional<TargetInfo> target = targetInfo(request.arch);
   if (request.sharedMemory == 0 && target)

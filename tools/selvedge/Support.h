@@ -70,6 +70,9 @@ Result<CompileRequest> makeRequest(const SourceOptions &options);
 /// architecture may have. `ref` and `sim` are such devices.
 CompileRequest forOneDevice(CompileRequest request, int64_t sharedMemory = 0);
 
+/// What a compilation does, for who waits for it.
+std::string workOf(const CompileRequest &request);
+
 /// Splits NAME=VALUE strings of option `option`; names must not repeat.
 Result<std::map<std::string, std::string>>
 parseBindings(const std::vector<std::string> &texts, std::string_view option);

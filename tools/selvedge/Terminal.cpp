@@ -1,8 +1,13 @@
-// Colours of what is printed on standard error.
+// Standard error as somebody reads it: colours, and a word while it takes long.
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Terminal.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <fmt/format.h>
+#include <mutex>
+#include <stop_token>
 #include <unistd.h>
 #include <utility>
 
@@ -40,6 +45,20 @@ static void paintLine(std::string_view line, std::string &text) {
     return;
   }
   text.append(line);
+}
+
+static void tellIfLong(const std::stop_token &stop, const std::string &words) {
+  std::mutex mutex;
+  std::condition_variable_any end;
+  std::unique_lock lock(mutex);
+  auto isOver = [&] { return stop.stop_requested(); };
+  if (!end.wait_for(lock, stop, std::chrono::seconds(1), isOver))
+    fmt::print(stderr, "{}\n", words);
+}
+
+Patience::Patience(std::string words) {
+  if (::isatty(STDERR_FILENO))
+    waiter = std::jthread(tellIfLong, std::move(words));
 }
 
 std::string paint(std::string_view diagnostics) {
