@@ -123,7 +123,7 @@ std::string testedWords(const Record &record) {
   if (record.kind == "load")
     return record.fill == "zero"
                ? "memory never touched; the tile holds 0"
-               : "memory never touched; nobody reads the lane";
+               : "memory never touched; the lane is never read";
   if (record.kind == "mask")
     return "replaced by " + record.fill;
   return "never written";

@@ -110,7 +110,7 @@ private:
     if (r.kind == "load")
       return r.fill == "zero" ? "Absent lanes hold 0, as the " +
                                     escapeXml(consumerOf(r)) + " demands."
-                              : "Absent lanes are read by nobody.";
+                              : "Absent lanes are never read.";
     if (r.kind == "mask")
       return "Absent lanes become " + escapeXml(r.fill) + " before the " +
              escapeXml(r.reason) + ".";
@@ -163,7 +163,7 @@ private:
     const char *gone =
         r.status == "proved"   ? "Proved unnecessary: there is no code."
         : r.status == "merged" ? "Merged with an equal operation."
-        : r.status == "unused" ? "Removed: nobody uses the result."
+        : r.status == "unused" ? "Removed: the result is not used."
                                : nullptr;
     if (gone)
       os << "<p class=\"proved\">" << gone << "</p>\n";

@@ -305,7 +305,7 @@ struct SmLazySoftmaxPass : impl::SmLazySoftmaxBase<SmLazySoftmaxPass> {
         {"softmax", "weights against an earlier maximum",
          "they are exact for any reference, and steps whose exponents of 2 "
          "exceed it by 8 at most need no other: nothing is rescaled there, and "
-         "no lane talks to another"});
+         "threads exchange nothing"});
   }
 };
 

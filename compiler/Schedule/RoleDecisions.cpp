@@ -40,13 +40,14 @@ std::string RoleKernel::orderWords() {
   if (plan.length == TileLength::Equal)
     return std::string("a thread block takes every n-th tile") +
            (sharesOperands() ? ", rows of tiles side by side" : "");
-  std::string text = "tiles are handed out at run time to whoever is free";
+  std::string text =
+      "tiles are handed out at run time to thread blocks that are free";
   if (plan.length == TileLength::GrowsInSegments)
     text += ", each row of tiles from its end";
   else if (plan.length != TileLength::Varies)
     text += ", long ones first, in sections that stay in the L2 cache";
   if (findStoredRows())
-    text += "; those of which no row is stored to nobody";
+    text += "; those of which no row is stored are left out";
   return text;
 }
 
@@ -147,12 +148,12 @@ void RoleKernel::noteDecisions() {
   if (form == Form::Lagged)
     add("turns", plan.warpgroups > 1 ? "warpgroups multiply in turn" : "none",
         plan.warpgroups > 1 ? "while one multiplies another computes"
-                            : "one warpgroup has nobody to wait for");
+                            : "there is one warpgroup");
   if (isBackward())
     add("steps", "from the last to the first",
         "masked steps come first, where no maximum is speculated on");
   else if (hasIdleSteps())
-    add("steps", "a warpgroup leaves out those that its rows see nothing of",
+    add("steps", "a warpgroup leaves out steps of which its rows see nothing",
         "the rows of a tile end at different steps");
   if (joinsLoops())
     add("loops", "one for steps with masks and without",
