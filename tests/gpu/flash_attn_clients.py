@@ -125,7 +125,8 @@ def main():
         print(f"{name:40s} " + "  ".join(f"{word} {count}" for word, count in sorted(counts.items())))
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
-            json.dump({"counts": choice.counts, "failures": choice.messages}, file, indent=1)
+            gpu = "the reference device" if options.device == "cpu" else torch.cuda.get_device_name()
+            json.dump({"gpu": gpu, "torch": torch.__version__, "each": options.each, "counts": choice.counts, "failures": choice.messages}, file, indent=1)
     sys.exit(1 if choice.messages or not choice.counts else 0)
 
 

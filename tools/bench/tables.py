@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: MIT
 """usage: tables.py [--data docs/data] [--docs docs] [--check]
 
-A table stands between the lines `<!-- table NAME -->` and `<!-- end -->`. Where its file is missing nothing stands there. `--check` fails where a page is not what the data give.
+A table stands between the lines `<!-- table NAME -->` and `<!-- end -->`. Where its file is missing the page stays as it is. `--check` fails where a page is not what the data give.
 """
 import argparse
 import collections
 import csv
 import glob
+import json
 import os
 import re
 import sys
@@ -32,7 +33,7 @@ def newest(data, pattern):
 def context_parallel(data):
     path = newest(data, "context-parallel-*.csv")
     if not path:
-        return ""
+        return None
     shares = collections.defaultdict(lambda: collections.defaultdict(list))
     for row in rows_of(path)[1]:
         shares[int(row["positions"])][f"{row['way']}, {row['pass_of']}"].append(float(row["share"]))
@@ -41,10 +42,23 @@ def context_parallel(data):
     return table(["positions", *columns], [[positions, *(span(of[column]) for column in columns)] for positions, of in sorted(shares.items())])
 
 
+def flash_attn(data):
+    path = newest(data, "flash-attn-tests-*.json")
+    if not path:
+        return None
+    with open(path, encoding="utf-8") as file:
+        found = json.load(file)
+    rows = []
+    for name, counts in found["counts"].items():
+        others = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()) if word != "passed")
+        rows.append([f"`{name}`", f"{counts.get('passed', 0)} of {sum(counts.values())}", others])
+    return f"On {found['gpu']}, PyTorch {found['torch']}, at most {found['each']} random cases of each function ([data](data/{os.path.basename(path)})):\n\n{table(['test', 'passed', 'others'], rows)}"
+
+
 def models(data):
     path = newest(data, "models-*.csv")
     if not path:
-        return ""
+        return None
     facts, rows = rows_of(path)
     of = collections.defaultdict(dict)
     for row in rows:
@@ -68,7 +82,7 @@ def models(data):
 
 
 # Page: tables by name.
-PAGES = {"python.md": {"context-parallel": context_parallel, "models": models}}
+PAGES = {"python.md": {"flash-attn-tests": flash_attn, "context-parallel": context_parallel, "models": models}}
 
 
 def filled(text, name, content):
@@ -76,7 +90,7 @@ def filled(text, name, content):
     pattern = re.compile(re.escape(start) + r".*?" + re.escape(end), re.S)
     if len(pattern.findall(text)) != 1:
         sys.exit(f"expected one place for table '{name}'")
-    return pattern.sub(lambda _: start + (f"\n{content}\n" if content else "") + end, text)
+    return pattern.sub(lambda _: f"{start}\n{content}\n{end}", text) if content else text
 
 
 def main():
