@@ -120,8 +120,9 @@ bool IndexValues::isEqual(const Wrapped &w,
          isNonNegativeByCases(most + difference, constraints);
 }
 
-void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints,
-                         ArrayRef<Polynomial> goals) const {
+size_t IndexValues::refine(SmallVectorImpl<Polynomial> &constraints,
+                           ArrayRef<Polynomial> goals) const {
+  size_t given = constraints.size();
   // Those that something speaks of which is asked: what it is made of, too.
   llvm::DenseSet<unsigned> symbols;
   auto meet = [&](const Polynomial &p) {
@@ -152,6 +153,7 @@ void IndexValues::refine(SmallVectorImpl<Polynomial> &constraints,
       return changed = true;
     });
   }
+  return constraints.size() - given;
 }
 
 /// `p` with a value in the place of the monomial that `part` is; none where it

@@ -58,9 +58,9 @@ public:
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
   /// Adds what sums are where `constraints` keep them from wrapping, of those
-  /// that they and the goals are made of.
-  void refine(llvm::SmallVectorImpl<Polynomial> &constraints,
-              llvm::ArrayRef<Polynomial> goals = {}) const;
+  /// that they and the goals are made of; returns how much that is.
+  size_t refine(llvm::SmallVectorImpl<Polynomial> &constraints,
+                llvm::ArrayRef<Polynomial> goals = {}) const;
   /// The latest minimum, maximum or select that `p` is computed from; none if
   /// there is none.
   std::optional<Choice> choiceIn(const Polynomial &p) const {

@@ -27,10 +27,18 @@ Polynomial Polynomial::symbol(unsigned id) {
 
 const DynamicAPInt *
 Polynomial::coefficientOf(ArrayRef<unsigned> monomial) const {
-  const auto *term = llvm::find_if(terms, [&](const auto &known) {
-    return ArrayRef<unsigned>(known.first) == monomial;
-  });
-  return term != terms.end() ? &term->second : nullptr;
+  // Proofs ask this most often; a comparison of memory takes longer than one of
+  // few numbers.
+  for (const auto &[known, coefficient] : terms) {
+    if (known.size() != monomial.size())
+      continue;
+    size_t i = 0;
+    while (i < known.size() && known[i] == monomial[i])
+      ++i;
+    if (i == known.size())
+      return &coefficient;
+  }
+  return nullptr;
 }
 
 Polynomial &Polynomial::operator+=(const Polynomial &other) {

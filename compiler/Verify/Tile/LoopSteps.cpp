@@ -191,7 +191,12 @@ LogicalResult LoopSteps::checkOthers(const Constraints &given) {
       gap.push_back(parts[before].first - step - index);
     if (before > 0 && before < parts.size())
       gap.push_back(index - parts[before - 1].first);
-    if (isIdleStep(gap) || areOthersIdle(0, gap))
+    // Which sums do not wrap takes much longer to find out, and is seldom
+    // asked.
+    if (llvm::any_of(ArrayRef{false, true}, [&](bool thorough) {
+          isThorough = thorough;
+          return isIdleStep(gap) || areOthersIdle(0, gap);
+        }))
       continue;
     InFlightDiagnostic diag =
         parts[std::min(before, parts.size() - 1)].loop.emitOpError(
@@ -270,8 +275,9 @@ bool LoopSteps::isIdleStep(const Constraints &known) {
       Constraints lanes(known);
       for (Value p : presence)
         collect(p, lanes);
-      values.refine(lanes);
-      verdict->second = isImpossible(lanes);
+      verdict->second =
+          isImpossible(lanes) ||
+          (isThorough && values.refine(lanes) > 0 && isImpossible(lanes));
     }
     return verdict->second;
   });

@@ -59,6 +59,8 @@ private:
   SameProgram &programs;
   IndexValues values;
   Polynomial lower, upper, step, index;
+  /// Whether isIdleStep() finds out which sums do not wrap.
+  bool isThorough = false;
   llvm::SmallVector<Part> parts;
   Constraints conditions;
 };
