@@ -3,9 +3,9 @@
 
 models.py [--only MODEL,...] [--device cuda|ref] [--budget S] [--json table.json] [--csv models.csv] [--list]
 
-Beside ours stands the peer: SDPA, or `eager` where SDPA lacks a feature of the model. Both are compared with the same model in float32 (`eager`), whose weights are the same
-numbers. On a GPU models have the layers' sizes of the real ones in bf16; on `ref`, the reference device, they are small and float32. A measure fails if our error is more than twice the
-peer's. tools/bench/tables.py writes the table of docs/python.md from the CSV.
+Beside ours stands the peer: SDPA, or `eager` where SDPA lacks a feature of the model. Both are compared with the same model in float32 (`eager`), whose weights
+are the same numbers. On a GPU models have the layers' sizes of the real ones in bf16; on `ref`, the reference device, they are small and float32. A measure fails
+if our error is more than twice the peer's. tools/bench/tables.py writes the table of docs/python.md from the CSV.
 """
 # SPDX-License-Identifier: MIT
 import argparse
@@ -13,7 +13,8 @@ import csv
 
 import clients
 
-# Layers of Llama 3 8B, Mistral 7B, Gemma 2 9B, Gemma 3 12B and gpt-oss 20B. Windows are shorter, so that they hide keys. Experts all take part: a choice between equals would hide errors.
+# Layers of Llama 3 8B, Mistral 7B, Gemma 2 9B, Gemma 3 12B and gpt-oss 20B. Windows are shorter, so that they hide keys.
+# All experts take part: a choice between equals would hide errors.
 SIZES = ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim", "sliding_window")
 MODELS = {
     "Llama": ("LlamaConfig", (4096, 14336, 32, 8, 128, None), {}, "sdpa"),
@@ -134,8 +135,10 @@ def compare(name, run):
     model.to(run.dtype)
     ours, theirs = (measured(model, weights, run, kind, ids, padding, exact["tokens"]) for kind in ("selvedge", peer))
 
+    shape = (config.num_attention_heads, config.num_key_value_heads, config.head_dim, getattr(config, "sliding_window", None) or "")
+
     def row(measure, mine, own, passed, reference=""):
-        ROWS.append(dict(zip(COLUMNS, (name, config.num_attention_heads, config.num_key_value_heads, config.head_dim, getattr(config, "sliding_window", None) or "", measure, mine, own, peer, reference, passed))))
+        ROWS.append(dict(zip(COLUMNS, (name, *shape, measure, mine, own, peer, reference, passed))))
         clients.record(f"{name}: {measure}", passed, selvedge=mine, **{peer: own}, **({"reference": reference} if reference != "" else {}))
 
     for key, measure in (("prefill", "error of prefill"), ("padded", "error of a padded prefill"), ("decode", "error of decode"), ("gradients", "error of gradients")):

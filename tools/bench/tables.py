@@ -52,7 +52,8 @@ def flash_attn(data):
     for name, counts in found["counts"].items():
         others = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()) if word != "passed")
         rows.append([f"`{name}`", f"{counts.get('passed', 0)} of {sum(counts.values())}", others])
-    return f"On {found['gpu']}, PyTorch {found['torch']}, at most {found['each']} random cases of each function ([data](data/{os.path.basename(path)})):\n\n{table(['test', 'passed', 'others'], rows)}"
+    where = f"On {found['gpu']}, PyTorch {found['torch']}, at most {found['each']} random cases of each function ([data](data/{os.path.basename(path)}))"
+    return f"{where}:\n\n{table(['test', 'passed', 'others'], rows)}"
 
 
 def models(data):
