@@ -27,7 +27,11 @@ for path in [root / "README.md", *(root / "docs").rglob("*.md")]:
 print("variables agree")
 
 programs = [path.read_text(encoding="utf-8") for path in (root / "examples").glob("*.cpp")]
-blocks = re.findall(r"^```cpp\n(.*?)^```$", (root / "docs/runtime.md").read_text(encoding="utf-8"), re.M | re.S)
+runtime = (root / "docs/runtime.md").read_text(encoding="utf-8")
+project = (root / "examples/CMakeLists.txt").read_text(encoding="utf-8").splitlines()
+for line in "".join(re.findall(r"^```cmake\n(.*?)^```$", runtime, re.M | re.S)).splitlines():
+    assert line in project, "of no project of the examples: " + line
+blocks = re.findall(r"^```cpp\n(.*?)^```$", runtime, re.M | re.S)
 for block in blocks:
     assert any(block.rstrip("\n") in program for program in programs), "of no example:\n" + block
 print(len(blocks), "examples are parts of programs")
