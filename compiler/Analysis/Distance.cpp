@@ -45,39 +45,63 @@ Value steppedUp(Value v) {
 
 } // namespace
 
-bool isAtMostAbove(Value high, Value low, int64_t most) {
+std::optional<int64_t> mostAbove(Value high, Value low) {
   high = unconverted(high);
   low = unconverted(low);
   if (high == low)
-    return most >= 0;
+    return 0;
   std::optional<int64_t> x = getConstantIntValue(high),
                          y = getConstantIntValue(low);
   if (x && y)
-    return *x - *y <= most;
-  auto above = [&](Value v) { return isAtMostAbove(v, low, most); };
-  auto below = [&](Value v) { return isAtMostAbove(high, v, most); };
+    return *x - *y;
+  using Most = std::optional<int64_t>;
+  auto above = [&](Value v) { return mostAbove(v, low); };
+  auto below = [&](Value v) { return mostAbove(high, v); };
+  auto larger = [](Most a, Most b) {
+    return a && b ? Most(std::max(*a, *b)) : std::nullopt;
+  };
   // What must hold for both sides comes before what may for either.
-  if (auto larger = high.getDefiningOp<arith::MaxSIOp>())
-    return above(larger.getLhs()) && above(larger.getRhs());
-  if (auto less = low.getDefiningOp<arith::MinSIOp>())
-    return below(less.getLhs()) && below(less.getRhs());
-  if (Value rounded = roundedUp(low); rounded && below(rounded))
-    return true;
-  if (Value reached = steppedUp(low); reached && below(reached))
-    return true;
-  if (auto larger = low.getDefiningOp<arith::MaxSIOp>();
-      larger && (below(larger.getLhs()) || below(larger.getRhs())))
-    return true;
-  if (auto less = high.getDefiningOp<arith::MinSIOp>();
-      less && (above(less.getLhs()) || above(less.getRhs())))
-    return true;
+  if (auto either = high.getDefiningOp<arith::SelectOp>())
+    if (auto other = low.getDefiningOp<arith::SelectOp>();
+        other && other.getCondition() == either.getCondition())
+      return larger(mostAbove(either.getTrueValue(), other.getTrueValue()),
+                    mostAbove(either.getFalseValue(), other.getFalseValue()));
+  if (auto most = high.getDefiningOp<arith::MaxSIOp>())
+    return larger(above(most.getLhs()), above(most.getRhs()));
+  if (auto least = low.getDefiningOp<arith::MinSIOp>())
+    return larger(below(least.getLhs()), below(least.getRhs()));
+  Most found;
+  auto nearer = [&](Most distance) {
+    if (distance && (!found || *distance < *found))
+      found = distance;
+  };
+  if (Value rounded = roundedUp(low))
+    nearer(below(rounded));
+  if (Value reached = steppedUp(low))
+    nearer(below(reached));
+  if (auto most = low.getDefiningOp<arith::MaxSIOp>()) {
+    nearer(below(most.getLhs()));
+    nearer(below(most.getRhs()));
+  }
+  if (auto least = high.getDefiningOp<arith::MinSIOp>()) {
+    nearer(above(least.getLhs()));
+    nearer(above(least.getRhs()));
+  }
+  auto moved = [](Most distance, int64_t by) {
+    return distance ? Most(*distance + by) : std::nullopt;
+  };
   if (auto sum = low.getDefiningOp<arith::AddIOp>())
     if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
-      return isAtMostAbove(high, sum.getLhs(), most + *more);
+      nearer(moved(mostAbove(high, sum.getLhs()), -*more));
   if (auto sum = high.getDefiningOp<arith::AddIOp>())
     if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
-      return isAtMostAbove(sum.getLhs(), low, most - *more);
-  return false;
+      nearer(moved(mostAbove(sum.getLhs(), low), *more));
+  return found;
+}
+
+bool isAtMostAbove(Value high, Value low, int64_t most) {
+  std::optional<int64_t> distance = mostAbove(high, low);
+  return distance && *distance <= most;
 }
 
 bool hasOneStep(scf::ForOp loop) {

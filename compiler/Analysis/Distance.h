@@ -7,9 +7,12 @@
 
 namespace selvedge::analysis {
 
-/// Whether `high - low` is at most `most` by what the two are made of: minima,
-/// maxima, sums with constants, multiples rounded up. Narrowing is taken to
-/// keep values.
+/// What `high - low` is at most, by what the two are made of: minima, maxima,
+/// sums with constants, multiples rounded up, choices by one condition.
+/// Narrowing is taken to keep values.
+std::optional<int64_t> mostAbove(mlir::Value high, mlir::Value low);
+
+/// Whether that is at most `most`.
 bool isAtMostAbove(mlir::Value high, mlir::Value low, int64_t most);
 
 /// Whether a loop has one step at most.

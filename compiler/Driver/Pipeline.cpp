@@ -42,7 +42,11 @@ public:
   }
 
   /// Parts of loops, softmax steps and versions: what does not depend on plans.
-  void addVersions(OpPassManager &pm, bool haveParts) {
+  void addVersions(OpPassManager &pm, const ChosenPlans &plans) {
+    bool haveParts = plans.keepsLoops.empty();
+    if (haveParts && plans.keepsNests.empty())
+      pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+          schedule::createTileFlattenNests());
     pm.addPass(schedule::createTileSplitVariants({arch.str()}));
     if (haveParts)
       addSplit(pm, schedule::createTileLoopParts());
@@ -231,7 +235,7 @@ void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,
                           Proofs proofs) {
   Builder builder(arch, masks, proofs, /*isTooLarge=*/{});
   builder.addSafety(pm);
-  builder.addVersions(pm, plans.keepsLoops.empty());
+  builder.addVersions(pm, plans);
 }
 
 void buildKernelPipeline(OpPassManager &pm, Emit stage, StringRef arch,

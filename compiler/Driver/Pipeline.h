@@ -60,6 +60,8 @@ struct ChosenPlans {
   std::vector<std::string> withoutSmallDevices;
   /// Why columns of accumulators stay together; empty: they do not.
   std::string keepsColumns;
+  /// Why loops over short loops stay so; empty where they become one.
+  std::string keepsNests;
   /// Why loops are not split into parts; empty where they are.
   std::string keepsLoops;
   /// Why no version has packed rows; empty where some may.

@@ -173,6 +173,9 @@ private:
   /// Begins again where columns of accumulators were split: they stay together.
   /// False where none were.
   bool keepColumns(const std::string &why);
+  /// Begins again where a verifier refuses every plan: loops over short loops
+  /// stay so. False where there are none.
+  bool keepNests(const PassOutcome &outcome);
   /// Begins again where a verifier refuses every plan: loops stay whole. False
   /// where it did so before.
   bool keepLoops(const PassOutcome &outcome);

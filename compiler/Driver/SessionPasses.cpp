@@ -4,6 +4,7 @@
 #include "compiler/Driver/PhaseTimer.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Driver/SourceDiagnostics.h"
+#include "compiler/Schedule/FlattenNests.h"
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Target/Lanes/SharedMemory.h"
 #include "dialect/Sm/Sm.h"
@@ -194,7 +195,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
       break;
     if (request.isStrict ||
         (!keepRows(outcome) && !keepColumns(outcome.why()) &&
-         !keepLoops(outcome)))
+         !keepNests(outcome) && !keepLoops(outcome)))
       return conclude(outcome);
   }
   unbound = std::move(module);
@@ -288,6 +289,18 @@ void Session::takeWritten(std::vector<std::string> remarks) {
   reasons.clear();
   result.remarks = std::move(remarks);
   result.diagnostics = frontendDiagnostics;
+}
+
+bool Session::keepNests(const PassOutcome &outcome) {
+  if (!outcome.isRefused() || !plans.keepsNests.empty() || !written ||
+      !schedule::hasShortNest(*written))
+    return false;
+  plans.keepsNests = outcome.why();
+  plans.withoutLazySoftmax.clear();
+  refusals.clear();
+  takeWritten({"the blocks of a list's entries have a loop of their own: " +
+               plans.keepsNests});
+  return true;
 }
 
 bool Session::keepLoops(const PassOutcome &outcome) {
@@ -712,7 +725,8 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
     if (!outcome.isDone && !request.isStrict && stage > Emit::SmSeq &&
         outcome.isRefused() && dropRefused(outcome))
       continue;
-    if (!outcome.isDone && !request.isStrict && keepLoops(outcome)) {
+    if (!outcome.isDone &&
+        (keepNests(outcome) || (!request.isStrict && keepLoops(outcome)))) {
       if (!runProgramPasses(stage, observe))
         return false;
       continue;

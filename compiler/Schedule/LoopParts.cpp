@@ -1,15 +1,13 @@
 // tile-loop-parts: full and partial parts of loops, steps that do nothing.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/IdleWithout.h"
 #include "compiler/Schedule/LoopBounds.h"
 #include "compiler/Schedule/Passes.h"
-#include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-
-#include <tuple>
 
 namespace selvedge::schedule {
 
@@ -72,83 +70,7 @@ private:
           !loop.isDefinedOutsideOfLoop(quotient.range.getStart()) ||
           !loop.isDefinedOutsideOfLoop(quotient.divisor))
         return;
-    conditions.push_back({compare, sign, *form, isIdleWithout(compare)});
-  }
-
-  /// Whether `op` leaves its accumulator as it was where `compare` is false.
-  bool dependsOn(Operation *op, Value compare) {
-    llvm::SetVector<Value> own;
-    for (Value p : presenceOf(op))
-      collectCompares(p, own);
-    return own.contains(compare);
-  }
-
-  /// Whether every carried value keeps its value in a step in which `compare`
-  /// is false everywhere, and nothing is stored, and nothing but 0 added.
-  bool isIdleWithout(Value compare) {
-    for (Operation &op : *loop.getBody())
-      if (auto store = dyn_cast<StoreOp>(op);
-          store && !dependsOn(&op, compare) && !addsNothing(store, compare))
-        return false;
-    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    return llvm::all_of(
-        llvm::zip_equal(yield.getResults(), loop.getRegionIterArgs()),
-        [&](auto pair) {
-          return isUnchanged(std::get<0>(pair), std::get<1>(pair), compare);
-        });
-  }
-
-  /// Whether a store adds sums over no lane where `compare` is false.
-  bool addsNothing(StoreOp store, Value compare) {
-    Operation *def = store.getValue().getDefiningOp();
-    if (!addsToMemory(store) || !def || !dependsOn(def, compare))
-      return false;
-    auto reduce = dyn_cast<ReduceOp>(def);
-    auto dot = dyn_cast<DotOp>(def);
-    return (dot && !dot.getInit()) ||
-           (reduce && reduce.getKind() == Combine::Add);
-  }
-
-  bool isUnchanged(Value value, Value carried, Value compare) {
-    if (value == carried)
-      return true;
-    Operation *def = value.getDefiningOp();
-    if (auto dot = dyn_cast_or_null<DotOp>(def))
-      return dot.getInit() && dependsOn(def, compare) &&
-             isUnchanged(dot.getInit(), carried, compare);
-    if (auto update = dyn_cast_or_null<SoftmaxUpdateOp>(def)) {
-      if (!dependsOn(def, compare))
-        return false;
-      Value before = value == update.getNewMax()   ? update.getMax()
-                     : value == update.getNewSum() ? update.getSum()
-                                                   : Value();
-      for (auto [from, to] :
-           llvm::zip_equal(update.getAccs(), update.getNewAccs()))
-        if (value == to)
-          before = from;
-      return before && isUnchanged(before, carried, compare);
-    }
-    // acc + (sum over absent lanes), max(acc, (maximum over absent lanes)).
-    if (isa_and_nonnull<arith::AddFOp, arith::AddIOp, arith::MaximumFOp,
-                        arith::MaxSIOp, arith::MinimumFOp, arith::MinSIOp>(def))
-      for (unsigned i = 0; i < 2; ++i) {
-        auto reduce = def->getOperand(i).getDefiningOp<ReduceOp>();
-        if (reduce && dependsOn(reduce, compare) && isIdentityFor(reduce, def))
-          return isUnchanged(def->getOperand(1 - i), carried, compare);
-      }
-    return false;
-  }
-
-  static bool isIdentityFor(ReduceOp reduce, Operation *combine) {
-    switch (reduce.getKind()) {
-    case Combine::Add:
-      return isa<arith::AddFOp, arith::AddIOp>(combine);
-    case Combine::Max:
-      return isa<arith::MaximumFOp, arith::MaxSIOp>(combine);
-    case Combine::Min:
-      return isa<arith::MinimumFOp, arith::MinSIOp>(combine);
-    }
-    llvm_unreachable("all kinds are handled");
+    conditions.push_back({compare, sign, *form, isIdleWithout(loop, compare)});
   }
 
   /// `from` moved up to the next step at or after `to`.

@@ -45,6 +45,25 @@ def TileExpandProducts : Pass<"tile-expand-products"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileFlattenNests : Pass<"tile-flatten-nests", "::selvedge::tile::KernelOp"> {
+  let summary = "Make the blocks of a list's entries steps of one loop";
+  let description = [{
+    A loop over a list whose entries are a few blocks each has short loops in it, and whatever runs ahead, copies or products, would end with each of them. Where the inner loop carries a
+    softmax, its bounds are a small constant apart at most and each of its sinks tests its end, both loops become one with `ceil(extent / step)` steps per entry. An entry that ends early
+    goes on with steps in which every lane is absent: they change nothing.
+
+    Before:
+    ```mlir
+    scf.for %t = %c0 to %n step %c1 { %lo = tile.load %list[%t]; %hi = arith.addi %lo, %c128; scf.for %j = %lo to %hi step %bn { ... } }
+    ```
+    After, with `%k = ceil(128 / %bn)`:
+    ```mlir
+    scf.for %s = %c0 to %n * %k step %c1 { %t = arith.divui %s, %k; %lo = tile.load %list[%t]; %j = %lo + (%s mod %k) * %bn; ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileLoopParts : Pass<"tile-loop-parts"> {
   let summary = "Split loops where predicates become true everywhere, and skip steps that do nothing";
   let description = [{

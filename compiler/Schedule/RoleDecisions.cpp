@@ -159,6 +159,10 @@ void RoleKernel::noteDecisions() {
     add("loops", "one for steps with masks and without",
         "a step's code is there once instead of three times; a branch masks "
         "the scores of those that need it");
+  else if (form == Form::Lagged && masksInBranch())
+    add("loops", "one for steps with masks and without",
+        "only memory says where a step begins: a branch masks the scores of "
+        "those that are cut");
   if (form == Form::Lagged)
     add("softmax",
         softmax.empty() ? "exact in every step" : "speculates on the maximum",

@@ -433,6 +433,13 @@ private:
   /// scores in a branch: two loops with the same masks around one without.
   bool joinsLoops();
   LoopSteps joinedSteps(const TileSteps &steps);
+  /// Whether the steps of a single loop mask scores in a branch: where they
+  /// begin only memory says, and each finds out whether it is cut.
+  bool masksInBranch();
+  /// Whether a step has every column for the rows of a warpgroup; null where
+  /// its masks are no limits of columns.
+  mlir::Value wholeStep(mlir::scf::ForOp loop, mlir::IRMapping &mapping);
+  bool hasColumnLimits(mlir::scf::ForOp loop);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
   int64_t mostIdleSteps();

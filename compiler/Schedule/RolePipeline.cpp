@@ -352,6 +352,8 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   const IRMapping earlier = mapping;
   mapping.map(loop.getInductionVar(), index);
   claimWhole(loop, index, mapping);
+  if (masksInBranch())
+    isWhole = wholeStep(loop, mapping);
   FailureOr<Value> started =
       emitFront(loop, index, at, &before, earlier, mapping);
   if (failed(started))

@@ -132,6 +132,57 @@ bool RoleKernel::joinsLoops() {
          softmax[last].scores.getDefiningOp<arith::SelectOp>();
 }
 
+bool RoleKernel::masksInBranch() {
+  scf::ForOp loop = plan.loops.front();
+  return plan.loops.size() == 1 && !softmax.empty() &&
+         softmax[loop].scores.getDefiningOp<arith::SelectOp>() &&
+         hasColumnLimits(loop);
+}
+
+/// `columns < scalar`, of which all rows have the same; null for others.
+static std::optional<IndexLimit> limitOfColumns(Value condition,
+                                                StringAttr columns) {
+  LayoutAttr layout = layoutOf(condition.getType());
+  bool isOfColumns = layout && layout.getAxes().size() == 1 &&
+                     layout.getAxes().front().getName() == columns;
+  return isOfColumns ? matchIndexLimit(condition) : std::nullopt;
+}
+
+bool RoleKernel::hasColumnLimits(scf::ForOp loop) {
+  ValueRange presence = lagged[loop].getPresence();
+  return !presence.empty() && llvm::all_of(presence, [&](Value p) {
+    std::optional<AheadLimit> ahead = matchAheadLimit(p);
+    return limitOfColumns(p, softmax[loop].over) ||
+           (ahead && loop.isDefinedOutsideOfLoop(ahead->most) &&
+            loop.isDefinedOutsideOfLoop(ahead->rows.getStart()) &&
+            layoutOf(ahead->rows.getType()).getAxes()[0].getName() ==
+                plan.rowAxis);
+  });
+}
+
+Value RoleKernel::wholeStep(scf::ForOp loop, IRMapping &mapping) {
+  LayoutAttr scores = layoutOf(softmax[loop].scores.getType());
+  StringAttr columns = softmax[loop].over;
+  int64_t size = scores.getAxes()[scores.indexOf(columns)].getSize();
+  Value whole;
+  for (Value p : lagged[loop].getPresence()) {
+    std::optional<AheadLimit> ahead = matchAheadLimit(p);
+    std::optional<IndexLimit> limit = limitOfColumns(p, columns);
+    Value first = ahead ? ahead->columns.getStart() : limit->first;
+    Value end = ahead ? pastAhead(*ahead,
+                                  add(scalar(ahead->rows.getStart(), mapping),
+                                      warpgroupRow()),
+                                  mapping)
+                      : scalar(limit->end, mapping);
+    Value isBelow =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                              add(scalar(first, mapping), i32(size - 1)), end);
+    whole = whole ? arith::AndIOp::create(b, loc, whole, isBelow).getResult()
+                  : isBelow;
+  }
+  return whole;
+}
+
 /// Each loop begins where the one before ends.
 RoleKernel::LoopSteps RoleKernel::joinedSteps(const TileSteps &steps) {
   scf::ForOp last = plan.loops.back();

@@ -199,6 +199,12 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
   for (const Quotient &known : quotients)
     if (known.a == a && known.b == b && known.mode == mode)
       return known.q;
+  if (b == Polynomial(1))
+    return a;
+  if (std::optional<int64_t> x = a.asConstant(), y = b.asConstant();
+      x && y && *y > 0)
+    return mode == Rounding::Down ? llvm::divideFloorSigned(*x, *y)
+                                  : llvm::divideCeilSigned(*x, *y);
   if (!isNonNegative(b - 1))
     return anything();
   Polynomial q = system.newResult();
@@ -301,6 +307,27 @@ Polynomial IndexValues::inductionVariable(scf::ForOp loop) {
   system.suppose(index - (isExact ? lower : Polynomial(minInt)));
   system.suppose(upper - 1 - index);
   return index;
+}
+
+std::optional<Polynomial> IndexValues::digitOf(Value number,
+                                               const Polynomial &divisor) {
+  auto argument = dyn_cast<BlockArgument>(strip(number));
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  auto product = loop && argument == loop.getInductionVar()
+                     ? loop.getUpperBound().getDefiningOp<arith::MulIOp>()
+                     : arith::MulIOp();
+  if (!product || !(of(loop.getLowerBound()) == Polynomial(0)))
+    return std::nullopt;
+  Polynomial count = of(product.getLhs());
+  if (!(of(product.getRhs()) == divisor) || !(of(product) == count * divisor) ||
+      !isNonNegative(divisor - 1))
+    return std::nullopt;
+  Polynomial digit = newSymbol();
+  system.suppose(digit);
+  system.suppose(count - 1 - digit);
+  return digit;
 }
 
 void IndexValues::enterLoops(Operation *op) {
@@ -406,6 +433,8 @@ Polynomial IndexValues::computeArith(Operation *op) {
         // What is left is less than the divisor, whatever is divided.
         if (isa<RemUIOp>(op))
           return isNonNegative(b - 1) ? newSymbol(0, b - 1) : anything();
+        if (std::optional<Polynomial> digit = digitOf(op->getOperand(0), b))
+          return *digit;
         return bothNonNegative() ? quotient(a, b, Rounding::Down) : anything();
       })
       .Case<RemSIOp>([&](Operation *) { return remainder(a, b); })

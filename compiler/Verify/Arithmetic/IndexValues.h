@@ -80,6 +80,10 @@ private:
   /// The value modulo 2^32.
   Polynomial modular(mlir::Value value);
   Polynomial inductionVariable(mlir::scf::ForOp loop);
+  /// What the index of a loop of `count * divisor` steps is divided into: below
+  /// `count`. None for others.
+  std::optional<Polynomial> digitOf(mlir::Value number,
+                                    const Polynomial &divisor);
   /// Any i32.
   Polynomial anything();
   /// One of two values.

@@ -41,6 +41,13 @@ Polynomial::coefficientOf(ArrayRef<unsigned> monomial) const {
   return nullptr;
 }
 
+std::optional<int64_t> Polynomial::asConstant() const {
+  if (terms.empty())
+    return 0;
+  bool isNumber = terms.size() == 1 && terms.front().first.empty();
+  return isNumber ? std::optional(int64_t(terms.front().second)) : std::nullopt;
+}
+
 Polynomial &Polynomial::operator+=(const Polynomial &other) {
   Terms sum;
   sum.reserve(terms.size() + other.terms.size());

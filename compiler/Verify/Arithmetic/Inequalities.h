@@ -32,6 +32,8 @@ public:
   bool operator==(const Polynomial &other) const = default;
 
   const Terms &getTerms() const { return terms; }
+  /// None where it has symbols.
+  std::optional<int64_t> asConstant() const;
   /// Null where the monomial has none.
   const llvm::DynamicAPInt *
   coefficientOf(llvm::ArrayRef<unsigned> monomial) const;

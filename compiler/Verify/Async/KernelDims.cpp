@@ -12,8 +12,19 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// The lanes of a range that a compare with a limit cuts; 0 for others.
+static int64_t lanesBelow(Operation *compare, Value limit) {
+  auto less = dyn_cast<arith::CmpIOp>(compare);
+  auto range = less && less.getPredicate() == arith::CmpIPredicate::slt &&
+                       less.getRhs() == limit
+                   ? less.getLhs().getDefiningOp<RangeOp>()
+                   : RangeOp();
+  return range ? layoutOf(range.getType()).getAxes().front().getSize() : 0;
+}
+
 Dim measure(Value value) {
   Dim dim{value};
+  int64_t lanes = 0;
   // What it is taken from counts no steps of it.
   llvm::DenseSet<Value> less;
   SetVector<Value> made;
@@ -30,6 +41,9 @@ Dim measure(Value value) {
                      user)) {
         if (use.getOperandNumber() == 0)
           divisor = getConstantIntValue(user->getOperand(1));
+      } else if (auto splat = dyn_cast<SplatOp>(user)) {
+        for (Operation *compare : splat->getUsers())
+          lanes = std::max(lanes, lanesBelow(compare, splat));
       } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
                      arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
         Value result = user->getResult(0);
@@ -46,6 +60,12 @@ Dim measure(Value value) {
       }
       dim.block = std::max(dim.block, *divisor);
     }
+  // Where only memory says in which step a block lies, a block is what masks
+  // cut.
+  if (dim.step == 0 && lanes > 1) {
+    dim.step = lanes;
+    dim.block = std::max(dim.block, lanes);
+  }
   return dim;
 }
 

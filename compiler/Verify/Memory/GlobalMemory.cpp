@@ -113,11 +113,11 @@ GlobalMemory::GlobalMemory(sm::PlanOp plan, ArrayRef<int64_t> sizes,
 }
 
 void GlobalMemory::setNumbers(StringRef integers, StringRef tensor,
-                              unsigned dim) {
+                              unsigned dim, int64_t size) {
   auto of = tensors.find(integers), to = tensors.find(tensor);
   if (of != tensors.end() && to != tensors.end() &&
       dim < to->second.extents.size())
-    of->second.numbered = to->second.extents[dim];
+    of->second.numbered = llvm::divideCeilSigned(to->second.extents[dim], size);
 }
 
 std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {

@@ -32,9 +32,10 @@ public:
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
 
-  /// Integers number the elements of a dimension: most are of one that exists.
+  /// Integers number the elements of a dimension, or blocks of `size` of them:
+  /// most are of one that exists.
   void setNumbers(llvm::StringRef integers, llvm::StringRef tensor,
-                  unsigned dim);
+                  unsigned dim, int64_t size);
 
   /// Before anything else but getWork(), which may say that it is too much:
   /// nothing has been written.

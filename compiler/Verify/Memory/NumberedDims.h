@@ -16,11 +16,15 @@ namespace selvedge::verify {
 struct NumberedDim {
   std::string integers, tensor;
   unsigned dim;
+  /// Elements of the dimension that each number stands for.
+  int64_t size;
 };
 
-/// Those of a kernel: an index that is an element as it was loaded.
+/// Those of a kernel: an index that is an element as it was loaded, or a range
+/// that begins at a multiple of one.
 ///
 ///     %page = tile.load %table[...]   tile.load %pool[%page, ...]
+///     %block = tile.load %list[...]   tile.load %k[tile.range %block * 128]
 std::vector<NumberedDim> numberedDimsOf(tile::KernelOp kernel);
 
 } // namespace selvedge::verify

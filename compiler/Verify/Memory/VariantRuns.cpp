@@ -252,8 +252,8 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
                       trial.turn,
                       alone && alone->bySome ? Parts::Some : Parts::All);
-  for (const auto &[integers, tensor, dim] : numbered)
-    memory.setNumbers(integers, tensor, dim);
+  for (const auto &[integers, tensor, dim, size] : numbered)
+    memory.setNumbers(integers, tensor, dim, size);
   // What has too many elements is not begun, nor what nobody can launch.
   auto isTooLarge = [&](const auto &launched) {
     return trial.numTiles(launched.first) > tile::maxExtent;
