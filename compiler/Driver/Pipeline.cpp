@@ -44,9 +44,14 @@ public:
   /// Parts of loops, softmax steps and versions: what does not depend on plans.
   void addVersions(OpPassManager &pm, const ChosenPlans &plans) {
     bool haveParts = plans.keepsLoops.empty();
-    if (haveParts && plans.keepsNests.empty())
-      pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-          schedule::createTileFlattenNests());
+    if (haveParts && plans.keepsNests.empty()) {
+      OpPassManager nests(ModuleOp::getOperationName());
+      (isProved ? nests : pm)
+          .nest<tile::ProgramOp>()
+          .addNestedPass<tile::KernelOp>(schedule::createTileFlattenNests());
+      if (isProved)
+        pm.addPass(verify::createVerifyTileNests(std::move(nests)));
+    }
     pm.addPass(schedule::createTileSplitVariants({arch.str()}));
     if (haveParts)
       addSplit(pm, schedule::createTileLoopParts());

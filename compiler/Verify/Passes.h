@@ -22,6 +22,10 @@ createVerifyTileFolds(mlir::OpPassManager pipeline = mlir::OpPassManager());
 std::unique_ptr<mlir::Pass>
 createVerifyTilePacks(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
+/// `verify-tile-nests` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTileNests(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 /// `verify-tile-columns` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifyTileColumns(mlir::OpPassManager pipeline = mlir::OpPassManager());

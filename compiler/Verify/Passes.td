@@ -110,6 +110,28 @@ def VerifyTilePacks : Pass<"verify-tile-packs", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifyTileNests : Pass<"verify-tile-nests", "::mlir::ModuleOp"> {
+  let summary = "Prove that passes which make one loop of a loop over short loops run the same steps";
+  let description = [{
+    Runs the passes `of` and compares each program with a copy that they do not see. A loop of `count * k` steps that divides its index by `k`, where `k` is an extent over a step, rounded up, is taken apart
+    again: into a loop over `count` entries, and in it one over `k` steps. Proved of the two programs then is what `verify-tile-parts` proves, the other way round:
+
+    - operations are the same, in the same order, on the same values;
+    - the inner loop runs every step of the program's, each once and in order;
+    - a step that the program's does not have does nothing.
+
+    The number of steps is cut at the largest extent, and no block is taken to have more than 4096 elements: an index that wraps nevertheless is refused by `verify-sm-bounds`.
+
+    Before: `scf.for %t = %c0 to %n step %c1 { scf.for %j = %lo to %hi step %bn { ... } }` with `%hi - %lo <= 128`
+    Accepted: `scf.for %s = %c0 to %n * %k step %c1 { %j = %lo + (%s mod %k) * %bn ... }` with `%k = ceil(128 / %bn)` and `%t = %s / %k`.
+    Refused: the same with `ceil(64 / %bn)`, without the compare of `%j` with `%hi` in a sink, or with the list read at `%s`.
+
+    Without `of`, a program `NAME.before` is what the program `NAME` is compared with.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileNests()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileColumns : Pass<"verify-tile-columns", "::mlir::ModuleOp"> {
   let summary = "Prove that kernels over blocks of columns do together what they did with all columns at once";
   let description = [{

@@ -106,6 +106,11 @@ Polynomial IndexValues::sumOrProduct(Value value, ArrayRef<Polynomial> forms,
   // Where an operand is a number that wrapped and has been tested since.
   for (const Polynomial &form : forms.drop_front())
     wrapped.push_back({result, form, width});
+  // A sum that exceeds the range by less than that wraps to something less.
+  for (const Polynomial &form : forms)
+    if (width == 32 && isNonNegative(form - minInt) &&
+        isNonNegative(Polynomial(2 * maxInt) - form))
+      system.define(form - result);
   return result;
 }
 
@@ -365,6 +370,27 @@ Polynomial IndexValues::compute(Value value) {
   return computeArith(def);
 }
 
+/// Whether what is below `end` is below `bound`, too.
+static bool isBelow(Value end, Value bound) {
+  if (strip(end) == strip(bound))
+    return true;
+  auto least = end.getDefiningOp<arith::MinSIOp>();
+  return least &&
+         (isBelow(least.getLhs(), bound) || isBelow(least.getRhs(), bound));
+}
+
+/// Whether a condition compares the index of a loop with what that ends at.
+static bool holdsInLoop(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  auto index =
+      compare ? dyn_cast<BlockArgument>(compare.getLhs()) : BlockArgument();
+  auto loop = index ? dyn_cast<scf::ForOp>(index.getOwner()->getParentOp())
+                    : scf::ForOp();
+  return loop && index == loop.getInductionVar() && !loop.getUnsignedCmp() &&
+         compare.getPredicate() == arith::CmpIPredicate::slt &&
+         isBelow(loop.getUpperBound(), compare.getRhs());
+}
+
 Polynomial IndexValues::computeArith(Operation *op) {
   using namespace arith;
   if (auto constant = dyn_cast<ConstantOp>(op)) {
@@ -386,7 +412,9 @@ Polynomial IndexValues::computeArith(Operation *op) {
       getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1))
     return oneOf(1, 0);
   if (auto select = dyn_cast<SelectOp>(op))
-    return oneOf(of(select.getTrueValue()), of(select.getFalseValue()));
+    return holdsInLoop(select.getCondition())
+               ? of(select.getTrueValue())
+               : oneOf(of(select.getTrueValue()), of(select.getFalseValue()));
   if (op->getNumOperands() != 2 ||
       !isa<AddIOp, SubIOp, MulIOp, MinSIOp, MaxSIOp, FloorDivSIOp, CeilDivSIOp,
            DivSIOp, DivUIOp, RemSIOp, RemUIOp>(op))

@@ -20,7 +20,8 @@ void LoopSteps::Part::addRuns(const Polynomial &index,
   constraints.push_back(end - index - 1);
 }
 
-LoopSteps::LoopSteps(const SplitLoop &split, SameProgram &programs)
+LoopSteps::LoopSteps(const SplitLoop &split, SameProgram &programs,
+                     std::optional<int64_t> mostStep)
     : split(split), programs(programs) {
   auto kernel = split.parts.front()->getParentOfType<KernelOp>();
   ProgramOp program = kernel.getProgram();
@@ -30,6 +31,8 @@ LoopSteps::LoopSteps(const SplitLoop &split, SameProgram &programs)
   // Before sizes are bound the lanes of a block are as many as its steps are
   // apart.
   kernel.walk([&](BlockSizeOp size) {
+    if (mostStep)
+      values.define(size, values.newSymbol(1, *mostStep));
     for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
       if (axis.getBlock() == size.getBlockAttr())
         values.defineAxis(axis.getName(), values.of(size));

@@ -12,7 +12,9 @@ namespace selvedge::verify {
 /// bound on, which must be one of them.
 class LoopSteps {
 public:
-  LoopSteps(const SplitLoop &split, SameProgram &programs);
+  /// With `mostStep` no block is taken to have more elements.
+  LoopSteps(const SplitLoop &split, SameProgram &programs,
+            std::optional<int64_t> mostStep = std::nullopt);
 
   /// Fails with a diagnostic at the part that is wrong: the parts run steps of
   /// the loop only, each at most once and later parts later ones; steps that
