@@ -56,7 +56,7 @@ public:
     if (haveParts)
       addSplit(pm, schedule::createTileLoopParts());
     OpPassManager softmax(ModuleOp::getOperationName());
-    (isProved ? softmax : pm).addPass(schedule::createTileExpandSoftmax());
+    addWithLoops(isProved ? softmax : pm, schedule::createTileExpandSoftmax());
     if (isProved)
       pm.addPass(verify::createVerifyTileGuards(std::move(softmax)));
     pm.addPass(createCSEPass());
@@ -69,8 +69,12 @@ public:
   void addBound(OpPassManager &guarded, const ChosenPlans &plans) {
     OpPassManager bound(ModuleOp::getOperationName());
     OpPassManager &pm = isProved ? bound : guarded;
-    pm.addPass(schedule::createTileBindBlocks(
-        {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
+    OpPassManager blocks(ModuleOp::getOperationName());
+    (isProved ? blocks : pm)
+        .addPass(schedule::createTileBindBlocks(
+            {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
+    if (isProved)
+      pm.addPass(verify::createVerifyTileBlocks(std::move(blocks)));
     if (isProved)
       pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
           verify::createVerifyTileKnown());
@@ -122,10 +126,18 @@ private:
                         : std::move(pass));
   }
 
+  /// A pass that keeps all loops.
+  void addWithLoops(OpPassManager &pm, std::unique_ptr<Pass> pass) {
+    OpPassManager loops(ModuleOp::getOperationName());
+    (isProved ? loops : pm).addPass(std::move(pass));
+    if (isProved)
+      pm.addPass(verify::createVerifyTileLoops(std::move(loops)));
+  }
+
   /// With `bounds` accesses to memory are checked: of kernels without roles
   /// that is done once more in form async.
   void addSeq(OpPassManager &pm, bool bounds) {
-    pm.addPass(schedule::createTileToSm({arch.str()}));
+    addWithLoops(pm, schedule::createTileToSm({arch.str()}));
     addCleanUp(pm);
     pm.addNestedPass<sm::KernelOp>(schedule::createSmMaskWide());
     pm.addPass(verify::createStripAttributes());

@@ -22,6 +22,14 @@ createVerifyTileFolds(mlir::OpPassManager pipeline = mlir::OpPassManager());
 std::unique_ptr<mlir::Pass>
 createVerifyTilePacks(mlir::OpPassManager pipeline = mlir::OpPassManager());
 
+/// `verify-tile-blocks` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTileBlocks(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
+/// `verify-tile-loops` of the passes in `pipeline`.
+std::unique_ptr<mlir::Pass>
+createVerifyTileLoops(mlir::OpPassManager pipeline = mlir::OpPassManager());
+
 /// `verify-tile-nests` of the passes in `pipeline`.
 std::unique_ptr<mlir::Pass>
 createVerifyTileNests(mlir::OpPassManager pipeline = mlir::OpPassManager());

@@ -184,6 +184,37 @@ def VerifyTileGuards : Pass<"verify-tile-guards", "::mlir::ModuleOp"> {
   let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
 }
 
+def VerifyTileBlocks : Pass<"verify-tile-blocks", "::mlir::ModuleOp"> {
+  let summary = "Prove that programs with bound sizes store what they did for these sizes";
+  let description = [{
+    Runs the passes `of`, which give each axis of a kernel a size, and compares each program with a copy that they do not see. With these sizes in place of its `tile.block_size`, each loop has the same bounds and
+    steps, and all else is as `verify-tile-folds` demands; the order of axes that a reduction is over does not matter. Ranges are as long as before; the coordinate of one that is a constant of at most a block is 0.
+
+    Before: `scf.for %j = %c0 to %N step (tile.block_size "BN")`
+    Accepted: `scf.for %j = %c0 to %N step %c64` where the axes in blocks of `BN` have 64 lanes.
+    Refused: the same with `%c32`, from `%c64`, or to another dim.
+
+    Without `of`, a program `NAME.before` is what the program `NAME` is compared with.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileBlocks()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
+def VerifyTileLoops : Pass<"verify-tile-loops", "::mlir::ModuleOp"> {
+  let summary = "Prove that passes keep the loops and branches of kernels";
+  let description = [{
+    Runs the passes `of` and compares each kernel, of `tile` or of `sm`, with the kernel of a copy that it is made of. Both have the same loops and branches in the same order, nested alike: loops with the same
+    bounds and steps, branches with the same conditions, and the same integers that they begin with and hand on. What else they compute is not looked at. Scalars are compared as by `verify-tile-folds`; a number
+    that a tile gives is the same if as many came before it. In a kernel of `sm` coordinates are digits of the number of the thread block, the last range's first, times the sizes of blocks.
+
+    Before: `scf.for %j = %c0 to %N step %c64`
+    Accepted: the same, with other values carried.
+    Refused: from `%c64`, to another dim, with `%c32`, in other branches, or none.
+  }];
+  let constructor = "::selvedge::verify::createVerifyTileLoops()";
+  let options = [Option<"of", "of", "std::string", "\"\"", "Passes that are verified">];
+}
+
 def VerifyTileBounds : Pass<"verify-tile-bounds", "::selvedge::tile::KernelOp"> {
   let summary = "Prove that every access stays inside its tensor wherever its presence is true";
   let description = [{

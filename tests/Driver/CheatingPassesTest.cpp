@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Session.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -59,6 +61,15 @@ struct CheatingPasses : testing::Test {
     });
   }
 
+  /// Gives each loop another begin: that of the next step.
+  static void beginLater(Operation *op) {
+    op->walk([&](scf::ForOp loop) {
+      OpBuilder b(loop);
+      loop.setLowerBound(arith::AddIOp::create(
+          b, loop.getLoc(), loop.getLowerBound(), loop.getStep()));
+    });
+  }
+
   CompileRequest request;
   std::optional<driver::Session> session;
   bool isDone = false;
@@ -82,6 +93,27 @@ TEST_F(CheatingPasses, PackedRowsAreDropped) {
     isPacked |= program.getKind() == tile::VersionKind::Packed;
   });
   EXPECT_FALSE(isPacked);
+}
+
+TEST_F(CheatingPasses, SizesKeepLoops) {
+  compile("tile-bind-blocks", beginLater);
+  EXPECT_FALSE(isDone);
+  EXPECT_THAT(session->result.diagnostics,
+              HasSubstr("pass 'verify-tile-blocks' refused"));
+}
+
+TEST_F(CheatingPasses, SoftmaxKeepsLoops) {
+  compile("tile-expand-softmax", beginLater);
+  EXPECT_FALSE(isDone);
+  EXPECT_THAT(session->result.diagnostics,
+              HasSubstr("pass 'verify-tile-loops' refused"));
+}
+
+TEST_F(CheatingPasses, LoweringKeepsLoops) {
+  compile("tile-to-sm", beginLater);
+  EXPECT_FALSE(isDone);
+  EXPECT_THAT(session->result.diagnostics,
+              HasSubstr("pass 'verify-tile-loops' refused"));
 }
 
 } // namespace

@@ -59,12 +59,12 @@ std::optional<int64_t> LaneValues::constantOf(Number number) const {
                         : llvm::SignExtend64(sum.constant, sum.width);
 }
 
+LaneValues::Sum LaneValues::sumOf(Number number, unsigned width) const {
+  return sums[number].width != 0 ? sums[number] : Sum{width, 0, {{number, 1}}};
+}
+
 LaneValues::Sum LaneValues::sumOf(Value value) const {
-  Number number = of(value);
-  if (sums[number].width != 0)
-    return sums[number];
-  return {
-      getElementTypeOrSelf(value).getIntOrFloatBitWidth(), 0, {{number, 1}}};
+  return sumOf(of(value), getElementTypeOrSelf(value).getIntOrFloatBitWidth());
 }
 
 LaneValues::Sum LaneValues::combine(Sum a, const Sum &b, uint64_t factor) {
@@ -83,6 +83,50 @@ Number LaneValues::floating(APFloat value) {
   APInt bits = value.bitcastToAPInt();
   return intern({Tag::Float, bits.getBitWidth(), bits.getZExtValue(),
                  uint64_t(APFloat::SemanticsToEnum(value.getSemantics()))});
+}
+
+Number LaneValues::multiply(Number a, Number b, unsigned width) {
+  Sum x = sumOf(a, width), y = sumOf(b, width);
+  if (!x.terms.empty())
+    std::swap(x, y);
+  if (x.terms.empty())
+    return add(combine({width}, y, x.constant));
+  return intern({Tag::Product, width, std::min(a, b), std::max(a, b)});
+}
+
+Number LaneValues::multiple(Number number, int64_t factor, unsigned width) {
+  return multiply(number, integer(factor, width), width);
+}
+
+Number LaneValues::affine(AffineExpr expr, ArrayRef<Number> symbols) {
+  constexpr unsigned width = 32;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return integer(constant.getValue(), width);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Number a = affine(binary.getLHS(), symbols),
+         b = affine(binary.getRHS(), symbols);
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return add(combine(sumOf(a, width), sumOf(b, width), 1));
+  case AffineExprKind::Mul:
+    return multiply(a, b, width);
+  case AffineExprKind::FloorDiv:
+    return intern({Tag::FloorDiv, a, b});
+  case AffineExprKind::CeilDiv:
+    return intern({Tag::CeilDiv, a, b});
+  default:
+    return intern({Tag::SignedRemainder, a, b});
+  }
+}
+
+Number LaneValues::element(Number tensor, ArrayRef<Number> indices,
+                           ArrayRef<Number> presence) {
+  Key key = {Tag::Element, tensor, indices.size()};
+  llvm::append_range(key, indices);
+  llvm::append_range(key, presence);
+  return intern(std::move(key));
 }
 
 Number LaneValues::range(StringAttr axis, Number start) {
@@ -141,7 +185,10 @@ Number LaneValues::identity(Combine kind, Type element) {
 
 Number LaneValues::reduce(Combine kind, Type element, Number source,
                           ArrayAttr over, ArrayRef<Number> presence) {
-  Key key = {Tag::Reduce, uint64_t(kind), keyOf(element), source, keyOf(over)};
+  Key key = {Tag::Reduce, uint64_t(kind), keyOf(element), source};
+  auto axes = llvm::map_to_vector(over, [](Attribute a) { return keyOf(a); });
+  llvm::sort(axes);
+  llvm::append_range(key, axes);
   llvm::append_range(key, presence);
   return intern(std::move(key));
 }
@@ -168,19 +215,17 @@ std::optional<Number> LaneValues::ofInteger(Operation *op) {
       difference && wraps(difference))
     return add(combine(sumOf(difference.getLhs()), sumOf(difference.getRhs()),
                        ~uint64_t(0)));
-  if (auto product = dyn_cast<arith::MulIOp>(op); product && wraps(product)) {
-    Sum a = sumOf(product.getLhs()), b = sumOf(product.getRhs());
-    if (!a.terms.empty())
-      std::swap(a, b);
-    if (a.terms.empty())
-      return add(combine({b.width}, b, a.constant));
-  }
-  if (isa<arith::DivUIOp>(op))
-    return intern(
-        {Tag::Quotient, of(op->getOperand(0)), of(op->getOperand(1))});
-  if (isa<arith::RemUIOp>(op))
-    return intern(
-        {Tag::Remainder, of(op->getOperand(0)), of(op->getOperand(1))});
+  if (auto product = dyn_cast<arith::MulIOp>(op); product && wraps(product))
+    return multiply(
+        of(product.getLhs()), of(product.getRhs()),
+        getElementTypeOrSelf(product.getType()).getIntOrFloatBitWidth());
+  for (auto [isOne, tag] : {std::pair(isa<arith::DivUIOp>(op), Tag::Quotient),
+                            {isa<arith::RemUIOp>(op), Tag::Remainder},
+                            {isa<arith::FloorDivSIOp>(op), Tag::FloorDiv},
+                            {isa<arith::CeilDivSIOp>(op), Tag::CeilDiv},
+                            {isa<arith::RemSIOp>(op), Tag::SignedRemainder}})
+    if (isOne)
+      return intern({tag, of(op->getOperand(0)), of(op->getOperand(1))});
   auto compare = dyn_cast<arith::CmpIOp>(op);
   if (!compare || of(compare.getLhs()) != of(compare.getRhs()))
     return std::nullopt;
@@ -254,6 +299,11 @@ std::optional<Number> LaneValues::ofTile(Operation *op, unsigned stored) {
     return of(op->getOperand(0));
   if (auto tile = dyn_cast<RangeOp>(op))
     return range(axesOf(tile.getType())[0], of(tile.getStart()));
+  if (auto size = dyn_cast<BlockSizeOp>(op)) {
+    auto known = sizes.find(size.getBlockAttr());
+    return known == sizes.end() ? std::nullopt
+                                : std::optional(integer(known->second, 32));
+  }
   if (auto dot = dyn_cast<DotOp>(op))
     return ofProduct(dot);
   if (auto sum = dyn_cast<ReduceOp>(op)) {
@@ -298,18 +348,23 @@ void LaneValues::visitOther(Operation *op, unsigned stored) {
   bool isOfLanes = op->hasTrait<OpTrait::Elementwise>() ||
                    isa<SoftmaxIncludeOp, SoftmaxNormalizeOp, SoftmaxLseOp,
                        SoftmaxWeightOp, ConvertOp>(op);
-  auto typeOf = [&](Value value) {
-    return keyOf(isOfLanes ? getElementTypeOrSelf(value) : value.getType());
+  auto appendType = [&](Key &key, Value value) {
+    key.push_back(keyOf(getElementTypeOrSelf(value)));
+    if (auto tile = dyn_cast<RankedTensorType>(value.getType());
+        tile && !isOfLanes)
+      key.push_back(keyOf(tile.getEncoding()));
   };
   Key key = {Tag::Other,
              reinterpret_cast<uintptr_t>(op->getName().getAsOpaquePointer()),
              keyOf(op->getPropertiesAsAttribute()), stored};
-  for (Value operand : op->getOperands())
-    llvm::append_values(key, typeOf(operand), uint64_t(of(operand)));
+  for (Value operand : op->getOperands()) {
+    appendType(key, operand);
+    key.push_back(of(operand));
+  }
   for (OpResult result : op->getResults()) {
     Key one = key;
-    llvm::append_values(one, typeOf(result),
-                        uint64_t(result.getResultNumber()));
+    appendType(one, result);
+    one.push_back(result.getResultNumber());
     bind(result, intern(std::move(one)));
   }
 }

@@ -15,7 +15,8 @@ namespace selvedge::verify {
 
 /// Numbers for values of two kernels: equal numbers are equal functions of the
 /// lanes along the axes. A scalar and a tile of it in each lane have one
-/// number, so sizes and repetition do not matter. Integers are sums of
+/// number, so sizes and repetition do not matter, nor does the order of axes
+/// that are summed over. Integers are sums of
 /// multiples modulo 2^width; a sink without lanes is what it gives then; a
 /// product is a sum of products.
 class LaneValues {
@@ -23,12 +24,23 @@ public:
   using Number = unsigned;
 
   /// A value of which nothing is known.
-  Number fresh() { return intern({nextFresh++, Tag::Fresh}); }
+  Number fresh() { return intern({Tag::Fresh, nextFresh++}); }
   Number integer(int64_t value, unsigned width);
   std::optional<int64_t> constantOf(Number number) const;
-  /// What `x / by` and `x mod by` are from here on, for tiles `x` of a range.
+  Number multiple(Number number, int64_t factor, unsigned width);
+  /// Of an expression over 32-bit integers.
+  Number affine(mlir::AffineExpr expr, llvm::ArrayRef<Number> symbols);
+  /// Of what an operation of either dialect reads, where it is a scalar.
+  Number element(Number tensor, llvm::ArrayRef<Number> indices,
+                 llvm::ArrayRef<Number> presence);
+  Number presenceOf(Number tensor) { return intern({Tag::Given, tensor}); }
+  /// What unsigned `x / by` and `x mod by` are from here on.
   void defineQuotient(Number x, Number by, Number quotient, Number remainder);
   Number range(mlir::StringAttr axis, Number start);
+  /// Blocks of that name have this size.
+  void bindSize(mlir::StringAttr block, int64_t size) { sizes[block] = size; }
+  /// 0 for one that has none.
+  int64_t sizeOf(mlir::StringAttr block) const { return sizes.lookup(block); }
 
   void bind(mlir::Value value, Number number) { known[value] = number; }
   void bind(mlir::ValueRange values, mlir::ValueRange others);
@@ -53,6 +65,12 @@ private:
     Step,
     Quotient,
     Remainder,
+    Product,
+    FloorDiv,
+    CeilDiv,
+    SignedRemainder,
+    Element,
+    Given,
     Widen,
     Multiply,
     Add,
@@ -68,7 +86,9 @@ private:
 
   Number intern(Key key);
   Number add(const Sum &sum);
+  Sum sumOf(Number number, unsigned width) const;
   Sum sumOf(mlir::Value value) const;
+  Number multiply(Number a, Number b, unsigned width);
   static Sum combine(Sum a, const Sum &b, uint64_t factor);
   Number floating(llvm::APFloat value);
   Number identity(tile::Combine kind, mlir::Type element);
@@ -87,6 +107,7 @@ private:
   llvm::DenseMap<mlir::Value, Number> known;
   std::map<Key, Number> numbers;
   std::vector<Sum> sums;
+  llvm::DenseMap<mlir::StringAttr, int64_t> sizes;
   uint64_t nextFresh = 0;
 };
 
