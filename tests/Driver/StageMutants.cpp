@@ -5,30 +5,45 @@
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <iostream>
-#include <optional>
 
 using namespace mlir;
 using namespace selvedge;
 
 namespace {
 
-/// Where a text stands: behind the safety passes, behind those that bind sizes,
-/// and in the forms of sm. Verifiers of what comes before do not see it.
-enum class Stage { Safe, Bound, Seq, Roles, Async };
+/// Where a text stands: behind a pass. Verifiers of what comes before do not
+/// see it.
+struct Stage {
+  StringLiteral name, pass;
+  /// A pass that has run before; empty for any.
+  StringLiteral after = "";
+  /// One that has not.
+  StringLiteral before = "";
+};
 
-std::optional<Stage> parseStage(StringRef name) {
-  return llvm::StringSwitch<std::optional<Stage>>(name)
-      .Case("safe", Stage::Safe)
-      .Case("bound", Stage::Bound)
-      .Case("seq", Stage::Seq)
-      .Case("roles", Stage::Roles)
-      .Case("async", Stage::Async)
-      .Default(std::nullopt);
+constexpr Stage stages[] = {
+    {"folded", "tile-fold-integers"},
+    {"packed", "tile-pack-rows"},
+    {"safe", "strip-discardable-attributes", "", "tile-to-sm"},
+    {"parts", "tile-loop-parts"},
+    {"softmax", "tile-expand-softmax"},
+    {"interior", "tile-interior-parts"},
+    {"blocks", "tile-bind-blocks"},
+    {"bound", "cse", "tile-uniform-indices", "tile-to-sm"},
+    {"seq", "strip-discardable-attributes", "tile-to-sm"},
+    {"roles", "sm-warp-roles"},
+    {"async", "cse", "sm-reduce-scratch"},
+};
+
+const Stage *findStage(StringRef name) {
+  const Stage *found = llvm::find_if(
+      stages, [&](const Stage &stage) { return stage.name == name; });
+  return found == std::end(stages) ? nullptr : found;
 }
 
 /// Prints the program at a stage, or puts another in its place.
@@ -36,57 +51,71 @@ class Exchange : public PassInstrumentation {
 public:
   /// `text` of the other; null: prints to `seen`, which says "invalid" of a
   /// text that is none.
-  Exchange(Stage stage, const std::string *text, std::string &seen)
+  Exchange(const Stage &stage, const std::string *text, std::string &seen)
       : stage(stage), text(text), seen(seen) {}
 
   void runAfterPass(Pass *pass, Operation *op) override {
     StringRef name = pass->getArgument();
-    isUniform |= name == "tile-uniform-indices";
-    isLowered |= name == "tile-to-sm";
-    hasScratch |= name == "sm-reduce-scratch";
+    ran.insert(name);
+    bool isHere = name == stage.pass && !isDone &&
+                  (stage.after.empty() || ran.contains(stage.after)) &&
+                  (stage.before.empty() || !ran.contains(stage.before));
     auto module = dyn_cast<ModuleOp>(op);
-    if (!module || isDone || !isHere(name))
+    bool isLast = isLastKernel(op);
+    if (!isHere || (!module && !isLast))
       return;
     isDone = true;
+    if (isLast)
+      module = op->getParentOfType<ModuleOp>();
     if (!text) {
+      seen.clear();
       llvm::raw_string_ostream(seen) << module;
       return;
     }
     OwningOpRef<ModuleOp> other =
         parseSourceString<ModuleOp>(*text, module.getContext());
-    if (!other)
+    if (!other || (isLast && !exchangeKernels(module, *other)))
       seen = "invalid";
-    else
+    else if (!isLast)
       module.getBodyRegion().takeBody(other->getBodyRegion());
   }
 
 private:
-  bool isHere(StringRef pass) const {
-    switch (stage) {
-    case Stage::Safe:
-      return pass == "strip-discardable-attributes" && !isLowered;
-    case Stage::Bound:
-      return pass == "cse" && isUniform && !isLowered;
-    case Stage::Seq:
-      return pass == "strip-discardable-attributes" && isLowered;
-    case Stage::Roles:
-      return pass == "sm-warp-roles";
-    case Stage::Async:
-      return pass == "cse" && hasScratch;
-    }
-    return false;
+  static SmallVector<tile::KernelOp> kernelsOf(ModuleOp module) {
+    SmallVector<tile::KernelOp> kernels;
+    module.walk([&](tile::KernelOp kernel) { kernels.push_back(kernel); });
+    return kernels;
   }
 
-  Stage stage;
+  static bool isLastKernel(Operation *op) {
+    return isa<tile::KernelOp>(op) &&
+           kernelsOf(op->getParentOfType<ModuleOp>()).back() == op;
+  }
+
+  /// While a pass goes through the kernels of a module they stay where they
+  /// are.
+  static bool exchangeKernels(ModuleOp module, ModuleOp other) {
+    SmallVector<tile::KernelOp> here = kernelsOf(module),
+                                there = kernelsOf(other);
+    if (here.size() != there.size())
+      return false;
+    for (auto [kernel, text] : llvm::zip_equal(here, there)) {
+      kernel.getProperties() = text.getProperties();
+      kernel.getBody().takeBody(text.getBody());
+    }
+    return true;
+  }
+
+  const Stage &stage;
   const std::string *text;
   std::string &seen;
-  bool isUniform = false, isLowered = false, hasScratch = false;
+  llvm::StringSet<> ran;
   bool isDone = false;
 };
 
 /// What becomes of a text: one line, and the last form of what is accepted in
 /// PATH.final.
-std::string judge(const CompileRequest &request, Stage stage,
+std::string judge(const CompileRequest &request, const Stage &stage,
                   const std::string &path) {
   auto file = llvm::MemoryBuffer::getFile(path);
   if (!file)
@@ -116,11 +145,13 @@ std::string judge(const CompileRequest &request, Stage stage,
 // line, and prints what becomes of each.
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  std::optional<Stage> stage =
-      words.size() < 4 ? std::nullopt : parseStage(words[3]);
+  const Stage *stage = words.size() < 4 ? nullptr : findStage(words[3]);
   if (!stage) {
-    llvm::errs() << "expects FILE OP ARCH safe|bound|seq|roles|async [judge] "
-                    "[NAME=VALUE...]\n";
+    llvm::errs() << "expects FILE OP ARCH STAGE [judge] [NAME=VALUE...], with "
+                    "a stage of";
+    for (const Stage &one : stages)
+      llvm::errs() << " " << one.name;
+    llvm::errs() << "\n";
     return 2;
   }
   auto source = llvm::MemoryBuffer::getFile(words[0]);

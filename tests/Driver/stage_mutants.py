@@ -34,6 +34,8 @@ KERNELS = {
     "softmax-80": ("softmax", "softmax", "sm_80", [], "universal", ["--shape M=3,N=1030"]),
     "matmul-80": ("matmul", "matmul", "sm_80", [], "aligned", ["--shape M=130,N=72,K=104"]),
     "flash-80": ("flash_fwd", "flash_fwd", "sm_80", ["D=64", "causal=true"], "aligned", FLASH),
+    "packed-80": ("flash_fwd", "flash_fwd", "sm_80", ["D=64", "causal=true"], "packed", ["--shape B=3,M=20,G=2,R=3,N=150 --fill kv_len=150,0,77"]),
+    "packed-90": ("flash_fwd", "flash_fwd", "sm_90a", ["D=64", "causal=true"], "packed", ["--shape B=3,M=20,G=2,R=3,N=150 --fill kv_len=150,0,77"]),
     "matmul-90": ("matmul", "matmul", "sm_90a", [], "bulk", ["--shape M=300,N=136,K=136"]),
     "flash-90": ("flash_fwd", "flash_fwd", "sm_90a", ["D=64", "causal=true"], "bulk", ["--shape B=3,M=300,G=1,R=1,N=200 --fill kv_len=200,0,77"]),
     "varlen-80": ("flash_varlen", "flash_varlen", "sm_80", ["D=64", "causal=true"], "aligned", VARLEN),
@@ -49,7 +51,9 @@ KERNELS = {
     "merge-80": ("merge", "merge", "sm_80", ["DV=64"], "aligned", MERGE),
     "merge-90": ("merge", "merge", "sm_90a", ["DV=64"], "aligned", MERGE),
 }
-STAGES = ["safe", "bound", "seq", "roles", "async"]
+# Forms of tile, then those of sm.
+TILE_STAGES = ["folded", "packed", "safe", "parts", "softmax", "interior", "blocks", "bound"]
+STAGES = [*TILE_STAGES, "seq", "roles", "async"]
 
 
 def split_top(text):
@@ -128,6 +132,32 @@ def other_constant(line, values, rng):
     return m and abs(int(m[2])) < 1 << 31 and f"{m[1]}{int(m[2]) + rng.choice([-1, 1])}{m[3]}"
 
 
+def other_carried(line, values, rng):
+    """Two values that a loop or branch hands on exchanged, or one for another; the types say which are alike."""
+    m = re.match(r"(\s*scf\.yield )([^:]*) : (.*)$", line)
+    names, types = (m and split_top(m[2])) or [], (m and split_top(m[3])) or []
+    pairs = [(a, b) for a in range(len(names)) for b in range(len(names)) if a != b and names[a] != names[b] and types[a] == types[b]] if len(names) == len(types) else []
+    if not pairs:
+        return None
+    a, b = rng.choice(pairs)
+    old = list(names)
+    names[a] = old[b]
+    if rng.random() < 0.5:
+        names[b] = old[a]
+    return f"{m[1]}{', '.join(names)} : {m[3]}"
+
+
+def other_range(line, values, rng):
+    """A range of a kernel as long as another dim, or one longer."""
+    extents = list(re.finditer(r"#tile\.iter<[^>]*extent = \(\)\[[^\]]*\] -> \(([^>]*?)\)[,>]", line)) if "tile.kernel" in line else []
+    if not extents:
+        return None
+    m = rng.choice(extents)
+    dim = re.search(r"s(\d+)", m[1])
+    new = f"{m[1]} + 1" if not dim or rng.random() < 0.5 else m[1].replace(dim[0], f"s{max(0, int(dim[1]) + rng.choice([-1, 1]))}")
+    return line[: m.start(1)] + new + line[m.end(1) :]
+
+
 def swap_operands(pattern):
     return replace(pattern + r" (%[^\s,]+), (%[^\s,]+) :", r"\1 \3, \2 :", r"\1 \2, \2 :", r"\1 \3, \3 :")
 
@@ -142,7 +172,9 @@ CLASSES = {
     "tensor": [other_tensor],
     "scalar": [other_scalar],
     "operation": [swap_operands(r"(arith\.(?:subf|maximumf|maxnumf|mulf|addf|divf))"), replace(r"(tile|sm)\.reduce  max", r"\1.reduce  add"), replace(r"arith\.cmpf oeq,", "arith.cmpf une,")],
-    "loop": [longer_loop],
+    "loop": [longer_loop, replace(r"tile\.block_size \"\w+\"", 'arith.constant 1 : i32', 'arith.constant 96 : i32')],
+    "range": [other_range],
+    "carried": [other_carried],
     "store": [delete(r"(tile|sm)\.(store|tma_store|tma_reduce)")],
     "copy": [delete(r"sm\.(copy|stage|tma_load|commit)\b")],
     "wait": [delete(r"sm\.(wait|await|await_launch|barrier|named_barrier|tma_drain)\b")],
@@ -159,9 +191,10 @@ MOVED = r"sm\.(proxy_fence|arrive|wait|await|await_launch|barrier|launch|expect|
 
 def spans(lines, stage, variant):
     """Lines of the program that is executed: its main kernel, and the host plan."""
-    if stage in ("safe", "bound"):
+    if stage in TILE_STAGES:
         # Programs of their own for packed rows, any strides and lengths of rows come behind the first.
-        first = next(i for i, line in enumerate(lines) if line.startswith("  tile.program"))
+        programs = [i for i, line in enumerate(lines) if line.startswith("  tile.program")]
+        first = next((i for i in programs if variant == "packed" and "version <packed>" in lines[i]), programs[0])
         return [(first, next(i for i in range(first, len(lines)) if lines[i] == "  }"))]
     found, kernels = [], []
     kind = {"aligned": "program", "bulk": "program"}.get(variant, variant)

@@ -179,7 +179,7 @@ public:
   TrialMaker(VariantOp variant,
              ArrayRef<std::pair<LaunchOp, KernelOp>> launches, unsigned scale);
 
-  std::vector<LaunchTrial> run();
+  std::vector<LaunchTrial> run(ArrayRef<unsigned> rows);
   /// Whether the variant takes one kind of rows only: pairs with a number that
   /// divides a block.
   bool hasPairs() {
@@ -214,6 +214,8 @@ private:
   void add(llvm::function_ref<int64_t(const Dim &)> sizeOf, int64_t blocks,
            ArrayRef<int64_t> samples, int64_t callers,
            bool hasOptionals = true);
+  /// Two blocks of a dim, and little of all others.
+  void addRows(unsigned symbol);
 
   VariantOp variant;
   ArrayRef<std::pair<LaunchOp, KernelOp>> launches;
@@ -356,7 +358,7 @@ void TrialMaker::add(llvm::function_ref<int64_t(const Dim &)> sizeOf,
     trials.push_back(std::move(trial));
 }
 
-std::vector<LaunchTrial> TrialMaker::run() {
+std::vector<LaunchTrial> TrialMaker::run(ArrayRef<unsigned> rows) {
   auto plan = variant->getParentOfType<PlanOp>();
   auto two = [&](const Dim &dim) { return twoBlocks(dim); };
   auto part = [&](const Dim &dim) { return partOfBlock(dim); };
@@ -378,13 +380,31 @@ std::vector<LaunchTrial> TrialMaker::run() {
           plan.getTensors().getAsRange<tile::TensorArgAttr>(),
           [](tile::TensorArgAttr tensor) { return tensor.getIsOptional(); }))
     add(part, 2, {step + 1, 0, step}, step, /*hasOptionals=*/false);
-  if (!last)
-    return std::move(trials);
-  add([&](const Dim &dim) { return &dim == last ? step + 1 : part(dim); }, 1,
-      {step + 1, 0, step}, 0);
-  add([&](const Dim &dim) { return &dim == last ? 0 : part(dim); }, 2, {0, 0},
-      1);
+  if (last) {
+    add([&](const Dim &dim) { return &dim == last ? step + 1 : part(dim); }, 1,
+        {step + 1, 0, step}, 0);
+    add([&](const Dim &dim) { return &dim == last ? 0 : part(dim); }, 2, {0, 0},
+        1);
+  }
+  for (unsigned symbol : rows)
+    addRows(symbol);
   return std::move(trials);
+}
+
+void TrialMaker::addRows(unsigned symbol) {
+  // Of a dim that the kernel does not cut, but should.
+  constexpr int64_t mostRows = 256;
+  int64_t block = dims[symbol].block;
+  if (!isCut(dims[symbol]))
+    for (const Dim &dim : dims)
+      block = std::max(block, std::min(dim.block, mostRows));
+  LaunchTrial trial;
+  trial.sizes.assign(dims.size(), 1);
+  trial.sizes[symbol] = scale == 0 ? 2 * block - off : block + 1;
+  trial.samples = {1, 1};
+  trial.kind = kind++;
+  if (isTaken(variant, trial))
+    trials.push_back(std::move(trial));
 }
 
 /// What kernels add to integers, so that something is there from that size on.
@@ -724,8 +744,8 @@ makeFurtherTrial(VariantOp variant,
 std::vector<LaunchTrial>
 makeLaunchTrials(VariantOp variant,
                  ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
-                 unsigned scale) {
-  return TrialMaker(variant, launches, scale).run();
+                 ArrayRef<unsigned> rows, unsigned scale) {
+  return TrialMaker(variant, launches, scale).run(rows);
 }
 
 } // namespace selvedge::verify

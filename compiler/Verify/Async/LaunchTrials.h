@@ -44,13 +44,15 @@ constexpr unsigned numTrialScales = 6;
 /// Two blocks of what is cut into blocks, the last one not full, and several of
 /// all else, such as heads, so that tiles with many, no and few steps follow
 /// each other; a part of a block, with rows that all belong to the first warps;
-/// one step and a lane; and nothing of what is cut last. Only sizes that the
-/// variant takes. A smaller scale has fewer heads, then fewer blocks, then a
+/// one step and a lane; nothing of what is cut last; and two blocks of each of
+/// `rows`, the dims that ranges of the program cut into blocks, with little of
+/// all else, so that no other dim stands in for it. Only sizes that the variant
+/// takes. A smaller scale has fewer heads, then fewer blocks, then a
 /// part of a block, then a part of a step, and at last a few elements.
 std::vector<LaunchTrial>
 makeLaunchTrials(sm::VariantOp variant,
                  llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> launches,
-                 unsigned scale);
+                 llvm::ArrayRef<unsigned> rows, unsigned scale);
 
 /// Further sizes for a launch, one of `launches`, of which those have not
 /// reached all: the `number`th of a fixed sequence. First come single tiles of

@@ -146,6 +146,27 @@ void ProgramSinks::forEachSink(
         visit(sink);
 }
 
+/// Whether a part of a sum may be taken for where a range begins. Not of pairs:
+/// what a range leaves by a number that nobody knows begins nowhere else.
+static bool movesRange(Value sum) {
+  SetVector<Value> parts;
+  parts.insert(strip(sum));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Operation *def = parts[i].getDefiningOp();
+    if (isa_and_nonnull<RangeOp>(def))
+      return true;
+    if (!def || !isTile(parts[i].getType()))
+      continue;
+    bool isOfPair = isa<arith::DivUIOp, arith::RemUIOp>(def) &&
+                    !constantOf(strip(def->getOperand(1)));
+    if (isOfPair)
+      continue;
+    for (Value operand : def->getOperands())
+      parts.insert(strip(operand));
+  }
+  return false;
+}
+
 /// What the program itself shifts lies at several places.
 void ProgramSinks::findShifted() {
   llvm::DenseMap<std::pair<Block *, StringAttr>, Value> starts;
@@ -169,7 +190,8 @@ void ProgramSinks::findShifted() {
     for (Value index : indices)
       if (isTile(index.getType()) &&
           isa_and_nonnull<arith::AddIOp, arith::SubIOp>(
-              strip(index).getDefiningOp()))
+              strip(index).getDefiningOp()) &&
+          movesRange(index))
         shifted.insert_range(axesOf(index.getType()));
   };
   kernel.walk([&](LoadOp load) { noteSum(load.getIndices()); });

@@ -47,10 +47,22 @@ VariantRuns::VariantRuns(VariantOp variant, Launches launches,
     llvm::append_range(segments, segmentRowsOf(kernel));
     llvm::append_range(numbered, numberedDimsOf(kernel));
     written.push_back(kernel);
+    noteRows(kernel);
     kernel.walk([&](tile::StoreOp store) {
       unstored.insert(tensorName(store.getTensor()));
     });
   }
+}
+
+/// Ranges of segments have blocks of which each segment may have a part.
+void VariantRuns::noteRows(tile::KernelOp kernel) {
+  for (auto range : kernel.getRanges().getAsRange<tile::IterAttr>())
+    for (unsigned symbol = 0; symbol < range.getExtent().getNumSymbols();
+         ++symbol)
+      if (range.getBlock() && range.getExtent().getNumDims() == 0 &&
+          range.getExtent().isFunctionOfSymbol(symbol) &&
+          !llvm::is_contained(rows, symbol))
+        rows.push_back(symbol);
 }
 
 LogicalResult VariantRuns::run() {
@@ -156,7 +168,7 @@ LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
   bool isLonger = false;
   while (true) {
     std::vector<LaunchTrial> trials =
-        makeLaunchTrials(variant, launches, scale);
+        makeLaunchTrials(variant, launches, rows, scale);
     auto trial = llvm::find_if(
         trials, [&](const LaunchTrial &t) { return t.kind >= next; });
     if (trial == trials.end())

@@ -34,6 +34,7 @@ public:
   llvm::ArrayRef<Remark> getRemarks() const { return remarks; }
 
 private:
+  void noteRows(tile::KernelOp kernel);
   /// A launch that is executed alone, as if the others had been; by all of its
   /// thread blocks, or by some, of which nothing is demanded together.
   struct Alone {
@@ -75,6 +76,8 @@ private:
   std::vector<NumberedDim> numbered;
   /// The kernels of the program as it was written.
   std::vector<tile::KernelOp> written;
+  /// The dims of which their ranges have blocks.
+  llvm::SmallVector<unsigned> rows;
   /// Outputs of the programs of which nothing has been stored yet.
   std::set<std::string> unstored;
   std::deque<KernelRuns> kernels;
