@@ -10,6 +10,30 @@ namespace selvedge::reference {
 
 using namespace mlir;
 
+/// Whether `value` is the loop's index, or the lanes of its blocks.
+static bool isIndexOf(Value value, scf::ForOp loop) {
+  auto range = value.getDefiningOp<tile::RangeOp>();
+  return (range ? range.getStart() : value) == loop.getInductionVar();
+}
+
+/// The same of `index / divisor < number`, as of pages.
+static std::optional<int64_t>
+endOfQuotient(arith::CmpIOp compare, scf::ForOp loop,
+              llvm::function_ref<int64_t(Value)> numberOf) {
+  auto quotient =
+      analysis::source(compare.getLhs()).getDefiningOp<arith::FloorDivSIOp>();
+  Value end = analysis::source(compare.getRhs());
+  if (!quotient || compare.getPredicate() != arith::CmpIPredicate::slt ||
+      !isIndexOf(analysis::source(quotient.getLhs()), loop))
+    return std::nullopt;
+  Value divisor = analysis::source(quotient.getRhs());
+  for (Value number : {divisor, end})
+    if (tile::isTile(number.getType()) || !loop.isDefinedOutsideOfLoop(number))
+      return std::nullopt;
+  int64_t size = numberOf(divisor);
+  return size < 1 ? std::nullopt : std::optional(size * numberOf(end));
+}
+
 /// Where a predicate begins to be false in all lanes of the loop's blocks: that
 /// of an index below something that the loop does not change.
 static std::optional<int64_t>
@@ -17,14 +41,16 @@ endOf(Value predicate, scf::ForOp loop,
       llvm::function_ref<int64_t(Value)> numberOf) {
   using arith::CmpIPredicate;
   auto compare = analysis::source(predicate).getDefiningOp<arith::CmpIOp>();
-  std::optional<analysis::LaneCompare> lanes =
-      compare ? analysis::laneCompare(compare) : std::nullopt;
+  if (!compare)
+    return std::nullopt;
+  if (std::optional<int64_t> end = endOfQuotient(compare, loop, numberOf))
+    return end;
+  std::optional<analysis::LaneCompare> lanes = analysis::laneCompare(compare);
   if (!lanes || lanes->minus ||
       (lanes->predicate != CmpIPredicate::slt &&
        lanes->predicate != CmpIPredicate::sle))
     return std::nullopt;
-  auto range = lanes->index.getDefiningOp<tile::RangeOp>();
-  if (!range || range.getStart() != loop.getInductionVar())
+  if (!isIndexOf(lanes->index, loop))
     return std::nullopt;
   int64_t end =
       lanes->rest.constant + (lanes->predicate == CmpIPredicate::sle ? 1 : 0);
@@ -52,11 +78,51 @@ static bool takesLanes(Operation *sink, scf::ForOp loop) {
          !llvm::all_of(sink->getResults(), hasAxis);
 }
 
+/// Where the first predicate of an operation's presence ends.
+static std::optional<int64_t>
+endOfSink(tile::SinkOpInterface sink, scf::ForOp loop,
+          llvm::function_ref<int64_t(Value)> numberOf) {
+  std::optional<int64_t> least;
+  for (Value predicate : sink.getPresence())
+    if (std::optional<int64_t> end = endOf(predicate, loop, numberOf))
+      least = std::min(least.value_or(*end), *end);
+  return least;
+}
+
+/// Of a loop by single numbers: such a number only says where something is
+/// loaded or stored, and whether.
+static std::optional<int64_t>
+idleFromNumber(scf::ForOp loop, llvm::function_ref<int64_t(Value)> numberOf) {
+  int64_t from = 0;
+  auto isEnded = [&](std::optional<int64_t> end) {
+    from = std::max(from, end.value_or(from));
+    return end.has_value();
+  };
+  for (Operation *user : loop.getInductionVar().getUsers()) {
+    auto store = dyn_cast<tile::StoreOp>(user);
+    bool isKnown =
+        isa<arith::CmpIOp>(user)
+            ? isEnded(endOf(user->getResult(0), loop, numberOf))
+            : (isa<tile::LoadOp>(user) ||
+               (store && store.getValue() != loop.getInductionVar())) &&
+                  isEnded(endOfSink(cast<tile::SinkOpInterface>(user), loop,
+                                    numberOf));
+    if (!isKnown)
+      return std::nullopt;
+  }
+  WalkResult result = loop.getBody()->walk([&](tile::StoreOp store) {
+    return isEnded(endOfSink(store, loop, numberOf)) ? WalkResult::advance()
+                                                     : WalkResult::interrupt();
+  });
+  return result.wasInterrupted() ? std::nullopt : std::optional(from);
+}
+
 std::optional<int64_t> idleFrom(scf::ForOp loop,
                                 llvm::function_ref<int64_t(Value)> numberOf) {
+  if (!loop.getStep().getDefiningOp<tile::BlockSizeOp>())
+    return idleFromNumber(loop, numberOf);
   // An index that is used as a number tells steps apart.
-  if (!loop.getStep().getDefiningOp<tile::BlockSizeOp>() ||
-      loop.getInductionVar().use_empty() ||
+  if (loop.getInductionVar().use_empty() ||
       !llvm::all_of(loop.getInductionVar().getUsers(),
                     llvm::IsaPred<tile::RangeOp>))
     return std::nullopt;
@@ -64,10 +130,7 @@ std::optional<int64_t> idleFrom(scf::ForOp loop,
   WalkResult result = loop.getBody()->walk([&](tile::SinkOpInterface sink) {
     if (!takesLanes(sink, loop))
       return WalkResult::advance();
-    std::optional<int64_t> least;
-    for (Value predicate : sink.getPresence())
-      if (std::optional<int64_t> end = endOf(predicate, loop, numberOf))
-        least = std::min(least.value_or(*end), *end);
+    std::optional<int64_t> least = endOfSink(sink, loop, numberOf);
     if (!least)
       return WalkResult::interrupt();
     from = std::max(from, *least);

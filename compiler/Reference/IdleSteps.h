@@ -9,10 +9,11 @@
 
 namespace selvedge::reference {
 
-/// The index from which on steps of `loop`, by blocks, find no lane of what
-/// they store, sum or multiply: what they carry does not depend on which step
-/// it is. None where some operation has lanes in every step. `numberOf` is what
-/// a scalar of the loop's surroundings is.
+/// The index from which on steps of `loop` find no lane of what they store, sum
+/// or multiply, or of what they load where they go number by number: what they
+/// carry does not depend on which step it is. None where some operation has
+/// lanes in every step. `numberOf` is what a scalar of the loop's surroundings
+/// is.
 std::optional<int64_t>
 idleFrom(mlir::scf::ForOp loop,
          llvm::function_ref<int64_t(mlir::Value)> numberOf);

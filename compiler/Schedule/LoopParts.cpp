@@ -35,9 +35,15 @@ public:
     }
     for (Value compare : compares)
       classify(compare);
-    if (conditions.empty())
-      return;
-    split();
+    // `x[j] else 0` of a loop without blocks. Other choices split no loop.
+    llvm::SetVector<Value> chosen;
+    for (auto select : loop.getBody()->getOps<arith::SelectOp>())
+      collectCompares(select.getCondition(), chosen);
+    for (Value compare : chosen)
+      if (!compares.contains(compare) && isIdleWithout(loop, compare))
+        classify(compare);
+    if (!conditions.empty() || !quotients.empty())
+      split();
   }
 
 private:
@@ -50,10 +56,41 @@ private:
     bool skips;
   };
 
+  /// `(index + lane) / divisor < end`, without which a step changes nothing.
+  struct Quotient {
+    Value divisor, end;
+  };
+
+  /// Takes a compare of a quotient: that of pages with their number.
+  void classifyQuotient(Value compare) {
+    auto less = compare.getDefiningOp<arith::CmpIOp>();
+    if (!less || less.getPredicate() != arith::CmpIPredicate::slt)
+      return;
+    auto quotient =
+        analysis::source(less.getLhs()).getDefiningOp<arith::FloorDivSIOp>();
+    Value end = analysis::source(less.getRhs());
+    if (!quotient || !end.getType().isInteger(32) ||
+        !loop.isDefinedOutsideOfLoop(end))
+      return;
+    auto range = analysis::source(quotient.getLhs()).getDefiningOp<RangeOp>();
+    Value divisor = analysis::source(quotient.getRhs());
+    if (range && range.getStart() == loop.getInductionVar() &&
+        isPositive(divisor) && loop.isDefinedOutsideOfLoop(divisor) &&
+        isIdleWithout(loop, compare))
+      quotients.push_back({divisor, end});
+  }
+
+  static bool isPositive(Value v) {
+    if (auto max = v.getDefiningOp<arith::MaxSIOp>())
+      return isPositive(max.getLhs()) || isPositive(max.getRhs());
+    auto constant = v.getDefiningOp<arith::ConstantIntOp>();
+    return constant && constant.value() > 0;
+  }
+
   void classify(Value compare) {
     std::optional<LinearIndex> form = analysis::linearCompare(compare);
     if (!form)
-      return;
+      return classifyQuotient(compare);
     Value index = loop.getInductionVar();
     int64_t sign = form->coefficientOf(index);
     form->scalars.erase(index);
@@ -120,6 +157,8 @@ private:
         last = min(last, sub(i64(1), extreme(c.rest, false)));
       fullLast = min(fullLast, sub(i64(1), extreme(c.rest, true)));
     }
+    for (const Quotient &q : quotients)
+      last = min(last, mul(wide(q.divisor), wide(q.end)));
     if (hasLower)
       std::tie(first, fullFirst) = lowerBounds(low, high, step);
     // Where nothing is left, bounds stay in 32 bits.
@@ -131,7 +170,7 @@ private:
     // Element by element copies take longer than masks: one loop for three.
     bool isUniversal =
         loop->getParentOfType<ProgramOp>().getKind() == VersionKind::Universal;
-    if (hasLower && isUniversal) {
+    if (conditions.empty() || (hasLower && isUniversal)) {
       carried = clonePart(first, last, carried, false);
     } else {
       if (hasLower)
@@ -169,6 +208,7 @@ private:
   scf::ForOp loop;
   llvm::SetVector<Value> compares;
   SmallVector<Condition> conditions;
+  SmallVector<Quotient> quotients;
 };
 
 struct TileLoopPartsPass : impl::TileLoopPartsBase<TileLoopPartsPass> {

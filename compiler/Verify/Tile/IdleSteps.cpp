@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/IdleSteps.h"
 
+#include "compiler/Verify/Arithmetic/Facts.h"
 #include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace selvedge::verify {
@@ -16,13 +18,52 @@ using namespace selvedge::tile;
 static bool isNeutral(ReduceOp reduce, Operation *combine) {
   switch (reduce.getKind()) {
   case Combine::Add:
-    return isa<arith::AddFOp, arith::AddIOp>(combine);
+    return false;
   case Combine::Max:
     return isa<arith::MaximumFOp, arith::MaxSIOp>(combine);
   case Combine::Min:
     return isa<arith::MinimumFOp, arith::MinSIOp>(combine);
   }
   llvm_unreachable("all kinds are handled");
+}
+
+static bool isFinite(Value value) {
+  APFloat number(0.0);
+  return matchPattern(strip(value), m_ConstantFloat(&number)) &&
+         number.isFinite();
+}
+
+/// Whether `value` is 0 if sinks see no lane: a sum of theirs, or such sums
+/// times numbers that are finite.
+static bool isZero(Value value, IsAbsent isAbsent) {
+  value = strip(value);
+  if (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()))
+    return true;
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return false;
+  auto of = [&](unsigned i) { return isZero(def->getOperand(i), isAbsent); };
+  return llvm::TypeSwitch<Operation *, bool>(def)
+      .Case([&](ReduceOp sum) {
+        return sum.getKind() == Combine::Add && isAbsent(sum.getPresence());
+      })
+      .Case([&](DotOp dot) {
+        return !dot.getInit() && isAbsent(dot.getPresence());
+      })
+      .Case([&](arith::SelectOp select) {
+        Value condition = select.getCondition();
+        return of(2) && isAbsent(condition);
+      })
+      .Case([&](arith::MulFOp product) {
+        return (isFinite(product.getRhs()) && of(0)) ||
+               (isFinite(product.getLhs()) && of(1));
+      })
+      .Case([&](arith::MulIOp) { return of(0) || of(1); })
+      .Case<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp>(
+          [&](auto) { return of(0) && of(1); })
+      .Case<arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp>(
+          [&](auto) { return of(0); })
+      .Default([](Operation *) { return false; });
 }
 
 /// The value that `value` is if the sink behind it sees no lane; null where
@@ -46,6 +87,19 @@ static Value withoutLanes(Value value, IsAbsent isAbsent) {
             return old;
         return {};
       })
+      .Case([&](arith::SelectOp select) {
+        Value condition = select.getCondition();
+        return isAbsent(condition) ? select.getFalseValue() : Value();
+      })
+      .Case<arith::AddFOp, arith::AddIOp>([&](auto sum) -> Value {
+        return isZero(sum.getRhs(), isAbsent)   ? sum.getLhs()
+               : isZero(sum.getLhs(), isAbsent) ? sum.getRhs()
+                                                : Value();
+      })
+      .Case<arith::SubFOp, arith::SubIOp>([&](auto difference) {
+        return isZero(difference.getRhs(), isAbsent) ? difference.getLhs()
+                                                     : Value();
+      })
       .Default([&](Operation *) -> Value {
         for (unsigned i = 0; def->getNumOperands() == 2 && i < 2; ++i) {
           auto reduce = def->getOperand(i).getDefiningOp<ReduceOp>();
@@ -59,18 +113,7 @@ static Value withoutLanes(Value value, IsAbsent isAbsent) {
 
 /// Whether a store adds a sum that sees no lane.
 static bool addsNothing(StoreOp store, IsAbsent isAbsent) {
-  Operation *def = store.getValue().getDefiningOp();
-  if (!addsToMemory(store) || !def)
-    return false;
-  return llvm::TypeSwitch<Operation *, bool>(def)
-      .Case([&](DotOp dot) {
-        return !dot.getInit() && isAbsent(dot.getPresence());
-      })
-      .Case([&](ReduceOp reduce) {
-        return reduce.getKind() == Combine::Add &&
-               isAbsent(reduce.getPresence());
-      })
-      .Default([](Operation *) { return false; });
+  return addsToMemory(store) && isZero(store.getValue(), isAbsent);
 }
 
 bool isIdle(scf::ForOp loop, IsAbsent isAbsent) {
