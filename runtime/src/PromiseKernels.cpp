@@ -79,6 +79,9 @@ PromiseKernels::~PromiseKernels() {
 }
 
 Result<PromiseKernels::Code> PromiseKernels::load() const {
+  const CudaDriver &driver = *gpu.state()->driver;
+  if (!driver.cuMemAllocAsync || !driver.cuMemFreeAsync)
+    return Status::unavailable("the driver allocates no memory on streams");
   Result<Module> module = Module::load(gpu, ptx);
   if (!module.ok())
     return module.status();
@@ -107,8 +110,7 @@ PromiseKernels::allocate(uint64_t bytes, void *stream) {
   if (isKept && !free.empty()) {
     address = free.back();
     free.pop_back();
-  } else if (!driver.cuMemAllocAsync || !driver.cuMemFreeAsync ||
-             driver.cuMemAllocAsync(&address, isKept ? keptBytes : bytes,
+  } else if (driver.cuMemAllocAsync(&address, isKept ? keptBytes : bytes,
                                     stream) != cuSuccess) {
     return nullptr;
   }

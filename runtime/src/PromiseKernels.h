@@ -67,7 +67,8 @@ public:
   const Device &device() const { return gpu; }
   /// Loads the code at the first call. Unavailable where the driver cannot.
   Result<const Code *> code();
-  /// Memory that work on `stream` may use; null where there is none.
+  /// Memory that work on `stream` may use, once there is code; null where there
+  /// is none.
   std::unique_ptr<Scratch> allocate(uint64_t bytes, void *stream);
 
 private:
