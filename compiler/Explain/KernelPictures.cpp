@@ -31,6 +31,8 @@ public:
       StringAttr axis = axesOf(range.getType()).front();
       if (scf::ForOp loop = loopOf(range.getStart()))
         loops[axis].insert(loop);
+      else if (isPlacedInLoop(range))
+        placed.insert(axis);
       else if (!range.getStart().getDefiningOp<arith::ConstantOp>())
         blocks[axis].push_back(range);
     });
@@ -62,6 +64,13 @@ private:
                     ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
                     : scf::ForOp();
     return loop && argument == loop.getInductionVar() ? loop : scf::ForOp();
+  }
+
+  /// Whether a loop computes where the range begins: from a list, for instance.
+  static bool isPlacedInLoop(RangeOp range) {
+    Operation *start = range.getStart().getDefiningOp();
+    return start && !isa<arith::ConstantOp>(start) &&
+           start->getParentOfType<scf::ForOp>();
   }
 
   static bool hasAxis(const Picture &picture, StringAttr axis) {
@@ -178,6 +187,10 @@ private:
                                 blockRangesBeside(picture), sample);
         break;
       }
+    // No sample knows which steps such a loop takes.
+    for (StringAttr axis : placed)
+      if (picture.stepAxis.empty() && hasAxis(picture, axis))
+        picture.stepAxis = axis.str();
     addSample(picture, sample.takeUsed());
   }
 
@@ -206,6 +219,8 @@ private:
   Ranges blocks;
   /// Loops by the axis that they step over, in the order of the program.
   llvm::MapVector<StringAttr, llvm::SetVector<scf::ForOp>> loops;
+  /// Axes of which each step lies where the loop computes.
+  llvm::SetVector<StringAttr> placed;
   std::vector<Picture> result;
 };
 
