@@ -21,12 +21,11 @@ using namespace selvedge::tile;
 constexpr int64_t mostWholeRow = 1024;
 
 /// Adds a kernel that stores the output's init over its whole shape, before all
-/// others; of `segments` over the rows that are of none. Its tiles are parts of
-/// rows, or several rows where these have a constant length: a head is too
-/// little for a thread block.
+/// others; or, of those, over the rows `left`. Its tiles are parts of rows, or
+/// several rows where these have a constant length: a head is too little for a
+/// thread block.
 void addInitKernel(ProgramOp program, unsigned tensor,
-                   const std::string &reason,
-                   std::optional<SegmentRows> segments) {
+                   const std::string &reason, std::optional<LeftRows> left) {
   MLIRContext *ctx = program.getContext();
   TensorArgAttr arg = program.getTensorArg(tensor);
   AffineMap shape = arg.getShape();
@@ -37,9 +36,8 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   bool hasWholeRows = rank > 1 && rowLength && rowLength.getValue() > 0 &&
                       rowLength.getValue() <= mostWholeRow;
   unsigned numRanges = hasWholeRows ? rank - 1 : rank;
-  // A tile is many rows that may be of a segment.
-  unsigned tiledDim =
-      segments && segments->dim < numRanges ? segments->dim : numRanges - 1;
+  // A tile is many rows that others may store.
+  unsigned tiledDim = left && left->dim < numRanges ? left->dim : numRanges - 1;
   StringAttr block = b.getStringAttr("BI");
   SmallVector<Attribute> ranges, axes;
   SmallVector<StringAttr> names;
@@ -100,17 +98,28 @@ void addInitKernel(ProgramOp program, unsigned tensor,
     inside.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                            indices.back(), extent));
   }
-  if (segments) {
+  if (left && left->parts) {
+    Value row = indices[left->dim];
+    auto splat = [&](Value v) {
+      return SplatOp::create(b, loc, row.getType(), v);
+    };
+    Value part = arith::DivUIOp::create(
+        b, loc, row,
+        splat(arith::ConstantIntOp::create(b, loc, left->length, 32)));
+    inside.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                           part,
+                                           splat(emit(emit, left->parts))));
+  } else if (left) {
     unsigned dims = program.getDims().size();
     AffineExpr count =
-        program.getTensorArg(segments->ends).getShape().getResult(0);
+        program.getTensorArg(*left->ends).getShape().getResult(0);
     auto end = [&](AffineExpr number) -> Value {
       return LoadOp::create(b, loc, b.getI32Type(),
-                            body.getArgument(dims + segments->ends),
+                            body.getArgument(dims + *left->ends),
                             ValueRange(emit(emit, number)), ValueRange());
     };
     auto isOutside = [&](arith::CmpIPredicate predicate, AffineExpr number) {
-      Value row = indices[segments->dim];
+      Value row = indices[left->dim];
       return arith::CmpIOp::create(
           b, loc, predicate, row,
           broadcastTo(b, loc, end(number), row.getType()));
@@ -154,7 +163,7 @@ struct Gap {
   std::string reason;
   Location loc;
   /// Of the only store the rows that it leaves out, if it does no others.
-  std::optional<SegmentRows> segments = {};
+  std::optional<LeftRows> left = {};
 };
 
 struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
@@ -176,10 +185,10 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
       if (!gap && firstAdds.contains(tensor))
         gap = "kernels add to it before the one that stores it";
       if (gap)
-        gaps.insert_or_assign(tensor, Gap{*gap, store.getLoc(),
-                                          ++numStores[tensor] == 1
-                                              ? segmentRowsOf(store)
-                                              : std::nullopt});
+        gaps.insert_or_assign(
+            tensor,
+            Gap{*gap, store.getLoc(),
+                ++numStores[tensor] == 1 ? leftRowsOf(store) : std::nullopt});
       else
         covered.insert(tensor);
       if (std::optional<SafetyNote> note = noteOf(store.getLoc())) {
@@ -205,15 +214,16 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
             << reason << ")";
         return signalPassFailure();
       }
-      std::optional<SegmentRows> segments;
+      std::optional<LeftRows> left;
       // Of a temp all is defined, whatever reads it, and so is what kernels add
       // to.
       if (gap != gaps.end() && arg.getRole() == Role::Out &&
           !firstAdds.contains(arg.getName()))
-        segments = gap->second.segments;
-      if (segments)
-        reason = "rows of no segment";
-      addInitKernel(program, i, reason, segments);
+        left = gap->second.left;
+      if (left)
+        reason =
+            left->parts ? "rows behind the last part" : "rows of no segment";
+      addInitKernel(program, i, reason, left);
     }
   }
 };

@@ -17,10 +17,10 @@ using namespace selvedge::tile;
 /// Decides whether one store writes every element of its tensor.
 class Coverage {
 public:
-  /// With `takesSegments` one dimension may be the rows of segments.
-  explicit Coverage(StoreOp store, bool takesSegments = false)
+  /// With `takesSome` rows of one dimension may be left out.
+  explicit Coverage(StoreOp store, bool takesSome = false)
       : store(store), kernel(store->getParentOfType<KernelOp>()),
-        takesSegments(takesSegments) {}
+        takesSome(takesSome) {}
 
   /// Why it does not, or nothing if it does.
   std::optional<std::string> gap() {
@@ -37,7 +37,8 @@ public:
     AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
     for (auto [dim, index, extent] :
          llvm::enumerate(store.getIndices(), shape.getResults()))
-      if (!spansSegments(dim, index, extent) && !spans(index, extent))
+      if (!spansSegments(dim, index, extent) &&
+          !spansParts(dim, index, extent) && !spans(index, extent))
         return "its store does not run over all of dimension " +
                std::to_string(dim);
     for (auto [axis, parts] : halves)
@@ -48,13 +49,13 @@ public:
       return "its store stands in a loop that may be empty";
     if (!llvm::all_of(store.getPresence(), [&](Value p) {
           return isShapeBound(p, shape) || isPairBound(p) || isOfFirst(p) ||
-                 isSegmentBound(p);
+                 isSegmentBound(p) || isPartBound(p);
         }))
       return "its store leaves out lanes inside the shape";
     return std::nullopt;
   }
 
-  std::optional<SegmentRows> getSegments() const { return segments; }
+  std::optional<LeftRows> getLeft() const { return left; }
 
 private:
   /// The kernel range of a coordinate; null for other values.
@@ -108,7 +109,7 @@ private:
   /// range over their tiles.
   bool spansSegments(unsigned dim, Value index, AffineExpr extent) {
     auto rows = index.getDefiningOp<RangeOp>();
-    if (!takesSegments || segments || !rows)
+    if (!takesSome || left || !rows)
       return false;
     StringAttr axis = axesOf(rows.getType())[0];
     for (auto [i, iter] :
@@ -124,7 +125,7 @@ private:
         std::optional<unsigned> ends = endsOf(count, extent);
         if (!ends || !isFirstUse(axis) || !isFirstUse(kernel.getCoord(i)))
           return false;
-        segments = SegmentRows{dim, *ends};
+        left = LeftRows{dim, *ends, {}};
         segmentCount = symbol;
         return true;
       }
@@ -135,7 +136,8 @@ private:
   /// Whether `p` only says that a row lies before the end of its segment, or
   /// that this is one of them.
   bool isSegmentBound(Value p) {
-    return segments && llvm::any_of(store.getPresence(), [&](Value bound) {
+    return left && left->ends &&
+           llvm::any_of(store.getPresence(), [&](Value bound) {
              Value exists = segmentOfBound(bound);
              return exists && (p == bound || p == exists);
            });
@@ -146,7 +148,7 @@ private:
   Value segmentOfBound(Value p) {
     auto compare = p.getDefiningOp<arith::CmpIOp>();
     if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt ||
-        compare.getLhs() != store.getIndices()[segments->dim])
+        compare.getLhs() != store.getIndices()[left->dim])
       return {};
     auto end = withoutSplat(compare.getRhs()).getDefiningOp<arith::SelectOp>();
     auto exists =
@@ -155,7 +157,7 @@ private:
     if (!exists || !load || !matchPattern(end.getFalseValue(), m_Zero()) ||
         exists.getPredicate() != arith::CmpIPredicate::slt ||
         exists.getRhs() != kernel.getDimArg(segmentCount) ||
-        load.getTensor() != kernel.getTensorArgument(segments->ends) ||
+        load.getTensor() != kernel.getTensorArgument(*left->ends) ||
         !llvm::equal(load.getPresence(), ValueRange(end.getCondition())))
       return {};
     auto next = load.getIndices()[0].getDefiningOp<arith::AddIOp>();
@@ -163,6 +165,87 @@ private:
                    matchPattern(next.getRhs(), m_One())
                ? end.getCondition()
                : Value();
+  }
+
+  /// Lanes of part `number` of `count` parts of `length` indices, one behind
+  /// the other.
+  struct Parts {
+    RangeOp lanes;
+    Value number, within;
+    AffineExpr count;
+    int64_t length;
+  };
+
+  /// `within + max(number * length, 0)`, both ranges of the kernel.
+  std::optional<Parts> partsOf(RangeOp lanes) {
+    auto start = lanes.getStart().getDefiningOp<arith::AddIOp>();
+    auto first = start ? start.getRhs().getDefiningOp<arith::MaxSIOp>()
+                       : arith::MaxSIOp();
+    auto product =
+        first ? first.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+    APInt length;
+    if (!product || !matchPattern(first.getRhs(), m_Zero()) ||
+        !matchPattern(product.getRhs(), m_ConstantInt(&length)) ||
+        !length.isStrictlyPositive())
+      return std::nullopt;
+    IterAttr numbers = rangeOf(product.getLhs()),
+             within = rangeOf(start.getLhs());
+    if (!numbers || numbers.getBlock() || !within || !within.getBlock() ||
+        within.getExtent().getResult(0) !=
+            getAffineConstantExpr(length.getSExtValue(), kernel.getContext()))
+      return std::nullopt;
+    return Parts{lanes, product.getLhs(), start.getLhs(),
+                 numbers.getExtent().getResult(0), length.getSExtValue()};
+  }
+
+  /// Whether `index` takes all rows of parts, which end at the extent or behind
+  /// it; or before it, where rows may be left out.
+  bool spansParts(unsigned dim, Value index, AffineExpr extent) {
+    auto lanes = index.getDefiningOp<RangeOp>();
+    std::optional<Parts> found = lanes ? partsOf(lanes) : std::nullopt;
+    if (!found || parts)
+      return false;
+    bool coversAll =
+        found->count == (extent + found->length - 1).floorDiv(found->length) ||
+        found->count == extent.ceilDiv(found->length);
+    bool isNumber = isa<AffineSymbolExpr, AffineConstantExpr>(found->count);
+    if ((!coversAll && (!takesSome || left || !isNumber)) ||
+        !isFirstUse(axesOf(lanes.getType())[0]) || !isFirstUse(found->number) ||
+        !isFirstUse(found->within))
+      return false;
+    parts = found;
+    if (!coversAll)
+      left = LeftRows{dim, std::nullopt, found->count, found->length};
+    return true;
+  }
+
+  /// Whether `p` only says that an index lies in its part, is not negative, or
+  /// that the part begins below `maxExtent`.
+  bool isPartBound(Value p) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare || !parts)
+      return false;
+    Value bound = withoutSplat(compare.getRhs());
+    APInt most;
+    if (compare.getLhs() == parts->number)
+      return compare.getPredicate() == arith::CmpIPredicate::sle &&
+             matchPattern(bound, m_ConstantInt(&most)) &&
+             most.getSExtValue() >= (maxExtent - 1) / parts->length;
+    if (compare.getLhs() != parts->lanes.getResult())
+      return false;
+    if (compare.getPredicate() == arith::CmpIPredicate::sge)
+      return matchPattern(bound, m_Zero());
+    auto end = bound.getDefiningOp<arith::AddIOp>();
+    auto first =
+        end ? end.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+    auto isLength = [&](Value v) {
+      APInt length;
+      return matchPattern(v, m_ConstantInt(&length)) &&
+             length.getSExtValue() == parts->length;
+    };
+    return compare.getPredicate() == arith::CmpIPredicate::slt && first &&
+           first.getLhs() == parts->number && isLength(first.getRhs()) &&
+           isLength(end.getRhs());
   }
 
   /// Whether the scalar `v` is the extent `expr`, which is `maxExtent` at most.
@@ -398,8 +481,9 @@ private:
 
   StoreOp store;
   KernelOp kernel;
-  bool takesSegments;
-  std::optional<SegmentRows> segments;
+  bool takesSome;
+  std::optional<LeftRows> left;
+  std::optional<Parts> parts;
   /// The dim that counts them.
   unsigned segmentCount = 0;
   llvm::DenseSet<Value> used;
@@ -416,9 +500,9 @@ std::optional<std::string> coverageGap(StoreOp store) {
   return Coverage(store).gap();
 }
 
-std::optional<SegmentRows> segmentRowsOf(StoreOp store) {
-  Coverage coverage(store, /*takesSegments=*/true);
-  return coverage.gap() ? std::nullopt : coverage.getSegments();
+std::optional<LeftRows> leftRowsOf(StoreOp store) {
+  Coverage coverage(store, /*takesSome=*/true);
+  return coverage.gap() ? std::nullopt : coverage.getLeft();
 }
 
 } // namespace selvedge::safety

@@ -14,15 +14,19 @@ namespace selvedge::safety {
 /// if it does.
 std::optional<std::string> coverageGap(tile::StoreOp store);
 
-/// A dimension whose rows are those of segments, and the input that says where
-/// each of them begins and ends.
-struct SegmentRows {
-  unsigned dim, ends;
+/// Rows of a dimension that a store leaves out: those of no segment, or those
+/// behind the last one of parts of equal length.
+struct LeftRows {
+  unsigned dim;
+  /// The input that says where each segment begins and ends.
+  std::optional<unsigned> ends;
+  /// How many parts there are, and how long they are.
+  mlir::AffineExpr parts;
+  int64_t length = 0;
 };
 
-/// Which rows `store` leaves out, if it provably writes all others: those
-/// before the first segment and behind the last one.
-std::optional<SegmentRows> segmentRowsOf(tile::StoreOp store);
+/// Which rows `store` leaves out, if it provably writes all others.
+std::optional<LeftRows> leftRowsOf(tile::StoreOp store);
 
 } // namespace selvedge::safety
 

@@ -1,4 +1,4 @@
-// Stores of the rows of segments, and of all other rows.
+// Stores of the rows of segments or of equal parts, and of all other rows.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/SegmentStores.h"
 
@@ -80,6 +80,25 @@ bool saysRows(Value predicate, StoreOp store, const SegmentRows &segments,
          last = behind ? loadOfEnd(behind.getRhs(), segments, {}) : LoadOp();
   return first && last && matchPattern(first.getIndices()[0], m_Zero()) &&
          isCount(last.getIndices()[0], store, segments);
+}
+
+bool saysBehind(Value predicate, StoreOp store, const PartRows &parts) {
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  auto quotient = compare ? compare.getLhs().getDefiningOp<arith::DivUIOp>()
+                          : arith::DivUIOp();
+  APInt number;
+  if (!quotient || compare.getPredicate() != CmpIPredicate::sge ||
+      quotient.getLhs() != store.getIndices()[parts.dim] ||
+      !matchPattern(strip(quotient.getRhs()), m_ConstantInt(&number)) ||
+      number.getSExtValue() != parts.length)
+    return false;
+  Value count = strip(compare.getRhs());
+  if (auto constant = dyn_cast<AffineConstantExpr>(parts.count))
+    return matchPattern(count, m_ConstantInt(&number)) &&
+           number.getSExtValue() == constant.getValue();
+  auto symbol = dyn_cast<AffineSymbolExpr>(parts.count);
+  return symbol && count == store->getParentOfType<KernelOp>().getDimArg(
+                                symbol.getPosition());
 }
 
 } // namespace selvedge::verify

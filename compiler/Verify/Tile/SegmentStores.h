@@ -1,4 +1,4 @@
-// Stores of the rows of segments, and of all other rows.
+// Stores of the rows of segments or of equal parts, and of all other rows.
 // SPDX-License-Identifier: MIT
 #ifndef SELVEDGE_COMPILER_VERIFY_TILE_SEGMENTSTORES_H
 #define SELVEDGE_COMPILER_VERIFY_TILE_SEGMENTSTORES_H
@@ -8,7 +8,15 @@
 namespace selvedge::verify {
 
 /// Which rows a store is asked for.
-enum class Rows { All, OfSegments, OfNoSegment };
+enum class Rows { All, OfSegments, OfNoSegment, OfParts, BehindParts };
+
+/// Rows of `count` parts of `length` each, one behind the other.
+struct PartRows {
+  std::string tensor;
+  unsigned dim;
+  mlir::AffineExpr count;
+  int64_t length;
+};
 
 /// Whether a predicate of a store says no more than that its row lies in its
 /// segment, or in none:
@@ -17,6 +25,13 @@ enum class Rows { All, OfSegments, OfNoSegment };
 ///     %i < ends[0] || %i >= ends[B]
 bool saysRows(mlir::Value predicate, tile::StoreOp store,
               const SegmentRows &segments, Rows rows);
+
+/// Whether a predicate of a store says no more than that its row lies behind
+/// the last part:
+///
+///     %i / length >= count
+bool saysBehind(mlir::Value predicate, tile::StoreOp store,
+                const PartRows &parts);
 
 } // namespace selvedge::verify
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/StoreCoverage.h"
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -37,6 +38,11 @@ StoreCoverage::StoreCoverage(StoreOp store, Rows rows,
     assumePositive(extent, outside, dims);
 }
 
+StoreCoverage::StoreCoverage(StoreOp store, Rows rows, PartRows parts)
+    : StoreCoverage(store, rows) {
+  equalParts = std::move(parts);
+}
+
 std::optional<std::string> StoreCoverage::gap() {
   if (isConditional)
     return "stands under a condition";
@@ -44,7 +50,11 @@ std::optional<std::string> StoreCoverage::gap() {
        llvm::enumerate(store.getIndices(), shape.getResults()))
     if (rows == Rows::OfSegments && d == segments->dim)
       useSegments();
-    else if (!spans(index, extent))
+    else if (rows == Rows::OfParts && d == equalParts->dim) {
+      if (!spansParts(index, *equalParts))
+        return "does not provably run over all parts of dimension " +
+               std::to_string(d);
+    } else if (!spans(index, extent))
       return "does not provably run over all of dimension " + std::to_string(d);
   // Of a number both digits run, or neither is known to.
   for (const auto &[axis, part] : parts)
@@ -107,12 +117,54 @@ bool StoreCoverage::collectLanes(RangeOp range, const Polynomial &weight,
     digits.push_back({weight, (*axis).getExtent()});
     return matchPattern(start, m_Zero());
   }
+  // The index in a part, and what lies before the part.
+  Value before;
+  if (auto sum = start.getDefiningOp<arith::AddIOp>()) {
+    start = sum.getLhs();
+    before = sum.getRhs();
+  }
   std::optional<Polynomial> count = countOf(start, (*axis).getBlock());
   if (!count || !usedScalars.insert(start).second)
     return false;
-  digits.push_back({weight, *count});
-  laneDigits.push_back(range);
-  return true;
+  digits.push_back({weight, *count, start});
+  laneDigits.push_back({range, before ? start : Value()});
+  return !before || collect(before, weight, digits);
+}
+
+AffineExpr StoreCoverage::extentOf(Value scalar) {
+  auto argument = dyn_cast_if_present<BlockArgument>(scalar);
+  unsigned shared = kernel.getProgram().getNumSharedArgs();
+  if (!argument || argument.getOwner()->getParentOp() != kernel ||
+      argument.getArgNumber() < shared)
+    return {};
+  return cast<IterAttr>(kernel.getRanges()[argument.getArgNumber() - shared])
+      .getExtent()
+      .getResult(0);
+}
+
+std::optional<PartRows> StoreCoverage::partsOfRows() {
+  for (auto [d, index] : llvm::enumerate(store.getIndices())) {
+    StoreCoverage other(store);
+    SmallVector<Digit> digits;
+    if (!other.collect(index, 1, digits) || digits.size() != 2 ||
+        digits[0].weight != 1 || !digits[1].scalar)
+      continue;
+    auto length =
+        dyn_cast_if_present<AffineConstantExpr>(extentOf(digits[0].scalar));
+    AffineExpr count = extentOf(digits[1].scalar);
+    if (length && count && digits[1].weight == length.getValue())
+      return PartRows{tensorName(store.getTensor()), static_cast<unsigned>(d),
+                      count, length.getValue()};
+  }
+  return std::nullopt;
+}
+
+bool StoreCoverage::spansParts(Value index, const PartRows &part) {
+  SmallVector<Digit> digits;
+  return collect(index, 1, digits) && digits.size() == 2 &&
+         digits[0].weight == 1 && digits[0].count == part.length &&
+         digits[1].weight == part.length &&
+         extentOf(digits[1].scalar) == part.count;
 }
 
 /// `p` over a symbol that is a factor of all of its terms; none for others.
@@ -191,10 +243,14 @@ bool StoreCoverage::collect(Value index, const Polynomial &weight,
     return isFixed(factor) &&
            collect(product.getRhs(), weight * factor, digits);
   }
+  // A sum of digits is not negative.
+  if (auto most = index.getDefiningOp<arith::MaxSIOp>();
+      most && matchPattern(most.getRhs(), m_Zero()))
+    return collect(most.getLhs(), weight, digits);
   std::optional<Polynomial> count = countOf(index, StringAttr());
   if (!count || !usedScalars.insert(index).second)
     return matchPattern(index, m_Zero());
-  digits.push_back({weight, *count});
+  digits.push_back({weight, *count, index});
   return true;
 }
 
@@ -234,6 +290,20 @@ std::string StoreCoverage::mayNotRun() {
   return "";
 }
 
+/// Of digits, what they are together: of an element they do not wrap, since
+/// each is at most its index.
+static Polynomial defineDigits(Value value, IndexValues &values) {
+  Polynomial p;
+  if (auto most = value.getDefiningOp<arith::MaxSIOp>())
+    p = defineDigits(most.getLhs(), values);
+  else if (auto product = value.getDefiningOp<arith::MulIOp>())
+    p = defineDigits(product.getLhs(), values) * values.of(product.getRhs());
+  else
+    return values.of(value);
+  values.define(value, p);
+  return p;
+}
+
 bool StoreCoverage::holdsInside(ValueRange presence) {
   IndexValues values;
   SmallVector<Polynomial> dims, inside;
@@ -242,6 +312,15 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
   seedKernel(kernel, values, dims);
   for (AffineExpr extent : shape.getResults())
     assumePositive(extent, values, dims);
+  for (Lanes lanes : laneDigits) {
+    if (!lanes.within)
+      continue;
+    auto sum = lanes.range.getStart().getDefiningOp<arith::AddIOp>();
+    Polynomial length = values.of(extentOf(lanes.within), dims);
+    values.define(lanes.range.getResult(),
+                  values.newSymbol(0, length - 1) +
+                      defineDigits(sum.getRhs(), values));
+  }
   for (auto [index, extent] :
        llvm::zip_equal(store.getIndices(), shape.getResults())) {
     Polynomial p = values.of(index);
@@ -249,16 +328,10 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
     inside.push_back(values.of(extent, dims) - p - 1);
   }
   // An element is a number for each digit, none of them past its count.
-  for (RangeOp digit : laneDigits) {
-    auto start = dyn_cast<BlockArgument>(digit.getStart());
-    if (!start || start.getOwner()->getParentOp() != kernel)
-      continue;
-    unsigned shared = kernel.getProgram().getNumSharedArgs();
-    auto range =
-        cast<IterAttr>(kernel.getRanges()[start.getArgNumber() - shared]);
-    inside.push_back(values.of(range.getExtent().getResult(0), dims) -
-                     values.of(digit.getResult()) - 1);
-  }
+  for (Lanes lanes : laneDigits)
+    if (AffineExpr extent = extentOf(lanes.range.getStart()))
+      inside.push_back(values.of(extent, dims) -
+                       values.of(lanes.range.getResult()) - 1);
   // Of a range that is no digit, and runs, one iteration is enough.
   auto isOfFirst = [&](Value part) {
     auto compare = part.getDefiningOp<arith::CmpIOp>();
@@ -274,7 +347,8 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
   for (Value predicate : presence)
     conjuncts(predicate, [&](Value part) {
       if (isOfFirst(part) ||
-          (segments && saysRows(part, store, *segments, rows)))
+          (segments && saysRows(part, store, *segments, rows)) ||
+          (rows == Rows::BehindParts && saysBehind(part, store, *equalParts)))
         return;
       SmallVector<Polynomial> goals;
       values.collect(part, goals);
@@ -282,7 +356,8 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
       values.refine(known, goals);
       bool isTrue = !goals.empty() || matchPattern(strip(part), m_One());
       holds &= isTrue && llvm::all_of(goals, [&](const Polynomial &goal) {
-                 return values.isNonNegativeByCases(goal, known);
+                 return values.isNonNegativeByCases(goal, known) ||
+                        values.isNonNegativeForIntegers(goal, known);
                });
     });
   return holds;

@@ -19,14 +19,22 @@ public:
   /// Asked for all rows, or for those of `segments` or of none of them.
   explicit StoreCoverage(tile::StoreOp store, Rows rows = Rows::All,
                          std::optional<SegmentRows> segments = {});
+  /// Asked for the rows of `parts`, or for those behind them.
+  StoreCoverage(tile::StoreOp store, Rows rows, PartRows parts);
 
   /// Why elements may be left out; none if all are written.
   std::optional<std::string> gap();
+
+  /// The parts of a dimension that the store's rows are, if it is an index of
+  /// lanes in parts of equal length; none where that dimension ends with them.
+  std::optional<PartRows> partsOfRows();
 
 private:
   /// A part of an index that takes all values 0..count-1, times `weight`.
   struct Digit {
     Polynomial weight, count;
+    /// The number that counts, where it is a range of the kernel.
+    mlir::Value scalar = {};
   };
 
   /// Adds the digits of `index`; false if it has other parts, or parts that
@@ -40,6 +48,10 @@ private:
                    llvm::SmallVectorImpl<Digit> &digits);
   /// How often a coordinate or loop runs by steps of `block`, or by 1.
   std::optional<Polynomial> countOf(mlir::Value scalar, mlir::StringAttr block);
+  /// The extent of the kernel's range that a scalar is; null for others.
+  mlir::AffineExpr extentOf(mlir::Value scalar);
+  /// Whether an index takes all rows of `part`.
+  bool spansParts(mlir::Value index, const PartRows &part);
   bool spans(mlir::Value index, mlir::AffineExpr extent);
   /// A range, or a loop around the store, that no index depends on and that
   /// may run zero times; empty for none.
@@ -53,6 +65,7 @@ private:
   mlir::AffineMap shape;
   Rows rows;
   std::optional<SegmentRows> segments;
+  std::optional<PartRows> equalParts;
   llvm::SmallVector<mlir::scf::ForOp> loops;
   bool isConditional = false;
   /// What is known where nothing is known to run: dims, and that the tensor has
@@ -61,8 +74,13 @@ private:
   llvm::SmallVector<Polynomial> dims;
   llvm::DenseSet<mlir::Value> usedScalars;
   llvm::DenseSet<mlir::StringAttr> usedAxes;
-  /// Ranges by blocks whose lanes are digits.
-  llvm::SmallVector<tile::RangeOp> laneDigits;
+  /// Ranges by blocks whose lanes are digits, and which number of the kernel
+  /// their blocks begin at, where something else is added to that.
+  struct Lanes {
+    tile::RangeOp range;
+    mlir::Value within;
+  };
+  llvm::SmallVector<Lanes> laneDigits;
   /// A range that serves as two digits: what is divided by what.
   struct Parts {
     mlir::Value start, divisor;

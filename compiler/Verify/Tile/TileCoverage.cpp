@@ -86,25 +86,33 @@ struct VerifyTileCoveragePass
     return diag;
   }
 
-  /// The store of all rows of segments behind that of an init kernel of all
-  /// other rows; null if there are no such.
+  /// The store of all rows of segments, or of equal parts, behind that of an
+  /// init kernel of all other rows; null if there are no such.
   static StoreOp coveringWithInit(ArrayRef<StoreOp> stores) {
     if (stores.empty())
       return {};
-    for (StoreOp store : llvm::drop_begin(stores))
+    for (StoreOp store : llvm::drop_begin(stores)) {
+      if (addsToMemory(store))
+        continue;
+      std::optional<PartRows> parts = StoreCoverage(store).partsOfRows();
+      if (parts && isInitOf(stores.front(), parts->tensor) &&
+          !StoreCoverage(stores.front(), Rows::BehindParts, *parts).gap() &&
+          !StoreCoverage(store, Rows::OfParts, *parts).gap())
+        return store;
       for (const SegmentRows &rows :
            segmentRowsOf(store->getParentOfType<KernelOp>()))
         if (rows.tensor == tensorName(store.getTensor()) &&
-            !addsToMemory(store) && isInitOfOthers(stores.front(), rows) &&
+            isInitOf(stores.front(), rows.tensor) &&
+            !StoreCoverage(stores.front(), Rows::OfNoSegment, rows).gap() &&
             !StoreCoverage(store, Rows::OfSegments, rows).gap())
           return store;
+    }
     return {};
   }
 
-  static bool isInitOfOthers(StoreOp store, const SegmentRows &rows) {
-    auto kernel = store->getParentOfType<KernelOp>();
-    return kernel.getSymName() == "init_" + rows.tensor &&
-           !StoreCoverage(store, Rows::OfNoSegment, rows).gap();
+  static bool isInitOf(StoreOp store, StringRef tensor) {
+    return store->getParentOfType<KernelOp>().getSymName().str() ==
+           "init_" + tensor.str();
   }
 
   /// A kernel with the reserved name of an init kernel stores nothing else, and
