@@ -101,7 +101,8 @@ void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
                          [&](const Tensor &tensor) {
                            return tensor.arg.getName() == name;
                          })
-        .operator->();
+        .
+        operator->();
   };
   for (auto [attr, argument] :
        llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {
@@ -156,8 +157,27 @@ llvm::Error runRoleBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
   });
 }
 
+/// Notes what the kernel that has just run stored, if it is one that
+/// initialises a tensor.
+void noteInit(sm::KernelOp kernel, const Arguments &arguments,
+              Footprint &initialised) {
+  std::optional<tile::SourceAttr> source = kernel.getSource();
+  if (!source ||
+      !source->getKernel().getLeafReference().getValue().starts_with("init_"))
+    return;
+  for (const Tensor &tensor : arguments.tensors) {
+    if (!tensor.present || !tensor.isWritable())
+      continue;
+    std::vector<uint8_t> &noted = initialised[tensor.arg.getName().str()];
+    noted.resize(tensor.stored.size());
+    for (auto [all, stored] : llvm::zip_equal(noted, tensor.stored))
+      all |= stored;
+  }
+}
+
 llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
-                      Arguments &arguments, PoisonSource &poison) {
+                      Arguments &arguments, PoisonSource &poison,
+                      Footprint *initialised) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<sm::KernelOp>(
       launch->getParentOfType<ModuleOp>(), launch.getKernelAttr());
   if (!kernel)
@@ -183,6 +203,8 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
                 ? runRoleBlock(kernel, plan, block, grid, arguments, poison)
                 : runBlock(kernel, plan, block, arguments, poison))
       return failure;
+  if (initialised)
+    noteInit(kernel, arguments, *initialised);
   return llvm::Error::success();
 }
 
@@ -235,7 +257,8 @@ llvm::Error launchProgram(tile::ProgramOp program, Arguments &arguments,
 }
 
 llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
-                       Arguments &arguments, PoisonSource &poison) {
+                       Arguments &arguments, PoisonSource &poison,
+                       Footprint *initialised) {
   for (auto candidate : plan.getBody().getOps<sm::VariantOp>()) {
     bool named = candidate.getName() == variant;
     if (!variant.empty() && !named)
@@ -258,7 +281,8 @@ llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
     for (sm::LaunchOp launch : isLast
                                    ? chooseLaunches(plan, candidate, arguments)
                                    : llvm::to_vector(own))
-      if (llvm::Error failure = runLaunch(launch, plan, arguments, poison))
+      if (llvm::Error failure =
+              runLaunch(launch, plan, arguments, poison, initialised))
         return failure;
     return llvm::Error::success();
   }

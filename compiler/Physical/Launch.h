@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_PHYSICAL_LAUNCH_H
 
 #include "compiler/Physical/Executor.h"
+#include "compiler/Physical/Physical.h"
 
 namespace selvedge::physical {
 
@@ -17,9 +18,10 @@ llvm::Error launchProgram(tile::ProgramOp program,
                           PoisonSource &poison);
 
 /// Runs the launches of one variant: the named one, or the first that suits
-/// contiguous tensors.
+/// contiguous tensors. `initialised` is that of Options.
 llvm::Error launchPlan(sm::PlanOp plan, llvm::StringRef variant,
-                       reference::Arguments &arguments, PoisonSource &poison);
+                       reference::Arguments &arguments, PoisonSource &poison,
+                       Footprint *initialised = nullptr);
 
 } // namespace selvedge::physical
 

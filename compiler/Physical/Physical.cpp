@@ -110,10 +110,11 @@ bool run(ModuleOp module, const std::map<std::string, int64_t> &dims,
     return fail(arguments.takeError());
   PoisonSource poison(options.poison, options.seed);
   poisonMemory(*arguments, poison, options.inside);
-  if (llvm::Error failure =
-          program ? launchProgram(versionFor(program, *arguments), *arguments,
-                                  poison)
-                  : launchPlan(plan, options.variant, *arguments, poison))
+  if (llvm::Error failure = program
+                                ? launchProgram(versionFor(program, *arguments),
+                                                *arguments, poison)
+                                : launchPlan(plan, options.variant, *arguments,
+                                             poison, options.initialised))
     return fail(std::move(failure));
   for (const Tensor &tensor : arguments->tensors)
     if (tensor.present && isOutput(tensor))

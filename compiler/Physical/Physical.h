@@ -22,6 +22,9 @@ struct Options {
   /// Elements of inputs that keep their values, all others hold poison; null:
   /// all keep them. ReferenceOptions::loaded records one.
   const Footprint *inside = nullptr;
+  /// Receives, of an `sm.plan`, the elements that kernels which initialise
+  /// outputs and temps store; null: nobody asks.
+  Footprint *initialised = nullptr;
 };
 
 /// Executes a module as hardware would: one `tile.program` whose sizes are

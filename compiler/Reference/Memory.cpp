@@ -116,6 +116,11 @@ llvm::Expected<TileRef> loadTile(tile::LoadOp op, Tensor &tensor,
         // Iterations run in parallel and may read the same element.
         std::atomic_ref(tensor.read[element])
             .store(1, std::memory_order_relaxed);
+  if (!tensor.written.empty())
+    for (int64_t element : lanes->elements)
+      if (element >= 0 && !tensor.written[element])
+        std::atomic_ref(tensor.initial[element])
+            .store(1, std::memory_order_relaxed);
   bool zero = op.getFill() == tile::Fill::Zero;
   const TileValue &elements = tensor.elements;
   auto result = std::make_shared<TileValue>();
@@ -192,6 +197,8 @@ llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
     if (element < 0)
       continue;
     if (tile::addsToMemory(op)) {
+      if (!tensor.written.empty() && !tensor.written[element])
+        tensor.initial[element] = 1;
       tensor.add(element, *value, from[lane], unsure);
       continue;
     }
@@ -205,6 +212,8 @@ llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
       return errorAt(op, "stores element " + llvm::Twine(element) +
                              " of tensor '" + tensor.arg.getName().getValue() +
                              "' twice in one kernel");
+    if (!tensor.written.empty())
+      tensor.written[element] = 1;
     if (!value->isFloat) {
       tensor.elements.ints[element] = value->ints[from[lane]];
       tensor.elements.unsure[element] = unsure || value->unsureAt(from[lane]);

@@ -27,6 +27,9 @@ struct Tensor {
   bool mayMeet = false;
   /// Per element whether any kernel loaded it; empty where nobody asked.
   std::vector<uint8_t> read;
+  /// Per element whether any kernel stored it, and whether one loaded it, or
+  /// added to it, before; empty where nobody asked.
+  std::vector<uint8_t> written, initial;
 
   /// Per element how often, and how much without its sign, kernels have added;
   /// empty where none has.

@@ -34,6 +34,14 @@ HostTensor exportTensor(const reference::Tensor &tensor) {
   return output;
 }
 
+/// Whether kernels of the op give it what it holds at first.
+bool isInitialised(const reference::Tensor &tensor) {
+  tile::Role role = tensor.arg.getRole();
+  return tensor.present &&
+         (role == tile::Role::Out || role == tile::Role::Temp) &&
+         !isa_and_nonnull<StringAttr>(tensor.arg.getInit());
+}
+
 } // namespace
 
 bool interpretProgram(tile::ProgramOp program,
@@ -58,6 +66,12 @@ bool interpretProgram(tile::ProgramOp program,
     for (reference::Tensor &tensor : arguments->tensors)
       if (tensor.present && !tensor.isWritable())
         tensor.read.assign(tensor.size(), 0);
+  if (options.initial)
+    for (reference::Tensor &tensor : arguments->tensors)
+      if (isInitialised(tensor)) {
+        tensor.written.assign(tensor.size(), 0);
+        tensor.initial.assign(tensor.size(), 0);
+      }
   for (auto kernel : program.getBody().getOps<tile::KernelOp>())
     if (llvm::Error error = reference::runKernel(kernel, *arguments, options))
       return fail(std::move(error));
@@ -66,6 +80,16 @@ bool interpretProgram(tile::ProgramOp program,
       if (tensor.present && !tensor.isWritable())
         (*options.reads)[tensor.arg.getName().getValue().str()] =
             std::move(tensor.read);
+  if (options.initial)
+    for (reference::Tensor &tensor : arguments->tensors)
+      if (isInitialised(tensor)) {
+        if (tensor.arg.getRole() == tile::Role::Out)
+          for (auto [initial, written] :
+               llvm::zip_equal(tensor.initial, tensor.written))
+            initial |= !written;
+        (*options.initial)[tensor.arg.getName().getValue().str()] =
+            std::move(tensor.initial);
+      }
   for (const reference::Tensor &tensor : arguments->tensors)
     if (tensor.present && (tensor.arg.getRole() == tile::Role::Out ||
                            tensor.arg.getRole() == tile::Role::InOut))

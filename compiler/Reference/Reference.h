@@ -44,6 +44,11 @@ struct ReferenceOptions {
   /// 1 where some kernel loaded the element at a present lane. No result
   /// depends on the other elements.
   std::map<std::string, std::vector<uint8_t>> *reads = nullptr;
+  /// If not null: receives for every output and temp, but for outputs that are
+  /// kept, one byte per element, 1 where the result depends on its out_init: a
+  /// kernel loads it, or adds to it, before any stores it; or it is an output's
+  /// and none does.
+  std::map<std::string, std::vector<uint8_t>> *initial = nullptr;
 };
 
 /// Elaborates the request's op and executes it. `inputs` go by name; absent
