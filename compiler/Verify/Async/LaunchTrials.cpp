@@ -392,15 +392,21 @@ std::vector<LaunchTrial> TrialMaker::run(ArrayRef<unsigned> rows) {
 }
 
 void TrialMaker::addRows(unsigned symbol) {
-  // Of a dim that the kernel does not cut, but should.
+  // Of a dim that the kernel does not cut, but should: not where each row has a
+  // block of its own.
   constexpr int64_t mostRows = 256;
+  bool isCounted = llvm::any_of(launches, [&](const auto &launched) {
+    LaunchOp launch = launched.first;
+    return launch.getGrid().isFunctionOfSymbol(symbol);
+  });
   int64_t block = dims[symbol].block;
-  if (!isCut(dims[symbol]))
+  if (!isCounted)
     for (const Dim &dim : dims)
       block = std::max(block, std::min(dim.block, mostRows));
   LaunchTrial trial;
   trial.sizes.assign(dims.size(), 1);
   trial.sizes[symbol] = scale == 0 ? 2 * block - off : block + 1;
+  trial.sizes[symbol] = std::max<int64_t>(2, trial.sizes[symbol]);
   trial.samples = {1, 1};
   trial.kind = kind++;
   if (isTaken(variant, trial))
