@@ -58,13 +58,15 @@ public:
   ///
   ///     sm.post min(%m, %i * 64 + 64) to %end           // "order": %i * 64 <
   ///     %m scf.while (%to = receive %end, ...) { scf.if 0 < %to { } else { } }
-  bool isNeverTakenOfWords(mlir::scf::IfOp branch, bool arm);
+  /// Thoroughly: of whole numbers, too, which may take long.
+  bool isNeverTakenOfWords(mlir::scf::IfOp branch, bool arm, bool isThorough);
 
 private:
   /// Whether a condition is never false, or never true, beside what
   /// `constraints` say.
   static bool isNever(mlir::Value condition, bool value, IndexValues &values,
-                      llvm::SmallVector<Polynomial> constraints);
+                      llvm::SmallVector<Polynomial> constraints,
+                      bool isThorough = false);
   /// What is known at a place: only of the loops and branches around it, since
   /// a loop without iterations proves nothing for its surroundings.
   struct Place {

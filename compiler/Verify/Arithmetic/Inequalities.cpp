@@ -7,6 +7,8 @@
 
 #include <deque>
 #include <optional>
+#include <set>
+#include <tuple>
 
 namespace selvedge::verify {
 
@@ -167,6 +169,8 @@ struct Contradiction {
     constexpr int64_t mostValues = 3;
     if (holds())
       return true;
+    if (excludesMultiples())
+      return true;
     // The one with the fewest values.
     std::optional<size_t> split;
     DynamicAPInt first, last;
@@ -204,6 +208,36 @@ struct Contradiction {
   }
 
 private:
+  /// Whether a whole number lies nowhere: the difference of an unknown and a
+  /// multiple of another one, of which rows have multiples with a common
+  /// divisor. `256 x < 64 y <= 256 x + 1` has no such `y - 4 x`.
+  bool excludesMultiples() {
+    constexpr unsigned mostPairs = 64;
+    constexpr int64_t largest = 1 << 14; // lanes of a block
+    std::vector<std::set<int64_t>> times(columns.size());
+    for (const Polynomial *p : system)
+      for (const auto &[monomial, coefficient] : p->getTerms())
+        if (!monomial.empty() && abs(coefficient) > 1 &&
+            abs(coefficient) <= largest)
+          times[llvm::lower_bound(columns, &monomial, isLess) - columns.begin()]
+              .insert(int64_t(abs(coefficient)));
+    std::set<std::tuple<size_t, size_t, int64_t>> pairs;
+    for (size_t i = 0; i < columns.size(); ++i)
+      for (size_t j = 0; j < columns.size(); ++j)
+        for (int64_t a : times[i])
+          for (int64_t b : times[j])
+            if (i != j && b % a == 0 && pairs.size() < mostPairs)
+              pairs.insert({i, j, b / a});
+    return llvm::any_of(pairs, [&](const auto &pair) {
+      auto [i, j, factor] = pair;
+      SmallVector<DynamicAPInt> row(columns.size() + 1);
+      row[i] = 1;
+      row[j] = -factor;
+      auto [least, most] = simplex->computeIntegerBounds(row);
+      return least.isBounded() && most.isBounded() && *least > *most;
+    });
+  }
+
   /// Whether an unknown has one value, whole or not.
   bool isConstant(ArrayRef<DynamicAPInt> row) {
     using mlir::presburger::Simplex;

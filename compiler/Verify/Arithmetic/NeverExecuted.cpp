@@ -161,7 +161,8 @@ static void follow(Value &condition, bool &value) {
 }
 
 bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
-                           SmallVector<Polynomial> conditions) {
+                           SmallVector<Polynomial> conditions,
+                           bool isThorough) {
   follow(condition, value);
   size_t given = conditions.size();
   if (value)
@@ -175,7 +176,9 @@ bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
     SmallVector<Polynomial> others(conditions);
     Polynomial condition = others[i];
     others.erase(others.begin() + i);
-    if (values.isNonNegativeByCases(Polynomial(-1) - condition, others))
+    if (values.isNonNegativeByCases(Polynomial(-1) - condition, others) ||
+        (isThorough &&
+         values.isNonNegativeForIntegers(Polynomial(-1) - condition, others)))
       return true;
   }
   return false;
@@ -186,7 +189,8 @@ bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
   return isNever(branch.getCondition(), arm, values, std::move(conditions));
 }
 
-bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm) {
+bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm,
+                                       bool isThorough) {
   std::vector<TileWords> words = tileWordsAt(branch);
   auto loop = branch->getParentOfType<scf::WhileOp>();
   return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
@@ -203,7 +207,8 @@ bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm) {
         values.define(tested, values.of(word->second));
       }
     values.collect(loop.getConditionOp().getCondition(), constraints);
-    return isNever(branch.getCondition(), arm, values, std::move(constraints));
+    return isNever(branch.getCondition(), arm, values, std::move(constraints),
+                   isThorough);
   });
 }
 

@@ -167,7 +167,7 @@ bool KernelRuns::isNeverExecuted(Block *block) {
   bool arm = block == branch.thenBlock();
   return known->second = bounds.isNeverTaken(branch, arm) ||
                          bounds.isNeverTakenBySteps(branch, arm) ||
-                         bounds.isNeverTakenOfWords(branch, arm);
+                         bounds.isNeverTakenOfWords(branch, arm, isThorough);
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,
