@@ -405,8 +405,11 @@ void TrialMaker::addRows(unsigned symbol) {
       block = std::max(block, std::min(dim.block, mostRows));
   LaunchTrial trial;
   trial.sizes.assign(dims.size(), 1);
-  trial.sizes[symbol] = scale == 0 ? 2 * block - off : block + 1;
-  trial.sizes[symbol] = std::max<int64_t>(2, trial.sizes[symbol]);
+  // What is cut the other trials have blocks of: it may be small.
+  int64_t size = scale == 0                         ? 2 * block - off
+                 : scale < smallScale || !isCounted ? block + 1
+                                                    : 0;
+  trial.sizes[symbol] = std::max<int64_t>(2, size);
   trial.samples = {1, 1};
   trial.kind = kind++;
   if (isTaken(variant, trial))
