@@ -3,6 +3,7 @@
 #include "compiler/Verify/Arithmetic/IndexValues.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -391,6 +392,32 @@ static bool holdsInLoop(Value condition) {
          isBelow(loop.getUpperBound(), compare.getRhs());
 }
 
+/// What is added to a number; 0 for others.
+static int64_t addend(Value value) {
+  auto sum = value.getDefiningOp<arith::AddIOp>();
+  return sum ? getConstantIntValue(sum.getRhs()).value_or(0) : 0;
+}
+
+/// One of two numbers; no further above another choice by the same condition
+/// than both of its sides are.
+Polynomial IndexValues::selected(arith::SelectOp select) {
+  Polynomial a = of(select.getTrueValue());
+  if (holdsInLoop(select.getCondition()))
+    return a;
+  Polynomial b = of(select.getFalseValue()), p = oneOf(a, b);
+  auto [before, isFirst] =
+      selections.try_emplace(select.getCondition(), Selection{a, b, p});
+  if (isFirst)
+    return p;
+  const auto &[otherA, otherB, other] = before->second;
+  for (int64_t most :
+       {addend(select.getTrueValue()), addend(select.getFalseValue())})
+    if (isNonNegative(Polynomial(most) - (a - otherA)) &&
+        isNonNegative(Polynomial(most) - (b - otherB)))
+      system.define(Polynomial(most) - (p - other));
+  return p;
+}
+
 Polynomial IndexValues::computeArith(Operation *op) {
   using namespace arith;
   if (auto constant = dyn_cast<ConstantOp>(op)) {
@@ -412,9 +439,7 @@ Polynomial IndexValues::computeArith(Operation *op) {
       getElementTypeOrSelf(op->getOperand(0).getType()).isInteger(1))
     return oneOf(1, 0);
   if (auto select = dyn_cast<SelectOp>(op))
-    return holdsInLoop(select.getCondition())
-               ? of(select.getTrueValue())
-               : oneOf(of(select.getTrueValue()), of(select.getFalseValue()));
+    return selected(select);
   if (op->getNumOperands() != 2 ||
       !isa<AddIOp, SubIOp, MulIOp, MinSIOp, MaxSIOp, FloorDivSIOp, CeilDivSIOp,
            DivSIOp, DivUIOp, RemSIOp, RemUIOp>(op))

@@ -80,6 +80,7 @@ private:
   /// The value modulo 2^32.
   Polynomial modular(mlir::Value value);
   Polynomial inductionVariable(mlir::scf::ForOp loop);
+  Polynomial selected(mlir::arith::SelectOp select);
   /// What the index of a loop of `count * divisor` steps is divided into: below
   /// `count`. None for others.
   std::optional<Polynomial> digitOf(mlir::Value number,
@@ -108,6 +109,12 @@ private:
   /// A lane has a symbol once something speaks of it: what is known of others
   /// takes part in no proof.
   llvm::DenseMap<mlir::StringAttr, Polynomial> sizes, lanes;
+  /// Both sides of a choice, and which of them it is.
+  struct Selection {
+    Polynomial a, b, p;
+  };
+  /// The first choice by each condition.
+  llvm::DenseMap<mlir::Value, Selection> selections;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Polynomial>> products;
   /// The result of an operation, and its value if it does not wrap.
   struct Wrapped {

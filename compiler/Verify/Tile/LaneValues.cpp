@@ -35,6 +35,11 @@ Number LaneValues::intern(Key key) {
   return known->second;
 }
 
+/// Equal expressions become one operation in whichever order they are written.
+Number LaneValues::commuting(Tag tag, Number a, Number b) {
+  return intern({tag, std::min(a, b), std::max(a, b)});
+}
+
 Number LaneValues::add(const Sum &sum) {
   if (sum.terms.size() == 1 && sum.constant == 0 &&
       sum.terms.begin()->second == 1)
@@ -269,9 +274,9 @@ std::optional<Number> LaneValues::ofFloat(Operation *op) {
            getElementTypeOrSelf(of.getType()).isF32();
   };
   if (auto sum = dyn_cast<arith::AddFOp>(op); sum && isPlain(sum))
-    return intern({Tag::Add, of(sum.getLhs()), of(sum.getRhs())});
+    return commuting(Tag::Add, of(sum.getLhs()), of(sum.getRhs()));
   if (auto product = dyn_cast<arith::MulFOp>(op); product && isPlain(product))
-    return intern({Tag::Multiply, of(product.getLhs()), of(product.getRhs())});
+    return commuting(Tag::Multiply, of(product.getLhs()), of(product.getRhs()));
   if (auto wide = dyn_cast<arith::ExtFOp>(op);
       wide && getElementTypeOrSelf(wide.getType()).isF32())
     return intern({Tag::Widen, of(wide.getIn())});
@@ -288,10 +293,10 @@ Number LaneValues::ofProduct(DotOp dot) {
                : intern({Tag::Widen, of(operand)});
   };
   Number terms =
-      intern({Tag::Multiply, factor(dot.getLhs()), factor(dot.getRhs())});
+      commuting(Tag::Multiply, factor(dot.getLhs()), factor(dot.getRhs()));
   Number sum = reduce(Combine::Add, f32, terms, dot.getOver(),
                       ofPresence(dot.getPresence()));
-  return dot.getInit() ? intern({Tag::Add, of(dot.getInit()), sum}) : sum;
+  return dot.getInit() ? commuting(Tag::Add, of(dot.getInit()), sum) : sum;
 }
 
 std::optional<Number> LaneValues::ofTile(Operation *op, unsigned stored) {
@@ -357,10 +362,15 @@ void LaneValues::visitOther(Operation *op, unsigned stored) {
   Key key = {Tag::Other,
              reinterpret_cast<uintptr_t>(op->getName().getAsOpaquePointer()),
              keyOf(op->getPropertiesAsAttribute()), stored};
+  SmallVector<Key> operands;
   for (Value operand : op->getOperands()) {
-    appendType(key, operand);
-    key.push_back(of(operand));
+    appendType(operands.emplace_back(), operand);
+    operands.back().push_back(of(operand));
   }
+  if (op->hasTrait<OpTrait::IsCommutative>())
+    llvm::sort(operands);
+  for (const Key &operand : operands)
+    llvm::append_range(key, operand);
   for (OpResult result : op->getResults()) {
     Key one = key;
     appendType(one, result);

@@ -85,6 +85,7 @@ private:
   };
 
   Number intern(Key key);
+  Number commuting(Tag tag, Number a, Number b);
   Number add(const Sum &sum);
   Sum sumOf(Number number, unsigned width) const;
   Sum sumOf(mlir::Value value) const;
