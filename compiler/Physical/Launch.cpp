@@ -101,8 +101,7 @@ void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
                          [&](const Tensor &tensor) {
                            return tensor.arg.getName() == name;
                          })
-        .
-        operator->();
+        .operator->();
   };
   for (auto [attr, argument] :
        llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments())) {

@@ -161,7 +161,9 @@ def forward_of_torch(case, tensors):
     if h != g:
         k, v = (t.repeat_interleave(h // g, 1) for t in (k, v))
     if "bias" in tensors:
-        o, lse, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(q, k, v, tensors["bias"].to(q.dtype), True, 0.0, causal)
+        # Its rows begin at multiples of 8 elements.
+        bias = torch.nn.functional.pad(tensors["bias"].to(q.dtype), (0, -n % 8))[..., :n]
+        o, lse, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(q, k, v, bias, True, 0.0, causal)
     else:
         o, lse, *_ = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, causal, False)
     return o.transpose(1, 2).contiguous(), lse[:, :, :n].float().contiguous()
