@@ -216,6 +216,7 @@ private:
            bool hasOptionals = true);
   /// Two blocks of a dim, and little of all others.
   void addRows(unsigned symbol);
+  void addNone(unsigned symbol);
 
   VariantOp variant;
   ArrayRef<std::pair<LaunchOp, KernelOp>> launches;
@@ -388,7 +389,28 @@ std::vector<LaunchTrial> TrialMaker::run(ArrayRef<unsigned> rows) {
   }
   for (unsigned symbol : rows)
     addRows(symbol);
+  for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
+    addNone(symbol);
   return std::move(trials);
+}
+
+/// Without parts, of which `symbol` counts the tiles of a launch, every row is
+/// behind the last one.
+void TrialMaker::addNone(unsigned symbol) {
+  bool isCounted = llvm::any_of(launches, [&](const auto &launched) {
+    LaunchOp launch = launched.first;
+    return launch.getGrid().isFunctionOfSymbol(symbol);
+  });
+  if (isCut(dims[symbol]) || !isCounted)
+    return;
+  LaunchTrial trial;
+  for (const Dim &dim : dims)
+    trial.sizes.push_back(isCut(dim) ? partOfBlock(dim) : 1);
+  trial.sizes[symbol] = 0;
+  trial.samples = {1, 1};
+  trial.kind = kind++;
+  if (isTaken(variant, trial))
+    trials.push_back(std::move(trial));
 }
 
 void TrialMaker::addRows(unsigned symbol) {
