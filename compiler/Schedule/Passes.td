@@ -244,7 +244,7 @@ def TileBindBlocks : Pass<"tile-bind-blocks"> {
 def TileToSm : Pass<"tile-to-sm", "::mlir::ModuleOp"> {
   let summary = "Lower bound tile kernels to sm.seq and sm.plan";
   let description = [{
-    Gives every axis a layout over registers, lanes and warps, turns operands of `tile.dot` into copies to shared memory (or keeps them in registers where the
+    Gives every axis a layout over registers, threads and warps, turns operands of `tile.dot` into copies to shared memory (or keeps them in registers where the
     layout allows it), and writes the host plan with two variants: `aligned` (16-byte accesses) and `universal`,
     after `packed` (16-byte accesses) if there is a packed program. Reductions and products keep their presence, for `verify-sm-padding`.
 
@@ -280,7 +280,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     other has rows to clear. The masked loops on either side of a window and the one between become one loop, which masks scores in a branch (`sm.whole` says in the other arm that none is absent). Where a mask lets the rows of warpgroups end at different steps, these go forwards, and a warpgroup is idle in those after its own (`sm.idle`): it passes its turn and releases their tiles.
     Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Loops that only
     add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
-    through shared memory by TMA where their rows are whole words of 16 bytes, else lane by lane: a branch decides where the extent is known at run time only. Where they do not fit as a
+    through shared memory by TMA where their rows are whole words of 16 bytes, else thread by thread: a branch decides where the extent is known at run time only. Where they do not fit as a
     whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`. A box of pairs holds all of their second numbers, so it is taken where their count divides 64; the variant without roles stays behind it. Other kernels stay as they are, and so do those of which some operation
     has no place in the form: their location says why (`strict`: an error).
 
@@ -302,7 +302,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
 def SmVectorsAhead : Pass<"sm-vectors-ahead", "::selvedge::sm::KernelOp"> {
   let summary = "Load vectors of a step of products one step ahead";
   let description = [{
-    In kernels without roles. A step would wait for what it loads from global memory: a vector beside products, such as the rows' normalizers. Each lane of a warp loads one or two elements of the next step's, and lanes give each
+    In kernels without roles. A step would wait for what it loads from global memory: a vector beside products, such as the rows' normalizers. Each thread of a warp loads one or two elements of the next step's, and threads give each
     other what they need by shuffles when it is used. Only where every element exists: one that does not is absent in its own step alone.
 
     Before: `scf.for %i ... { %l = sm.load %lse[%h, %range] : ... -> tensor<64xf32, #columns> }`
@@ -312,9 +312,9 @@ def SmVectorsAhead : Pass<"sm-vectors-ahead", "::selvedge::sm::KernelOp"> {
 }
 
 def SmWideAdds : Pass<"sm-wide-adds", "::selvedge::sm::KernelOp"> {
-  let summary = "Let lanes that add to memory touch longer parts of rows";
+  let summary = "Let threads that add to memory touch longer parts of rows";
   let description = [{
-    Of an accumulator whose rows are contiguous in memory eight lanes touch a row, one sector of 32 bytes. Lanes exchange a register with their neighbour, after which sixteen touch a row and an instruction half as many rows (additions of
+    Of an accumulator whose rows are contiguous in memory eight threads touch a row, one sector of 32 bytes. Threads exchange a register with their neighbour, after which sixteen touch a row and an instruction half as many rows (additions of
     an H200: 1.36 ms instead of 1.85 for what takes 3.81 by columns of accumulators).
 
     Before: `sm.store %t, %sums[%i, %d] {tile.adds}`, `"d"` of lanes `[0, 0, 1, 2, 4]`
@@ -360,7 +360,7 @@ def SmDropPresence : Pass<"sm-drop-presence", "::selvedge::sm::KernelOp"> {
 def SmFoldWeights : Pass<"sm-fold-weights", "::selvedge::sm::KernelOp"> {
   let summary = "Exponents of weights by one multiplication and addition";
   let description = [{
-    A weight is exp(score - normalizer), and 0 where the score is -inf. Where all normalizers of a warp's lanes are smaller than 2^100 in magnitude, which they hardly ever are not, a score of -inf has
+    A weight is exp(score - normalizer), and 0 where the score is -inf. Where all normalizers of a warp's threads are smaller than 2^100 in magnitude, which they hardly ever are not, a score of -inf has
     the exponent -inf, and the factor of the scores, that of the exponent and the difference are one operation. Elsewhere (Inf, NaN, what is too large) the warp computes as the program says. The weights
     are equal but for rounding.
 
@@ -416,8 +416,8 @@ def SmLazySoftmax : Pass<"sm-lazy-softmax", "::selvedge::sm::KernelOp"> {
   let summary = "Have an online softmax raise its maximum only when scores outgrow it";
   let description = [{
     Weights and sums are the same against any reference, as long as no weight leaves the range of its type. A step takes its weights against the maximum that it finds, while no exponent of 2 exceeds it by more than 8; no
-    accumulator is rescaled then and no lane talks to another. Where one does, or is NaN, a warp's lanes vote, reduce the step's maximum and rescale. The factor of the scores and log2(e) are one, exponents one
-    multiply-add each, and every thread sums up its own weights: lanes meet after the loop. A factor that is not positive takes the second way in each step; masked scores, which are -inf, are not multiplied by one.
+    accumulator is rescaled then and no thread talks to another. Where one does, or is NaN, a warp's threads vote, reduce the step's maximum and rescale. The factor of the scores and log2(e) are one, exponents one
+    multiply-add each, and every thread sums up its own weights: threads meet after the loop. A factor that is not positive takes the second way in each step; masked scores, which are -inf, are not multiplied by one.
     Kernels with roles have a step of their own; rows that several warps share stay as they are, and so do softmaxes without accumulators, which wait for memory.
 
     Before: `%top = sm.reduce max %s`, `%m = maximumf %max, %top`, `%w = exp2 ((%s - ref %m) * log2e)`, `%acc * alpha`

@@ -15,7 +15,6 @@ instructions of a class than it allows, or a kernel that is not the universal on
 """
 import argparse
 import collections
-import itertools
 import json
 import os
 import re
