@@ -19,6 +19,18 @@ using namespace mlir;
 
 namespace {
 
+/// Appends what `add` appends, where proofs are made inside of a verifier that
+/// runs it.
+void addVerified(OpPassManager &pm, bool isProved,
+                 function_ref<void(OpPassManager &)> add,
+                 std::unique_ptr<Pass> (*verifier)(OpPassManager)) {
+  if (!isProved)
+    return add(pm);
+  OpPassManager passes(ModuleOp::getOperationName());
+  add(passes);
+  pm.addPass(verifier(std::move(passes)));
+}
+
 /// Appends the passes; where proofs are made elsewhere, without verifiers.
 class Builder {
 public:
@@ -44,21 +56,23 @@ public:
   /// Parts of loops, softmax steps and versions: what does not depend on plans.
   void addVersions(OpPassManager &pm, const ChosenPlans &plans) {
     bool haveParts = plans.keepsLoops.empty();
-    if (haveParts && plans.keepsNests.empty()) {
-      OpPassManager nests(ModuleOp::getOperationName());
-      (isProved ? nests : pm)
-          .nest<tile::ProgramOp>()
-          .addNestedPass<tile::KernelOp>(schedule::createTileFlattenNests());
-      if (isProved)
-        pm.addPass(verify::createVerifyTileNests(std::move(nests)));
-    }
+    if (haveParts && plans.keepsNests.empty())
+      addVerified(
+          pm,
+          [](OpPassManager &nests) {
+            nests.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+                schedule::createTileFlattenNests());
+          },
+          verify::createVerifyTileNests);
     pm.addPass(schedule::createTileSplitVariants({arch.str()}));
     if (haveParts)
       addSplit(pm, schedule::createTileLoopParts());
-    OpPassManager softmax(ModuleOp::getOperationName());
-    addWithLoops(isProved ? softmax : pm, schedule::createTileExpandSoftmax());
-    if (isProved)
-      pm.addPass(verify::createVerifyTileGuards(std::move(softmax)));
+    addVerified(
+        pm,
+        [&](OpPassManager &softmax) {
+          addWithLoops(softmax, schedule::createTileExpandSoftmax());
+        },
+        verify::createVerifyTileGuards);
     pm.addPass(createCSEPass());
     pm.addPass(schedule::createTileRowClasses({arch.str()}));
     if (haveParts)
@@ -69,12 +83,13 @@ public:
   void addBound(OpPassManager &guarded, const ChosenPlans &plans) {
     OpPassManager bound(ModuleOp::getOperationName());
     OpPassManager &pm = isProved ? bound : guarded;
-    OpPassManager blocks(ModuleOp::getOperationName());
-    (isProved ? blocks : pm)
-        .addPass(schedule::createTileBindBlocks(
-            {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
-    if (isProved)
-      pm.addPass(verify::createVerifyTileBlocks(std::move(blocks)));
+    addVerified(
+        pm,
+        [&](OpPassManager &blocks) {
+          blocks.addPass(schedule::createTileBindBlocks(
+              {arch.str(), schedule::printChoice(plans.choice), plans.origin}));
+        },
+        verify::createVerifyTileBlocks);
     if (isProved)
       pm.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
           verify::createVerifyTileKnown());
@@ -116,6 +131,11 @@ public:
   }
 
 private:
+  void addVerified(OpPassManager &pm, function_ref<void(OpPassManager &)> add,
+                   std::unique_ptr<Pass> (*verifier)(OpPassManager)) {
+    driver::addVerified(pm, isProved, add, verifier);
+  }
+
   static void addCleanUp(OpPassManager &pm) {
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
@@ -128,10 +148,9 @@ private:
 
   /// A pass that keeps all loops.
   void addWithLoops(OpPassManager &pm, std::unique_ptr<Pass> pass) {
-    OpPassManager loops(ModuleOp::getOperationName());
-    (isProved ? loops : pm).addPass(std::move(pass));
-    if (isProved)
-      pm.addPass(verify::createVerifyTileLoops(std::move(loops)));
+    addVerified(
+        pm, [&](OpPassManager &loops) { loops.addPass(std::move(pass)); },
+        verify::createVerifyTileLoops);
   }
 
   /// With `bounds` accesses to memory are checked: of kernels without roles
@@ -155,10 +174,12 @@ private:
     options.drop = !plans.choice.bulk;
     llvm::append_range(options.without, plans.withoutRoles);
     options.strict = plans.isStrict;
-    OpPassManager roles(ModuleOp::getOperationName());
-    (isProved ? roles : pm).addPass(schedule::createSmWarpRoles(options));
-    if (isProved)
-      pm.addPass(verify::createVerifySmOrder(std::move(roles)));
+    addVerified(
+        pm,
+        [&](OpPassManager &roles) {
+          roles.addPass(schedule::createSmWarpRoles(options));
+        },
+        verify::createVerifySmOrder);
     pm.addPass(
         createStop(stopAtLostRoles, [names = plans.mayHaveRoles](ModuleOp m) {
           return !findLostRoles(m, names).empty();
@@ -213,38 +234,38 @@ std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request) {
 }
 
 void buildFoldPipeline(OpPassManager &pm, Proofs proofs) {
-  OpPassManager fold(ModuleOp::getOperationName());
-  bool isProved = proofs == Proofs::Made;
-  (isProved ? fold : pm)
-      .nest<tile::ProgramOp>()
-      .addNestedPass<tile::KernelOp>(safety::createTileFoldIntegers());
-  if (isProved)
-    pm.addPass(verify::createVerifyTileFolds(std::move(fold)));
+  addVerified(
+      pm, proofs == Proofs::Made,
+      [](OpPassManager &fold) {
+        fold.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+            safety::createTileFoldIntegers());
+      },
+      verify::createVerifyTileFolds);
 }
 
 void buildColumnsPipeline(OpPassManager &pm, Proofs proofs) {
-  OpPassManager columns(ModuleOp::getOperationName());
-  bool isProved = proofs == Proofs::Made;
-  (isProved ? columns : pm)
-      .nest<tile::ProgramOp>()
-      .addNestedPass<tile::KernelOp>(schedule::createTileSplitColumns());
-  if (isProved)
-    pm.addPass(verify::createVerifyTileColumns(std::move(columns)));
+  addVerified(
+      pm, proofs == Proofs::Made,
+      [](OpPassManager &columns) {
+        columns.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
+            schedule::createTileSplitColumns());
+      },
+      verify::createVerifyTileColumns);
 }
 
 void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans,
                        Proofs proofs) {
-  OpPassManager pack(ModuleOp::getOperationName());
-  bool isProved = proofs == Proofs::Made;
-  OpPassManager &passes = isProved ? pack : pm;
-  schedule::TileExpandProductsOptions options;
-  for (const auto &[kernel, why] : plans.withoutTensorCores)
-    options.in.push_back(kernel);
-  passes.addPass(schedule::createTileExpandProducts(std::move(options)));
-  if (plans.keepsRows.empty())
-    passes.addPass(schedule::createTilePackRows());
-  if (isProved)
-    pm.addPass(verify::createVerifyTilePacks(std::move(pack)));
+  addVerified(
+      pm, proofs == Proofs::Made,
+      [&](OpPassManager &pack) {
+        schedule::TileExpandProductsOptions options;
+        for (const auto &[kernel, why] : plans.withoutTensorCores)
+          options.in.push_back(kernel);
+        pack.addPass(schedule::createTileExpandProducts(std::move(options)));
+        if (plans.keepsRows.empty())
+          pack.addPass(schedule::createTilePackRows());
+      },
+      verify::createVerifyTilePacks);
 }
 
 void buildProgramPipeline(OpPassManager &pm, Emit stage, StringRef arch,

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_WRAPSPASSES_H
 #define SELVEDGE_COMPILER_VERIFY_WRAPSPASSES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 
@@ -33,6 +34,16 @@ public:
   }
 
 protected:
+  /// Runs the passes on the module. A copy that they do not see, as it was
+  /// before; null where they fail.
+  mlir::OwningOpRef<mlir::ModuleOp> runBesideCopy() {
+    mlir::ModuleOp module = this->getOperation();
+    mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
+    if (mlir::failed(this->runPipeline(pipeline, module)))
+      return {};
+    return copy;
+  }
+
   mlir::OpPassManager pipeline;
 };
 

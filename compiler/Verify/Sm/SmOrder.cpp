@@ -24,9 +24,8 @@ struct VerifySmOrderPass
   using WrapsPasses::WrapsPasses;
 
   void runOnOperation() override {
-    // Copies that the passes do not see.
-    OwningOpRef<ModuleOp> before = getOperation().clone();
-    if (failed(runPipeline(pipeline, getOperation())))
+    OwningOpRef<ModuleOp> before = runBesideCopy();
+    if (!before)
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.getBody().getOps<RoleOp>().empty() || !mayReorderSteps(kernel))

@@ -3,6 +3,7 @@
 #include "compiler/Verify/Tile/SameLoops.h"
 
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Tile/Differs.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -19,14 +20,6 @@ static bool isScalar(Value value) {
 static SmallVector<Value> integersOf(ValueRange range) {
   return llvm::filter_to_vector(
       range, [](Value value) { return value.getType().isIntOrIndex(); });
-}
-
-static LogicalResult differs(Operation *before, Operation *after,
-                             const Twine &what) {
-  return after->emitOpError("expects ")
-             .append(what)
-             .attachNote(before->getLoc())
-         << "of '" << before->getName() << "' before the pass";
 }
 
 SameLoops::Number SameLoops::named(StringRef name) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Tile/SameResults.h"
 
+#include "compiler/Verify/Tile/Differs.h"
+
 #include "llvm/ADT/SetOperations.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -68,14 +70,6 @@ private:
   /// The operation to come in each block, and the loop whose step it is.
   SmallVector<std::pair<Block::iterator, scf::ForOp>> places;
 };
-
-static LogicalResult differs(Operation *before, Operation *after,
-                             const Twine &what) {
-  return after->emitOpError("expects ")
-             .append(what)
-             .attachNote(before->getLoc())
-         << "of '" << before->getName() << "' before the pass";
-}
 
 void SameResults::bindSignature(ProgramOp program, KernelOp before,
                                 KernelOp after) {

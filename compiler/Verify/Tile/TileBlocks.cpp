@@ -1,8 +1,8 @@
 // verify-tile-blocks: with their sizes programs store what they did.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/ComparesPrograms.h"
 #include "compiler/Verify/Tile/SameResults.h"
-#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -15,9 +15,6 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
-
-/// What the name of a program ends with that another one is compared with.
-constexpr StringLiteral beforeSuffix = ".before";
 
 LogicalResult refuse(KernelOp kernel, const Twine &wanted) {
   return kernel.emitOpError("expects ")
@@ -73,28 +70,11 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
 }
 
 struct VerifyTileBlocksPass
-    : WrapsPasses<impl::VerifyTileBlocksBase<VerifyTileBlocksPass>> {
-  explicit VerifyTileBlocksPass(OpPassManager pipeline)
-      : WrapsPasses(std::move(pipeline)) {}
+    : ComparesPrograms<impl::VerifyTileBlocksBase<VerifyTileBlocksPass>> {
+  using ComparesPrograms::ComparesPrograms;
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
-      return signalPassFailure();
-    for (auto before : copy->getOps<ProgramOp>()) {
-      StringRef name = before.getSymName();
-      if (pipeline.empty() && !name.consume_back(beforeSuffix))
-        continue;
-      auto after = module.lookupSymbol<ProgramOp>(name);
-      if (!after)
-        return before.emitOpError("expects a program '")
-                   << name << "' to compare it with",
-               signalPassFailure();
-      if (failed(check(before, after)))
-        return signalPassFailure();
-    }
+  LogicalResult compare(ProgramOp before, ProgramOp after) override {
+    return check(before, after);
   }
 };
 

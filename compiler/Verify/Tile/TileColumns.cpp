@@ -1,8 +1,8 @@
 // verify-tile-columns: blocks of columns do together what the kernel did.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/ComparesPrograms.h"
 #include "compiler/Verify/Tile/SameProgram.h"
-#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -17,9 +17,6 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
-
-/// What the name of a program ends with that another one is compared with.
-constexpr StringLiteral beforeSuffix = ".before";
 
 /// A kernel with a range over blocks of an axis that was whole before.
 class Columns {
@@ -211,28 +208,11 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
 }
 
 struct VerifyTileColumnsPass
-    : WrapsPasses<impl::VerifyTileColumnsBase<VerifyTileColumnsPass>> {
-  explicit VerifyTileColumnsPass(OpPassManager pipeline)
-      : WrapsPasses(std::move(pipeline)) {}
+    : ComparesPrograms<impl::VerifyTileColumnsBase<VerifyTileColumnsPass>> {
+  using ComparesPrograms::ComparesPrograms;
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
-      return signalPassFailure();
-    for (auto before : copy->getOps<ProgramOp>()) {
-      StringRef name = before.getSymName();
-      if (of.empty() && pipeline.empty() && !name.consume_back(beforeSuffix))
-        continue;
-      auto after = module.lookupSymbol<ProgramOp>(name);
-      if (!after)
-        return before.emitOpError("expects a program '")
-                   << name << "' to compare it with",
-               signalPassFailure();
-      if (failed(check(before, after)))
-        return signalPassFailure();
-    }
+  LogicalResult compare(ProgramOp before, ProgramOp after) override {
+    return check(before, after);
   }
 };
 

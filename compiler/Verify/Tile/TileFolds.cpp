@@ -1,8 +1,8 @@
 // verify-tile-folds: a pass that folds leaves every result as it is.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/ComparesPrograms.h"
 #include "compiler/Verify/Tile/SameResults.h"
-#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,32 +16,12 @@ namespace {
 using namespace mlir;
 using namespace selvedge::tile;
 
-/// What the name of a program ends with that another one is compared with.
-constexpr StringLiteral beforeSuffix = ".before";
-
 struct VerifyTileFoldsPass
-    : WrapsPasses<impl::VerifyTileFoldsBase<VerifyTileFoldsPass>> {
-  explicit VerifyTileFoldsPass(OpPassManager pipeline)
-      : WrapsPasses(std::move(pipeline)) {}
+    : ComparesPrograms<impl::VerifyTileFoldsBase<VerifyTileFoldsPass>> {
+  using ComparesPrograms::ComparesPrograms;
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
-      return signalPassFailure();
-    for (auto before : copy->getOps<ProgramOp>()) {
-      StringRef name = before.getSymName();
-      if (pipeline.empty() && !name.consume_back(beforeSuffix))
-        continue;
-      auto after = module.lookupSymbol<ProgramOp>(name);
-      if (!after)
-        return before.emitOpError("expects a program '")
-                   << name << "' to compare it with",
-               signalPassFailure();
-      if (failed(haveSameResults(before, after)))
-        return signalPassFailure();
-    }
+  LogicalResult compare(ProgramOp before, ProgramOp after) override {
+    return haveSameResults(before, after);
   }
 };
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/ComparesPrograms.h"
 #include "compiler/Verify/Tile/IndexForms.h"
-#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
@@ -19,9 +19,6 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
-
-/// What the name of a program ends with that another one is compared with.
-constexpr StringLiteral beforeSuffix = ".before";
 
 bool isInteger(Type type) { return getElementTypeOrSelf(type).isIntOrIndex(); }
 
@@ -199,27 +196,11 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
 }
 
 struct VerifyTileIndicesPass
-    : WrapsPasses<impl::VerifyTileIndicesBase<VerifyTileIndicesPass>> {
-  using WrapsPasses::WrapsPasses;
+    : ComparesPrograms<impl::VerifyTileIndicesBase<VerifyTileIndicesPass>> {
+  using ComparesPrograms::ComparesPrograms;
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
-      return signalPassFailure();
-    for (auto before : copy->getOps<ProgramOp>()) {
-      StringRef name = before.getSymName();
-      if (pipeline.empty() && !name.consume_back(beforeSuffix))
-        continue;
-      auto after = module.lookupSymbol<ProgramOp>(name);
-      if (!after)
-        return before.emitOpError("expects a program '")
-                   << name << "' to compare it with",
-               signalPassFailure();
-      if (failed(check(before, after)))
-        return signalPassFailure();
-    }
+  LogicalResult compare(ProgramOp before, ProgramOp after) override {
+    return check(before, after);
   }
 };
 

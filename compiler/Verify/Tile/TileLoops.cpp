@@ -18,14 +18,12 @@ using namespace selvedge::tile;
 
 struct VerifyTileLoopsPass
     : WrapsPasses<impl::VerifyTileLoopsBase<VerifyTileLoopsPass>> {
-  explicit VerifyTileLoopsPass(OpPassManager pipeline)
-      : WrapsPasses(std::move(pipeline)) {}
+  using WrapsPasses::WrapsPasses;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
+    OwningOpRef<ModuleOp> copy = runBesideCopy();
+    if (!copy)
       return signalPassFailure();
     WalkResult walk = module.walk([&](Operation *op) {
       LogicalResult result = success();

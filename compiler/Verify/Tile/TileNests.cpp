@@ -1,8 +1,8 @@
 // verify-tile-nests: one loop in the place of a loop over short loops.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/ComparesPrograms.h"
 #include "compiler/Verify/Tile/LoopSteps.h"
-#include "compiler/Verify/WrapsPasses.h"
 #include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,8 +19,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::tile;
 
-/// What the name of a program ends with that another one is compared with.
-constexpr StringLiteral beforeSuffix = ".before";
 /// No plan has larger blocks of what a short loop walks: several of them lie
 /// between the largest extent and 2^31.
 constexpr int64_t mostColumns = maxBlock / 4;
@@ -176,28 +174,11 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
 }
 
 struct VerifyTileNestsPass
-    : WrapsPasses<impl::VerifyTileNestsBase<VerifyTileNestsPass>> {
-  using WrapsPasses::WrapsPasses;
+    : ComparesPrograms<impl::VerifyTileNestsBase<VerifyTileNestsPass>> {
+  using ComparesPrograms::ComparesPrograms;
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
-      return signalPassFailure();
-    for (auto before : copy->getOps<ProgramOp>()) {
-      StringRef name = before.getSymName();
-      bool isCompared = !pipeline.empty() || name.consume_back(beforeSuffix);
-      if (!isCompared)
-        continue;
-      auto after = module.lookupSymbol<ProgramOp>(name);
-      if (!after)
-        return before.emitOpError("expects a program '")
-                   << name << "' to compare it with",
-               signalPassFailure();
-      if (failed(check(before, after)))
-        return signalPassFailure();
-    }
+  LogicalResult compare(ProgramOp before, ProgramOp after) override {
+    return check(before, after);
   }
 };
 

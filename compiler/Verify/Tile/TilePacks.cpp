@@ -160,14 +160,12 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
 
 struct VerifyTilePacksPass
     : WrapsPasses<impl::VerifyTilePacksBase<VerifyTilePacksPass>> {
-  explicit VerifyTilePacksPass(OpPassManager pipeline)
-      : WrapsPasses(std::move(pipeline)) {}
+  using WrapsPasses::WrapsPasses;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
+    OwningOpRef<ModuleOp> copy = runBesideCopy();
+    if (!copy)
       return signalPassFailure();
     for (auto after : module.getOps<ProgramOp>()) {
       bool isPacked = after.getKind() == VersionKind::Packed;

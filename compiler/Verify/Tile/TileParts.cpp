@@ -1,8 +1,8 @@
 // verify-tile-parts: passes that split loops leave out no step of use.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
+#include "compiler/Verify/Tile/ComparesPrograms.h"
 #include "compiler/Verify/Tile/LoopSteps.h"
-#include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,9 +16,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::tile;
 
-/// What the name of a program ends with that another one is compared with.
-constexpr StringLiteral beforeSuffix = ".before";
-
 LogicalResult check(ProgramOp before, ProgramOp after) {
   SameProgram programs;
   if (failed(programs.compare(before, after)))
@@ -30,41 +27,21 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
 }
 
 struct VerifyTilePartsPass
-    : WrapsPasses<impl::VerifyTilePartsBase<VerifyTilePartsPass>> {
-  explicit VerifyTilePartsPass(std::unique_ptr<Pass> pass)
-      : WrapsPasses(OpPassManager()) {
-    if (!pass)
-      return;
-    of = pass->getArgument().str();
-    pipeline.addPass(std::move(pass));
-  }
+    : ComparesPrograms<impl::VerifyTilePartsBase<VerifyTilePartsPass>> {
+  using ComparesPrograms::ComparesPrograms;
 
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    // A copy that the passes do not see.
-    OwningOpRef<ModuleOp> copy(module.clone());
-    if (failed(runPipeline(pipeline, module)))
-      return signalPassFailure();
-    for (auto before : copy->getOps<ProgramOp>()) {
-      StringRef name = before.getSymName();
-      bool isCompared = of.empty() ? name.consume_back(beforeSuffix) : true;
-      if (!isCompared)
-        continue;
-      auto after = module.lookupSymbol<ProgramOp>(name);
-      if (!after)
-        return before.emitOpError("expects a program '")
-                   << name << "' to compare it with",
-               signalPassFailure();
-      if (failed(check(before, after)))
-        return signalPassFailure();
-    }
+  LogicalResult compare(ProgramOp before, ProgramOp after) override {
+    return check(before, after);
   }
 };
 
 } // namespace
 
 std::unique_ptr<Pass> createVerifyTileParts(std::unique_ptr<Pass> pass) {
-  return std::make_unique<VerifyTilePartsPass>(std::move(pass));
+  OpPassManager pipeline(ModuleOp::getOperationName());
+  if (pass)
+    pipeline.addPass(std::move(pass));
+  return std::make_unique<VerifyTilePartsPass>(std::move(pipeline));
 }
 
 } // namespace selvedge::verify
