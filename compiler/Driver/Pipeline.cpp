@@ -200,7 +200,9 @@ private:
       options.stages = plans.stages();
     options.shared = targetInfo(arch)->smemBytesPerBlock;
     pm.addNestedPass<sm::KernelOp>(schedule::createSmAsyncCopies(options));
-    if (!targetInfo(arch)->hasWarpgroups) {
+    if (targetInfo(arch)->hasWarpgroups) {
+      pm.addNestedPass<sm::KernelOp>(schedule::createSmEarlyLoads());
+    } else {
       pm.addNestedPass<sm::KernelOp>(schedule::createSmVectorsAhead());
       pm.addNestedPass<sm::KernelOp>(schedule::createSmWideAdds());
     }

@@ -311,6 +311,18 @@ def SmVectorsAhead : Pass<"sm-vectors-ahead", "::selvedge::sm::KernelOp"> {
   let dependentDialects = ["::selvedge::sm::SmDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SmEarlyLoads : Pass<"sm-early-loads", "::selvedge::sm::KernelOp"> {
+  let summary = "Load what a step reads from global memory before its products are awaited";
+  let description = [{
+    In kernels with roles. Threads that multiply read biases and masks from global memory themselves. A load behind the wait for a product begins when that product is done, and its latency is not hidden. Loads of a step stand at its
+    beginning instead, with the arithmetic of their indices. Only loads of tensors that the kernel does not write, whose indices each thread knows before: others stay.
+
+    Before: `scf.for %j ... { sm.wait %full; %p = sm.wgmma ...; %s = sm.wgmma_wait 0, %p; %b = sm.load %bias[%i, %j]; arith.addf %s, %b }`
+    After: `scf.for %j ... { %b = sm.load %bias[%i, %j]; sm.wait %full; %p = sm.wgmma ...; %s = sm.wgmma_wait 0, %p; arith.addf %s, %b }`
+  }];
+  let dependentDialects = ["::selvedge::sm::SmDialect"];
+}
+
 def SmWideAdds : Pass<"sm-wide-adds", "::selvedge::sm::KernelOp"> {
   let summary = "Let threads that add to memory touch longer parts of rows";
   let description = [{

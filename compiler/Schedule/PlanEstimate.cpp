@@ -178,6 +178,17 @@ void estimate(KernelOp kernel, const KernelLayouts &layouts, KernelPlan &plan,
       }
     }
   });
+  // What a step loads early (sm-early-loads) is held beside its sums; truth
+  // values become predicates of masks at once.
+  if (useWarpgroups)
+    kernel.walk([&](LoadOp load) {
+      Operation *loop = load->getParentOfType<scf::ForOp>();
+      int64_t width =
+          getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
+      if (registersOf.contains(loop) && !copied.contains(load) && width > 1)
+        registersOf[loop] +=
+            elements(load.getType(), plan) * width / (32 * threads);
+    });
   auto total = [](const llvm::MapVector<Operation *, int64_t> &byLoop) {
     int64_t outside = 0, largest = 0;
     for (auto [loop, amount] : byLoop)

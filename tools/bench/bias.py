@@ -10,28 +10,29 @@ from workload import Candidate, Cell
 
 NAME = "bias"
 LIMIT = attention.LIMIT
-# What lies in memory, [B or 1, H or 1, M, N]; extents of 1 are repeated with a stride of 0. A bias is f32 for us and FlexAttention, for PyTorch of the type of q.
-KINDS = {"bias 1 x H": ("biased", False, True), "bias B x H": ("biased", True, True), "mask B x 1": ("masked", True, False), "mask B x H": ("masked", True, True)}
+# What lies in memory, and its type, [B or 1, H or 1, M, N]; extents of 1 are repeated with a stride of 0. PyTorch takes no f32 bias: its own is bf16 then.
+KINDS = {"bias 1 x H": ("biased", "bf16", False, True), "bias B x H": ("biased", "bf16", True, True), "f32 bias B x H": ("biased", "f32", True, True),
+         "mask B x 1": ("masked", "bool", True, False), "mask B x H": ("masked", "bool", True, True)}
 
 
 def cells(quick=False):
     made = []
-    for (kind, (op, batches, heads)), d in itertools.product(list(KINDS.items())[:1] if quick else KINDS.items(), (128,) if quick else (128, 64)):
+    for (kind, (op, memory, batches, heads)), d in itertools.product(list(KINDS.items())[:1] if quick else KINDS.items(), (128,) if quick else (128, 64)):
         for s in (1024,) if quick else (1024, 4096):
             h = attention.WIDTH // d
-            shape = dict(B=attention.TOKENS // s, M=s, N=s, H=h, G=h, D=d, DV=d, causal=False, T="bf16", op=op, batches=batches, heads=heads)
+            shape = dict(B=attention.TOKENS // s, M=s, N=s, H=h, G=h, D=d, DV=d, causal=False, T="bf16", op=op, memory=memory, batches=batches, heads=heads)
             made.append(Cell(f"{kind} D {d}", str(s), attention.flops(shape["B"], s, s, h, d, d, False), "TFLOP/s", shape))
     return made
 
 
 def build(cell, arch):
-    return Build("flash_variants.tile", cell.op, arch, T=cell.T, D=cell.D, DV=cell.DV)
+    bias = dict(BT=cell.memory) if cell.op == "biased" else {}
+    return Build("flash_variants.tile", cell.op, arch, T=cell.T, D=cell.D, DV=cell.DV, **bias)
 
 
 def input_of(cell):
     """Name and type of the input, and its extents in memory."""
-    name, dtype = ("bias", "f32") if cell.op == "biased" else ("mask", "bool")
-    return name, dtype, (cell.B if cell.batches else 1, cell.H if cell.heads else 1, cell.M, cell.N)
+    return "bias" if cell.op == "biased" else "mask", cell.memory, (cell.B if cell.batches else 1, cell.H if cell.heads else 1, cell.M, cell.N)
 
 
 def layouts(cell):
@@ -72,7 +73,7 @@ def selvedge(cell, tensors, context):
     import torch
 
     name, dtype, _ = input_of(cell)
-    memory = tensors["memory"] if dtype == "bool" else tensors["memory"].float()
+    memory = tensors["memory"].float() if dtype == "f32" else tensors["memory"]
     views = {name: tensors[name] for name in "qkv"}
     views.update({name: memory.expand(cell.B, cell.H, cell.M, cell.N)}, o=torch.full((cell.B, cell.M, cell.H, cell.DV), math.nan, device="cuda", dtype=torch.bfloat16),
                  lse=torch.full((cell.B, cell.H, cell.M), math.nan, device="cuda"))
@@ -106,7 +107,7 @@ def flex(cell, tensors, context):
     import torch
 
     _, dtype, _ = input_of(cell)
-    memory = tensors["memory"] if dtype == "bool" else tensors["memory"].float()
+    memory = tensors["memory"].float() if dtype == "f32" else tensors["memory"]
     every = memory.expand(cell.B, cell.H, cell.M, cell.N)
     if dtype == "bool":
         change = lambda score, b, h, i, j: torch.where(every[b, h, i, j], score, -math.inf)

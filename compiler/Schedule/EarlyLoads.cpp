@@ -1,0 +1,82 @@
+// sm-early-loads: steps load tiles from global memory while their products run.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Passes.h"
+#include "dialect/Sm/Sm.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_SMEARLYLOADS
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Whether a load reads the same elements wherever it stands in the kernel.
+bool readsInput(LoadOp load) {
+  return llvm::all_of(load.getTensor().getUsers(), llvm::IsaPred<LoadOp>);
+}
+
+/// Whether each thread could do this anywhere by itself.
+bool canMove(Operation *op) {
+  return op->getNumRegions() == 0 && isPure(op) &&
+         !isa<ExchangeOpInterface>(op);
+}
+
+/// The operations of a load's block that it is made of, itself included, in
+/// their order; none if one of them has to stay where it is.
+SmallVector<Operation *> movedWith(LoadOp load) {
+  Block *block = load->getBlock();
+  llvm::SetVector<Operation *> needed;
+  needed.insert(load);
+  for (size_t i = 0; i < needed.size(); ++i) {
+    Operation *op = needed[i];
+    auto read = dyn_cast<LoadOp>(op);
+    if (read ? !readsInput(read) : !canMove(op))
+      return {};
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp();
+          def && def->getBlock() == block)
+        needed.insert(def);
+  }
+  SmallVector<Operation *> moved = needed.takeVector();
+  llvm::sort(moved,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return moved;
+}
+
+struct SmEarlyLoadsPass : impl::SmEarlyLoadsBase<SmEarlyLoadsPass> {
+  void runOnOperation() override {
+    SmallVector<Block *> steps;
+    getOperation().walk([&](scf::ForOp loop) {
+      if (!loop.getBody()->getOps<WgmmaWaitOp>().empty())
+        steps.push_back(loop.getBody());
+    });
+    llvm::for_each(steps, moveLoads);
+  }
+
+private:
+  static void moveLoads(Block *step) {
+    Operation *wait = *step->getOps<WgmmaWaitOp>().begin();
+    SmallVector<LoadOp> late;
+    for (auto load : step->getOps<LoadOp>())
+      if (wait->isBeforeInBlock(load))
+        late.push_back(load);
+    // What stands before `rest` is early already.
+    Block::iterator rest = step->begin();
+    for (LoadOp load : late)
+      for (Operation *op : movedWith(load)) {
+        if (&*rest == op)
+          ++rest;
+        else if (rest->isBeforeInBlock(op))
+          op->moveBefore(&*rest);
+      }
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule
