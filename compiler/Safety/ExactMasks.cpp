@@ -211,8 +211,12 @@ private:
         OneLaneBody(last, axis, ids)
             .emit(b, first.getLowerBound(), last.getUpperBound(),
                   first.getInitArgs());
-    if (failed(lanes))
+    if (failed(lanes)) {
+      // See OneLaneBody::addParts.
+      b.setInsertionPointToEnd(branch.thenBlock());
+      scf::YieldOp::create(b, loc, results);
       return failure();
+    }
     b.setInsertionPointAfter(*lanes);
     IRMapping mapping;
     mapping.map(last.getResults(), lanes->getResults());

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 namespace selvedge::safety {
 
@@ -76,10 +77,9 @@ ArrayAttr OneLaneBody::renamed(ArrayAttr axes) const {
 /// Whether an operation in front of the step that uses it is repeated in it:
 /// then it holds no registers before, and has the new axes.
 static bool isRepeatable(Operation *op) {
+  // A load finds the same again where the kernel does not write its tensor.
   if (auto load = dyn_cast<LoadOp>(op))
-    return op->getParentOfType<KernelOp>()
-               .getTensorArgOf(load.getTensor())
-               .getRole() == Role::In;
+    return llvm::none_of(load.getTensor().getUsers(), llvm::IsaPred<StoreOp>);
   return isa<RangeOp, SplatOp, BroadcastOp, ConvertOp, KnownOp>(op) ||
          isa<arith::ArithDialect, math::MathDialect>(op->getDialect());
 }
@@ -114,10 +114,18 @@ LogicalResult OneLaneBody::emitClone(OpBuilder &b, Operation &op) {
   for (Value result : clone->getResults())
     result.setType(retyped(result.getType()));
   if (cut && cut->from) {
+    // Lanes of a part are those of the whole axis: slices that begin elsewhere
+    // are as far from them as before.
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(clone);
-    clone->setOperand(0, arith::AddIOp::create(b, op.getLoc(), cut->from,
-                                               clone->getOperand(0)));
+    Value start = clone->getOperand(0), range = clone->getResult(0);
+    clone->setOperand(0, cut->from);
+    b.setInsertionPointAfter(clone);
+    if (!matchPattern(start, m_Zero()))
+      range = arith::AddIOp::create(
+          b, op.getLoc(), range,
+          broadcastTo(b, op.getLoc(), start, range.getType()));
+    mapping.map(op.getResult(0), range);
+    return success();
   }
   if (auto reduce = dyn_cast<ReduceOp>(clone))
     reduce.setOverAttr(renamed(reduce.getOver()));
@@ -203,10 +211,9 @@ Value OneLaneBody::addParts(OpBuilder &b, DotOp dot, Value sum) {
       inner.mapping.erase(from);
   OpBuilder in = OpBuilder::atBlockEnd(parts.getBody());
   Value next = inner.addTerms(in, dot, parts.getRegionIterArg(0));
-  if (!next)
-    return {};
-  scf::YieldOp::create(in, loc, next);
-  return parts.getResult(0);
+  // A program that the pass declines stays valid: the author has the reason.
+  scf::YieldOp::create(in, loc, next ? next : parts.getRegionIterArg(0));
+  return next ? parts.getResult(0) : Value();
 }
 
 LogicalResult OneLaneBody::emitDot(OpBuilder &b, DotOp dot) {
@@ -250,8 +257,12 @@ FailureOr<scf::ForOp> OneLaneBody::emit(OpBuilder &builder, Value low,
   mapping.map(loop.getRegionIterArgs(), lanes.getRegionIterArgs());
   OpBuilder b = OpBuilder::atBlockEnd(lanes.getBody());
   for (Operation &op : *loop.getBody())
-    if (failed(emitOp(b, op)))
+    if (failed(emitOp(b, op))) {
+      // See addParts.
+      if (!isa<scf::YieldOp>(op))
+        scf::YieldOp::create(b, op.getLoc(), lanes.getRegionIterArgs());
       return failure();
+    }
   return lanes;
 }
 

@@ -44,7 +44,7 @@ public:
   ///
   ///     %last = %from + (%to - 1 - %from) / 64 * 64
   ///     scf.for %j = %from to min(%to, %last) step 64
-  bool isEmptyOfWords(mlir::scf::ForOp loop);
+  bool isEmptyOfWords(mlir::scf::ForOp loop, bool isThorough);
   /// Whether no sizes take the arm of the branch.
   bool isNeverTaken(mlir::scf::IfOp branch, bool arm);
   /// The same of a branch in a loop whose number and what it is compared with
@@ -77,8 +77,8 @@ private:
   /// there for the next: it is defined by total operations, and true of all.
   Place &placeOf(mlir::Operation *op);
   /// Whether `end` is at most a step of the loop behind its begin, wherever
-  /// both are posted.
-  bool isOneStep(mlir::scf::ForOp loop, mlir::Value end);
+  /// both are posted; if `isThorough`, also of whole numbers.
+  bool isOneStep(mlir::scf::ForOp loop, mlir::Value end, bool isThorough);
   /// Whether `end` is posted as no more than the begin of the loop.
   bool isPostedEmpty(mlir::scf::ForOp loop, mlir::Value end);
   /// Whether there is no step, both ways of each of `selects`.

@@ -57,7 +57,7 @@ bool AccessBounds::isPostedEmpty(scf::ForOp loop, Value end) {
   });
 }
 
-bool AccessBounds::isOneStep(scf::ForOp loop, Value end) {
+bool AccessBounds::isOneStep(scf::ForOp loop, Value end, bool isThorough) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   std::vector<TileWords> words = tileWordsAt(loop);
   return step && !words.empty() &&
@@ -70,7 +70,9 @@ bool AccessBounds::isOneStep(scf::ForOp loop, Value end) {
            seed(values, dimValues);
            Polynomial length = values.of(posted.lookup(end)) -
                                values.of(posted.lookup(loop.getLowerBound()));
-           return values.isNonNegativeByCases(Polynomial(*step) - length);
+           Polynomial rest = Polynomial(*step) - length;
+           return values.isNonNegativeByCases(rest) ||
+                  (isThorough && values.isNonNegativeForIntegers(rest, {}));
          });
 }
 
@@ -250,7 +252,7 @@ bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
   return values.isNonNegativeByCases(Polynomial(-1), conditions);
 }
 
-bool AccessBounds::isEmptyOfWords(scf::ForOp loop) {
+bool AccessBounds::isEmptyOfWords(scf::ForOp loop, bool isThorough) {
   // Ways double with each.
   constexpr size_t mostSelects = 3;
   SmallVector<Operation *> selects = selectsOf(loop.getUpperBound());
@@ -261,7 +263,7 @@ bool AccessBounds::isEmptyOfWords(scf::ForOp loop) {
   if (llvm::any_of(ends, [&](Value end) { return isPostedEmpty(loop, end); }))
     return true;
   return llvm::any_of(ends, [&](Value end) {
-    if (!isOneStep(loop, end))
+    if (!isOneStep(loop, end, isThorough))
       return false;
     Place place = placeOf(loop);
     place.values.assume(Polynomial(*step) - place.values.of(end) +

@@ -163,7 +163,7 @@ bool KernelRuns::isNeverExecuted(Block *block) {
   if (!branch)
     return known->second =
                bounds.isEmpty(cast<scf::ForOp>(owner), isThorough) ||
-               bounds.isEmptyOfWords(cast<scf::ForOp>(owner));
+               bounds.isEmptyOfWords(cast<scf::ForOp>(owner), isThorough);
   bool arm = block == branch.thenBlock();
   return known->second = bounds.isNeverTaken(branch, arm) ||
                          bounds.isNeverTakenBySteps(branch, arm) ||
