@@ -269,7 +269,9 @@ class Extras:
                      and all(x.op in ("name", "int", "bin", "load", "full", "pair") for a in e.args for x in a.walk())]
             # What says which steps are left out is spelled the same in the mask.
             skipped = [e for s in statements(kernel.body) if s.kind == "for" and s.value is not None for e in s.value.walk()]
-            loads = [e for e in loads if e not in skipped]
+            # A kernel reads what it writes at the very indices that it writes: with fewer elements they are others.
+            places = [x for s in statements(kernel.body) for e in s.expressions() for o in e.walk() if o.op == "load" and self.tensor(o.name).is_output for a in o.args for x in a.walk()]
+            loads = [e for e in loads if e not in skipped and e not in places]
             if not loads:
                 continue
             wanted = self.rng.choice(loads)
