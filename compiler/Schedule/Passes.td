@@ -315,7 +315,7 @@ def SmEarlyLoads : Pass<"sm-early-loads", "::selvedge::sm::KernelOp"> {
   let summary = "Load what a step reads from global memory before its products are awaited";
   let description = [{
     In kernels with roles. Threads that multiply read biases and masks from global memory themselves. A load behind the wait for a product begins when that product is done, and its latency is not hidden. Loads of a step stand at its
-    beginning instead, with the arithmetic of their indices. Only loads of tensors that the kernel does not write, whose indices each thread knows before: others stay.
+    beginning instead, with the arithmetic of their indices. Only loads of tensors that the kernel does not write, whose indices each thread knows before: others stay, and so do vectors.
 
     Before: `scf.for %j ... { sm.wait %full; %p = sm.wgmma ...; %s = sm.wgmma_wait 0, %p; %b = sm.load %bias[%i, %j]; arith.addf %s, %b }`
     After: `scf.for %j ... { %b = sm.load %bias[%i, %j]; sm.wait %full; %p = sm.wgmma ...; %s = sm.wgmma_wait 0, %p; arith.addf %s, %b }`
@@ -362,7 +362,7 @@ def SmDependentLaunches : Pass<"sm-dependent-launches", "::mlir::ModuleOp"> {
 def SmDropPresence : Pass<"sm-drop-presence", "::selvedge::sm::KernelOp"> {
   let summary = "Drop what only the verifiers read: the presence of sinks and the contents of slots";
   let description = [{
-    After it no operand is left that costs an instruction without having an effect; what only those operands needed goes too.
+    After it no operand is left that costs an instruction without having an effect. Operations that only those operands needed go too.
 
     Before: `%s = sm.slot %ring[%i] holds[%b, %j] where(%p)`, `%m = sm.reduce max %x over "j" where(%p)`
     After: `%s = sm.slot %ring[%i]`, `%m = sm.reduce max %x over "j"`

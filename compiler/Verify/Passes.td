@@ -239,8 +239,8 @@ def VerifyTileCoverage : Pass<"verify-tile-coverage", "::selvedge::tile::Program
     - ranges and loops that are no digits run at least once whenever the output has elements;
     - its presence is true wherever all indices are inside of the shape, proved as in `verify-tile-bounds`. Of a range that is no digit the first iteration is enough: `%c < 1`.
 
-    Two stores cover the shape together if one of them is that of the init kernel, and leaves out the rows of segments only (`%i < cu[0] || %i >= cu[B]`), and the other one, the only one of its
-    kernel, writes these: its index is the kernel's range over the tiles of the segments, and its presence says where a segment ends. That their tiles are all rows is executed by `verify-sm-outputs`.
+    Two stores cover the shape together if one of them is that of the init kernel, and leaves out the rows of segments only (`%i < cu[0] || %i >= cu[B]`), or of parts of equal length (`i in (a*P +: P)`), and
+    the other one, the only one of its kernel, writes these: its index is the kernel's range over the tiles of the segments, and its presence says where a segment ends. That their tiles are all rows is executed by `verify-sm-outputs`.
 
     Accepted: `tile.store %v, %y[%i] where(%i < M)` for `%i` in a range over M, or in a loop from 0 to M.
     Refused: the same with `%i < M - 1`, with a range over N, or in a loop to `kv_len[%b]`, unless an init kernel comes first.
@@ -373,7 +373,7 @@ def VerifySmAsync : Pass<"verify-sm-async", "::selvedge::sm::KernelOp"> {
     ```
     Refused: the same with the barrier before the await, where another warp's part may be in flight.
 
-    A kernel with roles is executed by all warps of each warpgroup and the thread of each `single` role, once for each combination of a few concrete sizes (1, 2, 3 and 2 * stages + 1 blocks
+    A kernel with roles is executed by two warps of each warpgroup, which stand for four, and the thread of each `single` role, once for each combination of a few concrete sizes (1, 2, 3 and 2 * stages + 1 blocks
     of the dimensions that it cuts into blocks). Bulk copies and `sm.wgmma` run beside their warp until an mbarrier, `sm.tma_drain` or `sm.wgmma_wait` says that they are done. Demanded beside
     the above: the bytes of the copies are those expected, no phase has other arrivals than its own, all agents return, registers of a product in flight are not used, nothing is
     read after the reader has released it, and `sm.proxy_fence` comes between `sm.stage` and what reads its buffer asynchronously.

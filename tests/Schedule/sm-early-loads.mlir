@@ -1,5 +1,5 @@
-// What a step reads from a tensor that the kernel does not write moves to its beginning, with its indices. Other loads stay: they read what the step wrote before, or at
-// places that follow from it.
+// What a step reads from a tensor that the kernel does not write moves to its beginning, with its indices. Other loads stay: vectors, what the step wrote before, and places
+// that follow from a product.
 // SPDX-License-Identifier: MIT
 // RUN: selvedge-opt %s '-pass-pipeline=builtin.module(sm.kernel(sm-early-loads))' | FileCheck %s
 !i = tensor<64xi32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>>>
@@ -15,7 +15,8 @@
 // CHECK-NEXT: %[[EARLY:.*]] = sm.load %[[X]][%{{.*}}, %[[COLUMNS]]
 // CHECK-NEXT: sm.wgmma
 // CHECK-NEXT: sm.wgmma_wait
-// CHECK-NEXT: %[[LATE:.*]] = sm.load %[[Y]]
+// CHECK-NEXT: sm.load %[[AT]]
+// CHECK-NEXT: sm.load %[[Y]]
 // CHECK: sm.store
 // CHECK: %[[PLACE:.*]] = sm.reduce
 // CHECK: sm.load %[[X]][%[[PLACE]]
@@ -31,6 +32,7 @@ sm.kernel @steps args [#sm.dim<"N">, #sm.pointer<"x">, #sm.pointer<"y">, #sm.poi
     %scores = sm.wgmma_wait 0, %started : !s
     %columns = sm.range %j : !j
     %bias = sm.load %x[%rows, %columns : !i, !j] vector 2 : <2, f32> -> !s
+    %numbers = sm.load %at[%columns : !j] vector 2 : <1, i32> -> !j
     %old = sm.load %y[%rows, %columns : !i, !j] vector 2 : <2, f32> -> !s
     %biased = arith.addf %scores, %bias : !s
     %sum = arith.addf %biased, %old : !s

@@ -465,10 +465,26 @@ class Matrix:
         return done, ending
 
 
+def merge(paths, out):
+    """One row per kernel, of tables of cases; a later result of a case replaces an earlier one."""
+    cases, kernels = {}, {}
+    for path in paths:
+        with open(path, newline="") as file:
+            cases.update({(row["case"], row["arch"]): row for row in csv.DictReader(file)})
+    for (case, arch), row in cases.items():
+        counts = kernels.setdefault((case.split(" --")[0], arch), [0, 0, 0.0])
+        for i, more in enumerate((1, row["result"] == "pass", float(row["seconds"]))):
+            counts[i] += more
+    with open(out, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["kernel", "arch", "cases", "passed", "seconds"])
+        writer.writerows([*key, total, int(passed), f"{seconds:.1f}"] for key, (total, passed, seconds) in sorted(kernels.items()))
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--selvedge", required=True)
+    parser.add_argument("--selvedge")
     parser.add_argument("--templates", default=os.path.join(here, "../../templates"))
     parser.add_argument("--arch", nargs="+", default=["sm_80", "sm_90a"])
     parser.add_argument("--device", choices=["gpu", "ref"], default="gpu", help="ref: tests the options alone")
@@ -482,7 +498,12 @@ def main():
     parser.add_argument("--budget", type=float, default=0, help="seconds after which no case starts")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for one case")
     parser.add_argument("--out", help="CSV: case, arch, kinds, result, seconds")
+    parser.add_argument("--merge", nargs="+", metavar="CSV", help="run nothing: write such tables into one of kernels, with the numbers of their cases")
     options = parser.parse_args()
+    if options.merge:
+        return merge(options.merge, options.out)
+    if not options.selvedge:
+        parser.error("--selvedge is needed")
     first, every = map(int, options.shard.split("/"))
     groups = [group for group in make_groups(options.arch, options.quick) if re.search(options.filter, group.name())][first::every]
     passed = set()
