@@ -21,6 +21,7 @@ static constexpr struct {
      "tiles arrive in the slots of a ring in shared memory while others are "
      "in use"},
     {"overlap", "Overlap", "products run beside other arithmetic"},
+    {"loads", "Loads", "tensors that threads read from memory themselves"},
     {"turns", "Turns", "the tensor cores serve one warpgroup at a time"},
     {"softmax", "Softmax",
      "weights are taken against the largest score so far"},

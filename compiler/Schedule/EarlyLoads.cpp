@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
 #include "dialect/Sm/Sm.h"
+#include "dialect/Tile/Decisions.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace selvedge::schedule {
 
@@ -64,11 +66,20 @@ struct SmEarlyLoadsPass : impl::SmEarlyLoadsBase<SmEarlyLoadsPass> {
       if (!loop.getBody()->getOps<WgmmaWaitOp>().empty())
         steps.push_back(loop.getBody());
     });
-    llvm::for_each(steps, moveLoads);
+    llvm::SetVector<StringRef> moved;
+    for (Block *step : steps)
+      moveLoads(step, moved);
+    if (moved.empty())
+      return;
+    tile::noteDecision(getOperation(),
+                       {"loads",
+                        llvm::join(moved, ", ") + " at the beginning of a step",
+                        "memory answers while the step's products run"});
   }
 
 private:
-  static void moveLoads(Block *step) {
+  /// Adds the tensors that are loaded earlier.
+  void moveLoads(Block *step, llvm::SetVector<StringRef> &tensors) {
     Operation *wait = *step->getOps<WgmmaWaitOp>().begin();
     SmallVector<LoadOp> late;
     for (auto load : step->getOps<LoadOp>())
@@ -76,13 +87,17 @@ private:
         late.push_back(load);
     // What stands before `rest` is early already.
     Block::iterator rest = step->begin();
-    for (LoadOp load : late)
-      for (Operation *op : movedWith(load)) {
+    for (LoadOp load : late) {
+      SmallVector<Operation *> moved = movedWith(load);
+      if (!moved.empty())
+        tensors.insert(getOperation().getTensorName(load.getTensor()));
+      for (Operation *op : moved) {
         if (&*rest == op)
           ++rest;
         else if (rest->isBeforeInBlock(op))
           op->moveBefore(&*rest);
       }
+    }
   }
 };
 

@@ -8,13 +8,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Name of the tensor that a kernel's argument is.
-static std::string tensorName(KernelOp kernel, Value argument) {
-  Attribute arg =
-      kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()];
-  return cast<PointerArgAttr>(arg).getTensor().str();
-}
-
 static std::string number(int64_t n, StringRef noun) {
   return (Twine(n) + " " + noun + (n == 1 ? "" : "s")).str();
 }
@@ -92,7 +85,7 @@ std::string RoleKernel::ringWords() {
     for (auto [i, copy] : llvm::enumerate(copies)) {
       CopyOp op = copy.copy;
       StringRef separator = text.empty() ? "" : i ? " and " : ", ";
-      text += separator.str() + tensorName(source, op.getTensor());
+      text += separator.str() + source.getTensorName(op.getTensor()).str();
     }
     if (!copies.empty())
       text += " " + number(depth, "slot");
@@ -106,7 +99,7 @@ std::string RoleKernel::storeWords() {
   std::string text;
   for (BulkStore &store : plan.stores) {
     text += (text.empty() ? "" : "; ") +
-            tensorName(source, store.store.getTensor()) +
+            source.getTensorName(store.store.getTensor()).str() +
             " staged in shared memory" +
             (storeParts > 1 ? " in " + number(storeParts, "part") : "") +
             ", then stored by TMA";
@@ -116,8 +109,8 @@ std::string RoleKernel::storeWords() {
       text += " where all rows of a warpgroup exist, else lane by lane";
   }
   for (auto &[store, why] : plan.laneStores)
-    text += (text.empty() ? "" : "; ") + tensorName(source, store.getTensor()) +
-            " lane by lane";
+    text += (text.empty() ? "" : "; ") +
+            source.getTensorName(store.getTensor()).str() + " lane by lane";
   return text;
 }
 
@@ -177,8 +170,8 @@ void RoleKernel::noteDecisions() {
   add("launch", "persistent: " + orderWords(), order);
   std::string why;
   for (auto &[store, reason] : plan.laneStores)
-    why += (why.empty() ? "" : "; ") + tensorName(source, store.getTensor()) +
-           ": " + reason;
+    why += (why.empty() ? "" : "; ") +
+           source.getTensorName(store.getTensor()).str() + ": " + reason;
   bool hasBoth = llvm::any_of(plan.stores, [](const BulkStore &store) {
     return bool(store.rowExtent);
   });

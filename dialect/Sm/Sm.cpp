@@ -216,6 +216,13 @@ std::string VariantOp::nameOf(tile::VersionAttr version, bool isBulk) {
   return (isBulk ? "bulk" : "aligned") + version.deviceSuffix();
 }
 
+StringRef KernelOp::getTensorName(Value argument) {
+  Attribute arg = getArgs()[cast<BlockArgument>(argument).getArgNumber()];
+  if (auto map = dyn_cast<TensorMapArgAttr>(arg))
+    return map.getTensor();
+  return cast<PointerArgAttr>(arg).getTensor();
+}
+
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   if (block.getNumArguments() != getArgs().size())

@@ -26,6 +26,10 @@ def Sm_KernelOp : Sm_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `args` $args `warps` $warps (`of` $source^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Name of the tensor that an argument is, or whose map it is.
+    ::llvm::StringRef getTensorName(::mlir::Value argument);
+  }];
 }
 
 def Sm_ReturnOp : Sm_Op<"return", [Terminator, Pure, HasParent<"KernelOp">]> {

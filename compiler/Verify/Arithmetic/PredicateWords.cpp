@@ -21,12 +21,7 @@ std::string tensorName(Value argument) {
   Operation *parent = argument.getParentBlock()->getParentOp();
   if (auto kernel = dyn_cast<tile::KernelOp>(parent))
     return kernel.getTensorArgOf(argument).getName().str();
-  auto kernel = cast<sm::KernelOp>(parent);
-  Attribute attr =
-      kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()];
-  if (auto map = dyn_cast<sm::TensorMapArgAttr>(attr))
-    return map.getTensor().str();
-  return cast<sm::PointerArgAttr>(attr).getTensor().str();
+  return cast<sm::KernelOp>(parent).getTensorName(argument).str();
 }
 
 std::string PredicateWords::of(Value value) {
