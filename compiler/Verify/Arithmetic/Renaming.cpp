@@ -10,8 +10,9 @@ namespace selvedge::verify {
 using namespace mlir;
 
 Value Renaming::replace(Value value, const Pairs &pairs, bool mustLeave) {
+  // A tile may be as a number is, and is no number.
   for (auto [from, to] : pairs)
-    if (isSame(value, from))
+    if (value.getType() == from.getType() && isSame(value, from))
       return to;
   Operation *def = value.getDefiningOp();
   if (!def || !isStable(def))
@@ -72,8 +73,8 @@ Fact Renaming::toFirst(const Fact &fact, const Facts &next) {
   for (auto [init, argument] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
     back.push_back({argument, init});
-    // A constant may mean anything.
-    if (!matchPattern(init, m_Constant()))
+    // A constant may mean anything, spread over a tile or not.
+    if (!constantOf(strip(init)))
       forth.push_back({init, argument});
   }
   Fact first = *replace(fact, forth, /*mustLeave=*/false);
