@@ -23,9 +23,9 @@ bool readsInput(LoadOp load) {
   return llvm::all_of(load.getTensor().getUsers(), llvm::IsaPred<LoadOp>);
 }
 
-/// Whether a load is of one axis. Threads hold few of its elements each, many
-/// times, and sm-warp-roles loads them a step ahead where that pays (gradients,
-/// heads of 64: 8 % slower if they stand before the products).
+/// Whether a load is of one axis. A thread needs elements for each row or
+/// column of its part of a tile: before the products they take registers that
+/// gradients lack, and sm-warp-roles loads them a step ahead where that pays.
 bool isVector(LoadOp load) {
   LayoutAttr layout = layoutOf(load.getType());
   return layout && layout.getAxes().size() == 1;

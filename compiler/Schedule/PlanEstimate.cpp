@@ -179,13 +179,12 @@ void estimate(KernelOp kernel, const KernelLayouts &layouts, KernelPlan &plan,
     }
   });
   // What a step loads early (sm-early-loads) is held beside its sums. 16-bit
-  // numbers are not counted: registers of weights, which are made of them, are
-  // free then (a bias in bf16, heads of 64: 267 TFLOP/s with four warpgroups,
-  // 244 with two; in f32 132 and 163).
+  // numbers are not counted: plans with more warpgroups are faster with them,
+  // although they spill (docs/dev/experiments.md, biases and masks).
   if (useWarpgroups)
     kernel.walk([&](LoadOp load) {
       Operation *loop = load->getParentOfType<scf::ForOp>();
-      if (registersOf.contains(loop) && !copied.contains(load) &&
+      if (loop && registersOf.contains(loop) && !copied.contains(load) &&
           getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() == 32)
         registersOf[loop] += elements(load.getType(), plan) / threads;
     });

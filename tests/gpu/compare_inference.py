@@ -241,13 +241,13 @@ def append_attend(runner, arch, dtype, name, d, half):
 
 
 def measure(runner, arch, dtype, name):
-    runner.guarded(f"append_slots {arch} {name}", lambda: append_slots(runner, arch, dtype, name))
+    runner.note(f"append_slots {arch} {name}", append_slots, arch, dtype, name)
     for d in (64, 128):
         for causal in (False, True):
-            runner.guarded(f"flash_varlen {arch} {name} {d} {causal}", lambda: varlen(runner, arch, dtype, name, d, causal))
-            runner.guarded(f"flash_blocksparse {arch} {name} {d} {causal}", lambda: blocksparse(runner, arch, dtype, name, d, causal))
-            runner.guarded(f"flash_masked {arch} {name} {d} {causal}", lambda: masked(runner, arch, dtype, name, d, causal))
+            runner.note(f"flash_varlen {arch} {name} {d} {causal}", varlen, arch, dtype, name, d, causal)
+            runner.note(f"flash_blocksparse {arch} {name} {d} {causal}", blocksparse, arch, dtype, name, d, causal)
+            runner.note(f"flash_masked {arch} {name} {d} {causal}", masked, arch, dtype, name, d, causal)
         for rows in (16, 64, 3):
-            runner.guarded(f"flash_paged {arch} {name} {d} {rows}", lambda: pages(runner, arch, dtype, name, d, rows))
+            runner.note(f"flash_paged {arch} {name} {d} {rows}", pages, arch, dtype, name, d, rows)
         for half in (0, d // 2, d // 4):
-            runner.guarded(f"append_attend {arch} {name} {d} {half}", lambda: append_attend(runner, arch, dtype, name, d, half))
+            runner.note(f"append_attend {arch} {name} {d} {half}", append_attend, arch, dtype, name, d, half)

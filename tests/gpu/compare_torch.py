@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Runs the templates on the GPU and compares them with PyTorch, both measured against fp64.
 # SPDX-License-Identifier: MIT
-"""usage: compare_torch.py --selvedge build/bin/selvedge --templates templates [--arch sm_80 ...] [--only gradients] [--filter REGEX] [--budget S] [--out table.json]
+"""usage: compare_torch.py --selvedge build/bin/selvedge --templates templates [--arch sm_80 ...] [--only gradients] [--filter REGEX] [--jobs N] [--budget S] [--out table.json]
 
 Writes inputs as safetensors, runs `selvedge run`, reads the outputs. A case passes when the error against fp64 is no larger than twice PyTorch's
 own, for gradients in bf16 1.1 times. Inputs are packed inside `selvedge run` into allocations with poisoned surroundings; outputs are poisoned before
@@ -11,11 +11,14 @@ import argparse
 import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
@@ -37,6 +40,8 @@ class Runner:
         self.options = options
         self.deadline = time.monotonic() + (options.budget or 1e9)
         self.rows, self.left, self.saved = [], 0, 0
+        # PyTorch's choice of kernels is one of the process: cases take turns, but where they wait for `selvedge run`.
+        self.cases, self.turn = [], threading.Lock()
 
     def run(self, template, arch, sets, inputs, op=None, shape=None):
         from safetensors.torch import load_file, save_file
@@ -49,7 +54,11 @@ class Runner:
             for name, value in sets.items():
                 command += ["--set", f"{name}={value}"]
             command += (["--op", op] if op else []) + (["--shape", shape] if shape else [])
-            done = subprocess.run(command, capture_output=True, text=True, timeout=min(300, max(30, self.deadline + 30 - time.monotonic())))
+            self.turn.release()
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=min(300, max(30, self.deadline + 30 - time.monotonic())))
+            finally:
+                self.turn.acquire()
             if done.returncode:
                 raise RuntimeError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
             return {name: t.cuda() for name, t in load_file(target).items()}
@@ -71,16 +80,27 @@ class Runner:
             with open(self.options.out, "w") as file:
                 json.dump({"gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": self.rows}, file, indent=1)
 
-    def guarded(self, case, check):
-        if self.options.only and case.split()[0] not in self.options.only or not re.search(self.options.filter, case):
-            return
-        if time.monotonic() > self.deadline:
-            self.left += 1
-            return
-        try:
-            check()
-        except Exception as error:  # a failed case must not hide the others
-            self.add({"case": case, "error": None, "pass": False, "message": str(error)[:4000]})
+    def note(self, case, check, *arguments):
+        """A case to run later, `check(runner, *arguments)`."""
+        if (not self.options.only or case.split()[0] in self.options.only) and re.search(self.options.filter, case):
+            self.cases.append((case, check, arguments))
+
+    def run_all(self):
+        """What has been noted, side by side; whatever a budget leaves over is a fair sample of both targets."""
+        random.Random(0).shuffle(self.cases)
+        with ThreadPoolExecutor(self.options.jobs) as pool:
+            list(pool.map(self.run_one, self.cases))
+
+    def run_one(self, entry):
+        case, check, arguments = entry
+        with self.turn:
+            if time.monotonic() > self.deadline:
+                self.left += 1
+                return
+            try:
+                check(self, *arguments)
+            except Exception as error:  # a failed case must not hide the others
+                self.add({"case": case, "error": None, "pass": False, "message": str(error)[:4000]})
 
 
 def flash(runner, arch, dtype, name, d, shape):
@@ -296,6 +316,7 @@ def main():
     parser.add_argument("--arch", nargs="+", default=["sm_80", "sm_90a"])
     parser.add_argument("--only", nargs="+", metavar="NAME", help="cases whose first word is one of these: gradients, flash_fwd, variants ...")
     parser.add_argument("--filter", default="", help="a regular expression that the name of a case matches, without the tensor")
+    parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1), help="cases that run side by side: most of their time is compilation")
     parser.add_argument("--budget", type=float, default=0, help="seconds after which no case begins")
     parser.add_argument("--out", help="JSON, written again and again")
     options = parser.parse_args()
@@ -303,21 +324,22 @@ def main():
     if not options.only or "gradients" in options.only:
         runner.left += gradients.measure(options, runner.add, runner.deadline)
     for arch in options.arch:
-        runner.guarded(f"matmul {arch}", lambda: matmul(runner, arch))
-        runner.guarded(f"softmax {arch}", lambda: softmax(runner, arch))
-        runner.guarded(f"merge {arch}", lambda: merge(runner, arch))
+        runner.note(f"matmul {arch}", matmul, arch)
+        runner.note(f"softmax {arch}", softmax, arch)
+        runner.note(f"merge {arch}", merge, arch)
         for dtype, name in ((torch.bfloat16, "bf16"), (torch.float16, "f16")):
-            runner.guarded(f"append_kv {arch} {name}", lambda: append_kv(runner, arch, dtype, name))
-            runner.guarded(f"mla_decode {arch} {name}", lambda: mla_decode(runner, arch, dtype, name))
-            runner.guarded(f"variants {arch} {name}", lambda: variants(runner, arch, dtype, name))
+            runner.note(f"append_kv {arch} {name}", append_kv, arch, dtype, name)
+            runner.note(f"mla_decode {arch} {name}", mla_decode, arch, dtype, name)
+            runner.note(f"variants {arch} {name}", variants, arch, dtype, name)
             compare_inference.measure(runner, arch, dtype, name)
             for d in (64, 128):
-                runner.guarded(f"flash_decode {arch} {name} {d}", lambda: decode(runner, arch, dtype, name, d))
+                runner.note(f"flash_decode {arch} {name} {d}", decode, arch, dtype, name, d)
                 for causal in (False, True):
-                    runner.guarded(f"flash_bwd_varlen {arch} {name} {d} {causal}", lambda: flash_bwd_varlen(runner, arch, dtype, name, d, causal))
+                    runner.note(f"flash_bwd_varlen {arch} {name} {d} {causal}", flash_bwd_varlen, arch, dtype, name, d, causal)
                 for shape in FLASH_SHAPES:
-                    runner.guarded(f"flash_fwd {arch} {name} {d} {shape}", lambda: flash(runner, arch, dtype, name, d, shape))
-                    runner.guarded(f"flash_bwd {arch} {name} {d} {shape}", lambda: flash_bwd(runner, arch, dtype, name, d, shape))
+                    runner.note(f"flash_fwd {arch} {name} {d} {shape}", flash, arch, dtype, name, d, shape)
+                    runner.note(f"flash_bwd {arch} {name} {d} {shape}", flash_bwd, arch, dtype, name, d, shape)
+    runner.run_all()
     runner.save()
     failed = sum(not row["pass"] for row in runner.rows)
     print(f"{len(runner.rows) - failed} passed, {failed} failed" + (f", {runner.left} left out for want of time" if runner.left else ""))
