@@ -306,7 +306,7 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
 
 bool CaseSystem::impliesForIntegers(const Polynomial &p,
                                     ArrayRef<Polynomial> constraints) const {
-  constexpr unsigned mostQuestions = 64, mostSplits = 8, mostAttempts = 3000;
+  constexpr unsigned mostQuestions = 16, mostSplits = 8, mostAttempts = 3000;
   Search search{*this, constraints};
   search.maxAttempts = mostAttempts;
   search.integerAttempts = mostQuestions;
