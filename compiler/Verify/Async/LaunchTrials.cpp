@@ -472,10 +472,10 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     trial.callers = callers;
   };
   // The last dim of what holds them.
-  auto takeList = [&] {
+  auto takeList = [&](int64_t count) {
     for (unsigned symbol = dims.size(); symbol-- > 0;)
       if (!isCut(dims[symbol]) && hasIntegers(symbol)) {
-        trial.sizes[symbol] = 3;
+        trial.sizes[symbol] = count;
         break;
       }
   };
@@ -489,7 +489,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   auto oneTile = [&](const Dim &dim) {
     return &dim == last ? whole : dim.block;
   };
-  constexpr unsigned numShapes = 14;
+  constexpr unsigned numShapes = 15;
   constexpr int64_t manyBlocks = 64;
   switch (number) {
   case 0: // all rows of a tile, the only one of its block, see steps whole
@@ -504,7 +504,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   case 2: // lists of steps that end inside
     take([&](const Dim &dim) { return &dim == last ? step / 4 : 1; },
          {whole, 0, step - 1}, 1);
-    takeList();
+    takeList(3);
     break;
   case 3: // one step, and rows of several tiles
     take([&](const Dim &dim) { return &dim == last ? step : dim.block + 1; },
@@ -512,7 +512,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     break;
   case 4: // numbers in memory of which some select a step
     take(oneTile, {3, 0, 1}, step);
-    takeList();
+    takeList(3);
     break;
   case 5: // a tile that others of the block follow, at an odd half of a step
     take([&](const Dim &dim) { return &dim == last ? odd : dim.block; }, {odd},
@@ -531,7 +531,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     if (!hasSegments())
       return std::nullopt;
     take([&](const Dim &dim) { return 3 * block; }, {block, block, 0}, block);
-    takeList();
+    takeList(3);
     trial.turn = 1;
     break;
   case 8: // rows of several tiles, and a part of a step; whole steps; both
@@ -557,6 +557,10 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     break;
   case 13: // several steps along whatever steps are taken
     take([&](const Dim &) { return whole; }, {whole}, 3 * step);
+    break;
+  case 14: // pages of several steps behind one row
+    take([&](const Dim &) { return 1; }, {whole}, 3 * step);
+    takeList(whole);
     break;
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);
