@@ -26,7 +26,7 @@ LIMIT_S = 60
 
 # Template, op, target, parameters, variant, cases: small, with tails in every direction, and nothing between something.
 FLASH = ["--shape B=3,M=140,G=1,R=2,N=150 --fill kv_len=150,0,77"]
-VARLEN = ["--shape B=5,G=1,R=2,Q=150,K=200 --fill cu_q=3,3,80,81,147,147 --fill cu_k=0,3,3,80,199,200"]
+VARLEN = ["--shape B=5,G=1,R=2,Q=152,K=200 --fill cu_q=3,3,80,81,147,147 --fill cu_k=0,3,3,80,199,200"]
 BACKWARD = ["--shape B=3,M=140,G=1,R=1,N=150 --fill kv_len=150,0,77 --fill lse=6"]
 DECODE = ["--shape B=3,M=2,G=2,R=4,N=200,S=3 --fill kv_len=0,77,200"]
 MERGE = ["--shape B=2,M=70,H=2 --plant l=-inf@2:3..9 --plant l2=-inf@2:7..20"]
@@ -35,7 +35,7 @@ KERNELS = {
     "matmul-80": ("matmul", "matmul", "sm_80", [], "aligned", ["--shape M=130,N=72,K=104"]),
     "flash-80": ("flash_fwd", "flash_fwd", "sm_80", ["D=64", "causal=true"], "aligned", FLASH),
     "packed-80": ("flash_fwd", "flash_fwd", "sm_80", ["D=64", "causal=true"], "packed", ["--shape B=3,M=20,G=2,R=3,N=150 --fill kv_len=150,0,77"]),
-    "packed-90": ("flash_fwd", "flash_fwd", "sm_90a", ["D=64", "causal=true"], "packed", ["--shape B=3,M=20,G=2,R=3,N=150 --fill kv_len=150,0,77"]),
+    "packed-90": ("flash_fwd", "flash_fwd", "sm_90a", ["D=64", "causal=true"], "packed", ["--shape B=3,M=13,G=2,R=4,N=150 --fill kv_len=150,0,77"]),
     "matmul-90": ("matmul", "matmul", "sm_90a", [], "bulk", ["--shape M=300,N=136,K=136"]),
     "flash-90": ("flash_fwd", "flash_fwd", "sm_90a", ["D=64", "causal=true"], "bulk", ["--shape B=3,M=300,G=1,R=1,N=200 --fill kv_len=200,0,77"]),
     "varlen-80": ("flash_varlen", "flash_varlen", "sm_80", ["D=64", "causal=true"], "aligned", VARLEN),
