@@ -476,7 +476,7 @@ def merge(paths, out):
         for i, more in enumerate((1, row["result"] == "pass", float(row["seconds"]))):
             counts[i] += more
     with open(out, "w", newline="") as file:
-        writer = csv.writer(file)
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["kernel", "arch", "cases", "passed", "seconds"])
         writer.writerows([*key, total, int(passed), f"{seconds:.1f}"] for key, (total, passed, seconds) in sorted(kernels.items()))
 
