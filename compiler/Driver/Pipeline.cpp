@@ -31,6 +31,18 @@ void addVerified(OpPassManager &pm, bool isProved,
   pm.addPass(verifier(std::move(passes)));
 }
 
+/// The same of a pass on the kernels of programs.
+void addVerifiedOnKernels(OpPassManager &pm, bool isProved,
+                          std::unique_ptr<Pass> (*pass)(),
+                          std::unique_ptr<Pass> (*verifier)(OpPassManager)) {
+  addVerified(
+      pm, isProved,
+      [&](OpPassManager &passes) {
+        passes.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(pass());
+      },
+      verifier);
+}
+
 /// Appends the passes; where proofs are made elsewhere, without verifiers.
 class Builder {
 public:
@@ -57,13 +69,8 @@ public:
   void addVersions(OpPassManager &pm, const ChosenPlans &plans) {
     bool haveParts = plans.keepsLoops.empty();
     if (haveParts && plans.keepsNests.empty())
-      addVerified(
-          pm,
-          [](OpPassManager &nests) {
-            nests.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-                schedule::createTileFlattenNests());
-          },
-          verify::createVerifyTileNests);
+      addVerifiedOnKernels(pm, isProved, schedule::createTileFlattenNests,
+                           verify::createVerifyTileNests);
     pm.addPass(schedule::createTileSplitVariants({arch.str()}));
     if (haveParts)
       addSplit(pm, schedule::createTileLoopParts());
@@ -236,23 +243,15 @@ std::optional<int64_t> sharedMemoryLimit(const CompileRequest &request) {
 }
 
 void buildFoldPipeline(OpPassManager &pm, Proofs proofs) {
-  addVerified(
-      pm, proofs == Proofs::Made,
-      [](OpPassManager &fold) {
-        fold.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-            safety::createTileFoldIntegers());
-      },
-      verify::createVerifyTileFolds);
+  addVerifiedOnKernels(pm, proofs == Proofs::Made,
+                       safety::createTileFoldIntegers,
+                       verify::createVerifyTileFolds);
 }
 
 void buildColumnsPipeline(OpPassManager &pm, Proofs proofs) {
-  addVerified(
-      pm, proofs == Proofs::Made,
-      [](OpPassManager &columns) {
-        columns.nest<tile::ProgramOp>().addNestedPass<tile::KernelOp>(
-            schedule::createTileSplitColumns());
-      },
-      verify::createVerifyTileColumns);
+  addVerifiedOnKernels(pm, proofs == Proofs::Made,
+                       schedule::createTileSplitColumns,
+                       verify::createVerifyTileColumns);
 }
 
 void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans,

@@ -1,10 +1,11 @@
 // sm-early-loads: steps load tiles from global memory while their products run.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/RareWork.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Decisions.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -18,11 +19,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Whether a load reads the same elements wherever it stands in the kernel.
-bool readsInput(LoadOp load) {
-  return llvm::all_of(load.getTensor().getUsers(), llvm::IsaPred<LoadOp>);
-}
-
 /// Whether a load is of one axis. A thread needs elements for each row or
 /// column of its part of a tile: before the products they take registers that
 /// gradients lack, and sm-warp-roles loads them a step ahead where that pays.
@@ -31,28 +27,21 @@ bool isVector(LoadOp load) {
   return layout && layout.getAxes().size() == 1;
 }
 
-/// Whether each thread could do this anywhere by itself.
-bool canMove(Operation *op) {
-  return op->getNumRegions() == 0 && isPure(op) &&
-         !isa<ExchangeOpInterface>(op);
-}
-
 /// The operations of a load's block that it is made of, itself included, in
-/// their order; none if one of them has to stay where it is.
+/// their order; none if one of them has to stay where it is, as what threads
+/// do together.
 SmallVector<Operation *> movedWith(LoadOp load) {
-  Block *block = load->getBlock();
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == load->getBlock();
+  };
   llvm::SetVector<Operation *> needed;
-  needed.insert(load);
-  for (size_t i = 0; i < needed.size(); ++i) {
-    Operation *op = needed[i];
-    auto read = dyn_cast<LoadOp>(op);
-    if (read ? !readsInput(read) : !canMove(op))
-      return {};
-    for (Value operand : op->getOperands())
-      if (Operation *def = operand.getDefiningOp();
-          def && def->getBlock() == block)
-        needed.insert(def);
-  }
+  (void)getBackwardSlice(load.getOperation(), &needed, options);
+  if (llvm::any_of(needed, [](Operation *op) {
+        return !isMovable(*op) || isa<ExchangeOpInterface>(op);
+      }))
+    return {};
   SmallVector<Operation *> moved = needed.takeVector();
   llvm::sort(moved,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

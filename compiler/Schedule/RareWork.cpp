@@ -10,7 +10,7 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static bool isMovable(Operation &op) {
+bool isMovable(Operation &op) {
   if (op.getNumRegions() != 0 || op.getNumResults() == 0)
     return false;
   if (auto load = dyn_cast<LoadOp>(op))

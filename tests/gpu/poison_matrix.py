@@ -500,6 +500,8 @@ def main():
     parser.add_argument("--out", help="CSV: case, arch, kinds, result, seconds")
     parser.add_argument("--merge", nargs="+", metavar="CSV", help="run nothing: write such tables into one of kernels, with the numbers of their cases")
     options = parser.parse_args()
+    if options.merge and not options.out:
+        parser.error("--merge needs --out")
     if options.merge:
         return merge(options.merge, options.out)
     if not options.selvedge:

@@ -42,6 +42,14 @@ static SmallVector<Operation *> selectsOf(Value value) {
   return selects;
 }
 
+/// Whether `p` is at least 0 wherever `constraints` hold; if `isThorough`, also
+/// where that follows for whole numbers alone.
+static bool isNonNegative(const IndexValues &values, const Polynomial &p,
+                          ArrayRef<Polynomial> constraints, bool isThorough) {
+  return values.isNonNegativeByCases(p, constraints) ||
+         (isThorough && values.isNonNegativeForIntegers(p, constraints));
+}
+
 bool AccessBounds::isPostedEmpty(scf::ForOp loop, Value end) {
   std::vector<TileWords> words = tileWordsAt(loop);
   return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
@@ -70,9 +78,8 @@ bool AccessBounds::isOneStep(scf::ForOp loop, Value end, bool isThorough) {
            seed(values, dimValues);
            Polynomial length = values.of(posted.lookup(end)) -
                                values.of(posted.lookup(loop.getLowerBound()));
-           Polynomial rest = Polynomial(*step) - length;
-           return values.isNonNegativeByCases(rest) ||
-                  (isThorough && values.isNonNegativeForIntegers(rest, {}));
+           return isNonNegative(values, Polynomial(*step) - length, {},
+                                isThorough);
          });
 }
 
@@ -178,9 +185,7 @@ bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
     SmallVector<Polynomial> others(conditions);
     Polynomial condition = others[i];
     others.erase(others.begin() + i);
-    if (values.isNonNegativeByCases(Polynomial(-1) - condition, others) ||
-        (isThorough &&
-         values.isNonNegativeForIntegers(Polynomial(-1) - condition, others)))
+    if (isNonNegative(values, Polynomial(-1) - condition, others, isThorough))
       return true;
   }
   return false;
@@ -220,9 +225,7 @@ bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {
     return true;
   Polynomial lower = values.of(loop.getLowerBound()),
              upper = values.of(loop.getUpperBound());
-  return values.isNonNegativeByCases(lower - upper, conditions) ||
-         (isThorough &&
-          values.isNonNegativeForIntegers(lower - upper, conditions));
+  return isNonNegative(values, lower - upper, conditions, isThorough);
 }
 
 bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
