@@ -10,6 +10,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace selvedge::safety {
 
@@ -151,7 +152,23 @@ struct FoldSelect : OpRewritePattern<arith::SelectOp> {
   }
 };
 
+/// Whether a sink's predicate tells lanes apart that the sink combines, as each
+/// of its predicates has to.
+bool staysAlong(Operation *sink, Value predicate) {
+  SmallVector<StringAttr> axes(axesOf(predicate.getType()));
+  auto mentions = [&](Attribute over) {
+    return llvm::is_contained(axes, over);
+  };
+  return llvm::TypeSwitch<Operation *, bool>(sink)
+      .Case<DotOp, ReduceOp>(
+          [&](auto op) { return llvm::any_of(op.getOver(), mentions); })
+      .Case([&](SoftmaxUpdateOp op) { return mentions(op.getOverAttr()); })
+      .Default(true);
+}
+
 /// A predicate that always holds makes no lane absent: no sink has to say so.
+/// One that was spread over an axis for a side that is gone speaks of fewer
+/// axes again: lanes that are absent whatever their row is are loaded as such.
 struct FoldPresence : OpInterfaceRewritePattern<SinkOpInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
@@ -162,11 +179,17 @@ struct FoldPresence : OpInterfaceRewritePattern<SinkOpInterface> {
       return failure();
     MutableOperandRange presence = op.getPresenceMutable();
     bool changed = false;
-    for (unsigned i = presence.size(); i-- > 0;)
-      if (constantOf(presence[i].get()) == true) {
+    for (unsigned i = presence.size(); i-- > 0;) {
+      auto spread = presence[i].get().getDefiningOp<BroadcastOp>();
+      if (constantOf(presence[i].get()) == true)
         rewriter.modifyOpInPlace(op, [&] { presence.erase(i); });
-        changed = true;
-      }
+      else if (spread && staysAlong(op, spread.getSource()))
+        rewriter.modifyOpInPlace(
+            op, [&] { presence[i].assign(spread.getSource()); });
+      else
+        continue;
+      changed = true;
+    }
     return success(changed);
   }
 };

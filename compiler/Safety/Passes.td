@@ -23,7 +23,7 @@ def TileFoldIntegers : Pass<"tile-fold-integers", "::selvedge::tile::KernelOp"> 
     No integer is less than itself, every one equals itself, and `x - x`, `x + y - x` and `x - y + y` do not depend on what cancels. A conjunction, a disjunction or a select that this decides is one of its sides; a product, a reduction or a step of a
     softmax that no lane enters leaves what it is added to, or gives what one over no lane gives. The index of a range of one number is 0, and a loop of one step is its body.
     Upstream folds the same once sizes are bound, when tiles have constants. Then kernels are made of fewer tensors than the programs they are compared with (`verify-sm-outputs`), and constants stand among the predicates of sinks. So
-    this comes before all other passes, equal operations being one; what passes are compared with is the program behind it. A predicate that always holds is none of a sink's; the presence of loads and stores is
+    this comes before all other passes, equal operations being one; what passes are compared with is the program behind it. A predicate that always holds is none of a sink's, and one that is the same along an axis does not have that; the presence of loads and stores is
     otherwise as it was.
 
     Before:
