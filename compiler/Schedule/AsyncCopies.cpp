@@ -521,18 +521,64 @@ private:
 
 Operation *firstUse(CopyOp copy) { return readers(copy).first; }
 
+/// The copy of the loop's block that steps of a pipelined loop await first, in
+/// front of a barrier; null for other loops.
+CopyAsyncOp awaitsAtBegin(scf::ForOp loop) {
+  auto await = dyn_cast<AwaitOp>(loop.getBody()->front());
+  if (!await || !isa_and_nonnull<BarrierOp>(await->getNextNode()))
+    return {};
+  OpOperand *first =
+      loop.getTiedLoopInit(dyn_cast<BlockArgument>(Value(await.getToken())));
+  auto copy = first ? first->get().getDefiningOp<CopyAsyncOp>() : nullptr;
+  return copy && copy->getBlock() == loop->getBlock() ? copy : nullptr;
+}
+
 /// Whether `reader` is a pipelined loop that is entered after `copy`: copies
 /// complete in order, so that its awaits, and the one after it, cover the copy.
 bool awaits(Operation *reader, CopyAsyncOp copy) {
   auto loop = dyn_cast_or_null<scf::ForOp>(reader);
-  auto await = loop ? dyn_cast<AwaitOp>(loop.getBody()->front()) : AwaitOp();
-  if (!await || !isa_and_nonnull<BarrierOp>(await->getNextNode()))
-    return false;
-  OpOperand *first =
-      loop.getTiedLoopInit(dyn_cast<BlockArgument>(Value(await.getToken())));
-  auto later = first ? first->get().getDefiningOp<CopyAsyncOp>() : nullptr;
+  CopyAsyncOp later = loop ? awaitsAtBegin(loop) : nullptr;
   return later && later->getBlock() == copy->getBlock() &&
          copy->isBeforeInBlock(later);
+}
+
+/// Whether `op`, or what it contains, uses `buffer`.
+bool contains(Operation &op, Value buffer) {
+  return op
+      .walk([&](Operation *inner) {
+        return llvm::is_contained(inner->getOperands(), buffer)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether a copy of the same block, issued in it, is awaited before `op`, and
+/// a barrier follows.
+bool isBehindAwait(Operation *op) {
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode())
+    if (auto await = dyn_cast<AwaitOp>(before))
+      if (isa_and_nonnull<BarrierOp>(await->getNextNode()) &&
+          await.getToken().getDefiningOp<CopyAsyncOp>())
+        return true;
+  return false;
+}
+
+/// Whether all that reads `buffer` inside of `op` is behind an await of a copy
+/// that is issued in there, which completes after whatever was issued before.
+bool readsBehindAwaits(Operation *op, Value buffer) {
+  auto isCovered = [&](Operation &inner) {
+    auto loop = dyn_cast<scf::ForOp>(inner);
+    return isBehindAwait(&inner) || (loop && awaitsAtBegin(loop)) ||
+           readsBehindAwaits(&inner, buffer);
+  };
+  return op->getNumRegions() > 0 &&
+         llvm::all_of(op->getRegions(), [&](Region &region) {
+           return llvm::all_of(region.getOps(), [&](Operation &inner) {
+             return !contains(inner, buffer) || isCovered(inner);
+           });
+         });
 }
 
 /// Awaits a copy before its reader, or at the end of its block.
@@ -543,7 +589,15 @@ void await(CopyAsyncOp copy, Operation *reader) {
   BarrierOp::create(b, place);
 }
 
-/// Issues a copy where it stands and awaits it before its first reader.
+/// The operation behind all that awaits copies at `op`.
+Operation *behindAwaits(Operation *op) {
+  while (isa<AwaitOp, BarrierOp>(op))
+    op = op->getNextNode();
+  return op;
+}
+
+/// Issues a copy where it stands and awaits it before its first reader, or
+/// where later copies are awaited that complete after it.
 void issueInPlace(CopyOp copy) {
   OpBuilder b(copy);
   Location place = tile::withoutNote(copy.getLoc());
@@ -552,7 +606,9 @@ void issueInPlace(CopyOp copy) {
     BarrierOp::create(b, place);
   CopyAsyncOp issued = issue(b, copy, copy.getBuffer());
   Operation *reader = firstUse(copy);
-  if (!awaits(reader, issued))
+  if (reader && readsBehindAwaits(reader, copy.getBuffer()))
+    await(issued, behindAwaits(reader->getNextNode()));
+  else if (!awaits(reader, issued))
     await(issued, reader);
   copy.erase();
 }
@@ -644,12 +700,7 @@ bool haveMetBefore(Operation *op, Value buffer) {
   while ((op = op->getPrevNode())) {
     if (isa<BarrierOp>(op))
       return true;
-    bool reads = op->walk([&](Operation *inner) {
-                     return llvm::is_contained(inner->getOperands(), buffer)
-                                ? WalkResult::interrupt()
-                                : WalkResult::advance();
-                   }).wasInterrupted();
-    if (reads)
+    if (contains(*op, buffer))
       return false;
   }
   return false;
