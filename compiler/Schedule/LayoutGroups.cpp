@@ -569,6 +569,17 @@ void GroupBuilder::describe(unsigned g) {
       for (Value operand : {dot.getLhs(), dot.getRhs()})
         if (group.roleOf(freeAxis(dot, operand)) == AxisRole::Cols)
           group.resultCols.insert(freeAxis(dot, operand));
+  for (DotOp dot : result.dots) {
+    StringAttr rows = freeAxis(dot, dot.getLhs()),
+               cols = freeAxis(dot, dot.getRhs());
+    if (group.roleOf(rows) == AxisRole::Cols)
+      std::swap(rows, cols);
+    if (group.roleOf(rows) == AxisRole::Rows &&
+        group.roleOf(cols) == AxisRole::Cols)
+      group.products.push_back(
+          {rows, cols,
+           llvm::to_vector<1>(dot.getOver().getAsRange<StringAttr>())});
+  }
   bool isComputedSomewhere = llvm::any_of(result.dots, [](DotOp dot) {
     return isComputed(dot.getLhs()) || isComputed(dot.getRhs());
   });

@@ -21,6 +21,12 @@ enum class AxisRole {
   Spread
 };
 
+/// A product by its axes.
+struct ProductAxes {
+  mlir::StringAttr rows, cols;
+  llvm::SmallVector<mlir::StringAttr, 1> over;
+};
+
 /// Values whose tiles agree on how each axis is laid out, so that no data
 /// moves between elementwise operations, reductions and products of a group.
 struct LayoutGroup {
@@ -42,6 +48,8 @@ struct LayoutGroup {
   /// own: the group is one of several, and nothing in it reduces along columns
   /// or has operands in registers.
   bool sharesCols = false;
+  /// Those whose results the group has.
+  std::vector<ProductAxes> products;
   /// Columns of some product's result (not only contracted).
   llvm::SmallPtrSet<mlir::Attribute, 4> resultCols;
   /// Warps that share a contiguous axis.

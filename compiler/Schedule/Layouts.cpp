@@ -40,14 +40,6 @@ AxisLayoutAttr makeAxis(StringAttr name,
                              warps);
 }
 
-/// Warps along rows where they also share columns: as square as possible, rows
-/// first.
-int64_t warpsAlongRows(const LayoutGroup &group, int64_t warps) {
-  if (!group.splitCols || warps == 1)
-    return warps;
-  return int64_t(1) << llvm::divideCeil(llvm::Log2_64(warps), 2);
-}
-
 /// Those of `most` that have 16 of `size` rows and more, equally many each.
 int64_t warpsOfRows(int64_t size, int64_t most) {
   while (most > 1 && size % (16 * most) != 0)
@@ -55,11 +47,65 @@ int64_t warpsOfRows(int64_t size, int64_t most) {
   return most;
 }
 
-/// An axis of rows of accumulators.
-AxisLayoutAttr layOutRows(const LayoutGroup &group, StringAttr axis,
-                          int64_t size, int64_t warps) {
-  int64_t rowWarps = warpsOfRows(size, warpsAlongRows(group, warps));
-  int64_t part = size / rowWarps;
+/// How warps share the rows and columns of a group's products.
+class WarpGrid {
+public:
+  WarpGrid(const LayoutGroup &group, const AxisSizes &sizes, int64_t warps)
+      : group(group), sizes(sizes), warps(warps) {}
+
+  /// Warps along rows where they also share columns: those whose products read
+  /// the least of their operands, and of equal ones as square as possible, rows
+  /// first.
+  int64_t alongRows() const {
+    if (!group.splitCols || warps == 1)
+      return warps;
+    int64_t best = int64_t(1) << llvm::divideCeil(llvm::Log2_64(warps), 2),
+            busy = countBusy(best);
+    for (int64_t along = 1; along <= warps; along *= 2)
+      if (countBusy(along) >= busy && countReads(along) < countReads(best))
+        best = along;
+    return best;
+  }
+
+private:
+  int64_t rowsOf(const ProductAxes &product, int64_t along) const {
+    return warpsOfRows(sizes.lookup(product.rows), along);
+  }
+  int64_t colsOf(const ProductAxes &product, int64_t along) const {
+    return warpsOfRows(sizes.lookup(product.cols), warps / along);
+  }
+
+  /// Fewest warps with a part of their own in some product.
+  int64_t countBusy(int64_t along) const {
+    int64_t fewest = warps;
+    for (const ProductAxes &product : group.products)
+      fewest =
+          std::min(fewest, rowsOf(product, along) * colsOf(product, along));
+    return fewest;
+  }
+
+  /// Elements of operands that a warp reads.
+  int64_t countReads(int64_t along) const {
+    int64_t count = 0;
+    for (const ProductAxes &product : group.products) {
+      int64_t length = 1;
+      for (StringAttr axis : product.over)
+        length *= sizes.lookup(axis);
+      count += length * (sizes.lookup(product.rows) / rowsOf(product, along) +
+                         sizes.lookup(product.cols) / colsOf(product, along));
+    }
+    return count;
+  }
+
+  const LayoutGroup &group;
+  const AxisSizes &sizes;
+  int64_t warps;
+};
+
+/// An axis of rows of accumulators, which `most` warps share at most.
+AxisLayoutAttr layOutRows(StringAttr axis, int64_t size, int64_t most,
+                          int64_t warps) {
+  int64_t rowWarps = warpsOfRows(size, most), part = size / rowWarps;
   return makeAxis(axis, {{2, 8}, {part / 16, 16}}, {0, 0, 1, 2, 4},
                   bits(rowWarps, part), warps);
 }
@@ -171,7 +217,7 @@ AxisLayoutAttr spread(const LayoutGroup &group, StringAttr axis, int64_t size,
 
 AxisLayouts layOutProducts(const LayoutGroup &group, const AxisSizes &sizes,
                            int64_t warps) {
-  int64_t rowWarps = warpsAlongRows(group, warps);
+  int64_t along = WarpGrid(group, sizes, warps).alongRows(), rowWarps = along;
   if (group.sharesCols && !group.splitCols) {
     rowWarps = 1;
     for (auto [axis, role] : group.roles)
@@ -181,7 +227,7 @@ AxisLayouts layOutProducts(const LayoutGroup &group, const AxisSizes &sizes,
   AxisLayouts axisLayouts;
   for (auto [axis, role] : group.roles)
     if (role == AxisRole::Rows)
-      axisLayouts[axis] = layOutRows(group, axis, sizes.lookup(axis), warps);
+      axisLayouts[axis] = layOutRows(axis, sizes.lookup(axis), along, warps);
     else if (role == AxisRole::Cols)
       axisLayouts[axis] =
           layOutShared(group, axis, sizes.lookup(axis), rowWarps, warps);
