@@ -288,8 +288,43 @@ std::optional<WarpMove> WarpMove::find(LayoutAttr from, LayoutAttr to) {
   return needs ? makeMove(*needs) : std::nullopt;
 }
 
+/// The layout of pairs of elements along the last axis; null where some pair is
+/// not in two registers that follow each other.
+static LayoutAttr pairsOf(LayoutAttr layout) {
+  SmallVector<AxisLayoutAttr> axes(layout.getAxes());
+  AxisLayoutAttr last = axes.back();
+  SmallVector<int64_t> sizes(last.getRegSizes()), strides(last.getRegStrides()),
+      lanes(last.getLanes()), warps(last.getWarps());
+  if (sizes.empty() || strides.front() != 1 || sizes.front() % 2)
+    return {};
+  strides.front() = 2;
+  sizes.front() /= 2;
+  for (SmallVector<int64_t> *steps : {&strides, &lanes, &warps})
+    for (int64_t &step : *steps) {
+      if (step % 2)
+        return {};
+      step /= 2;
+    }
+  if (sizes.front() == 1) {
+    sizes.erase(sizes.begin());
+    strides.erase(strides.begin());
+  }
+  axes.back() = AxisLayoutAttr::get(layout.getContext(), last.getName(), sizes,
+                                    strides, lanes, warps);
+  return LayoutAttr::get(layout.getContext(), axes);
+}
+
 std::optional<WarpMove> WarpMove::findCheap(LayoutAttr from, LayoutAttr to,
                                             int64_t bytes) {
+  constexpr int64_t wordBytes = 4;
+  LayoutAttr pairsFrom = 2 * bytes == wordBytes ? pairsOf(from) : LayoutAttr(),
+             pairsTo = pairsFrom ? pairsOf(to) : LayoutAttr();
+  if (pairsTo) {
+    std::optional<WarpMove> move = findCheap(pairsFrom, pairsTo, wordBytes);
+    if (move)
+      move->perRegister = 2;
+    return move;
+  }
   std::optional<std::vector<Need>> needs = findNeeds(from, to);
   if (!needs)
     return std::nullopt;
@@ -313,12 +348,27 @@ int64_t WarpMove::countShuffles() const {
   return llvm::count_if(rounds, [](const Round &r) { return !r.isOwn(); });
 }
 
+PerLane WarpMove::takenFrom(int64_t result, int64_t numSources) const {
+  PerLane taken;
+  for (auto [lane, number] : llvm::enumerate(received[result])) {
+    const Round &round = rounds[number];
+    taken[lane] = round.isOwn() ? round.offers[lane] : numSources + number;
+  }
+  return taken;
+}
+
 int64_t WarpMove::countSelects() const {
-  int64_t count = 0;
-  for (const Round &round : rounds)
-    count += static_cast<int64_t>(distinct(round.offers).size()) - 1;
-  for (const PerLane &rounds : received)
-    count += static_cast<int64_t>(distinct(rounds).size()) - 1;
+  int64_t count = 0, numSources = 0;
+  for (const Round &round : rounds) {
+    numSources = std::max(numSources, *llvm::max_element(round.offers) + 1);
+    if (!round.isOwn())
+      count += static_cast<int64_t>(distinct(round.offers).size()) - 1;
+  }
+  for (size_t result = 0; result < received.size(); ++result)
+    count += static_cast<int64_t>(
+                 distinct(takenFrom(static_cast<int64_t>(result), numSources))
+                     .size()) -
+             1;
   return count;
 }
 

@@ -44,6 +44,9 @@ struct WarpMove {
     std::optional<int32_t> keptBits() const;
   };
 
+  /// Elements side by side that registers of the move hold: two of 16 bits, if
+  /// they stay together.
+  int64_t perRegister = 1;
   std::vector<Round> rounds;
   /// By register of the result: the round in which a lane receives it.
   std::vector<PerLane> received;
@@ -52,13 +55,17 @@ struct WarpMove {
   /// another one holds, or where lanes would read each other in a way that no
   /// LaneMap describes.
   static std::optional<WarpMove> find(LayoutAttr from, LayoutAttr to);
-  /// The same; none where shared memory is cheaper, for elements of so many
-  /// bytes.
+  /// The same, by pairs where they stay together; none where shared memory is
+  /// cheaper, for elements of so many bytes.
   static std::optional<WarpMove> findCheap(LayoutAttr from, LayoutAttr to,
                                            int64_t bytes);
 
   /// How lanes read in a round.
   static std::optional<LaneMap> mapOf(const PerLane &reads);
+  /// Where each lane takes a register of the result from: a register of the
+  /// source, which has its number, or a round in which it reads others, which
+  /// has a number behind those of `numSources` registers.
+  PerLane takenFrom(int64_t result, int64_t numSources) const;
   /// Instructions of a warp: those that move data, and those that choose.
   int64_t countShuffles() const;
   int64_t countSelects() const;

@@ -90,7 +90,8 @@ TEST_F(WarpMoveTest, LaneBitsForRegisterBits) {
   auto move = WarpMove::find(from, to);
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 2);
-  EXPECT_EQ(move->countSelects(), 8);
+  // One of two to offer, and each of two what it keeps or receives.
+  EXPECT_EQ(move->countSelects(), 6);
   expectDelivers(*move, from, to);
   // Two bits: three quarters move.
   LayoutAttr both = layout({axis("i", {4}, {4}, {1, 2, 16, 32, 64}, {})});
@@ -98,6 +99,26 @@ TEST_F(WarpMoveTest, LaneBitsForRegisterBits) {
   ASSERT_TRUE(move);
   EXPECT_EQ(move->countShuffles(), 3);
   expectDelivers(*move, from, both);
+}
+
+// Two elements of 16 bits that stay side by side move as one.
+TEST_F(WarpMoveTest, PairsOfHalves) {
+  AxisLayoutAttr rows = axis("i", {2}, {8}, {0, 0, 1, 2, 4}, {16});
+  LayoutAttr from = layout(
+                 {rows, axis("j", {2, 2}, {1, 8}, {2, 4, 0, 0, 0}, {0})}),
+             to = layout({rows, axis("j", {4}, {1}, {8, 4, 0, 0, 0}, {0})});
+  auto move = WarpMove::findCheap(from, to, /*bytes=*/2);
+  ASSERT_TRUE(move);
+  EXPECT_EQ(move->perRegister, 2);
+  EXPECT_EQ(move->countShuffles(), 2);
+  expectDelivers(*move,
+                 layout({rows, axis("j", {2}, {4}, {1, 2, 0, 0, 0}, {0})}),
+                 layout({rows, axis("j", {2}, {1}, {4, 2, 0, 0, 0}, {0})}));
+  // Words move one by one, and so do halves of which a pair is torn.
+  EXPECT_EQ(WarpMove::findCheap(from, to, /*bytes=*/4)->perRegister, 1);
+  LayoutAttr torn =
+      layout({rows, axis("j", {2, 2}, {2, 8}, {1, 4, 0, 0, 0}, {0})});
+  EXPECT_EQ(WarpMove::findCheap(from, torn, /*bytes=*/2)->perRegister, 1);
 }
 
 TEST_F(WarpMoveTest, LanesInAnotherOrder) {

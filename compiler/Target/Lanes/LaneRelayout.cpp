@@ -62,15 +62,58 @@ Value LaneEmitter::readLanes(Value v, const WarpMove::PerLane &reads) {
   return intrinsic(shuffle, type, {i32(-1), v, lane, i32(lastLane)});
 }
 
+/// Words of `count` elements each.
+static SmallVector<Value> packed(OpBuilder &b, Location loc,
+                                 ArrayRef<Value> elements, int64_t count) {
+  auto type = VectorType::get(count, elements.front().getType());
+  SmallVector<Value> words;
+  for (; !elements.empty(); elements = elements.drop_front(count)) {
+    Value vector = LLVM::PoisonOp::create(b, loc, type);
+    for (int64_t i = 0; i < count; ++i) {
+      Value at = arith::ConstantIntOp::create(b, loc, i, 32);
+      vector =
+          LLVM::InsertElementOp::create(b, loc, type, vector, elements[i], at);
+    }
+    words.push_back(LLVM::BitcastOp::create(b, loc, b.getI32Type(), vector));
+  }
+  return words;
+}
+
+/// The elements of such words.
+static SmallVector<Value> unpacked(OpBuilder &b, Location loc,
+                                   ArrayRef<Value> words, Type element,
+                                   int64_t count) {
+  SmallVector<Value> elements;
+  for (Value word : words) {
+    Value vector =
+        LLVM::BitcastOp::create(b, loc, VectorType::get(count, element), word);
+    for (int64_t i = 0; i < count; ++i)
+      elements.push_back(LLVM::ExtractElementOp::create(
+          b, loc, vector, arith::ConstantIntOp::create(b, loc, i, 32)));
+  }
+  return elements;
+}
+
 LaneEmitter::Registers LaneEmitter::moveInWarps(const WarpMove &move,
                                                 ArrayRef<Value> source) {
-  Registers rounds, result;
-  for (const WarpMove::Round &round : move.rounds) {
-    Value offered = chooseByLane(source, round.offers);
-    rounds.push_back(round.isOwn() ? offered : readLanes(offered, round.reads));
+  if (int64_t count = move.perRegister; count > 1) {
+    Type element = source.front().getType();
+    WarpMove ofWords = move;
+    ofWords.perRegister = 1;
+    Registers moved = moveInWarps(ofWords, packed(b, loc(), source, count));
+    return unpacked(b, loc(), moved, element, count);
   }
-  for (const WarpMove::PerLane &numbers : move.received)
-    result.push_back(chooseByLane(rounds, numbers));
+  // What a lane holds itself needs no round.
+  Registers taken(source), result;
+  for (const WarpMove::Round &round : move.rounds)
+    taken.push_back(
+        round.isOwn()
+            ? Value()
+            : readLanes(chooseByLane(source, round.offers), round.reads));
+  for (size_t number = 0; number < move.received.size(); ++number)
+    result.push_back(chooseByLane(
+        taken, move.takenFrom(static_cast<int64_t>(number),
+                              static_cast<int64_t>(source.size()))));
   return result;
 }
 
