@@ -211,7 +211,7 @@ private:
       pm.addNestedPass<sm::KernelOp>(schedule::createSmEarlyLoads());
     } else {
       pm.addNestedPass<sm::KernelOp>(schedule::createSmVectorsAhead());
-      pm.addNestedPass<sm::KernelOp>(schedule::createSmWideAdds());
+      pm.addNestedPass<sm::KernelOp>(schedule::createSmWideStores());
     }
     pm.addNestedPass<sm::KernelOp>(schedule::createSmReduceScratch());
     if (targetInfo(arch)->hasDependentLaunches)

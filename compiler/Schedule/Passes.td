@@ -323,14 +323,16 @@ def SmEarlyLoads : Pass<"sm-early-loads", "::selvedge::sm::KernelOp"> {
   let dependentDialects = ["::selvedge::sm::SmDialect"];
 }
 
-def SmWideAdds : Pass<"sm-wide-adds", "::selvedge::sm::KernelOp"> {
-  let summary = "Let threads that add to memory touch longer parts of rows";
+def SmWideStores : Pass<"sm-wide-stores", "::selvedge::sm::KernelOp"> {
+  let summary = "Let threads that store or add to memory touch longer parts of rows";
   let description = [{
-    Of an accumulator whose rows are contiguous in memory eight threads touch a row, one sector of 32 bytes. Threads exchange a register with their neighbour, after which sixteen touch a row and an instruction half as many rows (additions of
-    an H200: 1.36 ms instead of 1.85 for what takes 3.81 by columns of accumulators).
+    Of an accumulator whose rows are contiguous in memory threads hold pairs, and four of them what lies side by side. Threads exchange registers by shuffles.
 
-    Before: `sm.store %t, %sums[%i, %d] {tile.adds}`, `"d"` of lanes `[0, 0, 1, 2, 4]`
-    After: `%w = sm.relayout %t; sm.store %w, %sums[%i2, %d2] {tile.adds}`, `"d"` of lanes `[8, 0, 1, 2, 4]`
+    Stores of vectors: until threads side by side touch a whole sector of 32 bytes, or each a vector of 16 bytes. Of bf16 each thread then stores 8 bytes instead of twice 4, and a sector is written at once.
+    Additions, one element each: sixteen threads touch a row instead of eight, and an instruction half as many rows (of an H200: 1.36 ms instead of 1.85 for what takes 3.81 by columns of accumulators).
+
+    Before: `sm.store %t, %o[%i, %d] vector 2`, `"d" regs[: 2, 8] by[: 1, 8] lanes[: 2, 4, 0, 0, 0]`
+    After: `%w = sm.relayout %t; sm.store %w, %o[%i, %d2] vector 4`, `"d" regs[: 4, 4] by[: 1, 16] lanes[: 8, 4, 0, 0, 0]`
   }];
   let dependentDialects = ["::selvedge::sm::SmDialect", "::mlir::arith::ArithDialect"];
 }
