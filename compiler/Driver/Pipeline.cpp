@@ -197,7 +197,8 @@ private:
   void addAsync(OpPassManager &pm, const ChosenPlans &plans) {
     if (targetInfo(arch)->hasWarpgroups)
       addRoles(pm, plans);
-    pm.addNestedPass<sm::KernelOp>(schedule::createSmLongTilesFirst());
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmLongTilesFirst(
+        {/*windows=*/!targetInfo(arch)->hasWarpgroups}));
     schedule::SmLazySoftmaxOptions lazy;
     llvm::append_range(lazy.without, plans.withoutLazySoftmax);
     pm.addNestedPass<sm::KernelOp>(schedule::createSmLazySoftmax(lazy));

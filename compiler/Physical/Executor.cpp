@@ -141,7 +141,13 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
 TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
   return TypeSwitch<Operation *, TileRef>(op)
-      .Case([&](sm::BlockIdOp) { return reference::makeScalar(blockId); })
+      .Case([&](sm::BlockIdOp op) {
+        return reference::makeScalar(
+            op.getColumns()
+                ? sm::BlockIdOp::placeOf(blockId, numBlocks,
+                                         valueOf(op.getColumns())->ints[0])
+                : blockId);
+      })
       .Case<tile::RangeOp, sm::RangeOp>([&](auto range) -> TileRef {
         std::shared_ptr<TileValue> indices = reference::makeInts(shape);
         int64_t start = valueOf(range.getStart())->ints[0];

@@ -21,8 +21,8 @@ public:
       : poison(poison), shared(poison, early) {}
   virtual ~Executor() = default;
 
-  /// Number that `sm.block_id` gives.
-  int64_t blockId = 0;
+  /// Number of the block, of so many.
+  int64_t blockId = 0, numBlocks = 1;
   /// Arguments of the kernel; set before run().
   llvm::DenseMap<mlir::Value, reference::TileRef> values;
   llvm::DenseMap<mlir::Value, reference::Tensor *> tensors;

@@ -126,11 +126,13 @@ void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
 /// Runs one block: again where it turns out that a warp may have written early
 /// what another had still to read.
 llvm::Error runBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
-                     Arguments &arguments, PoisonSource &poison) {
+                     const Grid &grid, Arguments &arguments,
+                     PoisonSource &poison) {
   EarlyWrites early;
   for (;;) {
     Executor executor(poison, early);
     executor.blockId = block;
+    executor.numBlocks = grid.blocks;
     passArguments(kernel, plan, arguments, executor);
     if (llvm::Error failure = executor.run(kernel.getBody().front()))
       return failure;
@@ -200,7 +202,7 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
     if (llvm::Error failure =
             hasRoles
                 ? runRoleBlock(kernel, plan, block, grid, arguments, poison)
-                : runBlock(kernel, plan, block, arguments, poison))
+                : runBlock(kernel, plan, block, grid, arguments, poison))
       return failure;
   if (initialised)
     noteInit(kernel, arguments, *initialised);

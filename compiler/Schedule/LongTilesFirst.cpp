@@ -1,5 +1,5 @@
-// sm-long-tiles-first: where tiles grow along the fastest range, it runs
-// backwards. SPDX-License-Identifier: MIT
+// sm-long-tiles-first: the order in which thread blocks take tiles whose length
+// changes along the fastest range. SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/TileLength.h"
 #include "dialect/Sm/Sm.h"
@@ -17,7 +17,53 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// The loops whose steps make tiles long: those inside of one around them, as
+/// over heads, which all tiles take equally often.
+SmallVector<scf::ForOp> loopsOf(KernelOp kernel) {
+  auto loops = llvm::to_vector(kernel.getBody().getOps<scf::ForOp>());
+  while (loops.size() == 1 && tileLength(loops) == TileLength::Equal) {
+    auto inner = llvm::to_vector(loops.front().getOps<scf::ForOp>());
+    if (inner.empty())
+      break;
+    loops = std::move(inner);
+  }
+  return loops;
+}
+
 struct SmLongTilesFirstPass : impl::SmLongTilesFirstBase<SmLongTilesFirstPass> {
+  using SmLongTilesFirstBase::SmLongTilesFirstBase;
+
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    arith::RemUIOp place = placeOf(kernel);
+    // Roles order their tiles themselves.
+    if (!kernel.getBody().getOps<RoleOp>().empty() || !place)
+      return;
+    SmallVector<scf::ForOp> loops = loopsOf(kernel);
+    if (loops.empty())
+      return;
+    TileLength length = tileLength(loops);
+    bool grows =
+        length == TileLength::Grows || length == TileLength::GrowsInSegments;
+    if (!grows && length != TileLength::Shrinks)
+      return;
+    if (windows)
+      takeInWindows(place);
+    if (grows)
+      turn(place);
+    std::string order = grows     ? "the longest tiles of a row first"
+                        : windows ? "tiles of equal length beside each other"
+                                  : "";
+    if (grows && windows)
+      order += ", those of equal length beside each other";
+    if (!order.empty())
+      tile::noteDecision(kernel,
+                         {"order", order,
+                          "tiles grow along the fastest range: what is left at "
+                          "the end is short"});
+  }
+
+private:
   /// The block's place along the fastest range; none where there is one range,
   /// or no block.
   static arith::RemUIOp placeOf(KernelOp kernel) {
@@ -27,17 +73,19 @@ struct SmLongTilesFirstPass : impl::SmLongTilesFirstBase<SmLongTilesFirstPass> {
     return {};
   }
 
-  void runOnOperation() override {
-    KernelOp kernel = getOperation();
-    arith::RemUIOp place = placeOf(kernel);
-    auto loops = llvm::to_vector(kernel.getBody().getOps<scf::ForOp>());
-    // Roles order their tiles themselves.
-    if (!kernel.getBody().getOps<RoleOp>().empty() || !place || loops.empty())
-      return;
-    TileLength length = tileLength(loops);
-    if (length != TileLength::Grows && length != TileLength::GrowsInSegments)
-      return;
-    OpBuilder b(kernel.getContext());
+  /// Blocks take tiles of several rows in the order of their columns.
+  static void takeInWindows(arith::RemUIOp place) {
+    auto block = place.getLhs().getDefiningOp<BlockIdOp>();
+    OpBuilder b(place);
+    Value inWindows =
+        BlockIdOp::create(b, block.getLoc(), block.getType(), place.getRhs());
+    block.replaceAllUsesWith(inWindows);
+    block.erase();
+  }
+
+  /// The last tiles come first.
+  static void turn(arith::RemUIOp place) {
+    OpBuilder b(place->getContext());
     b.setInsertionPointAfter(place);
     Location loc = place.getLoc();
     Value last = arith::SubIOp::create(
@@ -46,10 +94,6 @@ struct SmLongTilesFirstPass : impl::SmLongTilesFirstBase<SmLongTilesFirstPass> {
     place->replaceUsesWithIf(
         ValueRange(backwards.getResult()),
         [&](OpOperand &use) { return use.getOwner() != backwards; });
-    tile::noteDecision(kernel,
-                       {"order", "the longest tiles of a row first",
-                        "tiles grow along the fastest range: what is left at "
-                        "the end is short"});
   }
 };
 

@@ -444,12 +444,13 @@ def SmLazySoftmax : Pass<"sm-lazy-softmax", "::selvedge::sm::KernelOp"> {
 def SmLongTilesFirst : Pass<"sm-long-tiles-first", "::selvedge::sm::KernelOp"> {
   let summary = "Take the tiles of a row of the grid from the longest to the shortest";
   let description = [{
-    Thread blocks start in the order of their numbers. Where the number of steps grows along the fastest range (a causal mask) its last tiles come first, so that short ones fill what is left of the chip at the end. Kernels with
-    roles order their tiles themselves.
+    Thread blocks start in the order of their numbers. Where the number of steps grows along the fastest range (a causal mask) its last tiles come first, so that short ones fill what is left of the chip at the end. With `windows`
+    blocks take several rows of the grid together, tiles of equal length beside each other: short tiles of one row otherwise begin beside long ones of the next. Kernels with roles order their tiles themselves.
 
-    Before: `%place = arith.remui %block, %count`
-    After: `%place = arith.remui %block, %count`, `%i = (%count - 1) - %place`
+    Before: `%block = sm.block_id; %place = arith.remui %block, %count`
+    After: `%block = sm.block_id windows %count; %place = arith.remui %block, %count; %i = (%count - 1) - %place`
   }];
+  let options = [Option<"windows", "windows", "bool", "false", "Take tiles of equal length of several rows beside each other">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::sm::SmDialect"];
 }
 

@@ -408,6 +408,14 @@ BufferType ReduceOp::scratchType(int64_t threads) {
                          /*stages=*/1, /*panel=*/0);
 }
 
+int64_t BlockIdOp::placeOf(int64_t block, int64_t blocks, int64_t columns) {
+  int64_t most = std::max<int64_t>(1, windowPlaces / columns),
+          first = block / (most * columns) * most,
+          rows = std::min(most, blocks / columns - first),
+          inside = block - first * columns;
+  return (first + inside % rows) * columns + inside / rows;
+}
+
 /// A condition takes a byte.
 static Type elementOfScratch(RelayoutOp relayout) {
   Type element = getElementTypeOrSelf(relayout.getType());

@@ -39,8 +39,22 @@ def Sm_ReturnOp : Sm_Op<"return", [Terminator, Pure, HasParent<"KernelOp">]> {
 
 def Sm_BlockIdOp : Sm_Op<"block_id", [Pure]> {
   let summary = "number of the thread block in its one-dimensional grid";
+  let description = [{
+    With `windows` the grid is a table with so many columns, which divide the number of blocks, numbered row by row. Blocks then take its places in windows of whole rows, 256 places or one row each, and within a window column by column:
+    places of equal columns are taken beside each other, and every place by one block.
+
+    Example: of 6 blocks in 2 columns, and windows of 4 places, block 1 takes row 1 of column 0: `sm.block_id windows %two` is 2 there.
+  }];
+  let arguments = (ins Optional<I32>:$columns);
   let results = (outs I32:$result);
-  let assemblyFormat = "attr-dict";
+  let assemblyFormat = "(`windows` $columns^)? attr-dict";
+  let builders = [OpBuilder<(ins "::mlir::Type":$type), [{ build($_builder, $_state, type, ::mlir::Value()); }]>];
+  let extraClassDeclaration = [{
+    /// Places of a window of more than one row.
+    static constexpr int64_t windowPlaces = 256;
+    /// The place that block number `block` of `blocks` takes in a table of so many columns.
+    static int64_t placeOf(int64_t block, int64_t blocks, int64_t columns);
+  }];
 }
 
 def Sm_RangeOp : Sm_Op<"range", [Pure]> {

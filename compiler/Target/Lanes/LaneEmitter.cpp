@@ -310,6 +310,32 @@ LogicalResult LaneEmitter::emitBlock(Block &block) {
   return success();
 }
 
+Value LaneEmitter::emitBlockId(BlockIdOp op) {
+  Value block =
+      intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", b.getI32Type(), {});
+  if (!op.getColumns())
+    return block;
+  // BlockIdOp::placeOf().
+  auto quotient = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(b, loc(), x, y);
+  };
+  auto difference = [&](Value x, Value y) -> Value {
+    return arith::SubIOp::create(b, loc(), x, y);
+  };
+  Value columns = lane1(op.getColumns()),
+        blocks =
+            intrinsic("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type(), {});
+  Value most = arith::MaxUIOp::create(
+      b, loc(), i32(1), quotient(i32(BlockIdOp::windowPlaces), columns));
+  Value first = mul(quotient(block, mul(most, columns)), most);
+  Value rows = arith::MinUIOp::create(
+      b, loc(), most, difference(quotient(blocks, columns), first));
+  Value inside = difference(block, mul(first, columns)),
+        column = quotient(inside, rows),
+        row = add(first, difference(inside, mul(column, rows)));
+  return add(mul(row, columns), column);
+}
+
 LogicalResult LaneEmitter::emitOp(Operation &op) {
   if (isa<sm::ReturnOp>(op))
     return success();
@@ -330,9 +356,8 @@ LogicalResult LaneEmitter::emitOp(Operation &op) {
                              carry(condition.getArgs()));
     return success();
   }
-  if (isa<BlockIdOp>(op))
-    lanes(op.getResult(0)) = {
-        intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", b.getI32Type(), {})};
+  if (auto block = dyn_cast<BlockIdOp>(op))
+    lanes(block) = {emitBlockId(block)};
   else if (isa<BarrierOp>(op))
     intrinsic("llvm.nvvm.barrier.cta.sync.aligned.all", {}, {i32(0)});
   else if (isa<AwaitLaunchOp>(op))

@@ -87,6 +87,7 @@ protected:
   mlir::LogicalResult emitBlock(mlir::Block &block);
   /// Targets add their own operations here.
   virtual mlir::LogicalResult emitOp(mlir::Operation &op);
+  mlir::Value emitBlockId(sm::BlockIdOp op);
   mlir::LogicalResult emitFor(mlir::scf::ForOp loop);
   /// Where a loop begins or ends.
   virtual mlir::Value loopBound(mlir::scf::ForOp loop, mlir::Value bound) {

@@ -18,8 +18,16 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
   };
   return llvm::TypeSwitch<Operation *, Result>(&op)
       .Case([&](RoleOp o) { return role(agent, o); })
-      .Case([&](BlockIdOp o) {
-        return trial.block ? known(o, *trial.block) : Progress::Advanced;
+      .Case([&](BlockIdOp o) -> Result {
+        if (!trial.block)
+          return Progress::Advanced;
+        if (!o.getColumns())
+          return known(o, *trial.block);
+        std::optional<int64_t> columns = scalarOf(agent, o.getColumns());
+        bool isKnown = columns && *columns > 0 && trial.blocks;
+        return isKnown ? known(o, BlockIdOp::placeOf(*trial.block,
+                                                     *trial.blocks, *columns))
+                       : Progress::Advanced;
       })
       .Case([&](BlockCountOp o) {
         return trial.blocks ? known(o, *trial.blocks) : Progress::Advanced;
