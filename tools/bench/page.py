@@ -8,7 +8,6 @@ Each section reads one or two files; a file that is missing leaves its section o
 import argparse
 import collections
 import csv
-import json
 import math
 import os
 import re
@@ -172,18 +171,16 @@ def matrices(data):
 def accuracies(data):
     """{cases of a group: rows}"""
     cases = collections.defaultdict(list)
-    if data.path("accuracy-h200.json"):
-        with open(data.path("accuracy-h200.json"), encoding="utf-8") as file:
-            for row in json.load(file)["rows"]:
-                if "kit" not in row:
-                    cases[" ".join(row["case"].split()[:3] if "flash" in row["case"] else row["case"].split()[:2])].append(row)
+    for row in data.rows("accuracy-h100.csv"):
+        known = lambda name: float(row[name]) if row[name] else None
+        cases[" ".join(row["case"].split()[:2])].append(dict(row, error=known("error"), torch=known("torch"), **{"pass": row["pass"] == "true"}))
     return cases
 
 
 def kits(data):
     """Rows of gradients on ordinary and adversarial data."""
     rows = []
-    for name in ("accuracy-h200.json", "gradients-h200.json"):
+    for name in ("gradients-h200.json",):
         if data.path(name):
             with open(data.path(name), encoding="utf-8") as file:
                 rows += [row for row in json.load(file)["rows"] if "kit" in row]
