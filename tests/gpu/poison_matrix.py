@@ -365,6 +365,10 @@ def make_groups(archs, quick):
         for op, (d, dv) in itertools.product(GRADIENT_INPUTS, [(128, 128)] if quick else [(64, 64), (128, 128)]):
             cases = [f"{flash_case(*s)} --fill lse=6 {GRADIENT_INPUTS[op]}".strip() for s in VARIANT_SHAPES[:3]]
             groups.append(Group("flash_variants", arch, {"D": d, "DV": dv}, cases, f"grad({op})"))
+        for (d, dv), causal in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128)], ("true", "false")):
+            sets, cases = {"D": d, "DV": dv, "causal": causal}, [f"{case} --fill lse=6" for case in MASKED_SHAPES]
+            groups.append(Group("flash_masked", arch, sets, [re.sub(r" --layout bias=\w+", "", case) for case in cases], "grad(flash_masked)"))
+            groups.append(Group("flash_masked", arch, sets, cases, "grad(flash_masked_bias)"))
         for op, (d, dv) in itertools.product(VARIANT_INPUTS, [(128, 128)] if quick else MANY_HEADS):
             cases = [f"{flash_case(*s)} {more}".strip() for s in VARIANT_SHAPES for more in VARIANT_INPUTS[op]]
             groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv}, cases, op, variants=VARIANTS))
