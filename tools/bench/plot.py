@@ -59,12 +59,12 @@ def draw(title, xs, lines, own):
 
 def ranges(title, groups, width=640, left=230, right=60):
     """A line per group, a label and its ratios: from the lowest to the highest on a logarithmic axis, with a dot at the geometric mean."""
-    low, high = math.log(0.45), math.log(3.6)
+    low, high = math.log(0.45), math.log(max(3.6, *(max(ratios) for _, ratios in groups)))
     x_of = lambda ratio: left + (width - left - right) * (math.log(ratio) - low) / (high - low)
     height = 60 + 20 * len(groups)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
            f'<rect width="{width}" height="{height}" fill="white"/>', f'<text x="12" y="20" font-size="13">{escape(title)}</text>']
-    for mark in (0.5, 0.7, 1, 1.5, 2, 3):
+    for mark in (mark for mark in (0.5, 0.7, 1, 1.5, 2, 3, 5) if math.log(mark) < high):
         out.append(f'<path d="M{x_of(mark):.1f} 32V{height - 24}" stroke="{"#444" if mark == 1 else "#ddd"}"/>'
                    f'<text x="{x_of(mark):.1f}" y="{height - 8}" text-anchor="middle">{mark:g}</text>')
     for index, (name, ratios) in enumerate(groups):
