@@ -62,46 +62,24 @@ Value LaneEmitter::readLanes(Value v, const WarpMove::PerLane &reads) {
   return intrinsic(shuffle, type, {i32(-1), v, lane, i32(lastLane)});
 }
 
-/// Words of `count` elements each.
-static SmallVector<Value> packed(OpBuilder &b, Location loc,
-                                 ArrayRef<Value> elements, int64_t count) {
-  auto type = VectorType::get(count, elements.front().getType());
-  SmallVector<Value> words;
-  for (; !elements.empty(); elements = elements.drop_front(count)) {
-    Value vector = LLVM::PoisonOp::create(b, loc, type);
-    for (int64_t i = 0; i < count; ++i) {
-      Value at = arith::ConstantIntOp::create(b, loc, i, 32);
-      vector =
-          LLVM::InsertElementOp::create(b, loc, type, vector, elements[i], at);
-    }
-    words.push_back(LLVM::BitcastOp::create(b, loc, b.getI32Type(), vector));
-  }
-  return words;
-}
-
-/// The elements of such words.
-static SmallVector<Value> unpacked(OpBuilder &b, Location loc,
-                                   ArrayRef<Value> words, Type element,
-                                   int64_t count) {
-  SmallVector<Value> elements;
-  for (Value word : words) {
-    Value vector =
-        LLVM::BitcastOp::create(b, loc, VectorType::get(count, element), word);
-    for (int64_t i = 0; i < count; ++i)
-      elements.push_back(LLVM::ExtractElementOp::create(
-          b, loc, vector, arith::ConstantIntOp::create(b, loc, i, 32)));
-  }
-  return elements;
-}
-
 LaneEmitter::Registers LaneEmitter::moveInWarps(const WarpMove &move,
                                                 ArrayRef<Value> source) {
-  if (int64_t count = move.perRegister; count > 1) {
-    Type element = source.front().getType();
+  if (move.perRegister == 2) {
+    Type element = source.front().getType(),
+         both = VectorType::get({2}, element);
+    Registers words, halves;
+    for (size_t i = 0; i < source.size(); i += 2)
+      words.push_back(LLVM::BitcastOp::create(b, loc(), b.getI32Type(),
+                                              pair(source[i], source[i + 1])));
     WarpMove ofWords = move;
     ofWords.perRegister = 1;
-    Registers moved = moveInWarps(ofWords, packed(b, loc(), source, count));
-    return unpacked(b, loc(), moved, element, count);
+    for (Value word : moveInWarps(ofWords, words)) {
+      Value moved = LLVM::BitcastOp::create(b, loc(), both, word);
+      for (int32_t at : {0, 1})
+        halves.push_back(
+            LLVM::ExtractElementOp::create(b, loc(), moved, i32(at)));
+    }
+    return halves;
   }
   // What a lane holds itself needs no round.
   Registers taken(source), result;
