@@ -300,6 +300,10 @@ def matrix_cases(shapes, dims, large, quick):
     return cases
 
 
+def without_bias(cases):
+    return [re.sub(r" --layout bias=\w+", "", case) for case in cases]
+
+
 def make_groups(archs, quick):
     groups = []
     for arch in archs:
@@ -342,8 +346,7 @@ def make_groups(archs, quick):
             for half in sorted({d // 2, d // 8}):
                 groups.append(Group("append_attend", arch, {"D": d, "DV": dv, "HALF": half}, TURNED_SHAPES, "append_attend_rotary"))
             for causal in ("true", "false"):
-                plain = [re.sub(r" --layout bias=\w+", "", case) for case in MASKED_SHAPES]
-                groups.append(Group("flash_masked", arch, {"D": d, "DV": dv, "causal": causal}, plain))
+                groups.append(Group("flash_masked", arch, {"D": d, "DV": dv, "causal": causal}, without_bias(MASKED_SHAPES)))
                 groups.append(Group("flash_masked", arch, {"D": d, "DV": dv, "causal": causal, "BT": "bf16"}, MASKED_SHAPES, "flash_masked_bias"))
             for dtype in ("f32", "bf16"):
                 groups.append(Group("merge", arch, {"T": dtype, "DV": dv}, MERGE_SHAPES))
@@ -367,7 +370,7 @@ def make_groups(archs, quick):
             groups.append(Group("flash_variants", arch, {"D": d, "DV": dv}, cases, f"grad({op})"))
         for (d, dv), causal in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128)], ("true", "false")):
             sets, cases = {"D": d, "DV": dv, "causal": causal}, [f"{case} --fill lse=6" for case in MASKED_SHAPES]
-            groups.append(Group("flash_masked", arch, sets, [re.sub(r" --layout bias=\w+", "", case) for case in cases], "grad(flash_masked)"))
+            groups.append(Group("flash_masked", arch, sets, without_bias(cases), "grad(flash_masked)"))
             groups.append(Group("flash_masked", arch, sets, cases, "grad(flash_masked_bias)"))
         for op, (d, dv) in itertools.product(VARIANT_INPUTS, [(128, 128)] if quick else MANY_HEADS):
             cases = [f"{flash_case(*s)} {more}".strip() for s in VARIANT_SHAPES for more in VARIANT_INPUTS[op]]

@@ -177,16 +177,6 @@ def accuracies(data):
     return cases
 
 
-def kits(data):
-    """Rows of gradients on ordinary and adversarial data."""
-    rows = []
-    for name in ("gradients-h200.json",):
-        if data.path(name):
-            with open(data.path(name), encoding="utf-8") as file:
-                rows += [row for row in json.load(file)["rows"] if "kit" in row]
-    return rows
-
-
 def against_torch(row):
     return row["error"] / row["torch"] if row.get("torch") and row["error"] is not None else 0
 
@@ -205,34 +195,21 @@ def errors_of_gradients(data):
 
 
 def gradients(data):
-    """Two sentences of the page."""
+    """A sentence of the page."""
     text = ""
     if errors := errors_of_gradients(data):
         ratios = [of["selvedge"] / of["fa2"] for of in errors.values() if "selvedge" in of and "fa2" in of]
         text = f" All gradients of the cells of `flash_bwd` together have at most {max(ratios):.2f} times FlashAttention-2's error."
-    if rows := kits(data):
-        worst = max(rows, key=lambda row: row.get("ratio") or 0)
-        text += (f" Gradients on ordinary and adversarial data (`tests/gpu/gradients.py`) may have 1.1 times the error of PyTorch's FlashAttention-2: {sum(row['pass'] for row in rows)} of {len(rows)} pass. "
-                 f"The worst has {worst.get('ratio') or 0:.2f} times (`{worst['case']}`).")
     return text
 
 
 def gradients_by_family(data):
-    errors, rows = errors_of_gradients(data), kits(data)
+    errors = errors_of_gradients(data)
     names = ["selvedge", "selvedge_deterministic", "fa2", "cudnn"]
     text = ""
     if errors:
         note = "Relative error of dq, dk and dv together in the Frobenius norm, against fp32: of each group the largest."
         text = f"## Accuracy of gradients\n\n{note}\n\n" + table(["group", *names], [[f"{family}, {arch}", *(f"{of[name]:.2e}" if name in of else "" for name in names)] for (arch, family), of in errors.items()])
-    if rows:
-        found = collections.defaultdict(list)
-        for row in rows:
-            found[row["op"], row["arch"], row["kit"]].append(row)
-        worst = lambda of, tensor: max((row["ratio"] for row in of if row.get("tensor") == tensor and row.get("ratio")), default=None)
-        shown = lambda ratio: "" if ratio is None else f"{ratio:.2f}"
-        note = "Errors against fp64 over those of PyTorch's backward (FlashAttention-2, with a bias the memory-efficient one), of each group the largest. `huge` has one element of 1000 or 10000, `large` queries times 5, `bias_min` the least bf16."
-        text += f"\n{note}\n\n" + table(["op, target, data", "pass", "dq", "dk", "dv"], [[" ".join(key), f"{sum(row['pass'] for row in of)} of {len(of)}", *(shown(worst(of, tensor)) for tensor in ("dq", "dk", "dv"))]
-                                                                               for key, of in found.items()])
     return text
 
 
