@@ -45,22 +45,21 @@ struct SmLongTilesFirstPass : impl::SmLongTilesFirstBase<SmLongTilesFirstPass> {
     TileLength length = tileLength(loops);
     bool grows =
         length == TileLength::Grows || length == TileLength::GrowsInSegments;
-    if (!grows && length != TileLength::Shrinks)
+    // Rows whose tiles shrink begin with the longest.
+    if (!grows && !(windows && length == TileLength::Shrinks))
       return;
-    if (windows)
+    std::string order = "the longest tiles of a row first";
+    if (windows) {
       takeInWindows(place);
+      order += ", those of equal length beside each other";
+    }
     if (grows)
       turn(place);
-    std::string order = grows     ? "the longest tiles of a row first"
-                        : windows ? "tiles of equal length beside each other"
-                                  : "";
-    if (grows && windows)
-      order += ", those of equal length beside each other";
-    if (!order.empty())
-      tile::noteDecision(kernel,
-                         {"order", order,
-                          "tiles grow along the fastest range: what is left at "
-                          "the end is short"});
+    tile::noteDecision(kernel,
+                       {"order", order,
+                        std::string("tiles ") + (grows ? "grow" : "shrink") +
+                            " along the fastest range: what is left at "
+                            "the end is short"});
   }
 
 private:
