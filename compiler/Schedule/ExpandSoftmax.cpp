@@ -1,5 +1,6 @@
 // tile-expand-softmax: the definition of the softmax operations.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/LinearIndex.h"
 #include "compiler/Schedule/Passes.h"
 #include "dialect/Tile/Provenance.h"
 
@@ -84,6 +85,36 @@ void rescale(SoftmaxBuilder &s, ValueRange accs, Value alpha,
         arith::MulFOp::create(s.b, s.loc, acc, s.spread(alpha, acc)));
 }
 
+/// The part of `condition` that says nothing of single scores, and takes whole
+/// rows; null for none.
+Value rowsPart(OpBuilder &b, Value condition, StringAttr over) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    Value parts[] = {rowsPart(b, both.getLhs(), over),
+                     rowsPart(b, both.getRhs(), over)};
+    return parts[0] && parts[1] ? condition : parts[0] ? parts[0] : parts[1];
+  }
+  Value source = analysis::source(condition);
+  return llvm::is_contained(axesOf(source.getType()), over) ? Value()
+                                                            : condition;
+}
+
+/// The weights, 0 in rows that the step takes nothing of: their maximum is that
+/// of other steps, and may be NaN.
+Value withoutRows(SoftmaxBuilder &s, SoftmaxUpdateOp op, Value weights) {
+  for (Value condition : op.getPresence()) {
+    Value part = rowsPart(s.b, condition, op.getOverAttr());
+    if (!part)
+      continue;
+    weights = arith::SelectOp::create(
+        s.b,
+        s.guard("softmax weight",
+                "a row of which this step takes nothing keeps its maximum, "
+                "which may be NaN: its weights are 0"),
+        s.spread(part, weights), weights, s.constant(0, weights.getType()));
+  }
+  return weights;
+}
+
 void expandUpdate(SoftmaxUpdateOp op, NoteIds &ids) {
   OpBuilder builder(op);
   SoftmaxBuilder s(builder, op, ids);
@@ -92,7 +123,7 @@ void expandUpdate(SoftmaxUpdateOp op, NoteIds &ids) {
   Value newMax =
       arith::MaximumFOp::create(builder, op.getLoc(), op.getMax(), top);
   Value ref = s.reference(newMax);
-  Value weights = s.exponential(op.getScores(), ref);
+  Value weights = withoutRows(s, op, s.exponential(op.getScores(), ref));
   Value alpha = s.exponential(op.getMax(), ref);
   Value kept = arith::MulFOp::create(builder, op.getLoc(), op.getSum(), alpha);
   Value newSum = arith::AddFOp::create(
