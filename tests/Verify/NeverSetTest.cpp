@@ -15,9 +15,11 @@ using namespace mlir;
 namespace {
 
 /// A loop that carries a flag: `init` at first, the others what the branch on
-/// `has` hands on. Asks for the branch on the flag in the arm without.
+/// `has` hands on. Asks for the branch on the flag in the arm without; `isSame`
+/// says that branches go the same way in all steps.
 bool ask(const std::string &has, const std::string &init,
-         const std::string &with, const std::string &without) {
+         const std::string &with, const std::string &without,
+         bool isSame = false) {
   MLIRContext context;
   context
       .loadDialect<arith::ArithDialect, scf::SCFDialect, func::FuncDialect>();
@@ -54,7 +56,8 @@ bool ask(const std::string &has, const std::string &init,
     if (branch.getNumResults() == 0)
       found = branch;
   });
-  return selvedge::verify::isNeverSet(found);
+  return selvedge::verify::isNeverSet(found,
+                                      [&](scf::IfOp) { return isSame; });
 }
 
 TEST(NeverSet, ByTheOtherArmAlone) {
@@ -75,6 +78,12 @@ TEST(NeverSet, InThisArm) {
 TEST(NeverSet, WhereStepsDiffer) {
   EXPECT_FALSE(ask("%other", "%false", "%true", "%flag"));
   EXPECT_TRUE(ask("%other", "%false", "%false", "%flag"));
+}
+
+TEST(NeverSet, WhereStepsAreKnownToAgree) {
+  EXPECT_TRUE(ask("%other", "%false", "%true", "%flag", /*isSame=*/true));
+  EXPECT_FALSE(ask("%other", "%false", "%true", "%true", /*isSame=*/true));
+  EXPECT_FALSE(ask("%other", "%true", "%true", "%flag", /*isSame=*/true));
 }
 
 } // namespace

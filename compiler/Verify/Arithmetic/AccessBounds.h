@@ -4,6 +4,7 @@
 #define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_ACCESSBOUNDS_H
 
 #include "compiler/Verify/Arithmetic/IndexValues.h"
+#include "compiler/Verify/Arithmetic/TileWords.h"
 
 #include <functional>
 #include <map>
@@ -45,8 +46,9 @@ public:
   ///     %last = %from + (%to - 1 - %from) / 64 * 64
   ///     scf.for %j = %from to min(%to, %last) step 64
   bool isEmptyOfWords(mlir::scf::ForOp loop, bool isThorough);
-  /// Whether no sizes take the arm of the branch.
-  bool isNeverTaken(mlir::scf::IfOp branch, bool arm);
+  /// Whether no sizes take the arm of the branch. Thoroughly: also of whole
+  /// numbers.
+  bool isNeverTaken(mlir::scf::IfOp branch, bool arm, bool isThorough = false);
   /// The same of a branch in a loop whose number and what it is compared with
   /// are multiples of a step apart, but for a constant.
   ///
@@ -60,6 +62,11 @@ public:
   ///     %m scf.while (%to = receive %end, ...) { scf.if 0 < %to { } else { } }
   /// Thoroughly: of whole numbers, too, which may take long.
   bool isNeverTakenOfWords(mlir::scf::IfOp branch, bool arm, bool isThorough);
+
+  /// Whether a branch in a role goes the same way for all tiles of a launch: by
+  /// the words that it takes a tile by it is taken where some dim is not 0, and
+  /// nowhere else.
+  bool isSameForAllTiles(mlir::scf::IfOp branch);
 
 private:
   /// Whether a condition is never false, or never true, beside what
@@ -81,9 +88,10 @@ private:
   bool isOneStep(mlir::scf::ForOp loop, mlir::Value end, bool isThorough);
   /// Whether `end` is posted as no more than the begin of the loop.
   bool isPostedEmpty(mlir::scf::ForOp loop, mlir::Value end);
-  /// Whether there is no step, both ways of each of `selects`.
-  bool isEmptyByWays(mlir::scf::ForOp loop, Place place,
-                     llvm::ArrayRef<mlir::Operation *> selects);
+  /// Of an operation in a loop over tiles, what values are where these words
+  /// are posted, and what the loop has tested.
+  IndexValues valuesOf(const TileWords &posted, mlir::Operation *op,
+                       llvm::SmallVectorImpl<Polynomial> &constraints);
 
   mlir::ArrayAttr dims, tensors;
   Seed seed;

@@ -3,7 +3,9 @@
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 
 #include "compiler/Verify/Arithmetic/Facts.h"
+#include "dialect/Sm/SmScheduler.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <limits>
@@ -75,6 +77,53 @@ void seedKernel(KernelOp kernel, IndexValues &values,
         sizeOf(kernel, axis).value_or(axis.getExtent() + maxBlock));
 }
 
+/// Adds the factors of a product.
+static void addFactors(Value product, IndexValues &values,
+                       SmallVectorImpl<Polynomial> &factors) {
+  if (auto both = product.getDefiningOp<arith::MulIOp>())
+    for (Value factor : both->getOperands())
+      addFactors(factor, values, factors);
+  else
+    factors.push_back(values.of(product));
+}
+
+/// The tile of a role that goes from the thread block's own to the next one as
+/// long as that is one of the launch; null for other loops.
+///
+///     scf.while (%t = sm.block_id) { scf.condition(%t < %m * %n) }
+///     do { ... scf.yield(sm.next_tile) }
+static Value tileOf(scf::WhileOp loop, IndexValues &values,
+                    ArrayRef<Polynomial> counts) {
+  scf::ConditionOp condition = loop.getConditionOp();
+  auto compare = condition.getCondition().getDefiningOp<arith::CmpIOp>();
+  auto tested =
+      compare ? dyn_cast<BlockArgument>(compare.getLhs()) : BlockArgument();
+  if (!tested || tested.getOwner() != loop.getBeforeBody() ||
+      compare.getPredicate() != arith::CmpIPredicate::slt)
+    return {};
+  unsigned number = tested.getArgNumber();
+  if (!loop.getInits()[number].getDefiningOp<sm::BlockIdOp>() ||
+      !loop.getYieldOp().getOperand(number).getDefiningOp<sm::NextTileOp>())
+    return {};
+  SmallVector<Polynomial> factors, open;
+  addFactors(compare.getRhs(), values, factors);
+  auto isCount = [](const Polynomial &p) { return !(p == Polynomial(1)); };
+  llvm::copy_if(counts, std::back_inserter(open), isCount);
+  for (const Polynomial &factor : llvm::make_filter_range(factors, isCount)) {
+    auto *same = llvm::find(open, factor);
+    if (same == open.end())
+      return {};
+    open.erase(same);
+  }
+  if (!open.empty())
+    return {};
+  for (auto [value, handed] :
+       llvm::zip_equal(loop.getAfterArguments(), condition.getArgs()))
+    if (handed == tested)
+      return value;
+  return {};
+}
+
 void seedLaunch(sm::LaunchOp launch, sm::KernelOp kernel, IndexValues &values,
                 ArrayRef<Polynomial> dims) {
   auto plan = launch->getParentOfType<sm::PlanOp>();
@@ -100,6 +149,9 @@ void seedLaunch(sm::LaunchOp launch, sm::KernelOp kernel, IndexValues &values,
   kernel.walk([&](Operation *op) {
     if (isa<sm::BlockIdOp>(op))
       values.defineBelowProduct(op->getResult(0), counts);
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      if (Value tile = tileOf(loop, values, counts))
+        values.defineBelowProduct(tile, counts);
     if (auto range = dyn_cast<sm::RangeOp>(op)) {
       auto type = cast<RankedTensorType>(range.getType());
       int64_t &size = sizes[axisNames(type).front()];

@@ -3,7 +3,6 @@
 #include "compiler/Verify/Arithmetic/AccessBounds.h"
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Arithmetic/Orders.h"
-#include "compiler/Verify/Arithmetic/TileWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -27,19 +26,19 @@ static SmallVector<Value> leastOf(Value bound) {
   return least;
 }
 
-/// The selects that a number is made of.
-static SmallVector<Operation *> selectsOf(Value value) {
-  SetVector<Value> made;
-  SmallVector<Operation *> selects;
-  made.insert(value);
+/// The operations of one kind that numbers are computed from.
+template <typename Op>
+static SmallVector<Operation *> madeOf(ValueRange numbers) {
+  SetVector<Value> made(numbers.begin(), numbers.end());
+  SetVector<Operation *> found;
   for (size_t i = 0; i < made.size(); ++i)
-    if (Operation *def = made[i].getDefiningOp();
-        def && isa<arith::ArithDialect>(def->getDialect())) {
-      made.insert_range(def->getOperands());
-      if (isa<arith::SelectOp>(def))
-        selects.push_back(def);
+    if (Operation *def = made[i].getDefiningOp()) {
+      if (isa<Op>(def))
+        found.insert(def);
+      if (isa<arith::ArithDialect>(def->getDialect()))
+        made.insert_range(def->getOperands());
     }
-  return selects;
+  return found.takeVector();
 }
 
 /// Whether `p` is at least 0 wherever `constraints` hold; if `isThorough`, also
@@ -81,29 +80,6 @@ bool AccessBounds::isOneStep(scf::ForOp loop, Value end, bool isThorough) {
            return isNonNegative(values, Polynomial(*step) - length, {},
                                 isThorough);
          });
-}
-
-bool AccessBounds::isEmptyByWays(scf::ForOp loop, Place place,
-                                 ArrayRef<Operation *> selects) {
-  auto &[values, dimValues, conditions] = place;
-  if (selects.empty()) {
-    Polynomial lower = values.of(loop.getLowerBound()),
-               upper = values.of(loop.getUpperBound());
-    return values.isNonNegativeByCases(lower - upper, conditions);
-  }
-  auto select = cast<arith::SelectOp>(selects.front());
-  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
-    return isEmptyByWays(loop, std::move(place), selects.drop_front());
-  return llvm::all_of(ArrayRef{true, false}, [&](bool way) {
-    Place taken = place;
-    Polynomial difference =
-        taken.values.of(compare.getRhs()) - taken.values.of(compare.getLhs());
-    taken.values.assume(way ? difference - 1 : Polynomial() - difference);
-    taken.values.define(select, taken.values.of(way ? select.getTrueValue()
-                                                    : select.getFalseValue()));
-    return isEmptyByWays(loop, std::move(taken), selects.drop_front());
-  });
 }
 
 /// What is at least 0 where an arm of a branch on `a < b` and the like is
@@ -191,31 +167,116 @@ bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
   return false;
 }
 
-bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm) {
+bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm, bool isThorough) {
   auto [values, dimValues, conditions] = placeOf(branch);
-  return isNever(branch.getCondition(), arm, values, std::move(conditions));
+  return isNever(branch.getCondition(), arm, values, std::move(conditions),
+                 isThorough);
+}
+
+IndexValues AccessBounds::valuesOf(const TileWords &posted, Operation *op,
+                                   SmallVectorImpl<Polynomial> &constraints) {
+  IndexValues values;
+  SmallVector<Polynomial> dimValues;
+  seedSignature(dims, tensors, values, dimValues);
+  seed(values, dimValues);
+  auto loop = op->getParentOfType<scf::WhileOp>();
+  // The loop's test, which no word after the last tile's passes, has arguments
+  // of its own.
+  for (auto [argument, tested] : llvm::zip_equal(
+           loop.getAfterArguments(), loop.getConditionOp().getArgs()))
+    if (const auto *word = posted.find(argument); word != posted.end()) {
+      values.define(argument, values.of(word->second));
+      values.define(tested, values.of(word->second));
+    }
+  values.collect(loop.getConditionOp().getCondition(), constraints);
+  return values;
 }
 
 bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm,
                                        bool isThorough) {
   std::vector<TileWords> words = tileWordsAt(branch);
-  auto loop = branch->getParentOfType<scf::WhileOp>();
   return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
-    IndexValues values;
-    SmallVector<Polynomial> dimValues, constraints;
-    seedSignature(dims, tensors, values, dimValues);
-    seed(values, dimValues);
-    // The loop's test, which no word after the last tile's passes, has
-    // arguments of its own.
-    for (auto [argument, tested] : llvm::zip_equal(
-             loop.getAfterArguments(), loop.getConditionOp().getArgs()))
-      if (const auto *word = posted.find(argument); word != posted.end()) {
-        values.define(argument, values.of(word->second));
-        values.define(tested, values.of(word->second));
-      }
-    values.collect(loop.getConditionOp().getCondition(), constraints);
+    SmallVector<Polynomial> constraints;
+    IndexValues values = valuesOf(posted, branch, constraints);
     return isNever(branch.getCondition(), arm, values, std::move(constraints),
                    isThorough);
+  });
+}
+
+namespace {
+
+/// What holds, one way and the other.
+using Ways = std::array<SmallVector<Polynomial>, 2>;
+
+} // namespace
+
+/// A number in memory is there, or it is not, and then is 0.
+static Ways waysOf(sm::LoadOp load, IndexValues &values) {
+  SmallVector<Polynomial> present, absent;
+  for (Value p : load.getPresence())
+    values.collect(p, present);
+  // Which one of several is false is not known.
+  if (load.getPresence().size() == 1)
+    collectWhereFalse(load.getPresence().front(), values, absent);
+  Polynomial number = values.of(load.getResult());
+  absent.append({number, Polynomial() - number});
+  return {std::move(present), std::move(absent)};
+}
+
+/// A number is one or the other, as two numbers compare.
+static std::optional<Ways> waysOf(arith::SelectOp select, IndexValues &values) {
+  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return std::nullopt;
+  Ways ways;
+  for (bool arm : {true, false}) {
+    std::optional<Polynomial> where =
+        whereTaken(compare.getPredicate(), arm, values.of(compare.getLhs()),
+                   values.of(compare.getRhs()));
+    if (!where)
+      return std::nullopt;
+    Polynomial rest =
+        values.of(select.getResult()) -
+        values.of(arm ? select.getTrueValue() : select.getFalseValue());
+    ways[arm ? 0 : 1] = {*where, rest, Polynomial() - rest};
+  }
+  return ways;
+}
+
+/// The ways of what the bounds of a loop are made of; none if they are many.
+static SmallVector<Ways> waysOf(scf::ForOp loop, IndexValues &values) {
+  // Cases double with each.
+  constexpr size_t mostWays = 5;
+  SmallVector<Value> bounds{loop.getLowerBound(), loop.getUpperBound()};
+  SmallVector<Ways> ways;
+  for (Operation *op : madeOf<sm::LoadOp>(bounds))
+    if (auto load = cast<sm::LoadOp>(op);
+        !load.getPresence().empty() && load.getType().isInteger(32))
+      ways.push_back(waysOf(load, values));
+  for (Operation *op : madeOf<arith::SelectOp>(bounds))
+    if (std::optional<Ways> both = waysOf(cast<arith::SelectOp>(op), values))
+      ways.push_back(std::move(*both));
+  return ways.size() > mostWays ? SmallVector<Ways>() : ways;
+}
+
+/// Whether a loop has no step, all ways of what its bounds are made of.
+static bool isEmptyAllWays(scf::ForOp loop, IndexValues &values,
+                           ArrayRef<Polynomial> conditions, bool isThorough) {
+  std::vector<SmallVector<Polynomial>> cases{
+      SmallVector<Polynomial>(conditions)};
+  for (const Ways &ways : waysOf(loop, values)) {
+    std::vector<SmallVector<Polynomial>> both;
+    for (const SmallVector<Polynomial> &way : ways)
+      for (SmallVector<Polynomial> where : cases) {
+        where.append(way);
+        both.push_back(std::move(where));
+      }
+    cases = std::move(both);
+  }
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  return llvm::all_of(cases, [&](ArrayRef<Polynomial> where) {
+    return isNonNegative(values, lower - upper, where, isThorough);
   });
 }
 
@@ -225,7 +286,44 @@ bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {
     return true;
   Polynomial lower = values.of(loop.getLowerBound()),
              upper = values.of(loop.getUpperBound());
-  return isNonNegative(values, lower - upper, conditions, isThorough);
+  return isNonNegative(values, lower - upper, conditions, isThorough) ||
+         (isThorough && isEmptyAllWays(loop, values, conditions, isThorough));
+}
+
+/// Whether `goal` is at least 0 wherever a condition holds.
+static bool isImplied(const Polynomial &goal, Value condition,
+                      IndexValues &values, ArrayRef<Polynomial> constraints) {
+  if (auto either = condition.getDefiningOp<arith::OrIOp>())
+    return llvm::all_of(either->getOperands(), [&](Value side) {
+      return isImplied(goal, side, values, constraints);
+    });
+  SmallVector<Polynomial> where(constraints);
+  values.collect(condition, where);
+  return isNonNegative(values, goal, where, /*isThorough=*/true);
+}
+
+bool AccessBounds::isSameForAllTiles(scf::IfOp branch) {
+  auto kernel = branch->getParentOfType<sm::KernelOp>();
+  std::vector<TileWords> words = tileWordsAt(branch);
+  auto isDecidedBy = [&](Value dim) {
+    return llvm::all_of(words, [&](const TileWords &posted) {
+      SmallVector<Polynomial> constraints;
+      IndexValues values = valuesOf(posted, branch, constraints);
+      Polynomial size = values.of(dim);
+      if (!isImplied(size - 1, branch.getCondition(), values, constraints))
+        return false;
+      collectWhereFalse(branch.getCondition(), values, constraints);
+      return isNonNegative(values, Polynomial() - size, constraints,
+                           /*isThorough=*/true);
+    });
+  };
+  return !words.empty() &&
+         llvm::any_of(
+             llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()),
+             [&](auto argument) {
+               return isa<sm::DimArgAttr>(std::get<0>(argument)) &&
+                      isDecidedBy(std::get<1>(argument));
+             });
 }
 
 bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
@@ -256,23 +354,29 @@ bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
 }
 
 bool AccessBounds::isEmptyOfWords(scf::ForOp loop, bool isThorough) {
-  // Ways double with each.
-  constexpr size_t mostSelects = 3;
-  SmallVector<Operation *> selects = selectsOf(loop.getUpperBound());
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  if (!step || selects.size() > mostSelects)
+  if (!step)
     return false;
   SmallVector<Value> ends = leastOf(loop.getUpperBound());
   if (llvm::any_of(ends, [&](Value end) { return isPostedEmpty(loop, end); }))
     return true;
-  return llvm::any_of(ends, [&](Value end) {
-    if (!isOneStep(loop, end, isThorough))
-      return false;
-    Place place = placeOf(loop);
-    place.values.assume(Polynomial(*step) - place.values.of(end) +
-                        place.values.of(loop.getLowerBound()));
-    return isEmptyByWays(loop, std::move(place), selects);
-  });
+  if (llvm::any_of(ends, [&](Value end) {
+        if (!isOneStep(loop, end, isThorough))
+          return false;
+        Place place = placeOf(loop);
+        place.conditions.push_back(Polynomial(*step) - place.values.of(end) +
+                                   place.values.of(loop.getLowerBound()));
+        return isEmptyAllWays(loop, place.values, place.conditions,
+                              /*isThorough=*/false);
+      }))
+    return true;
+  std::vector<TileWords> words = tileWordsAt(loop);
+  return isThorough && !words.empty() &&
+         llvm::all_of(words, [&](const TileWords &posted) {
+           SmallVector<Polynomial> constraints;
+           IndexValues values = valuesOf(posted, loop, constraints);
+           return isEmptyAllWays(loop, values, constraints, isThorough);
+         });
 }
 
 } // namespace selvedge::verify

@@ -82,7 +82,7 @@ static bool staysFalse(Value value, Value flag, ArrayRef<Way> ways) {
   return true;
 }
 
-bool isNeverSet(scf::IfOp branch) {
+bool isNeverSet(scf::IfOp branch, llvm::function_ref<bool(scf::IfOp)> isSame) {
   auto flag = dyn_cast<BlockArgument>(branch.getCondition());
   Carried carried = flag ? carriedBy(flag) : Carried();
   if (!carried.loop || !matchPattern(carried.init, m_Zero()))
@@ -91,7 +91,8 @@ bool isNeverSet(scf::IfOp branch) {
   for (Operation *inner = branch; inner != carried.loop;
        inner = inner->getParentOp())
     if (auto outer = dyn_cast<scf::IfOp>(inner->getParentOp());
-        outer && isInvariant(outer.getCondition(), carried.loop))
+        outer &&
+        (isInvariant(outer.getCondition(), carried.loop) || isSame(outer)))
       ways.push_back(
           {outer.getCondition(), inner->getBlock() == outer.thenBlock()});
   return staysFalse(carried.yielded, flag, ways);

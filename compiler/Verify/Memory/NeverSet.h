@@ -9,13 +9,15 @@ namespace selvedge::verify {
 
 /// Whether a branch on a flag is never taken: a loop around it carries the
 /// flag, it is false at first, and no step sets it whose branches, on what no
-/// step changes, go the way that leads here. A tile without keys, where all
+/// step changes, or that go the same way in all of them (`isSame`), go the way
+/// that leads here. A tile without keys, where all
 /// tiles have as many, is behind none that has left a product to come.
 ///
 ///     scf.while (%pending = %false) { ... }
 ///       scf.if %hasKeys { ... yield %true }
 ///       else { scf.if %pending { ... }  yield %pending }
-bool isNeverSet(mlir::scf::IfOp branch);
+bool isNeverSet(mlir::scf::IfOp branch,
+                llvm::function_ref<bool(mlir::scf::IfOp)> isSame);
 
 } // namespace selvedge::verify
 
