@@ -7,6 +7,7 @@
 #include "compiler/Schedule/FlattenNests.h"
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Target/Lanes/SharedMemory.h"
+#include "compiler/Verify/Passes.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Decisions.h"
 
@@ -64,7 +65,7 @@ struct FailureWatch : PassInstrumentation {
     if (context.isMultithreadingEnabled())
       return;
     ScopedDiagnosticHandler silence(&context, [](Diagnostic &) {});
-    outcome.invalidIR = failed(verify(op));
+    outcome.invalidIR = failed(mlir::verify(op));
     auto module = dyn_cast<ModuleOp>(op);
     if (!module)
       module = op->getParentOfType<ModuleOp>();
@@ -107,7 +108,9 @@ PassOutcome Session::attempt(ModuleOp source,
 }
 
 bool Session::refuse(const PassOutcome &outcome) {
-  if (outcome.isRefused() || outcome.numErrors == 0)
+  bool isUnreached =
+      llvm::StringRef(outcome.firstError).contains(verify::unreachedError);
+  if ((outcome.isRefused() && !isUnreached) || outcome.numErrors == 0)
     return internalError("pass '" + outcome.pass +
                          (outcome.isVerifier()
                               ? "' refused the compiler's own output"

@@ -10,6 +10,12 @@
 
 namespace selvedge::verify {
 
+/// Begins what `verify-sm-outputs` says of an operation that no size executes
+/// and of which nothing is proved: the compiler could not look at it, which
+/// does not make it wrong.
+inline constexpr llvm::StringLiteral
+    unreachedError("expects sizes that execute it");
+
 /// `verify-tile-parts` of `pass`, or of no pass.
 std::unique_ptr<mlir::Pass>
 createVerifyTileParts(std::unique_ptr<mlir::Pass> pass);

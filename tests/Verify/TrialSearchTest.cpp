@@ -75,7 +75,24 @@ TEST(TrialSearch, ends) {
         return 1;
       },
       same, 50));
-  EXPECT_LE(attempts, 51u);
+  // With and without optional tensors.
+  EXPECT_LE(attempts, 102u);
+}
+
+TEST(TrialSearch, leavesOptionalTensorsOut) {
+  // What lacks a length that is not passed, where there is no element of it.
+  EXPECT_TRUE(searchTrials(
+      trialOf({3}),
+      [&](const LaunchTrial &t) -> std::optional<uint64_t> {
+        return t.sizes[0] + (t.hasOptionals && t.sizes[0] < 3 ? 7 : 0);
+      },
+      same, 100));
+  EXPECT_FALSE(searchTrials(
+      trialOf({3}),
+      [&](const LaunchTrial &t) -> std::optional<uint64_t> {
+        return t.hasOptionals || t.takesOthers ? 2 : 1;
+      },
+      same, 100));
 }
 
 } // namespace

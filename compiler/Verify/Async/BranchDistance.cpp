@@ -20,6 +20,10 @@ BranchDistance::BranchDistance(Block *target) : target(target) {
 
 namespace {
 
+/// What a tile of the first block lacks to be that of another: more than sizes
+/// do that make the other one whole.
+constexpr uint64_t ofOtherBlock = 1 << 16;
+
 /// What conditions lack, by what an agent knows.
 struct Lack {
   const Agent &agent;
@@ -101,10 +105,16 @@ struct Lack {
     std::optional<int64_t> number = known(value);
     if (number && (isMore ? *number > other : *number < other))
       return 0;
+    // No size changes a constant.
+    if (number && matchPattern(value, m_Constant()))
+      return most;
     uint64_t plain = !number  ? 1
                      : isMore ? above(other, *number - 1)
                               : above(*number, other - 1);
     Operation *def = value.getDefiningOp();
+    // Another thread block has another tile: no size makes this one that.
+    if (isa_and_nonnull<arith::RemUIOp, arith::DivUIOp, sm::BlockIdOp>(def))
+      plain = std::min(plain + ofOtherBlock, most);
     if (!def || depth == maxDepth || std::abs(other) > mostOther)
       return plain;
     auto side = [&](unsigned operand, int64_t than, bool more) {
@@ -131,10 +141,11 @@ struct Lack {
       bool adds = isa<arith::AddIOp>(def);
       std::optional<int64_t> a = known(def->getOperand(0)),
                              b = known(def->getOperand(1));
-      uint64_t least = plain;
-      if (b && !constant(0))
+      // What one side lacks if the other one stays: a constant changes never.
+      uint64_t least = b || a ? most : plain;
+      if (b)
         least = side(0, adds ? other - *b : other + *b, isMore);
-      if (a && !constant(1))
+      if (a)
         least = std::min(least, adds ? side(1, other - *a, isMore)
                                      : side(1, *a - other, !isMore));
       return least;

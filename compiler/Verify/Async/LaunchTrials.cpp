@@ -89,6 +89,22 @@ Trial LaunchTrial::of(LaunchOp launch, KernelOp kernel, int64_t block) const {
   return trial;
 }
 
+Trial LaunchTrial::ofSome(LaunchOp launch, KernelOp kernel,
+                          int64_t block) const {
+  // More than a ring of a kernel without roles has slots.
+  constexpr int64_t mostTrips = 6;
+  Trial trial = of(launch, kernel, block);
+  if (kernel.getBody().getOps<RoleOp>().empty())
+    trial.mostTrips = mostTrips;
+  return trial;
+}
+
+SmallVector<int64_t> LaunchTrial::someBlocks(LaunchOp launch) const {
+  int64_t count = numBlocks(launch);
+  return count > 5 ? SmallVector<int64_t>{count - 1, count / 2, 0, count - 2, 1}
+                   : llvm::to_vector(llvm::seq(count));
+}
+
 /// Whether a dim is part of what `expr` divides, if it divides at all: a
 /// number of parts is not what is cut.
 static bool isDivided(AffineExpr expr, unsigned symbol) {
@@ -162,6 +178,40 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
   return false;
 }
 
+/// What a count of tiles is divided from: what is cut, or the count itself.
+static AffineExpr dividendOf(AffineExpr count) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(count);
+  return binary && binary.getKind() == AffineExprKind::CeilDiv ? binary.getLHS()
+                                                               : count;
+}
+
+/// Raises sizes of dims that a range begins behind: `3..M` has as many elements
+/// as the trial has of others.
+static void raiseBegins(ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                        LaunchTrial &trial) {
+  for (auto [launch, kernel] : launches) {
+    AffineMap grid = launch.getGrid();
+    for (AffineExpr count : grid.getResults()) {
+      AffineMap dividend =
+          AffineMap::get(0, grid.getNumSymbols(), dividendOf(count));
+      auto valueWith = [&](unsigned symbol, int64_t size) {
+        SmallVector<int64_t> sizes(trial.sizes);
+        sizes[symbol] = size;
+        SmallVector<Attribute> value;
+        return succeeded(dividend.constantFold(
+                   indexAttrs(grid.getContext(), sizes), value))
+                   ? cast<IntegerAttr>(value.front()).getInt()
+                   : 0;
+      };
+      for (auto [symbol, size] : llvm::enumerate(trial.sizes))
+        if (int64_t least = valueWith(symbol, 0);
+            least < 0 && valueWith(symbol, size) > least &&
+            valueWith(symbol, size) <= 0)
+          size -= least;
+    }
+  }
+}
+
 std::string LaunchTrial::str(PlanOp plan) const {
   std::string text;
   for (auto [name, size] : llvm::zip_equal(plan.getDims(), sizes))
@@ -211,6 +261,15 @@ private:
   }
   int64_t twoBlocks(const Dim &dim) const;
   int64_t partOfBlock(const Dim &dim) const;
+  /// The trial, with sizes that the variant is taken for and that ranges have
+  /// elements of; none if there are no such sizes.
+  std::optional<LaunchTrial> taken(LaunchTrial trial,
+                                   bool prefersEven = false) const {
+    raiseBegins(launches, trial);
+    return findTaken(variant, trial, /*first=*/0, prefersEven)
+               ? std::optional(std::move(trial))
+               : std::nullopt;
+  }
   void add(llvm::function_ref<int64_t(const Dim &)> sizeOf, int64_t blocks,
            ArrayRef<int64_t> samples, int64_t callers,
            bool hasOptionals = true);
@@ -355,8 +414,8 @@ void TrialMaker::add(llvm::function_ref<int64_t(const Dim &)> sizeOf,
   trial.callers = callers;
   trial.hasOptionals = hasOptionals;
   trial.kind = kind++;
-  if (findTaken(variant, trial))
-    trials.push_back(std::move(trial));
+  if (std::optional<LaunchTrial> found = taken(std::move(trial)))
+    trials.push_back(std::move(*found));
 }
 
 std::vector<LaunchTrial> TrialMaker::run(ArrayRef<unsigned> rows) {
@@ -401,7 +460,8 @@ void TrialMaker::addNone(unsigned symbol) {
     LaunchOp launch = launched.first;
     return launch.getGrid().isFunctionOfSymbol(symbol);
   });
-  if (isCut(dims[symbol]) || !isCounted)
+  // Of what is cut last, and of rows, others have nothing.
+  if (isCut(dims[symbol]) ? isCounted || &dims[symbol] == last : !isCounted)
     return;
   LaunchTrial trial;
   for (const Dim &dim : dims)
@@ -564,15 +624,23 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     break;
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);
-    isLast = number >= numShapes + sizes.size();
+    number -= numShapes;
+    isLast = number >= 2 * sizes.size();
     if (isLast)
       return std::nullopt;
-    int64_t size = sizes[number - numShapes];
-    take([&](const Dim &) { return size; }, {size, 0, size}, size);
+    int64_t size = sizes[number % sizes.size()];
+    // Of these sizes, and of rows of several tiles with whole steps behind the
+    // constant.
+    if (number < sizes.size())
+      take([&](const Dim &) { return size; }, {size, 0, size}, size);
+    else
+      take(
+          [&](const Dim &dim) {
+            return &dim == last ? 2 * step + size - 1 : dim.block + 1;
+          },
+          {2 * step + size - 1}, step);
   }
-  return findTaken(variant, trial, /*first=*/0, /*prefersEven=*/true)
-             ? std::optional(std::move(trial))
-             : std::nullopt;
+  return taken(std::move(trial), /*prefersEven=*/true);
 }
 
 std::optional<LaunchTrial> TrialMaker::ofPairs() {
@@ -584,8 +652,7 @@ std::optional<LaunchTrial> TrialMaker::ofPairs() {
                           : hasIntegers(symbol) ? 3
                                                 : 1);
   trial.samples.assign(3, last ? stepOf(*last) + 1 : 1);
-  return findTaken(variant, trial) ? std::optional(std::move(trial))
-                                   : std::nullopt;
+  return taken(std::move(trial));
 }
 
 std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
@@ -628,8 +695,7 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
     trial.turn = 1;
     trial.samples[1] = 0;
   }
-  return findTaken(variant, trial) ? std::optional(std::move(trial))
-                                   : std::nullopt;
+  return taken(std::move(trial));
 }
 
 /// The constant steps of a kernel's loops, the largest first, and the arguments
@@ -694,9 +760,7 @@ std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
   trial.callers = size % 2 == 0 ? 2 * step + step / 2 : step;
   trial.takesOthers = size % 2 != 0;
   trial.turn = 1;
-  return findTaken(variant, trial, /*first=*/0, /*prefersEven=*/true)
-             ? std::optional(std::move(trial))
-             : std::nullopt;
+  return taken(std::move(trial), /*prefersEven=*/true);
 }
 
 /// The numbers that a kernel compares integers with, or adds to them, from 2 to
@@ -737,9 +801,7 @@ std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
     trial.samples = {step, 1, 0};
     trial.callers = step;
   }
-  return findTaken(variant, trial, /*first=*/0, /*prefersEven=*/true)
-             ? std::optional(std::move(trial))
-             : std::nullopt;
+  return taken(std::move(trial), /*prefersEven=*/true);
 }
 
 std::optional<LaunchTrial>

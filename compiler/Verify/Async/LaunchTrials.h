@@ -22,6 +22,12 @@ struct LaunchTrial {
 
   /// That of one thread block of a kernel.
   Trial of(sm::LaunchOp launch, sm::KernelOp kernel, int64_t block) const;
+  /// That of one of some thread blocks of which nothing is demanded together:
+  /// loops end after a few trips, but those by which roles meet.
+  Trial ofSome(sm::LaunchOp launch, sm::KernelOp kernel, int64_t block) const;
+  /// The last thread blocks, the first ones, and one between: most loops of the
+  /// last one have steps.
+  llvm::SmallVector<int64_t> someBlocks(sm::LaunchOp launch) const;
   /// The thread blocks, and the tiles that they share.
   int64_t numBlocks(sm::LaunchOp launch) const;
   int64_t numTiles(sm::LaunchOp launch) const;

@@ -61,6 +61,13 @@ LogicalResult Skeleton::checkUniform(Agent &agent, Operation *op,
   return success();
 }
 
+/// Whether a loop computes nothing but integers, which say what others do.
+static bool onlyCounts(scf::ForOp loop) {
+  return loop.getNumResults() > 0 &&
+         llvm::all_of(loop.getResultTypes(),
+                      [](Type type) { return type.isInteger(); });
+}
+
 Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
   if (failed(checkUniform(
           agent, loop,
@@ -80,6 +87,8 @@ Progress Skeleton::enterLoop(Agent &agent, scf::ForOp loop) {
   });
   if (onlyComputes(loop) && !handsOn && (!readMemory || isPerhaps))
     trips = std::min<int64_t>(trips, 1);
+  if (mostTrips && !onlyCounts(loop))
+    trips = std::min(trips, *mostTrips);
   if (trips == 0 && forced.contains(loop.getBody()))
     trips = 1;
   agent.frames.push_back({loop, loop.getBody()});

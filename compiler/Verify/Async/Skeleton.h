@@ -161,6 +161,9 @@ public:
   /// conditions and bounds are.
   using Blocks = llvm::DenseSet<mlir::Block *>;
   void force(Blocks blocks) { forced = std::move(blocks); }
+  /// Loops that hand on more than integers end after so many trips; none: when
+  /// they say.
+  void limitTrips(std::optional<int64_t> most) { mostTrips = most; }
   /// Is called before an agent executes a branch or a loop; null: nobody is.
   using Watch = std::function<void(const Agent &, mlir::Operation *)>;
   void watch(Watch watcher) { watchOwner = std::move(watcher); }
@@ -225,6 +228,7 @@ private:
   SampleOrder samples;
   std::vector<SampleOrder::Choice> choices;
   bool firstArm = true;
+  std::optional<int64_t> mostTrips;
   Memory readMemory;
   Watch watchOwner;
   Blocks forced;

@@ -26,14 +26,9 @@ struct Search {
                                        : trial.callers;
   }
 
-  /// Takes the trial with another number if that is nearer.
-  bool change(size_t i, int64_t by) {
-    constexpr int64_t most = tile::maxExtent;
-    LaunchTrial other = trial;
-    int64_t &changed = number(other, i);
-    changed += by;
-    bool isSize = i < trial.sizes.size();
-    if (attempts == 0 || changed > most || changed < (isSize ? 0 : -most))
+  /// Takes another trial if that is nearer.
+  bool take(LaunchTrial other) {
+    if (attempts == 0)
       return false;
     --attempts;
     std::optional<uint64_t> distance = distanceOf(other);
@@ -42,6 +37,29 @@ struct Search {
     best = *distance;
     trial = std::move(other);
     return true;
+  }
+
+  /// The trial with another number.
+  bool change(size_t i, int64_t by) {
+    constexpr int64_t most = tile::maxExtent;
+    LaunchTrial other = trial;
+    int64_t &changed = number(other, i);
+    changed += by;
+    bool isSize = i < trial.sizes.size();
+    return changed <= most && changed >= (isSize ? 0 : -most) &&
+           take(std::move(other));
+  }
+
+  /// That with or without optional tensors, or where data decide otherwise.
+  bool flip() {
+    for (bool LaunchTrial::*flag :
+         {&LaunchTrial::hasOptionals, &LaunchTrial::takesOthers}) {
+      LaunchTrial other = trial;
+      other.*flag = !(other.*flag);
+      if (take(std::move(other)))
+        return true;
+    }
+    return false;
   }
 
   /// Changes each number a little, as far as that helps.
@@ -86,13 +104,21 @@ bool searchTrials(LaunchTrial trial, TrialDistance distanceOf,
                   llvm::function_ref<uint64_t(uint64_t)> lackOf,
                   unsigned attempts) {
   Search search{std::move(trial), distanceOf, attempts};
-  std::optional<uint64_t> first = distanceOf(search.trial);
-  if (!first)
-    return false;
-  search.best = *first;
-  while (search.best > 0 && (search.descend(lackOf) || search.leap()))
-    ;
-  return search.best == 0;
+  // A number that helps with optional tensors need not help without them.
+  for (bool isOther : {false, true}) {
+    search.trial.hasOptionals ^= isOther;
+    std::optional<uint64_t> first = distanceOf(search.trial);
+    if (!first)
+      return false;
+    search.best = *first;
+    search.attempts = attempts;
+    while (search.best > 0 &&
+           (search.descend(lackOf) || search.flip() || search.leap()))
+      ;
+    if (search.best == 0)
+      return true;
+  }
+  return false;
 }
 
 } // namespace selvedge::verify

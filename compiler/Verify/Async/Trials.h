@@ -26,6 +26,9 @@ struct Trial {
   bool hasOptionals = true;
   /// Branches and loops on data go the other way first.
   bool takesOthers = false;
+  /// After how many trips loops that hand on more than integers end; none:
+  /// when they say.
+  std::optional<int64_t> mostTrips = std::nullopt;
 
   /// "M = 256, N = 640, block 0 of 1"; empty where nothing is fixed.
   std::string str(sm::KernelOp kernel) const;

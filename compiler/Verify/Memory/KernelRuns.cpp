@@ -17,7 +17,8 @@ using namespace selvedge::sm;
 
 KernelRuns::KernelRuns(LaunchOp launch, KernelOp kernel,
                        const ProgramSinks *program)
-    : launch(launch), kernel(kernel), skeleton(integers, paths, /*stages=*/1) {
+    : launch(launch), kernel(kernel), skeleton(integers, paths, /*stages=*/1),
+      scanner(integers, paths, /*stages=*/1) {
   if (program)
     sinks.emplace(kernel, *program);
 }
@@ -27,16 +28,57 @@ void KernelRuns::startTrial() {
     sinks->startTrial();
 }
 
+bool KernelRuns::hasRoles() const {
+  return !KernelOp(kernel).getBody().getOps<RoleOp>().empty();
+}
+
+/// What an operation takes, compared with a lane of a tile.
+static constexpr uint64_t stepWork = 16;
+
+void KernelRuns::start(Skeleton &by, const Trial &trial, GlobalMemory &memory) {
+  by.readFrom([this, &memory](Agent &agent, LoadOp load) {
+    return read(agent, load, memory);
+  });
+  integers.startPath();
+  by.startPath(trial.samples, /*alternate=*/false, trial.callers,
+               trial.hasOptionals, trial.takesOthers);
+  by.limitTrips(trial.mostTrips);
+  paths = {};
+}
+
+uint64_t KernelRuns::scan(const Trial &trial, GlobalMemory &memory,
+                          BranchDistance &distance) {
+  // Loops that only count may be long.
+  constexpr uint64_t mostSteps = 1 << 14;
+  start(scanner, trial, memory);
+  watch(scanner, &distance);
+  SmAsyncRules rules(integers, scanner.getNumbers(), kernel, trial, &memory);
+  Agent &agent = rules.getAgents().front();
+  scanner.start(agent, kernel.getBody().front());
+  uint64_t begin = scanner.numSteps();
+  // Numbers of the thread block, and what is present.
+  auto isNumber = [](Operation *op) {
+    return op->getNumResults() > 0 && !isa<LoadOp>(op) &&
+           llvm::all_of(op->getResultTypes(),
+                        [](Type type) { return type.isInteger(); });
+  };
+  auto apply = [&](Agent &executes, Instruction &code) {
+    return isNumber(code.op) ? rules.apply(executes, code) : Progress::Advanced;
+  };
+  bool isThere = false;
+  while (!isThere && scanner.step(agent, apply) == Progress::Advanced &&
+         scanner.numSteps() - begin < mostSteps)
+    // Where data decide, too.
+    isThere = agent.frames.back().block == distance.getTarget();
+  memory.addWork(stepWork * (scanner.numSteps() - begin));
+  watch(scanner, nullptr);
+  uint64_t least = distance.takeLeast();
+  return isThere ? 0 : std::max<uint64_t>(least, 1);
+}
+
 Outcome KernelRuns::run(const Trial &trial, GlobalMemory &memory,
                         uint64_t limit) {
-  // What an operation takes, compared with a lane of a tile.
-  constexpr uint64_t stepWork = 16;
-  skeleton.readFrom(
-      [&](Agent &agent, LoadOp load) { return read(agent, load, memory); });
-  integers.startPath();
-  skeleton.startPath(trial.samples, /*alternate=*/false, trial.callers,
-                     trial.hasOptionals, trial.takesOthers);
-  paths = {};
+  start(skeleton, trial, memory);
   SmAsyncRules rules(integers, skeleton.getNumbers(), kernel, trial, &memory,
                      sinks ? &*sinks : nullptr);
   MutableArrayRef<Agent> agents = rules.getAgents();
@@ -115,10 +157,10 @@ void KernelRuns::proveThoroughly() {
   never = std::move(proved);
 }
 
-void KernelRuns::watch(BranchDistance *distance) {
+void KernelRuns::watch(Skeleton &by, BranchDistance *distance) {
   if (!distance)
-    return skeleton.watch(nullptr);
-  skeleton.watch([this, distance](const Agent &agent, Operation *owner) {
+    return by.watch(nullptr);
+  by.watch([this, distance](const Agent &agent, Operation *owner) {
     distance->observe(agent, integers, owner);
   });
 }
@@ -158,14 +200,17 @@ bool KernelRuns::isNeverExecuted(Block *block) {
   };
   AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
   auto branch = dyn_cast<scf::IfOp>(owner);
-  if (branch && block == branch.thenBlock() && isNeverSet(branch))
+  auto isSame = [&](scf::IfOp outer) {
+    return isThorough && bounds.isSameForAllTiles(outer);
+  };
+  if (branch && block == branch.thenBlock() && isNeverSet(branch, isSame))
     return known->second = true;
   if (!branch)
     return known->second =
                bounds.isEmpty(cast<scf::ForOp>(owner), isThorough) ||
                bounds.isEmptyOfWords(cast<scf::ForOp>(owner), isThorough);
   bool arm = block == branch.thenBlock();
-  return known->second = bounds.isNeverTaken(branch, arm) ||
+  return known->second = bounds.isNeverTaken(branch, arm, isThorough) ||
                          bounds.isNeverTakenBySteps(branch, arm) ||
                          bounds.isNeverTakenOfWords(branch, arm, isThorough);
 }

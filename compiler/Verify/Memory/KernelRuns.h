@@ -28,6 +28,12 @@ public:
   /// `limit`: an operation that an agent executes counts as some lanes of a
   /// tile.
   Outcome run(const Trial &trial, GlobalMemory &memory, uint64_t limit);
+  /// Whether warps have roles, which hand numbers to each other.
+  bool hasRoles() const;
+  /// Follows the branches and loops of a thread block, and nothing else: how
+  /// far it was from a block. Of kernels without roles.
+  uint64_t scan(const Trial &trial, GlobalMemory &memory,
+                BranchDistance &distance);
   /// When all thread blocks of a trial have been executed: what is missing of
   /// the program's sums; `describe` adds the sizes to an error.
   Outcome
@@ -47,7 +53,7 @@ public:
   /// and is found out more often.
   void proveThoroughly();
   /// Has executions tell how far they are from a block; null: from none.
-  void watch(BranchDistance *distance);
+  void watch(BranchDistance *distance) { watch(skeleton, distance); }
   /// What is executed next takes the arms, and the bodies of loops, in which
   /// such operations are, though its sizes do not; returns whether there are
   /// some.
@@ -57,6 +63,8 @@ public:
   void endForced(bool isAccepted);
 
 private:
+  /// Starts an execution with numbers in `memory`.
+  void start(Skeleton &by, const Trial &trial, GlobalMemory &memory);
   /// An integer in memory, where the indices are known.
   std::optional<int64_t> read(Agent &agent, sm::LoadOp load,
                               const GlobalMemory &memory);
@@ -64,6 +72,7 @@ private:
   /// Whether it is the body of a loop without steps, or an arm of a branch that
   /// none takes, for any sizes.
   bool isNeverExecuted(mlir::Block *block);
+  void watch(Skeleton &by, BranchDistance *distance);
 
   sm::LaunchOp launch;
   sm::KernelOp kernel;
@@ -76,7 +85,8 @@ private:
   std::optional<SinkMatches> sinks;
   Integers integers;
   Paths paths;
-  Skeleton skeleton;
+  /// That of executions, and that of scan(), which reach different things.
+  Skeleton skeleton, scanner;
 };
 
 } // namespace selvedge::verify

@@ -3,9 +3,10 @@
 #include "compiler/Verify/Memory/VariantRuns.h"
 
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
-#include "compiler/Verify/Async/TrialSearch.h"
 #include "compiler/Verify/Memory/StoredElements.h"
+#include "compiler/Verify/Passes.h"
 #include "dialect/Tile/Limits.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -28,10 +29,6 @@ constexpr unsigned numFurther = 96;
 /// The same where some thread blocks do.
 constexpr uint64_t maxWorkOfSome = 4 << 20;
 constexpr unsigned numOfSome = 48;
-/// Of those that look for sizes step by step: all of a variant's, and for a
-/// block those it begins with and changes.
-constexpr uint64_t maxWorkTowards = 16 << 20;
-constexpr unsigned numStarts = 24, numBegun = 4, numChanges = 128;
 /// Those that must allow what no size reaches.
 constexpr unsigned numForced = 12;
 
@@ -77,62 +74,14 @@ LogicalResult VariantRuns::run() {
   Operation *op = findUnreached();
   if (!op)
     return success();
-  auto kernel = op->getParentOfType<KernelOp>();
-  remarks.push_back(
-      {op->getLoc(),
-       llvm::formatv("'{0}' expects sizes that execute it, found none that "
-                     "kernel '{1}' could be tried with, and no proof that it "
-                     "never is",
-                     op->getName().getStringRef(), kernel.getSymName())});
-  return success();
-}
-
-LogicalResult VariantRuns::runTowards() {
-  maxWork = work + maxWorkTowards;
-  for (auto [i, runs] : llvm::enumerate(kernels)) {
-    if (!runs.findUnreached())
-      continue;
-    runs.proveThoroughly();
-    for (Block *block : runs.unreachedBlocks(/*all=*/true))
-      if (work < maxWork && !runs.hasReached(block) &&
-          failed(runTowards(i, block)))
-        return failure();
-  }
-  return success();
-}
-
-LogicalResult VariantRuns::runTowards(size_t launch, Block *block) {
-  KernelRuns &runs = kernels[launch];
-  BranchDistance distance(block);
-  runs.watch(&distance);
-  bool isRefused = false;
-  uint64_t limit = maxWorkTowards / 32;
-  auto distanceOf = [&](const LaunchTrial &trial) -> std::optional<uint64_t> {
-    if (isRefused || work >= maxWork || !isTaken(variant, trial))
-      return std::nullopt;
-    Outcome outcome = execute(trial, limit, Alone{launch, /*bySome=*/true});
-    isRefused = outcome == Outcome::Refused;
-    uint64_t least = distance.takeLeast();
-    return isRefused                ? std::nullopt
-           : runs.hasReached(block) ? std::optional<uint64_t>(0)
-                                    : std::max<uint64_t>(least, 1);
-  };
-  // The nearest ones first.
-  std::multimap<uint64_t, LaunchTrial> starts;
-  for (unsigned number = 0; number < numStarts && !runs.hasReached(block);
-       ++number)
-    for (Further kind : {Further::ByAll, Further::BySome})
-      if (std::optional<LaunchTrial> trial = makeTrial(kind, launch, number))
-        if (std::optional<uint64_t> far = distanceOf(*trial))
-          starts.emplace(*far, std::move(*trial));
-  limit = maxWorkTowards / 4;
-  unsigned numLeft = numBegun;
-  for (auto &[far, trial] : starts)
-    if (isRefused || far == 0 || numLeft-- == 0 ||
-        searchTrials(trial, distanceOf, BranchDistance::lackOf, numChanges))
-      break;
-  runs.watch(nullptr);
-  return failure(isRefused);
+  InFlightDiagnostic error =
+      op->emitOpError(unreachedError)
+      << ", found none that kernel '"
+      << op->getParentOfType<KernelOp>().getSymName()
+      << "' could be tried with, and no proof that it never is";
+  error.attachNote(op->getLoc())
+      << "what a bound reads from memory may be promised: 'requires x in 0..N'";
+  return error;
 }
 
 void VariantRuns::runForced() {
@@ -165,7 +114,7 @@ LogicalResult VariantRuns::runTogether() {
 LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
   maxWork += budget;
   unsigned next = 0;
-  bool isLonger = false;
+  bool isLonger = false, isTooLong = false;
   while (true) {
     std::vector<LaunchTrial> trials =
         makeLaunchTrials(variant, launches, rows, scale);
@@ -173,6 +122,8 @@ LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
         trials, [&](const LaunchTrial &t) { return t.kind >= next; });
     if (trial == trials.end())
       return success();
+    if (isTooLong)
+      maxWork = work + budget / 8;
     // What comes next is left as much again.
     uint64_t left = maxWork - work;
     Outcome outcome = execute(*trial, isLonger ? left : left / 2);
@@ -190,12 +141,14 @@ LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
       maxWork = work + budget / 2;
       continue;
     }
-    remarks.push_back(
-        {variant.getLoc(),
-         llvm::formatv("variant '{0}' takes too long to be executed with {1}",
-                       variant.getName(),
-                       trial->str(variant->getParentOfType<PlanOp>()))});
-    return success();
+    if (!std::exchange(isTooLong, true))
+      remarks.push_back(
+          {variant.getLoc(),
+           llvm::formatv("variant '{0}' takes too long to be executed with {1}",
+                         variant.getName(),
+                         trial->str(variant->getParentOfType<PlanOp>()))});
+    // Others may be of fewer tiles, or of none.
+    next = trial->kind + 1;
   }
 }
 
@@ -256,21 +209,27 @@ bool VariantRuns::isOpen(size_t launch, Further kind) {
          });
 }
 
-Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
-                             std::optional<Alone> alone) {
-  auto plan = variant->getParentOfType<PlanOp>();
-  limit = std::min(limit, maxWork - work);
+GlobalMemory VariantRuns::makeMemory(const LaunchTrial &trial,
+                                     bool bySome) const {
   using Parts = GlobalMemory::Parts;
-  GlobalMemory memory(plan, trial.sizes, trial.samples, trial.hasOptionals,
-                      trial.turn,
-                      alone && alone->bySome ? Parts::Some : Parts::All);
+  GlobalMemory memory(variant->getParentOfType<PlanOp>(), trial.sizes,
+                      trial.samples, trial.hasOptionals, trial.turn,
+                      bySome ? Parts::Some : Parts::All);
   for (const auto &[integers, tensor, dim, size] : numbered)
     memory.setNumbers(integers, tensor, dim, size);
+  return memory;
+}
+
+Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
+                             std::optional<Alone> alone) {
+  limit = std::min(limit, maxWork - work);
+  GlobalMemory memory = makeMemory(trial, alone && alone->bySome);
   // What has too many elements is not begun, nor what nobody can launch.
   auto isTooLarge = [&](const auto &launched) {
     return trial.numTiles(launched.first) > tile::maxExtent;
   };
-  if (memory.getWork() > limit || llvm::any_of(launches, isTooLarge))
+  if (memory.getWork() > limit || (alone ? isTooLarge(launches[alone->launch])
+                                         : llvm::any_of(launches, isTooLarge)))
     return Outcome::TooLong;
   memory.begin();
   if (alone)
@@ -320,14 +279,6 @@ LogicalResult VariantRuns::checkStored() {
   return success();
 }
 
-/// All thread blocks of a launch, or the last ones, the first ones, and one
-/// between: most loops of the last one have steps.
-static SmallVector<int64_t> blocksOf(int64_t count, bool bySome) {
-  if (bySome && count > 5)
-    return {count - 1, count / 2, 0, count - 2, 1};
-  return llvm::to_vector(llvm::seq<int64_t>(0, count));
-}
-
 Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                                uint64_t limit, std::optional<Alone> alone) {
   for (auto [i, launched, runs] : llvm::enumerate(launches, kernels)) {
@@ -337,9 +288,15 @@ Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
     bool bySome = alone && alone->bySome;
     memory.startLaunch(kernel);
     runs.startTrial();
-    for (int64_t block : blocksOf(trial.numBlocks(launch), bySome))
+    SmallVector<int64_t> blocks =
+        alone && alone->block ? SmallVector<int64_t>{*alone->block}
+        : bySome ? trial.someBlocks(launch)
+                 : llvm::to_vector(llvm::seq(trial.numBlocks(launch)));
+    for (int64_t block : blocks)
       if (Outcome outcome =
-              runs.run(trial.of(launch, kernel, block), memory, limit);
+              runs.run(bySome ? trial.ofSome(launch, kernel, block)
+                              : trial.of(launch, kernel, block),
+                       memory, limit);
           outcome != Outcome::Accepted)
         return outcome;
     if (bySome)

@@ -36,12 +36,19 @@ public:
 private:
   void noteRows(tile::KernelOp kernel);
   /// A launch that is executed alone, as if the others had been; by all of its
-  /// thread blocks, or by some, of which nothing is demanded together.
+  /// thread blocks, or by some, or one, of which nothing is demanded together.
   struct Alone {
     size_t launch;
     bool bySome;
+    std::optional<int64_t> block = std::nullopt;
   };
 
+  /// The tensors of a trial.
+  GlobalMemory makeMemory(const LaunchTrial &trial, bool bySome) const;
+  /// How far a trial is from what `distance` is told of, and the thread block
+  /// that is nearest: control flow alone.
+  std::pair<uint64_t, int64_t> scan(const LaunchTrial &trial, size_t launch,
+                                    BranchDistance &distance);
   /// Executes a trial, with at most `limit` of the work that is left.
   Outcome execute(const LaunchTrial &trial, uint64_t limit,
                   std::optional<Alone> alone = std::nullopt);
@@ -57,6 +64,11 @@ private:
   /// What those have not reached: sizes that are nearer and nearer to it.
   mlir::LogicalResult runTowards();
   mlir::LogicalResult runTowards(size_t launch, mlir::Block *block);
+  /// How far a trial is from a block; none for one that says nothing. `outcome`
+  /// is that of its execution, if it took place.
+  std::optional<uint64_t> approach(const LaunchTrial &trial, size_t launch,
+                                   BranchDistance &distance, uint64_t limit,
+                                   Outcome &outcome);
   /// What nobody has reached, as if sizes did: those of a few trials must allow
   /// it.
   void runForced();
