@@ -56,8 +56,7 @@ bool ask(const std::string &has, const std::string &init,
     if (branch.getNumResults() == 0)
       found = branch;
   });
-  return selvedge::verify::isNeverSet(found,
-                                      [&](scf::IfOp) { return isSame; });
+  return selvedge::verify::isNeverSet(found, [&](scf::IfOp) { return isSame; });
 }
 
 TEST(NeverSet, ByTheOtherArmAlone) {

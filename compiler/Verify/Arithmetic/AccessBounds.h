@@ -31,6 +31,10 @@ public:
   AccessBounds(mlir::ArrayAttr dims, mlir::ArrayAttr tensors, Seed seed)
       : dims(dims), tensors(tensors), seed(seed) {}
 
+  /// Code that only a broken promise executes counts as never executed from now
+  /// on.
+  void assumePromises(mlir::ArrayAttr made) { promises = made; }
+
   /// Wherever the presence is true each index is inside its dimension, and an
   /// optional tensor is there.
   llvm::LogicalResult check(const TensorAccess &access);
@@ -91,9 +95,28 @@ private:
   /// Of an operation in a loop over tiles, what values are where these words
   /// are posted, and what the loop has tested.
   IndexValues valuesOf(const TileWords &posted, mlir::Operation *op,
+                       llvm::SmallVectorImpl<Polynomial> &dimValues,
                        llvm::SmallVectorImpl<Polynomial> &constraints);
 
-  mlir::ArrayAttr dims, tensors;
+  /// What the caller promises of an integer in memory.
+  llvm::SmallVector<Polynomial> promisedOf(sm::LoadOp load, IndexValues &values,
+                                           llvm::ArrayRef<Polynomial> dims);
+  /// What holds, one way and the other, of something that numbers are made of.
+  using Ways = std::array<llvm::SmallVector<Polynomial>, 2>;
+  Ways waysOf(sm::LoadOp load, IndexValues &values,
+              llvm::ArrayRef<Polynomial> dims);
+  /// Whether something holds in all cases of a load or a select that numbers
+  /// are made of, given what holds in a case.
+  bool holdsAllWays(mlir::ValueRange numbers, IndexValues &values,
+                    llvm::ArrayRef<Polynomial> dims,
+                    llvm::ArrayRef<Polynomial> conditions,
+                    llvm::function_ref<bool(llvm::ArrayRef<Polynomial>)> holds);
+  /// Whether a loop has no step in any of these cases.
+  bool isEmptyAllWays(mlir::scf::ForOp loop, IndexValues &values,
+                      llvm::ArrayRef<Polynomial> dims,
+                      llvm::ArrayRef<Polynomial> conditions, bool isThorough);
+
+  mlir::ArrayAttr dims, tensors, promises;
   Seed seed;
   std::map<mlir::Block *, Place> places;
 };

@@ -3,6 +3,7 @@
 #include "compiler/Verify/Arithmetic/AccessBounds.h"
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Arithmetic/Orders.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -169,14 +170,19 @@ bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
 
 bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm, bool isThorough) {
   auto [values, dimValues, conditions] = placeOf(branch);
-  return isNever(branch.getCondition(), arm, values, std::move(conditions),
-                 isThorough);
+  auto isNeverWhere = [&](ArrayRef<Polynomial> where) {
+    return isNever(branch.getCondition(), arm, values,
+                   SmallVector<Polynomial>(where), isThorough);
+  };
+  return isNeverWhere(conditions) ||
+         (isThorough && holdsAllWays(branch.getCondition(), values, dimValues,
+                                     conditions, isNeverWhere));
 }
 
 IndexValues AccessBounds::valuesOf(const TileWords &posted, Operation *op,
+                                   SmallVectorImpl<Polynomial> &dimValues,
                                    SmallVectorImpl<Polynomial> &constraints) {
   IndexValues values;
-  SmallVector<Polynomial> dimValues;
   seedSignature(dims, tensors, values, dimValues);
   seed(values, dimValues);
   auto loop = op->getParentOfType<scf::WhileOp>();
@@ -196,23 +202,34 @@ bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm,
                                        bool isThorough) {
   std::vector<TileWords> words = tileWordsAt(branch);
   return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
-    SmallVector<Polynomial> constraints;
-    IndexValues values = valuesOf(posted, branch, constraints);
+    SmallVector<Polynomial> dimValues, constraints;
+    IndexValues values = valuesOf(posted, branch, dimValues, constraints);
     return isNever(branch.getCondition(), arm, values, std::move(constraints),
                    isThorough);
   });
 }
 
-namespace {
-
-/// What holds, one way and the other.
-using Ways = std::array<SmallVector<Polynomial>, 2>;
-
-} // namespace
+SmallVector<Polynomial>
+AccessBounds::promisedOf(sm::LoadOp load, IndexValues &values,
+                         ArrayRef<Polynomial> dimValues) {
+  if (!promises)
+    return {};
+  for (auto promise : promises.getAsRange<tile::RequireAttr>())
+    if (promise.getTensor() == tensorName(load.getTensor()) &&
+        promise.getHi().getNumDims() == 0) {
+      Polynomial number = values.of(load.getResult());
+      return {number - values.of(promise.getLo().getResult(0), dimValues),
+              values.of(promise.getHi().getResult(0), dimValues) - number};
+    }
+  return {};
+}
 
 /// A number in memory is there, or it is not, and then is 0.
-static Ways waysOf(sm::LoadOp load, IndexValues &values) {
-  SmallVector<Polynomial> present, absent;
+AccessBounds::Ways AccessBounds::waysOf(sm::LoadOp load, IndexValues &values,
+                                        ArrayRef<Polynomial> dimValues) {
+  SmallVector<Polynomial> present = promisedOf(load, values, dimValues), absent;
+  if (load.getPresence().empty())
+    return {present, {Polynomial(-1)}};
   for (Value p : load.getPresence())
     values.collect(p, present);
   // Which one of several is false is not known.
@@ -224,11 +241,12 @@ static Ways waysOf(sm::LoadOp load, IndexValues &values) {
 }
 
 /// A number is one or the other, as two numbers compare.
-static std::optional<Ways> waysOf(arith::SelectOp select, IndexValues &values) {
+static std::optional<std::array<SmallVector<Polynomial>, 2>>
+waysOf(arith::SelectOp select, IndexValues &values) {
   auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
   if (!compare)
     return std::nullopt;
-  Ways ways;
+  std::array<SmallVector<Polynomial>, 2> ways;
   for (bool arm : {true, false}) {
     std::optional<Polynomial> where =
         whereTaken(compare.getPredicate(), arm, values.of(compare.getLhs()),
@@ -243,28 +261,25 @@ static std::optional<Ways> waysOf(arith::SelectOp select, IndexValues &values) {
   return ways;
 }
 
-/// The ways of what the bounds of a loop are made of; none if they are many.
-static SmallVector<Ways> waysOf(scf::ForOp loop, IndexValues &values) {
+bool AccessBounds::holdsAllWays(
+    ValueRange numbers, IndexValues &values, ArrayRef<Polynomial> dimValues,
+    ArrayRef<Polynomial> conditions,
+    llvm::function_ref<bool(ArrayRef<Polynomial>)> holds) {
   // Cases double with each.
   constexpr size_t mostWays = 5;
-  SmallVector<Value> bounds{loop.getLowerBound(), loop.getUpperBound()};
-  SmallVector<Ways> ways;
-  for (Operation *op : madeOf<sm::LoadOp>(bounds))
-    if (auto load = cast<sm::LoadOp>(op);
-        !load.getPresence().empty() && load.getType().isInteger(32))
-      ways.push_back(waysOf(load, values));
-  for (Operation *op : madeOf<arith::SelectOp>(bounds))
-    if (std::optional<Ways> both = waysOf(cast<arith::SelectOp>(op), values))
-      ways.push_back(std::move(*both));
-  return ways.size() > mostWays ? SmallVector<Ways>() : ways;
-}
-
-/// Whether a loop has no step, all ways of what its bounds are made of.
-static bool isEmptyAllWays(scf::ForOp loop, IndexValues &values,
-                           ArrayRef<Polynomial> conditions, bool isThorough) {
+  SmallVector<Ways> open;
+  for (Operation *op : madeOf<sm::LoadOp>(numbers))
+    if (auto load = cast<sm::LoadOp>(op); load.getType().isInteger(32))
+      open.push_back(waysOf(load, values, dimValues));
+  for (Operation *op : madeOf<arith::SelectOp>(numbers))
+    if (std::optional<Ways> both =
+            verify::waysOf(cast<arith::SelectOp>(op), values))
+      open.push_back(std::move(*both));
+  if (open.size() > mostWays)
+    open.clear();
   std::vector<SmallVector<Polynomial>> cases{
       SmallVector<Polynomial>(conditions)};
-  for (const Ways &ways : waysOf(loop, values)) {
+  for (const Ways &ways : open) {
     std::vector<SmallVector<Polynomial>> both;
     for (const SmallVector<Polynomial> &way : ways)
       for (SmallVector<Polynomial> where : cases) {
@@ -273,11 +288,20 @@ static bool isEmptyAllWays(scf::ForOp loop, IndexValues &values,
       }
     cases = std::move(both);
   }
+  return llvm::all_of(cases, holds);
+}
+
+bool AccessBounds::isEmptyAllWays(scf::ForOp loop, IndexValues &values,
+                                  ArrayRef<Polynomial> dimValues,
+                                  ArrayRef<Polynomial> conditions,
+                                  bool isThorough) {
   Polynomial lower = values.of(loop.getLowerBound()),
              upper = values.of(loop.getUpperBound());
-  return llvm::all_of(cases, [&](ArrayRef<Polynomial> where) {
-    return isNonNegative(values, lower - upper, where, isThorough);
-  });
+  return holdsAllWays({loop.getLowerBound(), loop.getUpperBound()}, values,
+                      dimValues, conditions, [&](ArrayRef<Polynomial> where) {
+                        return isNonNegative(values, lower - upper, where,
+                                             isThorough);
+                      });
 }
 
 bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {
@@ -287,7 +311,8 @@ bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {
   Polynomial lower = values.of(loop.getLowerBound()),
              upper = values.of(loop.getUpperBound());
   return isNonNegative(values, lower - upper, conditions, isThorough) ||
-         (isThorough && isEmptyAllWays(loop, values, conditions, isThorough));
+         (isThorough &&
+          isEmptyAllWays(loop, values, dimValues, conditions, isThorough));
 }
 
 /// Whether `goal` is at least 0 wherever a condition holds.
@@ -307,8 +332,8 @@ bool AccessBounds::isSameForAllTiles(scf::IfOp branch) {
   std::vector<TileWords> words = tileWordsAt(branch);
   auto isDecidedBy = [&](Value dim) {
     return llvm::all_of(words, [&](const TileWords &posted) {
-      SmallVector<Polynomial> constraints;
-      IndexValues values = valuesOf(posted, branch, constraints);
+      SmallVector<Polynomial> dimValues, constraints;
+      IndexValues values = valuesOf(posted, branch, dimValues, constraints);
       Polynomial size = values.of(dim);
       if (!isImplied(size - 1, branch.getCondition(), values, constraints))
         return false;
@@ -366,16 +391,17 @@ bool AccessBounds::isEmptyOfWords(scf::ForOp loop, bool isThorough) {
         Place place = placeOf(loop);
         place.conditions.push_back(Polynomial(*step) - place.values.of(end) +
                                    place.values.of(loop.getLowerBound()));
-        return isEmptyAllWays(loop, place.values, place.conditions,
+        return isEmptyAllWays(loop, place.values, place.dims, place.conditions,
                               /*isThorough=*/false);
       }))
     return true;
   std::vector<TileWords> words = tileWordsAt(loop);
   return isThorough && !words.empty() &&
          llvm::all_of(words, [&](const TileWords &posted) {
-           SmallVector<Polynomial> constraints;
-           IndexValues values = valuesOf(posted, loop, constraints);
-           return isEmptyAllWays(loop, values, constraints, isThorough);
+           SmallVector<Polynomial> dimValues, constraints;
+           IndexValues values = valuesOf(posted, loop, dimValues, constraints);
+           return isEmptyAllWays(loop, values, dimValues, constraints,
+                                 isThorough);
          });
 }
 

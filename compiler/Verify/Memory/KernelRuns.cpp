@@ -199,6 +199,10 @@ bool KernelRuns::isNeverExecuted(Block *block) {
     seedLaunch(launch, kernel, values, dims);
   };
   AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
+  // What a broken promise executes is inside of its tensors: that is proved of
+  // kernels without roles.
+  if (!hasRoles())
+    bounds.assumePromises(plan.getPromises());
   auto branch = dyn_cast<scf::IfOp>(owner);
   auto isSame = [&](scf::IfOp outer) {
     return isThorough && bounds.isSameForAllTiles(outer);
