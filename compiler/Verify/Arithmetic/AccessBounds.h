@@ -98,6 +98,11 @@ private:
                        llvm::SmallVectorImpl<Polynomial> &dimValues,
                        llvm::SmallVectorImpl<Polynomial> &constraints);
 
+  /// Whether a loop has no step, one way and the other of each of `selects`.
+  /// Fewer than in isEmptyAllWays(): what numbers are made of is computed where
+  /// a way is taken, quotients of what is not negative there among them.
+  bool isEmptyByWays(mlir::scf::ForOp loop, Place place,
+                     llvm::ArrayRef<mlir::Operation *> selects);
   /// What the caller promises of an integer in memory.
   llvm::SmallVector<Polynomial> promisedOf(sm::LoadOp load, IndexValues &values,
                                            llvm::ArrayRef<Polynomial> dims);

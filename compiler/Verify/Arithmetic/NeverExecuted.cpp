@@ -83,6 +83,29 @@ bool AccessBounds::isOneStep(scf::ForOp loop, Value end, bool isThorough) {
          });
 }
 
+bool AccessBounds::isEmptyByWays(scf::ForOp loop, Place place,
+                                 ArrayRef<Operation *> selects) {
+  auto &[values, dimValues, conditions] = place;
+  if (selects.empty()) {
+    Polynomial lower = values.of(loop.getLowerBound()),
+               upper = values.of(loop.getUpperBound());
+    return values.isNonNegativeByCases(lower - upper, conditions);
+  }
+  auto select = cast<arith::SelectOp>(selects.front());
+  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt)
+    return isEmptyByWays(loop, std::move(place), selects.drop_front());
+  return llvm::all_of(ArrayRef{true, false}, [&](bool way) {
+    Place taken = place;
+    Polynomial difference =
+        taken.values.of(compare.getRhs()) - taken.values.of(compare.getLhs());
+    taken.values.assume(way ? difference - 1 : Polynomial() - difference);
+    taken.values.define(select, taken.values.of(way ? select.getTrueValue()
+                                                    : select.getFalseValue()));
+    return isEmptyByWays(loop, std::move(taken), selects.drop_front());
+  });
+}
+
 /// What is at least 0 where an arm of a branch on `a < b` and the like is
 /// taken; none for other conditions.
 static std::optional<Polynomial> whereTaken(arith::CmpIPredicate predicate,
@@ -379,21 +402,25 @@ bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
 }
 
 bool AccessBounds::isEmptyOfWords(scf::ForOp loop, bool isThorough) {
+  // Ways double with each.
+  constexpr size_t mostSelects = 3;
+  SmallVector<Operation *> selects =
+      madeOf<arith::SelectOp>(loop.getUpperBound());
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   if (!step)
     return false;
   SmallVector<Value> ends = leastOf(loop.getUpperBound());
   if (llvm::any_of(ends, [&](Value end) { return isPostedEmpty(loop, end); }))
     return true;
-  if (llvm::any_of(ends, [&](Value end) {
-        if (!isOneStep(loop, end, isThorough))
-          return false;
-        Place place = placeOf(loop);
-        place.conditions.push_back(Polynomial(*step) - place.values.of(end) +
-                                   place.values.of(loop.getLowerBound()));
-        return isEmptyAllWays(loop, place.values, place.dims, place.conditions,
-                              /*isThorough=*/false);
-      }))
+  auto isOnly = [&](Value end) {
+    if (!isOneStep(loop, end, isThorough))
+      return false;
+    Place place = placeOf(loop);
+    place.values.assume(Polynomial(*step) - place.values.of(end) +
+                        place.values.of(loop.getLowerBound()));
+    return isEmptyByWays(loop, std::move(place), selects);
+  };
+  if (selects.size() <= mostSelects && llvm::any_of(ends, isOnly))
     return true;
   std::vector<TileWords> words = tileWordsAt(loop);
   return isThorough && !words.empty() &&
