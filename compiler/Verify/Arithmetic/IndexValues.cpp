@@ -312,6 +312,15 @@ Polynomial IndexValues::inductionVariable(scf::ForOp loop) {
   Polynomial index = newSymbol();
   system.suppose(index - (isExact ? lower : Polynomial(minInt)));
   system.suppose(upper - 1 - index);
+  // The last step of a short loop begins whole steps behind the first one.
+  std::optional<int64_t> size = getConstantIntValue(loop.getStep());
+  if (!isExact || !size || *size < 2)
+    return index;
+  for (int64_t count : {1, 2, 4})
+    if (isNonNegative(Polynomial(count * *size) + lower - upper)) {
+      system.suppose(lower + (count - 1) * *size - index);
+      break;
+    }
   return index;
 }
 

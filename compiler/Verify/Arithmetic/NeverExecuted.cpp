@@ -193,6 +193,10 @@ bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
 
 bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm, bool isThorough) {
   auto [values, dimValues, conditions] = placeOf(branch);
+  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (compare && arm && compare.getPredicate() == arith::CmpIPredicate::slt &&
+      Orders(values).isAtMost(compare.getRhs(), compare.getLhs()))
+    return true;
   auto isNeverWhere = [&](ArrayRef<Polynomial> where) {
     return isNever(branch.getCondition(), arm, values,
                    SmallVector<Polynomial>(where), isThorough);

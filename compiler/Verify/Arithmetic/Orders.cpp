@@ -147,7 +147,8 @@ bool Orders::isAtMost(Value a, Value b) {
   auto [lowest, highest] = limitsOf(b.getType());
   // Known only where the sum does not wrap.
   bool isExact = rounded && rangeOf(b).most < highest;
-  return isExact && isAtMost(a, rounded->from);
+  return (isExact && isAtMost(a, rounded->from)) ||
+         values.isNonNegative(values.of(b) - values.of(a));
 }
 
 } // namespace selvedge::verify
