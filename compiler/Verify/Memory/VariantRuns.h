@@ -72,7 +72,9 @@ private:
   /// What nobody has reached, as if sizes did: those of a few trials must allow
   /// it.
   void runForced();
-  mlir::Operation *findUnreached();
+  /// Every operation was executed, or never is: an error where the kernel has
+  /// no roles, a remark where it has.
+  mlir::LogicalResult checkReached();
   /// Whether a launch has operations that nothing has executed, or stores what
   /// nothing has stored, that others may execute.
   bool isOpen(size_t launch, Further kind);
