@@ -8,6 +8,13 @@ namespace selvedge::verify {
 
 using namespace mlir;
 
+IndexValues AccessBounds::seeded(SmallVectorImpl<Polynomial> &dimValues) {
+  IndexValues values;
+  seedSignature(dims, tensors, values, dimValues);
+  seed(values, dimValues);
+  return values;
+}
+
 AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
   if (auto it = places.find(op->getBlock()); it != places.end())
     return it->second;
@@ -21,8 +28,7 @@ AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
         branch && op->getBlock() == branch.thenBlock())
       place.values.collect(branch.getCondition(), place.conditions);
   } else {
-    seedSignature(dims, tensors, place.values, place.dims);
-    seed(place.values, place.dims);
+    place.values = seeded(place.dims);
   }
   return places.emplace(op->getBlock(), std::move(place)).first->second;
 }

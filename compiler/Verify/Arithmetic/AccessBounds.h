@@ -78,6 +78,8 @@ private:
   static bool isNever(mlir::Value condition, bool value, IndexValues &values,
                       llvm::SmallVector<Polynomial> constraints,
                       bool isThorough = false);
+  /// What the signature says of a kernel's numbers, and of the dims.
+  IndexValues seeded(llvm::SmallVectorImpl<Polynomial> &dimValues);
   /// What is known at a place: only of the loops and branches around it, since
   /// a loop without iterations proves nothing for its surroundings.
   struct Place {
@@ -110,16 +112,16 @@ private:
   using Ways = std::array<llvm::SmallVector<Polynomial>, 2>;
   Ways waysOf(sm::LoadOp load, IndexValues &values,
               llvm::ArrayRef<Polynomial> dims);
-  /// Whether something holds in all cases of a load or a select that numbers
-  /// are made of, given what holds in a case.
+  /// Whether something holds as it is, or else in all cases of the loads and
+  /// selects that numbers are made of, given what holds in a case.
   bool holdsAllWays(mlir::ValueRange numbers, IndexValues &values,
                     llvm::ArrayRef<Polynomial> dims,
                     llvm::ArrayRef<Polynomial> conditions,
                     llvm::function_ref<bool(llvm::ArrayRef<Polynomial>)> holds);
-  /// Whether a loop has no step in any of these cases.
+  /// Whether a loop has no step in any of these cases; of whole numbers, too.
   bool isEmptyAllWays(mlir::scf::ForOp loop, IndexValues &values,
                       llvm::ArrayRef<Polynomial> dims,
-                      llvm::ArrayRef<Polynomial> conditions, bool isThorough);
+                      llvm::ArrayRef<Polynomial> conditions);
 
   mlir::ArrayAttr dims, tensors, promises;
   Seed seed;

@@ -55,10 +55,8 @@ bool AccessBounds::isPostedEmpty(scf::ForOp loop, Value end) {
   return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
     if (!posted.contains(end) || !posted.contains(loop.getLowerBound()))
       return false;
-    IndexValues values;
     SmallVector<Polynomial> dimValues;
-    seedSignature(dims, tensors, values, dimValues);
-    seed(values, dimValues);
+    IndexValues values = seeded(dimValues);
     return values.isNonNegativeByCases(
         values.of(posted.lookup(loop.getLowerBound())) -
         values.of(posted.lookup(end)));
@@ -72,10 +70,8 @@ bool AccessBounds::isOneStep(scf::ForOp loop, Value end, bool isThorough) {
          llvm::all_of(words, [&](const TileWords &posted) {
            if (!posted.contains(end) || !posted.contains(loop.getLowerBound()))
              return false;
-           IndexValues values;
            SmallVector<Polynomial> dimValues;
-           seedSignature(dims, tensors, values, dimValues);
-           seed(values, dimValues);
+           IndexValues values = seeded(dimValues);
            Polynomial length = values.of(posted.lookup(end)) -
                                values.of(posted.lookup(loop.getLowerBound()));
            return isNonNegative(values, Polynomial(*step) - length, {},
@@ -201,17 +197,15 @@ bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm, bool isThorough) {
     return isNever(branch.getCondition(), arm, values,
                    SmallVector<Polynomial>(where), isThorough);
   };
-  return isNeverWhere(conditions) ||
-         (isThorough && holdsAllWays(branch.getCondition(), values, dimValues,
-                                     conditions, isNeverWhere));
+  return isThorough ? holdsAllWays(branch.getCondition(), values, dimValues,
+                                   conditions, isNeverWhere)
+                    : isNeverWhere(conditions);
 }
 
 IndexValues AccessBounds::valuesOf(const TileWords &posted, Operation *op,
                                    SmallVectorImpl<Polynomial> &dimValues,
                                    SmallVectorImpl<Polynomial> &constraints) {
-  IndexValues values;
-  seedSignature(dims, tensors, values, dimValues);
-  seed(values, dimValues);
+  IndexValues values = seeded(dimValues);
   auto loop = op->getParentOfType<scf::WhileOp>();
   // The loop's test, which no word after the last tile's passes, has arguments
   // of its own.
@@ -292,6 +286,8 @@ bool AccessBounds::holdsAllWays(
     ValueRange numbers, IndexValues &values, ArrayRef<Polynomial> dimValues,
     ArrayRef<Polynomial> conditions,
     llvm::function_ref<bool(ArrayRef<Polynomial>)> holds) {
+  if (holds(conditions))
+    return true;
   // Cases double with each.
   constexpr size_t mostWays = 5;
   SmallVector<Ways> open;
@@ -302,8 +298,8 @@ bool AccessBounds::holdsAllWays(
     if (std::optional<Ways> both =
             verify::waysOf(cast<arith::SelectOp>(op), values))
       open.push_back(std::move(*both));
-  if (open.size() > mostWays)
-    open.clear();
+  if (open.empty() || open.size() > mostWays)
+    return false;
   std::vector<SmallVector<Polynomial>> cases{
       SmallVector<Polynomial>(conditions)};
   for (const Ways &ways : open) {
@@ -320,14 +316,13 @@ bool AccessBounds::holdsAllWays(
 
 bool AccessBounds::isEmptyAllWays(scf::ForOp loop, IndexValues &values,
                                   ArrayRef<Polynomial> dimValues,
-                                  ArrayRef<Polynomial> conditions,
-                                  bool isThorough) {
+                                  ArrayRef<Polynomial> conditions) {
   Polynomial lower = values.of(loop.getLowerBound()),
              upper = values.of(loop.getUpperBound());
   return holdsAllWays({loop.getLowerBound(), loop.getUpperBound()}, values,
                       dimValues, conditions, [&](ArrayRef<Polynomial> where) {
                         return isNonNegative(values, lower - upper, where,
-                                             isThorough);
+                                             /*isThorough=*/true);
                       });
 }
 
@@ -335,11 +330,11 @@ bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {
   auto [values, dimValues, conditions] = placeOf(loop);
   if (Orders(values).isAtMost(loop.getUpperBound(), loop.getLowerBound()))
     return true;
-  Polynomial lower = values.of(loop.getLowerBound()),
-             upper = values.of(loop.getUpperBound());
-  return isNonNegative(values, lower - upper, conditions, isThorough) ||
-         (isThorough &&
-          isEmptyAllWays(loop, values, dimValues, conditions, isThorough));
+  if (isThorough)
+    return isEmptyAllWays(loop, values, dimValues, conditions);
+  return values.isNonNegativeByCases(values.of(loop.getLowerBound()) -
+                                         values.of(loop.getUpperBound()),
+                                     conditions);
 }
 
 /// Whether `goal` is at least 0 wherever a condition holds.
@@ -431,8 +426,7 @@ bool AccessBounds::isEmptyOfWords(scf::ForOp loop, bool isThorough) {
          llvm::all_of(words, [&](const TileWords &posted) {
            SmallVector<Polynomial> dimValues, constraints;
            IndexValues values = valuesOf(posted, loop, dimValues, constraints);
-           return isEmptyAllWays(loop, values, dimValues, constraints,
-                                 isThorough);
+           return isEmptyAllWays(loop, values, dimValues, constraints);
          });
 }
 
