@@ -87,10 +87,10 @@ void rescale(SoftmaxBuilder &s, ValueRange accs, Value alpha,
 
 /// The part of `condition` that says nothing of single scores, and takes whole
 /// rows; null for none.
-Value rowsPart(OpBuilder &b, Value condition, StringAttr over) {
+Value rowsPart(Value condition, StringAttr over) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-    Value parts[] = {rowsPart(b, both.getLhs(), over),
-                     rowsPart(b, both.getRhs(), over)};
+    Value parts[] = {rowsPart(both.getLhs(), over),
+                     rowsPart(both.getRhs(), over)};
     return parts[0] && parts[1] ? condition : parts[0] ? parts[0] : parts[1];
   }
   Value source = analysis::source(condition);
@@ -102,7 +102,7 @@ Value rowsPart(OpBuilder &b, Value condition, StringAttr over) {
 /// of other steps, and may be NaN.
 Value withoutRows(SoftmaxBuilder &s, SoftmaxUpdateOp op, Value weights) {
   for (Value condition : op.getPresence()) {
-    Value part = rowsPart(s.b, condition, op.getOverAttr());
+    Value part = rowsPart(condition, op.getOverAttr());
     if (!part)
       continue;
     weights = arith::SelectOp::create(

@@ -10,8 +10,8 @@ namespace selvedge::verify {
 /// Whether a branch on a flag is never taken: a loop around it carries the
 /// flag, it is false at first, and no step sets it whose branches, on what no
 /// step changes, or that go the same way in all of them (`isSame`), go the way
-/// that leads here. A tile without keys, where all
-/// tiles have as many, is behind none that has left a product to come.
+/// that leads here. A tile without keys, where all tiles have as many, is
+/// behind none that has left a product to come.
 ///
 ///     scf.while (%pending = %false) { ... }
 ///       scf.if %hasKeys { ... yield %true }
