@@ -37,8 +37,7 @@ std::vector<LostRoles> findLostRoles(ModuleOp module,
                                      ArrayRef<std::string> planned) {
   std::vector<LostRoles> lost;
   for (auto [name, kernel] : scheduledKernels(module)) {
-    if (!kernel.getBody().getOps<sm::RoleOp>().empty() ||
-        !llvm::is_contained(planned, name))
+    if (kernel.hasRoles() || !llvm::is_contained(planned, name))
       continue;
     for (const tile::Decision &decision : tile::decisionsOf(kernel.getLoc()))
       if (decision.what == "roles")

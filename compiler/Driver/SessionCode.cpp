@@ -77,7 +77,7 @@ void Session::noteOrigins() {
         schedule::planName(kernel),
         variant.getVersion().getKind() == tile::VersionKind::Universal ||
             variant.getVersion().getShared() != 0,
-        !kernel.getBody().getOps<sm::RoleOp>().empty()};
+        kernel.hasRoles()};
   });
 }
 

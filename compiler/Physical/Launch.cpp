@@ -197,7 +197,7 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
   if (launch.getPersistent())
     blocks = std::min<int64_t>(blocks, 2);
   Grid grid{blocks, 0};
-  bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
+  bool hasRoles = kernel.hasRoles();
   for (int64_t block = 0; block < blocks; ++block)
     if (llvm::Error failure =
             hasRoles

@@ -280,8 +280,7 @@ struct SmLazySoftmaxPass : impl::SmLazySoftmaxBase<SmLazySoftmaxPass> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     // Roles have a step of their own.
-    if (!kernel.getBody().getOps<RoleOp>().empty() ||
-        llvm::is_contained(without, planName(kernel)))
+    if (kernel.hasRoles() || llvm::is_contained(without, planName(kernel)))
       return;
     SmallVector<scf::ForOp> loops;
     kernel.walk<WalkOrder::PreOrder>(

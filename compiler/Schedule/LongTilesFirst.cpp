@@ -37,7 +37,7 @@ struct SmLongTilesFirstPass : impl::SmLongTilesFirstBase<SmLongTilesFirstPass> {
     KernelOp kernel = getOperation();
     arith::RemUIOp place = placeOf(kernel);
     // Roles order their tiles themselves.
-    if (!kernel.getBody().getOps<RoleOp>().empty() || !place)
+    if (kernel.hasRoles() || !place)
       return;
     SmallVector<scf::ForOp> loops = loopsOf(kernel);
     if (loops.empty())

@@ -41,7 +41,7 @@ void makeBranch(scf::ForOp loop) {
 struct SmSingleStepsPass : impl::SmSingleStepsBase<SmSingleStepsPass> {
   void runOnOperation() override {
     // Where roles copy and multiply the steps of all loops are one pipeline.
-    if (!getOperation().getBody().getOps<RoleOp>().empty())
+    if (getOperation().hasRoles())
       return;
     SmallVector<scf::ForOp> loops;
     getOperation()->walk([&](scf::ForOp loop) {

@@ -216,6 +216,8 @@ std::string VariantOp::nameOf(tile::VersionAttr version, bool isBulk) {
   return (isBulk ? "bulk" : "aligned") + version.deviceSuffix();
 }
 
+bool KernelOp::hasRoles() { return !getBody().getOps<RoleOp>().empty(); }
+
 StringRef KernelOp::getTensorName(Value argument) {
   Attribute arg = getArgs()[cast<BlockArgument>(argument).getArgNumber()];
   if (auto map = dyn_cast<TensorMapArgAttr>(arg))

@@ -29,6 +29,8 @@ def Sm_KernelOp : Sm_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
   let extraClassDeclaration = [{
     /// Name of the tensor that an argument is, or whose map it is.
     ::llvm::StringRef getTensorName(::mlir::Value argument);
+    /// Whether its warps have roles.
+    bool hasRoles();
   }];
 }
 

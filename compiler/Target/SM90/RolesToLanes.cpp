@@ -40,7 +40,7 @@ struct SmRolesToLanesPass : impl::SmRolesToLanesBase<SmRolesToLanesPass> {
     ModuleOp module = getOperation();
     SmallVector<sm::KernelOp> kernels;
     for (auto kernel : module.getOps<sm::KernelOp>())
-      if (!kernel.getBody().getOps<sm::RoleOp>().empty())
+      if (kernel.hasRoles())
         kernels.push_back(kernel);
     for (sm::KernelOp kernel : kernels) {
       OpBuilder b(kernel);

@@ -94,7 +94,7 @@ Trial LaunchTrial::ofSome(LaunchOp launch, KernelOp kernel,
   // More than a ring of a kernel without roles has slots.
   constexpr int64_t mostTrips = 6;
   Trial trial = of(launch, kernel, block);
-  if (kernel.getBody().getOps<RoleOp>().empty())
+  if (!kernel.hasRoles())
     trial.mostTrips = mostTrips;
   return trial;
 }

@@ -35,7 +35,8 @@ public:
     if (trials.empty())
       return kernel.emitOpError("expects conditions that dims of a few blocks "
                                 "meet, so that it can be executed");
-    uint64_t budget = (hasRoles() ? maxRoleSteps : maxSteps) / trials.size();
+    uint64_t budget =
+        (kernel.hasRoles() ? maxRoleSteps : maxSteps) / trials.size();
     for (const Trial &trial : trials)
       if (failed(runTrial(trial, budget)))
         return failure();
@@ -53,8 +54,6 @@ public:
   }
 
 private:
-  bool hasRoles() { return !kernel.getBody().getOps<RoleOp>().empty(); }
-
   /// All paths of a trial, but none is begun after `budget` operations; the
   /// first one alone where another trial's was the same, operation by
   /// operation.
@@ -150,7 +149,7 @@ private:
       return rules.apply(agent, code);
     };
     uint64_t before = skeleton.numSteps(),
-             limit = hasRoles() ? maxRolePathSteps : maxPathSteps;
+             limit = kernel.hasRoles() ? maxRolePathSteps : maxPathSteps;
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
       if (integers.isContradictory())
         return Progress::Finished;

@@ -252,7 +252,7 @@ static Dims dimsOf(KernelOp kernel, LaunchOp launch) {
 }
 
 std::vector<Trial> makeFurtherTrials(KernelOp kernel) {
-  if (kernel.getBody().getOps<RoleOp>().empty())
+  if (!kernel.hasRoles())
     return {};
   LaunchOp launch = launchOf(kernel);
   Dims dims = dimsOf(kernel, launch);
@@ -281,7 +281,7 @@ std::vector<Trial> makeFurtherTrials(KernelOp kernel) {
 
 std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
                               bool nonempty) {
-  if (kernel.getBody().getOps<RoleOp>().empty())
+  if (!kernel.hasRoles())
     return {Trial()};
   LaunchOp launch = launchOf(kernel);
   auto [dims, numCut, numUncut, hasLengths] = dimsOf(kernel, launch);

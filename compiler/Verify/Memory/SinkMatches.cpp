@@ -157,7 +157,7 @@ SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
       match.isOfParts = isOfParts(op);
       // Tiles that a thread block takes one after the other may seem to lie at
       // one place.
-      bool isOneTile = kernel.getBody().getOps<RoleOp>().empty();
+      bool isOneTile = !kernel.hasRoles();
       if (isOneTile && program.isWhole() && !match.candidates.empty() &&
           isSum(op) && !dependsOnData(op) &&
           llvm::all_of(match.candidates, [](auto *s) { return s->isAlone; })) {

@@ -191,7 +191,7 @@ static bool hasStoreTo(KernelOp kernel, StringRef tensor) {
 bool VariantRuns::isOpen(size_t launch, Further kind) {
   // Few thread blocks take all tiles of a kernel with roles anyway.
   KernelOp kernel = launches[launch].second;
-  if (kind == Further::BySome && !kernel.getBody().getOps<RoleOp>().empty())
+  if (kind == Further::BySome && kernel.hasRoles())
     return false;
   return kernels[launch].findUnreached() ||
          llvm::any_of(unstored, [&](const std::string &tensor) {

@@ -87,7 +87,7 @@ struct VerifySmBoundsPass : impl::VerifySmBoundsBase<VerifySmBoundsPass> {
       return launch.emitOpError("expects a kernel of this module, but got '")
              << launch.getKernel() << "'";
     // Who computes indices for other roles is executed: verify-sm-outputs.
-    if (!kernel.getBody().getOps<RoleOp>().empty())
+    if (kernel.hasRoles())
       return success();
     return Verifier(launch->getParentOfType<PlanOp>(), launch, kernel).run();
   }

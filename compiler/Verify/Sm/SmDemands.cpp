@@ -284,7 +284,7 @@ struct VerifySmDemandsPass
     Demands found = Collector::of(kernel, names, &source.demands);
     // Copies that lag treat full steps as the others, and a tile's further
     // steps may be those of one loop.
-    bool hasRoles = !kernel.getBody().getOps<sm::RoleOp>().empty();
+    bool hasRoles = kernel.hasRoles();
     bool joins = hasRoles && numProductLoops(kernel) < source.loops;
     constexpr int64_t firstAndFurther = 2;
     for (const auto &[demand, count] : source.demands) {

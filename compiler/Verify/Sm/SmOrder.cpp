@@ -28,7 +28,7 @@ struct VerifySmOrderPass
     if (!before)
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<KernelOp>()) {
-      if (kernel.getBody().getOps<RoleOp>().empty() || !mayReorderSteps(kernel))
+      if (!kernel.hasRoles() || !mayReorderSteps(kernel))
         continue;
       KernelOp source = sourceOf(kernel, *before);
       if (!source) {
@@ -45,7 +45,7 @@ struct VerifySmOrderPass
   static KernelOp sourceOf(KernelOp roles, ModuleOp before) {
     std::string given = (roles.getSymName() + beforeSuffix).str();
     for (auto kernel : before.getOps<KernelOp>())
-      if (kernel.getBody().getOps<RoleOp>().empty() &&
+      if (!kernel.hasRoles() &&
           (kernel.getSymName() == given ||
            (kernel.getSource() &&
             kernel.getSourceAttr() == roles.getSourceAttr())))
