@@ -4,8 +4,11 @@
 #include "compiler/Target/TargetInfo.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -16,6 +19,7 @@
 #include "llvm/Pass.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <mutex>
 
@@ -91,6 +95,32 @@ bool hasRoles(Function &function) {
   });
 }
 
+/// Whether the loop has products, on tensor cores of either kind.
+bool hasProducts(const Loop &loop) {
+  return any_of(loop.blocks(), [](const BasicBlock *block) {
+    return any_of(*block, [](const Instruction &instruction) {
+      auto *call = dyn_cast<CallBase>(&instruction);
+      if (!call)
+        return false;
+      if (auto *code = dyn_cast<InlineAsm>(call->getCalledOperand()))
+        return code->getAsmString().contains("wgmma.mma_async");
+      const Function *callee = call->getCalledFunction();
+      return callee && callee->getName().starts_with("llvm.nvvm.mma.");
+    });
+  });
+}
+
+/// Forbids to take anything out of loops around loops of products, which run
+/// for long. What one of several inner loops or a branch needs would take
+/// registers in all of them, masks of a rare partial step bit by bit.
+void keepInOuterLoops(Function &function) {
+  DominatorTree tree(function);
+  LoopInfo loops(tree);
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (any_of(*loop, [](Loop *inner) { return hasProducts(*inner); }))
+      addStringMetadataToLoop(loop, "llvm.licm.disable", 1);
+}
+
 /// Takes addresses that no step changes out of loops. ptxas does so too, but
 /// for some loops of a kernel only: of attention at D = 128 it leaves a quarter
 /// of the instructions behind, and of equal loops not always the same. With
@@ -101,8 +131,10 @@ void hoistInvariants(Module &module) {
   passes.doInitialization();
   for (Function &function : module)
     if (!function.isDeclaration() &&
-        (!hasRoles(function) || function.hasFnAttribute(finishesSteps)))
+        (!hasRoles(function) || function.hasFnAttribute(finishesSteps))) {
+      keepInOuterLoops(function);
       passes.run(function);
+    }
   passes.doFinalization();
 }
 
