@@ -205,7 +205,7 @@ def gradients(data):
 
 def gradients_by_family(data):
     errors = errors_of_gradients(data)
-    names = ["selvedge", "selvedge_deterministic", "fa2", "cudnn"]
+    names = ["selvedge", "selvedge_deterministic", "fa2", "fa4", "cudnn"]
     text = ""
     if errors:
         note = "Relative error of dq, dk and dv together in the Frobenius norm, against fp32: of each group the largest."
@@ -234,7 +234,7 @@ def accuracy_by_group(data):
 def poisoned(data):
     """{op: {arch: [passed, cases]}}"""
     counts = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
-    for row in data.rows("poison-matrix-h100.csv"):
+    for row in data.rows("poison-matrix.csv"):
         count = counts[row["kernel"].split()[0]][row["arch"]]
         count[0] += int(row["passed"])
         count[1] += int(row["cases"])
@@ -308,7 +308,7 @@ SECTIONS = [
     lambda data: "![ratios by group, sm_90a](data/plots/ratios-sm_90a.svg)\n\n![ratios by group, sm_80](data/plots/ratios-sm_80.svg)\n",
     forward,
     lambda data: grouped(data, "Attention backward", "backward-h200.csv", "backward-sm80-h200.csv",
-                         "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN and FlashAttention-2, for `sm_80` FlashAttention-2. Only the rows on an H100 have FlashAttention-4, the fastest there.", label_of_backward),
+                         "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2.", label_of_backward),
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
                          "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys.", label_of_inference),
