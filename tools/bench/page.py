@@ -83,7 +83,7 @@ def label_of_inference(name):
 
 
 def label_of_bias(name):
-    return "bias from memory" if name.startswith("bias") else "mask from memory"
+    return "mask from memory" if name.startswith("mask") else "bias from memory"
 
 
 def groups(families, label=title_of):
@@ -311,7 +311,7 @@ SECTIONS = [
                          "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2.", label_of_backward),
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
-                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys.", label_of_inference),
+                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys. Seven decode cells have FlashAttention-3's rate of the day before ([experiments](dev/experiments.md#flashattention-4-beside-ours)).", label_of_inference),
     matrices,
     training,
     accuracy,
@@ -325,7 +325,7 @@ BY_CELL = [
     lambda data: against(data, "Attention forward, sm_90a", "attention-h200.csv", ["cudnn", "fa2", "fa3", "fa4", "flex", "tilelang"], "TFLOP/s."),
     lambda data: against(data, "Scores capped at 50, window of 4096, sm_90a", "softcap-h200.csv", ["fa4", "flex"], "TFLOP/s."),
     lambda data: against(data, "Bias and mask from memory, sm_90a", "bias-h200.csv", ["efficient", "cudnn", "flex"],
-                         "TFLOP/s. `B x H` is a bias of every sequence and head; an extent of 1 is repeated. A bias is f32 for us and FlexAttention, bf16 for PyTorch's cuDNN and memory-efficient attention."),
+                         "TFLOP/s. `B x H` is a bias of every sequence and head; an extent of 1 is repeated. An `f32 bias` is f32 for us and FlexAttention, bf16 for PyTorch's cuDNN and memory-efficient attention; the others are bf16 for all."),
     lambda data: against(data, "Sustained load, sm_90a", "sustained-h200.csv", ["cudnn", "fa3", "fa4"], "TFLOP/s over 1 s, behind 0.3 s of the same."),
     lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2", "fa4"],
