@@ -167,8 +167,12 @@ struct Contradiction {
   /// other are tried one by one.
   bool holdsForIntegers(unsigned splits) {
     constexpr int64_t mostValues = 3;
+    // Of more unknowns nothing has been proved so, and each takes milliseconds.
+    constexpr size_t mostUnknowns = 32;
     if (holds())
       return true;
+    if (columns.size() > mostUnknowns)
+      return false;
     if (excludesMultiples())
       return true;
     // The one with the fewest values.

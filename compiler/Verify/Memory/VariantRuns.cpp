@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Threading.h"
 
 #include <map>
@@ -31,10 +32,12 @@ constexpr uint64_t maxWorkOfSome = 4 << 20;
 constexpr unsigned numOfSome = 48;
 /// Those that must allow what no size reaches.
 constexpr unsigned numForced = 12;
+/// More thread blocks may take longer than all trials may.
+constexpr int64_t manyBlocks = 256;
 
 VariantRuns::VariantRuns(VariantOp variant, Launches launches,
                          ArrayRef<const ProgramSinks *> programs)
-    : variant(variant), launches(launches) {
+    : variant(variant), launches(launches), leastWork(launches.size()) {
   for (auto [launched, program] : llvm::zip_equal(launches, programs))
     kernels.emplace_back(launched.first, launched.second, program);
   for (const ProgramSinks *program : programs) {
@@ -101,8 +104,36 @@ LogicalResult VariantRuns::runTogether() {
   return runUsual(maxTogetherWork, numTrialScales - 1);
 }
 
+LogicalResult VariantRuns::measureBlocks(uint64_t limit) {
+  auto first = [&](unsigned scale) -> std::optional<LaunchTrial> {
+    std::vector<LaunchTrial> trials =
+        makeLaunchTrials(variant, launches, rows, scale);
+    return trials.empty() ? std::nullopt : std::optional(trials.front());
+  };
+  std::optional<LaunchTrial> large = first(0);
+  bool isMany = large && llvm::any_of(launches, [&](const auto &launched) {
+                  return large->numBlocks(launched.first) > manyBlocks;
+                });
+  std::optional<LaunchTrial> small =
+      isMany ? first(numTrialScales - 1) : std::nullopt;
+  return failure(small && execute(*small, limit) == Outcome::Refused);
+}
+
+uint64_t VariantRuns::expectedWork(const LaunchTrial &trial,
+                                   std::optional<Alone> alone) const {
+  uint64_t expected = 0;
+  for (auto [i, launched, least] : llvm::enumerate(launches, leastWork))
+    if (least && (!alone || alone->launch == i))
+      expected = llvm::SaturatingAdd(
+          expected, llvm::SaturatingMultiply<uint64_t>(
+                        trial.numBlocks(launched.first), *least));
+  return expected;
+}
+
 LogicalResult VariantRuns::runUsual(uint64_t budget, unsigned scale) {
   maxWork += budget;
+  if (scale == 0 && failed(measureBlocks(budget / 8)))
+    return failure();
   unsigned next = 0;
   bool isLonger = false, isTooLong = false;
   while (true) {
@@ -221,6 +252,12 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   if (memory.getWork() > limit || (alone ? isTooLarge(launches[alone->launch])
                                          : llvm::any_of(launches, isTooLarge)))
     return Outcome::TooLong;
+  // The others are left as much as if it had been begun.
+  if (!(alone && (alone->bySome || alone->block)) &&
+      expectedWork(trial, alone) > limit) {
+    maxWork -= limit;
+    return Outcome::TooLong;
+  }
   memory.begin();
   if (alone)
     memory.assumeLaunched();
@@ -276,6 +313,7 @@ Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
     if (alone && alone->launch != i)
       continue;
     bool bySome = alone && alone->bySome;
+    uint64_t before = memory.getWork();
     memory.startLaunch(kernel);
     runs.startTrial();
     SmallVector<int64_t> blocks =
@@ -298,6 +336,10 @@ Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
     if (Outcome outcome = runs.finishTrial(memory, trial.callers, describe);
         outcome != Outcome::Accepted)
       return outcome;
+    if (blocks.empty() || (alone && alone->block))
+      continue;
+    uint64_t each = (memory.getWork() - before) / blocks.size();
+    leastWork[i] = std::min(leastWork[i].value_or(each), each);
   }
   return Outcome::Accepted;
 }

@@ -55,6 +55,13 @@ private:
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                     uint64_t limit, std::optional<Alone> alone);
   mlir::LogicalResult runUsual(uint64_t budget, unsigned scale);
+  /// Where the usual sizes have many thread blocks: learns from few what each
+  /// takes.
+  mlir::LogicalResult measureBlocks(uint64_t limit);
+  /// What a trial takes if each thread block takes the least that those of its
+  /// launch took.
+  uint64_t expectedWork(const LaunchTrial &trial,
+                        std::optional<Alone> alone) const;
   /// Sizes that look for what the usual ones have not reached, and who executes
   /// them.
   enum class Further { ByAll, AtLimits, BySome };
@@ -95,6 +102,8 @@ private:
   /// Outputs of the programs of which nothing has been stored yet.
   std::set<std::string> unstored;
   std::deque<KernelRuns> kernels;
+  /// Of each launch the least work per thread block of an accepted trial.
+  llvm::SmallVector<std::optional<uint64_t>> leastWork;
   uint64_t work = 0, maxWork = 0;
   llvm::SmallVector<Remark> remarks;
 };
