@@ -104,6 +104,12 @@ LogicalResult VariantRuns::runTogether() {
   return runUsual(maxTogetherWork, numTrialScales - 1);
 }
 
+bool VariantRuns::hasRoles() const {
+  return llvm::any_of(launches, [](const auto &launched) {
+    return KernelOp(launched.second).hasRoles();
+  });
+}
+
 LogicalResult VariantRuns::measureBlocks(uint64_t limit) {
   auto first = [&](unsigned scale) -> std::optional<LaunchTrial> {
     std::vector<LaunchTrial> trials =
@@ -111,9 +117,10 @@ LogicalResult VariantRuns::measureBlocks(uint64_t limit) {
     return trials.empty() ? std::nullopt : std::optional(trials.front());
   };
   std::optional<LaunchTrial> large = first(0);
-  bool isMany = large && llvm::any_of(launches, [&](const auto &launched) {
-                  return large->numBlocks(launched.first) > manyBlocks;
-                });
+  bool isMany =
+      large && !hasRoles() && llvm::any_of(launches, [&](const auto &launched) {
+        return large->numBlocks(launched.first) > manyBlocks;
+      });
   std::optional<LaunchTrial> small =
       isMany ? first(numTrialScales - 1) : std::nullopt;
   return failure(small && execute(*small, limit) == Outcome::Refused);
@@ -122,6 +129,9 @@ LogicalResult VariantRuns::measureBlocks(uint64_t limit) {
 uint64_t VariantRuns::expectedWork(const LaunchTrial &trial,
                                    std::optional<Alone> alone) const {
   uint64_t expected = 0;
+  // Thread blocks of kernels with roles take tiles until there are none.
+  if (hasRoles())
+    return expected;
   for (auto [i, launched, least] : llvm::enumerate(launches, leastWork))
     if (least && (!alone || alone->launch == i))
       expected = llvm::SaturatingAdd(

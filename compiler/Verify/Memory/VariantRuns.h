@@ -55,6 +55,7 @@ private:
   Outcome launchAll(const LaunchTrial &trial, GlobalMemory &memory,
                     uint64_t limit, std::optional<Alone> alone);
   mlir::LogicalResult runUsual(uint64_t budget, unsigned scale);
+  bool hasRoles() const;
   /// Where the usual sizes have many thread blocks: learns from few what each
   /// takes.
   mlir::LogicalResult measureBlocks(uint64_t limit);
