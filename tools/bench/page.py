@@ -71,6 +71,12 @@ def label_of_backward(name):
     return None if "GQA" in name else name
 
 
+def of_other_runs(data, name):
+    """A sentence about the rates in a table that its run does not have, of which the rows say so."""
+    cells = [row["candidate"] for row in data.rows(name) if row["status"] == "ok" and row["note"]]
+    return f" Cells with a rate from another run, of which the data say why: {', '.join(f'{cells.count(peer)} of `{peer}`' for peer in sorted(set(cells)))} ([experiments](dev/experiments.md#flashattention-4-beside-ours))." if cells else ""
+
+
 def label_of_inference(name):
     """Without what only the heads tell apart."""
     if name.startswith("varlen GQA") or "28/4" in name:
@@ -311,7 +317,7 @@ SECTIONS = [
                          "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2.", label_of_backward),
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
-                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys. Seven decode cells have FlashAttention-3's rate of the day before ([experiments](dev/experiments.md#flashattention-4-beside-ours)).", label_of_inference),
+                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys." + of_other_runs(data, "inference-h200.csv"), label_of_inference),
     matrices,
     training,
     accuracy,

@@ -28,9 +28,7 @@ void KernelRuns::startTrial() {
     sinks->startTrial();
 }
 
-bool KernelRuns::hasRoles() const {
-  return !KernelOp(kernel).getBody().getOps<RoleOp>().empty();
-}
+bool KernelRuns::hasRoles() const { return KernelOp(kernel).hasRoles(); }
 
 /// What an operation takes, compared with a lane of a tile.
 static constexpr uint64_t stepWork = 16;

@@ -105,9 +105,8 @@ LogicalResult VariantRuns::runTogether() {
 }
 
 bool VariantRuns::hasRoles() const {
-  return llvm::any_of(launches, [](const auto &launched) {
-    return KernelOp(launched.second).hasRoles();
-  });
+  return llvm::any_of(kernels,
+                      [](const KernelRuns &runs) { return runs.hasRoles(); });
 }
 
 LogicalResult VariantRuns::measureBlocks(uint64_t limit) {
@@ -263,8 +262,7 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
                                          : llvm::any_of(launches, isTooLarge)))
     return Outcome::TooLong;
   // The others are left as much as if it had been begun.
-  if (!(alone && (alone->bySome || alone->block)) &&
-      expectedWork(trial, alone) > limit) {
+  if (!(alone && alone->bySome) && expectedWork(trial, alone) > limit) {
     maxWork -= limit;
     return Outcome::TooLong;
   }
@@ -346,7 +344,7 @@ Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
     if (Outcome outcome = runs.finishTrial(memory, trial.callers, describe);
         outcome != Outcome::Accepted)
       return outcome;
-    if (blocks.empty() || (alone && alone->block))
+    if (blocks.empty())
       continue;
     uint64_t each = (memory.getWork() - before) / blocks.size();
     leastWork[i] = std::min(leastWork[i].value_or(each), each);
