@@ -1,6 +1,7 @@
 // tile-output-init: outputs are total.
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/Passes.h"
+#include "compiler/Safety/Segments.h"
 #include "compiler/Safety/StoreCoverage.h"
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
@@ -20,12 +21,61 @@ using namespace selvedge::tile;
 /// The longest rows that are a tile's as a whole.
 constexpr int64_t mostWholeRow = 1024;
 
+/// Computes expressions of dims.
+using EmitExpr = llvm::function_ref<Value(AffineExpr)>;
+
+/// Adds what says that a row is one of `rows`.
+void addRowBounds(OpBuilder &b, Location loc, ProgramOp program, Block &body,
+                  EmitExpr emit, const RowSet &rows, ArrayRef<Value> indices,
+                  SmallVectorImpl<Value> &inside) {
+  using arith::CmpIPredicate;
+  Value row = indices[rows.dim];
+  auto splat = [&](Value v) { return broadcastTo(b, loc, v, row.getType()); };
+  auto compare = [&](CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
+    return arith::CmpIOp::create(b, loc, predicate, lhs, splat(rhs));
+  };
+  if (rows.kind == RowSet::Kind::BehindParts) {
+    Value length = arith::ConstantIntOp::create(b, loc, rows.length, 32);
+    Value part = arith::DivUIOp::create(b, loc, row, splat(length));
+    inside.push_back(compare(CmpIPredicate::sge, part, emit(rows.parts)));
+    return;
+  }
+  auto end = [&](Value number) -> Value {
+    unsigned dims = program.getDims().size();
+    return LoadOp::create(b, loc, b.getI32Type(),
+                          body.getArgument(dims + rows.ends),
+                          ValueRange(number), ValueRange());
+  };
+  if (rows.kind == RowSet::Kind::BehindSegment) {
+    Value number = indices[rows.segment],
+          one = arith::ConstantIntOp::create(b, loc, 1, 32),
+          first = end(number),
+          last = end(arith::AddIOp::create(b, loc, number, one));
+    Value length = arith::SubIOp::create(b, loc, last, first);
+    inside.push_back(compare(CmpIPredicate::sge, row, length));
+    return;
+  }
+  AffineExpr count =
+      program.getTensorArg(rows.ends).getShape().getResult(0) - 1;
+  auto compareWithEnd = [&](CmpIPredicate predicate, AffineExpr number) {
+    return compare(predicate, row, end(emit(number)));
+  };
+  AffineExpr zero = getAffineConstantExpr(0, program.getContext());
+  if (rows.kind == RowSet::Kind::Segments) {
+    inside.push_back(compareWithEnd(CmpIPredicate::sge, zero));
+    inside.push_back(compareWithEnd(CmpIPredicate::slt, count));
+    return;
+  }
+  Value before = compareWithEnd(CmpIPredicate::slt, zero),
+        behind = compareWithEnd(CmpIPredicate::sge, count);
+  inside.push_back(arith::OrIOp::create(b, loc, before, behind));
+}
+
 /// Adds a kernel that stores the output's init over its whole shape, before all
-/// others; or, of those, over the rows `left`. Its tiles are parts of rows, or
-/// several rows where these have a constant length: a head is too little for a
-/// thread block.
+/// others; or over some rows. Its tiles are parts of rows, or several rows
+/// where these have a constant length: a head is too little for a thread block.
 void addInitKernel(ProgramOp program, unsigned tensor,
-                   const std::string &reason, std::optional<LeftRows> left) {
+                   const std::string &reason, std::optional<RowSet> rows) {
   MLIRContext *ctx = program.getContext();
   TensorArgAttr arg = program.getTensorArg(tensor);
   AffineMap shape = arg.getShape();
@@ -33,11 +83,14 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   OpBuilder b = OpBuilder::atBlockBegin(&program.getBody().front());
   Location loc = program.getLoc();
   auto rowLength = dyn_cast<AffineConstantExpr>(shape.getResult(rank - 1));
-  bool hasWholeRows = rank > 1 && rowLength && rowLength.getValue() > 0 &&
+  // The number of a segment is that of its tile.
+  bool areOfSegment = rows && rows->kind == RowSet::Kind::BehindSegment;
+  bool hasWholeRows = !areOfSegment && rank > 1 && rowLength &&
+                      rowLength.getValue() > 0 &&
                       rowLength.getValue() <= mostWholeRow;
   unsigned numRanges = hasWholeRows ? rank - 1 : rank;
   // A tile is many rows that others may store.
-  unsigned tiledDim = left && left->dim < numRanges ? left->dim : numRanges - 1;
+  unsigned tiledDim = rows && rows->dim < numRanges ? rows->dim : numRanges - 1;
   StringAttr block = b.getStringAttr("BI");
   SmallVector<Attribute> ranges, axes;
   SmallVector<StringAttr> names;
@@ -64,7 +117,7 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   for (unsigned d = 0; d < numRanges; ++d)
     body.addArgument(b.getI32Type(), loc);
   b.setInsertionPointToStart(&body);
-  auto emit = [&](auto &self, AffineExpr expr) -> Value {
+  auto emitted = [&](auto &self, AffineExpr expr) -> Value {
     if (auto c = dyn_cast<AffineConstantExpr>(expr))
       return arith::ConstantIntOp::create(b, loc, c.getValue(), 32);
     if (auto s = dyn_cast<AffineSymbolExpr>(expr))
@@ -81,6 +134,7 @@ void addInitKernel(ProgramOp program, unsigned tensor,
       return arith::CeilDivSIOp::create(b, loc, x, y);
     return arith::RemSIOp::create(b, loc, x, y);
   };
+  auto emit = [&](AffineExpr expr) { return emitted(emitted, expr); };
   unsigned coords = program.getNumSharedArgs();
   SmallVector<Value> indices, inside;
   for (unsigned d = 0; d < rank; ++d) {
@@ -93,42 +147,12 @@ void addInitKernel(ProgramOp program, unsigned tensor,
                       ? Value(body.getArgument(coords + d))
                       : Value(arith::ConstantIntOp::create(b, loc, 0, 32));
     indices.push_back(RangeOp::create(b, loc, lanes, start));
-    Value extent =
-        SplatOp::create(b, loc, lanes, emit(emit, shape.getResult(d)));
+    Value extent = SplatOp::create(b, loc, lanes, emit(shape.getResult(d)));
     inside.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
                                            indices.back(), extent));
   }
-  if (left && left->parts) {
-    Value row = indices[left->dim];
-    auto splat = [&](Value v) {
-      return SplatOp::create(b, loc, row.getType(), v);
-    };
-    Value part = arith::DivUIOp::create(
-        b, loc, row,
-        splat(arith::ConstantIntOp::create(b, loc, left->length, 32)));
-    inside.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
-                                           part,
-                                           splat(emit(emit, left->parts))));
-  } else if (left) {
-    unsigned dims = program.getDims().size();
-    AffineExpr count =
-        program.getTensorArg(*left->ends).getShape().getResult(0);
-    auto end = [&](AffineExpr number) -> Value {
-      return LoadOp::create(b, loc, b.getI32Type(),
-                            body.getArgument(dims + *left->ends),
-                            ValueRange(emit(emit, number)), ValueRange());
-    };
-    auto isOutside = [&](arith::CmpIPredicate predicate, AffineExpr number) {
-      Value row = indices[left->dim];
-      return arith::CmpIOp::create(
-          b, loc, predicate, row,
-          broadcastTo(b, loc, end(number), row.getType()));
-    };
-    Value before = isOutside(arith::CmpIPredicate::slt,
-                             getAffineConstantExpr(0, ctx)),
-          behind = isOutside(arith::CmpIPredicate::sge, count - 1);
-    inside.push_back(arith::OrIOp::create(b, loc, before, behind));
-  }
+  if (rows)
+    addRowBounds(b, loc, program, body, emit, *rows, indices, inside);
   SmallVector<StringAttr> tiled{names[tiledDim]};
   llvm::append_range(tiled, ArrayRef(names).drop_front(numRanges));
   Type element = signlessOf(arg.getElementType());
@@ -158,12 +182,26 @@ void addInitKernel(ProgramOp program, unsigned tensor,
   ReturnOp::create(b, loc);
 }
 
+/// Why an init kernel stores these rows.
+std::string wordsOf(RowSet::Kind kind) {
+  switch (kind) {
+  case RowSet::Kind::NoSegment:
+    return "rows of no segment";
+  case RowSet::Kind::BehindSegment:
+    return "rows behind a segment";
+  case RowSet::Kind::Segments:
+    return "rows from the first segment to the last one";
+  case RowSet::Kind::BehindParts:
+    return "rows behind the last part";
+  }
+}
+
 /// Why a tensor is not covered, and the store that might have.
 struct Gap {
   std::string reason;
   Location loc;
   /// Of the only store the rows that it leaves out, if it does no others.
-  std::optional<LeftRows> left = {};
+  std::optional<RowSet> left = {};
 };
 
 struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
@@ -214,16 +252,17 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
             << reason << ")";
         return signalPassFailure();
       }
-      std::optional<LeftRows> left;
-      // Of a temp all is defined, whatever reads it, and so is what kernels add
-      // to.
+      std::optional<RowSet> rows;
+      // Of a temp all is defined that kernels use, and so is what they add to.
+      if (arg.getRole() == Role::Temp)
+        if (std::optional<SegmentRows> used = segmentRowsUsed(program, arg))
+          rows = RowSet{RowSet::Kind::Segments, used->dim, used->ends};
       if (gap != gaps.end() && arg.getRole() == Role::Out &&
           !firstAdds.contains(arg.getName()))
-        left = gap->second.left;
-      if (left)
-        reason =
-            left->parts ? "rows behind the last part" : "rows of no segment";
-      addInitKernel(program, i, reason, left);
+        rows = gap->second.left;
+      if (rows)
+        reason = wordsOf(rows->kind);
+      addInitKernel(program, i, reason, rows);
     }
   }
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Safety/StoreCoverage.h"
 #include "compiler/Safety/Predicates.h"
+#include "compiler/Safety/Segments.h"
 #include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,9 +36,11 @@ public:
       iterations.push_back(loop.getInductionVar());
     }
     AffineMap shape = kernel.getTensorArgOf(store.getTensor()).getShape();
+    if (takesSome)
+      findRowsOfEach(shape);
     for (auto [dim, index, extent] :
          llvm::enumerate(store.getIndices(), shape.getResults()))
-      if (!spansSegments(dim, index, extent) &&
+      if (!isOfEachSegment(dim) && !spansSegments(dim, index, extent) &&
           !spansParts(dim, index, extent) && !spans(index, extent))
         return "its store does not run over all of dimension " +
                std::to_string(dim);
@@ -55,7 +58,7 @@ public:
     return std::nullopt;
   }
 
-  std::optional<LeftRows> getLeft() const { return left; }
+  std::optional<RowSet> getLeft() const { return left; }
 
 private:
   /// The kernel range of a coordinate; null for other values.
@@ -86,85 +89,143 @@ private:
            runsOnce(compare.getLhs()) && !used.contains(compare.getLhs());
   }
 
-  /// The input of `count + 1` numbers that is promised to cut `rows` into
-  /// segments; none where it is none, or one of several.
-  std::optional<unsigned> endsOf(AffineExpr count, AffineExpr rows) {
-    ProgramOp program = kernel.getProgram();
-    std::optional<unsigned> ends;
-    for (auto promise : program.getPromises().getAsRange<RequireAttr>()) {
-      if (!promise.getOrdered() || promise.getHi().getResult(0) != rows)
-        continue;
-      if (ends)
-        return std::nullopt;
-      for (auto [i, arg] :
-           llvm::enumerate(program.getTensors().getAsRange<TensorArgAttr>()))
-        if (arg.getName() == promise.getTensor() &&
-            arg.getShape().getResult(0) == count + 1)
-          ends = i;
-    }
-    return ends;
-  }
-
   /// Whether `index` takes the rows of all segments of 0..extent: the kernel's
   /// range over their tiles.
   bool spansSegments(unsigned dim, Value index, AffineExpr extent) {
     auto rows = index.getDefiningOp<RangeOp>();
-    if (!takesSome || left || !rows)
+    std::optional<unsigned> ends;
+    if (takesSome && !left && rows)
+      ends = useTiles(rows, extent);
+    if (!ends)
       return false;
-    StringAttr axis = axesOf(rows.getType())[0];
-    for (auto [i, iter] :
-         llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>())) {
-      AffineMap tiles = iter.getExtent();
-      if (iter.getName() != axis || tiles.getNumDims() != 1)
-        continue;
-      AffineExpr block = getAffineDimExpr(0, kernel.getContext());
-      for (unsigned symbol = 0; symbol < tiles.getNumSymbols(); ++symbol) {
-        AffineExpr count = getAffineSymbolExpr(symbol, kernel.getContext());
-        if (tiles.getResult(0) != block * count + extent)
+    segmentRow = index;
+    left = RowSet{RowSet::Kind::NoSegment, dim, *ends};
+    return true;
+  }
+
+  /// Notes where the store takes, of each segment, all rows counted from its
+  /// first one, and another dimension has the segments' numbers.
+  ///
+  ///     tile.store %v, %o[%b, ..., %i - %first] where(%i < %end, %b < B, ...)
+  void findRowsOfEach(AffineMap shape) {
+    for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
+      auto row = index.getDefiningOp<arith::SubIOp>();
+      auto lanes = row ? row.getLhs().getDefiningOp<RangeOp>() : RangeOp();
+      for (Value p : lanes ? store.getPresence() : ValueRange()) {
+        std::optional<SegmentBound> bound = segmentBoundOf(kernel, p);
+        auto number = bound ? llvm::find(store.getIndices(), bound->number)
+                            : store.getIndices().end();
+        if (number == store.getIndices().end() ||
+            bound->row != lanes.getResult() ||
+            !isFirstRow(kernel, row.getRhs(), *bound) ||
+            !useTilesOf(lanes, bound->ends))
           continue;
-        std::optional<unsigned> ends = endsOf(count, extent);
-        if (!ends || !isFirstUse(axis) || !isFirstUse(kernel.getCoord(i)))
-          return false;
-        left = LeftRows{dim, *ends, {}};
-        segmentCount = symbol;
-        return true;
+        unsigned segment = number - store.getIndices().begin();
+        AffineMap numEnds =
+            kernel.getProgram().getTensorArg(bound->ends).getShape();
+        if (shape.getResult(segment) + 1 != numEnds.getResult(0))
+          continue;
+        segmentRow = lanes;
+        left = RowSet{RowSet::Kind::BehindSegment, static_cast<unsigned>(dim),
+                      bound->ends, segment};
+        return;
       }
+    }
+  }
+
+  /// Whether the indices in a dimension are rows counted from the first one of
+  /// their segment, or the segments' numbers.
+  bool isOfEachSegment(unsigned dim) {
+    return left && left->kind == RowSet::Kind::BehindSegment &&
+           (dim == left->dim || dim == left->segment);
+  }
+
+  /// Whether lanes run over the tiles of all segments that `ends` cuts, which
+  /// nothing else uses. If so, notes how many rows there are.
+  bool useTilesOf(RangeOp lanes, unsigned ends) {
+    ProgramOp program = kernel.getProgram();
+    StringAttr name = program.getTensorArg(ends).getName();
+    for (auto promise : program.getPromises().getAsRange<RequireAttr>()) {
+      AffineExpr rows = promise.getHi().getResult(0);
+      if (promise.getTensor() != name || !promise.getOrdered() ||
+          useTiles(lanes, rows) != ends)
+        continue;
+      segmentRows = rows;
+      return true;
     }
     return false;
   }
 
-  /// Whether `p` only says that a row lies before the end of its segment, or
-  /// that this is one of them.
-  bool isSegmentBound(Value p) {
-    return left && left->ends &&
-           llvm::any_of(store.getPresence(), [&](Value bound) {
-             Value exists = segmentOfBound(bound);
-             return exists && (p == bound || p == exists);
-           });
+  /// Where lanes run over the tiles of all segments of 0..extent, which nothing
+  /// else uses: the input of their ends.
+  std::optional<unsigned> useTiles(RangeOp lanes, AffineExpr extent) {
+    StringAttr axis = axesOf(lanes.getType())[0];
+    std::optional<SegmentTiles> tiles = segmentTilesOf(kernel, axis, extent);
+    if (!tiles || !isFirstUse(axis) || !isFirstUse(tiles->coord))
+      return std::nullopt;
+    return tiles->ends;
   }
 
-  /// Where a predicate says `i < (b < B ? ends[b + 1] : 0)`, what it says of
-  /// the segment: `b < B`; null for others.
-  Value segmentOfBound(Value p) {
+  /// Whether `p` only says that a row lies before the end of its segment, or
+  /// that this is one of them. Of rows that are counted from the first one it
+  /// may also say that they are not negative, inside of the shape, or in what
+  /// is cut into segments.
+  bool isSegmentBound(Value p) {
+    if (!segmentRow)
+      return false;
     auto compare = p.getDefiningOp<arith::CmpIOp>();
-    if (!compare || compare.getPredicate() != arith::CmpIPredicate::slt ||
-        compare.getLhs() != store.getIndices()[left->dim])
-      return {};
-    auto end = withoutSplat(compare.getRhs()).getDefiningOp<arith::SelectOp>();
-    auto exists =
-        end ? end.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
-    auto load = end ? end.getTrueValue().getDefiningOp<LoadOp>() : nullptr;
-    if (!exists || !load || !matchPattern(end.getFalseValue(), m_Zero()) ||
-        exists.getPredicate() != arith::CmpIPredicate::slt ||
-        exists.getRhs() != kernel.getDimArg(segmentCount) ||
-        load.getTensor() != kernel.getTensorArgument(*left->ends) ||
-        !llvm::equal(load.getPresence(), ValueRange(end.getCondition())))
-      return {};
-    auto next = load.getIndices()[0].getDefiningOp<arith::AddIOp>();
-    return next && next.getLhs() == exists.getLhs() &&
-                   matchPattern(next.getRhs(), m_One())
-               ? end.getCondition()
-               : Value();
+    if (segmentRows && compare && compare.getLhs() == segmentRow) {
+      Value bound = withoutSplat(compare.getRhs()), first = firstOfSegment();
+      AffineExpr rows = kernel.getTensorArgOf(store.getTensor())
+                            .getShape()
+                            .getResult(left->dim);
+      if (compare.getPredicate() == arith::CmpIPredicate::sge
+              ? bound == first
+              : compare.getPredicate() == arith::CmpIPredicate::slt &&
+                    (isExtent(bound, segmentRows) || isSum(bound, first, rows)))
+        return true;
+    }
+    return llvm::any_of(store.getPresence(), [&](Value bound) {
+      std::optional<SegmentBound> segment = segmentBoundOf(kernel, bound);
+      return segment && segment->row == segmentRow &&
+             segment->ends == left->ends &&
+             (p == bound || sameExpression(p, segment->exists));
+    });
+  }
+
+  /// What rows are counted from.
+  Value firstOfSegment() {
+    Value row = store.getIndices()[left->dim];
+    return withoutSplat(row.getDefiningOp<arith::SubIOp>().getRhs());
+  }
+
+  /// Whether `sum` is `first` and an extent, or the nearest i32.
+  bool isSum(Value sum, Value first, AffineExpr extent) {
+    unsigned firsts = 0, extents = 0;
+    auto collect = [&](auto &self, Value v) -> bool {
+      Operation *op = v.getDefiningOp();
+      if (isa_and_nonnull<arith::AddIOp>(op))
+        return self(self, op->getOperand(0)) && self(self, op->getOperand(1));
+      if (auto extended = dyn_cast_if_present<arith::ExtSIOp>(op))
+        v = extended.getIn();
+      firsts += v == first;
+      extents += isExtent(v, extent);
+      return v == first || isExtent(v, extent) || matchPattern(v, m_Zero());
+    };
+    auto isLimit = [](Value v, int64_t limit) {
+      APInt number;
+      return matchPattern(v, m_ConstantInt(&number)) &&
+             number.getSExtValue() == limit;
+    };
+    auto narrowed = sum.getDefiningOp<arith::TruncIOp>();
+    auto least = narrowed ? narrowed.getIn().getDefiningOp<arith::MinSIOp>()
+                          : arith::MinSIOp();
+    auto most = least ? least.getLhs().getDefiningOp<arith::MaxSIOp>()
+                      : arith::MaxSIOp();
+    return most &&
+           isLimit(least.getRhs(), std::numeric_limits<int32_t>::max()) &&
+           isLimit(most.getRhs(), std::numeric_limits<int32_t>::min()) &&
+           collect(collect, most.getLhs()) && firsts == 1 && extents == 1;
   }
 
   /// Lanes of part `number` of `count` parts of `length` indices, one behind
@@ -215,7 +276,10 @@ private:
       return false;
     parts = found;
     if (!coversAll)
-      left = LeftRows{dim, std::nullopt, found->count, found->length};
+      left = RowSet{.kind = RowSet::Kind::BehindParts,
+                    .dim = dim,
+                    .parts = found->count,
+                    .length = found->length};
     return true;
   }
 
@@ -482,10 +546,12 @@ private:
   StoreOp store;
   KernelOp kernel;
   bool takesSome;
-  std::optional<LeftRows> left;
+  std::optional<RowSet> left;
   std::optional<Parts> parts;
-  /// The dim that counts them.
-  unsigned segmentCount = 0;
+  /// Lanes of the rows of segments, and the extent that these cut where rows
+  /// are counted from the first one of a segment.
+  Value segmentRow;
+  AffineExpr segmentRows;
   llvm::DenseSet<Value> used;
   llvm::DenseSet<StringAttr> usedAxes;
   /// Which of quotient (1) and remainder (2) of an axis were used.
@@ -500,7 +566,7 @@ std::optional<std::string> coverageGap(StoreOp store) {
   return Coverage(store).gap();
 }
 
-std::optional<LeftRows> leftRowsOf(StoreOp store) {
+std::optional<RowSet> leftRowsOf(StoreOp store) {
   Coverage coverage(store, /*takesSome=*/true);
   return coverage.gap() ? std::nullopt : coverage.getLeft();
 }

@@ -14,19 +14,27 @@ namespace selvedge::safety {
 /// if it does.
 std::optional<std::string> coverageGap(tile::StoreOp store);
 
-/// Rows of a dimension that a store leaves out: those of no segment, or those
-/// behind the last one of parts of equal length.
-struct LeftRows {
+/// Some rows of a dimension.
+struct RowSet {
+  enum class Kind {
+    NoSegment,     ///< before the first segment or behind the last one
+    BehindSegment, ///< of each segment, rows counted from its first one
+    Segments,      ///< from the first segment to the last one
+    BehindParts    ///< behind the last one of parts of equal length
+  };
+  Kind kind;
   unsigned dim;
-  /// The input that says where each segment begins and ends.
-  std::optional<unsigned> ends;
+  /// Of segments: the input that says where each begins and ends.
+  unsigned ends = 0;
+  /// The dimension of their numbers, where each has its own rows.
+  unsigned segment = 0;
   /// How many parts there are, and how long they are.
-  mlir::AffineExpr parts;
+  mlir::AffineExpr parts = {};
   int64_t length = 0;
 };
 
 /// Which rows `store` leaves out, if it provably writes all others.
-std::optional<LeftRows> leftRowsOf(tile::StoreOp store);
+std::optional<RowSet> leftRowsOf(tile::StoreOp store);
 
 } // namespace selvedge::safety
 

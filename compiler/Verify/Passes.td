@@ -241,6 +241,10 @@ def VerifyTileCoverage : Pass<"verify-tile-coverage", "::selvedge::tile::Program
 
     Two stores cover the shape together if one of them is that of the init kernel, and leaves out the rows of segments only (`%i < cu[0] || %i >= cu[B]`), or of parts of equal length (`i in (a*P +: P)`), and
     the other one, the only one of its kernel, writes these: its index is the kernel's range over the tiles of the segments, and its presence says where a segment ends. That their tiles are all rows is executed by `verify-sm-outputs`.
+    Where rows are counted from the first one of their segment (`%y[%b, %i - %first]`), the init kernel writes those behind its length, `%r >= cu[%b + 1] - cu[%b]`.
+
+    A temp may be initialised from the first segment to the last one, `%i >= cu[0]` and `%i < cu[B]`. Then each load, store and addition of it is proved to lie behind `cu[%b]` and before `cu[%b + 1]`
+    for some numbers `%b`, wherever it is present.
 
     Accepted: `tile.store %v, %y[%i] where(%i < M)` for `%i` in a range over M, or in a loop from 0 to M.
     Refused: the same with `%i < M - 1`, with a range over N, or in a loop to `kv_len[%b]`, unless an init kernel comes first.

@@ -5,6 +5,7 @@
 
 #include "dialect/Tile/Tile.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct SegmentRows {
   unsigned dim;
   /// The tensor of the segments' ends.
   std::string ends;
+  /// The dimension of the segments' numbers, if rows are counted from the first
+  /// one of their segment.
+  std::optional<unsigned> segment = {};
 };
 
 /// Those of a kernel: a store outside of loops and branches, the only one of

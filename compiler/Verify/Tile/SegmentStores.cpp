@@ -38,6 +38,19 @@ static bool isCount(Value number, StoreOp store, const SegmentRows &segments) {
   return false;
 }
 
+/// Whether a dimension of a store's tensor has one index per segment.
+static bool isNumberOf(StoreOp store, unsigned dim,
+                       const SegmentRows &segments) {
+  auto kernel = store->getParentOfType<KernelOp>();
+  AffineExpr extent =
+      kernel.getTensorArgOf(store.getTensor()).getShape().getResult(dim);
+  auto tensors = kernel.getProgram().getTensors().getAsRange<TensorArgAttr>();
+  return llvm::any_of(tensors, [&](TensorArgAttr arg) {
+    return arg.getName().getValue() == segments.ends &&
+           arg.getShape().getResult(0) == extent + 1;
+  });
+}
+
 /// Where a compare says that a row lies before the end of its segment, what it
 /// says of the segment: that it is one; null for others.
 static Value segmentOf(arith::CmpIOp compare, StoreOp store,
@@ -56,6 +69,50 @@ static Value segmentOf(arith::CmpIOp compare, StoreOp store,
   return isEnd ? end.getCondition() : Value();
 }
 
+std::optional<SegmentRows> rowsOfEachSegment(StoreOp store) {
+  for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
+    auto row = index.getDefiningOp<arith::SubIOp>();
+    bool isOfLanes = row && row.getLhs().getDefiningOp<RangeOp>();
+    for (Value predicate : isOfLanes ? store.getPresence() : ValueRange()) {
+      auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+      auto end = compare && compare.getLhs() == row.getLhs()
+                     ? strip(compare.getRhs()).getDefiningOp<arith::SelectOp>()
+                     : arith::SelectOp();
+      auto load = end ? end.getTrueValue().getDefiningOp<LoadOp>() : LoadOp();
+      if (!load)
+        continue;
+      SegmentRows rows{tensorName(store.getTensor()),
+                       static_cast<unsigned>(dim),
+                       tensorName(load.getTensor())};
+      Value segment = segmentOf(compare, store, rows);
+      Value number =
+          segment ? segment.getDefiningOp<arith::CmpIOp>().getLhs() : Value();
+      for (auto [d, other] : llvm::enumerate(store.getIndices()))
+        if (number && other == number && isNumberOf(store, d, rows)) {
+          rows.segment = d;
+          return rows;
+        }
+    }
+  }
+  return std::nullopt;
+}
+
+SegmentEnds endsOf(KernelOp kernel, Value number, const SegmentRows &segments) {
+  SegmentEnds ends;
+  for (auto load : kernel.getBody().getOps<LoadOp>()) {
+    if (tensorName(load.getTensor()) != segments.ends)
+      continue;
+    Value index = load.getIndices()[0];
+    auto next = index.getDefiningOp<arith::AddIOp>();
+    if (index == number)
+      ends.first = load;
+    else if (next && next.getLhs() == number &&
+             matchPattern(next.getRhs(), m_One()))
+      ends.end = load;
+  }
+  return ends;
+}
+
 bool saysRows(Value predicate, StoreOp store, const SegmentRows &segments,
               Rows rows) {
   Value row = store.getIndices()[segments.dim];
@@ -71,15 +128,23 @@ bool saysRows(Value predicate, StoreOp store, const SegmentRows &segments,
       Value segment = compare ? segmentOf(compare, store, segments) : Value();
       return segment && (predicate == bound || predicate == segment);
     });
+  auto isFirst = [&](LoadOp load) {
+    return load && matchPattern(load.getIndices()[0], m_Zero());
+  };
+  auto isLast = [&](LoadOp load) {
+    return load && isCount(load.getIndices()[0], store, segments);
+  };
+  auto endIn = [&](Value value, CmpIPredicate kind) {
+    arith::CmpIOp compare = compareOf(value, kind);
+    return compare ? loadOfEnd(compare.getRhs(), segments, {}) : LoadOp();
+  };
+  if (rows == Rows::FromFirstToLast)
+    return isFirst(endIn(predicate, CmpIPredicate::sge)) ||
+           isLast(endIn(predicate, CmpIPredicate::slt));
   auto either = predicate.getDefiningOp<arith::OrIOp>();
-  if (rows != Rows::OfNoSegment || !either)
-    return false;
-  arith::CmpIOp before = compareOf(either.getLhs(), CmpIPredicate::slt),
-                behind = compareOf(either.getRhs(), CmpIPredicate::sge);
-  LoadOp first = before ? loadOfEnd(before.getRhs(), segments, {}) : LoadOp(),
-         last = behind ? loadOfEnd(behind.getRhs(), segments, {}) : LoadOp();
-  return first && last && matchPattern(first.getIndices()[0], m_Zero()) &&
-         isCount(last.getIndices()[0], store, segments);
+  return rows == Rows::OfNoSegment && either &&
+         isFirst(endIn(either.getLhs(), CmpIPredicate::slt)) &&
+         isLast(endIn(either.getRhs(), CmpIPredicate::sge));
 }
 
 bool saysBehind(Value predicate, StoreOp store, const PartRows &parts) {

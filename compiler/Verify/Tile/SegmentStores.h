@@ -8,7 +8,15 @@
 namespace selvedge::verify {
 
 /// Which rows a store is asked for.
-enum class Rows { All, OfSegments, OfNoSegment, OfParts, BehindParts };
+enum class Rows {
+  All,
+  OfSegments,
+  OfNoSegment,
+  /// From the first segment to the last one.
+  FromFirstToLast,
+  OfParts,
+  BehindParts
+};
 
 /// Rows of `count` parts of `length` each, one behind the other.
 struct PartRows {
@@ -18,11 +26,25 @@ struct PartRows {
   int64_t length;
 };
 
+/// The rows of each segment that a store writes, counted from the first one:
+///
+///     tile.store %v, %o[%b, ..., %i - %first] where(%i < %end, %b < B, ...)
+std::optional<SegmentRows> rowsOfEachSegment(tile::StoreOp store);
+
+/// What a kernel loads of a segment: the row that it begins with, and the one
+/// behind it. Null where it does not.
+struct SegmentEnds {
+  tile::LoadOp first, end;
+};
+SegmentEnds endsOf(tile::KernelOp kernel, mlir::Value number,
+                   const SegmentRows &segments);
+
 /// Whether a predicate of a store says no more than that its row lies in its
 /// segment, or in none:
 ///
 ///     %i < (%b < B ? ends[%b + 1] : 0), and %b < B beside that
 ///     %i < ends[0] || %i >= ends[B]
+///     %i >= ends[0], or %i < ends[B]
 bool saysRows(mlir::Value predicate, tile::StoreOp store,
               const SegmentRows &segments, Rows rows);
 

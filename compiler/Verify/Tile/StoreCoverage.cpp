@@ -48,7 +48,10 @@ std::optional<std::string> StoreCoverage::gap() {
     return "stands under a condition";
   for (auto [d, index, extent] :
        llvm::enumerate(store.getIndices(), shape.getResults()))
-    if (rows == Rows::OfSegments && d == segments->dim)
+    // Its bound makes the number that of the tile's segment.
+    if (rows == Rows::OfSegments && segments->segment == d)
+      continue;
+    else if (rows == Rows::OfSegments && d == segments->dim)
       useSegments();
     else if (rows == Rows::OfParts && d == equalParts->dim) {
       if (!spansParts(index, *equalParts))
@@ -304,6 +307,53 @@ static Polynomial defineDigits(Value value, IndexValues &values) {
   return p;
 }
 
+void StoreCoverage::takeSegment(IndexValues &values) {
+  SegmentEnds loads =
+      endsOf(kernel, store.getIndices()[*segments->segment], *segments);
+  if (!loads.end)
+    return;
+  for (auto select : kernel.getBody().getOps<arith::SelectOp>())
+    if (llvm::is_contained(loads.end.getPresence(), select.getCondition()))
+      values.define(select.getResult(), values.of(select.getTrueValue()));
+}
+
+bool StoreCoverage::knowOfSegment(IndexValues &values,
+                                  ArrayRef<Polynomial> dims,
+                                  SmallVectorImpl<Polynomial> &inside) {
+  Value index = store.getIndices()[segments->dim],
+        number = store.getIndices()[*segments->segment];
+  SegmentEnds loads = endsOf(kernel, number, *segments);
+  std::optional<Polynomial> count;
+  for (auto promise :
+       kernel.getProgram().getPromises().getAsRange<RequireAttr>())
+    if (promise.getOrdered() && promise.getTensor() == segments->ends)
+      count = values.of(promise.getHi().getResult(0), dims);
+  if (!loads.first || !loads.end || !count)
+    return false;
+  auto holds = [&](const Polynomial &goal) {
+    return values.isNonNegativeByCases(goal, inside);
+  };
+  for (LoadOp load : {loads.first, loads.end})
+    for (Value predicate : load.getPresence()) {
+      SmallVector<Polynomial> goals;
+      values.collect(predicate, goals);
+      if (goals.empty() || !llvm::all_of(goals, holds))
+        return false;
+    }
+  Polynomial first = values.of(loads.first.getResult()),
+             end = values.of(loads.end.getResult());
+  llvm::append_range(inside,
+                     ArrayRef<Polynomial>{first, end - first, *count - end});
+  if (rows == Rows::OfNoSegment) {
+    inside.push_back(values.of(index) - (end - first));
+    return true;
+  }
+  inside.push_back(end - first - values.of(index) - 1);
+  auto row = index.getDefiningOp<arith::SubIOp>();
+  Polynomial from = row ? values.of(row.getRhs()) : Polynomial();
+  return row && holds(from - first) && holds(first - from);
+}
+
 bool StoreCoverage::holdsInside(ValueRange presence) {
   IndexValues values;
   SmallVector<Polynomial> dims, inside;
@@ -312,6 +362,9 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
   seedKernel(kernel, values, dims);
   for (AffineExpr extent : shape.getResults())
     assumePositive(extent, values, dims);
+  bool isOfEach = segments && segments->segment;
+  if (isOfEach)
+    takeSegment(values);
   for (Lanes lanes : laneDigits) {
     if (!lanes.within)
       continue;
@@ -332,6 +385,8 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
     if (AffineExpr extent = extentOf(lanes.range.getStart()))
       inside.push_back(values.of(extent, dims) -
                        values.of(lanes.range.getResult()) - 1);
+  if (isOfEach && !knowOfSegment(values, dims, inside))
+    return false;
   // Of a range that is no digit, and runs, one iteration is enough.
   auto isOfFirst = [&](Value part) {
     auto compare = part.getDefiningOp<arith::CmpIOp>();
@@ -347,7 +402,7 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
   for (Value predicate : presence)
     conjuncts(predicate, [&](Value part) {
       if (isOfFirst(part) ||
-          (segments && saysRows(part, store, *segments, rows)) ||
+          (segments && !isOfEach && saysRows(part, store, *segments, rows)) ||
           (rows == Rows::BehindParts && saysBehind(part, store, *equalParts)))
         return;
       SmallVector<Polynomial> goals;

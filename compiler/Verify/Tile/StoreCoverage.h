@@ -59,6 +59,13 @@ private:
   bool holdsInside(mlir::ValueRange presence);
   /// Notes that the kernel's range over the tiles of segments is used.
   void useSegments();
+  /// Of rows counted from the first one of their segment: what a kernel selects
+  /// by its being a segment is that of one. knowOfSegment() proves that.
+  void takeSegment(IndexValues &values);
+  /// Of rows counted from the first one of their segment, adds what is known of
+  /// an element of those asked for; false if they are not counted so.
+  bool knowOfSegment(IndexValues &values, llvm::ArrayRef<Polynomial> dims,
+                     llvm::SmallVectorImpl<Polynomial> &inside);
 
   tile::StoreOp store;
   tile::KernelOp kernel;

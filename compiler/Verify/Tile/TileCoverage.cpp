@@ -4,6 +4,7 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Tile/InPlaceUses.h"
+#include "compiler/Verify/Tile/SegmentUses.h"
 #include "compiler/Verify/Tile/StoreCoverage.h"
 #include "compiler/Verify/Tile/TempUses.h"
 #include "dialect/Tile/Accumulate.h"
@@ -43,6 +44,9 @@ struct VerifyTileCoveragePass
       if (kernel.getTensorArgOf(store.getTensor()) == tensor)
         stores.push_back(store);
     });
+    bool isTemp = tensor.getRole() == Role::Temp;
+    if (isTemp && !stores.empty() && isInitOfUsedRows(program, stores.front()))
+      covering.push_back(stores.front());
     for (StoreOp store : stores) {
       if (addsToMemory(store)) {
         if (covering.empty() || covering.front()->getParentOfType<KernelOp>() ==
@@ -59,7 +63,6 @@ struct VerifyTileCoveragePass
       else
         covering.push_back(store);
     }
-    bool isTemp = tensor.getRole() == Role::Temp;
     if (covering.empty() && !isTemp)
       if (StoreOp store = coveringWithInit(stores))
         covering.push_back(store);
@@ -99,8 +102,11 @@ struct VerifyTileCoveragePass
           !StoreCoverage(stores.front(), Rows::BehindParts, *parts).gap() &&
           !StoreCoverage(store, Rows::OfParts, *parts).gap())
         return store;
-      for (const SegmentRows &rows :
-           segmentRowsOf(store->getParentOfType<KernelOp>()))
+      std::vector<SegmentRows> found =
+          segmentRowsOf(store->getParentOfType<KernelOp>());
+      if (std::optional<SegmentRows> each = rowsOfEachSegment(store))
+        found.push_back(*each);
+      for (const SegmentRows &rows : found)
         if (rows.tensor == tensorName(store.getTensor()) &&
             isInitOf(stores.front(), rows.tensor) &&
             !StoreCoverage(stores.front(), Rows::OfNoSegment, rows).gap() &&
@@ -108,6 +114,26 @@ struct VerifyTileCoveragePass
           return store;
     }
     return {};
+  }
+
+  /// Whether a temp's init kernel stores the rows from the first segment to the
+  /// last one, and nothing else of it is used.
+  static bool isInitOfUsedRows(ProgramOp program, StoreOp init) {
+    std::string tensor = tensorName(init.getTensor());
+    if (addsToMemory(init) || !isInitOf(init, tensor))
+      return false;
+    auto kernel = init->getParentOfType<KernelOp>();
+    AffineMap shape = kernel.getTensorArgOf(init.getTensor()).getShape();
+    for (auto promise : program.getPromises().getAsRange<RequireAttr>())
+      for (auto [dim, extent] : llvm::enumerate(shape.getResults())) {
+        SegmentRows rows{tensor, static_cast<unsigned>(dim),
+                         promise.getTensor().str()};
+        if (promise.getOrdered() && promise.getHi().getResult(0) == extent &&
+            !StoreCoverage(init, Rows::FromFirstToLast, rows).gap() &&
+            areUsesInSegments(program, rows, kernel))
+          return true;
+      }
+    return false;
   }
 
   static bool isInitOf(StoreOp store, StringRef tensor) {
