@@ -13,7 +13,7 @@ namespace selvedge::verify {
 
 /// Says what a kernel's arguments and axes are, given the dims.
 using Seed =
-    llvm::function_ref<void(IndexValues &, llvm::ArrayRef<Polynomial> dims)>;
+    std::function<void(IndexValues &, llvm::ArrayRef<Polynomial> dims)>;
 
 /// An access to a tensor of the signature.
 struct TensorAccess {
@@ -25,11 +25,18 @@ struct TensorAccess {
   std::function<void(mlir::InFlightDiagnostic &)> describe = nullptr;
 };
 
+/// How hard a proof is tried. One that fails takes longest.
+enum class Effort {
+  Quick,   ///< without cases
+  Usual,   ///< by the cases of minima, maxima and selects
+  Thorough ///< also by those of data, of whole numbers
+};
+
 /// Checks the accesses of one kernel against the signature of its op.
 class AccessBounds {
 public:
   AccessBounds(mlir::ArrayAttr dims, mlir::ArrayAttr tensors, Seed seed)
-      : dims(dims), tensors(tensors), seed(seed) {}
+      : dims(dims), tensors(tensors), seed(std::move(seed)) {}
 
   /// Code that only a broken promise executes counts as never executed from now
   /// on.
@@ -40,9 +47,8 @@ public:
   llvm::LogicalResult check(const TensorAccess &access);
   /// The number of iterations does not depend on unbounded data.
   llvm::LogicalResult check(mlir::scf::ForOp loop);
-  /// Whether the loop has no step, for any sizes. If `isThorough`, also where
-  /// that takes cases of whole numbers.
-  bool isEmpty(mlir::scf::ForOp loop, bool isThorough = false);
+  /// Whether the loop has no step, for any sizes.
+  bool isEmpty(mlir::scf::ForOp loop, Effort effort);
   /// The same of a loop that has none by the words that its role takes a tile
   /// by, or of one to a step of its own range: wherever they are posted there
   /// is one step at most.

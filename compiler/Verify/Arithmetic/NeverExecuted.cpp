@@ -326,15 +326,17 @@ bool AccessBounds::isEmptyAllWays(scf::ForOp loop, IndexValues &values,
                       });
 }
 
-bool AccessBounds::isEmpty(scf::ForOp loop, bool isThorough) {
+bool AccessBounds::isEmpty(scf::ForOp loop, Effort effort) {
   auto [values, dimValues, conditions] = placeOf(loop);
   if (Orders(values).isAtMost(loop.getUpperBound(), loop.getLowerBound()))
     return true;
-  if (isThorough)
+  if (effort == Effort::Thorough)
     return isEmptyAllWays(loop, values, dimValues, conditions);
-  return values.isNonNegativeByCases(values.of(loop.getLowerBound()) -
-                                         values.of(loop.getUpperBound()),
-                                     conditions);
+  Polynomial distance =
+      values.of(loop.getLowerBound()) - values.of(loop.getUpperBound());
+  return effort == Effort::Quick
+             ? values.isNonNegative(distance, conditions)
+             : values.isNonNegativeByCases(distance, conditions);
 }
 
 /// Whether `goal` is at least 0 wherever a condition holds.

@@ -29,7 +29,7 @@ static uint64_t bits(const void *pointer) {
 }
 
 LaneExpressions::Key LaneExpressions::add(Node node) {
-  auto [at, isNew] = keys.try_emplace(node, nodes.size());
+  auto [at, isNew] = keys.try_emplace(std::tuple_cat(node), nodes.size());
   if (isNew)
     nodes.push_back(node);
   return at->second;

@@ -7,9 +7,10 @@
 #include "dialect/Sm/Sm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <array>
-#include <unordered_map>
+#include <tuple>
 
 namespace selvedge::verify {
 
@@ -59,12 +60,9 @@ private:
   bool isEverywhere(Agent &agent, mlir::arith::CmpIOp compare, bool expected);
 
   Integers &integers;
-  struct NodeHash {
-    size_t operator()(const Node &node) const {
-      return llvm::hash_combine_range(node);
-    }
-  };
-  std::unordered_map<Node, Key, NodeHash> keys;
+  llvm::DenseMap<std::tuple<uint64_t, uint64_t, uint64_t, uint64_t, uint64_t>,
+                 Key>
+      keys;
   std::vector<Node> nodes;
 };
 

@@ -11,23 +11,66 @@ namespace selvedge::verify {
 
 using namespace mlir;
 
-Integers::Number Integers::add(Key key, Node node) {
-  auto [at, isNew] = numbers.try_emplace(std::move(key), nodes.size());
-  if (isNew)
-    nodes.push_back(std::move(node));
-  return at->second;
+uint64_t Integers::hashOf(const Key &key) {
+  // Two numbers are no keys of a DenseMap.
+  return static_cast<uint64_t>(
+             llvm::hash_combine(key.kind, key.attributes, key.type, key.result,
+                                llvm::hash_combine_range(key.details))) >>
+         1;
+}
+
+std::optional<Integers::Number> Integers::find(const Key &key,
+                                               uint64_t hash) const {
+  auto last = numbers.find(hash);
+  if (last == numbers.end())
+    return std::nullopt;
+  for (std::optional<Number> at = last->second; at; at = nodes[*at].next) {
+    const Node &node = nodes[*at];
+    if (node.kind == key.kind && node.attributes == key.attributes &&
+        node.type == key.type && node.result == key.result &&
+        key.details == ArrayRef<uint32_t>(node.details))
+      return node.same.value_or(*at);
+  }
+  return std::nullopt;
+}
+
+Integers::Number Integers::add(const Key &key, uint64_t hash, Node node) {
+  node.kind = key.kind;
+  node.attributes = key.attributes;
+  node.type = key.type;
+  node.result = key.result;
+  node.details.assign(key.details.begin(), key.details.end());
+  Number number = nodes.size();
+  auto [last, isNew] = numbers.try_emplace(hash, number);
+  if (!isNew)
+    node.next = std::exchange(last->second, number);
+  nodes.push_back(std::move(node));
+  return number;
+}
+
+/// Numbers of 64 bits as halves.
+static SmallVector<uint32_t, 8> halves(ArrayRef<uint64_t> numbers) {
+  SmallVector<uint32_t, 8> parts;
+  for (uint64_t number : numbers)
+    parts.append(
+        {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32)});
+  return parts;
 }
 
 Integers::Number Integers::constant(Type type, int64_t value) {
+  unsigned width = ConstantIntRanges::getStorageBitwidth(type);
+  APInt bits(width, value, /*isSigned=*/true, /*implicitTrunc=*/true);
+  SmallVector<uint32_t, 8> parts = halves(bits.getZExtValue());
+  Key key{nullptr, nullptr, type.getAsOpaquePointer(), 0, parts};
+  uint64_t hash = hashOf(key);
+  if (std::optional<Number> known = find(key, hash))
+    return *known;
   Node node;
-  node.width = ConstantIntRanges::getStorageBitwidth(type);
+  node.width = width;
   node.isConstant = true;
-  APInt bits(node.width, value, /*isSigned=*/true, /*implicitTrunc=*/true);
   node.cached = ConstantIntRanges::constant(bits);
   node.value = bits.getSExtValue();
-  return add(
-      {nullptr, nullptr, type.getAsOpaquePointer(), 0, {bits.getZExtValue()}},
-      std::move(node));
+  return add(key, hash, std::move(node));
 }
 
 Integers::Number Integers::expression(Operation *op, unsigned result,
@@ -38,29 +81,35 @@ Integers::Number Integers::expression(Operation *op, unsigned result,
     dictionary->second = op->getAttrDictionary();
   Key key{op->getName().getAsOpaquePointer(),
           dictionary->second.getAsOpaquePointer(), type.getAsOpaquePointer(),
-          result,
-          llvm::SmallVector<uint64_t, 4>(operands.begin(), operands.end())};
-  if (auto known = numbers.find(key); known != numbers.end())
-    return known->second;
+          result, operands};
+  uint64_t hash = hashOf(key);
+  if (std::optional<Number> known = find(key, hash))
+    return *known;
 
   Node node;
   node.op = isa<InferIntRangeInterface>(op) ? op : nullptr;
   node.result = result;
-  node.operands.assign(operands.begin(), operands.end());
+  node.details.assign(operands.begin(), operands.end());
   node.width = ConstantIntRanges::getStorageBitwidth(type);
   if (llvm::all_of(operands, [&](Number o) { return nodes[o].isConstant; }))
-    if (std::optional<APInt> value = infer(node).getConstantValue())
-      return numbers[key] = constant(type, value->getSExtValue());
-  return add(std::move(key), std::move(node));
+    if (std::optional<APInt> value = infer(node).getConstantValue()) {
+      node.same = constant(type, value->getSExtValue());
+      add(key, hash, node);
+      return *node.same;
+    }
+  return add(key, hash, std::move(node));
 }
 
-Integers::Number Integers::unknown(Type type, const void *key,
+Integers::Number Integers::unknown(Type type, const void *kind,
                                    ArrayRef<uint64_t> details) {
+  SmallVector<uint32_t, 8> parts = halves(details);
+  Key key{kind, nullptr, type.getAsOpaquePointer(), 0, parts};
+  uint64_t hash = hashOf(key);
+  if (std::optional<Number> known = find(key, hash))
+    return *known;
   Node node;
   node.width = ConstantIntRanges::getStorageBitwidth(type);
-  return add({key, nullptr, type.getAsOpaquePointer(), 0,
-              llvm::SmallVector<uint64_t, 4>(details)},
-             std::move(node));
+  return add(key, hash, std::move(node));
 }
 
 ConstantIntRanges Integers::infer(const Node &node) {
@@ -68,7 +117,7 @@ ConstantIntRanges Integers::infer(const Node &node) {
   if (!node.op)
     return result;
   SmallVector<ConstantIntRanges> operands;
-  for (Number operand : node.operands) {
+  for (Number operand : node.details) {
     operands.push_back(range(operand));
     nodes[operand].usedIn = state;
   }
@@ -168,7 +217,7 @@ void Integers::assumeCondition(Number number, bool isTrue) {
       narrow(narrowed, ConstantIntRanges::fromSigned(allowed.getSignedMin(),
                                                      allowed.getSignedMax()));
   };
-  Number lhs = nodes[number].operands[0], rhs = nodes[number].operands[1];
+  Number lhs = nodes[number].details[0], rhs = nodes[number].details[1];
   narrowBy(lhs, *predicate, rhs);
   narrowBy(rhs, llvm::CmpInst::getSwappedPredicate(*predicate), lhs);
 }

@@ -5,8 +5,9 @@
 
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
-#include <tuple>
-#include <unordered_map>
+
+#include <optional>
+#include <vector>
 
 namespace selvedge::verify {
 
@@ -40,10 +41,20 @@ public:
   void contradict() { contradictory = true; }
 
 private:
+  /// What tells one number from another: of an expression the operation's name
+  /// and attributes, the result and the operands.
+  struct Key {
+    const void *kind, *attributes, *type;
+    unsigned result;
+    llvm::ArrayRef<uint32_t> details;
+  };
   struct Node {
+    const void *kind = nullptr, *attributes = nullptr, *type = nullptr;
     mlir::Operation *op = nullptr; // none: a constant or unknown
     unsigned result = 0;
-    llvm::SmallVector<Number, 2> operands;
+    llvm::SmallVector<uint32_t, 2> details; // of an operation: its operands
+    std::optional<Number> next; // another number whose key has the same hash
+    std::optional<Number> same; // the constant that it is
     unsigned width = 0;
     std::optional<mlir::ConstantIntRanges> cached, assumed;
     unsigned cachedIn = 0, assumedIn = 0; // which state of the assumptions
@@ -51,23 +62,17 @@ private:
     bool isConstant = false;
     int64_t value = 0; // of a constant
   };
-  using Key = std::tuple<const void *, const void *, const void *, unsigned,
-                         llvm::SmallVector<uint64_t, 4>>;
 
-  struct KeyHash {
-    size_t operator()(const Key &key) const {
-      const auto &[kind, attributes, type, result, details] = key;
-      return llvm::hash_combine(kind, attributes, type, result,
-                                llvm::hash_combine_range(details));
-    }
-  };
-
-  Number add(Key key, Node node);
+  static uint64_t hashOf(const Key &key);
+  /// The number of that key, if there is one.
+  std::optional<Number> find(const Key &key, uint64_t hash) const;
+  Number add(const Key &key, uint64_t hash, Node node);
   void narrow(Number number, const mlir::ConstantIntRanges &range);
   mlir::ConstantIntRanges infer(const Node &node);
 
   std::vector<Node> nodes;
-  std::unordered_map<Key, Number, KeyHash> numbers;
+  /// The last number of each hash.
+  llvm::DenseMap<uint64_t, Number> numbers;
   llvm::DenseMap<mlir::Operation *, mlir::DictionaryAttr> attributes;
   unsigned state = 1, path = 1;
   bool contradictory = false;

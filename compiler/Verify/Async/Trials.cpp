@@ -279,6 +279,23 @@ std::vector<Trial> makeFurtherTrials(KernelOp kernel) {
   return trials;
 }
 
+/// Of the first dimensions, those of rows, takes as few as make `most` tiles:
+/// where a dimension is steps and, times another, rows, as many steps as go
+/// round the rings are many more tiles than do.
+static void shorten(Trial &trial, LaunchOp launch, KernelOp kernel,
+                    size_t numRows, int64_t most) {
+  for (size_t i = 0; i < numRows; ++i) {
+    int64_t &size = trial.dims[i].second;
+    while (size > 1 && gridOf(launch, trial, kernel) > most) {
+      int64_t given = std::exchange(size, size / 2);
+      if (isLaunched(launch, trial, kernel))
+        continue;
+      size = given;
+      break;
+    }
+  }
+}
+
 std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
                               bool nonempty) {
   if (!kernel.hasRoles())
@@ -316,6 +333,9 @@ std::vector<Trial> makeTrials(KernelOp kernel, int64_t longCount,
   auto add = [&](std::vector<Trial> &list, Trial trial, bool eachFirst) {
     if (!findLaunched(launch, trial, kernel, 0))
       return;
+    if (launch)
+      shorten(trial, launch, kernel, std::max<size_t>(1, numCut) - 1,
+              4 * longCount);
     int64_t largest = 0;
     for (auto [value, size] : trial.dims)
       if (!hasLengths || !value)

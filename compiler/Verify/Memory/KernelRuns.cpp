@@ -146,8 +146,9 @@ Operation *KernelRuns::findUnreached() {
   return found.empty() ? nullptr : firstEffect(*found.front());
 }
 
-void KernelRuns::proveThoroughly() {
-  isThorough = true;
+void KernelRuns::prove(Effort by) {
+  if (std::exchange(effort, by) == by)
+    return;
   llvm::DenseMap<Block *, bool> proved;
   for (auto [block, isNever] : never)
     if (isNever)
@@ -184,37 +185,45 @@ void KernelRuns::endForced(bool isAccepted) {
   skeleton.force({});
 }
 
+AccessBounds &KernelRuns::bounds() {
+  if (known)
+    return *known;
+  auto plan = launch->getParentOfType<PlanOp>();
+  auto seed = [launch = launch, kernel = kernel](IndexValues &values,
+                                                 ArrayRef<Polynomial> dims) {
+    seedLaunch(launch, kernel, values, dims);
+  };
+  known.emplace(plan.getDims(), plan.getTensors(), seed);
+  // What a broken promise executes is inside of its tensors: that is proved of
+  // kernels without roles.
+  if (!hasRoles())
+    known->assumePromises(plan.getPromises());
+  return *known;
+}
+
 bool KernelRuns::isNeverExecuted(Block *block) {
+  bool isThorough = effort == Effort::Thorough;
   Operation *owner = block->getParentOp();
   // What other roles send may be any number.
   if (!isa<scf::ForOp, scf::IfOp>(owner))
     return false;
-  auto [known, isNew] = never.try_emplace(block, false);
+  auto [found, isNew] = never.try_emplace(block, false);
   if (!isNew)
-    return known->second;
-  auto plan = launch->getParentOfType<PlanOp>();
-  auto seed = [&](IndexValues &values, ArrayRef<Polynomial> dims) {
-    seedLaunch(launch, kernel, values, dims);
-  };
-  AccessBounds bounds(plan.getDims(), plan.getTensors(), seed);
-  // What a broken promise executes is inside of its tensors: that is proved of
-  // kernels without roles.
-  if (!hasRoles())
-    bounds.assumePromises(plan.getPromises());
+    return found->second;
   auto branch = dyn_cast<scf::IfOp>(owner);
   auto isSame = [&](scf::IfOp outer) {
-    return isThorough && bounds.isSameForAllTiles(outer);
+    return isThorough && bounds().isSameForAllTiles(outer);
   };
   if (branch && block == branch.thenBlock() && isNeverSet(branch, isSame))
-    return known->second = true;
+    return found->second = true;
   if (!branch)
-    return known->second =
-               bounds.isEmpty(cast<scf::ForOp>(owner), isThorough) ||
-               bounds.isEmptyOfWords(cast<scf::ForOp>(owner), isThorough);
+    return found->second =
+               bounds().isEmpty(cast<scf::ForOp>(owner), effort) ||
+               bounds().isEmptyOfWords(cast<scf::ForOp>(owner), isThorough);
   bool arm = block == branch.thenBlock();
-  return known->second = bounds.isNeverTaken(branch, arm, isThorough) ||
-                         bounds.isNeverTakenBySteps(branch, arm) ||
-                         bounds.isNeverTakenOfWords(branch, arm, isThorough);
+  return found->second = bounds().isNeverTaken(branch, arm, isThorough) ||
+                         bounds().isNeverTakenBySteps(branch, arm) ||
+                         bounds().isNeverTakenOfWords(branch, arm, isThorough);
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_KERNELRUNS_H
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_KERNELRUNS_H
 
+#include "compiler/Verify/Arithmetic/AccessBounds.h"
 #include "compiler/Verify/Async/BranchDistance.h"
 #include "compiler/Verify/Async/Integers.h"
 #include "compiler/Verify/Async/Skeleton.h"
@@ -49,9 +50,9 @@ public:
   bool hasReached(mlir::Block *block) const {
     return !refused.contains(block) && skeleton.hasReached(&block->front());
   }
-  /// From now on it takes longer to find out that a block is never executed,
-  /// and is found out more often.
-  void proveThoroughly();
+  /// From now on it is tried this hard to find out that a block is never
+  /// executed.
+  void prove(Effort by);
   /// Has executions tell how far they are from a block; null: from none.
   void watch(BranchDistance *distance) { watch(skeleton, distance); }
   /// What is executed next takes the arms, and the bodies of loops, in which
@@ -72,6 +73,8 @@ private:
   /// Whether it is the body of a loop without steps, or an arm of a branch that
   /// none takes, for any sizes.
   bool isNeverExecuted(mlir::Block *block);
+  /// What is known of integers, found out once for all blocks.
+  AccessBounds &bounds();
   void watch(Skeleton &by, BranchDistance *distance);
 
   sm::LaunchOp launch;
@@ -79,9 +82,10 @@ private:
 
   /// Blocks that were forced and are not accepted yet.
   Skeleton::Blocks refused;
-  bool isThorough = false;
+  Effort effort = Effort::Quick;
   /// Blocks that were never executed, and whether none ever is.
   llvm::DenseMap<mlir::Block *, bool> never;
+  std::optional<AccessBounds> known;
   std::optional<SinkMatches> sinks;
   Integers integers;
   Paths paths;

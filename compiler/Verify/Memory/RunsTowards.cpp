@@ -65,15 +65,19 @@ std::optional<uint64_t> VariantRuns::approach(const LaunchTrial &trial,
 }
 
 LogicalResult VariantRuns::runTowards() {
-  maxWork = work + maxWorkTowards;
-  for (auto [i, runs] : llvm::enumerate(kernels)) {
-    if (!runs.findUnreached())
-      continue;
-    runs.proveThoroughly();
-    for (Block *block : runs.unreachedBlocks(/*all=*/true))
-      if (work < maxWork && !runs.hasReached(block) &&
-          failed(runTowards(i, block)))
-        return failure();
+  // Thorough proofs that fail take longer than most searches that succeed.
+  for (bool isThorough : {false, true}) {
+    maxWork = work + maxWorkTowards / 2;
+    for (auto [i, runs] : llvm::enumerate(kernels)) {
+      if (!runs.findUnreached())
+        continue;
+      if (isThorough)
+        runs.prove(Effort::Thorough);
+      for (Block *block : runs.unreachedBlocks(/*all=*/true))
+        if (work < maxWork && !runs.hasReached(block) &&
+            failed(runTowards(i, block)))
+          return failure();
+    }
   }
   return success();
 }
