@@ -59,17 +59,8 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
   for (auto [d, index, extent] :
        llvm::enumerate(access.indices, access.tensor.getShape().getResults())) {
     Polynomial p = values.of(index);
-    // What does not wrap is asked of few: it takes as many proofs as there are
-    // sums.
     auto holds = [&](const Polynomial &goal) {
-      if (values.isNonNegativeByCases(goal, conditions))
-        return true;
-      size_t given = conditions.size();
-      values.refine(conditions, goal);
-      return (conditions.size() > given &&
-              values.isNonNegativeByCases(goal, conditions)) ||
-             // The kernel is refused otherwise.
-             values.isNonNegativeForIntegers(goal, conditions);
+      return values.isNonNegativeByAny(goal, conditions);
     };
     auto refuse = [&](const Twine &bound) {
       InFlightDiagnostic diag =

@@ -162,6 +162,15 @@ size_t IndexValues::refine(SmallVectorImpl<Polynomial> &constraints,
   return constraints.size() - given;
 }
 
+bool IndexValues::isNonNegativeByAny(
+    const Polynomial &p, SmallVectorImpl<Polynomial> &constraints) const {
+  // What does not wrap is asked of few: it takes as many proofs as there are
+  // sums.
+  return isNonNegativeByCases(p, constraints) ||
+         (refine(constraints, p) > 0 && isNonNegativeByCases(p, constraints)) ||
+         isNonNegativeForIntegers(p, constraints);
+}
+
 /// `p` with a value in the place of the monomial that `part` is; none where it
 /// has no multiple of that.
 static std::optional<Polynomial>

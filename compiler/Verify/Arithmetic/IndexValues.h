@@ -50,6 +50,10 @@ public:
                                 llvm::ArrayRef<Polynomial> constraints) const {
     return system.impliesForIntegers(p, constraints);
   }
+  /// By whichever of these proves it, the quickest first; adds to `constraints`
+  /// what refine() finds on the way.
+  bool isNonNegativeByAny(const Polynomial &p,
+                          llvm::SmallVectorImpl<Polynomial> &constraints) const;
   /// Whether `p` is a multiple of `size`, a power of two, wherever
   /// `constraints` hold. That values wrap does not matter to it.
   bool isMultipleByCases(const Polynomial &p, int64_t size,

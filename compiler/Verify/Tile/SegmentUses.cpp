@@ -129,13 +129,8 @@ private:
     values.collect(end.getCondition(), known);
   }
 
-  bool holds(const Polynomial &goal) const {
-    if (values.isNonNegativeByCases(goal, known))
-      return true;
-    SmallVector<Polynomial> more(known);
-    return (values.refine(more, goal) != 0 &&
-            values.isNonNegativeByCases(goal, more)) ||
-           values.isNonNegativeForIntegers(goal, more);
+  bool holds(const Polynomial &goal) {
+    return values.isNonNegativeByAny(goal, known);
   }
 
   bool isPresent(LoadOp load) {

@@ -45,8 +45,6 @@ struct VerifyTileCoveragePass
         stores.push_back(store);
     });
     bool isTemp = tensor.getRole() == Role::Temp;
-    if (isTemp && !stores.empty() && isInitOfUsedRows(program, stores.front()))
-      covering.push_back(stores.front());
     for (StoreOp store : stores) {
       if (addsToMemory(store)) {
         if (covering.empty() || covering.front()->getParentOfType<KernelOp>() ==
@@ -58,10 +56,13 @@ struct VerifyTileCoveragePass
       }
       if (failed(checkInit(store, tensor, stores.front())))
         return failure();
-      if (std::optional<std::string> gap = StoreCoverage(store).gap())
-        gaps.push_back({store, *gap});
-      else
+      std::optional<std::string> gap = StoreCoverage(store).gap();
+      bool isEnough = !gap || (isTemp && store == stores.front() &&
+                               isInitOfUsedRows(program, store));
+      if (isEnough)
         covering.push_back(store);
+      else
+        gaps.push_back({store, *gap});
     }
     if (covering.empty() && !isTemp)
       if (StoreOp store = coveringWithInit(stores))
