@@ -53,9 +53,9 @@ std::optional<SegmentTiles> segmentTilesOf(KernelOp kernel, StringAttr axis,
   return std::nullopt;
 }
 
-static Value withoutSplat(Value v) {
-  auto splat = v.getDefiningOp<SplatOp>();
-  return splat ? splat.getValue() : v;
+Value withoutSplat(Value value) {
+  auto splat = value.getDefiningOp<SplatOp>();
+  return splat ? splat.getValue() : value;
 }
 
 /// The position of an input that a handle of the kernel is.

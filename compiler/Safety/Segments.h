@@ -9,6 +9,9 @@
 
 namespace selvedge::safety {
 
+/// The scalar that a splat repeats; other values are themselves.
+mlir::Value withoutSplat(mlir::Value value);
+
 /// A kernel's range over the tiles of all segments.
 struct SegmentTiles {
   mlir::Value coord;

@@ -497,11 +497,6 @@ private:
     return true;
   }
 
-  static Value withoutSplat(Value v) {
-    auto splat = v.getDefiningOp<SplatOp>();
-    return splat ? splat.getValue() : v;
-  }
-
   /// Whether `p` only says that one of the store's indices is inside the shape.
   bool isShapeBound(Value p, AffineMap shape) {
     auto compare = p.getDefiningOp<arith::CmpIOp>();
