@@ -1,12 +1,11 @@
 // tile-output-init: outputs are total.
 // SPDX-License-Identifier: MIT
+#include "compiler/Safety/InitKernel.h"
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Segments.h"
 #include "compiler/Safety/StoreCoverage.h"
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace selvedge::safety {
 
@@ -17,170 +16,6 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
-
-/// The longest rows that are a tile's as a whole.
-constexpr int64_t mostWholeRow = 1024;
-
-/// Computes expressions of dims.
-using EmitExpr = llvm::function_ref<Value(AffineExpr)>;
-
-/// Adds what says that a row is one of `rows`.
-void addRowBounds(OpBuilder &b, Location loc, ProgramOp program, Block &body,
-                  EmitExpr emit, const RowSet &rows, ArrayRef<Value> indices,
-                  SmallVectorImpl<Value> &inside) {
-  using arith::CmpIPredicate;
-  Value row = indices[rows.dim];
-  auto splat = [&](Value v) { return broadcastTo(b, loc, v, row.getType()); };
-  auto compare = [&](CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
-    return arith::CmpIOp::create(b, loc, predicate, lhs, splat(rhs));
-  };
-  if (rows.kind == RowSet::Kind::BehindParts) {
-    Value length = arith::ConstantIntOp::create(b, loc, rows.length, 32);
-    Value part = arith::DivUIOp::create(b, loc, row, splat(length));
-    inside.push_back(compare(CmpIPredicate::sge, part, emit(rows.parts)));
-    return;
-  }
-  auto end = [&](Value number) -> Value {
-    unsigned dims = program.getDims().size();
-    return LoadOp::create(b, loc, b.getI32Type(),
-                          body.getArgument(dims + rows.ends),
-                          ValueRange(number), ValueRange());
-  };
-  if (rows.kind == RowSet::Kind::BehindSegment) {
-    Value number = indices[rows.segment],
-          one = arith::ConstantIntOp::create(b, loc, 1, 32),
-          first = end(number),
-          last = end(arith::AddIOp::create(b, loc, number, one));
-    Value length = arith::SubIOp::create(b, loc, last, first);
-    inside.push_back(compare(CmpIPredicate::sge, row, length));
-    return;
-  }
-  AffineExpr count =
-      program.getTensorArg(rows.ends).getShape().getResult(0) - 1;
-  auto compareWithEnd = [&](CmpIPredicate predicate, AffineExpr number) {
-    return compare(predicate, row, end(emit(number)));
-  };
-  AffineExpr zero = getAffineConstantExpr(0, program.getContext());
-  if (rows.kind == RowSet::Kind::Segments) {
-    inside.push_back(compareWithEnd(CmpIPredicate::sge, zero));
-    inside.push_back(compareWithEnd(CmpIPredicate::slt, count));
-    return;
-  }
-  Value before = compareWithEnd(CmpIPredicate::slt, zero),
-        behind = compareWithEnd(CmpIPredicate::sge, count);
-  inside.push_back(arith::OrIOp::create(b, loc, before, behind));
-}
-
-/// Adds a kernel that stores the output's init over its whole shape, before all
-/// others; or over some rows. Its tiles are parts of rows, or several rows
-/// where these have a constant length: a head is too little for a thread block.
-void addInitKernel(ProgramOp program, unsigned tensor,
-                   const std::string &reason, std::optional<RowSet> rows) {
-  MLIRContext *ctx = program.getContext();
-  TensorArgAttr arg = program.getTensorArg(tensor);
-  AffineMap shape = arg.getShape();
-  unsigned rank = shape.getNumResults();
-  OpBuilder b = OpBuilder::atBlockBegin(&program.getBody().front());
-  Location loc = program.getLoc();
-  auto rowLength = dyn_cast<AffineConstantExpr>(shape.getResult(rank - 1));
-  // The number of a segment is that of its tile.
-  bool areOfSegment = rows && rows->kind == RowSet::Kind::BehindSegment;
-  bool hasWholeRows = !areOfSegment && rank > 1 && rowLength &&
-                      rowLength.getValue() > 0 &&
-                      rowLength.getValue() <= mostWholeRow;
-  unsigned numRanges = hasWholeRows ? rank - 1 : rank;
-  // A tile is many rows that others may store.
-  unsigned tiledDim = rows && rows->dim < numRanges ? rows->dim : numRanges - 1;
-  StringAttr block = b.getStringAttr("BI");
-  SmallVector<Attribute> ranges, axes;
-  SmallVector<StringAttr> names;
-  for (unsigned d = 0; d < rank; ++d) {
-    names.push_back(b.getStringAttr("x" + Twine(d)));
-    bool isTiled = d == tiledDim;
-    if (d < numRanges)
-      ranges.push_back(IterAttr::get(ctx, names[d], shape.getSubMap({d}),
-                                     isTiled ? block : StringAttr()));
-    if (isTiled)
-      axes.push_back(AxisAttr::get(ctx, names[d], block, 0));
-    else if (d >= numRanges)
-      axes.push_back(
-          AxisAttr::get(ctx, names[d], StringAttr(), rowLength.getValue()));
-  }
-  auto kernel =
-      KernelOp::create(b, loc, ("init_" + arg.getName().getValue()).str(),
-                       b.getArrayAttr(ranges), b.getArrayAttr(axes),
-                       DictionaryAttr(), IntegerAttr());
-  Block &body = kernel.getBody().emplaceBlock();
-  auto first = *std::next(program.getBody().getOps<KernelOp>().begin());
-  for (unsigned i = 0; i < program.getNumSharedArgs(); ++i)
-    body.addArgument(first.getBody().getArgument(i).getType(), loc);
-  for (unsigned d = 0; d < numRanges; ++d)
-    body.addArgument(b.getI32Type(), loc);
-  b.setInsertionPointToStart(&body);
-  auto emitted = [&](auto &self, AffineExpr expr) -> Value {
-    if (auto c = dyn_cast<AffineConstantExpr>(expr))
-      return arith::ConstantIntOp::create(b, loc, c.getValue(), 32);
-    if (auto s = dyn_cast<AffineSymbolExpr>(expr))
-      return body.getArgument(s.getPosition());
-    auto binary = cast<AffineBinaryOpExpr>(expr);
-    Value x = self(self, binary.getLHS()), y = self(self, binary.getRHS());
-    if (binary.getKind() == AffineExprKind::Add)
-      return arith::AddIOp::create(b, loc, x, y);
-    if (binary.getKind() == AffineExprKind::Mul)
-      return arith::MulIOp::create(b, loc, x, y);
-    if (binary.getKind() == AffineExprKind::FloorDiv)
-      return arith::FloorDivSIOp::create(b, loc, x, y);
-    if (binary.getKind() == AffineExprKind::CeilDiv)
-      return arith::CeilDivSIOp::create(b, loc, x, y);
-    return arith::RemSIOp::create(b, loc, x, y);
-  };
-  auto emit = [&](AffineExpr expr) { return emitted(emitted, expr); };
-  unsigned coords = program.getNumSharedArgs();
-  SmallVector<Value> indices, inside;
-  for (unsigned d = 0; d < rank; ++d) {
-    if (d < numRanges && d != tiledDim) {
-      indices.push_back(body.getArgument(coords + d));
-      continue;
-    }
-    Type lanes = tileType(b.getI32Type(), {names[d]}, {ShapedType::kDynamic});
-    Value start = d < numRanges
-                      ? Value(body.getArgument(coords + d))
-                      : Value(arith::ConstantIntOp::create(b, loc, 0, 32));
-    indices.push_back(RangeOp::create(b, loc, lanes, start));
-    Value extent = SplatOp::create(b, loc, lanes, emit(shape.getResult(d)));
-    inside.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                           indices.back(), extent));
-  }
-  if (rows)
-    addRowBounds(b, loc, program, body, emit, *rows, indices, inside);
-  SmallVector<StringAttr> tiled{names[tiledDim]};
-  llvm::append_range(tiled, ArrayRef(names).drop_front(numRanges));
-  Type element = signlessOf(arg.getElementType());
-  Type tile = tileType(
-      element, tiled, SmallVector<int64_t>(tiled.size(), ShapedType::kDynamic));
-  TypedAttr value;
-  if (auto floating = dyn_cast<FloatType>(element)) {
-    APFloat init = cast<FloatAttr>(arg.getInit()).getValue();
-    bool losesInfo = false;
-    init.convert(floating.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                 &losesInfo);
-    value = FloatAttr::get(floating, init);
-  } else {
-    value = b.getIntegerAttr(
-        element, isa<IntegerAttr>(arg.getInit())
-                     ? cast<IntegerAttr>(arg.getInit()).getInt()
-                     : static_cast<int64_t>(
-                           cast<FloatAttr>(arg.getInit()).getValueAsDouble()));
-  }
-  Value stored =
-      SplatOp::create(b, loc, tile, arith::ConstantOp::create(b, loc, value));
-  SafetyNote note{
-      NoteIds().next(kernel, "init"), "init", arg.getName().str(), reason, {}};
-  StoreOp::create(b, withNote(loc, note), stored,
-                  body.getArgument(program.getDims().size() + tensor), indices,
-                  inside);
-  ReturnOp::create(b, loc);
-}
 
 /// Why an init kernel stores these rows.
 std::string wordsOf(RowSet::Kind kind) {

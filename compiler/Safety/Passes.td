@@ -99,13 +99,15 @@ def TileOutputInit : Pass<"tile-output-init", "::selvedge::tile::ProgramOp"> {
     An output is covered when one store outside any branch indexes each dimension by a range or loop over exactly that dimension, each by another one, depends on all ranges and loops around it, and
     is predicated by those bounds only. Any other output with an `out_init` other than keep gets a kernel, run first, that stores the constant over the whole shape.
     Where the only store writes the rows of all segments of a `requires segments`, the kernel stores the rows before the first one and behind the last one. Where each segment has rows of its own, it
-    stores those behind the segment's length. Of a temp that kernels use in rows of segments only, it stores the rows from the first segment to the last one.
+    stores those behind the segment's length. Of a temp that kernels use in rows of segments only, it stores the rows from the first segment to the last one. Each of these kernels looks at all ends
+    of segments first: where they break the promise (one lies outside of the rows, or before the one before it), it stores the whole shape.
 
     Before: `kernel main(i in M by BM) { if ... { o[i] = ... } }`
     After: `kernel init_o(i0 in M by BI) { o[i0] = out_init }` and the kernel as before.
-    Of segments: `kernel init_o(i0 in Q by BI) { o[i0] = out_init where i0 < cu[0] || i0 >= cu[B] }`
-    Of rows of each: `kernel init_o(b in B, i in L by BI) { o[b, i] = out_init where i >= cu[b + 1] - cu[b] }`
-    Of a temp: `kernel init_t(i0 in Q by BI) { t[i0] = out_init where i0 >= cu[0], i0 < cu[B] }`
+    Of segments: `kernel init_o(i0 in Q by BI) { o[i0] = out_init where i0 < cu[0] || i0 >= cu[B] || broken }`
+    Of rows of each: `kernel init_o(b in B, i in L by BI) { o[b, i] = out_init where i >= cu[b + 1] - cu[b] || broken }`
+    Of a temp: `kernel init_t(i0 in Q by BI) { t[i0] = out_init where i0 >= cu[0] || broken, i0 < cu[B] || broken }
+    `broken = cu[0] < 0 || cu[B] > Q || max(select(cu[b] > cu[b + 1], 1, 0), b) > 0`, in a loop over blocks of b.`
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }

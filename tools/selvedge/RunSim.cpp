@@ -74,12 +74,10 @@ Placed place(sim::GlobalMemory &memory, const ManifestTensor &tensor,
   return placed;
 }
 
-/// The elements of a tensor after a launch; fails on one that nobody stored,
-/// unless the caller has broken a promise.
+/// The elements of a tensor after a launch; fails on one that nobody stored.
 Result<std::vector<std::byte>> fetch(sim::GlobalMemory &memory,
                                      const std::string &name,
-                                     const Placed &placed, DType dtype,
-                                     bool keepsPromises) {
+                                     const Placed &placed, DType dtype) {
   auto size = static_cast<size_t>(sizeOf(dtype));
   const sim::Region &region = memory.at(placed.address);
   std::vector<int64_t> places = placed.layout.places();
@@ -88,7 +86,7 @@ Result<std::vector<std::byte>> fetch(sim::GlobalMemory &memory,
     size_t at = static_cast<size_t>(places[i]) * size;
     std::memcpy(data.data() + i * size, region.bytes.data() + at, size);
     for (size_t j = 0; j < size; ++j)
-      if (keepsPromises && region.state[at + j] != sim::State::Defined)
+      if (region.state[at + j] != sim::State::Defined)
         return Status::failed(fmt::format(
             "element {} of '{}' is never stored",
             indexToString(placed.layout.shape, static_cast<int64_t>(i)), name));
@@ -346,8 +344,7 @@ Result<GpuOutcome> SimOp::run(const Problem &problem,
     if (!isWritten(tensor) || !placed.count(tensor.name))
       continue;
     Result<std::vector<std::byte>> data =
-        fetch(memory, tensor.name, placed.at(tensor.name), tensor.dtype,
-              /*keepsPromises=*/execution.reference != nullptr);
+        fetch(memory, tensor.name, placed.at(tensor.name), tensor.dtype);
     if (!data.ok())
       return data.status();
     outcome.outputs[tensor.name] = {

@@ -42,6 +42,8 @@ Progress SmAsyncRules::apply(Agent &agent, Instruction &code) {
   // Arithmetic of scalars.
   if (!code.accessesTensors && !code.hasPlaces)
     return progress;
+  if (auto reduce = dyn_cast<ReduceOp>(code.op))
+    foldLanes(agent, reduce);
   // The warps of a group do the same, each for its lanes.
   Member &member = memberOf(agent);
   bool isAlone = member.role && member.role.getSingle();

@@ -98,6 +98,8 @@ private:
   /// What an operation does to tensors, in SmGlobalAccesses.cpp.
   mlir::LogicalResult accessTensors(Agent &agent, mlir::Operation *op);
   mlir::LogicalResult storeBox(Agent &agent, sm::TmaStoreOp op);
+  /// The integer that lanes are combined to, as far as memory is known.
+  void foldLanes(Agent &agent, sm::ReduceOp op);
   Progress applyShared(Agent &agent, const Instruction &code);
   /// Where the tiles of an operation lie, in SmPlaces.cpp: those that it takes
   /// must agree.

@@ -29,6 +29,22 @@ LogicalResult SmAsyncRules::accessTensors(Agent &agent, Operation *op) {
              : memory->store(op, name, access.getIndices(), tested, lanes);
 }
 
+void SmAsyncRules::foldLanes(Agent &agent, ReduceOp op) {
+  Tracked tracked = agent.values.lookup(op.getResult());
+  if (!op.getType().isInteger() || tracked.kind != Tracked::Kind::Integer ||
+      integers.known(tracked.id))
+    return;
+  auto scalar = [&](Value value) { return scalarOf(agent, value); };
+  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
+    return memory->elementOf(tensorName(tensor), indices);
+  };
+  LaneTiles lanes(scalar, element);
+  int64_t number = lanes.of(op.getResult()).values.front();
+  memory->addWork(lanes.getWork());
+  if (number != LaneTile::unknown)
+    integers.assume(tracked.id, number, number);
+}
+
 /// A box of pairs begins with the first of some.
 LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
   auto argument = cast<BlockArgument>(op.getMap());

@@ -120,6 +120,10 @@ void GlobalMemory::setNumbers(StringRef integers, StringRef tensor,
     of->second.numbered = llvm::divideCeilSigned(to->second.extents[dim], size);
 }
 
+void GlobalMemory::setSegments(StringRef tensor, ArrayRef<int64_t> ends) {
+  tensors[tensor].rows.assign(ends.begin(), ends.end());
+}
+
 std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
   // Tiles of segments say nothing of their rows.
   if (extent.getNumDims() != 0)
@@ -546,15 +550,32 @@ LogicalResult GlobalMemory::finish(Operation *plan) const {
   for (const auto &entry : tensors) {
     const Contents &contents = entry.second;
     bool isKept = isa_and_nonnull<StringAttr>(contents.arg.getInit());
-    if (contents.arg.getRole() != Role::Out || isKept || contents.isUnknown)
-      continue;
-    for (uint64_t element = 0; element < contents.written.size(); ++element)
-      if (!(contents.written[element] & (Initialised | Stored)))
-        return plan->emitOpError("expects launches that write every element of "
-                                 "every output, found none that writes ")
-               << nameOf(contents, static_cast<int64_t>(element));
+    if (contents.arg.getRole() == Role::Out && !isKept &&
+        failed(checkWritten(plan, entry.first())))
+      return failure();
   }
   return success();
+}
+
+LogicalResult GlobalMemory::checkWritten(Operation *plan,
+                                         StringRef tensor) const {
+  const Contents &contents = tensors.find(tensor)->second;
+  if (contents.isUnknown)
+    return success();
+  for (uint64_t element = 0; element < contents.written.size(); ++element)
+    if (!(contents.written[element] & (Initialised | Stored)))
+      return plan->emitOpError("expects launches that write every element of "
+                               "every output, found none that writes ")
+             << nameOf(contents, static_cast<int64_t>(element));
+  return success();
+}
+
+uint64_t GlobalMemory::numWritten(StringRef tensor) const {
+  const WrittenElements &written = tensors.find(tensor)->second.written;
+  return llvm::count_if(llvm::seq<uint64_t>(0, written.size()),
+                        [&](uint64_t element) {
+                          return written[element] & (Initialised | Stored);
+                        });
 }
 
 LogicalResult GlobalMemory::checkStored(Operation *plan, StringRef tensor,

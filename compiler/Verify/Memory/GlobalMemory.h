@@ -37,6 +37,9 @@ public:
   void setNumbers(llvm::StringRef integers, llvm::StringRef tensor,
                   unsigned dim, int64_t size);
 
+  /// Where segments begin and end, even if the caller promises otherwise.
+  void setSegments(llvm::StringRef tensor, llvm::ArrayRef<int64_t> ends);
+
   /// Before anything else but getWork(), which may say that it is too much:
   /// nothing has been written.
   void begin();
@@ -109,6 +112,11 @@ public:
   /// initialised; errors at `plan` if not.
   mlir::LogicalResult checkStored(mlir::Operation *plan, llvm::StringRef tensor,
                                   llvm::ArrayRef<int64_t> indices) const;
+  /// Whether every element of a tensor was written; errors at `plan` if not.
+  mlir::LogicalResult checkWritten(mlir::Operation *plan,
+                                   llvm::StringRef tensor) const;
+  /// How many elements of a tensor were written.
+  uint64_t numWritten(llvm::StringRef tensor) const;
   /// Whether some element was stored, not only initialised.
   bool isStored(llvm::StringRef tensor) const;
 

@@ -141,6 +141,9 @@ LaneTile LaneTiles::computeOp(Operation *def) {
         return computeLoad(load, load.getTensor(), load.getIndices(),
                            load.getPresence());
       })
+      .Case([&](sm::ReduceOp op) {
+        return computeReduce(op, op.getSource(), op.getOverAttr());
+      })
       .Default([&](Operation *op) { return computeArith(op); });
 }
 
@@ -227,6 +230,11 @@ struct Arithmetic {
 
 static Kind kindOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, Kind>(op)
+      .Case([](sm::ReduceOp op) {
+        return op.getKind() == tile::Combine::Max   ? Kind::MaxS
+               : op.getKind() == tile::Combine::Min ? Kind::MinS
+                                                    : Kind::Add;
+      })
       .Case([](arith::CmpIOp) { return Kind::Compare; })
       .Case([](arith::AddIOp) { return Kind::Add; })
       .Case([](arith::SubIOp) { return Kind::Sub; })
@@ -449,6 +457,33 @@ static int64_t converted(Operation *op, int64_t value) {
       .Case<arith::ExtFOp, sm::ConvertOp, tile::ConvertOp>(
           [&](auto) { return value; })
       .Default([](Operation *) { return LaneTile::unknown; });
+}
+
+LaneTile LaneTiles::computeReduce(Operation *op, Value source,
+                                  StringAttr over) {
+  Type element = getElementTypeOrSelf(source.getType());
+  const LaneTile &tile = of(source);
+  if (!element.isInteger() || !llvm::is_contained(tile.axes, over))
+    return {};
+  Arithmetic combine{kindOf(op), element.getIntOrFloatBitWidth()};
+  LaneSpace space;
+  for (auto [axis, extent] : llvm::zip_equal(tile.axes, tile.extents))
+    if (axis != over) {
+      space.axes.push_back(axis);
+      space.extents.push_back(extent);
+    }
+  LaneTile result{
+      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
+  int64_t count = tile.extents[llvm::find(tile.axes, over) - tile.axes.begin()],
+          stride = tile.strideOf(over);
+  const LaneTile *tiles[] = {&tile};
+  for (LaneWalk lane(space, tiles); lane.isInside(); lane.next()) {
+    int64_t sum = *lane.from(0);
+    for (int64_t i = 1; i < count; ++i)
+      sum = combine.partly(sum, lane.from(0)[i * stride]);
+    result.values.push_back(sum);
+  }
+  return result;
 }
 
 LaneTile LaneTiles::computeArith(Operation *op) {

@@ -105,6 +105,9 @@ private:
   static mlir::Value sourceOf(mlir::Value value);
   LaneTile computeLoad(mlir::Operation *load, mlir::Value tensor,
                        mlir::ValueRange indices, mlir::ValueRange presence);
+  /// Integers combined along an axis.
+  LaneTile computeReduce(mlir::Operation *op, mlir::Value source,
+                         mlir::StringAttr over);
   LaneTile computeArith(mlir::Operation *op);
   /// Lane by lane, of the values of the operands.
   LaneTile

@@ -70,7 +70,8 @@ LogicalResult VariantRuns::run() {
   if (failed(runUsual(maxUsualWork, /*scale=*/0)) ||
       failed(runFurther(Further::ByAll)) ||
       failed(runFurther(Further::AtLimits)) ||
-      failed(runFurther(Further::BySome)) || failed(runTowards()))
+      failed(runFurther(Further::BySome)) || failed(runTowards()) ||
+      failed(runBroken()))
     return failure();
   runForced();
   if (failed(checkStored()))

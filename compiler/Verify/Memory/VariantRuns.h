@@ -80,6 +80,21 @@ private:
   /// What nobody has reached, as if sizes did: those of a few trials must allow
   /// it.
   void runForced();
+  /// Kernels that initialise by the ends of segments, with ends that break the
+  /// promise: all elements are initialised then.
+  mlir::LogicalResult runBroken();
+  mlir::LogicalResult runBroken(size_t launch, llvm::StringRef initialised,
+                                tile::RequireAttr promise);
+  /// What a kernel has initialised: how many elements, and whether these are
+  /// all. Of one segment by all of its thread blocks, of more by some.
+  struct Initialised {
+    Outcome outcome;
+    uint64_t count = 0;
+    bool isComplete = false;
+  };
+  Initialised initialise(size_t launch, llvm::StringRef tensor,
+                         LaunchTrial trial, tile::RequireAttr promise,
+                         llvm::ArrayRef<int64_t> ends);
   /// Every operation was executed, or never is: an error where the kernel has
   /// no roles, a remark where it has.
   mlir::LogicalResult checkReached();

@@ -3,7 +3,9 @@
 #include "compiler/Verify/Tile/SegmentStores.h"
 
 #include "compiler/Verify/Arithmetic/Facts.h"
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -113,6 +115,125 @@ SegmentEnds endsOf(KernelOp kernel, Value number, const SegmentRows &segments) {
   return ends;
 }
 
+/// The promise that a tensor's numbers cut rows into segments.
+static RequireAttr promiseOf(KernelOp kernel, const SegmentRows &segments) {
+  for (auto promise :
+       kernel.getProgram().getPromises().getAsRange<RequireAttr>())
+    if (promise.getOrdered() && promise.getTensor() == segments.ends)
+      return promise;
+  return {};
+}
+
+/// Whether a scalar is an expression of dims.
+static bool isExtent(Value scalar, AffineExpr expr, KernelOp kernel) {
+  ProgramOp program = kernel.getProgram();
+  IndexValues values;
+  SmallVector<Polynomial> dims;
+  seedSignature(program.getDims(), program.getTensors(), values, dims);
+  seedKernel(kernel, values, dims);
+  return values.of(scalar) == values.of(expr, dims);
+}
+
+/// Whether a number is 1 where segments begin before the first row or end
+/// behind the last one.
+static bool marksOutside(Value number, StoreOp store,
+                         const SegmentRows &segments) {
+  auto kernel = store->getParentOfType<KernelOp>();
+  RequireAttr promise = promiseOf(kernel, segments);
+  auto select = number.getDefiningOp<arith::SelectOp>();
+  auto either = select ? select.getCondition().getDefiningOp<arith::OrIOp>()
+                       : arith::OrIOp();
+  auto before =
+      either ? either.getLhs().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  auto behind =
+      either ? either.getRhs().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  if (!promise || !before || !behind ||
+      !matchPattern(select.getTrueValue(), m_One()) ||
+      before.getPredicate() != CmpIPredicate::slt ||
+      behind.getPredicate() != CmpIPredicate::sgt)
+    return false;
+  LoadOp first = loadOfEnd(before.getLhs(), segments, {}),
+         last = loadOfEnd(behind.getLhs(), segments, {});
+  return first && matchPattern(first.getIndices()[0], m_Zero()) && last &&
+         isCount(last.getIndices()[0], store, segments) &&
+         isExtent(before.getRhs(), promise.getLo().getResult(0), kernel) &&
+         isExtent(behind.getRhs(), promise.getHi().getResult(0), kernel);
+}
+
+/// Whether a tile has 1 in the lane of each segment that ends before it begins,
+/// for those that begin at `start`.
+static bool marksBackward(Value marks, Value start, StoreOp store,
+                          const SegmentRows &segments) {
+  // Lanes of no segment.
+  auto masked = marks.getDefiningOp<arith::SelectOp>();
+  auto isThere = masked ? masked.getCondition().getDefiningOp<arith::CmpIOp>()
+                        : arith::CmpIOp();
+  auto select = masked ? masked.getTrueValue().getDefiningOp<arith::SelectOp>()
+                       : arith::SelectOp();
+  auto goesBack = select ? select.getCondition().getDefiningOp<arith::CmpIOp>()
+                         : arith::CmpIOp();
+  if (!isThere || !goesBack || isThere.getPredicate() != CmpIPredicate::slt ||
+      !isCount(strip(isThere.getRhs()), store, segments) ||
+      goesBack.getPredicate() != CmpIPredicate::sgt ||
+      !matchPattern(strip(select.getTrueValue()), m_One()))
+    return false;
+  ValueRange presence(masked->getOperands().take_front());
+  LoadOp first = loadOfEnd(goesBack.getLhs(), segments, presence),
+         end = loadOfEnd(goesBack.getRhs(), segments, presence);
+  auto lanes = isThere.getLhs().getDefiningOp<RangeOp>();
+  auto next = end ? end.getIndices()[0].getDefiningOp<arith::AddIOp>()
+                  : arith::AddIOp();
+  return first && lanes && lanes.getStart() == start &&
+         first.getIndices()[0] == lanes.getResult() && next &&
+         next.getLhs() == lanes.getResult() &&
+         matchPattern(strip(next.getRhs()), m_One());
+}
+
+/// Whether a scalar is true if the promise of segments is broken.
+static bool saysBroken(Value scalar, StoreOp store,
+                       const SegmentRows &segments) {
+  auto compare = scalar.getDefiningOp<arith::CmpIOp>();
+  auto loop =
+      compare ? compare.getLhs().getDefiningOp<scf::ForOp>() : scf::ForOp();
+  if (!loop || compare.getPredicate() != CmpIPredicate::sgt ||
+      !matchPattern(compare.getRhs(), m_Zero()) || loop.getNumResults() != 1 ||
+      !matchPattern(loop.getLowerBound(), m_Zero()) ||
+      !marksOutside(loop.getInits()[0], store, segments))
+    return false;
+  // No dim is more than the limit of extents.
+  auto least = loop.getUpperBound().getDefiningOp<arith::MinSIOp>();
+  APInt limit;
+  if (!least || !isCount(least.getLhs(), store, segments) ||
+      !matchPattern(least.getRhs(), m_ConstantInt(&limit)) ||
+      limit.getSExtValue() != maxExtent)
+    return false;
+  auto most = cast<scf::YieldOp>(loop.getBody()->getTerminator())
+                  .getResults()[0]
+                  .getDefiningOp<arith::MaxSIOp>();
+  auto reduce = most ? most.getRhs().getDefiningOp<ReduceOp>() : ReduceOp();
+  if (!reduce || most.getLhs() != loop.getRegionIterArg(0) ||
+      reduce.getKind() != Combine::Max)
+    return false;
+  // The lanes of a step are those up to the next one.
+  auto axes = store->getParentOfType<KernelOp>().getAxes();
+  StringAttr name = axisNames(reduce.getSource().getType()).front();
+  auto step = loop.getStep().getDefiningOp<BlockSizeOp>();
+  bool areAll =
+      step && llvm::any_of(axes.getAsRange<AxisAttr>(), [&](AxisAttr axis) {
+        return axis.getName() == name && axis.getBlock() == step.getBlockAttr();
+      });
+  return areAll && marksBackward(reduce.getSource(), loop.getInductionVar(),
+                                 store, segments);
+}
+
+Value unlessBroken(Value predicate, StoreOp store,
+                   const SegmentRows &segments) {
+  auto either = predicate.getDefiningOp<arith::OrIOp>();
+  return either && saysBroken(strip(either.getRhs()), store, segments)
+             ? either.getLhs()
+             : Value();
+}
+
 bool saysRows(Value predicate, StoreOp store, const SegmentRows &segments,
               Rows rows) {
   Value row = store.getIndices()[segments.dim];
@@ -128,6 +249,9 @@ bool saysRows(Value predicate, StoreOp store, const SegmentRows &segments,
       Value segment = compare ? segmentOf(compare, store, segments) : Value();
       return segment && (predicate == bound || predicate == segment);
     });
+  predicate = unlessBroken(predicate, store, segments);
+  if (!predicate)
+    return false;
   auto isFirst = [&](LoadOp load) {
     return load && matchPattern(load.getIndices()[0], m_Zero());
   };

@@ -39,12 +39,20 @@ struct SegmentEnds {
 SegmentEnds endsOf(tile::KernelOp kernel, mlir::Value number,
                    const SegmentRows &segments);
 
+/// Of `%x || %broken`, where `%broken` is true in all lanes if the caller has
+/// broken the promise that these are segments: `%x`. Null for others.
+///
+///     ends[0] < 0 || ends[B] > rows || max(ends[%b] > ends[%b + 1] ? 1 : 0) >
+///     0
+mlir::Value unlessBroken(mlir::Value predicate, tile::StoreOp store,
+                         const SegmentRows &segments);
+
 /// Whether a predicate of a store says no more than that its row lies in its
 /// segment, or in none:
 ///
 ///     %i < (%b < B ? ends[%b + 1] : 0), and %b < B beside that
-///     %i < ends[0] || %i >= ends[B]
-///     %i >= ends[0], or %i < ends[B]
+///     %i < ends[0] || %i >= ends[B] || %broken
+///     %i >= ends[0] || %broken, or %i < ends[B] || %broken
 bool saysRows(mlir::Value predicate, tile::StoreOp store,
               const SegmentRows &segments, Rows rows);
 

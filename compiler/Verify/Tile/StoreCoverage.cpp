@@ -385,7 +385,9 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
     if (AffineExpr extent = extentOf(lanes.range.getStart()))
       inside.push_back(values.of(extent, dims) -
                        values.of(lanes.range.getResult()) - 1);
-  if (isOfEach && !knowOfSegment(values, dims, inside))
+  // What is known if the promise of segments is kept.
+  SmallVector<Polynomial> kept(inside);
+  if (isOfEach && !knowOfSegment(values, dims, kept))
     return false;
   // Of a range that is no digit, and runs, one iteration is enough.
   auto isOfFirst = [&](Value part) {
@@ -405,9 +407,15 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
           (segments && !isOfEach && saysRows(part, store, *segments, rows)) ||
           (rows == Rows::BehindParts && saysBehind(part, store, *equalParts)))
         return;
+      bool isKept = isOfEach && rows == Rows::OfSegments;
+      if (isOfEach && !isKept)
+        if (Value otherwise = unlessBroken(part, store, *segments)) {
+          part = otherwise;
+          isKept = true;
+        }
       SmallVector<Polynomial> goals;
       values.collect(part, goals);
-      SmallVector<Polynomial> known(inside);
+      SmallVector<Polynomial> known(isKept ? kept : inside);
       values.refine(known, goals);
       bool isTrue = !goals.empty() || matchPattern(strip(part), m_One());
       holds &= isTrue && llvm::all_of(goals, [&](const Polynomial &goal) {

@@ -1,0 +1,136 @@
+// Executes the initialisation of what segments leave out, where the caller has
+// broken the promise that they are segments.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Memory/VariantRuns.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// What one execution may take.
+constexpr uint64_t maxWorkOfBroken = 1 << 20;
+
+/// Ends of one segment of `rows` rows: it begins before row 0, or ends behind
+/// the last row. Some row lies in it, and another does not.
+static std::vector<std::vector<int64_t>> outside(int64_t rows) {
+  return {{-1, rows - 1}, {1, rows + 1}};
+}
+
+/// Ends of as many segments as a loop looks at in two steps and a part: the
+/// first or the last one ends before it begins.
+static std::vector<std::vector<int64_t>> backward(int64_t rows, int64_t step) {
+  size_t count = 2 * step + 2;
+  std::vector<int64_t> first(count, 0), last(count, 0);
+  first.front() = 1;
+  first.back() = rows;
+  last[count - 2] = rows;
+  last[count - 1] = rows - 1;
+  return {std::move(first), std::move(last)};
+}
+
+/// The largest step of a kernel's loops.
+static int64_t largestStep(KernelOp kernel) {
+  int64_t largest = 1;
+  kernel.walk([&](scf::ForOp loop) {
+    largest =
+        std::max(largest, getConstantIntValue(loop.getStep()).value_or(1));
+  });
+  return largest;
+}
+
+LogicalResult VariantRuns::runBroken() {
+  auto plan = variant->getParentOfType<PlanOp>();
+  for (auto [i, launched] : llvm::enumerate(launches)) {
+    KernelOp kernel = launched.second;
+    std::optional<tile::SourceAttr> source = kernel.getSource();
+    StringRef name =
+        source ? source->getKernel().getLeafReference().getValue() : "";
+    if (!name.consume_front("init_"))
+      continue;
+    for (auto promise : plan.getPromises().getAsRange<tile::RequireAttr>()) {
+      bool reads =
+          promise.getOrdered() &&
+          kernel
+              .walk([&](LoadOp load) {
+                return tensorName(load.getTensor()) == promise.getTensor()
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              })
+              .wasInterrupted();
+      if (reads && failed(runBroken(i, name, promise)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult VariantRuns::runBroken(size_t launch, StringRef initialised,
+                                     tile::RequireAttr promise) {
+  KernelOp kernel = launches[launch].second;
+  std::vector<LaunchTrial> trials =
+      makeLaunchTrials(variant, launches[launch], {}, numTrialScales - 1);
+  if (trials.empty())
+    return success();
+  LaunchTrial trial = trials.front();
+  constexpr int64_t fewRows = 3;
+  for (auto [symbol, size] : llvm::enumerate(trial.sizes))
+    if (promise.getHi().isFunctionOfSymbol(symbol))
+      size = std::max(size, fewRows);
+  int64_t rows =
+      makeMemory(trial, /*bySome=*/true).extentOf(promise.getHi()).value_or(0);
+  for (ArrayRef<int64_t> ends : outside(rows)) {
+    Initialised all = initialise(launch, initialised, trial, promise, ends);
+    if (all.outcome == Outcome::Refused ||
+        (all.outcome == Outcome::Accepted && !all.isComplete))
+      return failure();
+  }
+  for (std::vector<int64_t> &ends : backward(rows, largestStep(kernel))) {
+    Initialised some = initialise(launch, initialised, trial, promise, ends);
+    // As if the first one began before row 0.
+    ends.front() = -1;
+    Initialised all = initialise(launch, initialised, trial, promise, ends);
+    if (some.outcome == Outcome::Accepted && all.outcome == Outcome::Accepted &&
+        some.count != all.count)
+      return kernel.emitOpError("expects to initialise all of '")
+             << initialised << "' where a segment of '"
+             << promise.getTensor().getValue() << "' ends before it begins";
+  }
+  return success();
+}
+
+VariantRuns::Initialised
+VariantRuns::initialise(size_t launch, StringRef tensor, LaunchTrial trial,
+                        tile::RequireAttr promise, ArrayRef<int64_t> ends) {
+  auto plan = variant->getParentOfType<PlanOp>();
+  auto [op, kernel] = launches[launch];
+  for (auto arg : plan.getTensors().getAsRange<tile::TensorArgAttr>())
+    for (auto [symbol, size] : llvm::enumerate(trial.sizes))
+      if (arg.getName() == promise.getTensor() &&
+          arg.getShape().getResult(0) ==
+              getAffineSymbolExpr(symbol, plan.getContext()) + 1)
+        size = static_cast<int64_t>(ends.size()) - 1;
+  GlobalMemory memory = makeMemory(trial, /*bySome=*/false);
+  if (memory.getWork() > maxWorkOfBroken)
+    return {Outcome::TooLong};
+  memory.setSegments(promise.getTensor(), ends);
+  memory.begin();
+  memory.startLaunch(kernel);
+  kernels[launch].startTrial();
+  bool byAll = ends.size() == 2;
+  Outcome outcome = Outcome::Accepted;
+  for (int64_t block : byAll ? llvm::to_vector(llvm::seq(trial.numBlocks(op)))
+                             : trial.someBlocks(op))
+    if (outcome == Outcome::Accepted)
+      outcome = kernels[launch].run(trial.of(op, kernel, block), memory,
+                                    maxWorkOfBroken);
+  work += memory.getWork();
+  return {outcome, memory.numWritten(tensor),
+          outcome == Outcome::Accepted && byAll &&
+              succeeded(memory.checkWritten(variant, tensor))};
+}
+
+} // namespace selvedge::verify
