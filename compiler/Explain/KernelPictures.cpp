@@ -235,6 +235,10 @@ drawKernels(ProgramOp program, ProgramOp bound,
     for (KernelOp later : bound.getOps<KernelOp>()) {
       if (later.getSymName() != kernel.getSymName())
         continue;
+      if (kernel.getSymName().starts_with("init_")) {
+        result.push_back({kernel.getSymName().str(), {}});
+        continue;
+      }
       auto size = sizes.find(kernel.getSymName().str());
       result.push_back(
           {kernel.getSymName().str(),

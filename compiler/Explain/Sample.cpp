@@ -17,8 +17,15 @@ Sample::Sample(KernelOp kernel, DictionaryAttr sizes)
     : kernel(kernel), sizes(sizes) {
   largest = 8;
   for (auto axis : kernel.getAxes().getAsRange<AxisAttr>())
-    if (axis.getBlock())
+    if (axis.getBlock() && isDrawn(axis.getName()))
       largest = std::max(largest, tileSize(axis.getName()));
+}
+
+bool Sample::isDrawn(StringAttr axis) {
+  // What initialises looks at the ends of all segments in a loop.
+  return !kernel.getSymName().starts_with("init_") ||
+         llvm::any_of(kernel.getRanges().getAsRange<IterAttr>(),
+                      [&](IterAttr range) { return range.getName() == axis; });
 }
 
 int64_t Sample::lengthOver(StringAttr axis) {
@@ -70,7 +77,8 @@ int64_t Sample::dim(unsigned position) {
       for (Operation *use : splat->getUsers())
         if (auto compare = dyn_cast<arith::CmpIOp>(use))
           if (auto range =
-                  stripRepeats(compare.getLhs()).getDefiningOp<RangeOp>())
+                  stripRepeats(compare.getLhs()).getDefiningOp<RangeOp>();
+              range && isDrawn(axesOf(range.getType()).front()))
             return note(name, lengthOver(axesOf(range.getType()).front()));
   return note(name, 2);
 }

@@ -41,6 +41,8 @@ private:
   std::optional<int64_t> loaded(tile::LoadOp load, const Point &point);
   std::optional<int64_t> loadedFromTable(tile::LoadOp load, const Point &point);
   bool isSegmentSearch(mlir::Operation *loop);
+  /// Whether pictures have the lanes of an axis.
+  bool isDrawn(mlir::StringAttr axis);
   int64_t affine(mlir::AffineExpr expr);
   int64_t dim(unsigned position);
   /// Length of a dim that tiles of `axis` run over.
