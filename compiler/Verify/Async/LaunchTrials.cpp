@@ -143,6 +143,23 @@ bool isTaken(VariantOp variant, const LaunchTrial &trial) {
           }));
 }
 
+/// Whether a grid cuts pairs, one number of which is a dim, into blocks.
+static bool cutsPairs(AffineMap grid, unsigned symbol) {
+  bool cuts = false;
+  for (AffineExpr count : grid.getResults())
+    count.walk([&](AffineExpr expr) {
+      auto quotient = dyn_cast<AffineBinaryOpExpr>(expr);
+      auto pairs = quotient && quotient.getKind() == AffineExprKind::CeilDiv
+                       ? dyn_cast<AffineBinaryOpExpr>(quotient.getLHS())
+                       : AffineBinaryOpExpr(nullptr);
+      cuts |= pairs && pairs.getKind() == AffineExprKind::Mul &&
+              isa<AffineSymbolExpr>(pairs.getLHS()) &&
+              isa<AffineSymbolExpr>(pairs.getRHS()) &&
+              pairs.isFunctionOfSymbol(symbol);
+    });
+  return cuts;
+}
+
 /// Changes sizes on which the variant depends until it is taken, if some do.
 static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
                       bool prefersEven = false) {
@@ -251,6 +268,12 @@ private:
   static constexpr unsigned smallScale = 4;
 
   static bool isCut(const Dim &dim) { return dim.block > 1; }
+  /// Whether a dim is one number of pairs that are cut.
+  bool isOfPairs(unsigned symbol) const {
+    return llvm::any_of(launches, [&](const auto &launched) {
+      return cutsPairs(LaunchOp(launched.first).getGrid(), symbol);
+    });
+  }
   /// Whether something differs along a dim, such as lengths.
   bool hasIntegers(unsigned symbol) const;
   bool hasSegments() const;
@@ -515,6 +538,33 @@ thresholdsOf(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) {
   return {found.begin(), found.end()};
 }
 
+/// The constant steps of a kernel's loops, the largest first, and the arguments
+/// that bounds are made of.
+static SmallVector<int64_t> stepsOf(KernelOp kernel,
+                                    llvm::SmallPtrSetImpl<Value> &ends) {
+  constexpr int64_t most = 1024; // of which a trial is not too long
+  std::set<int64_t, std::greater<>> steps;
+  SmallVector<Value> open;
+  kernel.walk([&](scf::ForOp loop) {
+    if (std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+        step && *step > 1 && *step <= most)
+      steps.insert(*step);
+    open.push_back(loop.getUpperBound());
+  });
+  llvm::SmallPtrSet<Value, 32> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *def = value.getDefiningOp();
+    if (!seen.insert(value).second)
+      continue;
+    if (!def)
+      ends.insert(value);
+    else if (isa<arith::ArithDialect>(def->getDialect()))
+      llvm::append_range(open, def->getOperands());
+  }
+  return {steps.begin(), steps.end()};
+}
+
 std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   int64_t step = last ? stepOf(*last) : 1, block = 1;
   for (const Dim &dim : dims)
@@ -526,8 +576,13 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   int64_t rest = hasSegments() ? 1 : 0;
   auto take = [&](llvm::function_ref<int64_t(const Dim &)> sizeOf,
                   ArrayRef<int64_t> samples, int64_t callers) {
-    for (const Dim &dim : dims)
-      trial.sizes.push_back(isCut(dim) ? sizeOf(dim) + rest : 1);
+    // Of pairs one number has all rows.
+    unsigned pair = 0;
+    for (auto [symbol, dim] : llvm::enumerate(dims))
+      trial.sizes.push_back(
+          !isCut(dim) || (isOfPairs(symbol) && pair++ % 2 != number % 2)
+              ? 1
+              : sizeOf(dim) + rest);
     trial.samples.assign(samples.begin(), samples.end());
     trial.callers = callers;
   };
@@ -625,9 +680,29 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);
     number -= numShapes;
-    isLast = number >= 2 * sizes.size();
-    if (isLast)
-      return std::nullopt;
+    if (number >= 2 * sizes.size()) {
+      // Lengths at and beside other steps than those of what is cut last: whole
+      // ones, of one row; a part of one, and both; one tile behind the other.
+      number -= 2 * sizes.size();
+      SmallVector<int64_t> others;
+      for (auto [launch, kernel] : launches) {
+        llvm::SmallPtrSet<Value, 8> ends;
+        for (int64_t other : stepsOf(kernel, ends))
+          if (other != step && !llvm::is_contained(others, other))
+            others.push_back(other);
+      }
+      isLast = number >= 2 * others.size();
+      if (isLast)
+        return std::nullopt;
+      int64_t by = others[number / 2];
+      if (number % 2 == 0)
+        take([&](const Dim &) { return 1; }, {2 * by, 3 * by, by - 1}, 2 * by);
+      else
+        take(oneTile, {by - 1, 3 * by, 1, 0, by + 1}, 2 * by);
+      takeList(whole / 4);
+      takeLengths(5);
+      break;
+    }
     int64_t size = sizes[number % sizes.size()];
     // Of these sizes, and of rows of several tiles with whole steps behind the
     // constant.
@@ -696,33 +771,6 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
     trial.samples[1] = 0;
   }
   return taken(std::move(trial));
-}
-
-/// The constant steps of a kernel's loops, the largest first, and the arguments
-/// that bounds are made of.
-static SmallVector<int64_t> stepsOf(KernelOp kernel,
-                                    llvm::SmallPtrSetImpl<Value> &ends) {
-  constexpr int64_t most = 1024; // of which a trial is not too long
-  std::set<int64_t, std::greater<>> steps;
-  SmallVector<Value> open;
-  kernel.walk([&](scf::ForOp loop) {
-    if (std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-        step && *step > 1 && *step <= most)
-      steps.insert(*step);
-    open.push_back(loop.getUpperBound());
-  });
-  llvm::SmallPtrSet<Value, 32> seen;
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    Operation *def = value.getDefiningOp();
-    if (!seen.insert(value).second)
-      continue;
-    if (!def)
-      ends.insert(value);
-    else if (isa<arith::ArithDialect>(def->getDialect()))
-      llvm::append_range(open, def->getOperands());
-  }
-  return {steps.begin(), steps.end()};
 }
 
 std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
