@@ -235,7 +235,7 @@ drawKernels(ProgramOp program, ProgramOp bound,
     for (KernelOp later : bound.getOps<KernelOp>()) {
       if (later.getSymName() != kernel.getSymName())
         continue;
-      if (kernel.getSymName().starts_with("init_")) {
+      if (kernel.isInit()) {
         result.push_back({kernel.getSymName().str(), {}});
         continue;
       }

@@ -23,7 +23,7 @@ Sample::Sample(KernelOp kernel, DictionaryAttr sizes)
 
 bool Sample::isDrawn(StringAttr axis) {
   // What initialises looks at the ends of all segments in a loop.
-  return !kernel.getSymName().starts_with("init_") ||
+  return !kernel.isInit() ||
          llvm::any_of(kernel.getRanges().getAsRange<IterAttr>(),
                       [&](IterAttr range) { return range.getName() == axis; });
 }

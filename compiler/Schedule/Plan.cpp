@@ -145,23 +145,6 @@ static bool contains(KernelOp kernel) {
       .wasInterrupted();
 }
 
-/// Whether tiles read anything of their own: more than what is the same for
-/// all of them.
-static bool loadsForTiles(KernelOp kernel) {
-  auto isTiled = [&](StringAttr axis) {
-    return llvm::any_of(
-        kernel.getRanges().getAsRange<IterAttr>(),
-        [&](IterAttr range) { return range.getName() == axis; });
-  };
-  return kernel
-      .walk([&](LoadOp load) {
-        return llvm::any_of(axesOf(load.getType()), isTiled)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// The candidates that a kernel's products, or their absence, ask for.
 static SmallVector<Candidate> candidatesFor(KernelOp kernel,
                                             KernelLayouts &layouts,
@@ -171,7 +154,8 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
     return candidatesForRows(kernel, *threads);
   bool isPacked = kernel.getProgram().getKind() == tile::VersionKind::Packed,
        splitCols = layouts.getGroups().front().splitCols;
-  bool loads = loadsForTiles(kernel);
+  // What initialises looks at the ends of segments at most.
+  bool loads = !kernel.isInit() && contains<LoadOp>(kernel);
   ArrayRef<Candidate> candidates =
       !layouts.hasDot() ? (loads ? ArrayRef<Candidate>(elementwiseCandidates)
                                  : ArrayRef<Candidate>(storeCandidates))

@@ -16,7 +16,7 @@ using namespace selvedge::tile;
 Pins findPins(KernelOp kernel, const TargetInfo &target) {
   Pins pins;
   ProgramOp program = kernel.getProgram();
-  if (!program.isBase() || kernel.getSymName().starts_with("init_"))
+  if (!program.isBase() || kernel.isInit())
     return pins;
   for (const auto &[name, value] :
        pinsOf(program, kernel.getSymName(), target.name)) {

@@ -402,7 +402,7 @@ def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
     each launch are executed as `verify-sm-async` does it, with all of its demands, for a few sizes of the dims: two blocks of what is cut into blocks, the last one not full, and two or three of all else (heads,
     batches); a part of a block, with lengths of one and two steps, one more, one less, and none between others; the same without optional tensors; one step and a lane; nothing of what is cut last. Sizes get
     smaller until a budget of work suffices. Then others follow, at and beside multiples of blocks and steps, until every operation has been executed; the largest ones by some thread blocks. An operation that is
-    neither executed nor proved never to be is an error in a kernel without roles. In one with roles it is a remark, and so are sizes that take too long.
+    neither executed nor proved never to be is an error. Sizes that take too long are a remark.
     Predicates and indices are computed lane by lane; integers in memory are those lengths, numbers are 1, -1, 1/2 and 0. Demanded, else an error:
 
     - every lane of a load, copy or store whose presence is true is inside of its tensor;

@@ -108,6 +108,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, HasParent<"ProgramOp">, IsolatedF
     ::mlir::BlockArgument getCoord(unsigned i);
     /// Signature of the tensor that a block argument stands for.
     TensorArgAttr getTensorArgOf(::mlir::Value tensor);
+    /// Whether it stores the init of a tensor: no kernel of an author has such a name.
+    bool isInit() { return getSymName().starts_with("init_"); }
   }];
 }
 

@@ -432,4 +432,55 @@ bool AccessBounds::isEmptyOfWords(scf::ForOp loop, bool isThorough) {
          });
 }
 
+/// What a condition is that one of several is false; empty for others.
+///
+///     !%p || !%q, or that %p && %q is false
+static llvm::SmallDenseSet<Value, 4> oneIsFalse(Value condition, bool value) {
+  llvm::SmallDenseSet<Value, 4> parts;
+  if (!value) {
+    conjuncts(condition, [&](Value part) { parts.insert(part); });
+    return parts;
+  }
+  if (auto either = condition.getDefiningOp<arith::OrIOp>()) {
+    for (Value side : either->getOperands()) {
+      llvm::SmallDenseSet<Value, 4> more = oneIsFalse(side, true);
+      if (more.empty())
+        return {};
+      parts.insert(more.begin(), more.end());
+    }
+    return parts;
+  }
+  auto negated = condition.getDefiningOp<arith::XOrIOp>();
+  if (negated && matchPattern(negated.getRhs(), m_One()))
+    parts.insert(negated.getLhs());
+  return parts;
+}
+
+bool AccessBounds::isNeverTakenWithoutLoad(scf::IfOp branch, bool arm) {
+  llvm::SmallDenseSet<Value, 4> tested = oneIsFalse(branch.getCondition(), arm);
+  if (tested.empty())
+    return false;
+  auto [values, dimValues, conditions] = placeOf(branch);
+  size_t given = conditions.size();
+  auto kernel = branch->getParentOfType<sm::KernelOp>();
+  for (Operation *at = branch; at != kernel; at = at->getParentOp())
+    for (auto load : at->getBlock()->getOps<sm::LoadOp>()) {
+      bool isAbsent =
+          load.getType().isInteger(32) && load->isBeforeInBlock(at) &&
+          llvm::SmallDenseSet<Value, 4>(load.getPresence().begin(),
+                                        load.getPresence().end()) == tested;
+      Polynomial number = isAbsent ? values.of(load.getResult()) : Polynomial();
+      if (isAbsent)
+        conditions.append({number, Polynomial() - number});
+    }
+  if (conditions.size() == given)
+    return false;
+  for (Operation *at = branch; at != kernel; at = at->getParentOp())
+    if (auto outer = dyn_cast<scf::IfOp>(at->getParentOp());
+        outer && at->getBlock() == outer.thenBlock() &&
+        isImplied(Polynomial(-1), outer.getCondition(), values, conditions))
+      return true;
+  return false;
+}
+
 } // namespace selvedge::verify

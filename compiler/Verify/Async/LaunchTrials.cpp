@@ -246,6 +246,9 @@ public:
   TrialMaker(VariantOp variant,
              ArrayRef<std::pair<LaunchOp, KernelOp>> launches, unsigned scale);
 
+  /// Dims that these launches take and do not cut, and others do: what ends in
+  /// them is long.
+  void noteLimits(ArrayRef<std::pair<LaunchOp, KernelOp>> others);
   std::vector<LaunchTrial> run(ArrayRef<unsigned> rows);
   /// Whether the variant takes one kind of rows only: pairs with a number that
   /// divides a block.
@@ -308,6 +311,7 @@ private:
   unsigned uncut = 0;
   bool hasLengths = false;
   SmallVector<Dim> dims;
+  SmallVector<bool> areLimits;
   /// What is cut last is what steps take.
   const Dim *last = nullptr, *first = nullptr;
   /// Of all dims that are cut, at the largest scale.
@@ -334,6 +338,7 @@ TrialMaker::TrialMaker(VariantOp variant,
     : variant(variant), launches(launches), scale(scale) {
   auto plan = variant->getParentOfType<PlanOp>();
   dims.resize(plan.getDims().size());
+  areLimits.assign(dims.size(), false);
   // What only initialises takes rows in pieces of its own.
   bool hasReaders = llvm::any_of(
       launches, [](const auto &launched) { return reads(launched.second); });
@@ -371,6 +376,17 @@ TrialMaker::TrialMaker(VariantOp variant,
       last = &dim;
       largest = std::max(largest, 2 * dim.block - off);
     }
+}
+
+void TrialMaker::noteLimits(ArrayRef<std::pair<LaunchOp, KernelOp>> others) {
+  TrialMaker all(variant, others, scale);
+  ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
+  for (auto [launch, kernel] : launches)
+    for (Attribute attr : kernel.getArgs())
+      if (auto name = dyn_cast<DimArgAttr>(attr)) {
+        size_t symbol = llvm::find(names, name.getDim()) - names.begin();
+        areLimits[symbol] = !isCut(dims[symbol]) && isCut(all.dims[symbol]);
+      }
 }
 
 bool TrialMaker::hasIntegers(unsigned symbol) const {
@@ -580,7 +596,8 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
     unsigned pair = 0;
     for (auto [symbol, dim] : llvm::enumerate(dims))
       trial.sizes.push_back(
-          !isCut(dim) || (isOfPairs(symbol) && pair++ % 2 != number % 2)
+          areLimits[symbol] ? whole
+          : !isCut(dim) || (isOfPairs(symbol) && pair++ % 2 != number % 2)
               ? 1
               : sizeOf(dim) + rest);
     trial.samples.assign(samples.begin(), samples.end());
@@ -604,7 +621,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   auto oneTile = [&](const Dim &dim) {
     return &dim == last ? whole : dim.block;
   };
-  constexpr unsigned numShapes = 15;
+  constexpr unsigned numShapes = 16;
   constexpr int64_t manyBlocks = 64;
   switch (number) {
   case 0: // all rows of a tile, the only one of its block, see steps whole
@@ -676,6 +693,15 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   case 14: // pages of several steps behind one row
     take([&](const Dim &) { return 1; }, {whole}, 3 * step);
     takeList(whole);
+    break;
+  case 15: // parts of whole steps alone, of several heads and lengths
+    take([&](const Dim &dim) { return &dim == last ? 12 * step : 1; },
+         {12 * step, 9 * step + step / 2, 4 * step}, step);
+    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
+      if (!isCut(dims[symbol]))
+        trial.sizes[symbol] = 2;
+    takeList(12 * step);
+    takeLengths(3);
     break;
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);
@@ -836,8 +862,10 @@ std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
     return std::nullopt;
   int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
   LaunchTrial trial;
-  for (const Dim &dim : dims)
-    trial.sizes.push_back(!isCut(dim)    ? 1
+  unsigned pair = 0;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    trial.sizes.push_back(!isCut(dim) || (isOfPairs(symbol) && pair++ % 2 != 0)
+                              ? 1
                           : &dim == last ? std::max(dim.block, step)
                                          : dim.block);
   trial.samples = {limit + 1, limit - 1, limit};
@@ -880,6 +908,7 @@ makeFurtherTrial(VariantOp variant,
   TrialMaker maker(variant, unreached, /*scale=*/0);
   if (maker.hasPairs() && number-- == 0)
     return maker.ofPairs();
+  maker.noteLimits(launches);
   bool isLast = false;
   std::optional<LaunchTrial> trial = maker.directed(number, isLast);
   return isLast ? TrialMaker(variant, launches, /*scale=*/0).further(number)

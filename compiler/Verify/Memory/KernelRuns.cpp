@@ -223,6 +223,7 @@ bool KernelRuns::isNeverExecuted(Block *block) {
   bool arm = block == branch.thenBlock();
   return found->second = bounds().isNeverTaken(branch, arm, isThorough) ||
                          bounds().isNeverTakenBySteps(branch, arm) ||
+                         bounds().isNeverTakenWithoutLoad(branch, arm) ||
                          bounds().isNeverTakenOfWords(branch, arm, isThorough);
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Memory/NeverSet.h"
 
+#include "dialect/Sm/Sm.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -46,15 +48,27 @@ static Carried carriedBy(BlockArgument flag) {
           loop.getYieldOp().getOperands()[number]};
 }
 
+/// Whether a tensor is only read: by other kernels, too, while one that reads
+/// it runs.
+static bool isOnlyRead(Value tensor) {
+  return llvm::all_of(tensor.getUsers(), [](Operation *user) {
+    return isa<sm::LoadOp, sm::IsPresentOp>(user);
+  });
+}
+
 /// Whether a value is the same in each step: arithmetic of what comes from
-/// outside of the loop.
+/// outside of the loop, and what is loaded with that.
 static bool isInvariant(Value value, Operation *loop) {
   Operation *def = value.getDefiningOp();
   Block *block = def ? def->getBlock() : cast<BlockArgument>(value).getOwner();
   if (!loop->isAncestor(block->getParentOp()))
     return true;
-  return isa_and_nonnull<arith::ArithDialect>(def ? def->getDialect()
-                                                  : nullptr) &&
+  if (auto load = dyn_cast_if_present<sm::LoadOp>(def);
+      load && !isOnlyRead(load.getTensor()))
+    return false;
+  return def &&
+         (isa<arith::ArithDialect>(def->getDialect()) ||
+          isa<sm::LoadOp, sm::IsPresentOp>(def)) &&
          llvm::all_of(def->getOperands(), [&](Value operand) {
            return isInvariant(operand, loop);
          });

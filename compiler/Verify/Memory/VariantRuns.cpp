@@ -359,28 +359,19 @@ Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
 }
 
 LogicalResult VariantRuns::checkReached() {
-  bool isTold = false;
   for (KernelRuns &runs : kernels) {
     Operation *op = runs.findUnreached();
     if (!op)
       continue;
-    std::string what = llvm::formatv(
-        "{0}, found none that kernel '{1}' could be tried with, "
-        "and no proof that it never is",
-        unreachedError, op->getParentOfType<KernelOp>().getSymName());
-    // Without roles the other plans have fewer branches; without these roles
-    // the kernel would be slower, and its copies are clipped to their tensors.
-    if (!runs.hasRoles()) {
-      InFlightDiagnostic error = op->emitOpError(what);
-      error.attachNote(op->getLoc())
-          << "what a bound reads from memory may be promised: 'requires x in "
-             "0..N'";
-      return error;
-    }
-    if (!std::exchange(isTold, true))
-      remarks.push_back(
-          {op->getLoc(),
-           llvm::formatv("'{0}' {1}", op->getName().getStringRef(), what)});
+    InFlightDiagnostic error =
+        op->emitOpError(unreachedError)
+        << ", found none that kernel '"
+        << op->getParentOfType<KernelOp>().getSymName()
+        << "' could be tried with, and no proof that it never is";
+    error.attachNote(op->getLoc())
+        << "what a bound reads from memory may be promised: 'requires x in "
+           "0..N'";
+    return error;
   }
   return success();
 }
