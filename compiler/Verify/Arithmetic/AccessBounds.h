@@ -65,12 +65,15 @@ public:
   ///     scf.for %j = %k * 64 to %k * 64 + 64 step 64
   ///       scf.if %j + 63 >= %k * 64 + 64
   bool isNeverTakenBySteps(mlir::scf::IfOp branch, bool arm);
-  /// The same of what is done without a number that is loaded where the
-  /// condition is true, in a branch that needs that number.
+  /// The same of a branch in another one that contradicts it, whichever of
+  /// several conditions that one is taken by; and of what is done without a
+  /// number that is loaded where the condition is true, in a branch that needs
+  /// that number.
   ///
+  ///     scf.if %a < %b || %c < %c { scf.if %a < %b { } else { never } }
   ///     %len = sm.load %lens[%b] where(%p, %q)
   ///     scf.if %len > 0 { scf.if %p && %q { } else { never } }
-  bool isNeverTakenWithoutLoad(mlir::scf::IfOp branch, bool arm);
+  bool isNeverTakenInside(mlir::scf::IfOp branch, bool arm);
   /// The same by the words that the branch's role takes a tile by, wherever
   /// they are posted.
   ///

@@ -209,6 +209,19 @@ bool IndexValues::isMultipleByCases(const Polynomial &p, int64_t size,
              });
 }
 
+void IndexValues::limitBelowProduct(const Polynomial &a, const Polynomial &b,
+                                    const Polynomial &q) {
+  // Dims are the first symbols.
+  constexpr unsigned mostDims = 8;
+  if (b.getTerms().size() != 1 || b.getTerms().begin()->first.size() != 1 ||
+      b.getTerms().begin()->second != 1)
+    return;
+  for (unsigned id = 0; id < mostDims; ++id)
+    if (Polynomial dim = Polynomial::symbol(id);
+        !(dim == b) && isNonNegative(dim * b - 1 - a))
+      system.define(dim - 1 - q);
+}
+
 Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
                                  Rounding mode) {
   for (const Quotient &known : quotients)
@@ -230,6 +243,8 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
     system.define(q);
     bool isNone = mode == Rounding::Down && isNonNegative(b - 1 - a);
     system.define(isNone ? Polynomial() - q : a - q);
+    if (mode == Rounding::Down)
+      limitBelowProduct(a, b, q);
   } else if (isNonNegative(maxInt - a) && isNonNegative(a - minInt)) {
     // No quotient is further from 0 than what is divided. Integers are in range
     // by their own bounds; a distance of two that takes cases is not asked.

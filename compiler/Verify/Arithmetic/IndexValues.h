@@ -103,6 +103,10 @@ private:
   bool isInRange(const Polynomial &p, unsigned width,
                  llvm::ArrayRef<Polynomial> constraints = {}) const;
   Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
+  /// Of what is less than a product, as pairs are, the quotient by one factor
+  /// is less than the other: no matter of linear reasoning.
+  void limitBelowProduct(const Polynomial &a, const Polynomial &b,
+                         const Polynomial &q);
   Polynomial remainder(const Polynomial &a, const Polynomial &b);
 
   CaseSystem system;

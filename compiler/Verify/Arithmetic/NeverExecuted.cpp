@@ -456,25 +456,25 @@ static llvm::SmallDenseSet<Value, 4> oneIsFalse(Value condition, bool value) {
   return parts;
 }
 
-bool AccessBounds::isNeverTakenWithoutLoad(scf::IfOp branch, bool arm) {
-  llvm::SmallDenseSet<Value, 4> tested = oneIsFalse(branch.getCondition(), arm);
-  if (tested.empty())
-    return false;
+bool AccessBounds::isNeverTakenInside(scf::IfOp branch, bool arm) {
   auto [values, dimValues, conditions] = placeOf(branch);
-  size_t given = conditions.size();
   auto kernel = branch->getParentOfType<sm::KernelOp>();
-  for (Operation *at = branch; at != kernel; at = at->getParentOp())
-    for (auto load : at->getBlock()->getOps<sm::LoadOp>()) {
-      bool isAbsent =
-          load.getType().isInteger(32) && load->isBeforeInBlock(at) &&
+  llvm::SmallDenseSet<Value, 4> tested = oneIsFalse(branch.getCondition(), arm);
+  for (Operation *at = branch; at != kernel && !tested.empty();
+       at = at->getParentOp())
+    for (auto load : at->getBlock()->getOps<sm::LoadOp>())
+      if (load.getType().isInteger(32) && load->isBeforeInBlock(at) &&
           llvm::SmallDenseSet<Value, 4>(load.getPresence().begin(),
-                                        load.getPresence().end()) == tested;
-      Polynomial number = isAbsent ? values.of(load.getResult()) : Polynomial();
-      if (isAbsent)
+                                        load.getPresence().end()) == tested) {
+        Polynomial number = values.of(load.getResult());
         conditions.append({number, Polynomial() - number});
-    }
-  if (conditions.size() == given)
-    return false;
+      }
+  Value condition = branch.getCondition();
+  follow(condition, arm);
+  if (arm)
+    values.collect(condition, conditions);
+  else
+    collectWhereFalse(condition, values, conditions);
   for (Operation *at = branch; at != kernel; at = at->getParentOp())
     if (auto outer = dyn_cast<scf::IfOp>(at->getParentOp());
         outer && at->getBlock() == outer.thenBlock() &&

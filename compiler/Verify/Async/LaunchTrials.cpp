@@ -175,7 +175,8 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
     return conditions->isFunctionOfSymbol(s);
   });
   if (prefersEven && isFirst)
-    choices.append({64, 32, 16, 8, 4, 2});
+    // A variant may be for fewer rows than a block has.
+    choices.append({given - 1, 64, 32, 16, 8, 4, 2});
   else if (prefersEven)
     choices = {2, 4, 8, 16, 32, 64, given};
   // Of a dim that counts alone as many blocks as possible.
@@ -621,7 +622,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   auto oneTile = [&](const Dim &dim) {
     return &dim == last ? whole : dim.block;
   };
-  constexpr unsigned numShapes = 16;
+  constexpr unsigned numShapes = 18;
   constexpr int64_t manyBlocks = 64;
   switch (number) {
   case 0: // all rows of a tile, the only one of its block, see steps whole
@@ -702,6 +703,14 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
         trial.sizes[symbol] = 2;
     takeList(12 * step);
     takeLengths(3);
+    break;
+  case 16: // of tensors of numbers one says where steps begin, others the end
+    take(oneTile, {whole, step / 4 + 1, whole - 1}, step);
+    trial.turn = 1;
+    break;
+  case 17:
+    take(oneTile, {step / 4 + 1, whole, whole - 1}, step);
+    trial.turn = 1;
     break;
   default:
     SmallVector<int64_t> sizes = thresholdsOf(launches);

@@ -221,10 +221,11 @@ bool KernelRuns::isNeverExecuted(Block *block) {
                bounds().isEmpty(cast<scf::ForOp>(owner), effort) ||
                bounds().isEmptyOfWords(cast<scf::ForOp>(owner), isThorough);
   bool arm = block == branch.thenBlock();
-  return found->second = bounds().isNeverTaken(branch, arm, isThorough) ||
-                         bounds().isNeverTakenBySteps(branch, arm) ||
-                         bounds().isNeverTakenWithoutLoad(branch, arm) ||
-                         bounds().isNeverTakenOfWords(branch, arm, isThorough);
+  return found->second =
+             bounds().isNeverTaken(branch, arm, isThorough) ||
+             bounds().isNeverTakenBySteps(branch, arm) ||
+             bounds().isNeverTakenOfWords(branch, arm, isThorough) ||
+             (isThorough && bounds().isNeverTakenInside(branch, arm));
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,
