@@ -42,7 +42,9 @@ Progress SmAsyncRules::apply(Agent &agent, Instruction &code) {
   // Arithmetic of scalars.
   if (!code.accessesTensors && !code.hasPlaces)
     return progress;
-  if (auto reduce = dyn_cast<ReduceOp>(code.op))
+  // What is initialised depends on all ends of segments.
+  if (auto reduce = dyn_cast<ReduceOp>(code.op);
+      reduce && memory->isInitialising())
     foldLanes(agent, reduce);
   // The warps of a group do the same, each for its lanes.
   Member &member = memberOf(agent);

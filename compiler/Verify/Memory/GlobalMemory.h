@@ -47,6 +47,8 @@ public:
   void assumeLaunched();
   /// What follows belongs to this kernel.
   void startLaunch(mlir::Operation *kernel);
+  /// Whether it only initialises.
+  bool isInitialising() const { return initialises; }
 
   /// What follows is an access of which `describe` tells in errors.
   void startAccess(std::function<void(mlir::InFlightDiagnostic &)> describe) {
