@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <set>
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -77,6 +79,16 @@ Dim measure(Value value, LaunchOp launch, unsigned symbol) {
   if (dim.step == 0 && hasTiles)
     dim.block = 1;
   return dim;
+}
+
+SmallVector<int64_t> stepsOf(KernelOp kernel, int64_t most) {
+  std::set<int64_t, std::greater<>> steps;
+  kernel.walk([&](scf::ForOp loop) {
+    if (std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+        step && *step > 1 && *step <= most)
+      steps.insert(*step);
+  });
+  return {steps.begin(), steps.end()};
 }
 
 bool hasCallersIntegers(KernelOp kernel) {

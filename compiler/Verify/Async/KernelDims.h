@@ -25,6 +25,12 @@ Dim measure(mlir::Value value);
 /// has tiles of its own, what it is only taken from cuts nothing.
 Dim measure(mlir::Value value, sm::LaunchOp launch, unsigned symbol);
 
+/// A larger step makes a trial too long.
+inline constexpr int64_t mostStep = 1024;
+
+/// The constant steps of a kernel's loops from 2 to `most`, the largest first.
+llvm::SmallVector<int64_t> stepsOf(sm::KernelOp kernel, int64_t most);
+
 /// Whether the caller gives integers, such as the length of a window.
 bool hasCallersIntegers(sm::KernelOp kernel);
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Async/LaunchTrials.h"
 
-#include "compiler/Verify/Async/KernelDims.h"
-#include "dialect/Tile/Limits.h"
+#include "compiler/Verify/Async/TrialMaker.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -239,89 +238,6 @@ std::string LaunchTrial::str(PlanOp plan) const {
   return text;
 }
 
-namespace {
-
-/// The trials of one scale.
-class TrialMaker {
-public:
-  TrialMaker(VariantOp variant,
-             ArrayRef<std::pair<LaunchOp, KernelOp>> launches, unsigned scale);
-
-  /// Dims that these launches take and do not cut, and others do: what ends in
-  /// them is long.
-  void noteLimits(ArrayRef<std::pair<LaunchOp, KernelOp>> others);
-  std::vector<LaunchTrial> run(ArrayRef<unsigned> rows);
-  /// Whether the variant takes one kind of rows only: pairs with a number that
-  /// divides a block.
-  bool hasPairs() {
-    std::optional<AffineMap> conditions = variant.getConditions();
-    return conditions && conditions->getNumResults() == 1;
-  }
-  /// Of such rows the last of a tile see the first key of a step that the first
-  /// do not.
-  std::optional<LaunchTrial> ofPairs();
-  std::optional<LaunchTrial> further(unsigned number);
-  /// Those that come first; `isLast` says that there are no more.
-  std::optional<LaunchTrial> directed(unsigned number, bool &isLast);
-  std::optional<LaunchTrial> ofSteps(unsigned number, bool &isLast);
-  std::optional<LaunchTrial> ofLimits(unsigned number);
-
-private:
-  static constexpr int64_t off = 3; // less than a row of any product
-  /// The first scale of which no step is whole.
-  static constexpr unsigned smallScale = 4;
-
-  static bool isCut(const Dim &dim) { return dim.block > 1; }
-  /// Whether a dim is one number of pairs that are cut.
-  bool isOfPairs(unsigned symbol) const {
-    return llvm::any_of(launches, [&](const auto &launched) {
-      return cutsPairs(LaunchOp(launched.first).getGrid(), symbol);
-    });
-  }
-  /// Whether something differs along a dim, such as lengths.
-  bool hasIntegers(unsigned symbol) const;
-  bool hasSegments() const;
-  /// As many heads and the like as the scale has, or as there are lengths.
-  int64_t nextUncut(unsigned symbol, int64_t lengths);
-  int64_t stepOf(const Dim &dim) const {
-    return dim.step ? dim.step : dim.block;
-  }
-  int64_t twoBlocks(const Dim &dim) const;
-  int64_t partOfBlock(const Dim &dim) const;
-  /// The trial, with sizes that the variant is taken for and that ranges have
-  /// elements of; none if there are no such sizes.
-  std::optional<LaunchTrial> taken(LaunchTrial trial,
-                                   bool prefersEven = false) const {
-    raiseBegins(launches, trial);
-    return findTaken(variant, trial, /*first=*/0, prefersEven)
-               ? std::optional(std::move(trial))
-               : std::nullopt;
-  }
-  void add(llvm::function_ref<int64_t(const Dim &)> sizeOf, int64_t blocks,
-           ArrayRef<int64_t> samples, int64_t callers,
-           bool hasOptionals = true);
-  /// Two blocks of a dim, and little of all others.
-  void addRows(unsigned symbol);
-  void addNone(unsigned symbol);
-
-  VariantOp variant;
-  ArrayRef<std::pair<LaunchOp, KernelOp>> launches;
-  unsigned scale, kind = 0;
-  /// Of the trial at hand: dims that are not cut, and whether one of them has
-  /// as many elements as there are lengths.
-  unsigned uncut = 0;
-  bool hasLengths = false;
-  SmallVector<Dim> dims;
-  SmallVector<bool> areLimits;
-  /// What is cut last is what steps take.
-  const Dim *last = nullptr, *first = nullptr;
-  /// Of all dims that are cut, at the largest scale.
-  int64_t largest = 0;
-  std::vector<LaunchTrial> trials;
-};
-
-} // namespace
-
 /// Whether a kernel reads a tensor.
 static bool reads(KernelOp kernel) {
   return kernel
@@ -377,6 +293,31 @@ TrialMaker::TrialMaker(VariantOp variant,
       last = &dim;
       largest = std::max(largest, 2 * dim.block - off);
     }
+}
+
+bool TrialMaker::isOfPairs(unsigned symbol) const {
+  return llvm::any_of(launches, [&](const auto &launched) {
+    return cutsPairs(LaunchOp(launched.first).getGrid(), symbol);
+  });
+}
+
+SmallVector<bool> TrialMaker::single(bool first) const {
+  SmallVector<bool> found;
+  bool isFirst = true;
+  for (auto [symbol, dim] : llvm::enumerate(dims)) {
+    bool isNumber = isCut(dim) && isOfPairs(symbol);
+    found.push_back(!isCut(dim) || (isNumber && isFirst == first));
+    isFirst ^= isNumber;
+  }
+  return found;
+}
+
+std::optional<LaunchTrial> TrialMaker::taken(LaunchTrial trial,
+                                             bool prefersEven) const {
+  raiseBegins(launches, trial);
+  return findTaken(variant, trial, /*first=*/0, prefersEven)
+             ? std::optional(std::move(trial))
+             : std::nullopt;
 }
 
 void TrialMaker::noteLimits(ArrayRef<std::pair<LaunchOp, KernelOp>> others) {
@@ -536,392 +477,6 @@ void TrialMaker::addRows(unsigned symbol) {
   trial.kind = kind++;
   if (isTaken(variant, trial))
     trials.push_back(std::move(trial));
-}
-
-/// What kernels add to integers, so that something is there from that size on.
-static SmallVector<int64_t>
-thresholdsOf(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) {
-  constexpr int64_t most = 4096; // of which a trial is not too long
-  std::set<int64_t> found;
-  for (auto [launch, kernel] : launches)
-    kernel.walk([&](Operation *op) {
-      if (!isa<arith::AddIOp, arith::SubIOp>(op))
-        return;
-      for (Value operand : op->getOperands())
-        if (std::optional<int64_t> number = getConstantIntValue(operand))
-          if (int64_t size = std::abs(*number) + 1; size > 2 && size <= most)
-            found.insert(size);
-    });
-  return {found.begin(), found.end()};
-}
-
-/// The constant steps of a kernel's loops, the largest first, and the arguments
-/// that bounds are made of.
-static SmallVector<int64_t> stepsOf(KernelOp kernel,
-                                    llvm::SmallPtrSetImpl<Value> &ends) {
-  constexpr int64_t most = 1024; // of which a trial is not too long
-  std::set<int64_t, std::greater<>> steps;
-  SmallVector<Value> open;
-  kernel.walk([&](scf::ForOp loop) {
-    if (std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-        step && *step > 1 && *step <= most)
-      steps.insert(*step);
-    open.push_back(loop.getUpperBound());
-  });
-  llvm::SmallPtrSet<Value, 32> seen;
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    Operation *def = value.getDefiningOp();
-    if (!seen.insert(value).second)
-      continue;
-    if (!def)
-      ends.insert(value);
-    else if (isa<arith::ArithDialect>(def->getDialect()))
-      llvm::append_range(open, def->getOperands());
-  }
-  return {steps.begin(), steps.end()};
-}
-
-std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
-  int64_t step = last ? stepOf(*last) : 1, block = 1;
-  for (const Dim &dim : dims)
-    block = std::max({block, dim.block, stepOf(dim)});
-  int64_t whole = llvm::alignTo(block, step) + 3 * step,
-          odd = whole - 3 * step / 2;
-  LaunchTrial trial;
-  // The last row is of no segment.
-  int64_t rest = hasSegments() ? 1 : 0;
-  auto take = [&](llvm::function_ref<int64_t(const Dim &)> sizeOf,
-                  ArrayRef<int64_t> samples, int64_t callers) {
-    // Of pairs one number has all rows.
-    unsigned pair = 0;
-    for (auto [symbol, dim] : llvm::enumerate(dims))
-      trial.sizes.push_back(
-          areLimits[symbol] ? whole
-          : !isCut(dim) || (isOfPairs(symbol) && pair++ % 2 != number % 2)
-              ? 1
-              : sizeOf(dim) + rest);
-    trial.samples.assign(samples.begin(), samples.end());
-    trial.callers = callers;
-  };
-  // The last dim of what holds them.
-  auto takeList = [&](int64_t count) {
-    for (unsigned symbol = dims.size(); symbol-- > 0;)
-      if (!isCut(dims[symbol]) && hasIntegers(symbol)) {
-        trial.sizes[symbol] = count;
-        break;
-      }
-  };
-  auto takeLengths = [&](int64_t count) {
-    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
-      if (!isCut(dims[symbol]) && hasIntegers(symbol)) {
-        trial.sizes[symbol] = count;
-        break;
-      }
-  };
-  auto oneTile = [&](const Dim &dim) {
-    return &dim == last ? whole : dim.block;
-  };
-  constexpr unsigned numShapes = 18;
-  constexpr int64_t manyBlocks = 64;
-  switch (number) {
-  case 0: // all rows of a tile, the only one of its block, see steps whole
-    take(oneTile, {whole}, 3 * step);
-    trial.blocks = manyBlocks;
-    break;
-  case 1: // rows without anything; of segments those with queries alone
-    take([&](const Dim &dim) { return rest || &dim == first ? dim.block : 0; },
-         {rest * block, 0}, 0);
-    trial.turn = 1;
-    break;
-  case 2: // lists of steps that end inside
-    take([&](const Dim &dim) { return &dim == last ? step / 4 : 1; },
-         {whole, 0, step - 1}, 1);
-    takeList(3);
-    break;
-  case 3: // one step, and rows of several tiles
-    take([&](const Dim &dim) { return &dim == last ? step : dim.block + 1; },
-         {step, 0, step}, 0);
-    break;
-  case 4: // numbers in memory of which some select a step
-    take(oneTile, {3, 0, 1}, step);
-    takeList(3);
-    break;
-  case 5: // a tile that others of the block follow, at an odd half of a step
-    take([&](const Dim &dim) { return &dim == last ? odd : dim.block; }, {odd},
-         step);
-    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
-      if (!isCut(dims[symbol]) && !hasIntegers(symbol)) {
-        trial.sizes[symbol] = 2;
-        break;
-      }
-    break;
-  case 6: // few rows, with a step that is not whole
-    take([&](const Dim &dim) { return &dim == last ? whole - 1 : 1; },
-         {whole - 1, 0, step}, whole);
-    break;
-  case 7: // a segment without keys, behind one with
-    if (!hasSegments())
-      return std::nullopt;
-    take([&](const Dim &dim) { return 3 * block; }, {block, block, 0}, block);
-    takeList(3);
-    trial.turn = 1;
-    break;
-  case 8: // rows of several tiles, and a part of a step; whole steps; both
-  case 9:
-  case 10:
-    take(
-        [&](const Dim &dim) {
-          return &dim == last
-                     ? std::array{step - 1, 2 * step, 2 * step + 1}[number - 8]
-                     : dim.block + 1;
-        },
-        {2 * step + 1}, step);
-    break;
-  case 11: // nothing behind something, where lengths are less than nothing
-    // Ends of segments are promised to ascend.
-    if (hasSegments())
-      return std::nullopt;
-    take(oneTile, {whole, -whole, whole}, step);
-    takeLengths(3);
-    break;
-  case 12: // lengths that end long before what there is, short of a step
-    take(oneTile, {2 * step - 2, step / 2 + 1, 0}, step);
-    break;
-  case 13: // several steps along whatever steps are taken
-    take([&](const Dim &) { return whole; }, {whole}, 3 * step);
-    break;
-  case 14: // pages of several steps behind one row
-    take([&](const Dim &) { return 1; }, {whole}, 3 * step);
-    takeList(whole);
-    break;
-  case 15: // parts of whole steps alone, of several heads and lengths
-    take([&](const Dim &dim) { return &dim == last ? 12 * step : 1; },
-         {12 * step, 9 * step + step / 2, 4 * step}, step);
-    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
-      if (!isCut(dims[symbol]))
-        trial.sizes[symbol] = 2;
-    takeList(12 * step);
-    takeLengths(3);
-    break;
-  case 16: // of tensors of numbers one says where steps begin, others the end
-    take(oneTile, {whole, step / 4 + 1, whole - 1}, step);
-    trial.turn = 1;
-    break;
-  case 17:
-    take(oneTile, {step / 4 + 1, whole, whole - 1}, step);
-    trial.turn = 1;
-    break;
-  default:
-    SmallVector<int64_t> sizes = thresholdsOf(launches);
-    number -= numShapes;
-    if (number >= 2 * sizes.size()) {
-      // Lengths at and beside other steps than those of what is cut last: whole
-      // ones, of one row; a part of one, and both; one tile behind the other.
-      number -= 2 * sizes.size();
-      SmallVector<int64_t> others;
-      for (auto [launch, kernel] : launches) {
-        llvm::SmallPtrSet<Value, 8> ends;
-        for (int64_t other : stepsOf(kernel, ends))
-          if (other != step && !llvm::is_contained(others, other))
-            others.push_back(other);
-      }
-      isLast = number >= 2 * others.size();
-      if (isLast)
-        return std::nullopt;
-      int64_t by = others[number / 2];
-      if (number % 2 == 0)
-        take([&](const Dim &) { return 1; }, {2 * by, 3 * by, by - 1}, 2 * by);
-      else
-        take(oneTile, {by - 1, 3 * by, 1, 0, by + 1}, 2 * by);
-      takeList(whole / 4);
-      takeLengths(5);
-      break;
-    }
-    int64_t size = sizes[number % sizes.size()];
-    // Of these sizes, and of rows of several tiles with whole steps behind the
-    // constant.
-    if (number < sizes.size())
-      take([&](const Dim &) { return size; }, {size, 0, size}, size);
-    else
-      take(
-          [&](const Dim &dim) {
-            return &dim == last ? 2 * step + size - 1 : dim.block + 1;
-          },
-          {2 * step + size - 1}, step);
-  }
-  return taken(std::move(trial), /*prefersEven=*/true);
-}
-
-std::optional<LaunchTrial> TrialMaker::ofPairs() {
-  LaunchTrial trial;
-  for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(variant.getConditions()->isFunctionOfSymbol(symbol)
-                              ? 4
-                          : isCut(dim)          ? 8
-                          : hasIntegers(symbol) ? 3
-                                                : 1);
-  trial.samples.assign(3, last ? stepOf(*last) + 1 : 1);
-  return taken(std::move(trial));
-}
-
-std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
-  // The same numbers on every machine.
-  std::minstd_rand random(number + 1);
-  auto oneOf = [&](ArrayRef<int64_t> choices) {
-    return choices[random() % choices.size()];
-  };
-  // Even ones where vectors are wide, and others.
-  auto near = [&](int64_t unit) {
-    int64_t most = 2 + number / 16;
-    return std::max<int64_t>(0, unit * oneOf({0, 1, 1, 2, most}) +
-                                    oneOf({0, 0, 1, -1, -8, 8}));
-  };
-  // Some differ from a few rows that see several steps.
-  auto isUsual = [&] { return random() % 8 < 5; };
-  int64_t step = last ? stepOf(*last) : 1, all = 3 * step + 1;
-  // Conditions are often of what divides a block.
-  std::optional<AffineMap> conditions = variant.getConditions();
-  LaunchTrial trial;
-  for (auto [symbol, dim] : llvm::enumerate(dims)) {
-    if (!isCut(dim) && conditions && conditions->isFunctionOfSymbol(symbol))
-      trial.sizes.push_back(oneOf({2, 4, 8, 16, 32, 64}));
-    else if (!isCut(dim))
-      trial.sizes.push_back(oneOf({1, 1, 1, hasIntegers(symbol) ? 3 : 2}));
-    else if (isUsual())
-      trial.sizes.push_back(
-          &dim == last ? all : oneOf({1, partOfBlock(dim), partOfBlock(dim)}));
-    else
-      trial.sizes.push_back(
-          near(oneOf({dim.block, stepOf(dim), dim.block / 4})));
-  }
-  trial.blocks = oneOf({1, 2});
-  for (unsigned i = 0; i < 3; ++i)
-    trial.samples.push_back(isUsual() ? all : near(step));
-  trial.callers = oneOf({0, 1, step - 1, step + 1, 2 * step, all, all + step});
-  trial.hasOptionals = random() % 4 != 0;
-  // Queries without keys, too.
-  if (hasSegments() && number % 2 != 0) {
-    trial.turn = 1;
-    trial.samples[1] = 0;
-  }
-  return taken(std::move(trial));
-}
-
-std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
-  auto [launch, kernel] = launches.front();
-  ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
-  llvm::SmallPtrSet<Value, 8> values;
-  SmallVector<int64_t> steps = stepsOf(kernel, values);
-  SmallVector<size_t> ends;
-  for (auto [attr, argument] :
-       llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
-    if (auto dim = dyn_cast<DimArgAttr>(attr); dim && values.contains(argument))
-      ends.push_back(llvm::find(names, dim.getDim()) - names.begin());
-  // Whole steps, and such that loops that continue each other have a part; all
-  // ends, and each alone.
-  constexpr unsigned numSizes = 4;
-  unsigned numWays = ends.size() > 1 ? ends.size() + 1 : ends.size(),
-           size = number % numSizes, way = number / numSizes;
-  isLast = numWays == 0 || way >= numWays * steps.size();
-  if (isLast)
-    return std::nullopt;
-  int64_t step = steps[way / numWays],
-          length = std::array{3 * step + step / 2, 4 * step + 1, 2 * step,
-                              step + 1}[size] +
-                   (hasSegments() ? 1 : 0);
-  LaunchTrial trial;
-  for (const Dim &dim : dims)
-    trial.sizes.push_back(dim.block);
-  for (auto [i, end] : llvm::enumerate(ends))
-    if (way % numWays == 0 || way % numWays == i + 1)
-      trial.sizes[end] = length;
-  // From nothing to all, where one tensor says where another one's begins.
-  trial.samples = {length, 0, step};
-  if (size % 2 != 0)
-    std::swap(trial.samples[0], trial.samples[1]);
-  trial.callers = size % 2 == 0 ? 2 * step + step / 2 : step;
-  trial.takesOthers = size % 2 != 0;
-  trial.turn = 1;
-  return taken(std::move(trial), /*prefersEven=*/true);
-}
-
-/// The numbers that a kernel compares integers with, or adds to them, from 2 to
-/// what extents may be.
-static SmallVector<int64_t> limitsOf(KernelOp kernel) {
-  std::set<int64_t> found;
-  kernel.walk([&](Operation *op) {
-    if (!isa<arith::CmpIOp, arith::AddIOp, arith::SubIOp>(op))
-      return;
-    for (Value operand : op->getOperands())
-      if (std::optional<int64_t> number = getConstantIntValue(operand))
-        if (int64_t limit = std::abs(*number);
-            limit > 1 && limit + 2 <= tile::maxExtent)
-          found.insert(limit);
-  });
-  // What is compared with a large number is the rarest.
-  return {found.rbegin(), found.rend()};
-}
-
-std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
-  SmallVector<int64_t> limits = limitsOf(launches.front().second);
-  // In memory, and along each dim.
-  unsigned numWays = dims.size() + 1, way = number % numWays;
-  if (number >= limits.size() * numWays)
-    return std::nullopt;
-  int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
-  LaunchTrial trial;
-  unsigned pair = 0;
-  for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(!isCut(dim) || (isOfPairs(symbol) && pair++ % 2 != 0)
-                              ? 1
-                          : &dim == last ? std::max(dim.block, step)
-                                         : dim.block);
-  trial.samples = {limit + 1, limit - 1, limit};
-  trial.callers = limit + 1;
-  // A tile for each thread block, whatever the launch.
-  trial.blocks = std::numeric_limits<int64_t>::max();
-  if (way > 0) {
-    trial.sizes[way - 1] = limit + 2;
-    trial.samples = {step, 1, 0};
-    trial.callers = step;
-  }
-  return taken(std::move(trial), /*prefersEven=*/true);
-}
-
-std::optional<LaunchTrial>
-makeTrialAtLimit(VariantOp variant, std::pair<LaunchOp, KernelOp> unreached,
-                 unsigned number) {
-  return TrialMaker(variant, unreached, /*scale=*/0).ofLimits(number);
-}
-
-std::optional<LaunchTrial>
-makeTrialOfSome(VariantOp variant,
-                ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
-                std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
-  bool isLast = false;
-  std::optional<LaunchTrial> trial =
-      TrialMaker(variant, unreached, /*scale=*/0).ofSteps(number, isLast);
-  if (!isLast)
-    return trial;
-  trial = makeFurtherTrial(variant, launches, unreached, number);
-  if (trial)
-    trial->takesOthers = true;
-  return trial;
-}
-
-std::optional<LaunchTrial>
-makeFurtherTrial(VariantOp variant,
-                 ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
-                 std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
-  TrialMaker maker(variant, unreached, /*scale=*/0);
-  if (maker.hasPairs() && number-- == 0)
-    return maker.ofPairs();
-  maker.noteLimits(launches);
-  bool isLast = false;
-  std::optional<LaunchTrial> trial = maker.directed(number, isLast);
-  return isLast ? TrialMaker(variant, launches, /*scale=*/0).further(number)
-                : trial;
 }
 
 std::vector<LaunchTrial>

@@ -1,0 +1,205 @@
+// Sizes that look for what the first trials of a launch have not reached.
+// SPDX-License-Identifier: MIT
+#include "compiler/Verify/Async/TrialMaker.h"
+#include "dialect/Tile/Limits.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <random>
+#include <set>
+
+namespace selvedge::verify {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+std::optional<LaunchTrial> TrialMaker::ofPairs() {
+  LaunchTrial trial;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    trial.sizes.push_back(variant.getConditions()->isFunctionOfSymbol(symbol)
+                              ? 4
+                          : isCut(dim)          ? 8
+                          : hasIntegers(symbol) ? 3
+                                                : 1);
+  trial.samples.assign(3, last ? stepOf(*last) + 1 : 1);
+  return taken(std::move(trial));
+}
+
+std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
+  // The same numbers on every machine.
+  std::minstd_rand random(number + 1);
+  auto oneOf = [&](ArrayRef<int64_t> choices) {
+    return choices[random() % choices.size()];
+  };
+  // Even ones where vectors are wide, and others.
+  auto near = [&](int64_t unit) {
+    int64_t most = 2 + number / 16;
+    return std::max<int64_t>(0, unit * oneOf({0, 1, 1, 2, most}) +
+                                    oneOf({0, 0, 1, -1, -8, 8}));
+  };
+  // Some differ from a few rows that see several steps.
+  auto isUsual = [&] { return random() % 8 < 5; };
+  int64_t step = last ? stepOf(*last) : 1, all = 3 * step + 1;
+  // Conditions are often of what divides a block.
+  std::optional<AffineMap> conditions = variant.getConditions();
+  LaunchTrial trial;
+  for (auto [symbol, dim] : llvm::enumerate(dims)) {
+    if (!isCut(dim) && conditions && conditions->isFunctionOfSymbol(symbol))
+      trial.sizes.push_back(oneOf({2, 4, 8, 16, 32, 64}));
+    else if (!isCut(dim))
+      trial.sizes.push_back(oneOf({1, 1, 1, hasIntegers(symbol) ? 3 : 2}));
+    else if (isUsual())
+      trial.sizes.push_back(
+          &dim == last ? all : oneOf({1, partOfBlock(dim), partOfBlock(dim)}));
+    else
+      trial.sizes.push_back(
+          near(oneOf({dim.block, stepOf(dim), dim.block / 4})));
+  }
+  trial.blocks = oneOf({1, 2});
+  for (unsigned i = 0; i < 3; ++i)
+    trial.samples.push_back(isUsual() ? all : near(step));
+  trial.callers = oneOf({0, 1, step - 1, step + 1, 2 * step, all, all + step});
+  trial.hasOptionals = random() % 4 != 0;
+  // Queries without keys, too.
+  if (hasSegments() && number % 2 != 0) {
+    trial.turn = 1;
+    trial.samples[1] = 0;
+  }
+  return taken(std::move(trial));
+}
+
+/// The arguments that the bounds of a kernel's loops are made of.
+static llvm::SmallPtrSet<Value, 8> endsOf(KernelOp kernel) {
+  llvm::SmallPtrSet<Value, 8> ends;
+  SmallVector<Value> open;
+  kernel.walk([&](scf::ForOp loop) { open.push_back(loop.getUpperBound()); });
+  llvm::SmallPtrSet<Value, 32> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    Operation *def = value.getDefiningOp();
+    if (!seen.insert(value).second)
+      continue;
+    if (!def)
+      ends.insert(value);
+    else if (isa<arith::ArithDialect>(def->getDialect()))
+      llvm::append_range(open, def->getOperands());
+  }
+  return ends;
+}
+
+std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
+  auto [launch, kernel] = launches.front();
+  ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
+  llvm::SmallPtrSet<Value, 8> values = endsOf(kernel);
+  SmallVector<int64_t> steps = stepsOf(kernel, mostStep);
+  SmallVector<size_t> ends;
+  for (auto [attr, argument] :
+       llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
+    if (auto dim = dyn_cast<DimArgAttr>(attr); dim && values.contains(argument))
+      ends.push_back(llvm::find(names, dim.getDim()) - names.begin());
+  // Whole steps, and such that loops that continue each other have a part; all
+  // ends, and each alone.
+  constexpr unsigned numSizes = 4;
+  unsigned numWays = ends.size() > 1 ? ends.size() + 1 : ends.size(),
+           size = number % numSizes, way = number / numSizes;
+  isLast = numWays == 0 || way >= numWays * steps.size();
+  if (isLast)
+    return std::nullopt;
+  int64_t step = steps[way / numWays],
+          length = std::array{3 * step + step / 2, 4 * step + 1, 2 * step,
+                              step + 1}[size] +
+                   (hasSegments() ? 1 : 0);
+  LaunchTrial trial;
+  for (const Dim &dim : dims)
+    trial.sizes.push_back(dim.block);
+  for (auto [i, end] : llvm::enumerate(ends))
+    if (way % numWays == 0 || way % numWays == i + 1)
+      trial.sizes[end] = length;
+  // From nothing to all, where one tensor says where another one's begins.
+  trial.samples = {length, 0, step};
+  if (size % 2 != 0)
+    std::swap(trial.samples[0], trial.samples[1]);
+  trial.callers = size % 2 == 0 ? 2 * step + step / 2 : step;
+  trial.takesOthers = size % 2 != 0;
+  trial.turn = 1;
+  return taken(std::move(trial), /*prefersEven=*/true);
+}
+
+/// The numbers that a kernel compares integers with, or adds to them, from 2 to
+/// what extents may be.
+static SmallVector<int64_t> limitsOf(KernelOp kernel) {
+  std::set<int64_t> found;
+  kernel.walk([&](Operation *op) {
+    if (!isa<arith::CmpIOp, arith::AddIOp, arith::SubIOp>(op))
+      return;
+    for (Value operand : op->getOperands())
+      if (std::optional<int64_t> number = getConstantIntValue(operand))
+        if (int64_t limit = std::abs(*number);
+            limit > 1 && limit + 2 <= tile::maxExtent)
+          found.insert(limit);
+  });
+  // What is compared with a large number is the rarest.
+  return {found.rbegin(), found.rend()};
+}
+
+std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
+  SmallVector<int64_t> limits = limitsOf(launches.front().second);
+  // In memory, and along each dim.
+  unsigned numWays = dims.size() + 1, way = number % numWays;
+  if (number >= limits.size() * numWays)
+    return std::nullopt;
+  int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
+  LaunchTrial trial;
+  for (auto [dim, isSingle] : llvm::zip_equal(dims, single(/*first=*/false)))
+    trial.sizes.push_back(isSingle       ? 1
+                          : &dim == last ? std::max(dim.block, step)
+                                         : dim.block);
+  trial.samples = {limit + 1, limit - 1, limit};
+  trial.callers = limit + 1;
+  // A tile for each thread block, whatever the launch.
+  trial.blocks = std::numeric_limits<int64_t>::max();
+  if (way > 0) {
+    trial.sizes[way - 1] = limit + 2;
+    trial.samples = {step, 1, 0};
+    trial.callers = step;
+  }
+  return taken(std::move(trial), /*prefersEven=*/true);
+}
+
+std::optional<LaunchTrial>
+makeTrialAtLimit(VariantOp variant, std::pair<LaunchOp, KernelOp> unreached,
+                 unsigned number) {
+  return TrialMaker(variant, unreached, /*scale=*/0).ofLimits(number);
+}
+
+std::optional<LaunchTrial>
+makeTrialOfSome(VariantOp variant,
+                ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
+  bool isLast = false;
+  std::optional<LaunchTrial> trial =
+      TrialMaker(variant, unreached, /*scale=*/0).ofSteps(number, isLast);
+  if (!isLast)
+    return trial;
+  trial = makeFurtherTrial(variant, launches, unreached, number);
+  if (trial)
+    trial->takesOthers = true;
+  return trial;
+}
+
+std::optional<LaunchTrial>
+makeFurtherTrial(VariantOp variant,
+                 ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                 std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
+  TrialMaker maker(variant, unreached, /*scale=*/0);
+  if (maker.hasPairs() && number-- == 0)
+    return maker.ofPairs();
+  maker.noteLimits(launches);
+  bool isLast = false;
+  std::optional<LaunchTrial> trial = maker.directed(number, isLast);
+  return isLast ? TrialMaker(variant, launches, /*scale=*/0).further(number)
+                : trial;
+}
+
+} // namespace selvedge::verify
