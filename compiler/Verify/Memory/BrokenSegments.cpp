@@ -2,9 +2,9 @@
 // broken the promise that they are segments.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/KernelDims.h"
 #include "compiler/Verify/Memory/VariantRuns.h"
-
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "dialect/Tile/Limits.h"
 
 namespace selvedge::verify {
 
@@ -32,24 +32,12 @@ static std::vector<std::vector<int64_t>> backward(int64_t rows, int64_t step) {
   return {std::move(first), std::move(last)};
 }
 
-/// The largest step of a kernel's loops.
-static int64_t largestStep(KernelOp kernel) {
-  int64_t largest = 1;
-  kernel.walk([&](scf::ForOp loop) {
-    largest =
-        std::max(largest, getConstantIntValue(loop.getStep()).value_or(1));
-  });
-  return largest;
-}
-
 LogicalResult VariantRuns::runBroken() {
   auto plan = variant->getParentOfType<PlanOp>();
   for (auto [i, launched] : llvm::enumerate(launches)) {
     KernelOp kernel = launched.second;
-    std::optional<tile::SourceAttr> source = kernel.getSource();
-    StringRef name =
-        source ? source->getKernel().getLeafReference().getValue() : "";
-    if (!name.consume_front("init_"))
+    StringRef name = initialisedBy(kernel);
+    if (name.empty())
       continue;
     for (auto promise : plan.getPromises().getAsRange<tile::RequireAttr>()) {
       bool reads =
@@ -88,11 +76,15 @@ LogicalResult VariantRuns::runBroken(size_t launch, StringRef initialised,
         (all.outcome == Outcome::Accepted && !all.isComplete))
       return failure();
   }
-  for (std::vector<int64_t> &ends : backward(rows, largestStep(kernel))) {
+  SmallVector<int64_t> steps = stepsOf(kernel, tile::maxBlock);
+  for (std::vector<int64_t> &ends :
+       backward(rows, steps.empty() ? 1 : steps.front())) {
     Initialised some = initialise(launch, initialised, trial, promise, ends);
     // As if the first one began before row 0.
     ends.front() = -1;
     Initialised all = initialise(launch, initialised, trial, promise, ends);
+    if (some.outcome == Outcome::Refused || all.outcome == Outcome::Refused)
+      return failure();
     if (some.outcome == Outcome::Accepted && all.outcome == Outcome::Accepted &&
         some.count != all.count)
       return kernel.emitOpError("expects to initialise all of '")

@@ -10,6 +10,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -149,18 +150,32 @@ void GlobalMemory::assumeLaunched() {
   }
 }
 
-/// Whether a kernel is one of the program: what it stores is stored, be it the
-/// value that initialises.
-static bool isWritten(Operation *kernel) {
-  std::optional<SourceAttr> source = cast<sm::KernelOp>(kernel).getSource();
-  return source &&
-         !source->getKernel().getLeafReference().getValue().starts_with(
-             "init_");
+bool hasStoreTo(sm::KernelOp kernel, StringRef tensor) {
+  return kernel
+      .walk([&](Operation *op) {
+        Value target =
+            llvm::TypeSwitch<Operation *, Value>(op)
+                .Case<sm::StoreOp, sm::BulkReduceOp>(
+                    [](auto store) { return store.getTensor(); })
+                .Case([](sm::TmaStoreOp store) { return store.getMap(); })
+                .Default([](Operation *) { return Value(); });
+        return target && tensorName(target) == tensor ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+StringRef initialisedBy(sm::KernelOp kernel) {
+  std::optional<SourceAttr> source = kernel.getSource();
+  StringRef name =
+      source ? source->getKernel().getLeafReference().getValue() : "";
+  return name.consume_front("init_") ? name : "";
 }
 
 void GlobalMemory::startLaunch(Operation *kernel) {
   SmallVector<Contents *> stored;
-  initialises = !isWritten(kernel);
+  auto launched = cast<sm::KernelOp>(kernel);
+  initialises = !launched.getSource() || !initialisedBy(launched).empty();
   kernel->walk([&](Operation *op) {
     if (auto store = dyn_cast<sm::StoreOp>(op)) {
       auto it = tensors.find(tensorName(store.getTensor()));

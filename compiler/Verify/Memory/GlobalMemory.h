@@ -11,6 +11,13 @@
 
 namespace selvedge::verify {
 
+/// Whether a kernel has a store to a tensor, whatever its presence.
+bool hasStoreTo(sm::KernelOp kernel, llvm::StringRef tensor);
+
+/// The tensor that a kernel initialises; empty for a kernel of the program:
+/// what that stores is stored, be it the value that initialises.
+llvm::StringRef initialisedBy(sm::KernelOp kernel);
+
 /// Which elements of each output and temp have been written, and by whom: every
 /// access lies inside its tensor, an element is stored once, after it was
 /// initialised or instead, and one of a temp is written before it is read.

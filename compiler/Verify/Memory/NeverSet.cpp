@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Memory/NeverSet.h"
 
-#include "dialect/Sm/Sm.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Memory/GlobalMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -48,14 +49,6 @@ static Carried carriedBy(BlockArgument flag) {
           loop.getYieldOp().getOperands()[number]};
 }
 
-/// Whether a tensor is only read: by other kernels, too, while one that reads
-/// it runs.
-static bool isOnlyRead(Value tensor) {
-  return llvm::all_of(tensor.getUsers(), [](Operation *user) {
-    return isa<sm::LoadOp, sm::IsPresentOp>(user);
-  });
-}
-
 /// Whether a value is the same in each step: arithmetic of what comes from
 /// outside of the loop, and what is loaded with that.
 static bool isInvariant(Value value, Operation *loop) {
@@ -63,8 +56,10 @@ static bool isInvariant(Value value, Operation *loop) {
   Block *block = def ? def->getBlock() : cast<BlockArgument>(value).getOwner();
   if (!loop->isAncestor(block->getParentOp()))
     return true;
+  // No other kernel stores to it while one that reads it runs.
   if (auto load = dyn_cast_if_present<sm::LoadOp>(def);
-      load && !isOnlyRead(load.getTensor()))
+      load && hasStoreTo(load->getParentOfType<sm::KernelOp>(),
+                         tensorName(load.getTensor())))
     return false;
   return def &&
          (isa<arith::ArithDialect>(def->getDialect()) ||

@@ -8,7 +8,6 @@
 #include "dialect/Tile/Limits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Threading.h"
@@ -216,22 +215,6 @@ LogicalResult VariantRuns::runFurther(Further kind) {
     kernels[i].prove(Effort::Usual);
   }
   return success();
-}
-
-/// Whether a kernel has a store to a tensor, whatever its presence.
-static bool hasStoreTo(KernelOp kernel, StringRef tensor) {
-  return kernel
-      .walk([&](Operation *op) {
-        Value target =
-            llvm::TypeSwitch<Operation *, Value>(op)
-                .Case<StoreOp, BulkReduceOp>(
-                    [](auto store) { return store.getTensor(); })
-                .Case([](TmaStoreOp store) { return store.getMap(); })
-                .Default([](Operation *) { return Value(); });
-        return target && tensorName(target) == tensor ? WalkResult::interrupt()
-                                                      : WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 bool VariantRuns::isOpen(size_t launch, Further kind) {

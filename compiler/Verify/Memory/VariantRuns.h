@@ -95,8 +95,7 @@ private:
   Initialised initialise(size_t launch, llvm::StringRef tensor,
                          LaunchTrial trial, tile::RequireAttr promise,
                          llvm::ArrayRef<int64_t> ends);
-  /// Every operation was executed, or never is: an error where the kernel has
-  /// no roles, a remark where it has.
+  /// Every operation was executed, or never is: an error if not.
   mlir::LogicalResult checkReached();
   /// Whether a launch has operations that nothing has executed, or stores what
   /// nothing has stored, that others may execute.
