@@ -235,17 +235,15 @@ drawKernels(ProgramOp program, ProgramOp bound,
     for (KernelOp later : bound.getOps<KernelOp>()) {
       if (later.getSymName() != kernel.getSymName())
         continue;
-      if (kernel.isInit()) {
-        result.push_back({kernel.getSymName().str(), {}});
-        continue;
-      }
+      std::vector<Picture> pictures;
       auto size = sizes.find(kernel.getSymName().str());
-      result.push_back(
-          {kernel.getSymName().str(),
-           KernelPainter(kernel, later,
-                         size == sizes.end() ? DictionaryAttr() : size->second,
-                         explanation)
-               .run()});
+      if (!kernel.isInit())
+        pictures =
+            KernelPainter(kernel, later,
+                          size == sizes.end() ? DictionaryAttr() : size->second,
+                          explanation)
+                .run();
+      result.push_back({kernel.getSymName().str(), std::move(pictures)});
     }
   return result;
 }

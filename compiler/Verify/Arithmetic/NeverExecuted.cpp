@@ -165,15 +165,21 @@ static void follow(Value &condition, bool &value) {
   }
 }
 
+/// What is at least 0 where a condition has a value.
+static void collectWhere(Value condition, bool value, IndexValues &values,
+                         SmallVectorImpl<Polynomial> &constraints) {
+  follow(condition, value);
+  if (value)
+    values.collect(condition, constraints);
+  else
+    collectWhereFalse(condition, values, constraints);
+}
+
 bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
                            SmallVector<Polynomial> conditions,
                            bool isThorough) {
-  follow(condition, value);
   size_t given = conditions.size();
-  if (value)
-    values.collect(condition, conditions);
-  else
-    collectWhereFalse(condition, values, conditions);
+  collectWhere(condition, value, values, conditions);
   if (values.isNonNegativeByCases(Polynomial(-1), conditions))
     return true;
   // The others contradict one: a proof begins with what it is made of.
@@ -469,12 +475,7 @@ bool AccessBounds::isNeverTakenInside(scf::IfOp branch, bool arm) {
         Polynomial number = values.of(load.getResult());
         conditions.append({number, Polynomial() - number});
       }
-  Value condition = branch.getCondition();
-  follow(condition, arm);
-  if (arm)
-    values.collect(condition, conditions);
-  else
-    collectWhereFalse(condition, values, conditions);
+  collectWhere(branch.getCondition(), arm, values, conditions);
   for (Operation *at = branch; at != kernel; at = at->getParentOp())
     if (auto outer = dyn_cast<scf::IfOp>(at->getParentOp());
         outer && at->getBlock() == outer.thenBlock() &&

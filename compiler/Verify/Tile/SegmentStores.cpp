@@ -115,8 +115,7 @@ SegmentEnds endsOf(KernelOp kernel, Value number, const SegmentRows &segments) {
   return ends;
 }
 
-/// The promise that a tensor's numbers cut rows into segments.
-static RequireAttr promiseOf(KernelOp kernel, const SegmentRows &segments) {
+RequireAttr promiseOf(KernelOp kernel, const SegmentRows &segments) {
   for (auto promise :
        kernel.getProgram().getPromises().getAsRange<RequireAttr>())
     if (promise.getOrdered() && promise.getTensor() == segments.ends)

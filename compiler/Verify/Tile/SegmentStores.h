@@ -39,11 +39,14 @@ struct SegmentEnds {
 SegmentEnds endsOf(tile::KernelOp kernel, mlir::Value number,
                    const SegmentRows &segments);
 
+/// The promise that a tensor's numbers cut rows into segments; null for none.
+tile::RequireAttr promiseOf(tile::KernelOp kernel, const SegmentRows &segments);
+
 /// Of `%x || %broken`, where `%broken` is true in all lanes if the caller has
 /// broken the promise that these are segments: `%x`. Null for others.
 ///
-///     ends[0] < 0 || ends[B] > rows || max(ends[%b] > ends[%b + 1] ? 1 : 0) >
-///     0
+///     ends[0] < 0 || ends[B] > rows ||
+///         max(ends[%b] > ends[%b + 1] ? 1 : 0) > 0
 mlir::Value unlessBroken(mlir::Value predicate, tile::StoreOp store,
                          const SegmentRows &segments);
 

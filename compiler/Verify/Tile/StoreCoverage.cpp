@@ -323,13 +323,10 @@ bool StoreCoverage::knowOfSegment(IndexValues &values,
   Value index = store.getIndices()[segments->dim],
         number = store.getIndices()[*segments->segment];
   SegmentEnds loads = endsOf(kernel, number, *segments);
-  std::optional<Polynomial> count;
-  for (auto promise :
-       kernel.getProgram().getPromises().getAsRange<RequireAttr>())
-    if (promise.getOrdered() && promise.getTensor() == segments->ends)
-      count = values.of(promise.getHi().getResult(0), dims);
-  if (!loads.first || !loads.end || !count)
+  RequireAttr promise = promiseOf(kernel, *segments);
+  if (!loads.first || !loads.end || !promise)
     return false;
+  Polynomial count = values.of(promise.getHi().getResult(0), dims);
   auto holds = [&](const Polynomial &goal) {
     return values.isNonNegativeByCases(goal, inside);
   };
@@ -343,7 +340,7 @@ bool StoreCoverage::knowOfSegment(IndexValues &values,
   Polynomial first = values.of(loads.first.getResult()),
              end = values.of(loads.end.getResult());
   llvm::append_range(inside,
-                     ArrayRef<Polynomial>{first, end - first, *count - end});
+                     ArrayRef<Polynomial>{first, end - first, count - end});
   if (rows == Rows::OfNoSegment) {
     inside.push_back(values.of(index) - (end - first));
     return true;
