@@ -41,7 +41,12 @@ public:
     for (Value compare : compares)
       if (!classify(compare))
         return;
-    if (!edges.empty() && llvm::none_of(*loop.getBody(), [&](Operation &op) {
+    // What all lanes share is tested once per step: no part is worth that, and
+    // of tiles that are no tile at all there need not be any.
+    bool isOfLanes = llvm::any_of(edges, [](const Edge &edge) {
+      return !edge.form.axes.empty() || !edge.form.quotients.empty();
+    });
+    if (isOfLanes && llvm::none_of(*loop.getBody(), [&](Operation &op) {
           return sumsOverEdge(&op);
         }))
       split();

@@ -221,7 +221,7 @@ def TileInteriorParts : Pass<"tile-interior-parts", "::mlir::ModuleOp"> {
     scf.for %k = %low to (min %high, %inside * 2^31) step %bk { %true = tile.known %in; tile.load %A[...] where(%true : ...) ... }
     scf.for %k = %low to (min %high, (1 - %inside) * 2^31) step %bk { tile.load %A[...] where(%in : ...) ... }
     ```
-    with `%inside = max(min(1, %M - %i0 - %bm + 1), 0)`. Follows `tile-loop-parts`; loops with other predicates of the index are left alone.
+    with `%inside = max(min(1, %M - %i0 - %bm + 1), 0)`. Follows `tile-loop-parts`; loops with other predicates of the index are left alone, and loops whose predicates are all the same in every lane.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::tile::TileDialect"];
 }
