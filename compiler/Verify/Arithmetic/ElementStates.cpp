@@ -322,9 +322,9 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
           continue;
         beside = beside ? join(*beside, same.state) : same.state;
         isTotal &= same.isTotal();
-        // A lane that the other arm fills is absent in this one alone.
+        // A lane that one arm fills is absent in the other one alone.
         bool isFilled =
-            fact.origin == Origin::Absent && same.origin != Origin::Absent;
+            (fact.origin == Origin::Absent) != (same.origin == Origin::Absent);
         isEither |= hasSameArms(same, fact) && !isFilled;
       }
       State constant = stateOfConstant(otherArm);

@@ -124,13 +124,27 @@ private:
     return success();
   }
 
+  /// The first part of some conjunctions for which `holds`; null for none. One
+  /// is false where a part is, of which alone there are facts.
+  static Value firstPart(ValueRange conjunctions,
+                         function_ref<bool(Value)> holds) {
+    Value found;
+    for (Value condition : conjunctions)
+      conjuncts(condition, [&](Value part) {
+        if (!found && holds(part))
+          found = part;
+      });
+    return found;
+  }
+
   /// The lanes that a sink consumes must hold `wanted`: where its presence is
   /// false, and wherever the value has none.
   LogicalResult demand(Operation *op, ValueRange presence, const Facts &known,
                        ArrayAttr over, State wanted, StringRef what) {
-    for (Value p : presence)
-      if (stateAlong(known, p, over) != wanted)
-        return refuse(op, {p, State::Garbage}, what);
+    if (Value wrong = firstPart(presence, [&](Value part) {
+          return stateAlong(known, part, over) != wanted;
+        }))
+      return refuse(op, {wrong, State::Garbage}, what);
     for (const Fact &fact : known)
       if (fact.origin == Origin::Absent && fact.state != wanted &&
           mentions(fact.predicate, over) &&
@@ -183,9 +197,10 @@ private:
             !isPair(dot, fact.predicate))
           return refuse(dot, fact, pairRule);
       }
-    for (Value p : dot.getPresence())
-      if (check && !isPair(dot, p))
-        return refuse(dot, {p, State::Garbage}, pairRule);
+    if (Value wrong = firstPart(dot.getPresence(),
+                                [&](Value part) { return !isPair(dot, part); });
+        check && wrong)
+      return refuse(dot, {wrong, State::Garbage}, pairRule);
     if (dot.getInit())
       addAbsent(rest, of(dot.getInit()));
     facts[dot] = rest;
