@@ -17,12 +17,17 @@ struct Quotient : testing::Test {
 };
 
 TEST_F(Quotient, isWhole) {
-  EXPECT_FALSE(implies(rows, q * 64 - 64));
-  EXPECT_TRUE(impliesForIntegers(rows, q * 64 - 64));
+  // As whole numbers, 64 q >= 64 is q >= 1.
+  EXPECT_TRUE(implies(rows, q * 64 - 64));
+  EXPECT_TRUE(implies(rows, q * 64 - 1));
+  // Of what no factor is common the last case takes cases.
+  EXPECT_FALSE(implies(rows, q * 64 - n - 62));
+  EXPECT_TRUE(impliesForIntegers(rows, q * 64 - n - 62));
   EXPECT_TRUE(impliesForIntegers(rows, Polynomial(64) - q * 64));
 }
 
 TEST_F(Quotient, doesNotImplyMore) {
+  EXPECT_FALSE(implies(rows, q * 64 - 65));
   EXPECT_FALSE(impliesForIntegers(rows, q * 64 - 65));
   EXPECT_FALSE(impliesForIntegers(rows, n - 2));
 }

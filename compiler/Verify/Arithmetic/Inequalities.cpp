@@ -139,11 +139,31 @@ void addMultiples(SmallVector<const Polynomial *> &system,
   }
 }
 
+/// At least 0 exactly where `goal` is, for whole numbers: `64 q - 1 >= 0` is
+/// `q - 1 >= 0`.
+Polynomial dividedByCommonFactor(const Polynomial &goal) {
+  DynamicAPInt factor(0);
+  for (const auto &[monomial, coefficient] : goal.getTerms())
+    if (!monomial.empty())
+      factor = llvm::gcd(factor, abs(coefficient));
+  if (factor <= 1)
+    return goal;
+  Polynomial divided;
+  for (const auto &[monomial, coefficient] : goal.getTerms()) {
+    Polynomial term = Polynomial(int64_t(floorDiv(coefficient, factor)));
+    for (unsigned symbol : monomial)
+      term = term * Polynomial::symbol(symbol);
+    divided += term;
+  }
+  return divided;
+}
+
 /// Facts and the opposite of a goal, goal <= -1: they contradict if the facts
 /// imply it. Monomials are unknowns.
 struct Contradiction {
   Contradiction(ArrayRef<const Polynomial *> facts, const Polynomial &goal)
-      : opposite(Polynomial(-1) - goal), system{&opposite} {
+      : opposite(Polynomial(-1) - dividedByCommonFactor(goal)),
+        system{&opposite} {
     llvm::append_range(system, facts);
     addMultiples(system, products);
     columns = monomialsOf(system);

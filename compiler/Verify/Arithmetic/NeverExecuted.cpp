@@ -336,13 +336,18 @@ bool AccessBounds::isEmpty(scf::ForOp loop, Effort effort) {
   auto [values, dimValues, conditions] = placeOf(loop);
   if (Orders(values).isAtMost(loop.getUpperBound(), loop.getLowerBound()))
     return true;
-  if (effort == Effort::Thorough)
-    return isEmptyAllWays(loop, values, dimValues, conditions);
-  Polynomial distance =
-      values.of(loop.getLowerBound()) - values.of(loop.getUpperBound());
-  return effort == Effort::Quick
-             ? values.isNonNegative(distance, conditions)
-             : values.isNonNegativeByCases(distance, conditions);
+  Polynomial lower = values.of(loop.getLowerBound()),
+             upper = values.of(loop.getUpperBound());
+  if (effort == Effort::Quick)
+    return values.isNonNegative(lower - upper, conditions);
+  // Where all that there is fits into one step, that lies between both.
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (step && values.isNonNegativeByCases(*step - upper, conditions) &&
+      values.isNonNegativeByCases(lower - *step, conditions))
+    return true;
+  return effort == Effort::Thorough
+             ? isEmptyAllWays(loop, values, dimValues, conditions)
+             : values.isNonNegativeByCases(lower - upper, conditions);
 }
 
 /// Whether `goal` is at least 0 wherever a condition holds.

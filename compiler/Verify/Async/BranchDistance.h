@@ -18,10 +18,26 @@ public:
   explicit BranchDistance(mlir::Block *target);
 
   mlir::Block *getTarget() const { return target; }
+  /// A number of the caller or in memory that would bring the block nearer if
+  /// it were more or less, together with all others of a way.
+  struct Wish {
+    mlir::Value number; // an argument of the kernel, or what a load reads
+    int64_t by;
+    llvm::SmallVector<int64_t> indices; // those of the load
+    bool operator==(const Wish &) const = default;
+  };
+  using Way = std::vector<Wish>;
+  using Ways = std::vector<Way>;
+
   /// `agent` is about to execute a branch or a loop.
   void observe(const Agent &agent, Integers &integers, mlir::Operation *owner);
   /// The least since the last call; `unknown` where nothing was observed.
-  uint64_t takeLeast() { return std::exchange(least, unknown); }
+  uint64_t takeLeast() {
+    ways = std::exchange(nearest, {});
+    return std::exchange(least, unknown);
+  }
+  /// What the least distance that was taken last lacks: one of these.
+  const Ways &getWays() const { return ways; }
   /// The part of a distance that tells by how much the nearest one does.
   static uint64_t lackOf(uint64_t distance) { return distance & mostLack; }
 
@@ -30,14 +46,16 @@ private:
 
   /// Where a branch or a loop leads to the block, and how many more there are
   /// on the way.
-  struct Way {
+  struct Branch {
     mlir::Block *block;
     uint64_t numInside;
   };
 
   mlir::Block *target;
-  llvm::DenseMap<mlir::Operation *, Way> ways;
+  llvm::DenseMap<mlir::Operation *, Branch> branches;
   uint64_t least = unknown;
+  /// Those of the least distance so far, and of the last one that was taken.
+  Ways nearest, ways;
 };
 
 } // namespace selvedge::verify

@@ -210,7 +210,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   // One number of pairs in every other trial.
   auto start = [&] { return DirectedTrial(*this, number % 2 == 0); };
   auto finish = [&](DirectedTrial &made) {
-    return taken(std::move(made.trial), /*prefersEven=*/true);
+    return taken(std::move(made.trial), Prefers::Even);
   };
   if (number < DirectedTrial::numShapes) {
     DirectedTrial made = start();

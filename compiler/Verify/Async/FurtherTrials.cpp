@@ -123,7 +123,7 @@ std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
   trial.callers = size % 2 == 0 ? 2 * step + step / 2 : step;
   trial.takesOthers = size % 2 != 0;
   trial.turn = 1;
-  return taken(std::move(trial), /*prefersEven=*/true);
+  return taken(std::move(trial), size % 2 == 0 ? Prefers::Even : Prefers::Many);
 }
 
 /// The numbers that a kernel compares integers with, or adds to them, from 2 to
@@ -164,7 +164,7 @@ std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
     trial.samples = {step, 1, 0};
     trial.callers = step;
   }
-  return taken(std::move(trial), /*prefersEven=*/true);
+  return taken(std::move(trial), Prefers::Even);
 }
 
 std::optional<LaunchTrial>

@@ -161,23 +161,25 @@ static bool cutsPairs(AffineMap grid, unsigned symbol) {
 
 /// Changes sizes on which the variant depends until it is taken, if some do.
 static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
-                      bool prefersEven = false) {
+                      Prefers prefers = Prefers::Given) {
   std::optional<AffineMap> conditions = variant.getConditions();
   if (!conditions || first == trial.sizes.size())
     return isTaken(variant, trial);
   int64_t given = trial.sizes[first];
   if (!conditions->isFunctionOfSymbol(first))
-    return findTaken(variant, trial, first + 1, prefersEven);
+    return findTaken(variant, trial, first + 1, prefers);
   SmallVector<int64_t> choices{given};
   // Of rows as many as there may be, of what else it depends on little.
   bool isFirst = llvm::none_of(llvm::seq<unsigned>(0, first), [&](unsigned s) {
     return conditions->isFunctionOfSymbol(s);
   });
-  if (prefersEven && isFirst)
+  if (prefers != Prefers::Given && isFirst)
     // A variant may be for fewer rows than a block has.
     choices.append({given - 1, 64, 32, 16, 8, 4, 2});
-  else if (prefersEven)
+  else if (prefers == Prefers::Even)
     choices = {2, 4, 8, 16, 32, 64, given};
+  else if (prefers == Prefers::Many)
+    choices = {64, 32, 16, 8, 4, 2, given};
   // Of a dim that counts alone as many blocks as possible.
   auto counts = [&](unsigned symbol) {
     return conditions->isFunctionOfSymbol(symbol);
@@ -188,7 +190,7 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
   choices.append({9, 4, 2, 1, 2049, 4097, 16385});
   for (int64_t size : choices) {
     trial.sizes[first] = size;
-    if (findTaken(variant, trial, first + 1, prefersEven))
+    if (findTaken(variant, trial, first + 1, prefers))
       return true;
   }
   trial.sizes[first] = given;
@@ -313,9 +315,9 @@ SmallVector<bool> TrialMaker::single(bool first) const {
 }
 
 std::optional<LaunchTrial> TrialMaker::taken(LaunchTrial trial,
-                                             bool prefersEven) const {
+                                             Prefers prefers) const {
   raiseBegins(launches, trial);
-  return findTaken(variant, trial, /*first=*/0, prefersEven)
+  return findTaken(variant, trial, /*first=*/0, prefers)
              ? std::optional(std::move(trial))
              : std::nullopt;
 }

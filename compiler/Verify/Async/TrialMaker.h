@@ -8,6 +8,10 @@
 
 namespace selvedge::verify {
 
+/// What a dim becomes that a variant does not take as given: what divides a
+/// block, of which little or much.
+enum class Prefers { Given, Even, Many };
+
 /// The trials of one scale.
 class TrialMaker {
 public:
@@ -59,7 +63,7 @@ private:
   /// The trial, with sizes that the variant is taken for and that ranges have
   /// elements of; none if there are no such sizes.
   std::optional<LaunchTrial> taken(LaunchTrial trial,
-                                   bool prefersEven = false) const;
+                                   Prefers prefers = Prefers::Given) const;
   void add(llvm::function_ref<int64_t(const Dim &)> sizeOf, int64_t blocks,
            llvm::ArrayRef<int64_t> samples, int64_t callers,
            bool hasOptionals = true);

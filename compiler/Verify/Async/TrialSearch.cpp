@@ -6,6 +6,8 @@
 
 namespace selvedge::verify {
 
+using llvm::ArrayRef;
+
 namespace {
 
 /// One search.
@@ -14,6 +16,7 @@ struct Search {
   TrialDistance distanceOf;
   unsigned attempts;
   uint64_t best = UINT64_MAX;
+  TrialNeed::Ways ways = {};
 
   size_t numNumbers() const {
     return trial.sizes.size() + trial.samples.size() + 1;
@@ -31,23 +34,41 @@ struct Search {
     if (attempts == 0)
       return false;
     --attempts;
-    std::optional<uint64_t> distance = distanceOf(other);
-    if (!distance || *distance >= best)
+    std::optional<TrialNeed> need = distanceOf(other);
+    if (!need || need->distance >= best)
       return false;
-    best = *distance;
+    best = need->distance;
+    ways = std::move(need->ways);
     trial = std::move(other);
     return true;
   }
 
-  /// The trial with another number.
-  bool change(size_t i, int64_t by) {
+  /// The trial with other numbers.
+  bool change(ArrayRef<TrialChange> all) {
     constexpr int64_t most = tile::maxExtent;
     LaunchTrial other = trial;
-    int64_t &changed = number(other, i);
-    changed += by;
-    bool isSize = i < trial.sizes.size();
-    return changed <= most && changed >= (isSize ? 0 : -most) &&
-           take(std::move(other));
+    for (auto [i, by] : all) {
+      int64_t &changed = number(other, i);
+      changed += by;
+      bool isSize = i < trial.sizes.size();
+      if (changed > most || changed < (isSize ? 0 : -most))
+        return false;
+    }
+    return take(std::move(other));
+  }
+  bool change(size_t i, int64_t by) { return change(TrialChange{i, by}); }
+
+  /// All that would bring it nearer, and more of it where what it is compared
+  /// with moves, too.
+  bool heed() {
+    for (int64_t times : {1, 2, 4})
+      for (std::vector<TrialChange> more : TrialNeed::Ways(ways)) {
+        for (TrialChange &change : more)
+          change.by *= times;
+        if (!more.empty() && change(more))
+          return true;
+      }
+    return false;
   }
 
   /// That with or without optional tensors, or where data decide otherwise.
@@ -100,6 +121,16 @@ struct Search {
 
 } // namespace
 
+void heedNeed(LaunchTrial &trial, TrialNeed &need, TrialDistance distanceOf,
+              unsigned attempts) {
+  Search search{trial, distanceOf, attempts, need.distance,
+                std::move(need.ways)};
+  while (search.best > 0 && search.heed())
+    ;
+  trial = std::move(search.trial);
+  need = TrialNeed(search.best, std::move(search.ways));
+}
+
 bool searchTrials(LaunchTrial trial, TrialDistance distanceOf,
                   llvm::function_ref<uint64_t(uint64_t)> lackOf,
                   unsigned attempts) {
@@ -107,13 +138,14 @@ bool searchTrials(LaunchTrial trial, TrialDistance distanceOf,
   // A number that helps with optional tensors need not help without them.
   for (bool isOther : {false, true}) {
     search.trial.hasOptionals ^= isOther;
-    std::optional<uint64_t> first = distanceOf(search.trial);
+    std::optional<TrialNeed> first = distanceOf(search.trial);
     if (!first)
       return false;
-    search.best = *first;
+    search.best = first->distance;
+    search.ways = std::move(first->ways);
     search.attempts = attempts;
-    while (search.best > 0 &&
-           (search.descend(lackOf) || search.flip() || search.leap()))
+    while (search.best > 0 && (search.heed() || search.descend(lackOf) ||
+                               search.flip() || search.leap()))
       ;
     if (search.best == 0)
       return true;

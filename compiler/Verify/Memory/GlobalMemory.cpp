@@ -5,6 +5,7 @@
 #include "compiler/Verify/Arithmetic/InitValues.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "dialect/Tile/Accumulate.h"
+#include "dialect/Tile/Limits.h"
 #include "dialect/Tile/UniqueTensors.h"
 
 #include "mlir/IR/Builders.h"
@@ -125,6 +126,14 @@ void GlobalMemory::setSegments(StringRef tensor, ArrayRef<int64_t> ends) {
   tensors[tensor].rows.assign(ends.begin(), ends.end());
 }
 
+bool GlobalMemory::canBePassed() const {
+  return llvm::all_of(tensors, [](const auto &entry) {
+    return llvm::all_of(entry.second.extents, [](int64_t extent) {
+      return extent <= tile::maxExtent;
+    });
+  });
+}
+
 std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
   // Tiles of segments say nothing of their rows.
   if (extent.getNumDims() != 0)
@@ -199,6 +208,18 @@ void GlobalMemory::startLaunch(Operation *kernel) {
       contents->isInitialised = true;
 }
 
+/// The number of an element; none outside of the tensor.
+static std::optional<int64_t> elementAt(ArrayRef<int64_t> indices,
+                                        ArrayRef<int64_t> extents) {
+  int64_t element = 0;
+  for (auto [index, extent] : llvm::zip_equal(indices, extents)) {
+    if (index < 0 || index >= extent)
+      return std::nullopt;
+    element = element * extent + index;
+  }
+  return element;
+}
+
 std::optional<int64_t>
 GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   auto it = tensors.find(name);
@@ -207,16 +228,16 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   Type type = it->second.arg.getElementType();
   if (type.isInteger() && samples.empty())
     return std::nullopt;
-  int64_t element = 0, count = 1;
-  for (auto [index, extent] : llvm::zip_equal(indices, it->second.extents)) {
-    if (index < 0 || index >= extent)
-      return std::nullopt;
-    element = element * extent + index;
-    count *= extent;
-  }
+  std::optional<int64_t> found = elementAt(indices, it->second.extents);
+  if (!found)
+    return std::nullopt;
+  int64_t element = *found;
   // Now and then a number is none of an element that exists.
   constexpr int64_t gap = 5;
   if (it->second.uniqueStep > 0) {
+    int64_t count = 1;
+    for (int64_t extent : it->second.extents)
+      count *= extent;
     return element % gap == gap - 2
                ? -1
                : (element * it->second.uniqueStep + 1) % count;
@@ -232,12 +253,25 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   if (int64_t numbered = it->second.numbered; numbered > 0)
     return element % gap == gap - 2 ? (element / gap % 2 ? -1 : numbered)
                                     : (element + 1) % numbered;
-  int64_t sample = samples[(element + it->second.shift) %
-                           static_cast<int64_t>(samples.size())];
+  int64_t sample = samples[*sampleOf(name, indices)];
   // What is promised to lie in a range may end anywhere in it.
   if (std::optional<int64_t> most = it->second.most; most && *most >= 0)
     sample = sample > *most ? sample % (*most + 1) : sample;
   return type.isInteger(1) ? sample & 1 : sample;
+}
+
+std::optional<size_t> GlobalMemory::sampleOf(StringRef name,
+                                             ArrayRef<int64_t> indices) const {
+  auto it = tensors.find(name);
+  if (it == tensors.end() || it->second.arg.getRole() != Role::In ||
+      !it->second.arg.getElementType().isInteger() ||
+      it->second.uniqueStep > 0 || !it->second.rows.empty() ||
+      it->second.numbered > 0 || samples.empty())
+    return std::nullopt;
+  std::optional<int64_t> element = elementAt(indices, it->second.extents);
+  if (!element)
+    return std::nullopt;
+  return (*element + it->second.shift) % samples.size();
 }
 
 LogicalResult GlobalMemory::load(Operation *op, StringRef tensor,

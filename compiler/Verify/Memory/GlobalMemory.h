@@ -36,6 +36,10 @@ public:
                llvm::ArrayRef<int64_t> samples, bool hasOptionals,
                int64_t turn = 0, Parts parts = Parts::All);
 
+  /// Whether the runtime takes tensors of these sizes: no extent is larger than
+  /// a dim may be.
+  bool canBePassed() const;
+
   /// Whether optional tensors are passed.
   bool hasOptionals() const { return isComplete; }
 
@@ -67,6 +71,10 @@ public:
   /// have set.
   std::optional<int64_t> elementOf(llvm::StringRef tensor,
                                    llvm::ArrayRef<int64_t> indices) const;
+
+  /// Which of the samples an integer is; none where others decide.
+  std::optional<size_t> sampleOf(llvm::StringRef tensor,
+                                 llvm::ArrayRef<int64_t> indices) const;
 
   /// The size of a dim of the signature, and what is made of sizes.
   int64_t sizeOf(unsigned dim) const { return sizes[dim]; }

@@ -54,9 +54,12 @@ uint64_t KernelRuns::scan(const Trial &trial, GlobalMemory &memory,
   Agent &agent = rules.getAgents().front();
   scanner.start(agent, kernel.getBody().front());
   uint64_t begin = scanner.numSteps();
-  // Numbers of the thread block, and what is present.
+  // Numbers of the thread block, and what is present; not what waits for
+  // others, which do not follow.
   auto isNumber = [](Operation *op) {
+    auto exchange = dyn_cast<ExchangeOpInterface>(op);
     return op->getNumResults() > 0 && !isa<LoadOp>(op) &&
+           !(exchange && exchange.exchanges()) &&
            llvm::all_of(op->getResultTypes(),
                         [](Type type) { return type.isInteger(); });
   };

@@ -1,6 +1,6 @@
 // Looks for sizes that execute what the usual ones have not.
 // SPDX-License-Identifier: MIT
-#include "compiler/Verify/Async/TrialSearch.h"
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Memory/VariantRuns.h"
 #include "dialect/Tile/Limits.h"
 
@@ -14,44 +14,90 @@ using namespace selvedge::sm;
 /// The work of all searches of a variant, and what one execution may take.
 constexpr uint64_t maxWorkTowards = 24 << 20, maxWorkThere = 16 << 20;
 /// For a block those it begins with and changes.
-constexpr unsigned numStarts = 24, numBegun = 12, numChanges = 128;
+constexpr unsigned numStarts = 24, numHeeded = 36, numBegun = 12,
+                   numChanges = 128;
 /// Sizes that lead there and are too large to be executed.
 constexpr unsigned mostTooLong = 3;
 
-std::pair<uint64_t, int64_t> VariantRuns::scan(const LaunchTrial &trial,
-                                               size_t launch,
-                                               BranchDistance &distance) {
+TrialNeed::Ways
+VariantRuns::changesFor(const LaunchTrial &trial, size_t launch,
+                        const BranchDistance::Ways &ways) const {
+  KernelOp kernel = launches[launch].second;
+  PlanOp plan = variant->getParentOfType<PlanOp>();
+  GlobalMemory memory = makeMemory(trial, /*bySome=*/true);
+  size_t numSizes = trial.sizes.size(), numSamples = trial.samples.size();
+  auto numberOf =
+      [&](const BranchDistance::Wish &wish) -> std::optional<size_t> {
+    if (auto load = wish.number.getDefiningOp<LoadOp>()) {
+      std::optional<size_t> sample =
+          memory.sampleOf(tensorName(load.getTensor()), wish.indices);
+      return sample ? std::optional(numSizes + *sample) : std::nullopt;
+    }
+    auto argument = cast<BlockArgument>(wish.number);
+    if (argument.getOwner() != &kernel.getBody().front())
+      return std::nullopt;
+    Attribute passed = kernel.getArgs()[argument.getArgNumber()];
+    if (auto dim = dyn_cast<DimArgAttr>(passed))
+      return llvm::find(plan.getDims(), dim.getDim()) - plan.getDims().begin();
+    return isa<ScalarArgAttr>(passed) ? std::optional(numSizes + numSamples)
+                                      : std::nullopt;
+  };
+  TrialNeed::Ways found;
+  for (const BranchDistance::Way &way : ways) {
+    std::vector<TrialChange> &changes = found.emplace_back();
+    for (const BranchDistance::Wish &wish : way) {
+      std::optional<size_t> number = numberOf(wish);
+      if (!number)
+        continue;
+      // What several wish for is enough for all.
+      auto same = llvm::find_if(changes, [&](const TrialChange &change) {
+        return change.number == *number;
+      });
+      if (same == changes.end())
+        changes.push_back({*number, wish.by});
+      else if (std::abs(wish.by) > std::abs(same->by))
+        same->by = wish.by;
+    }
+  }
+  return found;
+}
+
+VariantRuns::Scanned VariantRuns::scan(const LaunchTrial &trial, size_t launch,
+                                       BranchDistance &distance) {
   auto [op, kernel] = launches[launch];
-  std::pair<uint64_t, int64_t> nearest{BranchDistance::unknown, 0};
+  Scanned nearest;
   GlobalMemory memory = makeMemory(trial, /*bySome=*/true);
   // What would not be executed.
-  if (trial.numTiles(op) > tile::maxExtent || memory.getWork() > maxWorkThere)
+  if (trial.numTiles(op) > tile::maxExtent || !memory.canBePassed() ||
+      memory.getWork() > maxWorkThere)
     return nearest;
   // Nothing is written.
   uint64_t begin = memory.getWork();
-  for (int64_t block : trial.someBlocks(op))
-    nearest =
-        std::min(nearest, {kernels[launch].scan(trial.ofSome(op, kernel, block),
-                                                memory, distance),
-                           block});
+  for (int64_t block : trial.someBlocks(op)) {
+    uint64_t far =
+        kernels[launch].scan(trial.ofSome(op, kernel, block), memory, distance);
+    if (far < nearest.distance)
+      nearest = {far, block, distance.getWays()};
+  }
   work += memory.getWork() - begin;
   return nearest;
 }
 
-std::optional<uint64_t> VariantRuns::approach(const LaunchTrial &trial,
-                                              size_t launch,
-                                              BranchDistance &distance,
-                                              uint64_t limit,
-                                              Outcome &outcome) {
+std::optional<TrialNeed> VariantRuns::approach(const LaunchTrial &trial,
+                                               size_t launch,
+                                               BranchDistance &distance,
+                                               uint64_t limit,
+                                               Outcome &outcome) {
   if (work >= maxWork || !isTaken(variant, trial))
     return std::nullopt;
   KernelRuns &runs = kernels[launch];
   Alone alone{launch, /*bySome=*/true};
   if (!runs.hasRoles()) {
-    auto [least, block] = scan(trial, launch, distance);
-    if (least > 0)
-      return least;
-    alone.block = block;
+    Scanned scanned = scan(trial, launch, distance);
+    if (scanned.distance > 0)
+      return TrialNeed(scanned.distance,
+                       changesFor(trial, launch, scanned.ways));
+    alone.block = scanned.block;
     limit = maxWorkThere;
     // What was found is executed, whatever it took to find it.
     maxWork = std::max(maxWork, work + limit);
@@ -60,8 +106,10 @@ std::optional<uint64_t> VariantRuns::approach(const LaunchTrial &trial,
   if (outcome == Outcome::Refused)
     return std::nullopt;
   uint64_t least = runs.hasRoles() ? distance.takeLeast() : 1;
-  return runs.hasReached(distance.getTarget()) ? 0
-                                               : std::max<uint64_t>(least, 1);
+  if (runs.hasReached(distance.getTarget()))
+    return 0;
+  return TrialNeed(std::max<uint64_t>(least, 1),
+                   changesFor(trial, launch, distance.getWays()));
 }
 
 LogicalResult VariantRuns::runTowards() {
@@ -90,28 +138,41 @@ LogicalResult VariantRuns::runTowards(size_t launch, Block *block) {
   bool isRefused = false;
   unsigned numTooLong = 0;
   uint64_t limit = maxWorkTowards / 32;
-  auto distanceOf = [&](const LaunchTrial &trial) -> std::optional<uint64_t> {
+  auto distanceOf = [&](const LaunchTrial &trial) -> std::optional<TrialNeed> {
     if (isRefused || numTooLong == mostTooLong)
       return std::nullopt;
     Outcome outcome = Outcome::Accepted;
-    std::optional<uint64_t> far =
+    std::optional<TrialNeed> need =
         approach(trial, launch, distance, limit, outcome);
     isRefused = outcome == Outcome::Refused;
     if (outcome == Outcome::TooLong && !runs.hasRoles())
       ++numTooLong;
-    return far;
+    return need;
   };
   // The nearest ones first.
-  std::multimap<uint64_t, LaunchTrial> starts;
+  struct Start {
+    LaunchTrial trial;
+    TrialNeed need;
+  };
+  std::multimap<uint64_t, Start> starts;
   for (unsigned number = 0; number < numStarts && !runs.hasReached(block);
        ++number)
     for (Further kind : {Further::ByAll, Further::BySome})
       if (std::optional<LaunchTrial> trial = makeTrial(kind, launch, number))
-        if (std::optional<uint64_t> far = distanceOf(*trial))
-          starts.emplace(*far, std::move(*trial));
+        if (std::optional<TrialNeed> need = distanceOf(*trial))
+          starts.emplace(need->distance, Start{std::move(*trial), *need});
   limit = maxWorkThere;
+  // What they lack is little work; one number after the other is more.
+  std::multimap<uint64_t, LaunchTrial> nearer;
+  for (auto &[far, start] : starts) {
+    if (far > 0 && !isRefused)
+      heedNeed(start.trial, start.need, distanceOf, numHeeded);
+    nearer.emplace(start.need.distance, std::move(start.trial));
+    if (start.need.distance == 0)
+      break;
+  }
   unsigned numLeft = numBegun;
-  for (auto &[far, trial] : starts)
+  for (auto &[far, trial] : nearer)
     if (isRefused || far == 0 || numLeft-- == 0 ||
         searchTrials(trial, distanceOf, BranchDistance::lackOf, numChanges))
       break;

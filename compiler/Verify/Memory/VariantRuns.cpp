@@ -247,8 +247,9 @@ Outcome VariantRuns::execute(const LaunchTrial &trial, uint64_t limit,
   auto isTooLarge = [&](const auto &launched) {
     return trial.numTiles(launched.first) > tile::maxExtent;
   };
-  if (memory.getWork() > limit || (alone ? isTooLarge(launches[alone->launch])
-                                         : llvm::any_of(launches, isTooLarge)))
+  if (memory.getWork() > limit || !memory.canBePassed() ||
+      (alone ? isTooLarge(launches[alone->launch])
+             : llvm::any_of(launches, isTooLarge)))
     return Outcome::TooLong;
   // The others are left as much as if it had been begun.
   if (!(alone && alone->bySome) && expectedWork(trial, alone) > limit) {

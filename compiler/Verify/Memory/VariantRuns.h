@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_VARIANTRUNS_H
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_VARIANTRUNS_H
 
-#include "compiler/Verify/Async/LaunchTrials.h"
+#include "compiler/Verify/Async/TrialSearch.h"
 #include "compiler/Verify/Memory/KernelRuns.h"
 #include "compiler/Verify/Memory/NumberedDims.h"
 #include "compiler/Verify/Memory/RequiredStores.h"
@@ -45,10 +45,19 @@ private:
 
   /// The tensors of a trial.
   GlobalMemory makeMemory(const LaunchTrial &trial, bool bySome) const;
-  /// How far a trial is from what `distance` is told of, and the thread block
-  /// that is nearest: control flow alone.
-  std::pair<uint64_t, int64_t> scan(const LaunchTrial &trial, size_t launch,
-                                    BranchDistance &distance);
+  /// How far a trial is from what `distance` is told of, the thread block that
+  /// is nearest, and what it lacks.
+  struct Scanned {
+    uint64_t distance = BranchDistance::unknown;
+    int64_t block = 0;
+    BranchDistance::Ways ways = {};
+  };
+  /// Follows control flow alone.
+  Scanned scan(const LaunchTrial &trial, size_t launch,
+               BranchDistance &distance);
+  /// The numbers of a trial that wishes are for.
+  TrialNeed::Ways changesFor(const LaunchTrial &trial, size_t launch,
+                             const BranchDistance::Ways &ways) const;
   /// Executes a trial, with at most `limit` of the work that is left.
   Outcome execute(const LaunchTrial &trial, uint64_t limit,
                   std::optional<Alone> alone = std::nullopt);
@@ -74,9 +83,9 @@ private:
   mlir::LogicalResult runTowards(size_t launch, mlir::Block *block);
   /// How far a trial is from a block; none for one that says nothing. `outcome`
   /// is that of its execution, if it took place.
-  std::optional<uint64_t> approach(const LaunchTrial &trial, size_t launch,
-                                   BranchDistance &distance, uint64_t limit,
-                                   Outcome &outcome);
+  std::optional<TrialNeed> approach(const LaunchTrial &trial, size_t launch,
+                                    BranchDistance &distance, uint64_t limit,
+                                    Outcome &outcome);
   /// What nobody has reached, as if sizes did: those of a few trials must allow
   /// it.
   void runForced();
