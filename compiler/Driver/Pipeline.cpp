@@ -203,6 +203,7 @@ private:
     llvm::append_range(lazy.without, plans.withoutLazySoftmax);
     pm.addNestedPass<sm::KernelOp>(schedule::createSmLazySoftmax(lazy));
     pm.addNestedPass<sm::KernelOp>(schedule::createSmSingleSteps());
+    pm.addNestedPass<sm::KernelOp>(schedule::createSmSkipEmptyTiles());
     schedule::SmAsyncCopiesOptions options;
     if (plans.stages())
       options.stages = plans.stages();

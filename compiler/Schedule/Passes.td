@@ -426,6 +426,18 @@ def SmSingleSteps : Pass<"sm-single-steps", "::selvedge::sm::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 
+def SmSkipEmptyTiles : Pass<"sm-skip-empty-tiles", "::selvedge::sm::KernelOp"> {
+  let summary = "Have tiles without a row take no steps";
+  let description = [{
+    Segments are given more tiles than they need (`requires segments(cu, N)`). The others have rows of no segment, of which no store writes one: their loops end before the first step. Tiles that are counted from dims alone all
+    have rows, and kernels with roles are not handed tiles without. Bounds become smaller by a minimum, so that what was known of them still is.
+
+    Before: `scf.for %j = %low to %high step %c64 { ... }`, and each store tests `arith.cmpi slt, (sm.range %first), (sm.splat %end)`
+    After: `%room = arith.select (arith.cmpi slt, %first, %end), %c2147483647, %c0`, `scf.for %j = %low to (arith.minsi %high, %room) step %c64 { ... }`
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def SmLazySoftmax : Pass<"sm-lazy-softmax", "::selvedge::sm::KernelOp"> {
   let summary = "Have an online softmax raise its maximum only when scores outgrow it";
   let description = [{

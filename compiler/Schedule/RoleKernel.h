@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_SCHEDULE_ROLEKERNEL_H
 #define SELVEDGE_COMPILER_SCHEDULE_ROLEKERNEL_H
 
+#include "compiler/Schedule/IndexLimit.h"
 #include "compiler/Schedule/OnlineSoftmax.h"
 #include "compiler/Schedule/Plan.h"
 #include "compiler/Schedule/WarpRoles.h"
@@ -28,14 +29,6 @@ struct AheadLimit {
   mlir::Value most;
 };
 std::optional<AheadLimit> matchAheadLimit(mlir::Value condition);
-
-/// `index < end`, of indices from `first` on and a scalar.
-struct IndexLimit {
-  mlir::Value first, end;
-};
-std::optional<IndexLimit> matchIndexLimit(mlir::Value condition);
-/// `index >= end`, likewise.
-std::optional<IndexLimit> matchIndexStart(mlir::Value condition);
 
 class RoleKernel {
 public:

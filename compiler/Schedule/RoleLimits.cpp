@@ -26,27 +26,6 @@ std::optional<AheadLimit> matchAheadLimit(Value condition) {
   return limit.columns && limit.rows ? std::optional(limit) : std::nullopt;
 }
 
-/// `range < splat` or `range >= splat`.
-static std::optional<IndexLimit> matchCompare(Value condition,
-                                              arith::CmpIPredicate how) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != how)
-    return std::nullopt;
-  auto range = compare.getLhs().getDefiningOp<RangeOp>();
-  auto end = compare.getRhs().getDefiningOp<SplatOp>();
-  return range && end
-             ? std::optional<IndexLimit>({range.getStart(), end.getValue()})
-             : std::nullopt;
-}
-
-std::optional<IndexLimit> matchIndexLimit(Value condition) {
-  return matchCompare(condition, arith::CmpIPredicate::slt);
-}
-
-std::optional<IndexLimit> matchIndexStart(Value condition) {
-  return matchCompare(condition, arith::CmpIPredicate::sge);
-}
-
 namespace {
 
 /// The conditions of a mask that bound the index `column` from above.

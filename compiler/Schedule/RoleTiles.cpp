@@ -201,24 +201,7 @@ SmallVector<Value> RoleKernel::wordsOf(IRMapping &mapping) {
 std::optional<IndexLimit> RoleKernel::findStoredRows() {
   if (searched.empty())
     return std::nullopt;
-  SmallVector<IndexLimit> limits;
-  bool isFirst = true;
-  source.walk([&](StoreOp store) {
-    SmallVector<IndexLimit> own;
-    for (Value condition : store.getPresence())
-      if (std::optional<IndexLimit> limit = matchIndexLimit(condition))
-        own.push_back(*limit);
-    if (isFirst)
-      limits = own;
-    else
-      llvm::erase_if(limits, [&](const IndexLimit &limit) {
-        return llvm::none_of(own, [&](const IndexLimit &other) {
-          return other.first == limit.first && other.end == limit.end;
-        });
-      });
-    isFirst = false;
-  });
-  for (const IndexLimit &limit : limits)
+  for (const IndexLimit &limit : limitsOfStores(source))
     if (Operation *def = limit.first.getDefiningOp();
         llvm::is_contained(coordinates, limit.first) ||
         (def && searched.contains(def)))

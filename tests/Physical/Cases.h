@@ -122,7 +122,7 @@ inline constexpr llvm::StringLiteral verifySeqPipeline =
 /// Form async from sm.seq, and its verifiers.
 inline constexpr llvm::StringLiteral asyncPipeline =
     "sm.kernel(sm-long-tiles-first,sm-lazy-softmax,sm-single-steps,"
-    "sm-async-copies,sm-reduce-scratch),cse";
+    "sm-skip-empty-tiles,sm-async-copies,sm-reduce-scratch),cse";
 inline constexpr llvm::StringLiteral verifyAsyncPipeline =
     "sm.kernel(verify-sm-padding,verify-sm-async)";
 

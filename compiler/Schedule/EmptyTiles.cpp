@@ -1,0 +1,93 @@
+// sm-skip-empty-tiles: tiles of no row have no steps.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/IndexLimit.h"
+#include "compiler/Schedule/Passes.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace selvedge::schedule {
+
+#define GEN_PASS_DEF_SMSKIPEMPTYTILES
+#include "compiler/Schedule/Passes.h.inc"
+
+namespace {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Whether a number comes from memory: other tiles are counted from dims, and
+/// each has a row.
+bool isFromMemory(Value number) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = options.omitBlockArguments = true;
+  (void)getBackwardSlice(number, &slice, options);
+  return llvm::any_of(slice, llvm::IsaPred<LoadOp>);
+}
+
+struct SmSkipEmptyTilesPass : impl::SmSkipEmptyTilesBase<SmSkipEmptyTilesPass> {
+  void runOnOperation() override {
+    KernelOp kernel = getOperation();
+    // Roles are not handed such tiles.
+    if (kernel.hasRoles())
+      return;
+    std::optional<IndexLimit> rows;
+    for (const IndexLimit &limit : limitsOfStores(kernel))
+      // The end of a segment is no more than that of its tensor.
+      if (isOfTile(limit) && isFromMemory(limit.first) &&
+          (!rows || isFromMemory(limit.end)))
+        rows = limit;
+    if (rows)
+      skip(*rows);
+  }
+
+  /// Numbers of a step do not tell of others.
+  bool isOfTile(IndexLimit limit) {
+    Block *body = &getOperation().getBody().front();
+    return limit.first.getParentBlock() == body &&
+           limit.end.getParentBlock() == body;
+  }
+
+  /// Loops behind what tells whether there are rows. Whatever their results
+  /// are, nothing of them is stored.
+  void skip(const IndexLimit &rows) {
+    Block &body = getOperation().getBody().front();
+    Operation *last = rows.first.getDefiningOp();
+    if (Operation *end = rows.end.getDefiningOp();
+        end && last->isBeforeInBlock(end))
+      last = end;
+    Value room;
+    for (auto loop : body.getOps<scf::ForOp>()) {
+      if (!last->isBeforeInBlock(loop) ||
+          !loop.getInductionVar().getType().isInteger(32))
+        continue;
+      Location loc = loop.getLoc();
+      OpBuilder b(loop);
+      if (!room) {
+        b.setInsertionPointAfter(last);
+        room = roomOf(rows, b, loc);
+        b.setInsertionPoint(loop);
+      }
+      loop.setUpperBound(
+          arith::MinSIOp::create(b, loc, loop.getUpperBound(), room));
+    }
+  }
+
+  /// More than any bound where there are rows, and 0, at which no loop has a
+  /// step, where there are none.
+  static Value roomOf(const IndexLimit &rows, OpBuilder &b, Location loc) {
+    auto number = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(b, loc, value, 32);
+    };
+    Value hasRows = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                          rows.first, rows.end);
+    return arith::SelectOp::create(b, loc, hasRows,
+                                   number(std::numeric_limits<int32_t>::max()),
+                                   number(0));
+  }
+};
+
+} // namespace
+} // namespace selvedge::schedule
