@@ -2,6 +2,7 @@
 """FlashAttention's own tests with selvedge.torch in the place of the package flash_attn: a table of what passes.
 
 flash_attn_clients.py CHECKOUT [--each 40] [--seed 0] [--only WORD,...] [--without WORD,...] [--longest N] [--widest N] [--out table.json]
+flash_attn_clients.py CHECKOUT --processes 14 --each 2 --without 0.17 --commit 0251105a --out table.json     # 14 seeds beside each other: compiling takes longest
 flash_attn_clients.py CHECKOUT --device cpu --longest 260 --widest 40 --each 4 --without 0.17,race,overflow     # on the reference device, which is slow
 
 CHECKOUT is one of the repository flash-attention: tests/test_flash_attn.py is run as it is, and what it imports beside the functions of attention comes from there, too. Its functions have thousands of
@@ -14,6 +15,7 @@ import json
 import os
 import random
 import re
+import subprocess
 import sys
 import tempfile
 import types
@@ -103,6 +105,25 @@ class Choice:
         self.counts[item.function.__name__][word] += 1
 
 
+def run_beside(options, arguments):
+    """The same with one seed after the other, in processes of their own; their sums."""
+    with tempfile.TemporaryDirectory() as folder:
+        outs = [os.path.join(folder, f"{seed}.json") for seed in range(options.seed, options.seed + options.processes)]
+        command = [sys.executable, os.path.abspath(__file__), *arguments, "--processes", "1"]
+        # What comes last counts.
+        running = [subprocess.Popen([*command, "--seed", str(options.seed + i), "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i, out in enumerate(outs)]
+        for process in running:
+            process.wait()
+        tables = [json.load(open(out, encoding="utf-8")) for out in outs if os.path.exists(out)]
+    if len(tables) < len(outs):
+        print(f"{len(outs) - len(tables)} of {len(outs)} processes ended without a table")
+    counts = collections.defaultdict(collections.Counter)
+    for table in tables:
+        for name, of in table["counts"].items():
+            counts[name].update(of)
+    return counts, [failure for table in tables for failure in table["failures"]], len(tables) == len(outs)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkout")
@@ -113,21 +134,29 @@ def main():
     parser.add_argument("--longest", type=int, default=1 << 30, help="positions of a sequence")
     parser.add_argument("--widest", type=int, default=1 << 30, help="elements of a head")
     parser.add_argument("--device", default="cuda", choices=("cuda", "cpu"))
+    parser.add_argument("--processes", type=int, default=1, help="how many run beside each other, each with the next seed and --each cases")
+    parser.add_argument("--commit", default="unknown", help="of the checkout, for the table")
     parser.add_argument("--out", help="the table as JSON")
     options = parser.parse_args()
-    install(options.checkout, options.device)
-    choice = Choice(options)
-    pytest.main([source_for(options.checkout, options.device), "-q", "--no-header", "--tb=short", "-p", "no:cacheprovider"], plugins=[choice])
+    complete = True
+    if options.processes > 1:
+        counts, messages, complete = run_beside(options, sys.argv[1:])
+    else:
+        install(options.checkout, options.device)
+        choice = Choice(options)
+        pytest.main([source_for(options.checkout, options.device), "-q", "--no-header", "--tb=short", "-p", "no:cacheprovider"], plugins=[choice])
+        counts, messages = choice.counts, choice.messages
     print("selvedge", selvedge.version(), "torch", torch.__version__)
-    for message in choice.messages:
+    for message in messages:
         print(f"FAIL {message['case']}: {message['message'].splitlines()[0] if message['message'] else ''}")
-    for name, counts in choice.counts.items():
-        print(f"{name:40s} " + "  ".join(f"{word} {count}" for word, count in sorted(counts.items())))
+    for name, of in counts.items():
+        print(f"{name:40s} " + "  ".join(f"{word} {count}" for word, count in sorted(of.items())))
     if options.out:
         with open(options.out, "w", encoding="utf-8") as file:
             gpu = "the reference device" if options.device == "cpu" else torch.cuda.get_device_name()
-            json.dump({"gpu": gpu, "torch": torch.__version__, "each": options.each, "counts": choice.counts, "failures": choice.messages}, file, indent=1)
-    sys.exit(1 if choice.messages or not choice.counts else 0)
+            each = options.each * options.processes
+            json.dump({"gpu": gpu, "torch": torch.__version__, "commit": options.commit, "each": each, "counts": counts, "failures": messages}, file, indent=1)
+    sys.exit(1 if messages or not counts or not complete else 0)
 
 
 if __name__ == "__main__":

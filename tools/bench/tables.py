@@ -52,7 +52,7 @@ def flash_attn(data):
     for name, counts in found["counts"].items():
         others = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()) if word != "passed")
         rows.append([f"`{name}`", f"{counts.get('passed', 0)} of {sum(counts.values())}", others])
-    where = f"On {found['gpu']}, PyTorch {found['torch']}, at most {found['each']} random cases of each function ([data](data/{os.path.basename(path)}))"
+    where = f"On {found['gpu']}, PyTorch {found['torch']}, at most {found['each']} random cases of each function without dropout, which is refused (commit {found['commit']}, [data](data/{os.path.basename(path)}))"
     return f"{where}:\n\n{table(['test', 'passed', 'others'], rows)}"
 
 
