@@ -58,21 +58,29 @@ struct SmSkipEmptyTilesPass : impl::SmSkipEmptyTilesBase<SmSkipEmptyTilesPass> {
     if (Operation *end = rows.end.getDefiningOp();
         end && last->isBeforeInBlock(end))
       last = end;
-    Value room;
-    for (auto loop : body.getOps<scf::ForOp>()) {
-      if (!last->isBeforeInBlock(loop) ||
-          !loop.getInductionVar().getType().isInteger(32))
+    OpBuilder b(last);
+    b.setInsertionPointAfter(last);
+    Value room = roomOf(rows, b, last->getLoc());
+    for (Operation &op : body) {
+      if (!last->isBeforeInBlock(&op))
         continue;
-      Location loc = loop.getLoc();
-      OpBuilder b(loop);
-      if (!room) {
-        b.setInsertionPointAfter(last);
-        room = roomOf(rows, b, loc);
-        b.setInsertionPoint(loop);
-      }
-      loop.setUpperBound(
-          arith::MinSIOp::create(b, loc, loop.getUpperBound(), room));
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        limitTo(room, loop.getUpperBoundMutable());
+      // A loop of one step.
+      if (auto branch = dyn_cast<scf::IfOp>(op))
+        if (auto runs = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+            runs && runs->hasOneUse() &&
+            runs.getPredicate() == arith::CmpIPredicate::slt)
+          limitTo(room, runs.getRhsMutable());
     }
+  }
+
+  static void limitTo(Value room, OpOperand &bound) {
+    if (bound.get().getType() != room.getType())
+      return;
+    OpBuilder b(bound.getOwner());
+    bound.set(arith::MinSIOp::create(b, bound.getOwner()->getLoc(), bound.get(),
+                                     room));
   }
 
   /// More than any bound where there are rows, and 0, at which no loop has a

@@ -140,6 +140,8 @@ private:
   /// A product or reduction, whose operands lie at `place`.
   mlir::LogicalResult noteExecuted(Agent &agent, mlir::Operation *op,
                                    const SinkUse &use, Places::Number place);
+  /// Whether a predicate is false in all lanes.
+  bool isNowhere(Agent &agent, mlir::Value predicate);
   /// A store, where its lanes lie.
   mlir::LogicalResult followStore(mlir::Operation *op, mlir::Value stored,
                                   const std::string &tensor,

@@ -3,6 +3,7 @@
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
+#include "compiler/Verify/Memory/LaneTiles.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -243,6 +244,23 @@ LogicalResult SmAsyncRules::noteExecuted(Agent &agent, Operation *op,
                         << places.str(place));
 }
 
+bool SmAsyncRules::isNowhere(Agent &agent, Value predicate) {
+  if (predicate.getType().isInteger())
+    return scalarOf(agent, predicate).value_or(0) == 0;
+  // Those of rows take little work.
+  if (axisNames(predicate.getType()).size() != 1)
+    return false;
+  auto scalar = [&](Value value) { return scalarOf(agent, value); };
+  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
+    return memory->elementOf(tensorName(tensor), indices);
+  };
+  LaneTiles lanes(scalar, element);
+  bool isNowhere = llvm::all_of(lanes.of(predicate).values,
+                                [](int64_t value) { return value == 0; });
+  memory->addWork(lanes.getWork());
+  return isNowhere;
+}
+
 LogicalResult SmAsyncRules::followStore(Operation *op, Value stored,
                                         const std::string &tensor,
                                         Number place) {
@@ -326,10 +344,8 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
             failed(joinPlaces(agent, op, store.getValue(), place)))
           return LogicalResult(failure());
         // A tile that does not exist as a whole may have been left out.
-        if (llvm::any_of(store.getPresence(), [&](Value p) {
-              return p.getType().isInteger() &&
-                     scalarOf(agent, p).value_or(0) == 0;
-            }))
+        if (llvm::any_of(store.getPresence(),
+                         [&](Value p) { return isNowhere(agent, p); }))
           return success();
         return followStore(op, store.getValue(), tensor, place);
       })
