@@ -42,9 +42,7 @@ SmallVector<IndexLimit> limitsOfStores(KernelOp kernel) {
       limits = own;
     else
       llvm::erase_if(limits, [&](const IndexLimit &limit) {
-        return llvm::none_of(own, [&](const IndexLimit &other) {
-          return other.first == limit.first && other.end == limit.end;
-        });
+        return !llvm::is_contained(own, limit);
       });
     isFirst = false;
   });

@@ -14,6 +14,7 @@ namespace selvedge::schedule {
 /// `index < end`, of indices from `first` on and a scalar.
 struct IndexLimit {
   mlir::Value first, end;
+  bool operator==(const IndexLimit &) const = default;
 };
 std::optional<IndexLimit> matchIndexLimit(mlir::Value condition);
 /// `index >= end`, likewise.

@@ -429,7 +429,7 @@ def SmSingleSteps : Pass<"sm-single-steps", "::selvedge::sm::KernelOp"> {
 def SmSkipEmptyTiles : Pass<"sm-skip-empty-tiles", "::selvedge::sm::KernelOp"> {
   let summary = "Have tiles without a row take no steps";
   let description = [{
-    Segments are given more tiles than they need (`requires segments(cu, N)`). The others have rows of no segment, of which no store writes one: their loops end before the first step. Tiles that are counted from dims alone all
+    Segments are given more tiles than they need (`requires segments(cu, N)`). The others have rows of no segment, of which no store writes one: their loops end before the first step, and loops of one step that have become branches are not taken. Tiles that are counted from dims alone all
     have rows, and kernels with roles are not handed tiles without. Bounds become smaller by a minimum, so that what was known of them still is.
 
     Before: `scf.for %j = %low to %high step %c64 { ... }`, and each store tests `arith.cmpi slt, (sm.range %first), (sm.splat %end)`

@@ -114,7 +114,10 @@ def run_beside(options, arguments):
         running = [subprocess.Popen([*command, "--seed", str(options.seed + i), "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i, out in enumerate(outs)]
         for process in running:
             process.wait()
-        tables = [json.load(open(out, encoding="utf-8")) for out in outs if os.path.exists(out)]
+        tables = []
+        for out in filter(os.path.exists, outs):
+            with open(out, encoding="utf-8") as file:
+                tables.append(json.load(file))
     if len(tables) < len(outs):
         print(f"{len(outs) - len(tables)} of {len(outs)} processes ended without a table")
     counts = collections.defaultdict(collections.Counter)

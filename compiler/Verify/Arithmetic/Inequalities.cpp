@@ -90,6 +90,15 @@ Polynomial operator*(const Polynomial &a, const Polynomial &b) {
   return result;
 }
 
+Polynomial Polynomial::floorDividedBy(const DynamicAPInt &factor) const {
+  Polynomial divided = *this;
+  for (auto &[monomial, coefficient] : divided.terms)
+    coefficient = floorDiv(coefficient, factor);
+  llvm::erase_if(divided.terms,
+                 [](const auto &term) { return term.second == 0; });
+  return divided;
+}
+
 namespace {
 
 /// Degree of the products that are reasoned about.
@@ -146,16 +155,7 @@ Polynomial dividedByCommonFactor(const Polynomial &goal) {
   for (const auto &[monomial, coefficient] : goal.getTerms())
     if (!monomial.empty())
       factor = llvm::gcd(factor, abs(coefficient));
-  if (factor <= 1)
-    return goal;
-  Polynomial divided;
-  for (const auto &[monomial, coefficient] : goal.getTerms()) {
-    Polynomial term = Polynomial(int64_t(floorDiv(coefficient, factor)));
-    for (unsigned symbol : monomial)
-      term = term * Polynomial::symbol(symbol);
-    divided += term;
-  }
-  return divided;
+  return factor <= 1 ? goal : goal.floorDividedBy(factor);
 }
 
 /// Facts and the opposite of a goal, goal <= -1: they contradict if the facts

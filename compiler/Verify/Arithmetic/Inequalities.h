@@ -31,6 +31,9 @@ public:
   friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
   bool operator==(const Polynomial &other) const = default;
 
+  /// Every coefficient, and the constant, divided and rounded down.
+  Polynomial floorDividedBy(const llvm::DynamicAPInt &factor) const;
+
   const Terms &getTerms() const { return terms; }
   /// None where it has symbols.
   std::optional<int64_t> asConstant() const;

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_ASYNC_SMASYNCRULES_H
 #define SELVEDGE_COMPILER_VERIFY_ASYNC_SMASYNCRULES_H
 
+#include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/Contents.h"
 #include "compiler/Verify/Async/HappensBefore.h"
 #include "compiler/Verify/Async/Skeleton.h"
@@ -140,6 +141,16 @@ private:
   /// A product or reduction, whose operands lie at `place`.
   mlir::LogicalResult noteExecuted(Agent &agent, mlir::Operation *op,
                                    const SinkUse &use, Places::Number place);
+  /// What `use` makes of the values of tiles as an agent has them now.
+  template <typename Use>
+  auto withLanes(Agent &agent, Use use) {
+    auto scalar = [&](mlir::Value value) { return scalarOf(agent, value); };
+    auto element = [&](mlir::Value tensor, llvm::ArrayRef<int64_t> indices) {
+      return memory->elementOf(tensorName(tensor), indices);
+    };
+    LaneTiles lanes(scalar, element);
+    return use(lanes);
+  }
   /// Whether a predicate is false in all lanes.
   bool isNowhere(Agent &agent, mlir::Value predicate);
   /// A store, where its lanes lie.

@@ -15,18 +15,15 @@ LogicalResult SmAsyncRules::accessTensors(Agent &agent, Operation *op) {
   auto access = dyn_cast<tile::TensorAccessOpInterface>(op);
   if (!access || !access.isOfLanes())
     return success();
-  auto scalar = [&](Value value) { return scalarOf(agent, value); };
-  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
-    return memory->elementOf(tensorName(tensor), indices);
-  };
-  LaneTiles lanes(scalar, element);
   std::string name = tensorName(access.getAccessed());
   SmallVector<Value> tested = access.getTested();
-  if (!access.isStore())
-    return memory->load(op, name, access.getIndices(), tested, lanes);
-  return tile::addsToMemory(op)
-             ? memory->add(op, name, access.getIndices(), tested, lanes)
-             : memory->store(op, name, access.getIndices(), tested, lanes);
+  return withLanes(agent, [&](LaneTiles &lanes) {
+    if (!access.isStore())
+      return memory->load(op, name, access.getIndices(), tested, lanes);
+    return tile::addsToMemory(op)
+               ? memory->add(op, name, access.getIndices(), tested, lanes)
+               : memory->store(op, name, access.getIndices(), tested, lanes);
+  });
 }
 
 void SmAsyncRules::foldLanes(Agent &agent, ReduceOp op) {
@@ -34,13 +31,11 @@ void SmAsyncRules::foldLanes(Agent &agent, ReduceOp op) {
   if (!op.getType().isInteger() || tracked.kind != Tracked::Kind::Integer ||
       integers.known(tracked.id))
     return;
-  auto scalar = [&](Value value) { return scalarOf(agent, value); };
-  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
-    return memory->elementOf(tensorName(tensor), indices);
-  };
-  LaneTiles lanes(scalar, element);
-  int64_t number = lanes.of(op.getResult()).values.front();
-  memory->addWork(lanes.getWork());
+  int64_t number = withLanes(agent, [&](LaneTiles &lanes) {
+    int64_t first = lanes.of(op.getResult()).values.front();
+    memory->addWork(lanes.getWork());
+    return first;
+  });
   if (number != LaneTile::unknown)
     integers.assume(tracked.id, number, number);
 }

@@ -3,7 +3,6 @@
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
-#include "compiler/Verify/Memory/LaneTiles.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -250,15 +249,12 @@ bool SmAsyncRules::isNowhere(Agent &agent, Value predicate) {
   // Those of rows take little work.
   if (axisNames(predicate.getType()).size() != 1)
     return false;
-  auto scalar = [&](Value value) { return scalarOf(agent, value); };
-  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
-    return memory->elementOf(tensorName(tensor), indices);
-  };
-  LaneTiles lanes(scalar, element);
-  bool isNowhere = llvm::all_of(lanes.of(predicate).values,
-                                [](int64_t value) { return value == 0; });
-  memory->addWork(lanes.getWork());
-  return isNowhere;
+  return withLanes(agent, [&](LaneTiles &lanes) {
+    bool isNowhere = llvm::all_of(lanes.of(predicate).values,
+                                  [](int64_t value) { return value == 0; });
+    memory->addWork(lanes.getWork());
+    return isNowhere;
+  });
 }
 
 LogicalResult SmAsyncRules::followStore(Operation *op, Value stored,

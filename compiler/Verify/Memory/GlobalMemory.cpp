@@ -253,7 +253,7 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   if (int64_t numbered = it->second.numbered; numbered > 0)
     return element % gap == gap - 2 ? (element / gap % 2 ? -1 : numbered)
                                     : (element + 1) % numbered;
-  int64_t sample = samples[*sampleOf(name, indices)];
+  int64_t sample = samples[sampleOf(it->second, element)];
   // What is promised to lie in a range may end anywhere in it.
   if (std::optional<int64_t> most = it->second.most; most && *most >= 0)
     sample = sample > *most ? sample % (*most + 1) : sample;
@@ -269,9 +269,7 @@ std::optional<size_t> GlobalMemory::sampleOf(StringRef name,
       it->second.numbered > 0 || samples.empty())
     return std::nullopt;
   std::optional<int64_t> element = elementAt(indices, it->second.extents);
-  if (!element)
-    return std::nullopt;
-  return (*element + it->second.shift) % samples.size();
+  return element ? std::optional(sampleOf(it->second, *element)) : std::nullopt;
 }
 
 LogicalResult GlobalMemory::load(Operation *op, StringRef tensor,

@@ -172,6 +172,11 @@ private:
     llvm::SmallVector<mlir::Operation *, 2> writers = {};
   };
 
+  /// Which of the samples an element is.
+  size_t sampleOf(const Contents &contents, int64_t element) const {
+    return (element + contents.shift) % samples.size();
+  }
+
   enum class Access { Load, Store, Add };
   mlir::LogicalResult access(mlir::Operation *op, llvm::StringRef tensor,
                              mlir::ValueRange indices,

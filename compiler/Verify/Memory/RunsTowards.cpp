@@ -19,12 +19,11 @@ constexpr unsigned numStarts = 24, numHeeded = 36, numBegun = 12,
 /// Sizes that lead there and are too large to be executed.
 constexpr unsigned mostTooLong = 3;
 
-TrialNeed::Ways
-VariantRuns::changesFor(const LaunchTrial &trial, size_t launch,
-                        const BranchDistance::Ways &ways) const {
+TrialNeed::Ways VariantRuns::changesFor(const LaunchTrial &trial, size_t launch,
+                                        const BranchDistance::Ways &ways,
+                                        const GlobalMemory &memory) const {
   KernelOp kernel = launches[launch].second;
   PlanOp plan = variant->getParentOfType<PlanOp>();
-  GlobalMemory memory = makeMemory(trial, /*bySome=*/true);
   size_t numSizes = trial.sizes.size(), numSamples = trial.samples.size();
   auto numberOf =
       [&](const BranchDistance::Wish &wish) -> std::optional<size_t> {
@@ -76,8 +75,10 @@ VariantRuns::Scanned VariantRuns::scan(const LaunchTrial &trial, size_t launch,
   for (int64_t block : trial.someBlocks(op)) {
     uint64_t far =
         kernels[launch].scan(trial.ofSome(op, kernel, block), memory, distance);
-    if (far < nearest.distance)
-      nearest = {far, block, distance.getWays()};
+    if (far < nearest.need.distance)
+      nearest = {
+          TrialNeed(far, changesFor(trial, launch, distance.getWays(), memory)),
+          block};
   }
   work += memory.getWork() - begin;
   return nearest;
@@ -94,9 +95,8 @@ std::optional<TrialNeed> VariantRuns::approach(const LaunchTrial &trial,
   Alone alone{launch, /*bySome=*/true};
   if (!runs.hasRoles()) {
     Scanned scanned = scan(trial, launch, distance);
-    if (scanned.distance > 0)
-      return TrialNeed(scanned.distance,
-                       changesFor(trial, launch, scanned.ways));
+    if (scanned.need.distance > 0)
+      return scanned.need;
     alone.block = scanned.block;
     limit = maxWorkThere;
     // What was found is executed, whatever it took to find it.
@@ -109,7 +109,8 @@ std::optional<TrialNeed> VariantRuns::approach(const LaunchTrial &trial,
   if (runs.hasReached(distance.getTarget()))
     return 0;
   return TrialNeed(std::max<uint64_t>(least, 1),
-                   changesFor(trial, launch, distance.getWays()));
+                   changesFor(trial, launch, distance.getWays(),
+                              makeMemory(trial, /*bySome=*/true)));
 }
 
 LogicalResult VariantRuns::runTowards() {

@@ -45,19 +45,19 @@ private:
 
   /// The tensors of a trial.
   GlobalMemory makeMemory(const LaunchTrial &trial, bool bySome) const;
-  /// How far a trial is from what `distance` is told of, the thread block that
-  /// is nearest, and what it lacks.
+  /// How far a trial is from what `distance` is told of, what it lacks, and
+  /// the thread block that is nearest.
   struct Scanned {
-    uint64_t distance = BranchDistance::unknown;
+    TrialNeed need = BranchDistance::unknown;
     int64_t block = 0;
-    BranchDistance::Ways ways = {};
   };
   /// Follows control flow alone.
   Scanned scan(const LaunchTrial &trial, size_t launch,
                BranchDistance &distance);
   /// The numbers of a trial that wishes are for.
   TrialNeed::Ways changesFor(const LaunchTrial &trial, size_t launch,
-                             const BranchDistance::Ways &ways) const;
+                             const BranchDistance::Ways &ways,
+                             const GlobalMemory &memory) const;
   /// Executes a trial, with at most `limit` of the work that is left.
   Outcome execute(const LaunchTrial &trial, uint64_t limit,
                   std::optional<Alone> alone = std::nullopt);
