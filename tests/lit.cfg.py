@@ -1,4 +1,4 @@
-# The lit suite. Features: `ptxas`, `nvdisasm`, `chromium`, `torch`, `transformers`, `jax` and `gpu` where there is one, `plain` without sanitizers.
+# The lit suite. Features: `ptxas`, `nvdisasm`, `chromium`, `torch`, `transformers`, `jax`, `tree-sitter` and `gpu` where there is one, `plain` without sanitizers.
 import ctypes
 import os
 import shutil
@@ -58,6 +58,8 @@ if shutil.which("chromium"):
 for name in ["torch", "transformers", "jax"]:
     if has_package(name):
         config.available_features.add(name)
+if has_package("tree_sitter") and shutil.which("cc"):
+    config.available_features.add("tree-sitter")
 if has_gpu():
     config.available_features.add("gpu")
     config.excludes.remove("gpu")
