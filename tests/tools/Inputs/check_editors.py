@@ -64,4 +64,14 @@ rest = re.sub(r'\(#.*"\)', "", colours)
 # The colour of these words is that of their node.
 nodes = {"true": "true", "false": "false", "inf": "inf", "super": "super", "int": "kind", "bool": "kind", "float": "kind", "type": "kind"}
 same("coloured words and signs", re.findall(r'"([^"\s]+)"', rest) + [word for word, node in nodes.items() if f"({node})" in rest], terminals)
+
+# The names that the page of editors gives to settings and files.
+ways = (root / "docs/editors.md").read_text(encoding="utf-8")
+setting = re.search(r"The setting `([a-z.]+)` names the server", ways)[1]
+section, name = setting.split(".")
+assert setting in package["contributes"]["configuration"]["properties"]
+assert f'getConfiguration("{section}").get("{name}")' in (folder / "vscode/extension.js").read_text(encoding="utf-8")
+assert all((root / path).exists() for path in re.findall(r"`(tools/editors/[a-z/A-Z.]+)`", ways))
+plugin = (folder / "vim/ftplugin/tile.vim").read_text(encoding="utf-8")
+assert "vim.lsp.start" in plugin and "selvedge-lsp" in plugin and 'formatprg = "selvedge fmt -"' in plugin
 print(len(words), "words in 3 grammars")
