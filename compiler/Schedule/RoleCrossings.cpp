@@ -8,14 +8,25 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// Whether the rows of the product are the staged ones and leave through a
+/// buffer of 32-bit elements, which no lane reads by row.
+bool RoleKernel::interleavesRows(const RoleCrossing &crossing) {
+  LayoutAttr layout =
+      layoutOf(convert(MmaOp(crossing.product).getResult().getType()));
+  return crossingsAreLate &&
+         isAccumulatorRows(layout.getAxes()[layout.indexOf(crossing.rowAxis)],
+                           /*isInterleaved=*/false);
+}
+
 /// A warpgroup's part of a staged tile: 64 rows of the product by the 64 lanes
 /// that it sums over.
 BufferType RoleKernel::crossedType(const RoleCrossing &crossing) {
   Type element =
       getElementTypeOrSelf(StageOp(crossing.stage).getSource().getType());
-  return BufferType::get(b.getContext(), crossing.rowAxis, plan.rowAxis,
-                         warpgroupRows, panelCols, element, /*swizzle=*/7,
-                         /*stages=*/1, panelCols);
+  auto type = BufferType::get(b.getContext(), crossing.rowAxis, plan.rowAxis,
+                              warpgroupRows, panelCols, element, /*swizzle=*/7,
+                              /*stages=*/1, panelCols);
+  return interleavesRows(crossing) ? type.withInterleavedRows() : type;
 }
 
 /// One panel of a buffer.
@@ -232,10 +243,13 @@ Value RoleKernel::startCrossing(const RoleCrossing &crossing, Cursor at,
         {isStagedFirst ? staged : operand, isStagedFirst ? operand : staged});
   }
   SmallVector<StringRef> over(plan.warpgroups - 1, product.getOver());
-  return WgmmaOp::create(
-      b, product.getLoc(), convert(product.getType()), factors[0], factors[1],
-      /*init=*/Value(), ValueRange(factors).drop_front(2),
-      product.getOverAttr(), b.getStrArrayAttr(over), presence);
+  Type type = convert(product.getType());
+  if (interleavesRows(crossing))
+    type = interleaveRows(type, crossing.rowAxis);
+  return WgmmaOp::create(b, product.getLoc(), type, factors[0], factors[1],
+                         /*init=*/Value(), ValueRange(factors).drop_front(2),
+                         product.getOverAttr(), b.getStrArrayAttr(over),
+                         presence);
 }
 
 } // namespace selvedge::schedule

@@ -267,6 +267,7 @@ private:
                 llvm::ArrayRef<sm::LoadOp> ahead, mlir::ValueRange loaded,
                 mlir::IRMapping &outside, mlir::IRMapping &mapping);
   // Products that cross the rows of warpgroups, in RoleCrossings.cpp.
+  bool interleavesRows(const RoleCrossing &crossing);
   sm::BufferType crossedType(const RoleCrossing &crossing);
   llvm::ArrayRef<RoleCrossing> firstCrossings() const;
   /// Bytes of what all warpgroups stage in a step.

@@ -82,7 +82,14 @@ int64_t AxisLayoutAttr::getSize() const {
 
 BufferType BufferType::withStages(int64_t stages) const {
   return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
-             getElementType(), getSwizzle(), stages, getPanel());
+             getElementType(), getSwizzle(), stages, getPanel(),
+             getInterleaved());
+}
+
+BufferType BufferType::withInterleavedRows() const {
+  return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
+             getElementType(), getSwizzle(), getStages(), getPanel(),
+             /*interleaved=*/true);
 }
 
 int64_t LayoutAttr::getNumRegs() const {
@@ -128,6 +135,27 @@ LayoutAttr layoutOf(Type type) {
                        tensor.getRank()
              ? layout
              : LayoutAttr();
+}
+
+bool isAccumulatorRows(AxisLayoutAttr axis, bool isInterleaved) {
+  return axis.getRegSizes() == ArrayRef<int64_t>{2} &&
+         axis.getRegStrides() == ArrayRef<int64_t>{8} &&
+         axis.getLanes() == (isInterleaved
+                                 ? ArrayRef<int64_t>{0, 0, 2, 4, 1}
+                                 : ArrayRef<int64_t>{0, 0, 1, 2, 4}) &&
+         axis.getWarps() == ArrayRef<int64_t>{16, 32};
+}
+
+Type interleaveRows(Type tile, StringAttr rowAxis) {
+  auto type = cast<RankedTensorType>(tile);
+  LayoutAttr layout = layoutOf(type);
+  auto axes = llvm::to_vector(layout.getAxes());
+  AxisLayoutAttr &rows = axes[layout.indexOf(rowAxis)];
+  rows = AxisLayoutAttr::get(rows.getContext(), rows.getName(),
+                             rows.getRegSizes(), rows.getRegStrides(),
+                             {0, 0, 2, 4, 1}, rows.getWarps());
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               LayoutAttr::get(type.getContext(), axes));
 }
 
 } // namespace selvedge::sm
@@ -588,6 +616,30 @@ static LogicalResult verifyOperand(WgmmaOp op, Value operand, Value other,
   return success();
 }
 
+/// Threads hold the rows of a result in the order in which A has them.
+static LogicalResult checkRowOrder(WgmmaOp op) {
+  StringAttr rowAxis;
+  for (AxisLayoutAttr axis : layoutOf(op.getType()).getAxes())
+    if (isAccumulatorRows(axis, /*isInterleaved=*/true))
+      rowAxis = axis.getName();
+  for (WgmmaOp::Pair pair : op.getPairs())
+    for (Value operand : {pair.lhs, pair.rhs}) {
+      auto buffer = dyn_cast<BufferType>(operand.getType());
+      LayoutAttr tile = layoutOf(operand.getType());
+      bool isInterleaved = buffer && buffer.getInterleaved(),
+           hasRows = rowAxis && (buffer ? buffer.getRowAxis() == rowAxis ||
+                                              buffer.getColAxis() == rowAxis
+                                        : tile.indexOf(rowAxis) >= 0);
+      if (isInterleaved != hasRows ||
+          (isInterleaved && buffer.getRowAxis() != rowAxis))
+        return op.emitOpError("expects interleaved rows of the result and of "
+                              "the buffer that has them, or of neither, but "
+                              "got ")
+               << operand.getType() << " and " << op.getType();
+    }
+  return success();
+}
+
 LogicalResult WgmmaOp::verify() {
   if (getInit() && getInit().getType() != getType())
     return emitOpError("expects an init of the result's type, but got ")
@@ -606,6 +658,8 @@ LogicalResult WgmmaOp::verify() {
         !(element.isBF16() || element.isF16()))
       return emitOpError("expects bf16 or f16 operands, all of one type");
   }
+  if (failed(checkRowOrder(*this)))
+    return failure();
   return checkPresence(*this, getPresence(), getOverAttr(),
                        {getLhs(), getRhs()});
 }

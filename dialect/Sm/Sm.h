@@ -23,6 +23,11 @@ bool isRegisterTile(mlir::Type type);
 
 /// Layout of a register tile; null for other types.
 LayoutAttr layoutOf(mlir::Type type);
+/// Whether threads hold rows along `axis` as a warpgroup's product leaves them,
+/// of an A with interleaved rows or of one without.
+bool isAccumulatorRows(AxisLayoutAttr axis, bool isInterleaved);
+/// An accumulator's type with its rows interleaved.
+mlir::Type interleaveRows(mlir::Type tile, mlir::StringAttr rowAxis);
 
 /// Layout of one partial result per thread along `over`; see sm.fold.
 LayoutAttr foldedLayout(LayoutAttr source, mlir::StringAttr over);

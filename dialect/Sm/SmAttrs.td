@@ -62,11 +62,20 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
     Rows of `cols` elements, `rowBytes` apart. The 16-byte chunk c of row r lies at chunk `c ^ (r & swizzle)`, which lets `ldmatrix` read eight rows of one
     chunk column without bank conflicts. `stages` copies of the tile follow each other.
     With `panel p` the columns are cut into panels of p columns; each panel is stored as such a tile of its own, one after the other, which is the form that bulk copies write and `wgmma` reads.
+    With `interleaved true` row r of each eight lies in place r / 2 + 4 * (r mod 2). The threads that hold the rows of an accumulator in this order write four rows at a time to
+    a swizzled buffer of 32-bit elements, and no two of them to one bank: neighbouring rows would meet there.
+
+    Example: `!sm.buffer<"i" x "j", 64 x 64 x bf16, swizzle 7, stages 4, panel 64, interleaved true>`
   }];
   let parameters = (ins "::mlir::StringAttr":$rowAxis, "::mlir::StringAttr":$colAxis, "int64_t":$rows, "int64_t":$cols,
                         "::mlir::Type":$elementType, "int64_t":$swizzle, "int64_t":$stages,
-                        DefaultValuedParameter<"int64_t", "0">:$panel);
-  let assemblyFormat = "`<` $rowAxis `x` $colAxis `,` $rows `x` $cols `x` $elementType `,` `swizzle` $swizzle `,` `stages` $stages (`,` `panel` $panel^)? `>`";
+                        DefaultValuedParameter<"int64_t", "0">:$panel, DefaultValuedParameter<"bool", "false">:$interleaved);
+  let builders = [TypeBuilder<(ins "::mlir::StringAttr":$rowAxis, "::mlir::StringAttr":$colAxis, "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType,
+                                   "int64_t":$swizzle, "int64_t":$stages, "int64_t":$panel), [{
+    return $_get($_ctxt, rowAxis, colAxis, rows, cols, elementType, swizzle, stages, panel, /*interleaved=*/false);
+  }]>];
+  let assemblyFormat = [{ `<` $rowAxis `x` $colAxis `,` $rows `x` $cols `x` $elementType `,` `swizzle` $swizzle `,` `stages` $stages (`,` `panel` $panel^)?
+                          (`,` `interleaved` $interleaved^)? `>` }];
   let extraClassDeclaration = [{
     /// Bytes of one row, of one stage, of the whole ring.
     int64_t getRowBytes() const { return getCols() * (getElementType().getIntOrFloatBitWidth() / 8); }
@@ -77,6 +86,8 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
     int64_t getPanelRowBytes() const { return getRowBytes() / getCols() * getPanelCols(); }
     /// The same tile with another number of stages.
     BufferType withStages(int64_t stages) const;
+    /// The same tile with its rows interleaved.
+    BufferType withInterleavedRows() const;
   }];
 }
 

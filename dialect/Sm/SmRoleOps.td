@@ -191,6 +191,7 @@ def Sm_WgmmaOp : Sm_Op<"wgmma", [AttrSizedOperandSegments, MemoryEffects<[MemRea
       multiplies each by zero too.
     - (C3) `plus` has two operands per axis.
     - (C4) every predicate has the axis `over`, and only axes of one operand of the first product, with their extents.
+    - (C5) the rows of a buffer are interleaved where the threads' rows of the result are, in the A of every product, and nowhere else.
   }];
   let arguments = (ins Sm_Operand:$lhs, Sm_Operand:$rhs, Optional<Sm_Tile>:$init, Variadic<Sm_Operand>:$more, StrAttr:$over, DefaultValuedAttr<StrArrayAttr, "{}">:$moreOver,
                        Variadic<Sm_Bool>:$presence);

@@ -201,6 +201,48 @@ sm.kernel @k args [] warps 4 {
 
 // -----
 
+// rows that the threads hold in another order than the buffer has them
+!c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = !sm.buffer<"i" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64, interleaved true>
+!b = !sm.buffer<"j" x "d", 16 x 64 x bf16, swizzle 7, stages 1, panel 64>
+sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : !a
+  %1 = sm.alloc : !b
+  // expected-error @below {{expects interleaved rows of the result and of the buffer that has them, or of neither}}
+  %2 = sm.wgmma %0, %1 over "d" : !a, !b -> !c
+  sm.return
+}
+
+// -----
+
+// the same the other way round
+!c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 2, 4, 1] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = !sm.buffer<"i" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>
+!b = !sm.buffer<"j" x "d", 16 x 64 x bf16, swizzle 7, stages 1, panel 64>
+sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : !a
+  %1 = sm.alloc : !b
+  // expected-error @below {{expects interleaved rows of the result and of the buffer that has them, or of neither}}
+  %2 = sm.wgmma %0, %1 over "d" : !a, !b -> !c
+  sm.return
+}
+
+// -----
+
+// columns have no such order
+!c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+!a = !sm.buffer<"i" x "d", 64 x 64 x bf16, swizzle 7, stages 1, panel 64>
+!b = !sm.buffer<"j" x "d", 16 x 64 x bf16, swizzle 7, stages 1, panel 64, interleaved true>
+sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : !a
+  %1 = sm.alloc : !b
+  // expected-error @below {{expects interleaved rows of the result and of the buffer that has them, or of neither}}
+  %2 = sm.wgmma %0, %1 over "d" : !a, !b -> !c
+  sm.return
+}
+
+// -----
+
 !c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 !a = !sm.buffer<"i" x "e", 64 x 8 x bf16, swizzle 0, stages 1>
 !b = !sm.buffer<"j" x "e", 16 x 8 x bf16, swizzle 0, stages 1>

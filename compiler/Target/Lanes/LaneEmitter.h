@@ -232,6 +232,7 @@ protected:
   mlir::Value sharedAddress(sm::BufferType type, mlir::Value base,
                             SharedIndex row, SharedIndex col);
   /// Its bytes behind the buffer's first.
+  mlir::Value placeOfRow(mlir::Value row);
   mlir::Value sharedOffset(sm::BufferType type, mlir::Value row,
                            mlir::Value col);
   /// Address of the element that is `rows` and `cols` further than the one at

@@ -596,7 +596,18 @@ Value LaneEmitter::sharedPointer(Value byteOffset) {
   return bytesAhead(base, byteOffset);
 }
 
+/// Of eight rows those with an even number come first.
+Value LaneEmitter::placeOfRow(Value row) {
+  auto bits = [&](int64_t mask) {
+    return arith::AndIOp::create(b, loc(), row, i32(mask)).getResult();
+  };
+  Value half = arith::ShRUIOp::create(b, loc(), bits(6), i32(1));
+  return add(bits(~int64_t(7)), add(half, mul(bits(1), i32(4))));
+}
+
 Value LaneEmitter::sharedOffset(BufferType type, Value row, Value col) {
+  if (type.getInterleaved())
+    row = placeOfRow(row);
   int64_t bytes = bytesOf(type.getElementType()), perChunk = 16 / bytes;
   // Eight rows lie in eight different groups of banks: a row's chunks are an
   // odd multiple of the swizzle's, so that rows that are so many apart begin in

@@ -93,7 +93,7 @@ private:
   /// Register numbers of an accumulator in the order of the instruction.
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   accumulatorOrder(mlir::Operation *op, sm::LayoutAttr layout,
-                   mlir::StringAttr &rowAxis);
+                   mlir::StringAttr &rowAxis, bool anyRowOrder = false);
 
   /// First byte of the block's shared memory, i32; computed once.
   mlir::Value sharedBase();
@@ -103,7 +103,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors[2];
   /// By type of a buffer, of a role: where the thread writes of a tile that is
   /// staged as it is, and of one that is transposed.
-  llvm::DenseMap<mlir::Type, mlir::Value> stagedOffsets[2];
+  llvm::DenseMap<mlir::Type, mlir::Value> stagedOffsets[3];
   mlir::Value base;
   bool inRole = false;
 };

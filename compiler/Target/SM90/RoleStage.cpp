@@ -75,24 +75,31 @@ LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
   return success();
 }
 
-/// Accumulators of f32 go there by pairs of adjacent columns: of an access each
-/// row of the tile has all 32 bytes of a word of the swizzle twice.
+/// Accumulators of f32 go there by pairs of adjacent columns: four rows at a
+/// time, each with 32 bytes. Of neighbouring rows they lie in the same banks;
+/// of interleaved ones each has its own.
 LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
+  LayoutAttr layout = layoutOf(stage.getSource().getType());
   StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(stage, layoutOf(stage.getSource().getType()), rowAxis);
+      accumulatorOrder(stage, layout, rowAxis, /*anyRowOrder=*/true);
   if (failed(order))
     return failure();
   if (rowAxis != type.getRowAxis() || type.getRows() != 64)
     return stage.emitOpError("expects an accumulator tile of 64 rows, which "
                              "are the buffer's, but got ")
            << stage.getSource().getType();
-  Value &kept = stagedOffsets[0][type];
+  bool isInterleaved =
+      isAccumulatorRows(layout.getAxes()[layout.indexOf(rowAxis)], true);
+  Value &kept = stagedOffsets[isInterleaved ? 2 : 0][type];
   if (!kept)
     kept = keptFromStart([&] {
-      Value row = add(mul(warpId, i32(16)),
-                      arith::ShRUIOp::create(b, loc(), laneId, i32(2))),
+      Value group = arith::ShRUIOp::create(b, loc(), laneId, i32(2));
+      if (isInterleaved)
+        group = add(mul(arith::AndIOp::create(b, loc(), group, i32(3)), i32(2)),
+                    arith::ShRUIOp::create(b, loc(), group, i32(2)));
+      Value row = add(mul(warpId, i32(16)), group),
             col = mul(arith::AndIOp::create(b, loc(), laneId, i32(3)), i32(2));
       return sharedOffset(type, row, col);
     });

@@ -11,12 +11,10 @@ using namespace selvedge::sm;
 
 FailureOr<SmallVector<int64_t>>
 RoleEmitter::accumulatorOrder(Operation *op, LayoutAttr layout,
-                              StringAttr &rowAxis) {
-  auto isRows = [](AxisLayoutAttr axis) {
-    return axis.getRegSizes() == ArrayRef<int64_t>{2} &&
-           axis.getRegStrides() == ArrayRef<int64_t>{8} &&
-           axis.getLanes() == ArrayRef<int64_t>{0, 0, 1, 2, 4} &&
-           axis.getWarps() == ArrayRef<int64_t>{16, 32};
+                              StringAttr &rowAxis, bool anyRowOrder) {
+  auto isRows = [&](AxisLayoutAttr axis) {
+    return isAccumulatorRows(axis, /*isInterleaved=*/false) ||
+           (anyRowOrder && isAccumulatorRows(axis, /*isInterleaved=*/true));
   };
   auto isCols = [](AxisLayoutAttr axis) {
     return !axis.getRegSizes().empty() && axis.getRegSizes()[0] == 2 &&
@@ -171,7 +169,8 @@ LogicalResult RoleEmitter::addSteps(WgmmaOp product, WgmmaOp::Pair pair,
 LogicalResult RoleEmitter::emitWgmma(WgmmaOp product) {
   StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(product, layoutOf(product.getType()), rowAxis);
+      accumulatorOrder(product, layoutOf(product.getType()), rowAxis,
+                       /*anyRowOrder=*/true);
   if (failed(order))
     return failure();
   auto count = static_cast<int64_t>(order->size());

@@ -166,10 +166,11 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   }
   // The hardware swizzles rows of 128 bytes.
   constexpr int64_t rowBytes = 128, swizzle = 7;
-  if (type.getPanelRowBytes() != rowBytes || type.getSwizzle() != swizzle) {
+  if (type.getPanelRowBytes() != rowBytes || type.getSwizzle() != swizzle ||
+      type.getInterleaved()) {
     op->emitOpError("expects a buffer with panels of ")
-        << rowBytes << " bytes per row and swizzle " << swizzle << ", found "
-        << type;
+        << rowBytes << " bytes per row and swizzle " << swizzle
+        << ", rows in order, found " << type;
     return false;
   }
   ArrayRef<int64_t> box = attr.getBox();
