@@ -138,10 +138,10 @@ void RoleKernel::noteDecisions() {
           "read once per tile has a second slot, for the next tile, where it "
           "fits");
   decisions.append({stepDecision(), tileDecision()});
-  if (form == Form::Lagged)
-    add("turns", plan.warpgroups > 1 ? "warpgroups multiply in turn" : "none",
-        plan.warpgroups > 1 ? "while one multiplies another computes"
-                            : "there is one warpgroup");
+  if (form == Form::Lagged || takesTurns())
+    add("turns", takesTurns() ? "warpgroups multiply in turn" : "none",
+        takesTurns() ? "while one multiplies another computes"
+                     : "there is one warpgroup");
   if (isBackward())
     add("steps", "from the last to the first",
         "masked steps come first, where no maximum is speculated on");

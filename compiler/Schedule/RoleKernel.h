@@ -552,6 +552,9 @@ private:
   void passTurn();
   void keepTurnFirst(bool inFlight);
   bool hasTurns() const { return plan.warpgroups > 1; }
+  bool takesTurns();
+  bool multipliesInTurn(mlir::scf::ForOp loop);
+  void passTurnOfStepBefore(mlir::scf::ForOp loop, mlir::scf::ForOp steps);
   bool findSoftmax();
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                    mlir::IRMapping &mapping, Meet meet, mlir::Value isWhole);

@@ -141,6 +141,13 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
       mma.getOverAttr(), ValueRange());
 }
 
+bool RoleKernel::takesTurns() {
+  return hasTurns() && (form == Form::Lagged ||
+                        llvm::any_of(plan.loops, [&](scf::ForOp loop) {
+                          return multipliesInTurn(loop);
+                        }));
+}
+
 void RoleKernel::awaitTurn() {
   if (hasTurns())
     NamedBarrierOp::create(b, loc, add(warpgroup, i32(turnBarrier)),

@@ -149,7 +149,7 @@ LogicalResult RoleKernel::emitProducts() {
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  if (form == Form::Lagged && hasTurns()) {
+  if (takesTurns()) {
     // The last one gives the first its turn.
     auto isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(plan.warpgroups - 1));

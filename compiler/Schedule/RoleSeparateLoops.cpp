@@ -97,6 +97,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
   ArrayRef<MmaOp> free = order.firstProducts();
   size_t beforeVectors = std::min<size_t>(1, free.size());
   start(free.take_front(beforeVectors));
+  passTurnOfStepBefore(loop, steps);
   for (auto load : loop.getBody()->getOps<LoadOp>())
     if (Value early = crosses && !vectors.contains(load)
                           ? loadSpread(load, mapping)
