@@ -133,9 +133,13 @@ private:
                     llvm::ArrayRef<Polynomial> dims,
                     llvm::ArrayRef<Polynomial> conditions,
                     llvm::function_ref<bool(llvm::ArrayRef<Polynomial>)> holds);
-  /// Whether a loop has no step in any of these cases; of whole numbers, too.
-  bool isEmptyAllWays(mlir::scf::ForOp loop, IndexValues &values,
-                      llvm::ArrayRef<Polynomial> dims,
+  /// Whether a loop has no step, by one of the numbers that its end is the
+  /// least of.
+  bool endsBeforeItBegins(mlir::scf::ForOp loop, mlir::Value end, Effort effort,
+                          Place place);
+  /// The same in any of these cases; of whole numbers, too.
+  bool isEmptyAllWays(mlir::scf::ForOp loop, mlir::Value end,
+                      IndexValues &values, llvm::ArrayRef<Polynomial> dims,
                       llvm::ArrayRef<Polynomial> conditions);
 
   mlir::ArrayAttr dims, tensors, promises;

@@ -320,24 +320,22 @@ bool AccessBounds::holdsAllWays(
   return llvm::all_of(cases, holds);
 }
 
-bool AccessBounds::isEmptyAllWays(scf::ForOp loop, IndexValues &values,
+bool AccessBounds::isEmptyAllWays(scf::ForOp loop, Value end,
+                                  IndexValues &values,
                                   ArrayRef<Polynomial> dimValues,
                                   ArrayRef<Polynomial> conditions) {
-  Polynomial lower = values.of(loop.getLowerBound()),
-             upper = values.of(loop.getUpperBound());
-  return holdsAllWays({loop.getLowerBound(), loop.getUpperBound()}, values,
-                      dimValues, conditions, [&](ArrayRef<Polynomial> where) {
+  Polynomial lower = values.of(loop.getLowerBound()), upper = values.of(end);
+  return holdsAllWays({loop.getLowerBound(), end}, values, dimValues,
+                      conditions, [&](ArrayRef<Polynomial> where) {
                         return isNonNegative(values, lower - upper, where,
                                              /*isThorough=*/true);
                       });
 }
 
-bool AccessBounds::isEmpty(scf::ForOp loop, Effort effort) {
-  auto [values, dimValues, conditions] = placeOf(loop);
-  if (Orders(values).isAtMost(loop.getUpperBound(), loop.getLowerBound()))
-    return true;
-  Polynomial lower = values.of(loop.getLowerBound()),
-             upper = values.of(loop.getUpperBound());
+bool AccessBounds::endsBeforeItBegins(scf::ForOp loop, Value end, Effort effort,
+                                      Place place) {
+  auto &[values, dimValues, conditions] = place;
+  Polynomial lower = values.of(loop.getLowerBound()), upper = values.of(end);
   if (effort == Effort::Quick)
     return values.isNonNegative(lower - upper, conditions);
   // Where all that there is fits into one step, that lies between both.
@@ -346,8 +344,21 @@ bool AccessBounds::isEmpty(scf::ForOp loop, Effort effort) {
       values.isNonNegativeByCases(lower - *step, conditions))
     return true;
   return effort == Effort::Thorough
-             ? isEmptyAllWays(loop, values, dimValues, conditions)
+             ? isEmptyAllWays(loop, end, values, dimValues, conditions)
              : values.isNonNegativeByCases(lower - upper, conditions);
+}
+
+bool AccessBounds::isEmpty(scf::ForOp loop, Effort effort) {
+  Value upper = loop.getUpperBound();
+  Place place = placeOf(loop);
+  if (Orders(place.values).isAtMost(upper, loop.getLowerBound()))
+    return true;
+  SmallVector<Value> ends = leastOf(upper);
+  if (ends.size() > 1)
+    ends.insert(ends.begin(), upper);
+  return llvm::any_of(ends, [&](Value end) {
+    return endsBeforeItBegins(loop, end, effort, place);
+  });
 }
 
 /// Whether `goal` is at least 0 wherever a condition holds.
@@ -439,7 +450,8 @@ bool AccessBounds::isEmptyOfWords(scf::ForOp loop, bool isThorough) {
          llvm::all_of(words, [&](const TileWords &posted) {
            SmallVector<Polynomial> dimValues, constraints;
            IndexValues values = valuesOf(posted, loop, dimValues, constraints);
-           return isEmptyAllWays(loop, values, dimValues, constraints);
+           return isEmptyAllWays(loop, loop.getUpperBound(), values, dimValues,
+                                 constraints);
          });
 }
 
