@@ -62,8 +62,10 @@ void expand(DotOp dot) {
           b, loc, withElementType(operand.getType(), b.getF32Type()), operand);
     return broadcastTo(b, loc, operand, full);
   };
+  // Each is added as it is made, by one instruction that rounds once.
   Value product =
-      arith::MulFOp::create(b, loc, factor(dot.getLhs()), factor(dot.getRhs()));
+      arith::MulFOp::create(b, loc, factor(dot.getLhs()), factor(dot.getRhs()),
+                            arith::FastMathFlags::contract);
   Value sum = ReduceOp::create(b, loc, dot.getType(), Combine::Add, product,
                                dot.getOver(), dot.getPresence());
   if (dot.getInit())

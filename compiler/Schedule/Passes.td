@@ -37,7 +37,9 @@ def TileExpandProducts : Pass<"tile-expand-products"> {
     sums of products of elements, in f32. Comes before the safety passes, which see a plain reduction.
 
     Before: `%c = tile.dot %a, %b init %acc over ["k"] where(%p)`, `%b` a vector
-    After: `%ab = arith.mulf %a, broadcast %b`, `%c = arith.addf %acc, (tile.reduce add %ab over ["k"] where(%p))`
+    After: `%ab = arith.mulf %a, broadcast %b fastmath<contract>`, `%c = arith.addf %acc, (tile.reduce add %ab over ["k"] where(%p))`
+
+    The flag lets the reduction add each product as it is made, by a fused multiply-add.
 
     In kernels that `in` names all products are: a product on tensor cores makes its rows and columns at least 16 long, and no plan may have room for that.
   }];

@@ -267,6 +267,8 @@ protected:
                                                   int64_t block, int64_t k);
 
   // Reductions (LaneReduce.cpp).
+  mlir::Value combineRegisters(sm::ReduceOp reduce,
+                               llvm::ArrayRef<int64_t> regs);
   mlir::LogicalResult emitReduce(sm::ReduceOp reduce);
   void emitFold(sm::FoldOp fold);
   void emitAny(sm::AnyOp any);

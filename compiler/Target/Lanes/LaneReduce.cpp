@@ -69,6 +69,40 @@ Value LaneEmitter::exchangeWarps(Combine kind, Value v,
   return result;
 }
 
+/// The product that a reduction adds up, if it may be added as it is made.
+static arith::MulFOp fusedProduct(ReduceOp reduce) {
+  auto product = reduce.getSource().getDefiningOp<arith::MulFOp>();
+  bool mayFuse =
+      product && reduce.getKind() == tile::Combine::Add &&
+      bitEnumContainsAll(product.getFastmath(), arith::FastMathFlags::contract);
+  return mayFuse ? product : arith::MulFOp();
+}
+
+/// Some registers of a reduction as one.
+Value LaneEmitter::combineRegisters(ReduceOp reduce, ArrayRef<int64_t> regs) {
+  const Registers &source = lanes(reduce.getSource());
+  if (arith::MulFOp product = fusedProduct(reduce)) {
+    const Registers &lhs = lanes(product.getLhs()),
+                    &rhs = lanes(product.getRhs());
+    Value sum = source[regs.front()];
+    for (int64_t reg : regs.drop_front())
+      sum = math::FmaOp::create(b, loc(), lhs[reg], rhs[reg], sum);
+    return sum;
+  }
+  // A tree: short dependence chains.
+  SmallVector<Value> group =
+      llvm::map_to_vector(regs, [&](int64_t reg) { return source[reg]; });
+  while (group.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i < group.size(); i += 2)
+      next.push_back(i + 1 < group.size()
+                         ? combine(reduce.getKind(), group[i], group[i + 1])
+                         : group[i]);
+    group = next;
+  }
+  return group.front();
+}
+
 LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
   if (reduce.exchanges() && !reduce.getScratch())
     return reduce.emitOpError("expects a buffer for the parts of its warps");
@@ -76,27 +110,17 @@ LogicalResult LaneEmitter::emitReduce(ReduceOp reduce) {
              to = layoutOf(reduce.getType());
   int64_t position = from.indexOf(reduce.getOverAttr());
   AxisLayoutAttr axis = from.getAxes()[position];
-  Registers source = lanes(reduce.getSource());
   int64_t count = to ? to.getNumRegs() : 1;
 
-  // A tree over registers: short dependence chains.
-  SmallVector<SmallVector<Value>> groups(count);
+  SmallVector<SmallVector<int64_t>> groups(count);
   for (int64_t reg = 0; reg < from.getNumRegs(); ++reg) {
     SmallVector<int64_t> where = from.unflatten(reg);
     where.erase(where.begin() + position);
-    groups[to ? to.flatten(where) : 0].push_back(source[reg]);
+    groups[to ? to.flatten(where) : 0].push_back(reg);
   }
   Registers result;
-  for (SmallVector<Value> &group : groups) {
-    while (group.size() > 1) {
-      SmallVector<Value> next;
-      for (size_t i = 0; i < group.size(); i += 2)
-        next.push_back(i + 1 < group.size()
-                           ? combine(reduce.getKind(), group[i], group[i + 1])
-                           : group[i]);
-      group = next;
-    }
-    Value v = group.front();
+  for (ArrayRef<int64_t> group : groups) {
+    Value v = combineRegisters(reduce, group);
     for (auto [bit, stride] : llvm::enumerate(axis.getLanes()))
       if (stride != 0)
         v = combine(reduce.getKind(), v, shuffleXor(v, int64_t(1) << bit));

@@ -269,8 +269,10 @@ std::optional<Number> LaneValues::ofFloat(Operation *op) {
   if (op->getNumResults() != 1 ||
       !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
     return std::nullopt;
+  // `contract` lets a sum round once where it would round twice.
   auto isPlain = [](auto of) {
-    return of.getFastmath() == arith::FastMathFlags::none &&
+    return (of.getFastmath() == arith::FastMathFlags::none ||
+            of.getFastmath() == arith::FastMathFlags::contract) &&
            getElementTypeOrSelf(of.getType()).isF32();
   };
   if (auto sum = dyn_cast<arith::AddFOp>(op); sum && isPlain(sum))
