@@ -41,6 +41,9 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
           rows.stateOf(source, fact.predicate, over) != identity)
         wrong = fact.predicate;
       isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
+    } else if (excludes(reduce.getPresence(), fact)) {
+      // A row whose lanes are all left out is there: it is the identity.
+      continue;
     } else if (fact.state == identity && fact.isTotal()) {
       // Identities alone give the identity.
       addFact(rest, withoutArmsAlong(fact, over));
@@ -88,7 +91,8 @@ LogicalResult SmPadding::visitFold(FoldOp fold, bool check) {
   };
   for (const Fact &fact : source) {
     if (!mentions(fact.predicate, over)) {
-      addMixed(rest, {fact}, over);
+      if (!excludes(fold.getPresence(), fact))
+        addMixed(rest, {fact}, over);
       continue;
     }
     if (fact.origin == Origin::Absent)

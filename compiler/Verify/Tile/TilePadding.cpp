@@ -175,8 +175,10 @@ private:
   LogicalResult visitReduce(ReduceOp reduce, bool check) {
     State identity = identityOf(reduce.getKind());
     Facts rest, source = of(reduce.getSource());
+    // A row whose lanes are all left out is there: it is a sum over nothing.
     for (const Fact &fact : source)
-      if (!mentions(fact.predicate, reduce.getOver()))
+      if (!mentions(fact.predicate, reduce.getOver()) &&
+          !excludes(reduce.getPresence(), fact))
         addAbsent(rest, {fact}, axesIn(reduce.getOver()));
     facts[reduce] = rest;
     if (!check)
