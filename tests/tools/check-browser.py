@@ -2,7 +2,7 @@
 """Opens the page of `explain` in chromium, as wide as a telephone and as a screen, light and dark.
 
 check-browser.py HTML CASE...: nothing but boxes that scroll is wider than the page, with all details open; the colours are those of the mode; a link to a card brings its line into
-view. Then it looks at the window's pixels: the lanes that the contract of check-cells.py has present are drawn as the legend says, and no others are. A case is one of that program.
+view. What is pointed at is lit, with its counterparts. Then it looks at the window's pixels: the lanes that the contract of check-cells.py has present are drawn as the legend says, and no others are. A case is one of that program.
 """
 import importlib.util
 import pathlib
@@ -27,6 +27,11 @@ const inside = line && line.offsetTop >= list.offsetTop + list.scrollTop && line
 return {width: root.scrollWidth, room: root.clientWidth, wide: wide.filter(e => !e.closest('.wide, figure, .listing')).map(e => e.outerHTML.slice(0, 80)),
   page: getComputedStyle(document.body).backgroundColor, beside: document.querySelector('.facts').offsetLeft > 200, line: line?.id, inside};
 })()"""
+# The parts that are lit once the pointer has come to, or left, a place inside of one.
+POINTING = """(() => {
+document.getElementById('%s').firstElementChild.dispatchEvent(new MouseEvent('%s', {bubbles: true}));
+return [...document.querySelectorAll('.lit')].map(e => e.id);
+})()"""
 # Where the picture's coordinates lie in the window, and the colour of the legend. Outlines and labels are not what is asked for.
 PICTURE = """(() => {
 const svg = document.querySelector('#%s figure svg');
@@ -46,6 +51,15 @@ def check_layout(browser, page, width, dark):
     assert told["line"] and (width == 400 or told["inside"]), f"the line of a card is out of view: {told}"
     shade = sum(map(int, re.findall(r"\d+", told["page"])[:3]))
     assert shade < 120 if dark else shade > 600, f"the page is {told['page']} where dark is {dark}"
+
+
+def check_pointing(browser, page):
+    """What is pointed at, and its counterparts, are outlined as long as it is."""
+    browser.open(page, 1400)
+    for part, others in (("line-29", ["main.load3"]), ("main.load3", ["line-29", "tensor-v"]), ("tensor-v", ["main.load3"])):
+        for name, lit in (("mouseover", {part, *others}), ("mouseout", set())):
+            told = browser.evaluate(POINTING % (part, name))
+            assert set(told) == lit, f"{part} pointed at lights {told}" if lit else f"{told} stay lit"
 
 
 def check_pixels(browser, article, drawing, expected):
@@ -95,6 +109,7 @@ def main():
                     article, expected = cells.CASES[case]
                     browser.open(page, width, dark=dark)
                     looked += check_pixels(browser, article, Drawing(by_id[article].find(f".//{cells.XHTML}figure")), expected)
+        check_pointing(browser, page)
     print(f"the page fits; {looked} lanes have the colours of the contract")
 
 

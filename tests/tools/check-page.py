@@ -42,13 +42,18 @@ def check_both_ways(explanation, by_id):
             line = f"{place['file'].rsplit('/')[-1] if 'file' in place else 'line'}-{place['line']}"
             assert record["id"] in links_of(by_id[line]), f"{line} does not lead to {record['id']}"
             assert line in links_of(card), f"{record['id']} does not lead to {line}"
+            assert line in card.get("data-with", "").split(), f"{record['id']} does not name {line} as its counterpart"
             assert place["text"] in "".join(by_id[line].find(XHTML + "code").itertext())
+    named = {(i, other) for i, e in by_id.items() for other in e.get("data-with", "").split()}
+    for part, other in named:
+        assert (other, part) in named, f"{other} does not name {part} as its counterpart"
     articles = [e for i, e in by_id.items() if i.startswith(("tensor-", "kernel-"))]
     shown = collections.Counter(i for a in articles for i in set(links_of(a)))
     for picture in explanation["pictures"]:
         assert shown[picture["id"]] == 1, f"{picture['id']} is in {shown[picture['id']]} pictures"
         article = next(a for a in articles if picture["id"] in links_of(a))
         assert article.get("id") in links_of(by_id[picture["id"]]), picture["id"] + " does not lead to its picture"
+        assert (article.get("id"), picture["id"]) in named, f"{article.get('id')} does not name {picture['id']} as its counterpart"
 
 
 def recount(explanation):

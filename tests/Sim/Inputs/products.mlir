@@ -55,7 +55,7 @@ llvm.func @kernel(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>, %map: !llvm.ptr {llvm.a
   llvm.inline_asm has_side_effects "fence.proxy.async.shared::cta;", "~{memory}"  : () -> () // guard
   llvm.call_intrinsic "llvm.nvvm.barrier.cta.sync.aligned.all"(%c0) : (i32) -> () // guard
   llvm.inline_asm has_side_effects "{ .reg .pred p; WAIT_${:uid}: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @!p bra WAIT_${:uid}; }", "r,r,~{memory}" %full, %c0 : (i32, i32) -> () // guard // wrong: llvm.inline_asm has_side_effects "{ .reg .pred p; WAIT_${:uid}: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @!p bra WAIT_${:uid}; }", "r,r,~{memory}" %full, %c1 : (i32, i32) -> ()
-  %format = arith.constant 4611686293305360384 : i64 // wrong: %format = arith.constant 4611686155866406912 : i64 // wrong: %format = arith.constant 274877972480 : i64
+  %format = arith.constant 4611686293305360384 : i64 // wrong: %format = arith.constant 4612249243258781696 : i64 // wrong: %format = arith.constant 4611686155866406912 : i64 // wrong: %format = arith.constant 274877972480 : i64
   %startA = arith.shrui %base, %c4 : i32
   %wideA = arith.extui %startA : i32 to i64
   %descA = arith.ori %wideA, %format : i64

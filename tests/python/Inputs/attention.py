@@ -52,6 +52,8 @@ compare("bias", lambda *t: st.attention(*t, attn_mask=bias, scale=0.5), sdpa(att
 compare("fewer rows", lambda *t: st.attention(*t, is_causal=True), sdpa(is_causal=True), (q[:, :, :5], k, v))
 capped = st.variant("score(s, ...) = cap * tanh(s / cap)", "cap: f32 = 50", causal=True)
 compare("variant", lambda *t: capped(*t, cap=2.0), plain(j <= i, lambda s: 2 * torch.tanh(s / 2)))
+shorter = st.variant("score(s, ...) = s + 0.5")
+compare("variant of seven keys", lambda *t: shorter(*t, kv_len=torch.tensor([7], dtype=torch.int32)), plain(j < 7))
 window = {"causal": True, "window_size": (3, 0)}
 compare("window", swapped(st.flash_attn_func, **window), plain((j <= i) & (j >= i - 3)))
 slopes = torch.rand(4)
