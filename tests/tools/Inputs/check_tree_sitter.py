@@ -14,7 +14,10 @@ sys.path.insert(0, str(root / "tests/docs"))
 from pages import blocks, pages_of
 
 folder = root / "tools/editors/tree-sitter"
-subprocess.run(["cc", "-shared", "-fPIC", "-I", folder / "src", folder / "src/parser.c", "-o", work / "tile.so"], check=True)
+# As the page of editors says, but for the place.
+command, place = re.search(r"in `tools/editors/tree-sitter`, `(cc [^`]*) -o ([^` ]*)`", (root / "docs/editors.md").read_text(encoding="utf-8")).groups()
+assert {"-shared", "-fPIC"} <= set(command.split()) and pathlib.PurePath(place).name == "tile.so", command
+subprocess.run([*command.split(), "-o", (work / "tile.so").resolve()], cwd=folder, check=True)
 entry = ctypes.CDLL(str((work / "tile.so").resolve())).tree_sitter_tile
 entry.restype = ctypes.c_void_p
 capsule = ctypes.pythonapi.PyCapsule_New
