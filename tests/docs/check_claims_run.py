@@ -4,9 +4,10 @@
 
 The tables are tests/docs/claims/PAGE.csv, one line per statement: statement, by, words.
 
-- statement: words of one sentence, bullet or row of the page, enough to tell it from the others. A sentence with several facts may have several lines; whole sentences that are the same share one where it has a class.
+- statement: words of one sentence, bullet or row of the page, enough to tell it from the others. The lines of a sentence have all its numbers, so that none changes unnoticed. A sentence with several facts may have several lines; whole sentences that are the same share one where it has a class.
 - by: a test under tests/, `path` or `path:Test` of GoogleTest; `gpu:path` for what only a GPU shows, a script or data; or a class of CLASSES.
 - words: what stands in that file and belongs to the statement, so that the link cannot rot."""
+import collections
 import csv
 import difflib
 import pathlib
@@ -19,7 +20,6 @@ CLASSES = {
     "definition": "gives a thing its name, or the grammar its words",
     "explanation": "a reason, a purpose, advice, or a summary of statements beside it",
     "link": "says where something stands",
-    "open": "states behaviour that no test shows yet",
 }
 # Pages without a table: they are written by tools, are about work on the compiler, or are made of commands and code that other tests run.
 WITHOUT = re.compile(r"docs/(dev/|howto/|performance|reference\.md|tutorial|glossary|architecture|case-studies|manifest)")
@@ -47,6 +47,16 @@ def statements(path):
                 found.append((number + 1, part))
             begin = end
     return found
+
+
+def unseen_numbers(text, fragments):
+    """Numbers of a sentence that none of its fragments has; those in code and in links' targets are names."""
+    plain = re.sub(r"`[^`]*`|\]\([^)]*\)", lambda code: "_" * len(code[0]), text)
+    seen = set()
+    for fragment in fragments:
+        for found in re.finditer(re.escape(fragment), text):
+            seen.update(range(*found.span()))
+    return [number[0] for number in re.finditer(r"(?<![\w.])\d+([.,]\d+)*", plain) if not seen.issuperset(range(*number.span()))]
 
 
 def folded(text):
@@ -80,7 +90,7 @@ def quoted(text):
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     folder = root / "tests/docs/claims"
-    wrong, missing, count, unshown, tests = [], 0, 0, 0, set()
+    wrong, missing, count, tests = [], 0, 0, set()
     for page in pages_of(root):
         name = str(page.relative_to(root))
         if WITHOUT.match(name):
@@ -91,7 +101,7 @@ def main():
             wrong.append(f"{name}: there is no {where}: write one, or add the page to WITHOUT of {pathlib.Path(__file__).name}")
             continue
         parts = [(line, folded(text)) for line, text in statements(page)]
-        named = set()
+        named = collections.defaultdict(list)
         with table.open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
         assert lines[0] == ["statement", "by", "words"], f"{where}: begins with another line"
@@ -102,9 +112,9 @@ def main():
             statement, by, words = map(folded, entry)
             whole = [place for place, (_, text) in enumerate(parts) if statement == text]
             hits = whole or [place for place, (_, text) in enumerate(parts) if statement in text]
-            named.update(hits)
+            for place in hits:
+                named[place].append((number, statement))
             count += 1
-            unshown += by == "open"
             if by not in CLASSES:
                 tests.add(by)
             if not hits:
@@ -118,10 +128,13 @@ def main():
             if place not in named:
                 missing += 1
                 wrong.append(f"{name}:{line}: no test is named for this sentence. Add to {where}:\n  {quoted(text)},TEST,WORDS")
+                continue
+            if unseen := unseen_numbers(text, [statement for _, statement in named[place]]):
+                wrong.append(f"{where}:{named[place][0][0]}: take more words of {name}:{line}: its lines lack {', '.join(unseen)}")
     if missing:
         wrong.append("TEST is a file under tests/ that fails if the sentence is false, or path:Test; WORDS stand in it. A sentence that states no behaviour has a class there, and no words:")
         wrong += [f"  {name}: {meaning}" for name, meaning in CLASSES.items()]
-    print("\n".join(wrong) or f"{count} statements name {len(tests)} tests, or say why they have none; {unshown} are open")
+    print("\n".join(wrong) or f"{count} statements name {len(tests)} tests, or say why they have none")
     return bool(wrong)
 
 
