@@ -244,17 +244,28 @@ bool isNegation(Value value, Value condition) {
          isFlipped(condition, value);
 }
 
+/// The parts of a disjunction that do not exclude the fact.
+static void collectOthers(Value condition, const Fact &fact,
+                          SmallVectorImpl<Value> &others) {
+  condition = strip(condition);
+  if (auto either = condition.getDefiningOp<arith::OrIOp>()) {
+    collectOthers(either.getLhs(), fact, others);
+    collectOthers(either.getRhs(), fact, others);
+  } else if (!excludes(condition, fact)) {
+    others.push_back(condition);
+  }
+}
+
 /// Whether two parts of a conjunction exclude the fact together: `a or p` and
 /// `not a or p` are p.
 static bool excludeTogether(ArrayRef<Value> parts, const Fact &fact) {
   SmallVector<Value> otherwise;
-  for (Value part : parts)
-    if (auto either = strip(part).getDefiningOp<arith::OrIOp>()) {
-      if (excludes(either.getLhs(), fact))
-        otherwise.push_back(either.getRhs());
-      if (excludes(either.getRhs(), fact))
-        otherwise.push_back(either.getLhs());
-    }
+  for (Value part : parts) {
+    SmallVector<Value> others;
+    collectOthers(part, fact, others);
+    if (others.size() == 1)
+      otherwise.push_back(others.front());
+  }
   for (size_t i = 0; i < otherwise.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (isNegation(otherwise[i], otherwise[j]))
