@@ -1,4 +1,4 @@
-# Numbers of README.md and docs/python.md, and the kernel that the README shows, are those of docs/data and of the template.
+# Numbers of README.md, docs/python.md and docs/case-studies.md, and the kernel that the README shows, are those of docs/data and of the template.
 # SPDX-License-Identifier: MIT
 """Usage: check_claims.py ROOT"""
 import csv
@@ -40,6 +40,11 @@ claim(r"all (\d+) results are within twice the error of one GPU", results[1], pa
 rows = csv.DictReader(line for line in lines if not line.startswith("#"))
 parts = [100 * float(row["not_hidden"]) / float(row["all"]) for row in rows if row["way"] == "ring" and int(row["positions"]) >= 32768]
 claim(r"not hide is ([\d.]+) to (\d+) % of the time from 32768 positions on", round(min(parts), 1), round(max(parts)), page="docs/python.md")
+
+# The case studies in their own sizes.
+with (root / "docs/data/cases-h100.csv").open(encoding="utf-8") as file:
+    results = [row["result"] for row in csv.DictReader(file)]
+claim(r"(\d+) of (\d+) pass on an H100", results.count("pass"), len(results), page="docs/case-studies.md")
 
 template = (root / "templates/flash_fwd.tile").read_text(encoding="utf-8")
 lines_of = lambda text: [re.sub(r"\s+", " ", re.sub(r"//.*", "", line)).strip() for line in text.splitlines() if line.strip()]
