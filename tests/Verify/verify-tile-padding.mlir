@@ -307,3 +307,35 @@ tile.program @p dims ["M", "N"] tensors [
     tile.return
   }
 }
+
+// -----
+
+// an operation without a case: absent lanes of its result may hold anything, although the sine of 0 is 0
+tile.program @p dims ["M", "N"] tensors [
+    #tile.tensor_arg<name = "x", role = in, elementType = bf16, shape = ()[s0, s1] -> (s0, s1)>,
+    #tile.tensor_arg<name = "y", role = out, elementType = f32, shape = ()[s0, s1] -> (s0), init = 0.0 : f32>]
+    scalars [] requires [] params {} {
+  tile.kernel @main ranges [#tile.iter<name = "i", extent = ()[s0, s1] -> (s0), block = "BM">]
+      axes [#tile.axis<name = "i", block = "BM">, #tile.axis<name = "j", block = "BN">] {
+  ^bb0(%M: i32, %N: i32, %x: !tile.tensor<2, bf16>, %y: !tile.tensor<1, f32>, %i0: i32):
+    %i = tile.range %i0 : tensor<?xi32, #tile.axes<"i">>
+    %Ms = tile.splat %M : i32 -> tensor<?xi32, #tile.axes<"i">>
+    %pi = arith.cmpi slt, %i, %Ms : tensor<?xi32, #tile.axes<"i">>
+    %zero = arith.constant 0 : i32
+    %j = tile.range %zero : tensor<?xi32, #tile.axes<"j">>
+    %Ns = tile.splat %N : i32 -> tensor<?xi32, #tile.axes<"j">>
+    // expected-note @below {{lanes are absent where this is false}}
+    %pj = arith.cmpi slt, %j, %Ns : tensor<?xi32, #tile.axes<"j">>
+    %v = tile.load %x[%i, %j : tensor<?xi32, #tile.axes<"i">>, tensor<?xi32, #tile.axes<"j">>] where(%pi, %pj : tensor<?xi1, #tile.axes<"i">>, tensor<?xi1, #tile.axes<"j">>) : !tile.tensor<2, bf16> -> tensor<?x?xbf16, #tile.axes<"i", "j">>
+    %f = arith.extf %v : tensor<?x?xbf16, #tile.axes<"i", "j">> to tensor<?x?xf32, #tile.axes<"i", "j">>
+    %idc = arith.constant 0.0 : f32
+    %id = tile.splat %idc : f32 -> tensor<?x?xf32, #tile.axes<"i", "j">>
+    %wide = tile.broadcast %pj : tensor<?xi1, #tile.axes<"j">> -> tensor<?x?xi1, #tile.axes<"i", "j">>
+    %sel = arith.select %wide, %f, %id : tensor<?x?xi1, #tile.axes<"i", "j">>, tensor<?x?xf32, #tile.axes<"i", "j">>
+    %sine = math.sin %sel : tensor<?x?xf32, #tile.axes<"i", "j">>
+    // expected-error @below {{'tile.reduce' op expects the identity at absent lanes of the reduced axes}}
+    %s = tile.reduce add %sine over ["j"] where(%pj : tensor<?xi1, #tile.axes<"j">>) : tensor<?x?xf32, #tile.axes<"i", "j">> -> tensor<?xf32, #tile.axes<"i">>
+    tile.store %s, %y[%i : tensor<?xi32, #tile.axes<"i">>] where(%pi : tensor<?xi1, #tile.axes<"i">>) : tensor<?xf32, #tile.axes<"i">>, !tile.tensor<1, f32>
+    tile.return
+  }
+}
