@@ -22,7 +22,7 @@ CLASSES = {
     "link": "says where something stands",
 }
 # Pages without a table: they are written by tools, are about work on the compiler, or are made of commands and code that other tests run.
-WITHOUT = re.compile(r"docs/(dev/|performance|reference\.md|tutorial)")
+WITHOUT = re.compile(r"docs/(dev/|performance|reference\.md)")
 
 
 def statements(path):
