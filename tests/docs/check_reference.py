@@ -1,4 +1,4 @@
-# What docs/reference.md says of the environment is what the sources read, and the examples of docs/runtime.md are parts of programs that the tests run.
+# What docs/reference.md says of the environment and of element types is what the sources have, and the examples of docs/runtime.md are parts of programs that the tests run.
 # SPDX-License-Identifier: MIT
 """Usage: check_reference.py ROOT"""
 import pathlib
@@ -25,6 +25,17 @@ for path in [root / "README.md", *(root / "docs").rglob("*.md")]:
             "CMakeLists.txt", "tests/lit.cfg.py", "runtime/include/selvedge/selvedge.h", "runtime/include/selvedge/Version.h")) or name == "SELVEDGE_NVDISASM"
         assert known, f"{path}: {name} does not exist"
 print("variables agree")
+
+# Element types: names of the language and of safetensors, codes of DLPack, names of PyTorch.
+text = lambda path: (root / path).read_text(encoding="utf-8")
+names = {kind: (name, tensors) for kind, name, tensors in re.findall(r'\{DType::(\w+), \d+, "(\w+)", "(\w+)"\}', text("runtime/src/Tensor.cpp"))}
+codes = {kind: f"{code}, {bits}" for kind, code, bits in re.findall(r"\{DType::(\w+), (\d+), (\d+)\}", text("runtime/src/DLPack.cpp"))}
+torch = dict(re.findall(r'"(\w+)": "(\w+)"', re.search(r"^TORCH = \{(.*?)\}", text("runtime/python/selvedge/_tensors.py"), re.M | re.S)[1]))
+table = page[page.index("## Element types"):page.index("## Environment variables")]
+rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| (\d+, \d+)[^|]* \| `(\w+)` \|$", table, re.M)
+known = {(*both, codes[kind], torch[both[0]]) for kind, both in names.items() if both[0] not in ("f64", "i64")}
+assert set(rows) == known, f"types: {sorted(set(rows) ^ known)}"
+print(len(rows), "types agree")
 
 programs = [path.read_text(encoding="utf-8") for path in (root / "examples").glob("*.cpp")]
 runtime = (root / "docs/runtime.md").read_text(encoding="utf-8")

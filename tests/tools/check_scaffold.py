@@ -58,6 +58,8 @@ for path in written:
     if path.suffix == ".cpp":
         run(tools / "clang-format", "--dry-run", "-Werror", path)
         assert f"  {path.relative_to('/'.join(path.parts[:2]))}\n" in (copy / "/".join(path.parts[:2]) / "CMakeLists.txt").read_text(encoding="utf-8")
+        # It changes nothing.
+        assert re.search(r"void runOnOperation\(\) override \{\n    getOperation\(\)->walk\(\[\]\(Operation \*\) \{\}\);\n  \}", (copy / path).read_text(encoding="utf-8")), path
     if path.suffix == ".mlir":
         # The op itself needs a build: another one with the same syntax shows that the program around it is right.
         text = re.sub(r"(tile\.clip|sm\.rotate_left)", "arith.negf", (copy / path).read_text(encoding="utf-8"))
@@ -66,6 +68,7 @@ for path in written:
 test = (copy / "tests/programs/row-totals.test").read_text(encoding="utf-8")
 for command in re.findall(r"^# RUN: (.*)$", test, re.M):
     run("bash", "-o", "pipefail", "-c", command.replace("%templates", "templates").replace("FileCheck %s", f"FileCheck {copy.resolve()}/tests/programs/row-totals.test"))
+assert "(sm.kernel(sm-merge-waits))" in (copy / "tests/Schedule/sm-merge-waits.test").read_text(encoding="utf-8")
 print("accepted by TableGen, clang-format and selvedge")
 
 for words, why in ((("pass", "merge"), "no flag of a pass"), (("pass", "sm-merge-waits"), "exists in compiler/Schedule/Passes.td"), (("pass", "sm-x", "--folder", "compiler/Verify"), "does not belong"),
