@@ -51,53 +51,6 @@ void RoleKernel::releaseCrossed(const RoleCrossing &crossing, Cursor at) {
     ArriveOp::create(b, loc, crossedBarriers(crossing).empty, at.stage, true);
 }
 
-/// The extent of the axis `over` in an operand of a product.
-static int64_t extentOf(Type operand, StringAttr over) {
-  if (auto buffer = dyn_cast<BufferType>(operand))
-    return over == buffer.getRowAxis() ? buffer.getRows() : buffer.getCols();
-  return cast<RankedTensorType>(operand).getDimSize(
-      layoutOf(operand).indexOf(over));
-}
-
-/// Whether one warpgroup computes while another multiplies. Without turns all
-/// compute at a time, and tensor cores idle. Turns cost waits, and gain where
-/// products take most of a step (heads of 128, not of 64).
-bool RoleKernel::multipliesInTurn(scf::ForOp loop) {
-  constexpr int64_t multiplyAddsPerCycle = 2048, elementsPerCycle = 128,
-                    productsPerArithmetic = 5;
-  if (!crossingsAreLate || !hasTurns())
-    return false;
-  int64_t multiplyAdds = 0, elements = 0;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    auto type = op.getNumResults() == 1
-                    ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
-                    : RankedTensorType();
-    if (!type || type.getRank() != 2)
-      continue;
-    if (auto mma = dyn_cast<MmaOp>(op))
-      multiplyAdds += type.getNumElements() *
-                      extentOf(mma.getLhs().getType(), mma.getOverAttr());
-    else if (OpTrait::hasElementwiseMappableTraits(&op) || isa<ConvertOp>(op))
-      elements += type.getNumElements();
-  }
-  return 2 * multiplyAdds / multiplyAddsPerCycle >=
-         productsPerArithmetic * elements / elementsPerCycle;
-}
-
-/// A warpgroup's turn ends behind the first product of its next step, which so
-/// comes before what the other warpgroups start, or where its loop ends.
-void RoleKernel::passTurnOfStepBefore(scf::ForOp loop, scf::ForOp steps) {
-  if (!multipliesInTurn(loop) || analysis::hasOneStep(loop))
-    return;
-  Value isLater =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
-                            steps.getInductionVar(), steps.getLowerBound());
-  auto branch = scf::IfOp::create(b, loc, TypeRange(), isLater, false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  passTurn();
-}
-
 /// The end of a step: its own products, and unless it is the first one of its
 /// loop those of the step before that cross warpgroups. Nothing is in flight
 /// where the two sides part and meet.

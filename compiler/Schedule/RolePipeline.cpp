@@ -141,38 +141,6 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
       mma.getOverAttr(), ValueRange());
 }
 
-bool RoleKernel::takesTurns() {
-  return hasTurns() && (form == Form::Lagged ||
-                        llvm::any_of(plan.loops, [&](scf::ForOp loop) {
-                          return multipliesInTurn(loop);
-                        }));
-}
-
-void RoleKernel::awaitTurn() {
-  if (hasTurns())
-    NamedBarrierOp::create(b, loc, add(warpgroup, i32(turnBarrier)),
-                           2 * threadsPerWarpgroup, false);
-}
-
-void RoleKernel::passTurn() {
-  if (!hasTurns())
-    return;
-  Value next = add(warpgroup, i32(1));
-  Value wraps = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next,
-                                      i32(plan.warpgroups));
-  NamedBarrierOp::create(
-      b, loc,
-      add(arith::SelectOp::create(b, loc, wraps, i32(0), next),
-          i32(turnBarrier)),
-      2 * threadsPerWarpgroup, true);
-}
-
-/// Arithmetic ahead of the turn would cost the other warpgroups time.
-void RoleKernel::keepTurnFirst(bool inFlight) {
-  if (hasTurns())
-    InOrderOp::create(b, loc, add(warpgroup, i32(turnBarrier)), inFlight);
-}
-
 /// Whether a tile's first step has two bodies: that of the last loop fits any
 /// step. Where tiles are one pipeline it comes seldom without another's end;
 /// and from the last step to the first it is masked nearly always if what rows

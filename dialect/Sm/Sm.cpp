@@ -137,12 +137,15 @@ LayoutAttr layoutOf(Type type) {
              : LayoutAttr();
 }
 
+/// How far the rows of an accumulator's lanes are apart, by the bits of a lane.
+static constexpr int64_t rowLanes[] = {0, 0, 1, 2, 4},
+                         interleavedLanes[] = {0, 0, 2, 4, 1};
+
 bool isAccumulatorRows(AxisLayoutAttr axis, bool isInterleaved) {
   return axis.getRegSizes() == ArrayRef<int64_t>{2} &&
          axis.getRegStrides() == ArrayRef<int64_t>{8} &&
-         axis.getLanes() == (isInterleaved
-                                 ? ArrayRef<int64_t>{0, 0, 2, 4, 1}
-                                 : ArrayRef<int64_t>{0, 0, 1, 2, 4}) &&
+         axis.getLanes() ==
+             ArrayRef(isInterleaved ? interleavedLanes : rowLanes) &&
          axis.getWarps() == ArrayRef<int64_t>{16, 32};
 }
 
@@ -153,7 +156,7 @@ Type interleaveRows(Type tile, StringAttr rowAxis) {
   AxisLayoutAttr &rows = axes[layout.indexOf(rowAxis)];
   rows = AxisLayoutAttr::get(rows.getContext(), rows.getName(),
                              rows.getRegSizes(), rows.getRegStrides(),
-                             {0, 0, 2, 4, 1}, rows.getWarps());
+                             interleavedLanes, rows.getWarps());
   return RankedTensorType::get(type.getShape(), type.getElementType(),
                                LayoutAttr::get(type.getContext(), axes));
 }

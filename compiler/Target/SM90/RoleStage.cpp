@@ -90,19 +90,13 @@ LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
     return stage.emitOpError("expects an accumulator tile of 64 rows, which "
                              "are the buffer's, but got ")
            << stage.getSource().getType();
-  bool isInterleaved =
-      isAccumulatorRows(layout.getAxes()[layout.indexOf(rowAxis)], true);
-  Value &kept = stagedOffsets[isInterleaved ? 2 : 0][type];
+  int64_t rowAt = layout.indexOf(rowAxis);
+  AxisLayoutAttr rows = layout.getAxes()[rowAt],
+                 cols = layout.getAxes()[1 - rowAt];
+  Value &kept = stagedOffsets[isAccumulatorRows(rows, true) ? 2 : 0][type];
   if (!kept)
-    kept = keptFromStart([&] {
-      Value group = arith::ShRUIOp::create(b, loc(), laneId, i32(2));
-      if (isInterleaved)
-        group = add(mul(arith::AndIOp::create(b, loc(), group, i32(3)), i32(2)),
-                    arith::ShRUIOp::create(b, loc(), group, i32(2)));
-      Value row = add(mul(warpId, i32(16)), group),
-            col = mul(arith::AndIOp::create(b, loc(), laneId, i32(3)), i32(2));
-      return sharedOffset(type, row, col);
-    });
+    kept = keptFromStart(
+        [&] { return sharedOffset(type, threadPart(rows), threadPart(cols)); });
   const Registers &all = lanes(stage.getSource());
   // Registers 4n to 4n + 3: two of a row, two of the row eight further.
   for (auto i = 0; i < static_cast<int64_t>(order->size()); i += 2)
