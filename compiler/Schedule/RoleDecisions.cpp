@@ -138,10 +138,10 @@ void RoleKernel::noteDecisions() {
           "read once per tile has a second slot, for the next tile, where it "
           "fits");
   decisions.append({stepDecision(), tileDecision()});
-  if (form == Form::Lagged || takesTurns())
-    add("turns", takesTurns() ? "warpgroups multiply in turn" : "none",
-        takesTurns() ? "while one multiplies another computes"
-                     : "there is one warpgroup");
+  if (bool inTurn = takesTurns(); inTurn || form == Form::Lagged)
+    add("turns", inTurn ? "warpgroups multiply in turn" : "none",
+        inTurn ? "while one multiplies another computes"
+               : "there is one warpgroup");
   if (isBackward())
     add("steps", "from the last to the first",
         "masked steps come first, where no maximum is speculated on");

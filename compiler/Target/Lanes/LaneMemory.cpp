@@ -598,11 +598,9 @@ Value LaneEmitter::sharedPointer(Value byteOffset) {
 
 /// Of eight rows those with an even number come first.
 Value LaneEmitter::placeOfRow(Value row) {
-  auto bits = [&](int64_t mask) {
-    return arith::AndIOp::create(b, loc(), row, i32(mask)).getResult();
-  };
-  Value half = arith::ShRUIOp::create(b, loc(), bits(6), i32(1));
-  return add(bits(~int64_t(7)), add(half, mul(bits(1), i32(4))));
+  Value ofEight = arith::AndIOp::create(b, loc(), row, i32(7)),
+        eights = arith::AndIOp::create(b, loc(), row, i32(~int64_t(7)));
+  return add(eights, bitSum(b, loc(), ofEight, {4, 1, 2}));
 }
 
 Value LaneEmitter::sharedOffset(BufferType type, Value row, Value col) {

@@ -102,7 +102,8 @@ private:
   /// By ring, one map per orientation (MN-major, K-major).
   llvm::DenseMap<mlir::Value, mlir::Value> descriptors[2];
   /// By type of a buffer, of a role: where the thread writes of a tile that is
-  /// staged as it is, and of one that is transposed.
+  /// staged as it is, of one that is transposed, and of one whose rows are
+  /// interleaved.
   llvm::DenseMap<mlir::Type, mlir::Value> stagedOffsets[3];
   mlir::Value base;
   bool inRole = false;

@@ -90,23 +90,16 @@ LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
     return stage.emitOpError("expects an accumulator tile of 64 rows, which "
                              "are the buffer's, but got ")
            << stage.getSource().getType();
-  AxisLayoutAttr rows = layout.getAxes()[layout.indexOf(rowAxis)];
+  int64_t rowAt = layout.indexOf(rowAxis);
+  AxisLayoutAttr rows = layout.getAxes()[rowAt],
+                 cols = layout.getAxes()[1 - rowAt];
   Value &kept = stagedOffsets[isAccumulatorRows(rows, true) ? 2 : 0][type];
   if (!kept)
     kept = keptFromStart([&] {
-      Value row = mul(warpId, i32(16));
-      for (auto [bit, stride] : llvm::enumerate(rows.getLanes()))
-        if (stride != 0)
-          row =
-              add(row,
-                  mul(arith::AndIOp::create(
-                          b, loc(),
-                          arith::ShRUIOp::create(
-                              b, loc(), laneId, i32(static_cast<int64_t>(bit))),
-                          i32(1)),
-                      i32(stride)));
-      Value col = mul(arith::AndIOp::create(b, loc(), laneId, i32(3)), i32(2));
-      return sharedOffset(type, row, col);
+      return sharedOffset(type,
+                          add(lanes::bitSum(b, loc(), warpId, rows.getWarps()),
+                              lanes::bitSum(b, loc(), laneId, rows.getLanes())),
+                          lanes::bitSum(b, loc(), laneId, cols.getLanes()));
     });
   const Registers &all = lanes(stage.getSource());
   // Registers 4n to 4n + 3: two of a row, two of the row eight further.
