@@ -151,9 +151,10 @@ bool Translator::asmStatement(const PtxStatement &statement) {
     in.width = 64;
     return to != noSlot && a != noSlot && b != noSlot;
   }
-  if (opcode == "or.b32" && ops.size() == 3) {
+  if ((opcode == "or.b32" || opcode == "and.b32") && ops.size() == 3) {
     Slot to = slot(0), a = slot(1), b = slot(2);
-    asmEmit(Op::IntBinary, to, a, b).kind = static_cast<uint8_t>(Int::Or);
+    asmEmit(Op::IntBinary, to, a, b).kind =
+        static_cast<uint8_t>(name == "or" ? Int::Or : Int::And);
     return to != noSlot && a != noSlot && b != noSlot;
   }
   if (name == "setp" && ops.size() == 3 && parts.size() == 3) {

@@ -616,6 +616,8 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
   int64_t count = layout ? layout.getNumRegs() : 1;
   Registers result;
   auto select = dyn_cast<arith::SelectOp>(op);
+  if (select && selectByBits(select))
+    return success();
   for (int64_t reg = 0; reg < count; ++reg) {
     if (select && reg % 2 == 0 && reg + 1 < count)
       if (auto chosen = selectPair(select, reg)) {

@@ -99,6 +99,16 @@ protected:
   /// Registers `reg` and the next one of a select; none where they are no pair.
   std::optional<std::pair<mlir::Value, mlir::Value>>
   selectPair(mlir::arith::SelectOp select, size_t reg);
+  // Conditions as bits (LaneMask.cpp).
+  /// Per row of a thread, words with a bit for each of its columns.
+  struct MaskWords {
+    int colAxis = 0;
+    llvm::SmallVector<llvm::SmallVector<mlir::Value>> words;
+  };
+  mlir::Value columnsUpTo(mlir::Value first, mlir::Value limit, int64_t count);
+  mlir::Value lowestBits(mlir::Value count);
+  MaskWords maskWords(mlir::Value condition);
+  bool selectByBits(mlir::arith::SelectOp select);
   /// `op`, elementwise, on one register per operand.
   mlir::Value scalarOp(mlir::Operation &op,
                        llvm::ArrayRef<mlir::Value> operands);
