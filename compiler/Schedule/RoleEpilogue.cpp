@@ -82,15 +82,15 @@ Value RoleKernel::unlessNoRow(Operation *op) {
   return branch.getResult(0);
 }
 
-Type panelOf(Type type, StringAttr axis) {
+Type panelOf(Type type, StringAttr axis, int64_t cols) {
   auto tile = cast<RankedTensorType>(type);
   SmallVector<AxisLayoutAttr> axes(layoutOf(tile).getAxes());
   SmallVector<int64_t> shape(tile.getShape());
   int64_t position = layoutOf(tile).indexOf(axis);
   AxisLayoutAttr &columns = axes[position];
   SmallVector<int64_t> sizes(columns.getRegSizes());
-  sizes.back() = sizes.back() * panelCols / shape[position];
-  shape[position] = panelCols;
+  sizes.back() = sizes.back() * cols / shape[position];
+  shape[position] = cols;
   columns = AxisLayoutAttr::get(type.getContext(), axis, sizes,
                                 columns.getRegStrides(), columns.getLanes(),
                                 columns.getWarps());
@@ -99,7 +99,8 @@ Type panelOf(Type type, StringAttr axis) {
 }
 
 LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
-                                   IRMapping &whole, IRMapping &part) {
+                                   int64_t cols, IRMapping &whole,
+                                   IRMapping &part) {
   if (part.contains(value))
     return success();
   Operation *def = value.getDefiningOp();
@@ -108,7 +109,7 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
   if (!layout || layout.indexOf(axis) < 0) {
     if (isHere && !whole.contains(value)) {
       for (Value operand : def->getOperands())
-        if (failed(emitPart(operand, axis, from, whole, part)))
+        if (failed(emitPart(operand, axis, from, cols, whole, part)))
           return failure();
       if (failed(emitOp(*def, whole)))
         return failure();
@@ -120,15 +121,17 @@ LogicalResult RoleKernel::emitPart(Value value, StringAttr axis, int64_t from,
   // its predicates are those that the proofs know.
   if (!isHere && !followsFromIndices(value)) {
     Value all = valueOf(value, whole);
-    part.map(value, ColumnsOp::create(b, loc, panelOf(all.getType(), axis), all,
-                                      axis, from));
+    part.map(value,
+             ColumnsOp::create(b, loc, panelOf(all.getType(), axis, cols), all,
+                               axis, from));
     return success();
   }
   for (Value operand : def->getOperands())
-    if (failed(emitPart(operand, axis, from, whole, part)))
+    if (failed(emitPart(operand, axis, from, cols, whole, part)))
       return failure();
   Operation *clone = cloneConverted(*def, part);
-  auto type = cast<ShapedType>(panelOf(clone->getResult(0).getType(), axis));
+  auto type =
+      cast<ShapedType>(panelOf(clone->getResult(0).getType(), axis, cols));
   clone->getResult(0).setType(type);
   if (auto constant = dyn_cast<arith::ConstantOp>(clone))
     constant.setValueAttr(DenseElementsAttr::get(

@@ -20,8 +20,9 @@ constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
 /// for the tile that it stores.
 constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 
-/// The tile's columns along `axis` as far as one panel goes.
-mlir::Type panelOf(mlir::Type type, mlir::StringAttr axis);
+/// The tile's columns along `axis` as far as one panel of so many goes.
+mlir::Type panelOf(mlir::Type type, mlir::StringAttr axis,
+                   int64_t cols = panelCols);
 
 /// `j - i <= most`: how far a column may lie ahead of a row.
 struct AheadLimit {
@@ -138,11 +139,11 @@ private:
   /// Operations that only stores need and that are emitted there.
   void findDeferred();
   mlir::Value unlessNoRow(mlir::Operation *op);
-  /// Maps `value` in `part` to the panel of its columns, along `axis`, that
-  /// starts at `from`; what has no columns is the same in `whole`.
+  /// Maps `value` in `part` to the panel of `cols` of its columns, along
+  /// `axis`, that starts at `from`; what has no columns is the same in `whole`.
   mlir::LogicalResult emitPart(mlir::Value value, mlir::StringAttr axis,
-                               int64_t from, mlir::IRMapping &whole,
-                               mlir::IRMapping &part);
+                               int64_t from, int64_t cols,
+                               mlir::IRMapping &whole, mlir::IRMapping &part);
   void addArguments();
   /// The tensor map of a copy whose box is not the first one of its tensor;
   /// null for others.

@@ -426,18 +426,25 @@ private:
     return true;
   }
 
+  /// Whether bulk stores know the elements: copies that add do so in any order.
+  static bool leavesInBulk(StoreOp op, Type element) {
+    return tile::addsToMemory(op) ? tile::addsInAnyOrder(op) && element.isF32()
+                                  : element.getIntOrFloatBitWidth() == 16;
+  }
+
   /// Why a store stays as it is; empty where it leaves in bulk.
   std::string addStore(StoreOp op) {
     LayoutAttr layout = layoutOf(op.getValue().getType());
     Type element = getElementTypeOrSelf(op.getValue().getType());
-    if (!layout || layout.getAxes().size() != 2 ||
-        element.getIntOrFloatBitWidth() != 16 ||
+    if (!layout || layout.getAxes().size() != 2 || !leavesInBulk(op, element) ||
         layout.getAxes()[0].getName() != plan.rowAxis)
-      return "it is no tile of 16-bit elements with the products' rows";
+      return "it is no tile of 16-bit elements, or of f32 sums in any order, "
+             "with the products' rows";
     AxisLayoutAttr cols = layout.getAxes()[1];
     LayoutAttr last = layoutOf(op.getIndices().back().getType());
-    if (cols.getSize() % (panelBytes / 2) != 0 || cols.getLanes()[0] != 2 ||
-        !last || last.getAxes()[0].getName() != cols.getName())
+    int64_t panel = panelBytes / (element.getIntOrFloatBitWidth() / 8);
+    if (cols.getSize() % panel != 0 || cols.getLanes()[0] != 2 || !last ||
+        last.getAxes()[0].getName() != cols.getName())
       return "its rows are no multiple of 128 contiguous bytes";
     BulkStore bulk{op, {}, {}, cols.getName()};
     std::optional<Pairs> pairs = findPairs(op.getIndices());
@@ -459,7 +466,7 @@ private:
       if (isRows)
         bulk.rowDimension = bulk.starts.size();
       bulk.starts.push_back(own ? range.getStart() : index);
-      bulk.box.push_back(!own ? 1 : isRows ? warpgroupRows : panelBytes / 2);
+      bulk.box.push_back(!own ? 1 : isRows ? warpgroupRows : panel);
     }
     for (auto [i, p] : llvm::enumerate(op.getPresence())) {
       if (isTensorBound(op.getTensor(), op.getIndices(), p)) {

@@ -1,6 +1,7 @@
 // Stores in bulk: each warpgroup stages its tile, one thread sends it.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/RoleKernel.h"
+#include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
 
 namespace selvedge::schedule {
@@ -19,11 +20,17 @@ static int64_t columnsOf(BulkStore &store) {
   return layoutOf(store.store.getValue().getType()).getAxes()[1].getSize();
 }
 
+/// Columns of 128 bytes.
+static int64_t panelOf(BulkStore &store) {
+  Type element = getElementTypeOrSelf(store.store.getValue().getType());
+  return panelCols * 16 / element.getIntOrFloatBitWidth();
+}
+
 int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
   for (storeParts = 1;; storeParts *= 2) {
     int64_t taken = 0;
     for (BulkStore &store : plan.stores) {
-      if (columnsOf(store) % (storeParts * panelCols) != 0) {
+      if (columnsOf(store) % (storeParts * panelOf(store)) != 0) {
         leaveStores();
         return 0;
       }
@@ -38,8 +45,8 @@ BufferType RoleKernel::storeType(BulkStore &store) {
   auto type = cast<RankedTensorType>(store.store.getValue().getType());
   return BufferType::get(
       b.getContext(), plan.rowAxis, store.colAxis, warpgroupRows,
-      storeParts == 1 ? columnsOf(store) : panelCols, type.getElementType(),
-      /*swizzle=*/7, /*stages=*/1, panelCols);
+      storeParts == 1 ? columnsOf(store) : panelOf(store),
+      type.getElementType(), /*swizzle=*/7, /*stages=*/1, panelOf(store));
 }
 
 int64_t RoleKernel::storeSlots(BulkStore &store) {
@@ -77,8 +84,8 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   for (int64_t part = 0; part < parts; ++part) {
     int64_t first = part * type.getCols();
     IRMapping columns;
-    if (!isWhole &&
-        failed(emitPart(value, store.colAxis, first, mapping, columns)))
+    if (!isWhole && failed(emitPart(value, store.colAxis, first, type.getCols(),
+                                    mapping, columns)))
       return failure();
     if (!areStoresDrained || part >= ring) {
       TmaDrainOp::create(b, loc, /*written=*/false, pending);
@@ -93,8 +100,10 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     b.setInsertionPointToStart(branch.thenBlock());
     SmallVector<Value> at(indices);
     at.back() = add(at.back(), i32(first));
-    TmaStoreOp::create(b, clipped, slot,
-                       valueOf(store.store.getTensor(), mapping), at);
+    auto sent = TmaStoreOp::create(
+        b, clipped, slot, valueOf(store.store.getTensor(), mapping), at);
+    if (tile::addsToMemory(store.store))
+      tile::setAddsToMemory(sent, /*anyOrder=*/true);
   }
   return success();
 }
@@ -146,7 +155,8 @@ LogicalResult RoleKernel::emitStore(BulkStore &store, IRMapping &mapping) {
   for (int64_t from = 0; from < columnsOf(store); from += panelCols) {
     IRMapping part;
     for (Value operand : store.store->getOperands())
-      if (failed(emitPart(operand, store.colAxis, from, lanes, part)))
+      if (failed(
+              emitPart(operand, store.colAxis, from, panelCols, lanes, part)))
         return failure();
     if (failed(emitOp(*store.store, part)))
       return failure();
