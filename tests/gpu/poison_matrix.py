@@ -319,6 +319,8 @@ def make_groups(archs, quick):
             sets = {"T": dtype, "D": d, "DV": dv, "causal": causal, **({"apart": "false"} if arch == "sm_80" else {})}
             for deterministic in ["true", "false"] if d + dv <= 256 or arch == "sm_80" else ["true"]:
                 groups.append(Group("flash_bwd", arch, {**sets, "deterministic": deterministic}, flash_cases(quick)))
+                if deterministic == "false":
+                    groups.append(Group("flash_bwd", arch, {**sets, "deterministic": "false", "by_head": "true"}, flash_cases(quick)))
         for (d, dv), rows, causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES, ["false", "true"]):
             groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows) + PAGED_BROKEN))
             groups.append(Group("flash_varlen_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows, VARLEN_PAGED_SHAPES) + VARLEN_BROKEN))
@@ -330,6 +332,7 @@ def make_groups(archs, quick):
             groups.append(Group("flash_varlen", arch, sets, PADDED_SHAPES, "flash_varlen_padded"))
             for deterministic in ("true", "false"):
                 groups.append(Group("flash_bwd_varlen", arch, {**sets, "deterministic": deterministic}, VARLEN_GRADIENTS))
+            groups.append(Group("flash_bwd_varlen", arch, {**sets, "deterministic": "false", "by_head": "true"}, VARLEN_GRADIENTS))
             groups.append(Group("flash_bwd_varlen", arch, sets, PADDED_GRADIENTS, "flash_bwd_varlen_padded"))
             for block in (64, 128):
                 groups.append(Group("flash_blocksparse", arch, {**sets, "BQ": 64, "BK": block}, SPARSE_SHAPES))

@@ -27,8 +27,8 @@ SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 # The case of an op that has tails, several tiles and lengths of its own, where its first one does not; and the parameters that are preferred.
 CASES = {"matmul": "M=65,N=33,K=129", "softmax": "M=77,N=65", "flash_fwd": "B=2,M=200", "flash_bwd": "B=2,M=65", "merge": "l2=-inf,0.5", "window": "B=3,M=130", "gemma": "B=3,M=130"}
 SETS = {"causal": "true", "D": "64", "DV": "64", "T": "bf16", "W": "64", "BK": "128"}
-# Other code: pages that a step divides and that it does not, sums in order and in any.
-BOTH = {"P": ("16", "256"), "deterministic": ("true", "false")}
+# Other code: pages that a step divides and that it does not, sums in order and in any, of heads that share keys.
+BOTH = {"P": ("16", "256"), "deterministic": ("true", "false"), "by_head": ("true",)}
 EXIT = 86
 
 

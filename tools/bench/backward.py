@@ -24,6 +24,9 @@ def cells(quick=False):
 def build(cell, arch, deterministic):
     # Warps of sm_80 have registers for the gradients of keys and values together, whatever their heads.
     params = {"apart": False} if arch == "sm_80" else {}
+    # Heads that share keys, as runtime/python/selvedge/torch/_ops.py has it.
+    if arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and cell.M >= 1024:
+        params["by_head"] = True
     return Build("flash_bwd.tile", "flash_bwd", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal, deterministic=deterministic, **params)
 
 

@@ -63,6 +63,13 @@ def own_gradients(tensors, source, names):
     return [torch.empty(tensors[place - 3].shape, dtype=torch.float32, device=tensors[place - 3].device) for place in marked(source, names)]
 
 
+def gains_by_head(q, k, v, source):
+    """Whether blocks of keys per query head are faster (docs/dev/experiments.md): for heads that share keys, if causal blocks drift apart and are long enough to be
+    worth the sums."""
+    return ("flash_fwd<causal = true" in program_of(source) and q.dim() == 4 and q.shape[2] > k.shape[2] and q.shape[-1] >= 128 and q.shape[-1] + v.shape[-1] <= 256
+            and q.shape[1] >= 1024)
+
+
 # q, k and v are the first three of `names`; `tensors` the rest.
 @torch.library.custom_op("selvedge::attention", mutates_args=())
 def attention(q: Tensor, k: Tensor, v: Tensor, tensors: Sequence[Tensor], names: str, scalars: Sequence[float], scalar_names: str, source: str,
@@ -85,6 +92,8 @@ def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor,
     params = {} if deterministic else {"deterministic": False}
     if q.is_cuda and torch.cuda.get_device_capability(q.device)[0] != 9:
         params["apart"] = False
+    elif not deterministic and gains_by_head(q, k, v, source):
+        params["by_head"] = True
     kernel = op_of(source, f"grad({op})", type_of(q), q.shape[-1], v.shape[-1], **params)
     arguments = named(names, [q, k, v, *tensors])
     (dq, dk, dv), others = gradients_of(q, k, v), own_gradients(tensors, source, names)
