@@ -73,26 +73,67 @@ RoleKernel::AddPlace RoleKernel::placeOf(const BulkAdd &add,
 
 void RoleKernel::sendAdd(const BulkAdd &add, Value slot, IRMapping &mapping) {
   StoreOp store = add.store;
+  OpBuilder::InsertionGuard guard(b);
+  if (!add.conditions.empty()) {
+    SmallVector<Value> conditions;
+    for (unsigned place : add.conditions)
+      conditions.push_back(scalar(store.getPresence()[place], mapping));
+    Value all = conditions.front();
+    for (Value more : ArrayRef(conditions).drop_front())
+      all = arith::AndIOp::create(b, loc, all, more);
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, loc, TypeRange(), all, false).thenBlock());
+    WholeOp::create(b, loc, conditions);
+  }
   auto sent = TmaStoreOp::create(
       b, tile::withExtents(store.getLoc(), add.extents), slot,
       valueOf(store.getTensor(), mapping), placeOf(add, mapping).indices);
   tile::setAddsToMemory(sent, /*anyOrder=*/true);
 }
 
-/// What a warpgroup stages for another warp to send: lanes that do not exist
-/// may hold anything, for they lie outside of the tensor.
+/// What a warpgroup stages for another warp to send: lanes outside of the
+/// tensor, or of a tile that is not sent, may hold anything, others that do not
+/// exist hold zero.
 Value RoleKernel::addSlot(const BulkAdd &add, IRMapping &mapping) {
   StoreOp store = add.store;
   AddPlace place = placeOf(add, mapping);
   SmallVector<Value> presence;
   for (Value p : store.getPresence())
     presence.push_back(recomputed(p, mapping, crossedLanes, place.shifts));
-  auto garbage = llvm::to_vector(
-      llvm::seq<int64_t>(0, static_cast<int64_t>(presence.size())));
+  auto garbage = llvm::to_vector_of<int64_t>(add.extents);
+  garbage.append(add.conditions.begin(), add.conditions.end());
   return SlotOp::create(
       b, loc, addType(add), added.lookup(store.getTensor()), warpgroup,
       ValueRange{place.indices[add.rowDimension], place.indices.back()},
       presence, garbage);
+}
+
+/// `value` with zero for rows that do not exist though the tensor has them.
+Value RoleKernel::addedRows(const BulkAdd &add, Value value,
+                            IRMapping &scalars) {
+  if (add.rowPredicates.empty())
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  AddPlace place = placeOf(add, scalars);
+  auto ofRows = [&](Type from) -> Type {
+    StringAttr axis = layoutOf(from).getAxes()[0].getName();
+    int64_t at = layoutOf(type).indexOf(axis);
+    return RankedTensorType::get(
+        type.getDimSize(at), getElementTypeOrSelf(from),
+        LayoutAttr::get(b.getContext(), {layoutOf(type).getAxes()[at]}));
+  };
+  Value isRow;
+  for (Value p : add.rowPredicates) {
+    Value own = recomputed(p, scalars, ofRows, place.shifts);
+    isRow = isRow ? arith::AndIOp::create(b, loc, isRow, own).getResult() : own;
+  }
+  auto condition =
+      RankedTensorType::get(type.getShape(), b.getI1Type(), layoutOf(type));
+  Value zero = SplatOp::create(
+      b, loc, type,
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType())));
+  return arith::SelectOp::create(
+      b, loc, BroadcastOp::create(b, loc, condition, isRow), value, zero);
 }
 
 /// What the stores of the step at `at` add, whose scalars `scalars` knows, for
@@ -101,9 +142,12 @@ void RoleKernel::stageAdds(ArrayRef<Operation *> stores, Cursor at,
                            IRMapping &scalars, IRMapping &mapping) {
   WaitOp::create(b, loc, sent.empty, warpgroup,
                  arith::XOrIOp::create(b, loc, sendParity(at), i32(1)));
-  for (Operation *store : stores)
-    StageOp::create(b, loc, valueOf(StoreOp(store).getValue(), mapping),
-                    addSlot(*addOf(store), scalars));
+  for (Operation *store : stores) {
+    const BulkAdd &add = *addOf(store);
+    Value value = valueOf(StoreOp(add.store).getValue(), mapping);
+    StageOp::create(b, loc, addedRows(add, value, scalars),
+                    addSlot(add, scalars));
+  }
   WarpSyncOp::create(b, loc);
   ArriveOp::create(b, loc, sent.full, warpgroup, true);
 }

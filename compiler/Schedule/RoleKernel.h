@@ -337,6 +337,8 @@ private:
   };
   AddPlace placeOf(const BulkAdd &add, mlir::IRMapping &mapping);
   mlir::Value addSlot(const BulkAdd &add, mlir::IRMapping &mapping);
+  mlir::Value addedRows(const BulkAdd &add, mlir::Value value,
+                        mlir::IRMapping &scalars);
   void sendAdd(const BulkAdd &add, mlir::Value slot, mlir::IRMapping &mapping);
   /// Warps of the copying warpgroup after those that copy and order tiles: one
   /// per warpgroup sends what it has staged.

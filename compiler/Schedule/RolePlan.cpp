@@ -190,9 +190,22 @@ private:
                                  : panelBytes / wordBytes);
     }
     for (auto [i, p] : llvm::enumerate(store.getPresence())) {
-      if (!isTensorBound(store.getTensor(), store.getIndices(), p))
+      if (isTensorBound(store.getTensor(), store.getIndices(), p)) {
+        add.extents.push_back(i);
+        continue;
+      }
+      LayoutAttr own = layoutOf(p.getType());
+      if (!own) {
+        add.conditions.push_back(i);
+        continue;
+      }
+      // Zero that is added may change the sign of another zero, which nobody
+      // sees in a temp.
+      if (own.getAxes().size() != 1 ||
+          own.getAxes()[0].getName() != crossing->rowAxis ||
+          tensorOf(store.getTensor()).getRole() != tile::Role::Temp)
         return std::nullopt;
-      add.extents.push_back(i);
+      add.rowPredicates.push_back(p);
     }
     // The contiguous dimension is that of the columns, in whole words.
     LayoutAttr last = layoutOf(store.getIndices().back().getType());
@@ -511,13 +524,17 @@ private:
     return {};
   }
 
-  AffineExpr lastExtentOf(Value argument) {
+  tile::TensorArgAttr tensorOf(Value argument) {
     auto pointer = cast<PointerArgAttr>(
         kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()]);
     for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
       if (tensor.getName() == pointer.getTensor())
-        return tensor.getShape().getResults().back();
+        return tensor;
     llvm_unreachable("kernels take tensors of their plan");
+  }
+
+  AffineExpr lastExtentOf(Value argument) {
+    return tensorOf(argument).getShape().getResults().back();
   }
 
   /// The dimension that is passed as `argument`; null if it is none.

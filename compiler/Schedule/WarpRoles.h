@@ -81,14 +81,18 @@ struct RoleCrossing {
 };
 
 /// What a step adds to a tensor, in bulk: a crossing's result, of which each
-/// warpgroup has a box. Every predicate is a bound of the tensor.
+/// warpgroup has a box. Every predicate is a bound of the tensor, or says which
+/// rows there are: others are made zero, which adds nothing.
 struct BulkAdd {
   sm::StoreOp store;
   llvm::SmallVector<mlir::Value> starts;
   llvm::SmallVector<int64_t> box;
   size_t rowDimension = 0;
-  /// Places of the predicates, which are bounds of the tensor.
-  llvm::SmallVector<unsigned, 0> extents{};
+  /// Places of the predicates that are bounds of the tensor, and of those that
+  /// hold for whole tiles: nothing is sent where one does not.
+  llvm::SmallVector<unsigned, 0> extents{}, conditions{};
+  /// The others.
+  llvm::SmallVector<mlir::Value, 0> rowPredicates{};
 };
 
 /// What a kernel in form seq needs to run with roles.

@@ -60,12 +60,15 @@ void Block::startStore(Warp &w, const Instr &in, uint32_t lanes) {
   });
 }
 
-/// Adds to the f32 that lies `bytes` behind a place.
+/// Adds to the f32 that lies `bytes` behind a place. Zero adds nothing to what
+/// is not defined.
 bool Block::addAt(Warp &w, unsigned lane, const Instr &in,
                   const GlobalMemory::Place &place, uint32_t bytes,
                   float part) {
   uint8_t *at = place.region->bytes.data() + place.offset + bytes;
   if (place.region->state[place.offset + bytes] != State::Defined) {
+    if (part == 0)
+      return true;
     fail(w, lane, in, "adds to what is not defined");
     return false;
   }

@@ -99,6 +99,8 @@ private:
   /// What an operation does to tensors, in SmGlobalAccesses.cpp.
   mlir::LogicalResult accessTensors(Agent &agent, mlir::Operation *op);
   mlir::LogicalResult storeBox(Agent &agent, sm::TmaStoreOp op);
+  llvm::SmallVector<std::pair<int64_t, int64_t>>
+  presentRows(Agent &agent, mlir::Value buffer);
   /// The integer that lanes are combined to, as far as memory is known.
   void foldLanes(Agent &agent, sm::ReduceOp op);
   Progress applyShared(Agent &agent, const Instruction &code);

@@ -67,9 +67,52 @@ LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
     box[pairs.getOuter()] /= by;
     box[pairs.getInner()] = by;
   }
-  return tile::addsToMemory(op)
-             ? memory->addBox(op, map.getTensor(), start, box)
-             : memory->storeBox(op, map.getTensor(), start, box);
+  if (!tile::addsToMemory(op))
+    return memory->storeBox(op, map.getTensor(), start, box);
+  // Rows that are absent hold zero, says verify-sm-padding.
+  int64_t rowDim = 0;
+  while (box[rowDim] != op.getBuffer().getType().getRows())
+    ++rowDim;
+  int64_t firstRow = start[rowDim];
+  for (auto [from, to] : presentRows(agent, op.getBuffer())) {
+    start[rowDim] = firstRow + from;
+    box[rowDim] = to - from;
+    if (failed(memory->addBox(op, map.getTensor(), start, box)))
+      return failure();
+  }
+  return success();
+}
+
+/// Rows of a slot of which it says that they exist, by runs.
+SmallVector<std::pair<int64_t, int64_t>>
+SmAsyncRules::presentRows(Agent &agent, Value buffer) {
+  int64_t rows = cast<BufferType>(buffer.getType()).getRows();
+  auto slot = buffer.getDefiningOp<SlotOp>();
+  std::vector<bool> isPresent(rows, true);
+  for (auto [i, p] :
+       llvm::enumerate(slot ? slot.getPresence() : ValueRange())) {
+    LayoutAttr layout = layoutOf(p.getType());
+    bool isOfRows =
+        layout && layout.getAxes().size() == 1 &&
+        layout.getAxes()[0].getName() == slot.getType().getRowAxis();
+    if (!isOfRows || llvm::is_contained(slot.getGarbage(), i))
+      continue;
+    withLanes(agent, [&](LaneTiles &lanes) {
+      const LaneTile &tile = lanes.of(p);
+      int64_t stride = tile.strideOf(slot.getType().getRowAxis());
+      for (int64_t row = 0; row < rows; ++row)
+        isPresent[row] = isPresent[row] && tile.values[row * stride] != 0;
+    });
+  }
+  SmallVector<std::pair<int64_t, int64_t>> runs;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (!isPresent[row])
+      continue;
+    if (runs.empty() || runs.back().second != row)
+      runs.push_back({row, row});
+    ++runs.back().second;
+  }
+  return runs;
 }
 
 } // namespace selvedge::verify
