@@ -477,8 +477,8 @@ LogicalResult LaneEmitter::emitWhile(scf::WhileOp loop) {
 
 LogicalResult LaneEmitter::emitIf(scf::IfOp branch) {
   auto emitted = scf::IfOp::create(
-      b, loc(), carriedTypes(branch.getResultTypes()),
-      lane1(branch.getCondition()), !branch.getElseRegion().empty());
+      b, loc(), carriedTypes(branch.getResultTypes()), branchCondition(branch),
+      !branch.getElseRegion().empty());
   for (auto [from, to] :
        llvm::zip_equal(branch->getRegions(), emitted->getRegions())) {
     if (from.empty())

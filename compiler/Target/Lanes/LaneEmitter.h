@@ -93,6 +93,10 @@ protected:
   virtual mlir::Value loopBound(mlir::scf::ForOp loop, mlir::Value bound) {
     return lane1(bound);
   }
+  /// Whether a branch is taken.
+  virtual mlir::Value branchCondition(mlir::scf::IfOp branch) {
+    return lane1(branch.getCondition());
+  }
   mlir::LogicalResult emitWhile(mlir::scf::WhileOp loop);
   mlir::LogicalResult emitIf(mlir::scf::IfOp branch);
   mlir::LogicalResult emitElementwise(mlir::Operation &op);

@@ -120,15 +120,21 @@ void RoleEmitter::forgetRole() {
     perOrientation.clear();
 }
 
-/// Whether a step of a loop multiplies what several warpgroups have staged:
-/// sums of all its products leave few registers.
-static bool crossesWarpgroups(scf::ForOp loop) {
-  return loop
-      .walk([](WgmmaOp product) {
+/// Whether `op`, a loop or a role, multiplies what several warpgroups have
+/// staged: sums of all products of a step leave few registers.
+static bool crossesWarpgroups(Operation *op) {
+  return op
+      ->walk([](WgmmaOp product) {
         return product.getPairs().size() > 1 ? WalkResult::interrupt()
                                              : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// Tells ptxas that all lanes have the same.
+Value RoleEmitter::sameInAllLanes(Value word) {
+  return intrinsic("llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(),
+                   {i32(-1), word, i32(0), i32(31)});
 }
 
 /// A bound that is computed inside of a nest is the same in all lanes, which
@@ -140,8 +146,41 @@ Value RoleEmitter::loopBound(scf::ForOp loop, Value bound) {
   if (!inRole || !def || isa<arith::ConstantOp>(def) ||
       !isa<scf::ForOp>(def->getParentOp()) || !crossesWarpgroups(loop))
     return value;
-  return intrinsic("llvm.nvvm.shfl.sync.idx.i32", b.getI32Type(),
-                   {i32(-1), value, i32(0), i32(31)});
+  return sameInAllLanes(value);
+}
+
+/// Whether a step clears rows of what it multiplies.
+static bool clearsInSteps(RoleOp role) {
+  return role
+      .walk([](ClearOp clear) {
+        return clear->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Where a branch in a step parts lanes, as ptxas sees it, it moves places in
+/// rings of all loops from uniform registers to those of lanes. Steps that
+/// clear nothing have no such branch.
+Value RoleEmitter::branchCondition(scf::IfOp branch) {
+  Value value = lane1(branch.getCondition());
+  auto role = branch->getParentOfType<RoleOp>();
+  bool isOfWarps = role && !role.getSingle() && crossesWarpgroups(role) &&
+                   clearsInSteps(role);
+  if (!isOfWarps || isa_and_present<AnyOp, NotFiniteOp, WarpgroupLeaderOp>(
+                        branch.getCondition().getDefiningOp()))
+    return value;
+  auto isOfAll = [](Operation *op) {
+    return isa<NamedBarrierOp, WaitOp, ClearOp, WgmmaOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  if (!branch.walk(isOfAll).wasInterrupted())
+    return value;
+  Value word =
+      sameInAllLanes(arith::ExtUIOp::create(b, loc(), b.getI32Type(), value));
+  return arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::ne, word,
+                               i32(0));
 }
 
 Value RoleEmitter::keptFromStart(llvm::function_ref<Value()> compute) {

@@ -15,7 +15,9 @@ public:
 
 protected:
   mlir::LogicalResult emitOp(mlir::Operation &op) override;
+  mlir::Value sameInAllLanes(mlir::Value word);
   mlir::Value loopBound(mlir::scf::ForOp loop, mlir::Value bound) override;
+  mlir::Value branchCondition(mlir::scf::IfOp branch) override;
   /// Weights are carried from step to step here, where ptxas makes more of
   /// halves: words cost heads of 128 up to 6 %.
   mlir::Type pairType(mlir::Type element) override {
