@@ -314,7 +314,7 @@ SECTIONS = [
     lambda data: "![ratios by group, sm_90a](data/plots/ratios-sm_90a.svg)\n\n![ratios by group, sm_80](data/plots/ratios-sm_80.svg)\n",
     forward,
     lambda data: grouped(data, "Attention backward", "backward-h200.csv", "backward-sm80-h200.csv",
-                         "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`). Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2.", label_of_backward),
+                         "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`; on `sm_90a` heads that share keys have `--set by_head=true`, as PyTorch's attention gets it). Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2.", label_of_backward),
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
                          "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys." + of_other_runs(data, "inference-h200.csv"), label_of_inference),

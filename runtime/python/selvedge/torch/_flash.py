@@ -28,7 +28,8 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
                     return_attn_probs=False):
     """Attention of [B, positions, heads, D]; masks are aligned to the last key.
 
-    The gradient of q is a sum in any order unless deterministic, or torch.use_deterministic_algorithms(), asks for equal bits.
+    The gradient of q is a sum in any order, and so are those of k and v where long causal heads share keys, unless deterministic, or
+    torch.use_deterministic_algorithms(), asks for equal bits.
     With return_attn_probs also the natural logs of the sums, f32[B, heads, positions], and None.
     """
     check_dropout(dropout_p)
