@@ -86,3 +86,17 @@ text = 'import "flash_fwd.tile";\nop attention(diff bias: f32[~B, ~G*R, ~M, ~N])
 arguments = (*(t.transpose(1, 2) for t in (q, k, v)), [bias], "q,k,v,bias", [], "", text, "attention", True)
 tests = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static")
 print("opcheck:", set(torch.library.opcheck(torch.ops.selvedge.attention.default, arguments, test_utils=tests).values()))
+
+# Gradients of k and v are sums in any order where long causal heads share keys, and none else; here by force, for the values.
+from selvedge.torch import _ops, _text  # noqa: E402
+
+causal, full = (_ops.on_one_line(_text.Text("flash_fwd", **params).source()[0]) for params in ({"causal": True}, {}))
+q, k = torch.empty(1, 1024, 4, 128), torch.empty(1, 1024, 2, 128)
+print("by head:", _ops.gains_by_head(q, k, k, causal), _ops.gains_by_head(q, q, q, causal), _ops.gains_by_head(q[:, 1:], k, k, causal),
+      _ops.gains_by_head(q[..., :64], k[..., :64], k[..., :64], causal), _ops.gains_by_head(q, k, k, full))
+_ops.gains_by_head = lambda *inputs: True
+q, k, v = (leaf(1, 12, heads, 8, dtype=torch.float32) for heads in (4, 2, 2))
+found = torch.autograd.grad(st.flash_attn_func(q, k, v, causal=True).square().sum(), (q, k, v))
+wide = [t.repeat_interleave(2, 2) for t in (k, v)]
+wanted = torch.autograd.grad(F.scaled_dot_product_attention(*swapped(q, *wide), is_causal=True).square().sum(), (q, k, v))
+print("heads that share keys:", "equal" if all(torch.allclose(a, b, atol=1e-4, rtol=1e-4) for a, b in zip(found, wanted)) else "differ")
