@@ -7,6 +7,7 @@
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"
 
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>
 
@@ -40,23 +41,35 @@ protected:
       std::cout << table;
   }
 
-  /// First kit and poison under which the mutant leaves logical mode's bounds,
+  /// A kit and poison under which the mutant leaves logical mode's bounds,
   /// touches memory outside, or depends on the poison; empty for none. Its
-  /// rounding may differ: a fault can lead to other block sizes.
+  /// rounding may differ: a fault can lead to other block sizes. NaN shows
+  /// nearly all: the other kinds of poison come behind it in all kits.
   std::string shows(mlir::ModuleOp mutant, const std::string &variant = "") {
-    for (auto [kit, expected] : llvm::zip_equal(test.kits, baseline)) {
-      auto runWith = [&, &kit = kit, &expected = expected](auto poison) {
-        return execute(mutant, test, kit, expected, poison, variant);
-      };
-      Outcome clean = runWith(physical::Poison::None);
-      if (!clean.diagnostics.empty())
-        return kit.name + ": outside";
-      if (!beyondBounds(clean, expected).empty())
-        return kit.name + ": wrong";
-      for (physical::Poison poison : physical::poisonKinds)
-        if (!isSame(clean, runWith(poison)))
-          return kit.name + ": poisoned by " + physical::nameOf(poison).str();
+    auto runWith = [&](size_t i, physical::Poison poison) {
+      return execute(mutant, test, test.kits[i], baseline[i], poison, variant);
+    };
+    std::vector<Outcome> clean;
+    auto depends = [&](size_t i, physical::Poison poison) {
+      return !isSame(clean[i], runWith(i, poison));
+    };
+    auto poisonedBy = [&](size_t i, physical::Poison poison) {
+      return test.kits[i].name + ": poisoned by " +
+             physical::nameOf(poison).str();
+    };
+    for (size_t i = 0; i < test.kits.size(); ++i) {
+      clean.push_back(runWith(i, physical::Poison::None));
+      if (!clean[i].diagnostics.empty())
+        return test.kits[i].name + ": outside";
+      if (!beyondBounds(clean[i], baseline[i]).empty())
+        return test.kits[i].name + ": wrong";
+      if (depends(i, physical::Poison::Nan))
+        return poisonedBy(i, physical::Poison::Nan);
     }
+    for (size_t i = 0; i < test.kits.size(); ++i)
+      for (physical::Poison poison : physical::poisonKinds)
+        if (poison != physical::Poison::Nan && depends(i, poison))
+          return poisonedBy(i, poison);
     return "";
   }
 
@@ -72,7 +85,8 @@ protected:
     for (const std::string &name : missed)
       EXPECT_TRUE(known.contains(name)) << judge << " misses '" << name << "'";
     for (const std::string &name : known)
-      if (llvm::StringRef(name).starts_with(test.name + ": "))
+      if (llvm::StringRef(name).starts_with(test.name + ": ") &&
+          !left.contains(name))
         EXPECT_TRUE(missed.contains(name))
             << judge << " no longer misses '" << name << "': it is not known";
   }
@@ -125,6 +139,8 @@ protected:
   mlir::OwningOpRef<mlir::ModuleOp> program;
   /// What logical mode says of the kits.
   std::vector<Expected> baseline;
+  /// Mutants that are not tried.
+  Names left;
   std::string table;
 };
 
@@ -193,8 +209,9 @@ class MutantRoles : public Mutants {
 protected:
   void SetUp() override {
     test = makeRoleCase(GetParam());
+    // The smallest first: it shows most.
     if (!test.edges.empty())
-      test.kits = {test.kits.front(), test.edges.front(), test.edges.back()};
+      test.kits = {test.edges.front(), test.edges.back(), test.kits.front()};
     Mutants::SetUp();
   }
 };
@@ -252,6 +269,7 @@ protected:
     Mutants::SetUp();
   }
 
+  bool isLeft(llvm::StringRef mutant, size_t number) const;
   void checkSteps(mlir::ModuleOp before, const std::string &split,
                   const std::string &binding, const Missed &known);
 };
@@ -262,6 +280,15 @@ TEST_P(MutantParts, Tile) {
   EXPECT_NE(table, "");
 }
 
+/// To refuse the steps of a window takes seconds each. Of parts that other
+/// cases have, too, every second mutant is tried, of each part other ones,
+/// unless SELVEDGE_ALL_MUTANTS is set. A part has six.
+bool MutantParts::isLeft(llvm::StringRef mutant, size_t number) const {
+  return test.name == "gemma" &&
+         (mutant.contains("full: ") || mutant.contains("after it: ")) &&
+         (number / 6 + number) % 2 == 1 && !std::getenv("SELVEDGE_ALL_MUTANTS");
+}
+
 /// Expects that `verify-tile-parts` accepts what `split` makes of a module,
 /// that it or the verifier of claims refuses every mutant of it, and that the
 /// mutants change results once `binding` has given blocks their sizes.
@@ -270,8 +297,12 @@ void MutantParts::checkSteps(mlir::ModuleOp before, const std::string &split,
   mlir::OwningOpRef<mlir::ModuleOp> parts(before.clone());
   ASSERT_TRUE(transform(*parts, "verify-tile-parts{of=" + split + "}"));
   Missed missed;
-  for (Mutant &mutant : stepMutants(*parts)) {
+  for (auto [i, mutant] : llvm::enumerate(stepMutants(*parts))) {
     std::string name = test.name + ": " + mutant.name;
+    if (isLeft(mutant.name, i)) {
+      left.insert(name);
+      continue;
+    }
     mlir::OwningOpRef<mlir::ModuleOp> pair(mutant.module->clone());
     for (auto program : before.getOps<tile::ProgramOp>()) {
       auto copy = program.clone();
