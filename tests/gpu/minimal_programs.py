@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-"""Runs the programs of tests/programs/minimal on the GPU, or on device sim: poisoned in every way, compared with the reference and with a clean run.
+"""Runs the programs of tests/programs/minimal on the GPU, or on device sim: poisoned in every way unless --poison says otherwise, compared with the reference and with a clean run.
 
-    minimal_programs.py SELVEDGE FOLDER [--device sim] [--arch sm_80 --arch sm_90a] [--csv FILE]
+    minimal_programs.py SELVEDGE FOLDER [--device sim] [--arch sm_80 --arch sm_90a] [--poison KINDS] [--csv FILE]
 
-Each file says its shapes in its RUN lines. Prints what fails and a count; the table has a row per program and target.
+Each file says its shapes in its RUN lines. Prints what fails and a count; the table has a row per program, target and shape.
 """
 # SPDX-License-Identifier: MIT
 import argparse
 import concurrent.futures
 import csv
+import itertools
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 LIMIT_S = 120
+OTHER_KINDS = ["inf", "ninf", "max", "random", "subnormal", "ff"]
 
 
 def cases(folder):
@@ -27,38 +30,55 @@ def cases(folder):
             yield path, options.get("op"), options["arch"], " ".join([options["shape"]] + fills)
 
 
-def run(selvedge, device, path, op, arch, shape):
-    """Exit status and last line of one program on a device."""
-    command = [selvedge, "run", str(path), "--arch", arch, "--device", device, "--shape", *shape.split(), "--poison", "all", "--compare", "ref,clean"]
-    if op:
-        command += ["--op", op]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        return "timeout", f"no end within {LIMIT_S} s"
+def run(selvedge, device, path, op, arch, shapes, poison):
+    """Status and what was told of every shape of a program, which is compiled once."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "shapes"
+        file.write_text("".join(f"--shape {shape}\n" for shape in shapes))
+        command = [selvedge, "run", str(path), "--arch", arch, "--device", device, "--cases", str(file), "--poison", poison, "--compare", "ref,clean"]
+        if op:
+            command += ["--op", op]
+        limit = LIMIT_S * len(shapes)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return [("timeout", f"no end within {limit} s")] * len(shapes)
     lines = (done.stdout + done.stderr).strip().splitlines()
-    told = [line for line in lines if "error" in line or "outside" in line] or lines[-1:] or [""]
-    return ("ok" if done.returncode == 0 else f"status {done.returncode}"), told[0][:160]
+    told = dict(re.findall(r"^case (\d+): (.*)", done.stdout, re.M))
+    results = []
+    for number in range(1, len(shapes) + 1):
+        # A program that does not compile says nothing of its shapes.
+        text = told.get(str(number), (lines or [""])[-1])
+        results.append(("ok" if text.startswith("ok") and str(number) in told else f"status {done.returncode}", text[:160]))
+    return results
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("selvedge")
     parser.add_argument("folder")
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--arch", action="append")
+    parser.add_argument("--poison", default="all", help="kinds, as of `selvedge run`; turns: NaN and one other kind, the next one for the next program")
     parser.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
     parser.add_argument("--csv")
     options = parser.parse_args()
-    rows = []
-    chosen = [case for case in cases(options.folder) if not options.arch or case[2] in options.arch]
+    rows, programs = [], {}
+    for path, op, arch, shape in cases(options.folder):
+        if not options.arch or arch in options.arch:
+            # Several forms of a program name the same shape.
+            programs.setdefault((path, op, arch), {})[shape] = None
+    kinds = itertools.cycle(OTHER_KINDS)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = pool.map(lambda case: run(options.selvedge, options.device, *case), chosen)
-        told_of = list(zip(chosen, results))
-    for (path, op, arch, shape), (status, told) in told_of:
-        rows.append([path.stem, op or "", arch, shape, status])
-        if status != "ok":
-            print(f"{path.stem} {op or ''} {arch}: {status}: {told}", flush=True)
+        results = []
+        for program, shapes in programs.items():
+            poison = f"nan,{next(kinds)}" if options.poison == "turns" else options.poison
+            results.append(pool.submit(run, options.selvedge, options.device, *program, list(shapes), poison))
+        for ((path, op, arch), shapes), result in zip(programs.items(), results):
+            for shape, (status, told) in zip(shapes, result.result()):
+                rows.append([path.stem, op or "", arch, shape, status])
+                if status != "ok":
+                    print(f"{path.stem} {op or ''} {arch} {shape}: {status}: {told}", flush=True)
     if options.csv:
         with open(options.csv, "w", newline="") as file:
             csv.writer(file).writerows([["program", "op", "arch", "shape", "status"]] + rows)
