@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A training step of flash-dmattn #181: attention with sentinels in its bias, and its gradient with the o and lse that the forward has given.
 
-sentinels.py SELVEDGE FILE OP FOLDER M N ROW [OPTIONS of `selvedge run`]: one key head for two query heads of 64, the last M of N causal rows. The bias is one for both heads. It has the least bf16 where keys are
-removed: every second group of 128 keys. One row has a single key, one has no sentinel, two have large logits of both signs, and ROW, unless it is -1, has sentinels only.
+sentinels.py SELVEDGE FILE OP FOLDER M N ROW [--also CASE] [OPTIONS of `selvedge run`]: one key head for two query heads of 64, the last M of N causal rows. The bias is one for both heads. It has the least bf16 where keys are
+removed: every second group of 128 keys. One row has a single key, one has no sentinel, two have large logits of both signs, and ROW, unless it is -1, has sentinels only. CASE
+is another one of the gradient, which is compiled once for both.
 """
 import array
 import json
@@ -14,6 +15,9 @@ import sys
 
 selvedge, source, op, folder = sys.argv[1:5]
 M, N, ONLY_SENTINELS = map(int, sys.argv[5:8])
+options, also = sys.argv[8:], []
+if options[:1] == ["--also"]:
+    options, also = options[2:], [options[1]]
 H, D = 2, 64
 LEAST = -3.3895313892515355e38
 ONE_KEY, NO_SENTINEL, LARGE, LARGER = 5, 7, 9, 11
@@ -66,10 +70,8 @@ def read(path):
     return {name: (e["dtype"], e["shape"], data[slice(*e["data_offsets"])]) for name, e in header.items() if name != "__metadata__"}
 
 
-def run(op, tensors, *more):
-    given = os.path.join(folder, "given.safetensors")
-    write(given, tensors)
-    command = [selvedge, "run", source, "--op", op, "--set", f"D={D}", "-i", given, "--shape", f"G=1,R={H}", *sys.argv[8:], *more]
+def run(op, *more):
+    command = [selvedge, "run", source, "--op", op, "--set", f"D={D}", *options, *more]
     sys.stdout.flush()
     subprocess.run(command, check=True)
 
@@ -84,8 +86,12 @@ tensors = {
     "v": ("BF16", [1, N, 1, D], words(normal(N * D))),
     "bias": ("BF16", [1, 1, M, N], words(bias())),
 }
-made = os.path.join(folder, "made.safetensors")
-run(op, tensors, "-o", made)
+given, made, cases = (os.path.join(folder, name) for name in ("given.safetensors", "made.safetensors", "gradient.cases"))
+write(given, tensors)
+run(op, "-i", given, "--shape", f"G=1,R={H}", "-o", made)
 tensors |= read(made)
 tensors["dO"] = ("BF16", [1, M, H, D], words(normal(M * H * D)))
-run(f"grad({op})", tensors, "--shape", "d_bias_0=1,d_bias_1=1")
+write(given, tensors)
+with open(cases, "w") as file:
+    file.write("\n".join([f"-i {given} --shape G=1,R={H},d_bias_0=1,d_bias_1=1", *also]) + "\n")
+run(f"grad({op})", "--cases", cases)
