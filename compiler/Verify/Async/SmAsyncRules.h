@@ -16,6 +16,10 @@
 
 namespace selvedge::verify {
 
+/// The dimension of a map's tensor that the rows of a buffer are; the number of
+/// dimensions where none is.
+size_t rowDimOf(sm::TensorMapArgAttr map, sm::BufferType type);
+
 /// One execution of a kernel: applies the operations of its agents to a
 /// happens-before state and reports what it finds.
 class SmAsyncRules {

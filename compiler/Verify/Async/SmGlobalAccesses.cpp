@@ -69,10 +69,11 @@ LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
   }
   if (!tile::addsToMemory(op))
     return memory->storeBox(op, map.getTensor(), start, box);
+  // Of pairs, rows are several dimensions.
+  size_t rowDim = rowDimOf(map, op.getBuffer().getType());
+  if (map.getPairs() || rowDim == box.size())
+    return memory->addBox(op, map.getTensor(), start, box);
   // Rows that are absent hold zero, says verify-sm-padding.
-  int64_t rowDim = 0;
-  while (box[rowDim] != op.getBuffer().getType().getRows())
-    ++rowDim;
   int64_t firstRow = start[rowDim];
   for (auto [from, to] : presentRows(agent, op.getBuffer())) {
     start[rowDim] = firstRow + from;

@@ -16,7 +16,7 @@ using namespace selvedge::sm;
 using Number = Places::Number;
 
 /// The dimension of a tensor along which a box has a buffer's rows.
-static size_t rowDimOf(TensorMapArgAttr map, BufferType type) {
+size_t rowDimOf(TensorMapArgAttr map, BufferType type) {
   return std::distance(map.getBox().begin(),
                        llvm::find(map.getBox(), type.getRows()));
 }

@@ -259,13 +259,16 @@ static bool isClaimed(Operation *op, Value predicate) {
 
 /// Whether zero may be added to lanes that the program leaves out: it may
 /// change the sign of another zero, which nobody sees in a temp.
-static bool addsToTemp(TmaStoreOp store, LaunchOp launch, StringAttr name) {
-  return launch && tile::addsToMemory(store) &&
-         llvm::any_of(launch->getParentOfType<PlanOp>()
-                          .getTensors()
-                          .getAsRange<tile::TensorArgAttr>(),
+static bool addsToTemp(TmaStoreOp store, KernelOp kernel) {
+  LaunchOp launch = launchOf(kernel);
+  if (!launch || !tile::addsToMemory(store))
+    return false;
+  auto map = cast<TensorMapArgAttr>(
+      kernel.getArgs()[cast<BlockArgument>(store.getMap()).getArgNumber()]);
+  auto plan = launch->getParentOfType<PlanOp>();
+  return llvm::any_of(plan.getTensors().getAsRange<tile::TensorArgAttr>(),
                       [&](tile::TensorArgAttr tensor) {
-                        return tensor.getName() == name &&
+                        return tensor.getName() == map.getTensor() &&
                                tensor.getRole() == tile::Role::Temp;
                       });
 }
@@ -276,11 +279,8 @@ LogicalResult SmPadding::checkTmaStore(TmaStoreOp store) {
     return store.emitOpError("expects a buffer that every path has written in "
                              "this iteration, but got ")
            << store.getBuffer();
-  auto map = cast<TensorMapArgAttr>(
-      kernel.getArgs()[cast<BlockArgument>(store.getMap()).getArgNumber()]);
   auto addsNothing = [&](const Fact &fact) {
-    return fact.state == State::Zero &&
-           addsToTemp(store, launchOf(kernel), map.getTensor());
+    return fact.state == State::Zero && addsToTemp(store, kernel);
   };
   for (const Fact &fact : staged->second)
     if (fact.origin == Origin::Absent && !addsNothing(fact) &&
