@@ -556,19 +556,15 @@ private:
       return false;
     DimArgAttr dim = dimOf(splat.getValue());
     auto constant = splat.getValue().getDefiningOp<arith::ConstantIntOp>();
-    auto pointer = cast<PointerArgAttr>(
-        kernel.getArgs()[cast<BlockArgument>(argument).getArgNumber()]);
-    for (auto tensor : tensors.getAsRange<tile::TensorArgAttr>())
-      for (auto [index, extent] :
-           llvm::zip(indices, tensor.getShape().getResults())) {
-        if (tensor.getName() != pointer.getTensor() ||
-            index != compare.getLhs())
-          continue;
-        if (auto number = dyn_cast<AffineConstantExpr>(extent))
-          return constant && constant.value() == number.getValue();
-        auto symbol = dyn_cast<AffineSymbolExpr>(extent);
-        return dim && symbol && dims[symbol.getPosition()] == dim.getDim();
-      }
+    for (auto [index, extent] :
+         llvm::zip(indices, tensorOf(argument).getShape().getResults())) {
+      if (index != compare.getLhs())
+        continue;
+      if (auto number = dyn_cast<AffineConstantExpr>(extent))
+        return constant && constant.value() == number.getValue();
+      auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+      return dim && symbol && dims[symbol.getPosition()] == dim.getDim();
+    }
     return false;
   }
 

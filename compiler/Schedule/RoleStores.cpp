@@ -20,17 +20,11 @@ static int64_t columnsOf(BulkStore &store) {
   return layoutOf(store.store.getValue().getType()).getAxes()[1].getSize();
 }
 
-/// Columns of 128 bytes.
-static int64_t panelOf(BulkStore &store) {
-  Type element = getElementTypeOrSelf(store.store.getValue().getType());
-  return panelCols * 16 / element.getIntOrFloatBitWidth();
-}
-
 int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
   for (storeParts = 1;; storeParts *= 2) {
     int64_t taken = 0;
     for (BulkStore &store : plan.stores) {
-      if (columnsOf(store) % (storeParts * panelOf(store)) != 0) {
+      if (columnsOf(store) % (storeParts * store.box.back()) != 0) {
         leaveStores();
         return 0;
       }
@@ -45,8 +39,8 @@ BufferType RoleKernel::storeType(BulkStore &store) {
   auto type = cast<RankedTensorType>(store.store.getValue().getType());
   return BufferType::get(
       b.getContext(), plan.rowAxis, store.colAxis, warpgroupRows,
-      storeParts == 1 ? columnsOf(store) : panelOf(store),
-      type.getElementType(), /*swizzle=*/7, /*stages=*/1, panelOf(store));
+      storeParts == 1 ? columnsOf(store) : store.box.back(),
+      type.getElementType(), /*swizzle=*/7, /*stages=*/1, store.box.back());
 }
 
 int64_t RoleKernel::storeSlots(BulkStore &store) {

@@ -575,16 +575,14 @@ static bool isSameCondition(Value a, Value b) {
 /// for columns of a row, is one of words: LLVM would take each half apart.
 std::optional<std::pair<Value, Value>>
 LaneEmitter::selectPair(arith::SelectOp select, size_t reg) {
-  auto of = [&](Value v, size_t at) {
-    return registers[v].size() == 1 ? lane1(v) : registers[v][at];
-  };
-  Value condition = of(select.getCondition(), reg);
+  Value condition = elementOf(select.getCondition(), reg);
   if (getElementTypeOrSelf(select.getType()).getIntOrFloatBitWidth() != 16 ||
-      !isSameCondition(condition, of(select.getCondition(), reg + 1)))
+      !isSameCondition(condition, elementOf(select.getCondition(), reg + 1)))
     return std::nullopt;
   auto word = [&](Value v) {
-    return LLVM::BitcastOp::create(b, loc(), b.getI32Type(),
-                                   pair(of(v, reg), of(v, reg + 1)));
+    return LLVM::BitcastOp::create(
+        b, loc(), b.getI32Type(),
+        pair(elementOf(v, reg), elementOf(v, reg + 1)));
   };
   Value chosen =
       arith::SelectOp::create(b, loc(), condition, word(select.getTrueValue()),
@@ -627,9 +625,7 @@ LogicalResult LaneEmitter::emitElementwise(Operation &op) {
       }
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
-      operands.push_back(registers[operand].size() == 1
-                             ? lane1(operand)
-                             : registers[operand][reg]);
+      operands.push_back(elementOf(operand, reg));
     result.push_back(scalarOp(op, operands));
   }
   lanes(op.getResult(0)) = result;

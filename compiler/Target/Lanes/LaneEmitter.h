@@ -336,6 +336,11 @@ protected:
   mlir::Value pair(mlir::Value low, mlir::Value high);
   Registers &lanes(mlir::Value v) { return registers[v]; }
   mlir::Value lane1(mlir::Value v) { return registers[v].front(); }
+  /// Register `reg` of a tile, or a value that is the same for all elements.
+  mlir::Value elementOf(mlir::Value v, size_t reg) {
+    Registers &all = registers[v];
+    return all.size() == 1 ? all.front() : all[reg];
+  }
   mlir::Location loc() { return current ? current->getLoc() : kernel.getLoc(); }
 
   sm::KernelOp kernel;

@@ -190,12 +190,8 @@ LaneEmitter::MaskWords LaneEmitter::maskWords(Value condition) {
       narrow(distance.isStart, most,
              arith::SubIOp::create(b, loc(), own, columns));
     }
-    Value isRow;
-    for (Value v : window.rows) {
-      Value own = layoutOf(v.getType()) ? lanes(v)[row] : lane1(v);
-      isRow =
-          isRow ? arith::AndIOp::create(b, loc(), isRow, own).getResult() : own;
-    }
+    Value isRow = conjunction(llvm::map_to_vector(
+        window.rows, [&](Value v) { return elementOf(v, row); }));
     SmallVector<Value> &words = masks.words.emplace_back();
     for (int64_t first = 0; first < count; first += wordBits) {
       auto inWord = [&](Value v) -> Value {
@@ -238,11 +234,9 @@ bool LaneEmitter::selectByBits(arith::SelectOp select) {
         b.getI1Type(), {masks.words[row][col / wordBits], i32(bit)},
         "{ .reg .b32 bit; and.b32 bit, $1, $2; setp.ne.u32 $0, bit, 0; }",
         "=b,r,n");
-    auto of = [&](Value v) {
-      return registers[v].size() == 1 ? lane1(v) : registers[v][reg];
-    };
     result.push_back(arith::SelectOp::create(
-        b, loc(), isIn, of(select.getTrueValue()), of(select.getFalseValue())));
+        b, loc(), isIn, elementOf(select.getTrueValue(), reg),
+        elementOf(select.getFalseValue(), reg)));
   }
   lanes(select) = result;
   return true;

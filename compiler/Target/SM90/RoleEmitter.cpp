@@ -165,17 +165,17 @@ static bool clearsInSteps(RoleOp role) {
 Value RoleEmitter::branchCondition(scf::IfOp branch) {
   Value value = lane1(branch.getCondition());
   auto role = branch->getParentOfType<RoleOp>();
-  bool isOfWarps = role && !role.getSingle() && crossesWarpgroups(role) &&
-                   clearsInSteps(role);
-  if (!isOfWarps || isa_and_present<AnyOp, NotFiniteOp, WarpgroupLeaderOp>(
-                        branch.getCondition().getDefiningOp()))
+  if (!role || role.getSingle() ||
+      isa_and_present<AnyOp, NotFiniteOp, WarpgroupLeaderOp>(
+          branch.getCondition().getDefiningOp()))
     return value;
   auto isOfAll = [](Operation *op) {
     return isa<NamedBarrierOp, WaitOp, ClearOp, WgmmaOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   };
-  if (!branch.walk(isOfAll).wasInterrupted())
+  if (!branch.walk(isOfAll).wasInterrupted() || !crossesWarpgroups(role) ||
+      !clearsInSteps(role))
     return value;
   Value word =
       sameInAllLanes(arith::ExtUIOp::create(b, loc(), b.getI32Type(), value));
