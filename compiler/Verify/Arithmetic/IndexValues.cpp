@@ -235,6 +235,43 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
                                   : llvm::divideCeilSigned(*x, *y);
   if (!isNonNegative(b - 1))
     return anything();
+  auto learn = [&](const Polynomial &p) {
+    if (!p.asConstant())
+      system.define(p);
+  };
+  Polynomial whole = multiplesIn(a, b), q;
+  bool isWhole = !(whole == Polynomial(0));
+  if (isWhole) {
+    q = whole + quotient(a - b * whole, b, mode);
+    if (isNonNegative(a))
+      learn(q);
+  } else {
+    q = newQuotient(a, b, mode);
+  }
+  // Division by the same number keeps an order, which is no matter of linear
+  // reasoning.
+  for (const Quotient &known : quotients) {
+    if (known.b != b || known.mode != mode)
+      continue;
+    if (isNonNegative(a - known.a))
+      learn(q - known.q);
+    if (isNonNegative(known.a - a))
+      learn(known.q - q);
+  }
+  quotients.push_back({a, b, q, mode});
+  if (!isWhole)
+    chooseQuotient(quotients.back());
+  return q;
+}
+
+Polynomial IndexValues::multiplesIn(const Polynomial &p, const Polynomial &by) {
+  std::optional<int64_t> factor = by.asConstant();
+  return factor && *factor > 1 ? p.multiplesOf(llvm::DynamicAPInt(*factor))
+                               : Polynomial(0);
+}
+
+Polynomial IndexValues::newQuotient(const Polynomial &a, const Polynomial &b,
+                                    Rounding mode) {
   Polynomial q = system.newResult();
   Polynomial rest = mode == Rounding::Down ? a - b * q : b * q - a;
   system.define(rest);
@@ -251,28 +288,31 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
     system.define(q - minInt);
     system.define(maxInt - q);
   }
-  // Division by the same number keeps an order, which is no matter of linear
-  // reasoning.
-  for (const Quotient &known : quotients) {
-    if (known.b != b || known.mode != mode)
-      continue;
-    if (isNonNegative(a - known.a))
-      system.define(q - known.q);
-    if (isNonNegative(known.a - a))
-      system.define(known.q - q);
-  }
-  quotients.push_back({a, b, q, mode});
+  return q;
+}
+
+void IndexValues::chooseQuotient(Quotient known) {
+  const auto &[a, b, q, mode] = known;
+  std::optional<Choice> cut = choiceIn(a);
+  if (!cut)
+    return;
+  // The smaller of two numbers has the smaller quotient. Linear reasoning would
+  // not round: it is told where it costs no further number.
+  auto isFree = [&](const Polynomial &side) {
+    return side.asConstant() || side == b * multiplesIn(side, b);
+  };
+  if (a == cut->p && (isFree(cut->a) || isFree(cut->b)))
+    return system.assume(Choice{q, quotient(cut->a, b, mode),
+                                quotient(cut->b, b, mode), cut->kind});
   // Of a distance that is cut off at 0, either nothing or the distance itself
   // is rounded: linear reasoning would round a distance of 0 up.
-  std::optional<Choice> cut = choiceIn(a);
-  if (!cut || mode == Rounding::Down)
-    return q;
+  if (mode == Rounding::Down)
+    return;
   for (const auto &[side, other] :
        {std::pair(cut->a, cut->b), {cut->b, cut->a}})
     if (a + side - cut->p == Polynomial(0))
       system.assume(
           Choice{b * q, 0, b * quotient(a + other - cut->p, b, mode)});
-  return q;
 }
 
 Polynomial IndexValues::remainder(const Polynomial &a, const Polynomial &b) {

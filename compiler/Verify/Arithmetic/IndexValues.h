@@ -103,6 +103,12 @@ private:
   bool isInRange(const Polynomial &p, unsigned width,
                  llvm::ArrayRef<Polynomial> constraints = {}) const;
   Polynomial quotient(const Polynomial &a, const Polynomial &b, Rounding mode);
+  /// A symbol for one of which no part is a multiple of the divisor.
+  Polynomial newQuotient(const Polynomial &a, const Polynomial &b,
+                         Rounding mode);
+  /// What is a multiple of a constant divisor in a sum, by that: it is divided
+  /// without rounding.
+  static Polynomial multiplesIn(const Polynomial &p, const Polynomial &by);
   /// Of what is less than a product, as pairs are, the quotient by one factor
   /// is less than the other: no matter of linear reasoning.
   void limitBelowProduct(const Polynomial &a, const Polynomial &b,
@@ -137,6 +143,8 @@ private:
     Rounding mode;
   };
   llvm::SmallVector<Quotient> quotients;
+  /// Says that a quotient is one of two where what is divided is.
+  void chooseQuotient(Quotient known);
 };
 
 } // namespace selvedge::verify

@@ -99,6 +99,13 @@ Polynomial Polynomial::floorDividedBy(const DynamicAPInt &factor) const {
   return divided;
 }
 
+Polynomial Polynomial::multiplesOf(const DynamicAPInt &factor) const {
+  Polynomial whole = *this;
+  llvm::erase_if(whole.terms,
+                 [&](const auto &term) { return term.second % factor != 0; });
+  return whole.floorDividedBy(factor);
+}
+
 namespace {
 
 /// Degree of the products that are reasoned about.

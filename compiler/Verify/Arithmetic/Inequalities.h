@@ -33,6 +33,8 @@ public:
 
   /// Every coefficient, and the constant, divided and rounded down.
   Polynomial floorDividedBy(const llvm::DynamicAPInt &factor) const;
+  /// The terms, the constant among them, that are multiples of `factor`, by it.
+  Polynomial multiplesOf(const llvm::DynamicAPInt &factor) const;
 
   const Terms &getTerms() const { return terms; }
   /// None where it has symbols.

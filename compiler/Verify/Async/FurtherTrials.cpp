@@ -88,16 +88,22 @@ static llvm::SmallPtrSet<Value, 8> endsOf(KernelOp kernel) {
   return ends;
 }
 
-std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
-  auto [launch, kernel] = launches.front();
+SmallVector<size_t> TrialMaker::dimsOfEnds() const {
+  KernelOp kernel = launches.front().second;
   ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
   llvm::SmallPtrSet<Value, 8> values = endsOf(kernel);
-  SmallVector<int64_t> steps = stepsOf(kernel, mostStep);
   SmallVector<size_t> ends;
   for (auto [attr, argument] :
        llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()))
     if (auto dim = dyn_cast<DimArgAttr>(attr); dim && values.contains(argument))
       ends.push_back(llvm::find(names, dim.getDim()) - names.begin());
+  return ends;
+}
+
+std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
+  auto [launch, kernel] = launches.front();
+  SmallVector<size_t> ends = dimsOfEnds();
+  SmallVector<int64_t> steps = stepsOf(kernel, mostStep);
   // Whole steps, and such that loops that continue each other have a part; all
   // ends, and each alone.
   constexpr unsigned numSizes = 4;
@@ -143,12 +149,51 @@ static SmallVector<int64_t> limitsOf(KernelOp kernel) {
   return {found.rbegin(), found.rend()};
 }
 
+std::optional<LaunchTrial> TrialMaker::ofShortSegments(int64_t limit,
+                                                       bool isWhole) {
+  constexpr int64_t segmentsPerRow = 3;
+  int64_t step = stepOf(*last), segments = 2 * limit + step;
+  auto plan = variant->getParentOfType<PlanOp>();
+  LaunchTrial trial;
+  trial.sizes.assign(dims.size(), 1);
+  // Steps behind a segment's number, too.
+  for (size_t end : dimsOfEnds()) {
+    int64_t size = segments + 2 * step;
+    trial.sizes[end] = isWhole ? llvm::alignTo(size, dims[end].block) : size;
+  }
+  for (auto promise : plan.getPromises().getAsRange<tile::RequireAttr>()) {
+    if (!promise.getOrdered())
+      continue;
+    auto ends = llvm::find_if(
+        plan.getTensors().getAsRange<tile::TensorArgAttr>(),
+        [&](auto tensor) { return tensor.getName() == promise.getTensor(); });
+    for (unsigned symbol : llvm::seq(dims.size()))
+      // The last row is of no segment; more would have blocks of their own.
+      if (promise.getHi().isFunctionOfSymbol(symbol))
+        trial.sizes[symbol] = segments / segmentsPerRow + 1;
+      else if ((*ends).getShape().isFunctionOfSymbol(symbol))
+        trial.sizes[symbol] = segments;
+  }
+  trial.samples = {0, 0, 1};
+  trial.callers = limit + 1;
+  return taken(std::move(trial));
+}
+
 std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
   SmallVector<int64_t> limits = limitsOf(launches.front().second);
-  // In memory, and along each dim.
-  unsigned numWays = dims.size() + 1, way = number % numWays;
+  // In memory, and along each dim; by segments, too.
+  bool bySegments = hasSegments() && last;
+  // The search for a block's segment compares with larger numbers.
+  constexpr int64_t mostOfSegments = 1 << 12;
+  if (bySegments)
+    llvm::erase_if(limits,
+                   [](int64_t limit) { return limit > mostOfSegments; });
+  unsigned numWays = dims.size() + (bySegments ? 3 : 1), way = number % numWays;
   if (number >= limits.size() * numWays)
     return std::nullopt;
+  if (way > dims.size())
+    return ofShortSegments(limits[number / numWays],
+                           /*isWhole=*/way == dims.size() + 1);
   int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
   LaunchTrial trial;
   for (auto [dim, isSingle] : llvm::zip_equal(dims, single(/*first=*/false)))

@@ -3,6 +3,7 @@
 #include "compiler/Verify/Async/LaunchTrials.h"
 
 #include "compiler/Verify/Async/TrialMaker.h"
+#include "dialect/Tile/Limits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -25,18 +26,30 @@ static SmallVector<Attribute> indexAttrs(MLIRContext *context,
       sizes, [&](int64_t size) -> Attribute { return b.getIndexAttr(size); });
 }
 
-int64_t LaunchTrial::numTiles(LaunchOp launch) const {
+/// The tiles along each range of a kernel; none of a grid that divides by 0,
+/// which is not launched.
+static std::optional<SmallVector<int64_t>>
+tilesByRange(LaunchOp launch, ArrayRef<int64_t> sizes) {
   SmallVector<Attribute> counts;
-  // A grid that divides by 0 is not launched.
   if (failed(launch.getGrid().constantFold(
           indexAttrs(launch.getContext(), sizes), counts)))
-    return 0;
+    return std::nullopt;
   // A range may begin behind the end of a dim.
-  uint64_t tiles = 1;
-  for (Attribute count : counts)
-    tiles = llvm::SaturatingMultiply<uint64_t>(
-        tiles, std::max<int64_t>(0, cast<IntegerAttr>(count).getInt()));
-  return static_cast<int64_t>(std::min<uint64_t>(tiles, INT64_MAX));
+  return llvm::map_to_vector(counts, [](Attribute count) {
+    return std::max<int64_t>(0, cast<IntegerAttr>(count).getInt());
+  });
+}
+
+static int64_t saturatingProduct(ArrayRef<int64_t> counts) {
+  uint64_t product = 1;
+  for (int64_t count : counts)
+    product = llvm::SaturatingMultiply<uint64_t>(product, count);
+  return static_cast<int64_t>(std::min<uint64_t>(product, INT64_MAX));
+}
+
+int64_t LaunchTrial::numTiles(LaunchOp launch) const {
+  std::optional<SmallVector<int64_t>> counts = tilesByRange(launch, sizes);
+  return counts ? saturatingProduct(*counts) : 0;
 }
 
 int64_t LaunchTrial::numBlocks(LaunchOp launch) const {
@@ -102,6 +115,24 @@ SmallVector<int64_t> LaunchTrial::someBlocks(LaunchOp launch) const {
   int64_t count = numBlocks(launch);
   return count > 5 ? SmallVector<int64_t>{count - 1, count / 2, 0, count - 2, 1}
                    : llvm::to_vector(llvm::seq(count));
+}
+
+SmallVector<int64_t> LaunchTrial::cornerBlocks(LaunchOp launch) const {
+  constexpr size_t mostCorners = 16;
+  SmallVector<int64_t> corners{0};
+  if (numBlocks(launch) == 0 || numTiles(launch) > tile::maxExtent)
+    return {};
+  // The last range varies first.
+  int64_t stride = 1;
+  for (int64_t count : llvm::reverse(*tilesByRange(launch, sizes))) {
+    if (count > 1 && corners.size() < mostCorners)
+      for (int64_t corner : SmallVector<int64_t>(corners))
+        corners.push_back(corner + (count - 1) * stride);
+    stride *= count;
+  }
+  llvm::erase_if(corners,
+                 [&](int64_t block) { return block >= numBlocks(launch); });
+  return corners;
 }
 
 /// Whether a dim is part of what `expr` divides, if it divides at all: a

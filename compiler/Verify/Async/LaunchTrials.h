@@ -28,6 +28,9 @@ struct LaunchTrial {
   /// The last thread blocks, the first ones, and one between: most loops of the
   /// last one have steps.
   llvm::SmallVector<int64_t> someBlocks(sm::LaunchOp launch) const;
+  /// Those that are first or last along each range: what a condition of two
+  /// ranges demands may hold at one corner alone.
+  llvm::SmallVector<int64_t> cornerBlocks(sm::LaunchOp launch) const;
   /// The thread blocks, and the tiles that they share.
   int64_t numBlocks(sm::LaunchOp launch) const;
   int64_t numTiles(sm::LaunchOp launch) const;

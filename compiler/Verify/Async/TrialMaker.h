@@ -39,6 +39,11 @@ public:
   std::optional<LaunchTrial> ofLimits(unsigned number);
 
 private:
+  /// The dims that the bounds of the kernel's loops are made of.
+  llvm::SmallVector<size_t> dimsOfEnds() const;
+  /// More segments than rows: a segment's number is far above its rows. What
+  /// is cut has whole blocks if `isWhole`.
+  std::optional<LaunchTrial> ofShortSegments(int64_t limit, bool isWhole);
   friend class DirectedTrial;
   static constexpr int64_t off = 3; // less than a row of any product
   /// The first scale of which no step is whole.

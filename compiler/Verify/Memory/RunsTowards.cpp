@@ -72,7 +72,10 @@ VariantRuns::Scanned VariantRuns::scan(const LaunchTrial &trial, size_t launch,
     return nearest;
   // Nothing is written.
   uint64_t begin = memory.getWork();
-  for (int64_t block : trial.someBlocks(op)) {
+  llvm::SmallSetVector<int64_t, 16> blocks;
+  blocks.insert_range(trial.someBlocks(op));
+  blocks.insert_range(trial.cornerBlocks(op));
+  for (int64_t block : blocks) {
     uint64_t far =
         kernels[launch].scan(trial.ofSome(op, kernel, block), memory, distance);
     if (far < nearest.need.distance)
