@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 """usage: tools/dev new pass FLAG | op DIALECT.NAME | template NAME   [--summary TEXT] [--folder FOLDER] [--root ROOT]
 
-    tools/dev new pass sm-merge-waits        compiler/Schedule (or --folder compiler/Safety): Passes.td, a source, its line of CMake, a test
+    tools/dev new pass sm-merge-waits        compiler/Schedule/Lowering (or --folder compiler/Safety): Passes.td, a source, its line of CMake, a test
     tools/dev new pass verify-sm-waits       the same in compiler/Verify
     tools/dev new op tile.clip               dialect/Tile: an entry of a .td file, tests of what it accepts and refuses
     tools/dev new template row_sums          templates/row_sums.tile and a test on both targets
@@ -125,24 +125,26 @@ def new_pass(tree, flag, summary, folder):
         raise Refused(f"'{flag}' is no flag of a pass: expected tile-WORDS, sm-WORDS, verify-tile-WORDS or verify-sm-WORDS, in lower case")
     is_verifier = flag.startswith("verify-")
     dialect = flag.removeprefix("verify-").split("-")[0]
-    folder = (folder or ("compiler/Verify" if is_verifier else "compiler/Schedule")).rstrip("/")
+    folder = (folder or ("compiler/Verify" if is_verifier else "compiler/Schedule/Lowering")).rstrip("/")
+    # A library has one Passes.td and one CMakeLists.txt; its folders group sources.
+    library, within = "/".join(folder.split("/")[:2]), "".join(part + "/" for part in folder.split("/")[2:])
     if is_verifier != (folder == "compiler/Verify"):
         raise Refused(f"'{flag}' does not belong into {folder}: verifiers, and they alone, are in compiler/Verify and named verify-...")
     for path in sorted(tree.root.glob("compiler/**/Passes.td")):
         if f'Pass<"{flag}"' in path.read_text(encoding="utf-8"):
             raise Refused(f"a pass '{flag}' exists in {path.relative_to(tree.root)}")
     name = camel(flag)
-    source = f"{camel(dialect)}/{camel(flag.removeprefix('verify-'))}.cpp" if is_verifier else camel(flag.removeprefix(dialect + "-")) + ".cpp"
+    source = f"{camel(dialect)}/{camel(flag.removeprefix('verify-'))}.cpp" if is_verifier else within + camel(flag.removeprefix(dialect + "-")) + ".cpp"
     summary = summary or sentence(flag.removeprefix("verify-").removeprefix(dialect + "-"))
-    words = {"flag": flag, "name": name, "upper": name.upper(), "folder": folder, "space": folder.split("/")[1].lower(), "dialect": dialect,
+    words = {"flag": flag, "name": name, "upper": name.upper(), "folder": library, "space": library.split("/")[1].lower(), "dialect": dialect,
              "anchor": "KernelOp", "summary": summary, "lower": summary[:1].lower() + summary[1:], "spdx": SPDX,
              "stage": "tile" if dialect == "tile" else "sm:seq", "nest": "tile.program(tile.kernel" if dialect == "tile" else "sm.kernel",
              "close": "))" if dialect == "tile" else ")"}
-    tree.insert(f"{folder}/Passes.td", "#endif", PASS_ENTRY.format(**words))
-    tree.create(f"{folder}/{source}", PASS_SOURCE.format(**words))
-    tree.list_source(f"{folder}/CMakeLists.txt", source)
-    tree.create(f"tests/{folder.split('/')[1]}/{flag}.test", PASS_TEST.format(**words))
-    return [f"say in {folder}/Passes.td why the pass exists, with before and after", "give it a place in compiler/Driver/Pipeline.cpp, and a row in docs/architecture.md",
+    tree.insert(f"{library}/Passes.td", "#endif", PASS_ENTRY.format(**words))
+    tree.create(f"{library}/{source}", PASS_SOURCE.format(**words))
+    tree.list_source(f"{library}/CMakeLists.txt", source)
+    tree.create(f"tests/{library.split('/')[1]}/{flag}.test", PASS_TEST.format(**words))
+    return [f"say in {library}/Passes.td why the pass exists, with before and after", "give it a place in compiler/Driver/Pipeline.cpp, and a row in docs/architecture.md",
             "docs/howto/pass.md has an example"]
 
 
@@ -266,7 +268,7 @@ def main():
     parser.add_argument("kind", choices=["pass", "op", "template"])
     parser.add_argument("name")
     parser.add_argument("--summary", help="what it does, in one line without a period")
-    parser.add_argument("--folder", help="of a pass: compiler/Schedule (default), compiler/Safety or compiler/Verify")
+    parser.add_argument("--folder", help="of a pass: compiler/Schedule/FOLDER (default: Lowering), compiler/Safety or compiler/Verify")
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parent.parent, help="another copy of the repository")
     options = parser.parse_args()
     tree = Tree(options.root)

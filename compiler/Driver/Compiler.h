@@ -50,8 +50,8 @@ struct CompileRequest {
   MaskMode masks = MaskMode::Tile;
   /// Path of ptxas; empty: search PATH, CUDA_HOME and the usual places.
   std::string ptxas;
-  /// Plans to bind (compiler/Schedule/PlanChoice.h); empty: those stored in
-  /// `planFolder` for the program, else the model's.
+  /// Plans to bind (compiler/Schedule/Plan/PlanChoice.h); empty: those stored
+  /// in `planFolder` for the program, else the model's.
   std::string plan;
   /// Folder of plans that were measured, or found to assemble well, before.
   /// Empty: none is read or written by compile(); compileCached() takes that of

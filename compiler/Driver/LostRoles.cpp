@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/LostRoles.h"
 
-#include "compiler/Schedule/Plan.h"
+#include "compiler/Schedule/Plan/Plan.h"
 #include "dialect/Tile/Decisions.h"
 
 #include "llvm/ADT/STLExtras.h"

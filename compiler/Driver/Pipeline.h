@@ -5,7 +5,7 @@
 
 #include "compiler/Driver/Compiler.h"
 #include "compiler/Driver/StopPass.h"
-#include "compiler/Schedule/PlanChoice.h"
+#include "compiler/Schedule/Plan/PlanChoice.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include "llvm/ADT/StringRef.h"

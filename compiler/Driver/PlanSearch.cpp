@@ -4,7 +4,7 @@
 
 #include "compiler/Driver/EarlyCode.h"
 #include "compiler/Driver/PlanStore.h"
-#include "compiler/Schedule/Plan.h"
+#include "compiler/Schedule/Plan/Plan.h"
 #include "dialect/Tile/Tile.h"
 
 #include <set>

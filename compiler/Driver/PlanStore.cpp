@@ -3,7 +3,7 @@
 #include "compiler/Driver/PlanStore.h"
 
 #include "compiler/Driver/Pipeline.h"
-#include "compiler/Schedule/PlanChoice.h"
+#include "compiler/Schedule/Plan/PlanChoice.h"
 #include "dialect/Tile/Tile.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -6,7 +6,7 @@
 #include "compiler/Driver/PlanStore.h"
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Frontend/Frontend.h"
-#include "compiler/Schedule/Plan.h"
+#include "compiler/Schedule/Plan/Plan.h"
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "compiler/Target/TargetInfo.h"

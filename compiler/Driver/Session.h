@@ -5,7 +5,7 @@
 
 #include "compiler/Driver/Pipeline.h"
 #include "compiler/Driver/Proof.h"
-#include "compiler/Schedule/FitDevices.h"
+#include "compiler/Schedule/Plan/FitDevices.h"
 #include "compiler/Target/PTX/Ptxas.h"
 #include "dialect/Sm/Sm.h"
 #include "dialect/Tile/Tile.h"

@@ -3,7 +3,7 @@
 #include "compiler/Driver/PhaseTimer.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Driver/SourceDiagnostics.h"
-#include "compiler/Schedule/Plan.h"
+#include "compiler/Schedule/Plan/Plan.h"
 #include "compiler/Target/Lanes/SharedMemory.h"
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"

@@ -1,7 +1,7 @@
 // A plan whose kernel a verifier refuses gives way to another one.
 // SPDX-License-Identifier: MIT
 #include "compiler/Driver/Session.h"
-#include "compiler/Schedule/Plan.h"
+#include "compiler/Schedule/Plan/Plan.h"
 
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MemoryBuffer.h"

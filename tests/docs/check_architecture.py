@@ -1,4 +1,4 @@
-# The table of docs/architecture.md names each pass, in the folder that declares it and in the order in which the driver runs them.
+# The table of docs/architecture.md names each pass, in the folder of its source and in the order in which the driver runs them.
 # SPDX-License-Identifier: MIT
 """Usage: check_architecture.py ROOT"""
 import pathlib
@@ -8,11 +8,13 @@ import sys
 root = pathlib.Path(sys.argv[1])
 page = (root / "docs/architecture.md").read_text(encoding="utf-8")
 
+sources = {name: str(path.parent.relative_to(root)) for path in (root / "compiler").rglob("*.cpp")
+           for name in re.findall(r"^#define GEN_PASS_DEF_(\w+)$", path.read_text(encoding="utf-8"), re.M)}
 flags, folders = {}, {}
 for path in (root / "compiler").rglob("Passes.td"):
     for name, flag in re.findall(r'def (\w+)\s*:\s*Pass<"([\w-]+)"', path.read_text(encoding="utf-8")):
         flags[name] = flag
-        folders[flag] = str(path.parent.relative_to(root))
+        folders[flag] = sources[name.upper()]
 
 shown = []
 for row in re.findall(r"^\| [^|]+ \| (`[^|]*) \| ([^|]*) \|", page[page.index("| step | pass |"):page.index("## Attempts")], re.M):

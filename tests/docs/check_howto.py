@@ -23,7 +23,7 @@ for path, text in sources("dialect/*/*Ops.td").items():
 # op.md: sinks, accesses and writes of buffers say so; passes and verifiers ask.
 for interface in ("SinkOpInterface", "TensorAccessOpInterface", "BufferFillOpInterface"):
     declared = [path for path, text in sources("dialect/*/*Interfaces.td").items() if f'OpInterface<"{interface}"' in text]
-    asked = [path for path, text in sources("compiler/Safety/*.cpp", "compiler/Schedule/*.cpp", "compiler/Verify/**/*.cpp", "compiler/Physical/*.cpp").items() if re.search(rf"<(tile::|sm::)?{interface}>", text)]
+    asked = [path for path, text in sources("compiler/Safety/*.cpp", "compiler/Schedule/**/*.cpp", "compiler/Verify/**/*.cpp", "compiler/Physical/*.cpp").items() if re.search(rf"<(tile::|sm::)?{interface}>", text)]
     if len(declared) != 1 or not asked:
         wrong.append(f"{interface}: declared in {declared}, asked for in {asked}")
 # pass.md: which folder may include which other; TargetInfo.h is for all but verifiers.

@@ -5,7 +5,7 @@
 #include "compiler/Driver/PlanCandidates.h"
 #include "compiler/Driver/Session.h"
 #include "compiler/Physical/Physical.h"
-#include "compiler/Schedule/PlanChoice.h"
+#include "compiler/Schedule/Plan/PlanChoice.h"
 #include "dialect/Sm/Sm.h"
 
 #include <algorithm>

@@ -1,0 +1,98 @@
+// How long the tiles of a kernel take beside each other.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Loops/TileLength.h"
+
+#include "dialect/Sm/Sm.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+namespace {
+
+/// Sign of the change of a value along the fastest axis; none where it is
+/// unknown, or where the value depends on another axis.
+using Slope = std::optional<int>;
+
+Slope sum(Slope a, Slope b) {
+  if (!a || !b || *a * *b < 0)
+    return std::nullopt;
+  return *a ? a : b;
+}
+
+Slope negated(Slope a) { return a ? Slope(-*a) : a; }
+
+/// The block's number without its place along the other axes.
+bool isFastestPlace(Operation *op) {
+  return isa<arith::RemUIOp>(op) &&
+         op->getOperand(0).getDefiningOp<BlockIdOp>();
+}
+
+/// Whether memory is read, or searched, at what changes along the fastest axis.
+bool readsAlong(Operation *op) {
+  llvm::SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.omitUsesFromAbove = false;
+  (void)getBackwardSlice(op, &slice, options);
+  return llvm::any_of(slice, isFastestPlace);
+}
+
+/// With `inSegment` of tiles for which memory holds the same.
+Slope slopeOf(Value v, bool inSegment) {
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return 0;
+  if (isa<LoadOp, scf::ForOp>(def))
+    return !inSegment && readsAlong(def) ? Slope() : 0;
+  if (isFastestPlace(def))
+    return 1;
+  if (isa<BlockIdOp>(def))
+    return std::nullopt;
+  SmallVector<Slope> slopes = llvm::map_to_vector(
+      def->getOperands(), [&](Value v) { return slopeOf(v, inSegment); });
+  if (llvm::all_of(slopes, [](Slope s) { return s == 0; }))
+    return 0;
+  return llvm::TypeSwitch<Operation *, Slope>(def)
+      .Case<arith::AddIOp, arith::MaxSIOp, arith::MinSIOp>(
+          [&](auto) { return sum(slopes[0], slopes[1]); })
+      .Case([&](arith::SubIOp) { return sum(slopes[0], negated(slopes[1])); })
+      .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) { return slopes[0]; })
+      // Whether there is such a tile is no matter of its length.
+      .Case([&](arith::SelectOp) {
+        return inSegment ? sum(slopes[1], slopes[2]) : Slope();
+      })
+      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+            arith::DivSIOp, arith::DivUIOp>([&](Operation *op) -> Slope {
+        APInt factor;
+        if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
+          return std::nullopt;
+        return factor.isNegative() ? negated(slopes[0]) : slopes[0];
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+} // namespace
+
+TileLength tileLength(ArrayRef<scf::ForOp> loops) {
+  auto slopeOfSteps = [&](bool inSegment) {
+    scf::ForOp first = loops.front(), last = loops.back();
+    return sum(slopeOf(last.getUpperBound(), inSegment),
+               negated(slopeOf(first.getLowerBound(), inSegment)));
+  };
+  Slope slope = slopeOfSteps(/*inSegment=*/false);
+  if (!slope)
+    return slopeOfSteps(/*inSegment=*/true).value_or(0) > 0
+               ? TileLength::GrowsInSegments
+               : TileLength::Varies;
+  return *slope == 0  ? TileLength::Equal
+         : *slope > 0 ? TileLength::Grows
+                      : TileLength::Shrinks;
+}
+
+} // namespace selvedge::schedule

@@ -1,0 +1,290 @@
+// Emits a kernel with warp roles: its memory and arguments.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Roles/RoleKernel.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Shared memory for tiles; the rest is left to barriers.
+static constexpr int64_t maxSharedBytes = 226 * 1024;
+
+BufferType RoleKernel::slotType(BulkCopy &copy) {
+  BufferType type = copy.copy.getBuffer().getType();
+  return BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(),
+                         copy.isPerWarpgroup ? warpgroupRows : type.getRows(),
+                         type.getCols(), type.getElementType(), /*swizzle=*/7,
+                         /*stages=*/1, panelCols);
+}
+
+RoleKernel::Ring RoleKernel::makeRing(BulkCopy &copy, int64_t depth) {
+  BufferType slot = slotType(copy);
+  Ring ring;
+  ring.slot = slot;
+  ring.depth = depth;
+  ring.buffer = AllocOp::create(b, loc, slot.withStages(depth * partsOf(copy)));
+  return ring;
+}
+
+int64_t RoleKernel::stageBytes(BulkCopy &copy) {
+  return slotType(copy).getBytes() * partsOf(copy);
+}
+
+void RoleKernel::leaveStores() {
+  for (BulkStore &store : plan.stores)
+    plan.laneStores.push_back(
+        {store.store, "its tile does not fit in shared memory beside two slots "
+                      "of each ring"});
+  plan.stores.clear();
+}
+
+void RoleKernel::allocate() {
+  SmallVector<BulkCopy> &steps = plan.streamed[plan.loops.front()];
+  int64_t tileBytes = 0, stepBytes = 0;
+  for (BulkCopy &copy : plan.resident)
+    tileBytes += stageBytes(copy);
+  for (BulkCopy &copy : steps)
+    stepBytes += stageBytes(copy);
+  stepBytes += crossedBytes();
+  // Where there is room: results are staged, and the next tile's operands
+  // arrive during this one. Where steps bring all operands they come first.
+  int64_t wanted = plan.resident.empty() ? maxStages : stages;
+  int64_t storeBytes =
+      addBytes() + chooseStoreParts(maxSharedBytes - tileBytes - addBytes() -
+                                    wanted * stepBytes);
+  int64_t taken = tileBytes + stages * stepBytes + storeBytes;
+  if (taken + tileBytes <= maxSharedBytes) {
+    residentStages = 2;
+    taken += tileBytes;
+  }
+  // Idle steps may have one more if that is enough for them.
+  bool wantsOneMore =
+      mostIdleSteps() > 0 && slotsForIdleSteps() == maxStages + 1;
+  int64_t most = maxStages + wantsOneMore;
+  for (; stages < most && taken + stepBytes <= maxSharedBytes; ++stages)
+    taken += stepBytes;
+  smemBytes = taken;
+  for (BulkCopy &copy : plan.resident)
+    resident.push_back(makeRing(copy, residentStages));
+  for (BulkCopy &copy : steps)
+    streamed.push_back(makeRing(copy, stages));
+  allocateCrossed();
+  allocateAdds();
+  for (BulkStore &store : plan.stores)
+    staging[store.store] =
+        AllocOp::create(b, loc, storeType(store).withStages(storeSlots(store)));
+  // After the buffers, which are aligned to more than barriers.
+  SmallVector<Value> barriers;
+  auto guard = [&](Ring &ring, BulkCopy &copy) {
+    ring.guarded = stageBytes(copy);
+    ring.full = addBarrier(1, ring.depth);
+    ring.empty = addBarrier(warpsPerGroup * plan.warpgroups, ring.depth);
+    barriers.append({ring.full, ring.empty});
+  };
+  for (auto [ring, copy] : llvm::zip_equal(resident, plan.resident))
+    guard(ring, copy);
+  Ring &first = streamed.front();
+  for (auto [ring, copy] : llvm::zip_equal(streamed, steps)) {
+    if (form != Form::Plain || &ring == &first) {
+      guard(ring, copy);
+      continue;
+    }
+    // What the same products read comes and goes together.
+    first.guarded += stageBytes(copy);
+    ring.full = first.full;
+    ring.empty = first.empty;
+  }
+  for (size_t n = 0; crossingsAreLate && n < crossed.size(); ++n) {
+    int64_t warps = warpsPerGroup * plan.warpgroups;
+    CrossedBarriers guards{addBarrier(warps, stages),
+                           addBarrier(warps, stages)};
+    barriers.append({guards.full, guards.empty});
+    crossedGuards.push_back(guards);
+  }
+  if (crossingsAreLate) {
+    sent = {addBarrier(warpsPerGroup, plan.warpgroups),
+            addBarrier(1, plan.warpgroups)};
+    barriers.append({sent.full, sent.empty});
+  }
+  allocateMail();
+  barriers.append({mailFull, mailEmpty});
+  InitMBarriersOp::create(b, loc, barriers);
+}
+
+Value RoleKernel::scalar(Value v, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(v))
+    return known;
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return standIn(v);
+  for (Value operand : def->getOperands())
+    scalar(operand, mapping);
+  // Of a loop that searches.
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(def->getRegions(), captured);
+  for (Value outer : captured)
+    scalar(outer, mapping);
+  return b.clone(*def, mapping)->getResult(cast<OpResult>(v).getResultNumber());
+}
+
+RoleKernel::Cursor RoleKernel::advance(Cursor at, int64_t depth) {
+  Value next = add(at.stage, i32(1));
+  Value wraps =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next, i32(depth));
+  Value flipped = arith::XOrIOp::create(b, loc, at.parity, i32(1));
+  return {arith::SelectOp::create(b, loc, wraps, i32(0), next),
+          arith::SelectOp::create(b, loc, wraps, flipped, at.parity)};
+}
+
+Type RoleKernel::convert(Type type) {
+  LayoutAttr layout = layoutOf(type);
+  if (!layout)
+    return type;
+  SmallVector<AxisLayoutAttr> axes;
+  SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
+  for (auto [i, axis] : llvm::enumerate(layout.getAxes())) {
+    for (int64_t stride : axis.getWarps().drop_front(2))
+      if (stride)
+        shape[i] /= 2;
+    axes.push_back(AxisLayoutAttr::get(
+        b.getContext(), axis.getName(), axis.getRegSizes(),
+        axis.getRegStrides(), axis.getLanes(), axis.getWarps().take_front(2)));
+  }
+  return RankedTensorType::get(shape, getElementTypeOrSelf(type),
+                               LayoutAttr::get(b.getContext(), axes));
+}
+
+/// The source's arguments, bulk tensors as tensor maps, and the dims that the
+/// number of tiles takes.
+void RoleKernel::addArguments() {
+  llvm::DenseMap<Value, std::pair<SmallVector<int64_t>, PairsAttr>> boxes;
+  SmallVector<BulkCopy> others;
+  for (ArrayRef<BulkCopy> copies :
+       {ArrayRef(plan.resident),
+        ArrayRef(plan.streamed.find(plan.loops.front())->second)})
+    for (BulkCopy copy : copies) {
+      std::pair box(copy.box, copy.pairs);
+      auto [known, isNew] = boxes.try_emplace(copy.copy.getTensor(), box);
+      if (!isNew && known->second != box)
+        others.push_back(copy);
+    }
+  for (BulkStore &store : plan.stores)
+    boxes[store.store.getTensor()] = {store.box, store.pairs};
+  for (const BulkAdd &add : firstAdds())
+    boxes[StoreOp(add.store).getTensor()] = {add.box, PairsAttr()};
+  Block &body = target.getBody().front();
+  SmallVector<Attribute> args;
+  for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
+    Attribute arg = source.getArgs()[i];
+    Type type = argument.getType();
+    if (auto box = boxes.find(argument); box != boxes.end()) {
+      auto tensor = cast<tile::GlobalType>(type);
+      arg = TensorMapArgAttr::get(b.getContext(),
+                                  cast<PointerArgAttr>(arg).getTensor(),
+                                  box->second.first, box->second.second);
+      type = TensorMapType::get(b.getContext(), tensor.getRank(),
+                                tensor.getElementType());
+    }
+    args.push_back(arg);
+    outer.map(argument, body.addArgument(type, loc));
+  }
+  for (BulkStore &store : plan.stores) {
+    if (!store.hasLanes())
+      continue;
+    auto tensor = cast<BlockArgument>(store.store.getTensor());
+    args.push_back(source.getArgs()[tensor.getArgNumber()]);
+    lanePointers[store.store] = body.addArgument(tensor.getType(), loc);
+  }
+  for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
+    if (!boxes.contains(argument) ||
+        llvm::none_of(argument.getUsers(), llvm::IsaPred<LoadOp>))
+      continue;
+    args.push_back(source.getArgs()[i]);
+    loadPointers[outer.lookup(argument)] =
+        body.addArgument(argument.getType(), loc);
+  }
+  // Tiles of other sizes of the same tensor.
+  for (BulkCopy &copy : others) {
+    if (mapOf(copy))
+      continue;
+    auto tensor = cast<BlockArgument>(copy.copy.getTensor());
+    args.push_back(TensorMapArgAttr::get(
+        b.getContext(),
+        cast<PointerArgAttr>(source.getArgs()[tensor.getArgNumber()])
+            .getTensor(),
+        copy.box, copy.pairs));
+    otherMaps.push_back(
+        {copy, body.addArgument(outer.lookup(tensor).getType(), loc)});
+  }
+  ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
+  for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
+    auto arg = DimArgAttr::get(b.getContext(), name);
+    bool isNeeded = launch.getGrid().isFunctionOfSymbol(i) ||
+                    llvm::is_contained(plan.pairDims(), name);
+    if (!isNeeded || llvm::is_contained(args, arg))
+      continue;
+    args.push_back(arg);
+    body.addArgument(b.getI32Type(), loc);
+  }
+  if (plan.length != TileLength::Equal) {
+    args.push_back(CounterArgAttr::get(b.getContext()));
+    counter = body.addArgument(CounterType::get(b.getContext()), loc);
+  }
+  target.setArgsAttr(b.getArrayAttr(args));
+}
+
+Value RoleKernel::mapOf(BulkCopy &copy) {
+  for (auto &[other, map] : otherMaps)
+    if (other.copy.getTensor() == copy.copy.getTensor() &&
+        other.box == copy.box && other.pairs == copy.pairs)
+      return map;
+  return {};
+}
+
+FailureOr<KernelOp> RoleKernel::run() {
+  if (succeeded(emit()))
+    return target;
+  target.erase();
+  return failure();
+}
+
+LogicalResult RoleKernel::emit() {
+  std::string name = source.getSymName().str();
+  if (size_t at = name.rfind("_aligned"); at != std::string::npos)
+    name.resize(at);
+  target = KernelOp::create(b, loc, name + "_bulk", b.getArrayAttr({}),
+                            warpsPerGroup * (plan.warpgroups + 1),
+                            source.getSourceAttr());
+  Block &body = target.getBody().emplaceBlock();
+  b.setInsertionPointToStart(&body);
+  findCoordinates();
+  findForm();
+  allocate();
+  findDeferred();
+  addArguments();
+  countTiles();
+  emitCopies();
+  emitOrder();
+  emitSenders();
+  if (failed(emitProducts()))
+    return failure();
+  noteDecisions();
+  sm::ReturnOp::create(b, loc);
+  if (!unknown)
+    return success();
+  return unknown.getDefiningOp()
+             ? unknown.getDefiningOp()->emitOpError(
+                   "is not executed where a role needs its result")
+             : emitError(unknown.getLoc(),
+                         "a value is carried to where a role does not have it");
+}
+
+FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
+                              const RolePlan &plan, int64_t maxSlots) {
+  return RoleKernel(kernel, launch, plan, maxSlots).run();
+}
+
+} // namespace selvedge::schedule

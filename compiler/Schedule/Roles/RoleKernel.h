@@ -1,0 +1,718 @@
+// State of the emission of a kernel with warp roles.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_COMPILER_SCHEDULE_ROLES_ROLEKERNEL_H
+#define SELVEDGE_COMPILER_SCHEDULE_ROLES_ROLEKERNEL_H
+
+#include "compiler/Schedule/Loops/IndexLimit.h"
+#include "compiler/Schedule/Plan/Plan.h"
+#include "compiler/Schedule/Roles/WarpRoles.h"
+#include "compiler/Schedule/Softmax/OnlineSoftmax.h"
+#include "dialect/Tile/Decisions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace selvedge::schedule {
+
+constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
+/// Named barriers, of which there are 16: 0 is that of the block, then one for
+/// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
+/// for the tile that it stores.
+constexpr int64_t clearBarrier = 1, turnBarrier = 2;
+
+/// The tile's columns along `axis` as far as one panel of so many goes.
+mlir::Type panelOf(mlir::Type type, mlir::StringAttr axis,
+                   int64_t cols = panelCols);
+
+/// `j - i <= most`: how far a column may lie ahead of a row.
+struct AheadLimit {
+  sm::RangeOp columns, rows;
+  mlir::Value most;
+};
+std::optional<AheadLimit> matchAheadLimit(mlir::Value condition);
+
+class RoleKernel {
+public:
+  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
+             int64_t maxStages)
+      : source(source), launch(launch), plan(std::move(plan)),
+        maxStages(maxStages), b(source),
+        loc(tile::withoutDecisions(source.getLoc())) {}
+
+  /// Fails, with an error, where some operation has no place in the form.
+  mlir::FailureOr<sm::KernelOp> run();
+
+private:
+  /// By how much ranges along some axes start later.
+  using Shifts = llvm::SmallVector<std::pair<mlir::StringAttr, mlir::Value>, 2>;
+  mlir::LogicalResult emit();
+  /// Slots of one copy and the barriers around them.
+  struct Ring {
+    mlir::Value buffer, full, empty;
+    sm::BufferType slot;
+    int64_t depth = 0;
+    /// Bytes of a stage that its barriers are for; none where they are those of
+    /// another ring, which is awaited and released with this one.
+    int64_t guarded = 0;
+  };
+
+  mlir::Value i32(int64_t v) {
+    return mlir::arith::ConstantIntOp::create(b, loc, v, 32);
+  }
+  mlir::Value add(mlir::Value x, mlir::Value y) {
+    return mlir::arith::AddIOp::create(b, loc, x, y);
+  }
+  mlir::Value sub(mlir::Value x, mlir::Value y) {
+    return mlir::arith::SubIOp::create(b, loc, x, y);
+  }
+  mlir::Value mul(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MulIOp::create(b, loc, x, y);
+  }
+  /// Of values that are not negative.
+  mlir::Value div(mlir::Value x, mlir::Value y) {
+    return mlir::arith::DivUIOp::create(b, loc, x, y);
+  }
+  mlir::Value least(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MinSIOp::create(b, loc, x, y);
+  }
+  mlir::Value most(mlir::Value x, mlir::Value y) {
+    return mlir::arith::MaxSIOp::create(b, loc, x, y);
+  }
+  mlir::Value negated(mlir::Value condition) {
+    return mlir::arith::XOrIOp::create(
+        b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
+  }
+  /// Registers per thread of the roles: together those that the block was
+  /// launched with. Bounds of many loops take more where they are copied, and
+  /// so do tiles of kernels with rare branches, as ptxas has it. Where products
+  /// cross warpgroups eight registers less spill in each step, and cost more
+  /// than what copying warps spill per tile.
+  bool givesRegisters() const {
+    sm::KernelOp kernel = source;
+    size_t fewLoops = plan.hasCrossings() ? 3 : 2;
+    return plan.warpgroups <= 2 &&
+           (plan.loops.size() > fewLoops ||
+            !kernel.getBody().front().getOps<sm::AnyOp>().empty());
+  }
+  int64_t copyRegisters() const {
+    return plan.warpgroups > 2 ? 32 : givesRegisters() ? 40 : 24;
+  }
+  int64_t multiplyRegisters() const {
+    return productRegisters(plan.warpgroups) - (givesRegisters() ? 8 : 0);
+  }
+  /// Place in a ring: the slot, and the parity of its barriers' phase.
+  struct Cursor {
+    mlir::Value stage, parity;
+  };
+  /// Says in the new kernel's location what was decided, and why.
+  void noteDecisions();
+  std::string storeWords();
+  std::string orderWords();
+  tile::Decision stepDecision() const;
+  tile::Decision tileDecision() const;
+  std::string ringWords();
+  sm::BufferType slotType(BulkCopy &copy);
+  /// Bytes of one stage of a copy.
+  int64_t stageBytes(BulkCopy &copy);
+  /// Slots of one stage of a copy.
+  int64_t partsOf(const BulkCopy &copy) const {
+    return copy.isPerWarpgroup ? plan.warpgroups : 1;
+  }
+  /// How far the ranges of warpgroups that follow each other lie apart; 0 where
+  /// all have the same.
+  int64_t warpgroupStride(sm::RangeOp range) const;
+  /// First row of this warpgroup in its tile.
+  mlir::Value warpgroupRow() {
+    return mlir::arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
+  }
+  /// Cuts staged results so that they fit `bytes`, or gives bulk stores up; the
+  /// bytes that they take.
+  int64_t chooseStoreParts(int64_t bytes);
+  /// Staging of a store: all columns of a warpgroup, or where they are cut into
+  /// parts one panel of them; and how many such buffers there are.
+  sm::BufferType storeType(BulkStore &store);
+  int64_t storeSlots(BulkStore &store);
+  void meetInWarpgroup();
+  mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
+  mlir::Value isInBulk(BulkStore &store, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitBulkStore(BulkStore &store, mlir::IRMapping &mapping);
+  /// Operations that only stores need and that are emitted there.
+  void findDeferred();
+  mlir::Value unlessNoRow(mlir::Operation *op);
+  /// Maps `value` in `part` to the panel of `cols` of its columns, along
+  /// `axis`, that starts at `from`; what has no columns is the same in `whole`.
+  mlir::LogicalResult emitPart(mlir::Value value, mlir::StringAttr axis,
+                               int64_t from, int64_t cols,
+                               mlir::IRMapping &whole, mlir::IRMapping &part);
+  void addArguments();
+  /// The tensor map of a copy whose box is not the first one of its tensor;
+  /// null for others.
+  mlir::Value mapOf(BulkCopy &copy);
+  /// Sets `tiles` and `tilesInRow`.
+  void countTiles();
+  /// Whether steps bring all operands: tiles side by side then share them.
+  bool sharesOperands() const {
+    return tileCounts.size() > 1 && plan.resident.empty();
+  }
+  /// Whether a tile's last product runs beside the next tile's first ones: the
+  /// next tile's operands must be there beside this one's. A single warpgroup
+  /// with no slots to spare waits for memory at a tile's end either way (heads
+  /// of 256, half of the code; with four slots, heads of 128, it gains 2 %).
+  bool isPipelined() const {
+    return form == Form::Lagged && (plan.warpgroups > 1 || stages > 2) &&
+           (plan.resident.empty() || residentStages > 1);
+  }
+  /// The tile that comes `number`-th where neighbours share operands.
+  mlir::Value orderTile(mlir::Value number);
+  /// Has the source's block be the one of a tile.
+  void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
+  void findCoordinates();
+  void findSearched(const llvm::SmallPtrSetImpl<mlir::Operation *> &parts);
+  void awaitFreeMail(Cursor at);
+  void post(mlir::ValueRange words, Cursor &mail);
+  llvm::SmallVector<mlir::Value> wordsOf(mlir::IRMapping &mapping);
+  std::optional<IndexLimit> findStoredRows();
+  Cursor postEveryNth(Cursor mail);
+  Cursor postOnDemand(Cursor mail);
+  void emitOrder();
+  /// A tile's place, or none where the first word is negative, and where the
+  /// one after it will be found.
+  struct Mail {
+    llvm::SmallVector<mlir::Value> words;
+    Cursor next;
+  };
+  Mail receiveTile(Cursor at, bool isSingle);
+  llvm::SmallVector<mlir::Value> pack(const Mail &mail);
+  Mail unpackMail(mlir::ValueRange values);
+  mlir::LogicalResult takeTiles(
+      bool isSingle, llvm::MutableArrayRef<mlir::Value> carried,
+      llvm::function_ref<mlir::LogicalResult(mlir::ValueRange, Mail &)> body);
+  /// In which order tiles are handed out; without rows by their numbers.
+  struct TileOrder {
+    /// Rows of tiles, rows per section, tiles of a row in its two parts.
+    mlir::Value rows, section, light, heavy;
+  };
+  TileOrder planOrder();
+  mlir::Value nthTile(const TileOrder &order, mlir::Value n);
+  void allocateMail();
+  /// Tiles on their way to the other roles. Those that are handed out at run
+  /// time are asked for as late as possible: whoever has one keeps it.
+  int64_t mailStages() const {
+    return plan.length == TileLength::Equal ? 2 : 1;
+  }
+  /// The copy of a step, of the tile at `place`, that is still to be made if
+  /// `exists`.
+  struct LaggedCopy {
+    mlir::Value exists;
+    llvm::SmallVector<mlir::Value> place;
+    mlir::Value index;
+    Cursor at;
+  };
+  llvm::SmallVector<mlir::Value> pack(const LaggedCopy &copy);
+  LaggedCopy unpackCopy(mlir::ValueRange values);
+  std::optional<size_t> laggedCopy();
+  void emitStepCopies(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
+                      bool isLagged, mlir::IRMapping mapping);
+  void emitLaggedCopy(const LaggedCopy &pending);
+  /// What a role does in the step of a loop that begins at an index.
+  using StepEmitter = llvm::function_ref<void(mlir::scf::ForOp, mlir::Value,
+                                              Cursor, mlir::IRMapping &)>;
+  /// The steps of a tile, in order.
+  void emitEachStep(Cursor &step, mlir::IRMapping &mapping,
+                    StepEmitter emitStep);
+  void emitStepsOf(mlir::scf::ForOp loop, Cursor &step,
+                   mlir::IRMapping &mapping, StepEmitter emitStep);
+  void emitNestSteps(mlir::scf::ForOp nest, Cursor &step,
+                     const mlir::IRMapping &mapping, StepEmitter emitStep);
+  void emitLaggingSteps(mlir::ValueRange place, Cursor &step,
+                        llvm::MutableArrayRef<mlir::Value> carried,
+                        mlir::IRMapping &mapping);
+  void emitTileCopies(mlir::ValueRange place,
+                      llvm::MutableArrayRef<mlir::Value> carried,
+                      size_t cursors, Mail &mail);
+  void findForm();
+  mlir::LogicalResult emitTiles();
+  mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step,
+                                Mail &mail, llvm::function_ref<void()> release);
+  void awaitResident(Cursor tile, mlir::IRMapping &mapping);
+  void releaseResident(Cursor tile);
+  mlir::LogicalResult emitOutside(bool afterLoops, mlir::IRMapping &mapping);
+  /// The operations before the loops of a tile, which lies at `place`.
+  mlir::FailureOr<mlir::IRMapping> mappingOf(mlir::ValueRange place);
+  Ring makeRing(BulkCopy &copy, int64_t depth);
+  /// Results that do not fit in shared memory are stored lane by lane.
+  void leaveStores();
+  mlir::Value addBarrier(int64_t arrivals, int64_t depth) {
+    return sm::MBarrierOp::create(
+        b, loc, sm::MBarrierType::get(b.getContext(), arrivals, depth));
+  }
+  void allocate();
+  /// A scalar of the source, recomputed at the insertion point.
+  mlir::Value scalar(mlir::Value v, mlir::IRMapping &mapping);
+  void load(BulkCopy &copy, const Ring &ring, Cursor at,
+            mlir::IRMapping &mapping);
+  void emitCopies();
+  mlir::LogicalResult emitProducts();
+  mlir::LogicalResult emitLoop(mlir::scf::ForOp loop, mlir::IRMapping &mapping,
+                               Cursor &step);
+  mlir::LogicalResult emitNest(mlir::scf::ForOp nest, mlir::IRMapping &mapping,
+                               Cursor &step);
+  class StepProducts;
+  /// Per load of a vector, what lanes have of it (loadSpread).
+  using Vectors = llvm::DenseMap<mlir::Operation *, mlir::Value>;
+  mlir::LogicalResult emitStepOp(mlir::Operation &op, StepProducts &products,
+                                 const Vectors &vectors, Cursor at,
+                                 mlir::IRMapping &mapping);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  emitWholeStep(mlir::scf::ForOp loop, mlir::scf::ForOp steps, Cursor at,
+                llvm::ArrayRef<sm::LoadOp> ahead, mlir::ValueRange loaded,
+                mlir::IRMapping &outside, mlir::IRMapping &mapping);
+  // Products that cross the rows of warpgroups, in RoleCrossings.cpp.
+  bool interleavesRows(const RoleCrossing &crossing);
+  sm::BufferType crossedType(const RoleCrossing &crossing);
+  llvm::ArrayRef<RoleCrossing> firstCrossings() const;
+  /// Bytes of what all warpgroups stage in a step.
+  int64_t crossedBytes();
+  void allocateCrossed();
+  mlir::Value crossedRing(const RoleCrossing &crossing);
+  static mlir::Type crossedLanes(mlir::Type type);
+  llvm::SmallVector<mlir::Value> crossedPresence(const RoleCrossing &crossing);
+  mlir::Value crossedStart(const RoleCrossing &crossing, bool ofRows,
+                           mlir::IRMapping &mapping);
+  mlir::Value rowsBefore(mlir::Value warpgroup);
+  Shifts crossedShifts(const RoleCrossing &crossing, mlir::Value part,
+                       mlir::Value rowPart);
+  mlir::Value crossedSlot(const RoleCrossing &crossing, Cursor at,
+                          mlir::Value part, mlir::Value rowPart,
+                          mlir::IRMapping &mapping);
+  void emitCrossingStage(const RoleCrossing &crossing, Cursor at,
+                         mlir::IRMapping &mapping);
+  void meetAtCrossing();
+  void awaitCrossed(Cursor tile, mlir::IRMapping &mapping);
+  mlir::Value startCrossing(const RoleCrossing &crossing, Cursor at,
+                            mlir::IRMapping &mapping);
+  /// Barriers around what is staged for others: all parts are there, and all
+  /// have been read.
+  struct CrossedBarriers {
+    mlir::Value full, empty;
+  };
+  CrossedBarriers crossedBarriers(const RoleCrossing &crossing);
+  // Those of the step before, in RoleLateCrossings.cpp.
+  bool findLateCrossings();
+  Cursor before(Cursor at);
+  void awaitLate(mlir::scf::ForOp loop, Cursor at);
+  void releaseCrossed(const RoleCrossing &crossing, Cursor at);
+  void emitLateTail(llvm::ArrayRef<mlir::Operation *> tail,
+                    mlir::scf::ForOp steps, Cursor at, StepProducts &products,
+                    mlir::IRMapping &outside, mlir::IRMapping &mapping);
+  void emitLastCrossings(mlir::scf::ForOp loop, mlir::scf::ForOp steps,
+                         Cursor next, mlir::IRMapping &mapping);
+  /// A vector that a step loads ahead, with few registers; null where it cannot
+  /// be. In RoleVectors.cpp.
+  mlir::Value loadSpread(sm::LoadOp load, mlir::IRMapping &mapping);
+  llvm::SmallVector<sm::LoadOp> vectorsAhead(mlir::scf::ForOp loop);
+  llvm::SmallVector<mlir::Value> vectorsAt(llvm::ArrayRef<sm::LoadOp> loads,
+                                           mlir::Value index,
+                                           const mlir::IRMapping &mapping);
+  llvm::SmallVector<mlir::Value> firstVectors(llvm::ArrayRef<sm::LoadOp> loads,
+                                              mlir::Value from, mlir::Value to,
+                                              const mlir::IRMapping &mapping);
+  llvm::SmallVector<mlir::Value> nextVectors(llvm::ArrayRef<sm::LoadOp> loads,
+                                             mlir::scf::ForOp steps,
+                                             const mlir::IRMapping &mapping);
+  /// Has the lanes that need the elements get them; false where that takes
+  /// shared memory.
+  bool useSpread(sm::LoadOp load, mlir::Value spread, mlir::IRMapping &mapping);
+  // What steps add in bulk, in RoleAdds.cpp.
+  llvm::ArrayRef<BulkAdd> firstAdds() const;
+  const BulkAdd *addOf(mlir::Operation *store) const;
+  sm::BufferType addType(const BulkAdd &add);
+  int64_t addBytes();
+  void allocateAdds();
+  /// Where a part of a sum lies in its tensor, per dimension, and along which
+  /// axes it starts later than the first warpgroup's.
+  struct AddPlace {
+    llvm::SmallVector<mlir::Value> indices;
+    Shifts shifts;
+  };
+  AddPlace placeOf(const BulkAdd &add, mlir::IRMapping &mapping);
+  mlir::Value addSlot(const BulkAdd &add, mlir::IRMapping &mapping);
+  mlir::Value addedRows(const BulkAdd &add, mlir::Value value,
+                        mlir::IRMapping &scalars);
+  void sendAdd(const BulkAdd &add, mlir::Value slot, mlir::IRMapping &mapping);
+  /// Warps of the copying warpgroup after those that copy and order tiles: one
+  /// per warpgroup sends what it has staged.
+  static constexpr int64_t firstSender = 2;
+  void stageAdds(llvm::ArrayRef<mlir::Operation *> stores, Cursor at,
+                 mlir::IRMapping &scalars, mlir::IRMapping &mapping);
+  mlir::Value sendParity(Cursor at);
+  void emitSenders();
+  size_t putProductsLast(llvm::SmallVectorImpl<mlir::Operation *> &ops) const;
+  /// Where all warpgroups meet behind what they have staged.
+  int64_t crossBarrier() const { return turnBarrier + 2 * plan.warpgroups; }
+  /// A product whose result nothing may read yet.
+  mlir::Value startProduct(sm::MmaOp mma, mlir::IRMapping &mapping);
+  mlir::LogicalResult emitOp(mlir::Operation &op, mlir::IRMapping &mapping);
+  void emitMissing(mlir::Value v, mlir::IRMapping &mapping);
+  /// What `v` is in `mapping`, or a stand-in, with which the emission fails at
+  /// its end.
+  mlir::Value valueOf(mlir::Value v, const mlir::IRMapping &mapping);
+  mlir::Value standIn(mlir::Value v);
+  /// Loops in which one product waits for values computed from the others.
+  bool findLaggedProducts();
+  bool hasSameProducts(mlir::scf::ForOp loop);
+  mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
+  mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step,
+                                      Mail &mail,
+                                      llvm::function_ref<void()> release);
+  /// Loops whose steps only add products of copied tiles to what they carry:
+  /// nothing in them depends on a result.
+  bool findPlainProducts();
+  mlir::LogicalResult emitPlainLoops(mlir::IRMapping &mapping, Cursor &step);
+  /// Where the steps of such loops lie: each loop's first index, and its first
+  /// step's number.
+  struct PlainSteps {
+    llvm::SmallVector<mlir::Value> lower, first;
+    mlir::Value count, step;
+  };
+  PlainSteps countSteps(mlir::IRMapping &mapping);
+  mlir::Value indexOf(const PlainSteps &steps, mlir::Value number);
+  /// Starts the products of the step that begins at `index`; without `carried`
+  /// sums start at `inits`.
+  llvm::SmallVector<mlir::Value> startProducts(mlir::Value index, Cursor at,
+                                               mlir::ValueRange carried,
+                                               mlir::ValueRange inits,
+                                               mlir::IRMapping mapping);
+  void releaseStep(mlir::Value stage);
+  /// What a step leaves for the next one.
+  struct Pending {
+    /// Carried values of the loops; an accumulator without its last product.
+    llvm::SmallVector<mlir::Value> carried;
+    /// The computed operand of the last product, its step's index and slot.
+    mlir::Value operand, index;
+    Cursor at;
+    /// Whether the accumulator is known to be zero.
+    bool isFresh = false;
+  };
+  /// Where the loops of a tile begin and end, and its first step, if it has
+  /// any: whether that is one of the first loop.
+  struct TileSteps {
+    llvm::SmallVector<mlir::Value> lower, upper;
+    mlir::Value first, step, exists, isOfFirst;
+    /// Of idle steps, the least index and where they end; null where there
+    /// never are any.
+    mlir::Value idleFrom, idleTo;
+  };
+  /// Steps of one loop, and the sum of a step's index and the number that
+  /// counts up to it; null where the two are equal.
+  struct LoopSteps {
+    mlir::scf::ForOp loop;
+    mlir::Value from, to, sum = {};
+    /// Where the steps of several loops are one: those that need no mask.
+    mlir::Value wholeFrom = {}, wholeTo = {};
+  };
+  /// Whether the steps of a tile are taken from the last to the first: those
+  /// that are masked come first, where maxima are not speculated on anyway.
+  bool isBackward() {
+    return isOrderFree && plan.loops.size() > 1 && !hasIdleSteps();
+  }
+  /// Whether all that the loops' steps do is to add to one softmax and its
+  /// sums: their order then does not matter, and a step without a score
+  /// changes nothing.
+  bool findOrderFree();
+  mlir::Value lastIndex(mlir::Value from, mlir::Value to, mlir::Value step);
+  TileSteps findSteps(mlir::IRMapping &mapping, bool ofWarpgroup = false);
+  /// Gives steps of the last loop to the one before it.
+  void moveWhole(TileSteps &steps, mlir::Value wholeEnd);
+  llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
+  mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
+  /// Whether the further steps of a tile are those of one loop, which masks
+  /// scores in a branch: two loops with the same masks around one without.
+  bool joinsLoops();
+  LoopSteps joinedSteps(const TileSteps &steps);
+  /// Whether the steps of a single loop mask scores in a branch: where they
+  /// begin only memory says, and each finds out whether it is cut.
+  bool masksInBranch();
+  /// Whether a step has every column for the rows of a warpgroup; null where
+  /// its masks are no limits of columns.
+  mlir::Value wholeStep(mlir::scf::ForOp loop, mlir::IRMapping &mapping);
+  bool hasColumnLimits(mlir::scf::ForOp loop);
+  /// Steps whose columns all lie behind what the rows of a warpgroup may see
+  /// are idle: it only releases their tiles.
+  int64_t mostIdleSteps();
+  int64_t slotsForIdleSteps();
+  bool hasIdleSteps();
+  /// Whether what the rows of a tile see ends one after the other.
+  bool endsByRow();
+  std::optional<AheadLimit> endOfRows(mlir::Value condition);
+  mlir::Value pastAhead(const AheadLimit &ahead, mlir::Value row,
+                        mlir::IRMapping &mapping);
+  mlir::Value rowsEnd(mlir::IRMapping &mapping);
+  /// Steps of the last loop of which the rows of a warpgroup see every column
+  /// are taken as those of the loop before it.
+  llvm::SmallVector<mlir::Value> columnLimits();
+  mlir::scf::ForOp loopOfWhole();
+  mlir::Value wholeEnd(mlir::IRMapping &mapping);
+  void claimWhole(mlir::scf::ForOp loop, mlir::Value index,
+                  const mlir::IRMapping &mapping);
+  void emitIdleSteps(const TileSteps &steps, const mlir::IRMapping &mapping,
+                     Cursor &at);
+  llvm::SmallVector<mlir::Value> initialValues(mlir::IRMapping &mapping);
+  /// Emits what ends the product beside a step, behind the first part of a fold
+  /// if there is one.
+  using Meet = llvm::function_ref<void(mlir::Value fold)>;
+  bool hasTwoBodies(const Pending *before);
+  bool hasSameMasks();
+  mlir::FailureOr<mlir::Value>
+  emitFront(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
+            const Pending *before, const mlir::IRMapping &earlier,
+            mlir::IRMapping &mapping, const TileSteps *steps = nullptr,
+            Mail *mail = nullptr);
+  mlir::LogicalResult emitRest(mlir::scf::ForOp loop, bool isFirst,
+                               mlir::IRMapping &mapping, Pending &after,
+                               Meet meet, mlir::Value isWhole = {});
+  /// The operations of a step that only its masks need.
+  llvm::SmallPtrSet<mlir::Operation *, 16> findMasking(mlir::scf::ForOp loop);
+  mlir::LogicalResult
+  emitFirstStep(const TileSteps &steps, Cursor at, const Pending *before,
+                const mlir::IRMapping &earlier,
+                llvm::function_ref<mlir::LogicalResult(mlir::Value)> finish,
+                const mlir::IRMapping &mapping, Pending &pending, Mail &mail);
+  /// What a first step leaves, as results of the branch that it ends, and what
+  /// else comes from it.
+  void yieldStep(const Pending &pending, mlir::ValueRange more);
+  mlir::ValueRange takeStep(mlir::scf::IfOp branch, Pending &pending);
+  mlir::LogicalResult emitStep(mlir::scf::ForOp loop, mlir::Value index,
+                               Cursor at, const Pending &before,
+                               mlir::IRMapping mapping, Pending &after,
+                               mlir::Value isWhole = {});
+  llvm::SmallVector<mlir::Value> pack(const Pending &pending, Cursor next);
+  void unpack(mlir::ValueRange values, Pending &pending, Cursor &next);
+  /// Whether a tile's second step is emitted by itself.
+  bool hasSecondStep(llvm::ArrayRef<LoopSteps> further);
+  mlir::LogicalResult emitFurtherLoop(const LoopSteps &further,
+                                      mlir::Value step,
+                                      const mlir::IRMapping &mapping,
+                                      Pending &pending, Cursor &next);
+  mlir::LogicalResult emitSecondStep(LoopSteps &main, mlir::Value step,
+                                     const mlir::IRMapping &mapping,
+                                     Pending &pending, Cursor &next);
+  mlir::LogicalResult emitFurtherSteps(const TileSteps &steps,
+                                       const mlir::IRMapping &mapping,
+                                       Pending &pending, Cursor &next);
+  /// The product that `pending` has left, and its result. Its tile is still to
+  /// be released where others come after it.
+  mlir::Value emitLastProduct(const Pending &pending,
+                              const mlir::IRMapping &mapping);
+  void mapResults(llvm::ArrayRef<mlir::Value> carried,
+                  mlir::IRMapping &mapping);
+  /// A tile whose last product is still to come, if `exists`.
+  struct OpenTile {
+    mlir::Value exists;
+    llvm::SmallVector<mlir::Value> place;
+    Pending last;
+  };
+  llvm::SmallVector<mlir::Value> pack(const OpenTile &open);
+  OpenTile unpack(mlir::ValueRange values);
+  OpenTile noTile();
+  mlir::LogicalResult emitEnd(llvm::ArrayRef<mlir::Value> carried,
+                              mlir::IRMapping &mapping);
+  mlir::LogicalResult emitBoundary(const OpenTile &open, const TileSteps &steps,
+                                   Cursor at, const mlir::IRMapping &mapping,
+                                   Pending &pending, Mail &mail);
+  mlir::LogicalResult emitOpenTile(mlir::ValueRange place, Mail &mail,
+                                   llvm::MutableArrayRef<mlir::Value> carried);
+  mlir::LogicalResult emitOpenTiles();
+  /// The operand of a loop's lagged product that its step computes.
+  mlir::Value laggedOperand(mlir::scf::ForOp loop);
+  /// The streamed copy that a product reads.
+  std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
+  /// What a slot holds: what `copy` brings, but what `first` does where
+  /// `isFirst`.
+  struct Meant {
+    BulkCopy *copy, *first = nullptr;
+    mlir::Value isFirst = {};
+  };
+  /// A tile that a product reads in a step, whose scalars `mapping` knows.
+  struct StepTile {
+    BulkCopy *copy;
+    const Ring *ring;
+    Meant meant;
+    mlir::IRMapping mapping;
+  };
+  StepTile laggedTile(mlir::scf::ForOp loop, mlir::Value index,
+                      const mlir::IRMapping &mapping);
+  mlir::Value awaitLagged(mlir::scf::ForOp loop, const Pending &pending,
+                          const mlir::IRMapping &mapping);
+  mlir::Value startLagged(mlir::scf::ForOp loop, const Pending &pending,
+                          mlir::Value slot);
+  void releaseLagged(mlir::scf::ForOp loop, const Pending &pending);
+  mlir::Value finishLagged(mlir::scf::ForOp loop, mlir::Value started,
+                           const Pending &pending, mlir::Value fold = {});
+  /// Warpgroups start their products in turn, so that one computes while the
+  /// other multiplies.
+  void awaitTurn();
+  void passTurn();
+  void keepTurnFirst(bool inFlight);
+  bool hasTurns() const { return plan.warpgroups > 1; }
+  bool takesTurns();
+  bool multipliesInTurn(mlir::scf::ForOp loop);
+  void passTurnOfStepBefore(mlir::scf::ForOp loop, mlir::scf::ForOp steps);
+  bool findSoftmax();
+  void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
+                   mlir::IRMapping &mapping, Meet meet, mlir::Value isWhole);
+  /// A step's exponents of 2 are `scores` times `factor` where `presence` is
+  /// true, or everywhere without one, and -inf elsewhere.
+  struct Exponents {
+    mlir::Value scores, factor, presence;
+    mlir::Location mask;
+    bool isPositive = false; // the factor, as makePositive() leaves it
+  };
+  Exponents findExponents(const OnlineSoftmax &step, mlir::scf::ForOp loop,
+                          mlir::IRMapping &mapping, mlir::Value isWhole = {});
+  void maskUnlessWhole(Exponents &exponents, mlir::scf::ForOp loop,
+                       mlir::Value condition, mlir::Value isWhole,
+                       mlir::IRMapping mapping);
+  mlir::Value emitMask(mlir::Value condition, mlir::IRMapping &mapping);
+  void maskScores(Exponents &exponents);
+  void makePositive(Exponents &exponents);
+  void roundHuge(Exponents &exponents, mlir::Value reference, bool isTested);
+  mlir::Value naturalMax(mlir::Value max);
+  /// Whether a step's scores are more than a multiple of a product.
+  bool changesScores(mlir::scf::ForOp loop);
+  /// Whether ptxas would begin with such arithmetic while the turn is still to
+  /// be passed, and await the lagging product ahead of it. In three loops it
+  /// does neither.
+  bool isLongBehindTurn(mlir::scf::ForOp loop) {
+    return joinsLoops() && changesScores(loop);
+  }
+  void emitExactSoftmax(
+      const OnlineSoftmax &step, mlir::scf::ForOp loop, Exponents exponents,
+      mlir::IRMapping &mapping, bool isFirst = false,
+      Meet meet = [](mlir::Value) {});
+  /// Gives a copy of an operation the types of one warpgroup.
+  void convertInPlace(mlir::Operation &op);
+  /// `op` with the types of one warpgroup.
+  mlir::Operation *cloneConverted(mlir::Operation &op,
+                                  mlir::IRMapping &mapping);
+  bool isCleared(const BulkCopy &copy, bool inFirst);
+  void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
+                  bool isBeforeTurn);
+  void emitClear(StepTile &tile, Cursor at);
+  void clearOwnRows(StepTile tile, Cursor at);
+  static mlir::Location clearLocation(const StepTile &tile);
+  bool isFencedLater(llvm::ArrayRef<StepTile> tiles);
+  /// Waits for the tile of a copy in `stage`, unless it is known to have come;
+  /// clearTiles() has cleared its absent rows. The slot says what it is meant
+  /// to hold, without `meant` what the copy brings.
+  mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                        mlir::IRMapping &mapping,
+                        std::optional<Meant> meant = {}, bool hasCome = false);
+  bool comesWithTurn(mlir::scf::ForOp loop, size_t ring, bool inFirst);
+  mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
+                          mlir::IRMapping &mapping);
+  static bool lacksLastRowsOnly(const BulkCopy &copy);
+  mlir::Value anyRowAbsent(llvm::MutableArrayRef<StepTile> tiles);
+  void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at,
+                 bool isBeforeTurn);
+  /// A predicate of a copy, recomputed with types of the caller's; rows start
+  /// `rowShift` later.
+  mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,
+                         llvm::function_ref<mlir::Type(mlir::Type)> retype,
+                         mlir::Value rowShift = {});
+  mlir::Value recomputed(mlir::Value p, mlir::IRMapping &mapping,
+                         llvm::function_ref<mlir::Type(mlir::Type)> retype,
+                         const Shifts &shifts);
+  /// What a copy brings to a slot, for the verifiers: where it starts, and
+  /// which of its elements exist.
+  struct Contents {
+    llvm::SmallVector<mlir::Value> indices, presence;
+    /// Places of predicates where a slot may hold anything.
+    llvm::SmallVector<int64_t> garbage{};
+  };
+  Contents contentsOf(BulkCopy &copy, mlir::Value rowShift,
+                      mlir::IRMapping &mapping);
+  Contents contentsOf(const Meant &meant, mlir::Value rowShift,
+                      mlir::IRMapping &mapping);
+  /// The presence of a sink, for the verifiers.
+  llvm::SmallVector<mlir::Value> presenceOf(mlir::ValueRange presence,
+                                            mlir::IRMapping &mapping);
+  /// Types and layouts of one warpgroup.
+  mlir::Type convert(mlir::Type type);
+  /// The place that follows in a ring of `depth` slots.
+  Cursor advance(Cursor at, int64_t depth);
+
+  sm::KernelOp source, target;
+  sm::LaunchOp launch;
+  RolePlan plan;
+  /// Most slots of a ring.
+  int64_t maxStages;
+  /// Slots of the rings of loops, and of the rings of tiles.
+  int64_t stages = 2, residentStages = 1;
+  /// Bytes of all rings and of the staged results.
+  int64_t smemBytes = 0;
+  /// What each role finds in the kernel's body: its arguments.
+  mlir::IRMapping outer;
+  /// Tiles of the launch, and those that differ along the fastest axis only.
+  mlir::Value tiles, tilesInRow;
+  /// Tiles along each range of the launch.
+  llvm::SmallVector<mlir::Value> tileCounts;
+  /// What hands out tiles of different length.
+  mlir::Value counter;
+  /// Values of the source that say where in the grid a tile lies, and how the
+  /// role that multiplies learns them.
+  llvm::SmallVector<mlir::Value> coordinates, mailboxes;
+  mlir::Value mailFull, mailEmpty;
+  /// Scalars that the others learn instead of computing them: what a search
+  /// finds, and what follows from it.
+  llvm::SmallPtrSet<mlir::Operation *, 32> searched;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  llvm::SmallVector<Ring> resident, streamed;
+  /// Per crossing of a loop, the ring that its parts are staged in, and the
+  /// parts of its resident operand.
+  llvm::SmallVector<mlir::Value> crossed;
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> crossedOperands;
+  llvm::SmallVector<CrossedBarriers> crossedGuards;
+  /// Around what each warpgroup stages for the warp that sends it.
+  CrossedBarriers sent;
+  /// Whether a step multiplies across warpgroups what the one before staged,
+  /// and warps of their own send the results. Else nothing is added in bulk.
+  bool crossingsAreLate = false;
+  /// Per tensor that steps add to in bulk, a buffer with a slot per warpgroup.
+  llvm::DenseMap<mlir::Value, mlir::Value> added;
+  /// Whether the bulk stores before have been awaited where warps met since:
+  /// beside a tile's first step, which those of the tile before it follow.
+  bool areStoresDrained = false;
+  /// Per bulk store, a buffer with a slot per warpgroup.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
+  int64_t storeParts = 1;
+  /// Per bulk store that has lanes store, too, its tensor without a map.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> lanePointers;
+  /// Per tensor map of a tensor that lanes load from, too, the tensor itself.
+  llvm::DenseMap<mlir::Value, mlir::Value> loadPointers;
+  /// Tensor maps of copies whose boxes are not the first ones of their tensors.
+  llvm::SmallVector<std::pair<BulkCopy, mlir::Value>, 0> otherMaps;
+  llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
+  mlir::Value warpgroup;
+  /// How the loops run: each by itself, with a lagged product, or as one loop
+  /// whose products stay in flight.
+  enum class Form { Separate, Lagged, Plain } form = Form::Separate;
+  bool isOrderFree = false;
+  /// Per loop, the product that lags one step behind.
+  llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
+  /// Position of its result among the carried values.
+  unsigned laggedResult = 0;
+  /// Per loop, its softmax step if maxima are speculated on, and the type of
+  /// each thread's part of the sum.
+  llvm::DenseMap<mlir::Operation *, OnlineSoftmax> softmax;
+  mlir::Type partialType;
+  /// Slot that each source buffer stands for, in the current place.
+  llvm::DenseMap<mlir::Value, mlir::Value> slots;
+  /// The first value for which there is a stand-in.
+  mlir::Value unknown;
+};
+
+} // namespace selvedge::schedule
+
+#endif // SELVEDGE_COMPILER_SCHEDULE_ROLES_ROLEKERNEL_H

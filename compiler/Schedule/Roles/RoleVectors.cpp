@@ -1,0 +1,142 @@
+// Vectors that a step loads ahead of its products: each lane holds a few
+// elements until they are needed, and then those that it computes with.
+// SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Roles/RoleKernel.h"
+
+namespace selvedge::schedule {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// The type of a vector whose elements are on all lanes of each warp, by twos;
+/// null for others, which gain nothing.
+static Type spreadType(Type type) {
+  constexpr int64_t ofLanes = 64;
+  LayoutAttr layout = layoutOf(type);
+  if (!layout || layout.getAxes().size() != 1)
+    return {};
+  AxisLayoutAttr axis = layout.getAxes()[0];
+  int64_t parts = axis.getSize() / ofLanes;
+  bool isOfAllWarps =
+      llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
+  if (!isOfAllWarps || axis.getSize() % ofLanes != 0 ||
+      axis.getNumRegs() <= 2 * parts)
+    return {};
+  SmallVector<int64_t> sizes{2}, strides{1};
+  if (parts > 1) {
+    sizes.push_back(parts);
+    strides.push_back(ofLanes);
+  }
+  auto spread =
+      AxisLayoutAttr::get(type.getContext(), axis.getName(), sizes, strides,
+                          {2, 4, 8, 16, 32}, axis.getWarps());
+  return RankedTensorType::get(axis.getSize(), getElementTypeOrSelf(type),
+                               LayoutAttr::get(type.getContext(), {spread}));
+}
+
+Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping) {
+  Type type = spreadType(convert(load.getType()));
+  if (!type || getElementTypeOrSelf(type).getIntOrFloatBitWidth() != 32)
+    return {};
+  auto retype = [&](Type from) {
+    return RankedTensorType::get(cast<RankedTensorType>(type).getShape(),
+                                 getElementTypeOrSelf(from), layoutOf(type));
+  };
+  // Every index and predicate is one of lanes along its axis, or of none.
+  StringAttr axis = layoutOf(type).getAxes()[0].getName();
+  IRMapping local = mapping;
+  for (Value operand : load->getOperands()) {
+    LayoutAttr layout = layoutOf(operand.getType());
+    if (!layout)
+      continue;
+    if (layout.getAxes().size() != 1 || layout.getAxes()[0].getName() != axis)
+      return {};
+    local.map(operand, recomputed(operand, mapping, retype, Shifts()));
+  }
+  for (Value operand : load->getOperands())
+    if (!layoutOf(operand.getType()))
+      local.map(operand, isa<tile::GlobalType>(operand.getType())
+                             ? valueOf(operand, mapping)
+                             : scalar(operand, mapping));
+  Operation *clone = b.clone(*load, local);
+  clone->getResult(0).setType(type);
+  return clone->getResult(0);
+}
+
+/// Vectors that a step of a loop loads for the one after it: those of which
+/// every lane exists, since a lane that does not is one of its own step.
+SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
+  SmallVector<LoadOp> result;
+  if (!crossingsAreLate)
+    return result;
+  for (auto load : loop.getBody()->getOps<LoadOp>()) {
+    bool isOfIndices = llvm::none_of(load->getOperands(), [&](Value operand) {
+      return llvm::is_contained(loop.getRegionIterArgs(), operand);
+    });
+    if (load.getPresence().empty() && isOfIndices &&
+        spreadType(convert(load.getType())))
+      result.push_back(load);
+  }
+  return result;
+}
+
+SmallVector<Value> RoleKernel::vectorsAt(ArrayRef<LoadOp> loads, Value index,
+                                         const IRMapping &mapping) {
+  SmallVector<Value> result;
+  for (LoadOp load : loads) {
+    IRMapping local = mapping;
+    local.map(cast<scf::ForOp>(load->getParentOp()).getInductionVar(), index);
+    result.push_back(loadSpread(load, local));
+  }
+  return result;
+}
+
+/// Those of a loop's first step; anything where it has none.
+SmallVector<Value> RoleKernel::firstVectors(ArrayRef<LoadOp> loads, Value from,
+                                            Value to,
+                                            const IRMapping &mapping) {
+  if (loads.empty())
+    return {};
+  SmallVector<Type> types = llvm::map_to_vector(
+      loads, [&](LoadOp load) { return spreadType(convert(load.getType())); });
+  Value runs =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
+  auto branch = scf::IfOp::create(b, loc, types, runs, true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, vectorsAt(loads, from, mapping));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, llvm::map_to_vector(types, [&](Type type) {
+                         return arith::ConstantOp::create(
+                                    b, loc,
+                                    cast<TypedAttr>(b.getZeroAttr(type)))
+                             .getResult();
+                       }));
+  return branch.getResults();
+}
+
+/// Those of the step after this one; this one's again in the last.
+SmallVector<Value> RoleKernel::nextVectors(ArrayRef<LoadOp> loads,
+                                           scf::ForOp steps,
+                                           const IRMapping &mapping) {
+  if (loads.empty())
+    return {};
+  Value index = steps.getInductionVar(), next = add(index, steps.getStep());
+  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, next,
+                                       steps.getUpperBound());
+  return vectorsAt(loads, arith::SelectOp::create(b, loc, isLast, index, next),
+                   mapping);
+}
+
+bool RoleKernel::useSpread(LoadOp load, Value spread, IRMapping &mapping) {
+  auto moved = RelayoutOp::create(b, load.getLoc(), convert(load.getType()),
+                                  spread, /*scratch=*/Value());
+  if (!moved.findMove()) {
+    moved.erase();
+    return false;
+  }
+  mapping.map(load.getResult(), moved);
+  return true;
+}
+
+} // namespace selvedge::schedule
