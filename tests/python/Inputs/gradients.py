@@ -94,9 +94,24 @@ causal, full = (_ops.on_one_line(_text.Text("flash_fwd", **params).source()[0]) 
 q, k = torch.empty(1, 1024, 4, 128), torch.empty(1, 1024, 2, 128)
 print("by head:", _ops.gains_by_head(q, k, k, causal), _ops.gains_by_head(q, q, q, causal), _ops.gains_by_head(q[:, 1:], k, k, causal),
       _ops.gains_by_head(q[..., :64], k[..., :64], k[..., :64], causal), _ops.gains_by_head(q, k, k, full))
+# Of packed sequences where they are longer, and then sums have no order.
+from selvedge.torch import _attention  # noqa: E402
+
+packed = _ops.on_one_line(_text.Text("flash_varlen", causal=True).source()[0])
+q, k = torch.empty(4096, 4, 128), torch.empty(4096, 2, 128)
+print("packed by head:", *(_ops.gains_by_head(q, k, k, packed, sequences) for sequences in (1, 2, 3)))
+_attention.hands_out_bulk_copies = lambda tensor: True
+print("packed in order:", *(_attention.gains_in_order(q, 4096, sequences) for sequences in (1, 2, 3)))
 _ops.gains_by_head = lambda *inputs: True
 q, k, v = (leaf(1, 12, heads, 8, dtype=torch.float32) for heads in (4, 2, 2))
 found = torch.autograd.grad(st.flash_attn_func(q, k, v, causal=True).square().sum(), (q, k, v))
 wide = [t.repeat_interleave(2, 2) for t in (k, v)]
 wanted = torch.autograd.grad(F.scaled_dot_product_attention(*swapped(q, *wide), is_causal=True).square().sum(), (q, k, v))
 print("heads that share keys:", "equal" if all(torch.allclose(a, b, atol=1e-4, rtol=1e-4) for a, b in zip(found, wanted)) else "differ")
+q, k, v = (t.detach()[0].requires_grad_() for t in (q, k, v))
+_attention.hands_out_bulk_copies = lambda tensor: False
+ends = torch.tensor([0, 5, 12], dtype=torch.int32)
+found = torch.autograd.grad(st.flash_attn_varlen_func(q, k, v, ends, ends, causal=True).square().sum(), (q, k, v))
+wanted = torch.autograd.grad(sum(st.flash_attn_func(*(t[None, a:b] for t in (q, k, v)), causal=True, deterministic=True).square().sum() for a, b in ((0, 5), (5, 12))),
+                             (q, k, v))
+print("packed heads that share keys:", "equal" if all(torch.allclose(a, b, atol=1e-4, rtol=1e-4) for a, b in zip(found, wanted)) else "differ")

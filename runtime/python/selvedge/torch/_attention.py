@@ -28,6 +28,11 @@ def hands_out_bulk_copies(tensor):
     return tensor.is_cuda and torch.cuda.get_device_capability(tensor.device)[0] == 9
 
 
+def gains_in_order(q, rows, sequences):
+    """Whether gradients of packed sequences whose sums have an order are faster (docs/dev/experiments.md): where roles add them in bulk, from 2048 rows on they are not."""
+    return hands_out_bulk_copies(q) and rows < 2048 * sequences
+
+
 def check_heads(q, k, head):
     if k.shape[head] == 0 or q.shape[head] % k.shape[head]:
         raise ValueError(f"{q.shape[head]} heads of queries are no multiple of {k.shape[head]} heads of keys")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._attention import call_text, check_heads, hands_out_bulk_copies
+from ._attention import call_text, check_heads, gains_in_order
 from ._text import Text
 
 
@@ -54,7 +54,9 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=Non
                            window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False, return_attn_probs=False, block_table=None):
     """Attention of sequences that lie one behind the other: [all positions, heads, D]. The longest lengths are not needed.
 
-    With block_table, i32[B, pages of a sequence], k and v are pages [pages, size, heads, D], and there are no gradients. Before compute capability 9.0 the gradient of q is a sum in any order unless deterministic, or torch.use_deterministic_algorithms(), asks for equal bits.
+    With block_table, i32[B, pages of a sequence], k and v are pages [pages, size, heads, D], and there are no gradients.
+    The gradient of q is a sum in any order, and so are those of k and v where long causal heads share keys, unless deterministic, or
+    torch.use_deterministic_algorithms(), asks for equal bits. On compute capability 9.0 it is one of sequences of 2048 rows or more on average.
     """
     check_dropout(dropout_p)
     check_heads(q, k, -2)
@@ -65,8 +67,7 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=Non
         o, lse = call_text(text, q, k, v, tensors, softmax_scale, "q,kp,vp")
         return (o, lse, None) if return_attn_probs else o
     text = make_text("flash_varlen", *features)
-    # Rows of one sequence are no whole tiles, which the copy engine adds.
-    deterministic = deterministic or torch.are_deterministic_algorithms_enabled() or hands_out_bulk_copies(q)
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled() or gains_in_order(q, q.shape[0], features[0])
     o, lse = call_text(text, q, k, v, {"cu_q": cu_seqlens_q, "cu_k": cu_seqlens_k}, softmax_scale, deterministic=deterministic)
     return (o, lse, None) if return_attn_probs else o
 

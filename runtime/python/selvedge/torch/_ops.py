@@ -63,11 +63,13 @@ def own_gradients(tensors, source, names):
     return [torch.empty(tensors[place - 3].shape, dtype=torch.float32, device=tensors[place - 3].device) for place in marked(source, names)]
 
 
-def gains_by_head(q, k, v, source):
+def gains_by_head(q, k, v, source, sequences=1):
     """Whether blocks of keys per query head are faster (docs/dev/experiments.md): for heads that share keys, if causal blocks drift apart and are long enough to be
-    worth the sums."""
-    return ("flash_fwd<causal = true" in program_of(source) and q.dim() == 4 and q.shape[2] > k.shape[2] and q.shape[-1] >= 128 and q.shape[-1] + v.shape[-1] <= 256
-            and q.shape[1] >= 1024)
+    worth the sums: from 1024 rows on, packed sequences from 2048 on."""
+    packed = q.dim() == 3
+    template, least = ("flash_varlen", 2048 * sequences) if packed else ("flash_fwd", 1024)
+    return (f"{template}<causal = true" in program_of(source) and q.shape[-2] > k.shape[-2] and q.shape[-1] >= 128 and q.shape[-1] + v.shape[-1] <= 256
+            and q.shape[-3] >= least)
 
 
 # q, k and v are the first three of `names`; `tensors` the rest.
@@ -90,12 +92,12 @@ def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor,
                        scalars: Sequence[float], scalar_names: str, source: str, op: str, deterministic: bool) -> tuple[Tensor, Tensor, Tensor, List[Tensor]]:
     # Parameters of flash_bwd and flash_bwd_varlen; the defaults are for all gradients, on compute capability 9.0.
     params = {} if deterministic else {"deterministic": False}
+    arguments = named(names, [q, k, v, *tensors])
     if q.is_cuda and torch.cuda.get_device_capability(q.device)[0] != 9:
         params["apart"] = False
-    elif not deterministic and gains_by_head(q, k, v, source):
+    elif not deterministic and gains_by_head(q, k, v, source, arguments["cu_q"].shape[0] - 1 if "cu_q" in arguments else 1):
         params["by_head"] = True
     kernel = op_of(source, f"grad({op})", type_of(q), q.shape[-1], v.shape[-1], **params)
-    arguments = named(names, [q, k, v, *tensors])
     (dq, dk, dv), others = gradients_of(q, k, v), own_gradients(tensors, source, names)
     own = {f"d_{names.split(',')[place]}": t for place, t in zip(marked(source, names), others)}
     kernel(**arguments, **named(scalar_names, scalars), o=o, lse=lse, dO=do, dLSE=dlse, dq=dq, dk=dk, dv=dv, **own)
