@@ -186,12 +186,14 @@ struct SmByteFloatsPass : impl::SmByteFloatsBase<SmByteFloatsPass> {
     auto isByte = [](Value v) {
       return tile::isByteFloat(getElementTypeOrSelf(v.getType()));
     };
-    getOperation()->walk([&](Operation *op) {
-      if (auto extend = dyn_cast<arith::ExtFOp>(op);
-          extend && isByte(extend.getIn()))
+    // What is narrowed may be widened again: its type is asked before it goes.
+    getOperation()->walk([&](arith::ExtFOp extend) {
+      if (isByte(extend.getIn()))
         widen(extend);
-      else if (auto convert = dyn_cast<ConvertOp>(op);
-               convert && isByte(convert.getResult()))
+    });
+    getOperation()->walk([&](Operation *op) {
+      if (auto convert = dyn_cast<ConvertOp>(op);
+          convert && isByte(convert.getResult()))
         narrow(convert);
       else if (auto constant = dyn_cast<arith::ConstantOp>(op);
                constant && isByte(constant.getResult()))
