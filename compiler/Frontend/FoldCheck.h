@@ -47,6 +47,9 @@ private:
   llvm::DenseMap<mlir::Operation *, BlockedRange> loops;
 };
 
+/// Whether an operation is the `any` of a loop's `when`.
+bool asksForSteps(mlir::Operation *op);
+
 /// Follows the values of a step of one range through the body of its loop, or
 /// of the kernel.
 class StepAnalysis {

@@ -75,6 +75,12 @@ void StepAnalysis::report(const Form &form, Operation *user) {
                  .str();
       break;
     }
+    if (asksForSteps(where)) {
+      message = "the steps that 'any' leaves out may do something" + depends;
+      hint = "each sum, update and store of the step needs 'where' with the "
+             "condition of 'any', and no 'else'";
+      break;
+    }
     message = "this uses a reduction over one block of " + axis + depends;
     hint = range.loop ? "carry it in a variable, and use that after the loop"
                       : "iterations of a kernel are independent: reduce over "

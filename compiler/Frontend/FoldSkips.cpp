@@ -22,10 +22,21 @@ Value askedOf(Value numSteps) {
   return lanes ? lanes.getIn() : Value();
 }
 
+/// The conditions that are true together, without axes that they lack.
+void collectParts(Value condition, SmallVectorImpl<Value> &parts) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    collectParts(both.getLhs(), parts);
+    return collectParts(both.getRhs(), parts);
+  }
+  if (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+    return collectParts(broadcast.getSource(), parts);
+  parts.push_back(condition);
+}
+
 /// What a step does where none of some lanes exist.
 class EmptyStep {
 public:
-  explicit EmptyStep(Value lanes) : lanes(lanes) {}
+  explicit EmptyStep(Value lanes) : lanes(lanes) { collectParts(lanes, parts); }
 
   /// Whether an operation stores nothing, and gives the identity, there.
   bool isNeutral(Operation *op) const {
@@ -65,8 +76,13 @@ public:
   }
 
 private:
+  /// Whether lanes that exist by `presence` are among those that are asked.
   bool isMasked(ValueRange presence) const {
-    return llvm::is_contained(presence, lanes);
+    SmallVector<Value> given;
+    for (Value condition : presence)
+      collectParts(condition, given);
+    return llvm::all_of(
+        parts, [&](Value part) { return llvm::is_contained(given, part); });
   }
 
   /// Whether a reduction consumes lanes that do not exist.
@@ -97,9 +113,25 @@ private:
   }
 
   Value lanes;
+  SmallVector<Value> parts;
 };
 
 } // namespace
+
+/// Whether the steps of a loop follow from `op`, by so many operations.
+static bool decidesSteps(Operation *op, unsigned depth) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return bool(askedOf(loop.getUpperBound()));
+  return depth > 0 && llvm::any_of(op->getUsers(), [&](Operation *user) {
+           return decidesSteps(user, depth - 1);
+         });
+}
+
+bool asksForSteps(Operation *op) {
+  // A maximum, a compare, a select, and the loop.
+  constexpr unsigned most = 3;
+  return decidesSteps(op, most);
+}
 
 bool StepAnalysis::leavesOutNothing(scf::ForOp loop) const {
   Value lanes = askedOf(loop.getUpperBound());
