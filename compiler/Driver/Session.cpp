@@ -59,7 +59,8 @@ bool Session::internalError(const llvm::Twine &message) {
      << "note: this is a defect of selvedge " << compilerVersion()
      << ", not of the program; to reproduce it:\n"
      << "  selvedge compile " << request.fileName
-     << (request.masks == MaskMode::Exact ? " --mask exact" : "");
+     << (request.masks == MaskMode::Exact ? " --mask exact" : "")
+     << (request.isStrict ? " --strict" : "");
   if (!request.op.empty())
     os << " --op " << request.op;
   os << " --arch " << request.arch;

@@ -16,9 +16,11 @@ Val Elaborator::evalIndex(const Expr &e) {
     return Val::error();
   const TensorInfo &info = tensors[access.tensor];
   if (info.decl->isOutput) {
-    diags.unsupported(e.loc, "loading the output '" + info.decl->name + "'",
-                      "an output that is stored and loaded by different "
-                      "iterations has no defined value");
+    diags.unsupported(
+        e.loc, "loading the output '" + info.decl->name + "'",
+        "what a later kernel loads is stored to a 'temp', too; in "
+        "the kernel that stores it an element has no defined "
+        "value");
     return Val::error();
   }
   if (info.decl->isTemp && !checkTempLoad(e.loc, tensors[access.tensor]))
