@@ -4,6 +4,7 @@
 #include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace selvedge::schedule {
 
@@ -75,7 +76,11 @@ private:
       plan.rowAxis = rows;
     });
     if (fits && !plan.rowAxis)
-      return fail("it has no products");
+      return fail(kernel.walk([](MmaOp) {
+                          return WalkResult::interrupt();
+                        }).wasInterrupted()
+                      ? "both operands of its products are computed"
+                      : "it has no products");
     return fits ? true : fail("its products do not have 64 rows per warpgroup");
   }
 
@@ -487,8 +492,13 @@ private:
         continue;
       }
       LayoutAttr own = layoutOf(p.getType());
-      bool isEnd = !pairs && own && matchIndexLimit(p) &&
-                   own.getAxes()[0].getName() == plan.rowAxis;
+      std::optional<IndexLimit> limit = matchIndexLimit(p);
+      bool isEnd =
+          !pairs && own && limit && own.getAxes()[0].getName() == plan.rowAxis;
+      if (std::optional<int64_t> end =
+              isEnd ? getConstantIntValue(limit->end) : std::nullopt;
+          end && *end < warpgroupRows)
+        return "it ends before the rows of a warpgroup do";
       if (own && !isEnd)
         return "a predicate is no bound of the tensor and no end of its rows";
       bulk.conditions.push_back(p);

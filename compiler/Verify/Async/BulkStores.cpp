@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Async/BulkStores.h"
 
+#include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Async/Trials.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,32 +14,39 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// Whether `condition` says that the dimension `name` is a multiple of `words`:
+/// it compares the remainder with zero.
+static bool isWholeWords(Value condition, KernelOp kernel, StringAttr name,
+                         int64_t words) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+      !matchPattern(compare.getRhs(), m_Zero()))
+    return false;
+  auto rest = compare.getLhs().getDefiningOp<arith::RemUIOp>();
+  APInt divisor;
+  auto argument =
+      rest ? dyn_cast<BlockArgument>(rest.getLhs()) : BlockArgument();
+  if (!argument || argument.getOwner() != &kernel.getBody().front() ||
+      !matchPattern(rest.getRhs(), m_ConstantInt(&divisor)) ||
+      divisor.getSExtValue() <= 0 || divisor.getSExtValue() % words != 0)
+    return false;
+  auto dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+  return dim && dim.getDim() == name;
+}
+
 /// Whether `op` is executed only where the dimension `name` is a multiple of
-/// `words`: a branch of the kernel compares the remainder with zero.
+/// `words`: a branch of the kernel asks for it, among other things or alone.
 static bool isGuarded(Operation *op, StringAttr name, int64_t words) {
   auto kernel = op->getParentOfType<KernelOp>();
+  bool isFound = false;
   for (Operation *inner = op, *outer = op->getParentOp(); outer;
-       inner = outer, outer = outer->getParentOp()) {
-    auto branch = dyn_cast<scf::IfOp>(outer);
-    if (!branch || inner->getParentRegion() != &branch.getThenRegion())
-      continue;
-    auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
-    if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
-        !matchPattern(compare.getRhs(), m_Zero()))
-      continue;
-    auto rest = compare.getLhs().getDefiningOp<arith::RemUIOp>();
-    APInt divisor;
-    auto argument =
-        rest ? dyn_cast<BlockArgument>(rest.getLhs()) : BlockArgument();
-    if (!argument || argument.getOwner() != &kernel.getBody().front() ||
-        !matchPattern(rest.getRhs(), m_ConstantInt(&divisor)) ||
-        divisor.getSExtValue() <= 0 || divisor.getSExtValue() % words != 0)
-      continue;
-    auto dim = dyn_cast<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
-    if (dim && dim.getDim() == name)
-      return true;
-  }
-  return false;
+       inner = outer, outer = outer->getParentOp())
+    if (auto branch = dyn_cast<scf::IfOp>(outer);
+        branch && inner->getParentRegion() == &branch.getThenRegion())
+      conjuncts(branch.getCondition(), [&](Value part) {
+        isFound |= isWholeWords(part, kernel, name, words);
+      });
+  return isFound;
 }
 
 /// Bulk stores clip rows to whole words of 16 bytes only (seen on hardware).
