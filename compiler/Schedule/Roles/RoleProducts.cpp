@@ -129,6 +129,9 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
 }
 
 void RoleKernel::findForm() {
+  for (auto mma : source.getBody().front().getOps<MmaOp>())
+    (plan.lastLoop()->isBeforeInBlock(mma) ? multipliesAfter
+                                           : multipliesBefore) = true;
   form = plan.nest || plan.hasCrossings() ? Form::Separate
          : findLaggedProducts()           ? Form::Lagged
          : findPlainProducts()            ? Form::Plain
@@ -171,16 +174,26 @@ LogicalResult RoleKernel::emitTiles() {
       /*isSingle=*/false, carried,
       [&](ValueRange place, Mail &mail) -> LogicalResult {
         Cursor tile{carried[0], carried[1]}, step{carried[2], carried[3]};
-        FailureOr<IRMapping> mapping = mappingOf(place);
+        bool hasCome = false;
+        auto await = [&](IRMapping &mapping) {
+          if (!std::exchange(hasCome, true))
+            awaitResident(tile, mapping);
+        };
+        FailureOr<IRMapping> mapping = mappingOf(place, await);
         if (failed(mapping))
           return failure();
-        awaitResident(tile, *mapping);
+        await(*mapping);
         if (failed(emitLoops(*mapping, step, mail,
-                             [&] { releaseResident(tile); })))
+                             [&] {
+                               if (!multipliesAfter)
+                                 releaseResident(tile);
+                             })) ||
+            failed(emitOutside(/*afterLoops=*/true, *mapping, await,
+                               [&](IRMapping &) { releaseResident(tile); })))
           return failure();
         tile = advance(tile, residentStages);
         carried = {tile.stage, tile.parity, step.stage, step.parity};
-        return emitOutside(/*afterLoops=*/true, *mapping);
+        return success();
       });
 }
 
@@ -206,10 +219,10 @@ LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
   return success();
 }
 
-FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place) {
+FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place, AtProducts await) {
   IRMapping mapping = outer;
   mapping.map(ValueRange(coordinates), place);
-  if (failed(emitOutside(/*afterLoops=*/false, mapping)))
+  if (failed(emitOutside(/*afterLoops=*/false, mapping, await)))
     return failure();
   return mapping;
 }
@@ -225,20 +238,27 @@ void RoleKernel::releaseResident(Cursor tile) {
     ArriveOp::create(b, loc, ring.empty, tile.stage, true);
 }
 
-/// The operations of a tile outside of loops.
-LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping) {
+LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping,
+                                      AtProducts await, AtProducts release) {
   scf::ForOp lastLoop = plan.lastLoop();
+  MmaOp last;
+  for (auto mma : source.getBody().front().getOps<MmaOp>())
+    last = mma;
   for (Operation &op : source.getBody().front()) {
     if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
         searched.contains(&op) ||
         afterLoops != lastLoop->isBeforeInBlock(&op) ||
         (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
       continue;
+    if (isa<MmaOp>(op))
+      await(mapping);
     auto store = llvm::find_if(
         plan.stores, [&](BulkStore &bulk) { return bulk.store == &op; });
     if (failed(store != plan.stores.end() ? emitStore(*store, mapping)
                                           : emitOp(op, mapping)))
       return failure();
+    if (&op == last)
+      release(mapping);
     if (afterLoops && isa<arith::SelectOp>(op))
       mapping.map(
           op.getResult(0),
