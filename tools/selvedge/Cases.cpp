@@ -54,6 +54,7 @@ void addCaseFlags(CLI::App &command, CaseOptions &options) {
     command.add_option(name, values, help)
         ->type_size(1)
         ->expected(1)
+        ->allow_extra_args(false)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   };
   repeated(

@@ -19,6 +19,7 @@ inline void addImportFlag(CLI::App &command,
                   "shipped templates; may be repeated (no default)")
       ->type_size(1)
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -59,6 +60,7 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options,
                   "that of the parameter)")
       ->type_size(1)
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
