@@ -126,8 +126,9 @@ def new_pass(tree, flag, summary, folder):
     is_verifier = flag.startswith("verify-")
     dialect = flag.removeprefix("verify-").split("-")[0]
     folder = (folder or ("compiler/Verify" if is_verifier else "compiler/Schedule/Lowering")).rstrip("/")
-    # A library has one Passes.td and one CMakeLists.txt; its folders group sources.
-    library, within = "/".join(folder.split("/")[:2]), "".join(part + "/" for part in folder.split("/")[2:])
+    # A library has one Passes.td and one CMakeLists.txt; folders inside of it group sources.
+    library = next((str(place) for place in (pathlib.PurePosixPath(folder), *pathlib.PurePosixPath(folder).parents) if (tree.root / place / "Passes.td").is_file()), folder)
+    within = f"{folder}/".removeprefix(f"{library}/")
     if is_verifier != (folder == "compiler/Verify"):
         raise Refused(f"'{flag}' does not belong into {folder}: verifiers, and they alone, are in compiler/Verify and named verify-...")
     for path in sorted(tree.root.glob("compiler/**/Passes.td")):

@@ -30,7 +30,7 @@ def files():
     return {path.relative_to(copy): path.read_text(encoding="utf-8") for path in copy.rglob("*") if path.is_file()}
 
 
-for pattern in ("compiler/*/Passes.td", "compiler/*/CMakeLists.txt", "dialect/*/*.td", "templates/*.tile", ".clang-format"):
+for pattern in ("compiler/**/Passes.td", "compiler/**/CMakeLists.txt", "dialect/*/*.td", "templates/*.tile", ".clang-format"):
     for path in root.glob(pattern):
         (copy / path.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy / path.relative_to(root))
@@ -70,6 +70,12 @@ for command in re.findall(r"^# RUN: (.*)$", test, re.M):
     run("bash", "-o", "pipefail", "-c", command.replace("%templates", "templates").replace("FileCheck %s", f"FileCheck {copy.resolve()}/tests/programs/row-totals.test"))
 assert "(sm.kernel(sm-merge-waits))" in (copy / "tests/Schedule/sm-merge-waits.test").read_text(encoding="utf-8")
 print("accepted by TableGen, clang-format and selvedge")
+
+# A folder may have passes of its own.
+done = new("pass", "sm-lane-waits", "--folder", "compiler/Target/Lanes")
+assert done.returncode == 0 and (copy / "compiler/Target/Lanes/LaneWaits.cpp").is_file(), done.stderr
+done = new("pass", "sm-copy-waits", "--folder", "compiler/Schedule/Copies")
+assert done.returncode == 0 and "  Copies/CopyWaits.cpp\n" in (copy / "compiler/Schedule/CMakeLists.txt").read_text(encoding="utf-8"), done.stderr
 
 for words, why in ((("pass", "merge"), "no flag of a pass"), (("pass", "sm-merge-waits"), "exists in compiler/Schedule/Passes.td"), (("pass", "sm-x", "--folder", "compiler/Verify"), "does not belong"),
                    (("op", "tile.dot"), "exists in dialect/Tile/TileComputeOps.td"), (("op", "gpu.x"), "no name of an op"), (("template", "softmax"), "exists in templates/softmax.tile"),
