@@ -159,7 +159,7 @@ private:
   /// with no slots to spare waits for memory at a tile's end either way (heads
   /// of 256, half of the code; with four slots, heads of 128, it gains 2 %).
   bool isPipelined() const {
-    return form == Form::Lagged && !multipliesOutside() &&
+    return form == Form::Lagged && !lastOutside &&
            (plan.warpgroups > 1 || stages > 2) &&
            (plan.resident.empty() || residentStages > 1);
   }
@@ -237,16 +237,17 @@ private:
                                 Mail &mail, llvm::function_ref<void()> release);
   void awaitResident(Cursor tile, mlir::IRMapping &mapping);
   void releaseResident(Cursor tile);
-  /// The operations of a tile outside of loops, and around its products there
-  /// what these wait for and what nothing reads behind the last one.
-  using AtProducts = llvm::function_ref<void(mlir::IRMapping &)>;
-  static void nothing(mlir::IRMapping &) {}
-  mlir::LogicalResult emitOutside(bool afterLoops, mlir::IRMapping &mapping,
-                                  AtProducts await = nothing,
-                                  AtProducts release = nothing);
+  /// The operations of a tile outside of loops. `await` comes before each
+  /// product there, `release` behind the last one.
+  using BeforeProduct = llvm::function_ref<void(mlir::IRMapping &)>;
+  static void awaitNothing(mlir::IRMapping &) {}
+  mlir::LogicalResult emitOutside(
+      bool afterLoops, mlir::IRMapping &mapping,
+      BeforeProduct await = awaitNothing,
+      llvm::function_ref<void()> release = [] {});
   /// The operations before the loops of a tile, which lies at `place`.
-  mlir::FailureOr<mlir::IRMapping> mappingOf(mlir::ValueRange place,
-                                             AtProducts await = nothing);
+  mlir::FailureOr<mlir::IRMapping>
+  mappingOf(mlir::ValueRange place, BeforeProduct await = awaitNothing);
   Ring makeRing(BulkCopy &copy, int64_t depth);
   /// Results that do not fit in shared memory are stored lane by lane.
   void leaveStores();
@@ -707,10 +708,8 @@ private:
   /// whose products stay in flight.
   enum class Form { Separate, Lagged, Plain } form = Form::Separate;
   bool isOrderFree = false;
-  /// Whether a tile has products of resident operands beside those of its
-  /// loops.
-  bool multipliesBefore = false, multipliesAfter = false;
-  bool multipliesOutside() const { return multipliesBefore || multipliesAfter; }
+  /// The last product of resident operands beside those of the loops, if any.
+  sm::MmaOp lastOutside;
   /// Per loop, the product that lags one step behind.
   llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
   /// Position of its result among the carried values.

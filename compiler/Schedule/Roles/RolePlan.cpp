@@ -51,11 +51,12 @@ private:
   /// All products share the axis of rows, 64 per warpgroup, but those that
   /// cross them: products of what a loop has staged.
   bool findRowAxis() {
-    bool fits = true;
+    bool fits = true, hasProducts = false;
     auto isStaged = [](Value operand) {
       return llvm::any_of(operand.getUsers(), llvm::IsaPred<StageOp>);
     };
     kernel.walk([&](MmaOp mma) {
+      hasProducts = true;
       if (isStaged(mma.getLhs()) || isStaged(mma.getRhs()))
         return;
       StringAttr rows;
@@ -76,11 +77,8 @@ private:
       plan.rowAxis = rows;
     });
     if (fits && !plan.rowAxis)
-      return fail(kernel.walk([](MmaOp) {
-                          return WalkResult::interrupt();
-                        }).wasInterrupted()
-                      ? "both operands of its products are computed"
-                      : "it has no products");
+      return fail(hasProducts ? "both operands of its products are computed"
+                              : "it has no products");
     return fits ? true : fail("its products do not have 64 rows per warpgroup");
   }
 

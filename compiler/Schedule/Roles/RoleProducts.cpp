@@ -130,8 +130,7 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
 
 void RoleKernel::findForm() {
   for (auto mma : source.getBody().front().getOps<MmaOp>())
-    (plan.lastLoop()->isBeforeInBlock(mma) ? multipliesAfter
-                                           : multipliesBefore) = true;
+    lastOutside = mma;
   form = plan.nest || plan.hasCrossings() ? Form::Separate
          : findLaggedProducts()           ? Form::Lagged
          : findPlainProducts()            ? Form::Plain
@@ -170,6 +169,8 @@ LogicalResult RoleKernel::emitProducts() {
 
 LogicalResult RoleKernel::emitTiles() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
+  bool multipliesAfter =
+      lastOutside && plan.lastLoop()->isBeforeInBlock(lastOutside);
   return takeTiles(
       /*isSingle=*/false, carried,
       [&](ValueRange place, Mail &mail) -> LogicalResult {
@@ -183,17 +184,15 @@ LogicalResult RoleKernel::emitTiles() {
         if (failed(mapping))
           return failure();
         await(*mapping);
-        if (failed(emitLoops(*mapping, step, mail,
-                             [&] {
-                               if (!multipliesAfter)
-                                 releaseResident(tile);
-                             })) ||
-            failed(emitOutside(/*afterLoops=*/true, *mapping, await,
-                               [&](IRMapping &) { releaseResident(tile); })))
+        if (failed(emitLoops(*mapping, step, mail, [&] {
+              if (!multipliesAfter)
+                releaseResident(tile);
+            })))
           return failure();
-        tile = advance(tile, residentStages);
-        carried = {tile.stage, tile.parity, step.stage, step.parity};
-        return success();
+        Cursor next = advance(tile, residentStages);
+        carried = {next.stage, next.parity, step.stage, step.parity};
+        return emitOutside(/*afterLoops=*/true, *mapping, awaitNothing,
+                           [&] { releaseResident(tile); });
       });
 }
 
@@ -219,7 +218,8 @@ LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
   return success();
 }
 
-FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place, AtProducts await) {
+FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place,
+                                           BeforeProduct await) {
   IRMapping mapping = outer;
   mapping.map(ValueRange(coordinates), place);
   if (failed(emitOutside(/*afterLoops=*/false, mapping, await)))
@@ -239,11 +239,9 @@ void RoleKernel::releaseResident(Cursor tile) {
 }
 
 LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping,
-                                      AtProducts await, AtProducts release) {
+                                      BeforeProduct await,
+                                      function_ref<void()> release) {
   scf::ForOp lastLoop = plan.lastLoop();
-  MmaOp last;
-  for (auto mma : source.getBody().front().getOps<MmaOp>())
-    last = mma;
   for (Operation &op : source.getBody().front()) {
     if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
         searched.contains(&op) ||
@@ -257,8 +255,8 @@ LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping,
     if (failed(store != plan.stores.end() ? emitStore(*store, mapping)
                                           : emitOp(op, mapping)))
       return failure();
-    if (&op == last)
-      release(mapping);
+    if (&op == lastOutside)
+      release();
     if (afterLoops && isa<arith::SelectOp>(op))
       mapping.map(
           op.getResult(0),
