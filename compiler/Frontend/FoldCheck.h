@@ -47,7 +47,7 @@ private:
   llvm::DenseMap<mlir::Operation *, BlockedRange> loops;
 };
 
-/// Whether an operation is the `any` of a loop's `when`.
+/// Whether an operation is the compare by which `when any(...)` takes a step.
 bool asksForSteps(mlir::Operation *op);
 
 /// Follows the values of a step of one range through the body of its loop, or

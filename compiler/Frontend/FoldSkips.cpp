@@ -118,19 +118,11 @@ private:
 
 } // namespace
 
-/// Whether the steps of a loop follow from `op`, by so many operations.
-static bool decidesSteps(Operation *op, unsigned depth) {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return bool(askedOf(loop.getUpperBound()));
-  return depth > 0 && llvm::any_of(op->getUsers(), [&](Operation *user) {
-           return decidesSteps(user, depth - 1);
-         });
-}
-
 bool asksForSteps(Operation *op) {
-  // A maximum, a compare, a select, and the loop.
-  constexpr unsigned most = 3;
-  return decidesSteps(op, most);
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto steps = dyn_cast<arith::SelectOp>(user);
+    return steps && askedOf(steps);
+  });
 }
 
 bool StepAnalysis::leavesOutNothing(scf::ForOp loop) const {

@@ -52,9 +52,12 @@ int64_t LaunchTrial::numTiles(LaunchOp launch) const {
   return counts ? saturatingProduct(*counts) : 0;
 }
 
-int64_t LaunchTrial::numBlocks(LaunchOp launch) const {
-  int64_t tiles = numTiles(launch);
+int64_t LaunchTrial::blocksOf(LaunchOp launch, int64_t tiles) const {
   return launch.getPersistent() ? std::min(tiles, blocks) : tiles;
+}
+
+int64_t LaunchTrial::numBlocks(LaunchOp launch) const {
+  return blocksOf(launch, numTiles(launch));
 }
 
 /// The `number`th scalar of an op.
@@ -119,19 +122,21 @@ SmallVector<int64_t> LaunchTrial::someBlocks(LaunchOp launch) const {
 
 SmallVector<int64_t> LaunchTrial::cornerBlocks(LaunchOp launch) const {
   constexpr size_t mostCorners = 16;
-  SmallVector<int64_t> corners{0};
-  if (numBlocks(launch) == 0 || numTiles(launch) > tile::maxExtent)
+  std::optional<SmallVector<int64_t>> counts = tilesByRange(launch, sizes);
+  int64_t tiles = counts ? saturatingProduct(*counts) : 0;
+  if (tiles == 0 || tiles > tile::maxExtent)
     return {};
+  SmallVector<int64_t> corners{0};
   // The last range varies first.
   int64_t stride = 1;
-  for (int64_t count : llvm::reverse(*tilesByRange(launch, sizes))) {
+  for (int64_t count : llvm::reverse(*counts)) {
     if (count > 1 && corners.size() < mostCorners)
       for (int64_t corner : SmallVector<int64_t>(corners))
         corners.push_back(corner + (count - 1) * stride);
     stride *= count;
   }
-  llvm::erase_if(corners,
-                 [&](int64_t block) { return block >= numBlocks(launch); });
+  int64_t most = blocksOf(launch, tiles);
+  llvm::erase_if(corners, [&](int64_t block) { return block >= most; });
   return corners;
 }
 

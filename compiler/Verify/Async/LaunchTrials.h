@@ -36,6 +36,9 @@ struct LaunchTrial {
   int64_t numTiles(sm::LaunchOp launch) const;
   /// "with M = 253, N = 317"
   std::string str(sm::PlanOp plan) const;
+
+private:
+  int64_t blocksOf(sm::LaunchOp launch, int64_t tiles) const;
 };
 
 /// What the caller passes for an argument of a program's kernel; none for what
