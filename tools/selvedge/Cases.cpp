@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Cases.h"
 
+#include "tools/selvedge/SourceFlags.h"
 #include "tools/selvedge/Support.h"
 
 #include <CLI/CLI.hpp>
@@ -51,11 +52,7 @@ Result<Case> parseLine(const std::string &line, CaseOptions options) {
 void addCaseFlags(CLI::App &command, CaseOptions &options) {
   auto repeated = [&](const char *name, std::vector<std::string> &values,
                       const char *help) {
-    command.add_option(name, values, help)
-        ->type_size(1)
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    addRepeated(command, name, values, help);
   };
   repeated(
       "--shape", options.problem.shapes,

@@ -10,17 +10,23 @@
 
 namespace selvedge::cli {
 
-/// Adds -I: every command that reads sources has it.
-inline void addImportFlag(CLI::App &command,
-                          std::vector<std::string> &folders) {
-  command
-      .add_option("-I", folders,
-                  "a folder in which imported files are looked for, before the "
-                  "shipped templates; may be repeated (no default)")
+/// Adds an option that may be repeated, and takes one value each time: what
+/// follows is the command's own.
+inline void addRepeated(CLI::App &command, const char *name,
+                        std::vector<std::string> &values, const char *help) {
+  command.add_option(name, values, help)
       ->type_size(1)
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// Adds -I: every command that reads sources has it.
+inline void addImportFlag(CLI::App &command,
+                          std::vector<std::string> &folders) {
+  addRepeated(command, "-I", folders,
+              "a folder in which imported files are looked for, before the "
+              "shipped templates; may be repeated (no default)");
 }
 
 /// More than any GPU has.
@@ -54,14 +60,9 @@ inline void addSourceFlags(CLI::App &command, SourceOptions &options,
   command.add_flag("--strict", options.isStrict,
                    "fail where a verifier refuses warp roles, instead of doing "
                    "without (also SELVEDGE_STRICT=1)");
-  command
-      .add_option("--set", options.sets,
-                  "NAME=VALUE, binds a parameter; may be repeated (default: "
-                  "that of the parameter)")
-      ->type_size(1)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  addRepeated(command, "--set", options.sets,
+              "NAME=VALUE, binds a parameter; may be repeated (default: "
+              "that of the parameter)");
 }
 
 } // namespace selvedge::cli
