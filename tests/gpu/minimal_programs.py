@@ -22,15 +22,15 @@ OTHER_KINDS = ["inf", "ninf", "max", "random", "subnormal", "ff"]
 
 
 def cases(folder):
-    """File, op, target and shape of every RUN line."""
+    """File, op, target, settings and shape of every RUN line."""
     for path in sorted(pathlib.Path(folder).glob("*.tile")):
         for line in re.findall(r"^// RUN: .*selvedge run %s (.*)$", path.read_text(), re.M):
             options = {key: value.strip("'") for key, value in re.findall(r"--(op|arch|shape) (\S+)", line)}
             fills = re.findall(r"--fill \S+", line)
-            yield path, options.get("op"), options["arch"], " ".join([options["shape"]] + fills)
+            yield path, options.get("op"), options["arch"], tuple(re.findall(r"--set (\S+)", line)), " ".join([options["shape"]] + fills)
 
 
-def run(selvedge, device, path, op, arch, shapes, poison):
+def run(selvedge, device, path, op, arch, sets, shapes, poison):
     """Status and what was told of every shape of a program, which is compiled once."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "shapes"
@@ -38,6 +38,8 @@ def run(selvedge, device, path, op, arch, shapes, poison):
         command = [selvedge, "run", str(path), "--arch", arch, "--device", device, "--cases", str(file), "--poison", poison, "--compare", "ref,clean"]
         if op:
             command += ["--op", op]
+        for setting in sets:
+            command += ["--set", setting]
         limit = LIMIT_S * len(shapes)
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
@@ -64,19 +66,19 @@ def main():
     parser.add_argument("--csv")
     options = parser.parse_args()
     rows, programs = [], {}
-    for path, op, arch, shape in cases(options.folder):
+    for path, op, arch, sets, shape in cases(options.folder):
         if not options.arch or arch in options.arch:
             # Several forms of a program name the same shape.
-            programs.setdefault((path, op, arch), {})[shape] = None
+            programs.setdefault((path, op, arch, sets), {})[shape] = None
     kinds = itertools.cycle(OTHER_KINDS)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = []
         for program, shapes in programs.items():
             poison = f"nan,{next(kinds)}" if options.poison == "turns" else options.poison
             results.append(pool.submit(run, options.selvedge, options.device, *program, list(shapes), poison))
-        for ((path, op, arch), shapes), result in zip(programs.items(), results):
+        for ((path, op, arch, sets), shapes), result in zip(programs.items(), results):
             for shape, (status, told) in zip(shapes, result.result()):
-                rows.append([path.stem, op or "", arch, shape, status])
+                rows.append([path.stem, op or "", arch, " ".join([shape, *sets]), status])
                 if status != "ok":
                     print(f"{path.stem} {op or ''} {arch} {shape}: {status}: {told}", flush=True)
     if options.csv:

@@ -400,6 +400,23 @@ static bool crossesRows(const KernelLayouts &layouts, const KernelPlan &plan) {
   });
 }
 
+/// Whether a product has other rows than 64 per warpgroup: those of a kernel
+/// that are no block of its range, such as a state's.
+static bool idlesWarpgroups(const KernelLayouts &layouts,
+                            const KernelPlan &plan) {
+  constexpr int64_t rowsOfGroup = 64, warpsOfGroup = 4;
+  return llvm::any_of(layouts.getDots(), [&](DotOp dot) {
+    const LayoutGroup &group =
+        layouts.getGroups()[*layouts.homeOf(dot.getResult())];
+    return !layouts.hasStagedOperand(dot) &&
+           llvm::any_of(axesOf(dot.getType()), [&](StringAttr axis) {
+             return group.roleOf(axis) == AxisRole::Rows &&
+                    plan.sizes.lookup(axis) * warpsOfGroup !=
+                        rowsOfGroup * plan.warps;
+           });
+  });
+}
+
 /// `64 x 512 (i x DV)`.
 static std::string tileWords(ArrayRef<StringAttr> axes,
                              const KernelPlan &plan) {
@@ -506,7 +523,8 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
   };
   if (useWarpgroups)
     putLast([&](const KernelPlan &plan) {
-      return leavesPages(kernel, plan) || crossesRows(layouts, plan);
+      return leavesPages(kernel, plan) || crossesRows(layouts, plan) ||
+             idlesWarpgroups(layouts, plan);
     });
   if (!useWarpgroups)
     putLast([](const KernelPlan &plan) {

@@ -75,13 +75,13 @@ RoleKernel::Contents RoleKernel::contentsOf(BulkCopy &copy, Value rowShift,
                                             IRMapping &mapping) {
   Contents contents;
   for (auto [start, shift] : llvm::zip_equal(copy.starts, copy.shifts)) {
-    Value first = scalar(start, mapping);
+    Value first = start ? scalar(start, mapping) : i32(0);
     contents.indices.push_back(shift ? add(scalar(shift, mapping), first)
                                      : first);
   }
   if (rowShift) {
-    Value &row = contents.indices[copy.rowDimension];
-    row = add(row, rowShift);
+    Value &first = contents.indices[copy.partDimension];
+    first = add(first, rowShift);
   }
   // Nobody computes it: every thread may hold all lanes.
   auto whole = [&](Type type) -> Type {
@@ -443,7 +443,7 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
       if (!end && !start)
         return {};
       Value first = scalar(end ? end->first : start->first, tile.mapping);
-      if (tile.copy->isPerWarpgroup)
+      if (tile.copy->isPerWarpgroup && !tile.copy->hasOwnColumns)
         first = add(first, warpgroupRow());
       if (start) {
         absentIf(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first,

@@ -14,9 +14,11 @@ static constexpr int64_t maxSharedBytes = 226 * 1024;
 
 BufferType RoleKernel::slotType(BulkCopy &copy) {
   BufferType type = copy.copy.getBuffer().getType();
+  bool hasOwnRows = copy.isPerWarpgroup && !copy.hasOwnColumns;
   return BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(),
-                         copy.isPerWarpgroup ? warpgroupRows : type.getRows(),
-                         type.getCols(), type.getElementType(), /*swizzle=*/7,
+                         hasOwnRows ? warpgroupRows : type.getRows(),
+                         copy.hasOwnColumns ? warpgroupRows : type.getCols(),
+                         type.getElementType(), /*swizzle=*/7,
                          /*stages=*/1, panelCols);
 }
 

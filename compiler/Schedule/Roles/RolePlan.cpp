@@ -387,11 +387,12 @@ private:
     if (bytes != 2 || buffer.getRowBytes() % panelBytes != 0 ||
         buffer.getRows() > maxBox)
       return fail("a tile's rows are no multiple of 128 bytes");
-    BulkCopy bulk{op, {}, {}, {}, {}, buffer.getRowAxis() == plan.rowAxis};
-    if (buffer.getColAxis() == plan.rowAxis)
-      return fail("the rows of products are contiguous in memory");
+    BulkCopy bulk{op, {}, {}, {}, {}};
+    bulk.hasOwnColumns = buffer.getColAxis() == plan.rowAxis;
+    bulk.isPerWarpgroup =
+        bulk.hasOwnColumns || buffer.getRowAxis() == plan.rowAxis;
     std::optional<Pairs> pairs = findPairs(op.getIndices());
-    if (pairs && !bulk.isPerWarpgroup)
+    if (pairs && (!bulk.isPerWarpgroup || bulk.hasOwnColumns))
       return fail("pairs are rows of a tile that warpgroups share");
     for (auto [d, index] : llvm::enumerate(op.getIndices())) {
       LayoutAttr layout = layoutOf(index.getType());
@@ -412,10 +413,13 @@ private:
       bool isRows = layout.getAxes()[0].getName() == buffer.getRowAxis();
       if (isRows)
         bulk.rowDimension = bulk.starts.size();
+      if (isRows != bulk.hasOwnColumns)
+        bulk.partDimension = bulk.starts.size();
       bulk.starts.push_back(range.getStart());
-      bulk.box.push_back(!isRows               ? panelBytes / bytes
-                         : bulk.isPerWarpgroup ? warpgroupRows
-                                               : buffer.getRows());
+      bool isPart = bulk.isPerWarpgroup && !bulk.hasOwnColumns;
+      bulk.box.push_back(!isRows  ? panelBytes / bytes
+                         : isPart ? warpgroupRows
+                                  : buffer.getRows());
     }
     // The contiguous dimension of the tensor must be that of the buffer.
     LayoutAttr last = layoutOf(op.getIndices().back().getType());

@@ -25,12 +25,13 @@ struct BulkCopy {
   /// copy does not know them: absent rows have to be cleared, or may hold
   /// anything where each only becomes what is masked.
   llvm::SmallVector<mlir::Value, 0> rowPredicates, garbagePredicates;
-  /// Each warpgroup has rows of its own.
-  bool isPerWarpgroup = false;
+  /// Each warpgroup has a part of its own: rows of the buffer, or columns.
+  bool isPerWarpgroup = false, hasOwnColumns = false;
   /// Places of the predicates that are bounds of the tensor.
   llvm::SmallVector<unsigned, 0> extents{};
-  /// Dimension of the tensor that the buffer's rows are.
-  size_t rowDimension = 0;
+  /// Dimensions of the tensor that the buffer's rows are, and that warpgroups
+  /// divide.
+  size_t rowDimension = 0, partDimension = 0;
   /// Where rows are pairs of two dimensions; its outer one is `rowDimension`.
   sm::PairsAttr pairs = {};
   /// Per dimension of the tensor, what is added to the first index; null for
