@@ -80,6 +80,26 @@ bool isBlockInside(Value index, Value bound) {
   return false;
 }
 
+/// Whether `index` is the first number of pairs that 32 bits count.
+bool isOfCountedPairs(Value index) {
+  auto quotient = index.getDefiningOp<arith::DivUIOp>();
+  auto range =
+      quotient ? quotient.getLhs().getDefiningOp<RangeOp>() : RangeOp();
+  auto place =
+      range ? dyn_cast<BlockArgument>(range.getStart()) : BlockArgument();
+  auto kernel =
+      place ? dyn_cast<KernelOp>(place.getOwner()->getParentOp()) : KernelOp();
+  return kernel &&
+         (kernel.getProgram().getConditions() ||
+          llvm::any_of(llvm::seq(kernel.getRanges().size()), [&](size_t i) {
+            return kernel.getCoord(i) == place &&
+                   kernel.getProgram().hasExtent(
+                       cast<IterAttr>(kernel.getRanges()[i])
+                           .getExtent()
+                           .getResult(0));
+          }));
+}
+
 bool isTrue(Value v) {
   if (v.getDefiningOp<KnownOp>())
     return true;
@@ -97,6 +117,10 @@ bool isTrue(Value v) {
     return false;
   if (compare.getPredicate() == arith::CmpIPredicate::slt &&
       isBlockInside(compare.getLhs(), compare.getRhs()))
+    return true;
+  if (compare.getPredicate() == arith::CmpIPredicate::sge &&
+      matchPattern(analysis::source(compare.getRhs()), m_Zero()) &&
+      isOfCountedPairs(compare.getLhs()))
     return true;
   std::optional<Interval> a = intervalOf(compare.getLhs()),
                           b = intervalOf(compare.getRhs());

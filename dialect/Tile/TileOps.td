@@ -25,12 +25,12 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     Constraints:
     - (C1) dims, tensors and scalars have distinct names.
     - (C2) every kernel's leading block arguments are the dims (i32), then the tensors, then the scalars.
-    - (C3) `packed_of` comes with `conditions`, `sized_of` may; they take the dims as symbols.
-    - (C4) `sized_of` comes with `row_threads`.
+    - (C3) a `packed` version has `conditions`, a `universal` one none; they take the dims as symbols.
+    - (C4) a `rows` version has `row_threads`.
 
     A program may have versions: `version` says what one is made for, `of` whose it is. `universal` is scheduled for any strides (`tile-split-variants`); `packed`
     is launched only where every result of `conditions`, a map of the dims, is at least 0 (`tile-pack-rows`); of `rows` there is one per length of the rows that are read more than
-    once, with `row_threads` of a block that share a row (`tile-row-classes`). Plans of a program take at most `shared_memory` bytes per thread block, where that is less than what the target has; any version
+    once, with `row_threads` of a block that share a row (`tile-row-classes`). A program with a universal version has `conditions` where its pairs might be more than 32 bits count. Plans of a program take at most `shared_memory` bytes per thread block, where that is less than what the target has; any version
     may have one that is the same but for that, for devices with less.
 
     Example:

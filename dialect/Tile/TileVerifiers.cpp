@@ -116,9 +116,12 @@ LogicalResult ProgramOp::verify() {
              << getScalarArg(i).getName() << " twice";
   if (getVersion().has_value() != getVersionOf().has_value())
     return emitOpError("expects 'version' and 'version_of' together");
-  if (getKind() != VersionKind::Rows &&
-      (getKind() == VersionKind::Packed) != getConditions().has_value())
-    return emitOpError("expects 'conditions' of a packed version only");
+  bool hasConditions = getConditions().has_value();
+  if (getKind() == VersionKind::Packed
+          ? !hasConditions
+          : getKind() == VersionKind::Universal && hasConditions)
+    return emitOpError("expects 'conditions' of a packed version, and none of "
+                       "a universal one");
   if ((getKind() == VersionKind::Rows) != getRowThreads().has_value())
     return emitOpError("expects 'row_threads' of a version for rows only");
   if (isForSmallDevices() && getSharedMemory() != getVersion()->getShared())

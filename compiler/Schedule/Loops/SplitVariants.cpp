@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan/Plan.h"
+#include "dialect/Tile/Limits.h"
 
 namespace selvedge::schedule {
 
@@ -12,6 +13,24 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
+
+/// Where pairs may be more than 32 bits count, since no tensor has so many
+/// elements along one dimension: that they are not. Null where they never are.
+AffineMap pairsAreCounted(ProgramOp program) {
+  MLIRContext *ctx = program.getContext();
+  SmallVector<AffineExpr> conditions;
+  for (auto kernel : program.getBody().getOps<KernelOp>())
+    for (auto range : kernel.getRanges().getAsRange<IterAttr>()) {
+      AffineExpr extent = range.getExtent().getResult(0),
+                 rest = getAffineConstantExpr(maxExtent, ctx) - extent;
+      if (extent.getKind() == AffineExprKind::Mul &&
+          !program.hasExtent(extent) && !llvm::is_contained(conditions, rest))
+        conditions.push_back(rest);
+    }
+  return conditions.empty()
+             ? AffineMap()
+             : AffineMap::get(0, program.getDims().size(), conditions, ctx);
+}
 
 struct TileSplitVariantsPass
     : impl::TileSplitVariantsBase<TileSplitVariantsPass> {
@@ -37,6 +56,8 @@ struct TileSplitVariantsPass
       universal.makeVersion(
           program, VersionAttr::get(&getContext(), VersionKind::Universal, 0));
       getOperation().insert(std::next(program->getIterator()), universal);
+      if (AffineMap conditions = pairsAreCounted(program))
+        program.setConditions(conditions);
     }
   }
 };

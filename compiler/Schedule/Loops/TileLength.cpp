@@ -77,6 +77,58 @@ Slope slopeOf(Value v, bool inSegment) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// A block's number, divided by the counts of some axes: its place along all
+/// others together.
+bool isSlowPlace(Operation *op) {
+  if (isa_and_nonnull<BlockIdOp>(op))
+    return true;
+  return isa_and_nonnull<arith::DivUIOp>(op) &&
+         isSlowPlace(op->getOperand(0).getDefiningOp());
+}
+
+/// Whether `v` is not negative for any launch: a count, or a constant.
+bool isCount(Value v) {
+  APInt number;
+  if (matchPattern(v, m_ConstantInt(&number)))
+    return !number.isNegative();
+  auto argument = dyn_cast<BlockArgument>(v);
+  auto kernel = argument
+                    ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp())
+                    : KernelOp();
+  return kernel && isa<DimArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
+}
+
+/// Sign of the change of a value along the slowest axis.
+Slope slopeAcross(Value v) {
+  Operation *def = v.getDefiningOp();
+  if (!def)
+    return 0;
+  if (isSlowPlace(def))
+    return 1;
+  // Memory may hold anything there.
+  if (def->getNumRegions() != 0)
+    return std::nullopt;
+  // A place along another axis.
+  if (isa<arith::RemUIOp>(def) &&
+      isSlowPlace(def->getOperand(0).getDefiningOp()))
+    return 0;
+  SmallVector<Slope> slopes =
+      llvm::map_to_vector(def->getOperands(), slopeAcross);
+  if (llvm::all_of(slopes, [](Slope s) { return s == 0; }))
+    return 0;
+  return llvm::TypeSwitch<Operation *, Slope>(def)
+      .Case<arith::AddIOp, arith::MaxSIOp, arith::MinSIOp>(
+          [&](auto) { return sum(slopes[0], slopes[1]); })
+      .Case([&](arith::SubIOp) { return sum(slopes[0], negated(slopes[1])); })
+      .Case<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
+          [&](auto) { return slopes[0]; })
+      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+            arith::DivSIOp, arith::DivUIOp>([&](Operation *op) {
+        return isCount(op->getOperand(1)) ? slopes[0] : std::nullopt;
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 } // namespace
 
 TileLength tileLength(ArrayRef<scf::ForOp> loops) {
@@ -86,10 +138,15 @@ TileLength tileLength(ArrayRef<scf::ForOp> loops) {
                negated(slopeOf(first.getLowerBound(), inSegment)));
   };
   Slope slope = slopeOfSteps(/*inSegment=*/false);
-  if (!slope)
-    return slopeOfSteps(/*inSegment=*/true).value_or(0) > 0
-               ? TileLength::GrowsInSegments
-               : TileLength::Varies;
+  if (!slope) {
+    if (slopeOfSteps(/*inSegment=*/true).value_or(0) > 0)
+      return TileLength::GrowsInSegments;
+    scf::ForOp first = loops.front(), last = loops.back();
+    Slope across = sum(slopeAcross(last.getUpperBound()),
+                       negated(slopeAcross(first.getLowerBound())));
+    return across.value_or(0) > 0 ? TileLength::GrowsAcross
+                                  : TileLength::Varies;
+  }
   return *slope == 0  ? TileLength::Equal
          : *slope > 0 ? TileLength::Grows
                       : TileLength::Shrinks;

@@ -9,8 +9,15 @@ namespace selvedge::schedule {
 
 /// How the steps of a tile depend on its place in the grid: not at all, along
 /// the fastest axis, or otherwise. Those of segments may grow along the axis in
-/// each of them.
-enum class TileLength { Equal, Grows, Shrinks, Varies, GrowsInSegments };
+/// each of them; those of pairs along the slowest axis, that of the pairs.
+enum class TileLength {
+  Equal,
+  Grows,
+  Shrinks,
+  Varies,
+  GrowsInSegments,
+  GrowsAcross
+};
 
 /// The same for all loops of a kernel of form seq together, whose ranges follow
 /// each other. What is read from memory counts as the same for all tiles, of a

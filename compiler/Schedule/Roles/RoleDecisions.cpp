@@ -24,6 +24,8 @@ static std::string lengthWords(TileLength length) {
     return "the number of steps depends on the tile";
   case TileLength::GrowsInSegments:
     return "the number of steps grows along the fastest axis in each segment";
+  case TileLength::GrowsAcross:
+    return "the number of steps grows along the axis of the pairs";
   }
   llvm_unreachable("all lengths are handled");
 }
@@ -32,7 +34,9 @@ static std::string lengthWords(TileLength length) {
 std::string RoleKernel::orderWords() {
   if (plan.length == TileLength::Equal)
     return std::string("a thread block takes every n-th tile") +
-           (sharesOperands() ? ", rows of tiles side by side" : "");
+           (sharesOperands()    ? ", rows of tiles side by side"
+            : takesPairsFirst() ? ", those of the same keys side by side"
+                                : "");
   std::string text =
       "tiles are handed out at run time to thread blocks that are free";
   if (plan.length == TileLength::GrowsInSegments)

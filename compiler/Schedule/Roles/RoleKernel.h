@@ -165,6 +165,17 @@ private:
   }
   /// The tile that comes `number`-th where neighbours share operands.
   mlir::Value orderTile(mlir::Value number);
+  /// Whether tiles are numbered along the axis of their rows first, which are
+  /// pairs: tiles side by side read the same keys. In the grid it is the
+  /// slowest one.
+  bool takesPairsFirst() const {
+    return tileCounts.size() > 1 && plan.hasPairsAsRows();
+  }
+  /// Whether tiles grow along that axis, or along the fastest one.
+  bool growsInRow() const {
+    return plan.length == TileLength::Grows ||
+           plan.length == TileLength::GrowsAcross;
+  }
   /// Has the source's block be the one of a tile.
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
   void findCoordinates();

@@ -295,7 +295,8 @@ private:
   }
 
   /// Indices of a tile whose rows are pairs: `pairs / n` in one dimension and
-  /// `first + pairs mod n` in a later one, next to it in a box.
+  /// `first + pairs mod n` in a later one, next to it in a box; without `first`
+  /// the remainder alone.
   struct Pairs {
     PairsAttr attr;
     RangeOp range;
@@ -323,20 +324,20 @@ private:
       if (!range ||
           layoutOf(range.getType()).getAxes()[0].getName() != plan.rowAxis)
         continue;
-      for (size_t inner = outer + 1; inner + 1 < indices.size(); ++inner) {
+      auto divisor = quotient.getRhs().getDefiningOp<SplatOp>();
+      DimArgAttr dim = divisor ? dimOf(divisor.getValue()) : DimArgAttr();
+      for (size_t inner = outer + 1; dim && inner + 1 < indices.size();
+           ++inner) {
         auto sum = indices[inner].getDefiningOp<arith::AddIOp>();
         auto first = sum ? sum.getLhs().getDefiningOp<SplatOp>() : SplatOp();
-        auto rest = sum ? sum.getRhs().getDefiningOp<arith::RemUIOp>()
-                        : arith::RemUIOp();
-        if (!first || !rest || rest.getLhs() != range ||
-            rest.getRhs() != quotient.getRhs())
+        auto rest = (sum ? sum.getRhs() : indices[inner])
+                        .getDefiningOp<arith::RemUIOp>();
+        if (!rest || rest.getLhs() != range ||
+            rest.getRhs() != quotient.getRhs() || (sum && !first))
           continue;
-        auto divisor = quotient.getRhs().getDefiningOp<SplatOp>();
-        auto dim = divisor ? dimOf(divisor.getValue()) : DimArgAttr();
-        if (dim)
-          return Pairs{
-              PairsAttr::get(kernel.getContext(), outer, inner, dim.getDim()),
-              range, first.getValue()};
+        return Pairs{
+            PairsAttr::get(kernel.getContext(), outer, inner, dim.getDim()),
+            range, first ? first.getValue() : Value()};
       }
     }
     return std::nullopt;

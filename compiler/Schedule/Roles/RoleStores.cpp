@@ -67,7 +67,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   }
   SmallVector<Value> indices;
   for (Value start : store.starts)
-    indices.push_back(scalar(start, mapping));
+    indices.push_back(start ? scalar(start, mapping) : i32(0));
   indices[store.rowDimension] =
       add(indices[store.rowDimension], warpgroupRow());
   Location clipped = tile::withExtents(store.store.getLoc(), store.extents);

@@ -74,9 +74,15 @@ void RoleKernel::countTiles() {
     tiles = tiles ? arith::MulIOp::create(b, loc, tiles, tilesInRow).getResult()
                   : tilesInRow;
   }
+  if (takesPairsFirst())
+    tilesInRow = tileCounts.front();
 }
 
 void RoleKernel::mapTile(Value tile, IRMapping &mapping) {
+  if (takesPairsFirst())
+    tile = add(mul(arith::RemUIOp::create(b, loc, tile, tilesInRow),
+                   div(tiles, tilesInRow)),
+               div(tile, tilesInRow));
   for (auto block : source.getBody().getOps<BlockIdOp>())
     mapping.map(block.getResult(), tile);
 }
@@ -231,10 +237,11 @@ RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
   return mail;
 }
 
-/// Rows of tiles are the places along all axes but the fastest, along which the
-/// length changes. Heavy tiles come first, row after row within a section of
-/// rows whose operands stay in the cache; the quarter with the least to do
-/// comes last, over all rows, and evens out what the thread blocks have left.
+/// Rows of tiles are the places along all axes but the fastest, or that of
+/// pairs, along which the length changes. Heavy tiles come first, row after row
+/// within a section of rows whose operands stay in the cache; the quarter with
+/// the least to do comes last, over all rows, and evens out what the thread
+/// blocks have left.
 RoleKernel::TileOrder RoleKernel::planOrder() {
   TileOrder order;
   if (plan.length == TileLength::Varies ||
@@ -249,8 +256,7 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
   order.heavy = sub(tilesInRow, order.light);
   // What the longest tile of the first row reads.
   IRMapping local = outer;
-  mapTile(plan.length == TileLength::Grows ? sub(tilesInRow, i32(1)) : i32(0),
-          local);
+  mapTile(growsInRow() ? sub(tilesInRow, i32(1)) : i32(0), local);
   if (plan.nest)
     plan.nest->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
       if (!plan.streamed.contains(loop))
@@ -302,10 +308,9 @@ Value RoleKernel::nthTile(const TileOrder &order, Value n) {
   size = least(size, sub(order.rows, firstRow));
   Value down = div(number, size),
         row = add(firstRow, sub(number, mul(down, size)));
-  Value place = plan.length == TileLength::Grows
-                    ? sub(sub(length, i32(1)), down)
-                    : add(select(order.heavy, i32(0)), down);
-  if (plan.length == TileLength::Grows)
+  Value place = growsInRow() ? sub(sub(length, i32(1)), down)
+                             : add(select(order.heavy, i32(0)), down);
+  if (growsInRow())
     place = add(place, select(i32(0), order.light));
   return add(mul(row, tilesInRow), place);
 }

@@ -17,7 +17,8 @@ constexpr int64_t warpgroupRows = 64;
 /// A copy of form seq that the hardware can do in bulk.
 struct BulkCopy {
   sm::CopyOp copy;
-  /// First index per dimension of the tensor: the scalar, or the range's start.
+  /// First index per dimension of the tensor: the scalar, or the range's start;
+  /// null for 0.
   llvm::SmallVector<mlir::Value> starts;
   /// Extents of the box, per dimension of the tensor.
   llvm::SmallVector<int64_t> box;
@@ -44,6 +45,7 @@ struct BulkCopy {
 /// whole tiles.
 struct BulkStore {
   sm::StoreOp store;
+  /// As for copies.
   llvm::SmallVector<mlir::Value> starts;
   llvm::SmallVector<int64_t> box;
   mlir::StringAttr colAxis;
@@ -128,6 +130,13 @@ struct RolePlan {
   /// for none.
   const RoleCrossing *crossingOf(mlir::Operation *op) const;
   bool hasCrossings() const;
+
+  /// Whether the rows of tiles are pairs of dimensions.
+  bool hasPairsAsRows() const {
+    return llvm::any_of(resident, [](const BulkCopy &copy) {
+      return copy.isPerWarpgroup && copy.pairs;
+    });
+  }
 
   /// Dims whose indices share rows with another: each must divide the rows of a
   /// warpgroup.

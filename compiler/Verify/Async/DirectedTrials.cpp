@@ -43,7 +43,7 @@ public:
     whole = llvm::alignTo(block, step) + 3 * step;
   }
 
-  static constexpr unsigned numShapes = 18;
+  static constexpr unsigned numShapes = 19;
   /// Tiles, lists and lengths of some kind; false where there are none.
   bool takeShape(unsigned number);
   /// Sizes of a constant, or rows of several tiles with whole steps behind it.
@@ -183,6 +183,13 @@ bool DirectedTrial::takeShape(unsigned number) {
   case 17:
     take(oneTile, {step / 4 + 1, whole, whole - 1}, step);
     trial.turn = 1;
+    break;
+  case 18: // few columns, which only the last of several tiles see
+    take(
+        [&](const Dim &dim) {
+          return &dim == last ? step / 4 : 2 * dim.block + 1;
+        },
+        {whole}, step);
     break;
   }
   return true;

@@ -17,11 +17,10 @@ using namespace selvedge::sm;
 std::optional<LaunchTrial> TrialMaker::ofPairs() {
   LaunchTrial trial;
   for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(variant.getConditions()->isFunctionOfSymbol(symbol)
-                              ? 4
-                          : isCut(dim)          ? 8
-                          : hasIntegers(symbol) ? 3
-                                                : 1);
+    trial.sizes.push_back(dependsOn(variant, symbol) ? 4
+                          : isCut(dim)               ? 8
+                          : hasIntegers(symbol)      ? 3
+                                                     : 1);
   trial.samples.assign(3, last ? stepOf(*last) + 1 : 1);
   return taken(std::move(trial));
 }
@@ -42,10 +41,9 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
   auto isUsual = [&] { return random() % 8 < 5; };
   int64_t step = last ? stepOf(*last) : 1, all = 3 * step + 1;
   // Conditions are often of what divides a block.
-  std::optional<AffineMap> conditions = variant.getConditions();
   LaunchTrial trial;
   for (auto [symbol, dim] : llvm::enumerate(dims)) {
-    if (!isCut(dim) && conditions && conditions->isFunctionOfSymbol(symbol))
+    if (!isCut(dim) && dependsOn(variant, symbol))
       trial.sizes.push_back(oneOf({2, 4, 8, 16, 32, 64}));
     else if (!isCut(dim))
       trial.sizes.push_back(oneOf({1, 1, 1, hasIntegers(symbol) ? 3 : 2}));

@@ -195,20 +195,45 @@ static bool cutsPairs(AffineMap grid, unsigned symbol) {
   return cuts;
 }
 
+/// The conditions that trials may fail. Others say that 32 bits count pairs:
+/// trials have fewer.
+static SmallVector<AffineExpr> decidingConditions(VariantOp variant) {
+  auto isCounted = [](AffineExpr condition) {
+    auto sum = dyn_cast<AffineBinaryOpExpr>(condition);
+    auto most = sum && sum.getKind() == AffineExprKind::Add
+                    ? dyn_cast<AffineConstantExpr>(sum.getRHS())
+                    : AffineConstantExpr(nullptr);
+    return most && most.getValue() == tile::maxExtent;
+  };
+  std::optional<AffineMap> conditions = variant.getConditions();
+  SmallVector<AffineExpr> deciding(conditions ? conditions->getResults()
+                                              : ArrayRef<AffineExpr>());
+  llvm::erase_if(deciding, isCounted);
+  return deciding;
+}
+
+bool dependsOn(VariantOp variant, unsigned symbol) {
+  return llvm::any_of(decidingConditions(variant), [&](AffineExpr condition) {
+    return condition.isFunctionOfSymbol(symbol);
+  });
+}
+
+bool hasOneCondition(VariantOp variant) {
+  return decidingConditions(variant).size() == 1;
+}
+
 /// Changes sizes on which the variant depends until it is taken, if some do.
 static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
                       Prefers prefers = Prefers::Given) {
-  std::optional<AffineMap> conditions = variant.getConditions();
-  if (!conditions || first == trial.sizes.size())
+  if (!variant.getConditions() || first == trial.sizes.size())
     return isTaken(variant, trial);
   int64_t given = trial.sizes[first];
-  if (!conditions->isFunctionOfSymbol(first))
+  if (!dependsOn(variant, first))
     return findTaken(variant, trial, first + 1, prefers);
   SmallVector<int64_t> choices{given};
   // Of rows as many as there may be, of what else it depends on little.
-  bool isFirst = llvm::none_of(llvm::seq<unsigned>(0, first), [&](unsigned s) {
-    return conditions->isFunctionOfSymbol(s);
-  });
+  auto counts = [&](unsigned symbol) { return dependsOn(variant, symbol); };
+  bool isFirst = llvm::none_of(llvm::seq<unsigned>(0, first), counts);
   if (prefers != Prefers::Given && isFirst)
     // A variant may be for fewer rows than a block has.
     choices.append({given - 1, 64, 32, 16, 8, 4, 2});
@@ -217,9 +242,6 @@ static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
   else if (prefers == Prefers::Many)
     choices = {64, 32, 16, 8, 4, 2, given};
   // Of a dim that counts alone as many blocks as possible.
-  auto counts = [&](unsigned symbol) {
-    return conditions->isFunctionOfSymbol(symbol);
-  };
   if (llvm::count_if(llvm::seq<unsigned>(0, trial.sizes.size()), counts) == 1)
     for (int64_t part = given / 2; part > 0; part /= 2)
       choices.push_back(part | 1);

@@ -25,10 +25,7 @@ public:
   std::vector<LaunchTrial> run(llvm::ArrayRef<unsigned> rows);
   /// Whether the variant takes one kind of rows only: pairs with a number that
   /// divides a block.
-  bool hasPairs() {
-    std::optional<mlir::AffineMap> conditions = variant.getConditions();
-    return conditions && conditions->getNumResults() == 1;
-  }
+  bool hasPairs() const { return hasOneCondition(variant); }
   /// Of such rows the last of a tile see the first key of a step that the first
   /// do not.
   std::optional<LaunchTrial> ofPairs();

@@ -3,6 +3,7 @@
 #include "compiler/Verify/Async/Trials.h"
 
 #include "compiler/Verify/Async/KernelDims.h"
+#include "compiler/Verify/Async/LaunchTrials.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -133,12 +134,8 @@ static unsigned symbolOf(LaunchOp launch, KernelOp kernel, Value dim) {
 
 /// Whether the launch depends on the dimension.
 static bool isConditioned(LaunchOp launch, KernelOp kernel, Value dim) {
-  if (!launch)
-    return false;
-  std::optional<AffineMap> conditions =
-      launch->getParentOfType<VariantOp>().getConditions();
-  return conditions &&
-         conditions->isFunctionOfSymbol(symbolOf(launch, kernel, dim));
+  return launch && dependsOn(launch->getParentOfType<VariantOp>(),
+                             symbolOf(launch, kernel, dim));
 }
 
 /// Gives dimensions, from the `first` on, values for which the kernel is

@@ -14,7 +14,7 @@ using namespace selvedge::sm;
 /// The work of all searches of a variant, and what one execution may take.
 constexpr uint64_t maxWorkTowards = 24 << 20, maxWorkThere = 16 << 20;
 /// For a block those it begins with and changes.
-constexpr unsigned numStarts = 24, numHeeded = 36, numBegun = 12,
+constexpr unsigned numStarts = 25, numHeeded = 36, numBegun = 12,
                    numChanges = 128;
 /// Sizes that lead there and are too large to be executed.
 constexpr unsigned mostTooLong = 3;
