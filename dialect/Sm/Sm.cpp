@@ -86,6 +86,11 @@ BufferType BufferType::withStages(int64_t stages) const {
              getInterleaved());
 }
 
+BufferType BufferType::withAxes(StringAttr rows, StringAttr cols) const {
+  return get(getContext(), rows, cols, getRows(), getCols(), getElementType(),
+             getSwizzle(), getStages(), getPanel(), getInterleaved());
+}
+
 BufferType BufferType::withInterleavedRows() const {
   return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
              getElementType(), getSwizzle(), getStages(), getPanel(),
@@ -490,7 +495,7 @@ BufferType RelayoutOp::scratchType(int64_t threads) {
 
 LogicalResult SlotOp::verify() {
   BufferType ring = getRing().getType(), slot = getType();
-  if (slot != ring.withStages(1))
+  if (slot.withAxes(ring.getRowAxis(), ring.getColAxis()) != ring.withStages(1))
     return emitOpError("expects one stage of ") << ring << ", but got " << slot;
   auto all = axesAndSizes(slot);
   for (Value p : getPresence())

@@ -86,6 +86,8 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
     int64_t getPanelRowBytes() const { return getRowBytes() / getCols() * getPanelCols(); }
     /// The same tile with another number of stages.
     BufferType withStages(int64_t stages) const;
+    /// The same tile along other axes.
+    BufferType withAxes(::mlir::StringAttr rows, ::mlir::StringAttr cols) const;
     /// The same tile with its rows interleaved.
     BufferType withInterleavedRows() const;
   }];

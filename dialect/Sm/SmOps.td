@@ -181,7 +181,7 @@ def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
     proofs: `verify-sm-padding` takes them as they are, `verify-sm-async` compares them with the copy that fills the slot, and `sm-drop-presence` drops them. Where a predicate is false elements are
     zero, but anything where its position is one of `garbage`.
     Constraints:
-    - (C1) the result is one stage of the ring.
+    - (C1) the result is one stage of the ring, along axes of its own: tiles of several tensors may take turns in a ring.
     - (C2) every predicate has axes of the buffer only, with their extents; scalars concern the whole tile.
     - (C3) `garbage` has positions of predicates.
   }];

@@ -23,7 +23,7 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Cursor at,
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
   for (int64_t part = 0; part < parts; ++part) {
-    Value slot = SlotOp::create(b, loc, ring.slot, ring.buffer,
+    Value slot = SlotOp::create(b, loc, slotType(copy), ring.buffer,
                                 part ? add(first, i32(part)) : first);
     Contents contents =
         contentsOf(copy, part ? i32(part * warpgroupRows) : Value(), mapping);
@@ -350,7 +350,7 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
   }
   Contents contents =
       contentsOf(meant.value_or(Meant{&copy}), rowShift, mapping);
-  return SlotOp::create(b, loc, ring.slot, ring.buffer, number,
+  return SlotOp::create(b, loc, slotType(copy), ring.buffer, number,
                         contents.indices, contents.presence, contents.garbage);
 }
 

@@ -164,9 +164,10 @@ Type RoleKernel::convert(Type type) {
 void RoleKernel::addArguments() {
   llvm::DenseMap<Value, std::pair<SmallVector<int64_t>, PairsAttr>> boxes;
   SmallVector<BulkCopy> others;
-  for (ArrayRef<BulkCopy> copies :
-       {ArrayRef(plan.resident),
-        ArrayRef(plan.streamed.find(plan.loops.front())->second)})
+  SmallVector<ArrayRef<BulkCopy>> all{plan.resident};
+  for (scf::ForOp loop : plan.loops)
+    all.push_back(plan.streamed.find(loop)->second);
+  for (ArrayRef<BulkCopy> copies : all)
     for (BulkCopy copy : copies) {
       std::pair box(copy.box, copy.pairs);
       auto [known, isNew] = boxes.try_emplace(copy.copy.getTensor(), box);

@@ -281,15 +281,17 @@ private:
     return !result.wasInterrupted();
   }
 
-  /// Loops share rings: the same tensors in the same order.
+  /// Loops share rings: tiles of the same kind in the same order.
   bool matchesFirst(ArrayRef<BulkCopy> copies) {
     ArrayRef<BulkCopy> first = plan.streamed[plan.loops.front()];
     bool same = copies.size() == first.size() && !copies.empty();
     for (size_t i = 0; same && i < copies.size(); ++i) {
       CopyOp a = first[i].copy, b = copies[i].copy;
-      same = a.getTensor() == b.getTensor() &&
-             a.getBuffer().getType() == b.getBuffer().getType() &&
+      BufferType type = b.getBuffer().getType(),
+                 other = a.getBuffer().getType();
+      same = other.withAxes(type.getRowAxis(), type.getColAxis()) == type &&
              first[i].isPerWarpgroup == copies[i].isPerWarpgroup;
+      plan.hasSeveralSources |= a.getTensor() != b.getTensor();
     }
     return same || fail("its loops copy different tiles");
   }

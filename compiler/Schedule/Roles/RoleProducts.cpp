@@ -131,10 +131,11 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
 void RoleKernel::findForm() {
   for (auto mma : source.getBody().front().getOps<MmaOp>())
     lastOutside = mma;
-  form = plan.nest || plan.hasCrossings() ? Form::Separate
-         : findLaggedProducts()           ? Form::Lagged
-         : findPlainProducts()            ? Form::Plain
-                                          : Form::Separate;
+  bool isSeparate = plan.nest || plan.hasCrossings() || plan.hasSeveralSources;
+  form = isSeparate             ? Form::Separate
+         : findLaggedProducts() ? Form::Lagged
+         : findPlainProducts()  ? Form::Plain
+                                : Form::Separate;
   if (form != Form::Lagged || !findSoftmax())
     softmax.clear();
   isOrderFree = findOrderFree();

@@ -106,8 +106,9 @@ struct RolePlan {
   mlir::StringAttr rowAxis;
   /// Copies outside of loops; read by products in any loop.
   llvm::SmallVector<BulkCopy> resident;
-  /// Loops in order, each with the same copies.
+  /// Loops in order, each with the same copies, or with those of other tensors.
   llvm::SmallVector<mlir::scf::ForOp> loops;
+  bool hasSeveralSources = false;
   /// The outermost loop around them; null where they are those of a tile.
   mlir::scf::ForOp nest;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<BulkCopy>> streamed;

@@ -4,6 +4,7 @@
 
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Memory/RingTiles.h"
 
 namespace selvedge::verify {
 
@@ -61,20 +62,20 @@ IndexNames::IndexNames(tile::KernelOp kernel) {
 
 IndexNames::IndexNames(sm::KernelOp kernel, const IndexNames &source)
     : places(source.places), named(source.named) {
-  // What slots hold, by the ring that they are of.
-  llvm::DenseMap<Value, Value> held;
+  // What slots hold.
+  llvm::DenseMap<RingTiles, Value> held;
   kernel.walk([&](Operation *op) {
     auto access = dyn_cast<tile::TensorAccessOpInterface>(op);
     if (auto fill = dyn_cast<sm::BufferFillOpInterface>(op); fill && access)
       if (auto slot = fill.getBuffer().getDefiningOp<sm::SlotOp>())
-        held[slot.getRing()] = access.getAccessed();
+        held[tilesOf(slot.getRing(), slot.getType())] = access.getAccessed();
     if (!loadsIntegers(op))
       visitIndices(op, [&](Value tensor, size_t dim, Value index) {
         noteUse(tensorName(tensor), dim, index);
       });
   });
   kernel.walk([&](sm::SlotOp slot) {
-    if (Value tensor = held.lookup(slot.getRing()))
+    if (Value tensor = held.lookup(tilesOf(slot.getRing(), slot.getType())))
       for (auto [dim, index] : llvm::enumerate(slot.getIndices()))
         if (index.getType().isInteger())
           noteUse(tensorName(tensor), dim, index);

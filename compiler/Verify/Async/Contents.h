@@ -81,6 +81,8 @@ struct Contents {
   /// Conditions that are known to leave zeros.
   llvm::SmallVector<LaneExpressions::Key, 4> zeros = {};
   mlir::Operation *filledBy = nullptr;
+  /// The tile that was brought, along axes: others may take turns in the ring.
+  sm::BufferType tile = {};
 };
 
 } // namespace selvedge::verify

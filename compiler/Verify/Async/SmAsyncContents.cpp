@@ -73,6 +73,7 @@ void SmAsyncRules::fill(Agent &agent, Value buffer, ValueRange indices,
   for (const Condition &condition : filled.presence)
     if (!condition.isAny)
       filled.zeros.push_back(condition.key);
+  filled.tile = cast<BufferType>(buffer.getType());
   contents[*slot] = std::move(filled);
 }
 
@@ -158,6 +159,7 @@ void SmAsyncRules::fillByTma(Agent &agent, TmaLoadOp op) {
         !expressions.isInside(filled.indices[dim], size, *extent, divisor))
       filled.presence.push_back({key, Value()});
   }
+  filled.tile = type;
   contents[*slot] = std::move(filled);
 }
 
@@ -190,13 +192,17 @@ static std::string list(const LaneExpressions &expressions,
          "]";
 }
 
+/// Whether both are tiles along the same axes: of the same tensor, then.
+static bool hasSameAxes(BufferType a, BufferType b) {
+  return a.getRowAxis() == b.getRowAxis() && a.getColAxis() == b.getColAxis();
+}
+
 Progress SmAsyncRules::checkContents(Agent &agent, Operation *op,
                                      Value buffer) {
   auto said = memberOf(agent).claims.find(buffer);
   std::optional<Slot> slot = slotOfBuffer(agent, buffer);
-  if (said == memberOf(agent).claims.end() || !slot)
+  if (!slot)
     return Progress::Advanced;
-  const Contents &meant = said->second;
   auto held = contents.find(*slot);
   auto report = [&](const Twine &expected, const Twine &found,
                     Value predicate) {
@@ -211,6 +217,17 @@ Progress SmAsyncRules::checkContents(Agent &agent, Operation *op,
     attachNotes(error, rings[slot->buffer]);
     return Progress::Failed;
   };
+  auto type = cast<BufferType>(buffer.getType());
+  if (held != contents.end() && !hasSameAxes(held->second.tile, type))
+    return report("a tile along '" + type.getRowAxis().getValue() + "' and '" +
+                      type.getColAxis().getValue() + "'",
+                  "one along '" + held->second.tile.getRowAxis().getValue() +
+                      "' and '" + held->second.tile.getColAxis().getValue() +
+                      "'",
+                  {});
+  if (said == memberOf(agent).claims.end())
+    return Progress::Advanced;
+  const Contents &meant = said->second;
   std::string at = list(expressions, meant.indices);
   if (held == contents.end())
     return report("the tile at " + at, "that no copy brought one", {});

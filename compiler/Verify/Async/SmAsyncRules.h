@@ -8,6 +8,7 @@
 #include "compiler/Verify/Async/HappensBefore.h"
 #include "compiler/Verify/Async/Skeleton.h"
 #include "compiler/Verify/Async/Trials.h"
+#include "compiler/Verify/Memory/RingTiles.h"
 #include "compiler/Verify/Memory/SinkMatches.h"
 #include "dialect/Sm/SmScheduler.h"
 
@@ -309,13 +310,13 @@ private:
   Places ownPlaces;
   Places &places;
   /// The tensor whose elements the slots of a ring hold, and the dimension of
-  /// their rows.
+  /// their rows; checkContents() tells tiles that take turns apart.
   struct Held {
     std::string tensor;
     /// Dimensions that its rows and columns run along.
     size_t rowDim, colDim;
   };
-  llvm::DenseMap<mlir::Value, Held> held;
+  llvm::DenseMap<RingTiles, Held> held;
   /// Of sinks, the ranges that withShifted() asks where they begin.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<sm::RangeOp, 2>>
       rangesOfPresence;

@@ -25,7 +25,8 @@ void SmAsyncRules::findHeldTensors() {
   auto add = [&](Value buffer, std::string tensor, size_t rowDim,
                  size_t colDim) {
     if (auto slot = buffer.getDefiningOp<SlotOp>())
-      held[slot.getRing()] = {std::move(tensor), rowDim, colDim};
+      held[tilesOf(slot.getRing(), slot.getType())] = {std::move(tensor),
+                                                       rowDim, colDim};
   };
   kernel.walk([&](Operation *op) {
     if (auto load = dyn_cast<TmaLoadOp>(op)) {
@@ -346,7 +347,7 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
         return followStore(op, store.getValue(), tensor, place);
       })
       .Case([&](SlotOp slot) {
-        auto tensor = held.find(slot.getRing());
+        auto tensor = held.find(tilesOf(slot.getRing(), slot.getType()));
         if (slot.getIndices().empty())
           return success();
         if (tensor == held.end())

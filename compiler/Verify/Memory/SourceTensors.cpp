@@ -32,7 +32,8 @@ SourceTensors::SourceTensors(Operation *kernel) {
       return;
     Value ring = ringOf(fill.getBuffer());
     if (auto access = dyn_cast<tile::TensorAccessOpInterface>(op))
-      copied[ring].insert(tensorName(access.getAccessed()));
+      copied[tilesOf(ring, fill.getBuffer().getType())].insert(
+          tensorName(access.getAccessed()));
     if (Value source = fill.getStaged())
       staged[ring].push_back(source);
   });
@@ -141,7 +142,8 @@ SourceTensors::find(ValueRange values,
     Value value = open.pop_back_val();
     if (isa<sm::BufferType>(value.getType())) {
       Value ring = ringOf(value);
-      if (auto known = copied.find(ring); known != copied.end())
+      if (auto known = copied.find(tilesOf(ring, value.getType()));
+          known != copied.end())
         names.insert(known->second.begin(), known->second.end());
       if (auto known = staged.find(ring); known != staged.end())
         visitAll(known->second);

@@ -3,6 +3,8 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_MEMORY_SOURCETENSORS_H
 #define SELVEDGE_COMPILER_VERIFY_MEMORY_SOURCETENSORS_H
 
+#include "compiler/Verify/Memory/RingTiles.h"
+
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -48,7 +50,7 @@ private:
              Without without) const;
 
   /// What is copied to the rings of shared memory, and what is staged there.
-  llvm::DenseMap<mlir::Value, Names> copied;
+  llvm::DenseMap<RingTiles, Names> copied;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> staged;
 };
 
