@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Measures compiled kernels and their peers side by side; docs/dev/measuring.md says how to read it.
 # SPDX-License-Identifier: MIT
-"""usage: bench.py [attention] [backward] [varlen] [decode] [blocksparse] [matmul] [softmax] [softcap] [bias] --selvedge build/bin/selvedge --out results.csv
+"""usage: bench.py [attention] [backward] [backward_varlen] [varlen] [decode] [blocksparse] [matmul] [softmax] [softcap] [bias] --selvedge build/bin/selvedge --out results.csv
 
 All candidates of a cell run in one process on the same random tensors, in interleaved rounds. Each is compared with an fp32 reference before it is
 timed. A candidate that fails, hangs or takes the CUDA context with it gets a row that says so, and the others go on in a new process.
@@ -32,7 +32,7 @@ MOST_STARTS = 20
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workloads", nargs="*", choices=[[], *WORKLOADS], metavar="WORKLOAD", help="attention (default), backward, varlen, decode, blocksparse, matmul, softmax, softcap, bias")
+    parser.add_argument("workloads", nargs="*", choices=[[], *WORKLOADS], metavar="WORKLOAD", help="attention (default), backward, backward_varlen, varlen, decode, blocksparse, matmul, softmax, softcap, bias")
     parser.add_argument("--selvedge", help="the compiler; libselvedge.so is expected in ../lib beside it")
     parser.add_argument("--templates", default=os.path.join(selvedge_op.ROOT, "templates"))
     parser.add_argument("--artefacts", help="folder of compiled kernels (default: a temporary one)")

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-WORKLOADS = ("attention", "backward", "varlen", "decode", "blocksparse", "matmul", "softmax", "softcap", "bias")
+WORKLOADS = ("attention", "backward", "backward_varlen", "varlen", "decode", "blocksparse", "matmul", "softmax", "softcap", "bias")
 # After an error that ends the CUDA context.
 LOST = 3
 

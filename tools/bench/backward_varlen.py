@@ -1,0 +1,134 @@
+# Gradients of attention over packed sequences of different lengths, the template `flash_bwd_varlen`. All launches of the backward are counted for everyone.
+# SPDX-License-Identifier: MIT
+import math
+
+import attention_peers
+import backward
+import varlen
+from selvedge_op import Build, Layout
+from workload import Candidate, Cell, Missing
+
+NAME = "backward_varlen"
+LIMIT = backward.LIMIT
+
+
+def cells(quick=False):
+    # Five products instead of two.
+    return [Cell(cell.family, cell.x, 2.5 * cell.work, cell.unit, cell.shape) for cell in varlen.cells(quick)]
+
+
+def build(cell, arch, deterministic):
+    # As runtime/python/selvedge/torch/_ops.py has it: blocks per head where heads share keys.
+    lengths = varlen.lengths(cell.lengths)
+    by_head = arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and sum(lengths) >= 2048 * len(lengths)
+    return Build("flash_bwd_varlen.tile", "flash_bwd_varlen", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal, deterministic=deterministic,
+                 **({"by_head": True} if by_head else {}), **({"apart": False} if arch == "sm_80" else {}))
+
+
+def builds(cell, arch):
+    return [build(cell, arch, False), build(cell, arch, True)]
+
+
+def layouts(cell):
+    found = varlen.layouts(cell)
+    return {**found, "dO": found["o"], "dq": found["q"], "dk": found["k"], "dv": found["v"]}
+
+
+def sequences(cell):
+    """Of each sequence, its tokens and the cell of a dense batch of it."""
+    first = 0
+    for length in varlen.lengths(cell.lengths):
+        yield slice(first, first + length), Cell("", "", 0, "", dict(cell.shape, B=1, M=length, N=length))
+        first += length
+
+
+def data(cell):
+    import torch
+
+    tensors = varlen.data(cell)
+    shared = cell.H // cell.G
+    total = len(tensors["q"])
+    o = torch.empty(total, cell.H, cell.DV, device="cuda")
+    tensors["lse"] = torch.empty(cell.H, total, device="cuda")
+    for tokens, one in sequences(cell):
+        part = [tensors[name][None, tokens] for name in "qkv"]
+        for g in range(cell.G):
+            heads = slice(g * shared, (g + 1) * shared)
+            rows, tensors["lse"][heads, tokens] = backward.forward(one, *part, 0, g)
+            o[tokens, heads] = rows.transpose(0, 1)
+    tensors["o"] = o.to(tensors["q"].dtype)
+    tensors["dO"] = torch.randn_like(tensors["o"])
+    return tensors
+
+
+def together(gradients):
+    """[tokens, heads * D] of all three."""
+    import torch
+
+    return torch.cat([t.float().flatten() for t in gradients])
+
+
+def reference(cell, tensors):
+    """fp32: each sequence as a batch of its own."""
+    import torch
+
+    found = [torch.zeros_like(tensors[name], dtype=torch.float32) for name in "qkv"]
+    for tokens, one in sequences(cell):
+        part = {name: tensors[name][None, tokens] for name in ("q", "k", "v", "dO")}
+        flat = backward.reference(one, part)
+        for whole, piece in zip(found, flat.split([part[name].numel() for name in "qkv"])):
+            whole[tokens] = piece.view(whole[tokens].shape)
+    return together(found)
+
+
+def selvedge(deterministic):
+    def make(cell, tensors, context):
+        import torch
+
+        views = dict(tensors)
+        for name in "qkv":
+            views["d" + name] = torch.full_like(tensors[name], math.nan)
+        launch = context.bind(build(cell, context.arch, deterministic), views)
+
+        def run():
+            launch()
+            return [views["d" + name] for name in "qkv"]
+
+        return run, together
+
+    return make
+
+
+def differentiated(forward):
+    """What autograd does with the results of `forward(q, k, v, cu, longest)`."""
+
+    def make(cell, tensors, context):
+        import torch
+
+        function = forward(cell)
+        inputs = [tensors[name].detach().requires_grad_() for name in "qkv"]
+        with torch.enable_grad():
+            o = attention_peers.first(function(*inputs, tensors["cu_q"], max(varlen.lengths(cell.lengths))))
+        return lambda: torch.autograd.grad(o, inputs, tensors["dO"], retain_graph=True), together
+
+    return make
+
+
+def fa2(cell):
+    import torch
+
+    return lambda q, k, v, cu, longest: torch.ops.aten._flash_attention_forward(q, k, v, cu, cu, longest, longest, 0.0, cell.causal, False)
+
+
+def packaged(module):
+    def forward(cell):
+        function = attention_peers.package(module).flash_attn_varlen_func
+        if module == "flash_attn_interface" and attention_peers.package("flash_attn_config").CONFIG["build_flags"].get("FLASHATTENTION_DISABLE_BACKWARD"):
+            raise Missing("the package is built without its backward")
+        return lambda q, k, v, cu, longest: function(q, k, v, cu_seqlens_q=cu, cu_seqlens_k=cu, max_seqlen_q=longest, max_seqlen_k=longest, causal=cell.causal)
+
+    return forward
+
+
+CANDIDATES = [Candidate("selvedge", selvedge(False)), Candidate("selvedge_deterministic", selvedge(True)), Candidate("fa2", differentiated(fa2)),
+              Candidate("fa3", differentiated(packaged("flash_attn_interface"))), Candidate("fa4", differentiated(packaged("flash_attn.cute.interface")))]
