@@ -169,7 +169,7 @@ private:
   /// pairs: tiles side by side read the same keys. In the grid it is the
   /// slowest one.
   bool takesPairsFirst() const {
-    return tileCounts.size() > 1 && plan.hasPairsAsRows();
+    return tileCounts.size() > 1 && plan.takesPairsFirst;
   }
   /// Whether tiles grow along that axis, or along the fastest one.
   bool growsInRow() const {

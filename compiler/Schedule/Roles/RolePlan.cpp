@@ -35,6 +35,10 @@ public:
     if (kernel.getBody().getOps<BlockIdOp>().empty())
       return no("it has one tile only");
     plan.length = tileLength(plan.loops);
+    plan.takesPairsFirst =
+        llvm::any_of(plan.resident, [](const BulkCopy &copy) {
+          return copy.isPerWarpgroup && copy.pairs;
+        });
     return std::move(plan);
   }
 

@@ -5,6 +5,7 @@
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan/Plan.h"
 #include "dialect/Tile/Decisions.h"
+#include "dialect/Tile/LaunchSizes.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -140,6 +141,9 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       refuse(kernel, why);
       return success();
     }
+    if (!tile::getLaunchSizes(plan).empty() ||
+        variant.getVersion().getKind() == tile::VersionKind::Packed)
+      roles->expectFewRows();
     KernelOp emitted = emit(kernel, launch, *roles, slots, why);
     if (!emitted) {
       if (strict)

@@ -123,6 +123,16 @@ struct RolePlan {
   /// Tiles of equal length go to fixed thread blocks, others to whoever is
   /// free.
   TileLength length = TileLength::Equal;
+  /// Rows of tiles are pairs, and there are many of them.
+  bool takesPairsFirst = false;
+
+  /// A launch that chooses a number of parts has few rows, and so has a packed
+  /// version: their order would cost more than it gives.
+  void expectFewRows() {
+    takesPairsFirst = false;
+    if (length == TileLength::GrowsAcross)
+      length = TileLength::Varies;
+  }
 
   /// The last operation of a tile that its loops are.
   mlir::scf::ForOp lastLoop() const { return nest ? nest : loops.back(); }
@@ -131,13 +141,6 @@ struct RolePlan {
   /// for none.
   const RoleCrossing *crossingOf(mlir::Operation *op) const;
   bool hasCrossings() const;
-
-  /// Whether the rows of tiles are pairs of dimensions.
-  bool hasPairsAsRows() const {
-    return llvm::any_of(resident, [](const BulkCopy &copy) {
-      return copy.isPerWarpgroup && copy.pairs;
-    });
-  }
 
   /// Dims whose indices share rows with another: each must divide the rows of a
   /// warpgroup.
