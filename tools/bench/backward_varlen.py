@@ -1,4 +1,5 @@
 # Gradients of attention over packed sequences of different lengths, the template `flash_bwd_varlen`. All launches of the backward are counted for everyone.
+# `selvedge` is what PyTorch's attention takes; `selvedge_five` and `selvedge_deterministic` are the same with sums in any order, and in one.
 # SPDX-License-Identifier: MIT
 import math
 
@@ -17,10 +18,15 @@ def cells(quick=False):
     return [Cell(cell.family, cell.x, 2.5 * cell.work, cell.unit, cell.shape) for cell in varlen.cells(quick)]
 
 
-def build(cell, arch, deterministic):
-    # As runtime/python/selvedge/torch/_ops.py has it: blocks per head where heads share keys.
+def is_long(cell):
+    """Whether gradients of queries are added in any order, as runtime/python/selvedge/torch/_ops.py has it."""
     lengths = varlen.lengths(cell.lengths)
-    by_head = arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and sum(lengths) >= 2048 * len(lengths)
+    return sum(lengths) >= 1152 * len(lengths)
+
+
+def build(cell, arch, deterministic):
+    # Heads that share keys have blocks of their own.
+    by_head = arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and is_long(cell)
     return Build("flash_bwd_varlen.tile", "flash_bwd_varlen", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal, deterministic=deterministic,
                  **({"by_head": True} if by_head else {}), **({"apart": False} if arch == "sm_80" else {}))
 
@@ -81,10 +87,11 @@ def reference(cell, tensors):
     return together(found)
 
 
-def selvedge(deterministic):
+def selvedge(is_deterministic):
     def make(cell, tensors, context):
         import torch
 
+        deterministic = is_deterministic(cell)
         views = dict(tensors)
         for name in "qkv":
             views["d" + name] = torch.full_like(tensors[name], math.nan)
@@ -130,5 +137,6 @@ def packaged(module):
     return forward
 
 
-CANDIDATES = [Candidate("selvedge", selvedge(False)), Candidate("selvedge_deterministic", selvedge(True)), Candidate("fa2", differentiated(fa2)),
+CANDIDATES = [Candidate("selvedge", selvedge(lambda cell: not is_long(cell))), Candidate("selvedge_five", selvedge(lambda cell: False)),
+              Candidate("selvedge_deterministic", selvedge(lambda cell: True)), Candidate("fa2", differentiated(fa2)),
               Candidate("fa3", differentiated(packaged("flash_attn_interface"))), Candidate("fa4", differentiated(packaged("flash_attn.cute.interface")))]

@@ -150,7 +150,7 @@ def by_group(data):
 
 def grouped(data, title, name, other, note, label=str):
     families = data.families(name)
-    return f"## {title}\n\n{note}\n\n" + both(groups(families, label).items(), groups(data.families(other), label)) if families else ""
+    return f"## {title}\n\n{note}\n\n" + both(groups(families, label).items(), groups(data.families(other), label) if other else {}) if families else ""
 
 
 def against(data, title, name, peers, note):
@@ -315,6 +315,8 @@ SECTIONS = [
     forward,
     lambda data: grouped(data, "Attention backward", "backward-h200.csv", "backward-sm80-h200.csv",
                          "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`; on `sm_90a` heads that share keys have `--set by_head=true`, as PyTorch's attention gets it). Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2.", label_of_backward),
+    lambda data: grouped(data, "Gradients of packed sequences", "backward-varlen-h200.csv", "",
+                         "`flash_bwd_varlen` as PyTorch's attention takes it, all launches: batches of 512 to 8192 rows, and one of mixed lengths. Peers: FlashAttention-2 and FlashAttention-4.", label_of_inference),
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
                          "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys." + of_other_runs(data, "inference-h200.csv"), label_of_inference),
@@ -334,6 +336,8 @@ BY_CELL = [
                          "TFLOP/s. `B x H` is a bias of every sequence and head; an extent of 1 is repeated. An `f32 bias` is f32 for us and FlexAttention, bf16 for PyTorch's cuDNN and memory-efficient attention; the others are bf16 for all."),
     lambda data: against(data, "Sustained load, sm_90a", "sustained-h200.csv", ["cudnn", "fa3", "fa4"], "TFLOP/s over 1 s, behind 0.3 s of the same."),
     lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
+    lambda data: against(data, "Gradients of packed sequences, sm_90a", "backward-varlen-h200.csv", ["selvedge_five", "selvedge_deterministic", "fa2", "fa4"],
+                         "TFLOP/s. *ours* is what PyTorch's attention takes: sums in any order (*selvedge_five*) where sequences have 1152 rows or more on average, and else in one (*selvedge_deterministic*)."),
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2", "fa4"],
                          "TFLOP/s of `flash_bwd`, side kernels included: `ours` adds gradients of queries up in any order, as the peers do (`--set deterministic=false`); with `deterministic`, the default, equal inputs give equal bits."),
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["selvedge_deterministic", "fa2"], "TFLOP/s of code for `sm_80` on the same GPU (`--set apart=false`); columns as above."),

@@ -64,7 +64,7 @@ def own_gradients(tensors, source, names):
 
 
 # Rows of packed sequences, on average, from which on sums over their keys in any order gain (docs/dev/experiments.md).
-LONG_SEQUENCE = 2048
+LONG_SEQUENCE = 1152
 
 
 def gains_by_head(q, k, v, source, sequences=1):
