@@ -1,5 +1,6 @@
 // tile-simplify-presence: predicates that bound sizes make true.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/CountedPairs.h"
 #include "compiler/Analysis/LinearIndex.h"
 #include "compiler/Safety/Passes.h"
 #include "compiler/Safety/Predicates.h"
@@ -89,15 +90,14 @@ bool isOfCountedPairs(Value index) {
       range ? dyn_cast<BlockArgument>(range.getStart()) : BlockArgument();
   auto kernel =
       place ? dyn_cast<KernelOp>(place.getOwner()->getParentOp()) : KernelOp();
-  return kernel &&
-         (kernel.getProgram().getConditions() ||
-          llvm::any_of(llvm::seq(kernel.getRanges().size()), [&](size_t i) {
-            return kernel.getCoord(i) == place &&
-                   kernel.getProgram().hasExtent(
-                       cast<IterAttr>(kernel.getRanges()[i])
-                           .getExtent()
-                           .getResult(0));
-          }));
+  if (!kernel)
+    return false;
+  for (auto [i, range] :
+       llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
+    if (kernel.getCoord(i) == place)
+      return analysis::countsPairs(kernel.getProgram(),
+                                   range.getExtent().getResult(0));
+  return false;
 }
 
 bool isTrue(Value v) {

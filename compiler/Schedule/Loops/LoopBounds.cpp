@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Loops/LoopBounds.h"
 
+#include "compiler/Analysis/CountedPairs.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace selvedge::schedule {
@@ -64,18 +66,11 @@ bool BoundBuilder::hasExtreme(const analysis::RangeQuotient &quotient) {
   RangeOp range = quotient.range;
   if (!blockOf(axesOf(range.getType())[0]))
     return false;
-  // Pairs may be more than 32 bits count, unless the version is for few, or a
-  // tensor has so many elements.
-  ProgramOp program = kernel.getProgram();
-  if (program.getConditions())
-    return true;
   for (auto [i, iter] :
        llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
-    if (range.getStart() == kernel.getCoord(i)) {
-      AffineExpr extent = iter.getExtent().getResult(0);
-      return isa<AffineSymbolExpr, AffineConstantExpr>(extent) ||
-             program.hasExtent(extent);
-    }
+    if (range.getStart() == kernel.getCoord(i))
+      return analysis::countsPairs(kernel.getProgram(),
+                                   iter.getExtent().getResult(0));
   return true;
 }
 

@@ -1,5 +1,6 @@
 // tile-split-variants: a second version of a program for any strides.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/CountedPairs.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan/Plan.h"
 #include "dialect/Tile/Limits.h"
@@ -22,9 +23,10 @@ AffineMap pairsAreCounted(ProgramOp program) {
   for (auto kernel : program.getBody().getOps<KernelOp>())
     for (auto range : kernel.getRanges().getAsRange<IterAttr>()) {
       AffineExpr extent = range.getExtent().getResult(0),
-                 rest = getAffineConstantExpr(maxExtent, ctx) - extent;
+                 rest = maxExtent - extent;
       if (extent.getKind() == AffineExprKind::Mul &&
-          !program.hasExtent(extent) && !llvm::is_contained(conditions, rest))
+          !analysis::countsPairs(program, extent) &&
+          !llvm::is_contained(conditions, rest))
         conditions.push_back(rest);
     }
   return conditions.empty()

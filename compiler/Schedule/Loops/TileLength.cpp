@@ -105,7 +105,7 @@ Slope slopeAcross(Value v) {
     return 0;
   if (isSlowPlace(def))
     return 1;
-  // Memory may hold anything there.
+  // What a search finds may be anything.
   if (def->getNumRegions() != 0)
     return std::nullopt;
   // A place along another axis.

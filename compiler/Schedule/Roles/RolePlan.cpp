@@ -240,7 +240,7 @@ private:
         return false;
       if (llvm::none_of(plan.resident, [&](BulkCopy &copy) {
             return copy.copy.getBuffer() == crossing->resident &&
-                   copy.isPerWarpgroup;
+                   copy.isPerWarpgroup && !copy.hasOwnColumns;
           }))
         return fail("a product of other rows reads a tile of its loop");
       all.push_back(*crossing);
