@@ -370,6 +370,29 @@ uint64_t packArg(const ManifestArg &arg, const Operands &operands,
                     operands.scalars[arg.index]);
 }
 
+/// Refuses ranges of more elements than 32 bits count: the numbers of their
+/// blocks' elements would wrap.
+Status checkCounted(const Manifest &manifest, const ManifestLaunch &launch,
+                    const DimExpr &blocks, const DimValues &dims) {
+  constexpr int64_t mostCounted = int64_t(1) << 32;
+  if (blocks.kind == DimExpr::Kind::CeilDiv) {
+    const DimExpr &elements = blocks.operands.front();
+    Result<int64_t> count = elements.evaluate(dims, manifest.dims);
+    Result<int64_t> block =
+        blocks.operands.back().evaluate(dims, manifest.dims);
+    if (!count.ok() || !block.ok() || *count > mostCounted - *block)
+      return Status::badInput(fmt::format(
+          "kernel '{}' goes through {} = {} elements, more than 32 bits count: "
+          "the shapes are too large",
+          launch.kernel, elements.toString(manifest.dims),
+          count.ok() ? fmt::to_string(*count) : count.status().message()));
+  }
+  for (const DimExpr &operand : blocks.operands)
+    if (Status s = checkCounted(manifest, launch, operand, dims); !s.ok())
+      return s;
+  return Status();
+}
+
 /// The grid; a zero means that there is nothing to launch.
 Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
                                              const ManifestLaunch &launch,
@@ -380,6 +403,9 @@ Result<std::array<uint32_t, 3>> evaluateGrid(const Manifest &manifest,
     if (!extent.ok())
       return Status::badInput(fmt::format(
           "grid of kernel '{}': {}", launch.kernel, extent.status().message()));
+    if (Status s = checkCounted(manifest, launch, launch.grid[i], dims);
+        !s.ok())
+      return s;
     // A persistent thread block counts in 32 bits to the tile after its last
     // one, as many further as there are thread blocks.
     constexpr int64_t mostBlocks = 65535;
