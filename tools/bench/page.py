@@ -130,6 +130,17 @@ def forward(data):
     return "\n".join(text)
 
 
+def backward(data):
+    families = data.families("backward-h200.csv")
+    if not families:
+        return ""
+    note = ("`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`; on `sm_90a` heads that share keys have `--set by_head=true`, as PyTorch's attention gets it). "
+            "Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2. *Packed* is `flash_bwd_varlen` as PyTorch's attention takes it: batches of 512 to 8192 rows, and one of mixed lengths.")
+    packed = groups(data.families("backward-varlen-h200.csv"), label_of_inference)
+    rows = [*groups(families, label_of_backward).items(), *((name.replace("varlen", "packed"), ratios) for name, ratios in packed.items())]
+    return f"## Attention backward\n\n{note}\n\n" + both(rows, groups(data.families("backward-sm80-h200.csv"), label_of_backward))
+
+
 def plots_of_forward(data):
     by_name = {family.name: family for family in data.families("attention-h200.csv")}
     images = [f"![{name}](data/plots/{by_name[name].file()}.svg)" for name in GRID if name in by_name]
@@ -150,7 +161,7 @@ def by_group(data):
 
 def grouped(data, title, name, other, note, label=str):
     families = data.families(name)
-    return f"## {title}\n\n{note}\n\n" + both(groups(families, label).items(), groups(data.families(other), label) if other else {}) if families else ""
+    return f"## {title}\n\n{note}\n\n" + both(groups(families, label).items(), groups(data.families(other), label)) if families else ""
 
 
 def against(data, title, name, peers, note):
@@ -313,10 +324,7 @@ def plain(title, name, note):
 SECTIONS = [
     lambda data: "![ratios by group, sm_90a](data/plots/ratios-sm_90a.svg)\n\n![ratios by group, sm_80](data/plots/ratios-sm_80.svg)\n",
     forward,
-    lambda data: grouped(data, "Attention backward", "backward-h200.csv", "backward-sm80-h200.csv",
-                         "`flash_bwd`, all launches. It adds gradients of queries up in any order, as the peers do (`--set deterministic=false`; for `sm_80` also `--set apart=false`; on `sm_90a` heads that share keys have `--set by_head=true`, as PyTorch's attention gets it). Peers: cuDNN, FlashAttention-2 and FlashAttention-4, for `sm_80` FlashAttention-2.", label_of_backward),
-    lambda data: grouped(data, "Gradients of packed sequences", "backward-varlen-h200.csv", "",
-                         "`flash_bwd_varlen` as PyTorch's attention takes it, all launches: batches of 512 to 8192 rows, and one of mixed lengths. Peers: FlashAttention-2 and FlashAttention-4.", label_of_inference),
+    backward,
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
                          "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys." + of_other_runs(data, "inference-h200.csv"), label_of_inference),
