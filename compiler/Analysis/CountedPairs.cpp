@@ -20,4 +20,17 @@ bool countsPairs(ProgramOp program, AffineExpr extent) {
           llvm::is_contained(conditions->getResults(), maxExtent - extent));
 }
 
+std::optional<bool> countsPairs(RangeOp range) {
+  auto place = dyn_cast<BlockArgument>(range.getStart());
+  auto kernel =
+      place ? dyn_cast<KernelOp>(place.getOwner()->getParentOp()) : KernelOp();
+  if (!kernel)
+    return std::nullopt;
+  for (auto [i, iter] :
+       llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
+    if (kernel.getCoord(i) == place)
+      return countsPairs(kernel.getProgram(), iter.getExtent().getResult(0));
+  return std::nullopt;
+}
+
 } // namespace selvedge::analysis

@@ -12,6 +12,10 @@ namespace selvedge::analysis {
 /// has, or one that the program's conditions limit.
 bool countsPairs(tile::ProgramOp program, mlir::AffineExpr extent);
 
+/// The same of the kernel's range that `range` is a block of; none where it is
+/// a block of none.
+std::optional<bool> countsPairs(tile::RangeOp range);
+
 } // namespace selvedge::analysis
 
 #endif // SELVEDGE_COMPILER_ANALYSIS_COUNTEDPAIRS_H

@@ -86,18 +86,7 @@ bool isOfCountedPairs(Value index) {
   auto quotient = index.getDefiningOp<arith::DivUIOp>();
   auto range =
       quotient ? quotient.getLhs().getDefiningOp<RangeOp>() : RangeOp();
-  auto place =
-      range ? dyn_cast<BlockArgument>(range.getStart()) : BlockArgument();
-  auto kernel =
-      place ? dyn_cast<KernelOp>(place.getOwner()->getParentOp()) : KernelOp();
-  if (!kernel)
-    return false;
-  for (auto [i, range] :
-       llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
-    if (kernel.getCoord(i) == place)
-      return analysis::countsPairs(kernel.getProgram(),
-                                   range.getExtent().getResult(0));
-  return false;
+  return range && analysis::countsPairs(range).value_or(false);
 }
 
 bool isTrue(Value v) {

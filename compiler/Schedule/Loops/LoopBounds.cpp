@@ -66,12 +66,7 @@ bool BoundBuilder::hasExtreme(const analysis::RangeQuotient &quotient) {
   RangeOp range = quotient.range;
   if (!blockOf(axesOf(range.getType())[0]))
     return false;
-  for (auto [i, iter] :
-       llvm::enumerate(kernel.getRanges().getAsRange<IterAttr>()))
-    if (range.getStart() == kernel.getCoord(i))
-      return analysis::countsPairs(kernel.getProgram(),
-                                   iter.getExtent().getResult(0));
-  return true;
+  return analysis::countsPairs(range).value_or(true);
 }
 
 Value BoundBuilder::extreme(const analysis::LinearIndex &form, bool largest) {

@@ -28,6 +28,25 @@ Slope sum(Slope a, Slope b) {
 
 Slope negated(Slope a) { return a ? Slope(-*a) : a; }
 
+/// The change of what `op` computes, from those of its operands. `signOf` tells
+/// the sign of a factor or divisor; none where it is unknown.
+Slope combined(Operation *op, ArrayRef<Slope> slopes,
+               llvm::function_ref<Slope(Value)> signOf) {
+  return llvm::TypeSwitch<Operation *, Slope>(op)
+      .Case<arith::AddIOp, arith::MaxSIOp, arith::MinSIOp>(
+          [&](auto) { return sum(slopes[0], slopes[1]); })
+      .Case([&](arith::SubIOp) { return sum(slopes[0], negated(slopes[1])); })
+      .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) { return slopes[0]; })
+      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+            arith::DivSIOp, arith::DivUIOp>([&](Operation *op) -> Slope {
+        Slope sign = signOf(op->getOperand(1));
+        if (!sign)
+          return std::nullopt;
+        return *sign < 0 ? negated(slopes[0]) : slopes[0];
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 /// The block's number without its place along the other axes.
 bool isFastestPlace(Operation *op) {
   return isa<arith::RemUIOp>(op) &&
@@ -58,23 +77,15 @@ Slope slopeOf(Value v, bool inSegment) {
       def->getOperands(), [&](Value v) { return slopeOf(v, inSegment); });
   if (llvm::all_of(slopes, [](Slope s) { return s == 0; }))
     return 0;
-  return llvm::TypeSwitch<Operation *, Slope>(def)
-      .Case<arith::AddIOp, arith::MaxSIOp, arith::MinSIOp>(
-          [&](auto) { return sum(slopes[0], slopes[1]); })
-      .Case([&](arith::SubIOp) { return sum(slopes[0], negated(slopes[1])); })
-      .Case<arith::ExtSIOp, arith::TruncIOp>([&](auto) { return slopes[0]; })
-      // Whether there is such a tile is no matter of its length.
-      .Case([&](arith::SelectOp) {
-        return inSegment ? sum(slopes[1], slopes[2]) : Slope();
-      })
-      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
-            arith::DivSIOp, arith::DivUIOp>([&](Operation *op) -> Slope {
-        APInt factor;
-        if (!matchPattern(op->getOperand(1), m_ConstantInt(&factor)))
-          return std::nullopt;
-        return factor.isNegative() ? negated(slopes[0]) : slopes[0];
-      })
-      .Default([](Operation *) { return std::nullopt; });
+  // Whether there is such a tile is no matter of its length.
+  if (isa<arith::SelectOp>(def))
+    return inSegment ? sum(slopes[1], slopes[2]) : Slope();
+  return combined(def, slopes, [](Value factor) -> Slope {
+    APInt number;
+    if (!matchPattern(factor, m_ConstantInt(&number)))
+      return std::nullopt;
+    return number.isNegative() ? -1 : 1;
+  });
 }
 
 /// A block's number, divided by the counts of some axes: its place along all
@@ -116,17 +127,9 @@ Slope slopeAcross(Value v) {
       llvm::map_to_vector(def->getOperands(), slopeAcross);
   if (llvm::all_of(slopes, [](Slope s) { return s == 0; }))
     return 0;
-  return llvm::TypeSwitch<Operation *, Slope>(def)
-      .Case<arith::AddIOp, arith::MaxSIOp, arith::MinSIOp>(
-          [&](auto) { return sum(slopes[0], slopes[1]); })
-      .Case([&](arith::SubIOp) { return sum(slopes[0], negated(slopes[1])); })
-      .Case<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
-          [&](auto) { return slopes[0]; })
-      .Case<arith::MulIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
-            arith::DivSIOp, arith::DivUIOp>([&](Operation *op) {
-        return isCount(op->getOperand(1)) ? slopes[0] : std::nullopt;
-      })
-      .Default([](Operation *) { return std::nullopt; });
+  return combined(def, slopes, [](Value factor) {
+    return isCount(factor) ? Slope(1) : std::nullopt;
+  });
 }
 
 } // namespace
