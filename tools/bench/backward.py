@@ -93,14 +93,16 @@ def reference(cell, tensors):
     return together(found)
 
 
-def selvedge(deterministic):
+def launched(build_of):
+    """A candidate that launches `build_of(cell, arch)`."""
+
     def make(cell, tensors, context):
         import torch
 
         views = dict(tensors)
         for name in "qkv":
             views["d" + name] = torch.full_like(tensors[name], math.nan)
-        launch = context.bind(build(cell, context.arch, deterministic), views)
+        launch = context.bind(build_of(cell, context.arch), views)
 
         def run():
             launch()
@@ -109,6 +111,17 @@ def selvedge(deterministic):
         return run, together
 
     return make
+
+
+def selvedge(deterministic):
+    return launched(lambda cell, arch: build(cell, arch, deterministic))
+
+
+def package_of(module):
+    """The package of FlashAttention that has `module`, with its backward."""
+    if module == "flash_attn_interface" and attention_peers.package("flash_attn_config").CONFIG["build_flags"].get("FLASHATTENTION_DISABLE_BACKWARD"):
+        raise Missing("the package is built without its backward")
+    return attention_peers.package(module)
 
 
 def sdpa(backend):
@@ -131,9 +144,7 @@ def packaged(module):
     def make(cell, tensors, context):
         import torch
 
-        function = attention_peers.package(module).flash_attn_func
-        if module == "flash_attn_interface" and attention_peers.package("flash_attn_config").CONFIG["build_flags"].get("FLASHATTENTION_DISABLE_BACKWARD"):
-            raise Missing("the package is built without its backward")
+        function = package_of(module).flash_attn_func
         inputs = [tensors[n].detach().requires_grad_() for n in "qkv"]
         with torch.enable_grad():
             o = attention_peers.first(function(*inputs, causal=cell.causal))

@@ -1,13 +1,11 @@
 # Gradients of attention over packed sequences of different lengths, the template `flash_bwd_varlen`. All launches of the backward are counted for everyone.
 # `selvedge` is what PyTorch's attention takes; `selvedge_five` and `selvedge_deterministic` are the same with sums in any order, and in one.
 # SPDX-License-Identifier: MIT
-import math
-
 import attention_peers
 import backward
 import varlen
 from selvedge_op import Build, Layout
-from workload import Candidate, Cell, Missing
+from workload import Candidate, Cell
 
 NAME = "backward_varlen"
 LIMIT = backward.LIMIT
@@ -67,13 +65,6 @@ def data(cell):
     return tensors
 
 
-def together(gradients):
-    """[tokens, heads * D] of all three."""
-    import torch
-
-    return torch.cat([t.float().flatten() for t in gradients])
-
-
 def reference(cell, tensors):
     """fp32: each sequence as a batch of its own."""
     import torch
@@ -84,26 +75,11 @@ def reference(cell, tensors):
         flat = backward.reference(one, part)
         for whole, piece in zip(found, flat.split([part[name].numel() for name in "qkv"])):
             whole[tokens] = piece.view(whole[tokens].shape)
-    return together(found)
+    return backward.together(found)
 
 
 def selvedge(is_deterministic):
-    def make(cell, tensors, context):
-        import torch
-
-        deterministic = is_deterministic(cell)
-        views = dict(tensors)
-        for name in "qkv":
-            views["d" + name] = torch.full_like(tensors[name], math.nan)
-        launch = context.bind(build(cell, context.arch, deterministic), views)
-
-        def run():
-            launch()
-            return [views["d" + name] for name in "qkv"]
-
-        return run, together
-
-    return make
+    return backward.launched(lambda cell, arch: build(cell, arch, is_deterministic(cell)))
 
 
 def differentiated(forward):
@@ -116,7 +92,7 @@ def differentiated(forward):
         inputs = [tensors[name].detach().requires_grad_() for name in "qkv"]
         with torch.enable_grad():
             o = attention_peers.first(function(*inputs, tensors["cu_q"], max(varlen.lengths(cell.lengths))))
-        return lambda: torch.autograd.grad(o, inputs, tensors["dO"], retain_graph=True), together
+        return lambda: torch.autograd.grad(o, inputs, tensors["dO"], retain_graph=True), backward.together
 
     return make
 
@@ -129,9 +105,7 @@ def fa2(cell):
 
 def packaged(module):
     def forward(cell):
-        function = attention_peers.package(module).flash_attn_varlen_func
-        if module == "flash_attn_interface" and attention_peers.package("flash_attn_config").CONFIG["build_flags"].get("FLASHATTENTION_DISABLE_BACKWARD"):
-            raise Missing("the package is built without its backward")
+        function = backward.package_of(module).flash_attn_varlen_func
         return lambda q, k, v, cu, longest: function(q, k, v, cu_seqlens_q=cu, cu_seqlens_k=cu, max_seqlen_q=longest, max_seqlen_k=longest, causal=cell.causal)
 
     return forward
