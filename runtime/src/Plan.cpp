@@ -380,12 +380,12 @@ Status checkCounted(const Manifest &manifest, const ManifestLaunch &launch,
     Result<int64_t> count = elements.evaluate(dims, manifest.dims);
     Result<int64_t> block =
         blocks.operands.back().evaluate(dims, manifest.dims);
-    if (!count.ok() || !block.ok() || *count > mostCounted - *block)
+    // Whoever has evaluated the blocks knows that both have a value.
+    if (count.ok() && block.ok() && *count > mostCounted - *block)
       return Status::badInput(fmt::format(
           "kernel '{}' goes through {} = {} elements, more than 32 bits count: "
           "the shapes are too large",
-          launch.kernel, elements.toString(manifest.dims),
-          count.ok() ? fmt::to_string(*count) : count.status().message()));
+          launch.kernel, elements.toString(manifest.dims), *count));
   }
   for (const DimExpr &operand : blocks.operands)
     if (Status s = checkCounted(manifest, launch, operand, dims); !s.ok())
