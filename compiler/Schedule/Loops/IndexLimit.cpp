@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Loops/IndexLimit.h"
 
+#include "compiler/Schedule/Softmax/OnlineSoftmax.h"
+#include "dialect/Tile/Accumulate.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace selvedge::schedule {
@@ -30,14 +33,29 @@ std::optional<IndexLimit> matchIndexStart(Value condition) {
   return matchCompare(condition, arith::CmpIPredicate::sge);
 }
 
+static SmallVector<IndexLimit> limitsAmong(ValueRange conditions) {
+  SmallVector<IndexLimit> limits;
+  for (Value condition : conditions)
+    if (std::optional<IndexLimit> limit = matchIndexLimit(condition))
+      limits.push_back(*limit);
+  return limits;
+}
+
+/// What a sum has no term without: a product to which no lane contributes is
+/// zero, and adding it changes nothing.
+static SmallVector<IndexLimit> limitsOfAdded(StoreOp store) {
+  auto product = store.getValue().getDefiningOp<MmaOp>();
+  if (!tile::addsToMemory(store) || !product || !isSplat(product.getInit(), 0))
+    return {};
+  return limitsAmong(product.getPresence());
+}
+
 SmallVector<IndexLimit> limitsOfStores(KernelOp kernel) {
   SmallVector<IndexLimit> limits;
   bool isFirst = true;
   kernel.walk([&](StoreOp store) {
-    SmallVector<IndexLimit> own;
-    for (Value condition : store.getPresence())
-      if (std::optional<IndexLimit> limit = matchIndexLimit(condition))
-        own.push_back(*limit);
+    SmallVector<IndexLimit> own = limitsAmong(store.getPresence());
+    llvm::append_range(own, limitsOfAdded(store));
     if (isFirst)
       limits = own;
     else
