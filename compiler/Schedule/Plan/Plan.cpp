@@ -145,6 +145,19 @@ static bool contains(KernelOp kernel) {
       .wasInterrupted();
 }
 
+/// Other loops compute indices, such as the segment that a tile belongs to.
+static bool loopsOverTiles(KernelOp kernel) {
+  auto isOfTiles = [](Operation *op) {
+    return op->getParentOfType<scf::ForOp>() &&
+           llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+  };
+  return kernel
+      .walk([&](Operation *op) {
+        return isOfTiles(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The candidates that a kernel's products, or their absence, ask for.
 static SmallVector<Candidate> candidatesFor(KernelOp kernel,
                                             KernelLayouts &layouts,
@@ -184,7 +197,7 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
   } else if (candidates.data() == warpgroupCandidates && hasParts(kernel)) {
     llvm::append_range(all, splitWarpgroupCandidates);
   } else if (candidates.data() == elementwiseCandidates &&
-             !contains<scf::ForOp>(kernel)) {
+             !loopsOverTiles(kernel)) {
     llvm::append_range(all, streamCandidates);
   }
   llvm::append_range(all, candidates);
