@@ -297,11 +297,22 @@ void IndexValues::chooseQuotient(Quotient known) {
   if (!cut)
     return;
   // The smaller of two numbers has the smaller quotient. Linear reasoning would
-  // not round: it is told where it costs no further number.
+  // not round: it is told where one costs no further number, or is the smaller
+  // or larger of two of which one is some multiples and a constant.
   auto isFree = [&](const Polynomial &side) {
-    return side.asConstant() || side == b * multiplesIn(side, b);
+    return (side - b * multiplesIn(side, b)).asConstant().has_value();
   };
-  if (a == cut->p && (isFree(cut->a) || isFree(cut->b)))
+  auto hasFree = [&](const Polynomial &side) {
+    std::optional<Choice> inner = choiceIn(side);
+    return inner && side == inner->p &&
+           llvm::any_of(ArrayRef{inner->a, inner->b}, [&](const Polynomial &p) {
+             return isFree(p) && !p.asConstant();
+           });
+  };
+  auto isCheap = [&](const Polynomial &side) {
+    return isFree(side) || hasFree(side);
+  };
+  if (a == cut->p && (isCheap(cut->a) || isCheap(cut->b)))
     return system.assume(Choice{q, quotient(cut->a, b, mode),
                                 quotient(cut->b, b, mode), cut->kind});
   // Of a distance that is cut off at 0, either nothing or the distance itself

@@ -1,5 +1,5 @@
-// Executes the initialisation of what segments leave out, where the caller has
-// broken the promise that they are segments.
+// Executes kernels over segments where the caller has broken the promise that
+// they are segments.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 #include "compiler/Verify/Async/KernelDims.h"
@@ -32,44 +32,87 @@ static std::vector<std::vector<int64_t>> backward(int64_t rows, int64_t step) {
   return {std::move(first), std::move(last)};
 }
 
+/// Ends of segments, one of which has all rows: others go on behind the last
+/// row, by less than a block and by more. Tiles of a segment may come first or
+/// last.
+static std::vector<std::vector<int64_t>> behind(int64_t rows) {
+  constexpr int64_t far = 4 * tile::maxBlock;
+  return {{0, rows, rows + 1, rows + far},
+          {rows, rows + far, 0, rows},
+          {rows, rows + 1, 0, rows}};
+}
+
+SmallVector<tile::RequireAttr> VariantRuns::promisesOf(KernelOp kernel) const {
+  auto isRead = [&](tile::RequireAttr promise) {
+    return kernel
+        .walk([&](LoadOp load) {
+          return tensorName(load.getTensor()) == promise.getTensor()
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  SmallVector<tile::RequireAttr> found;
+  for (auto promise : variant->getParentOfType<PlanOp>()
+                          .getPromises()
+                          .getAsRange<tile::RequireAttr>())
+    if (promise.getOrdered() && isRead(promise))
+      found.push_back(promise);
+  return found;
+}
+
 LogicalResult VariantRuns::runBroken() {
-  auto plan = variant->getParentOfType<PlanOp>();
   for (auto [i, launched] : llvm::enumerate(launches)) {
-    KernelOp kernel = launched.second;
-    StringRef name = initialisedBy(kernel);
-    if (name.empty())
-      continue;
-    for (auto promise : plan.getPromises().getAsRange<tile::RequireAttr>()) {
-      bool reads =
-          promise.getOrdered() &&
-          kernel
-              .walk([&](LoadOp load) {
-                return tensorName(load.getTensor()) == promise.getTensor()
-                           ? WalkResult::interrupt()
-                           : WalkResult::advance();
-              })
-              .wasInterrupted();
-      if (reads && failed(runBroken(i, name, promise)))
+    StringRef name = initialisedBy(launched.second);
+    for (tile::RequireAttr promise : promisesOf(launched.second))
+      if (!name.empty() && failed(runBroken(i, name, promise)))
         return failure();
-    }
   }
   return success();
 }
 
-LogicalResult VariantRuns::runBroken(size_t launch, StringRef initialised,
-                                     tile::RequireAttr promise) {
-  KernelOp kernel = launches[launch].second;
+LogicalResult VariantRuns::runBehind() {
+  for (auto [i, launched] : llvm::enumerate(launches))
+    for (tile::RequireAttr promise : promisesOf(launched.second)) {
+      if (!kernels[i].findUnreached())
+        break;
+      std::optional<BrokenTrial> broken = brokenTrial(i, promise);
+      if (!broken)
+        continue;
+      for (ArrayRef<int64_t> ends : behind(broken->rows)) {
+        GlobalMemory memory = takeEnds(broken->trial, promise, ends);
+        memory.assumeLaunched();
+        if (executeBroken(i, broken->trial, memory, /*byAll=*/false) ==
+            Outcome::Refused)
+          return failure();
+      }
+    }
+  return success();
+}
+
+std::optional<VariantRuns::BrokenTrial>
+VariantRuns::brokenTrial(size_t launch, tile::RequireAttr promise) const {
   std::vector<LaunchTrial> trials =
       makeLaunchTrials(variant, launches[launch], {}, numTrialScales - 1);
   if (trials.empty())
-    return success();
-  LaunchTrial trial = trials.front();
+    return std::nullopt;
+  LaunchTrial &trial = trials.front();
   constexpr int64_t fewRows = 3;
   for (auto [symbol, size] : llvm::enumerate(trial.sizes))
     if (promise.getHi().isFunctionOfSymbol(symbol))
       size = std::max(size, fewRows);
   int64_t rows =
       makeMemory(trial, /*bySome=*/true).extentOf(promise.getHi()).value_or(0);
+  return BrokenTrial{std::move(trial), rows};
+}
+
+LogicalResult VariantRuns::runBroken(size_t launch, StringRef initialised,
+                                     tile::RequireAttr promise) {
+  KernelOp kernel = launches[launch].second;
+  std::optional<BrokenTrial> broken = brokenTrial(launch, promise);
+  if (!broken)
+    return success();
+  auto &[trial, rows] = *broken;
   for (ArrayRef<int64_t> ends : outside(rows)) {
     Initialised all = initialise(launch, initialised, trial, promise, ends);
     if (all.outcome == Outcome::Refused ||
@@ -94,11 +137,10 @@ LogicalResult VariantRuns::runBroken(size_t launch, StringRef initialised,
   return success();
 }
 
-VariantRuns::Initialised
-VariantRuns::initialise(size_t launch, StringRef tensor, LaunchTrial trial,
-                        tile::RequireAttr promise, ArrayRef<int64_t> ends) {
+GlobalMemory VariantRuns::takeEnds(LaunchTrial &trial,
+                                   tile::RequireAttr promise,
+                                   ArrayRef<int64_t> ends) const {
   auto plan = variant->getParentOfType<PlanOp>();
-  auto [op, kernel] = launches[launch];
   for (auto arg : plan.getTensors().getAsRange<tile::TensorArgAttr>())
     for (auto [symbol, size] : llvm::enumerate(trial.sizes))
       if (arg.getName() == promise.getTensor() &&
@@ -106,13 +148,19 @@ VariantRuns::initialise(size_t launch, StringRef tensor, LaunchTrial trial,
               getAffineSymbolExpr(symbol, plan.getContext()) + 1)
         size = static_cast<int64_t>(ends.size()) - 1;
   GlobalMemory memory = makeMemory(trial, /*bySome=*/false);
-  if (memory.getWork() > maxWorkOfBroken)
-    return {Outcome::TooLong};
   memory.setSegments(promise.getTensor(), ends);
-  memory.begin();
+  if (memory.getWork() <= maxWorkOfBroken)
+    memory.begin();
+  return memory;
+}
+
+Outcome VariantRuns::executeBroken(size_t launch, const LaunchTrial &trial,
+                                   GlobalMemory &memory, bool byAll) {
+  auto [op, kernel] = launches[launch];
+  if (memory.getWork() > maxWorkOfBroken)
+    return Outcome::TooLong;
   memory.startLaunch(kernel);
   kernels[launch].startTrial();
-  bool byAll = ends.size() == 2;
   Outcome outcome = Outcome::Accepted;
   for (int64_t block : byAll ? llvm::to_vector(llvm::seq(trial.numBlocks(op)))
                              : trial.someBlocks(op))
@@ -120,6 +168,15 @@ VariantRuns::initialise(size_t launch, StringRef tensor, LaunchTrial trial,
       outcome = kernels[launch].run(trial.of(op, kernel, block), memory,
                                     maxWorkOfBroken);
   work += memory.getWork();
+  return outcome;
+}
+
+VariantRuns::Initialised
+VariantRuns::initialise(size_t launch, StringRef tensor, LaunchTrial trial,
+                        tile::RequireAttr promise, ArrayRef<int64_t> ends) {
+  GlobalMemory memory = takeEnds(trial, promise, ends);
+  bool byAll = ends.size() == 2;
+  Outcome outcome = executeBroken(launch, trial, memory, byAll);
   return {outcome, memory.numWritten(tensor),
           outcome == Outcome::Accepted && byAll &&
               succeeded(memory.checkWritten(variant, tensor))};

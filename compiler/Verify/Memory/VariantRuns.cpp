@@ -70,7 +70,7 @@ LogicalResult VariantRuns::run() {
       failed(runFurther(Further::ByAll)) ||
       failed(runFurther(Further::AtLimits)) ||
       failed(runFurther(Further::BySome)) || failed(runTowards()) ||
-      failed(runBroken()))
+      failed(runBehind()) || failed(runBroken()))
     return failure();
   runForced();
   if (failed(checkStored()))

@@ -89,6 +89,22 @@ private:
   /// What nobody has reached, as if sizes did: those of a few trials must allow
   /// it.
   void runForced();
+  /// The ordered integers that a kernel reads, and that are promised to be so.
+  llvm::SmallVector<tile::RequireAttr> promisesOf(sm::KernelOp kernel) const;
+  /// A few rows of segments, and how many.
+  struct BrokenTrial {
+    LaunchTrial trial;
+    int64_t rows;
+  };
+  std::optional<BrokenTrial> brokenTrial(size_t launch,
+                                         tile::RequireAttr promise) const;
+  /// Memory with these ends, for a trial of as many segments.
+  GlobalMemory takeEnds(LaunchTrial &trial, tile::RequireAttr promise,
+                        llvm::ArrayRef<int64_t> ends) const;
+  Outcome executeBroken(size_t launch, const LaunchTrial &trial,
+                        GlobalMemory &memory, bool byAll);
+  /// What no promised ends reach: segments that go on behind the last row.
+  mlir::LogicalResult runBehind();
   /// Kernels that initialise by the ends of segments, with ends that break the
   /// promise: all elements are initialised then.
   mlir::LogicalResult runBroken();
