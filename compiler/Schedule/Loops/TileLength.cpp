@@ -47,8 +47,11 @@ Slope combined(Operation *op, ArrayRef<Slope> slopes,
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The block's number without its place along the other axes.
+/// The block's number without its place along the other axes, if there are any.
 bool isFastestPlace(Operation *op) {
+  if (isa<BlockIdOp>(op))
+    return llvm::none_of(op->getUsers(),
+                         llvm::IsaPred<arith::RemUIOp, arith::DivUIOp>);
   return isa<arith::RemUIOp>(op) &&
          op->getOperand(0).getDefiningOp<BlockIdOp>();
 }
@@ -142,8 +145,9 @@ TileLength tileLength(ArrayRef<scf::ForOp> loops) {
   };
   Slope slope = slopeOfSteps(/*inSegment=*/false);
   if (!slope) {
-    if (slopeOfSteps(/*inSegment=*/true).value_or(0) > 0)
-      return TileLength::GrowsInSegments;
+    if (int inSegment = slopeOfSteps(/*inSegment=*/true).value_or(0))
+      return inSegment > 0 ? TileLength::GrowsInSegments
+                           : TileLength::ShrinksInSegments;
     scf::ForOp first = loops.front(), last = loops.back();
     Slope across = sum(slopeAcross(last.getUpperBound()),
                        negated(slopeAcross(first.getLowerBound())));

@@ -8,14 +8,16 @@
 namespace selvedge::schedule {
 
 /// How the steps of a tile depend on its place in the grid: not at all, along
-/// the fastest axis, or otherwise. Those of segments may grow along the axis in
-/// each of them; those of pairs along the slowest axis, that of the pairs.
+/// the fastest axis, or otherwise. Those of segments may grow or shrink along
+/// the axis in each of them; those of pairs grow along the slowest axis, that
+/// of the pairs.
 enum class TileLength {
   Equal,
   Grows,
   Shrinks,
   Varies,
   GrowsInSegments,
+  ShrinksInSegments,
   GrowsAcross
 };
 

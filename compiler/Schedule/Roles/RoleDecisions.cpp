@@ -24,6 +24,8 @@ static std::string lengthWords(TileLength length) {
     return "the number of steps depends on the tile";
   case TileLength::GrowsInSegments:
     return "the number of steps grows along the fastest axis in each segment";
+  case TileLength::ShrinksInSegments:
+    return "the number of steps shrinks along the fastest axis in each segment";
   case TileLength::GrowsAcross:
     return "the number of steps grows along the axis of the pairs";
   }
@@ -39,8 +41,11 @@ std::string RoleKernel::orderWords() {
                                 : "");
   std::string text =
       "tiles are handed out at run time to thread blocks that are free";
-  if (plan.length == TileLength::GrowsInSegments)
-    text += ", each row of tiles from its end";
+  if (plan.isLengthOfSegments())
+    text +=
+        ", of some rows of tiles beside each other, each from its " +
+        std::string(plan.length == TileLength::GrowsInSegments ? "end"
+                                                               : "beginning");
   else if (plan.length != TileLength::Varies)
     text += ", long ones first, in sections that stay in the L2 cache";
   if (findStoredRows())

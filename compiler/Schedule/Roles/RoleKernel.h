@@ -174,7 +174,8 @@ private:
   /// Whether tiles grow along that axis, or along the fastest one.
   bool growsInRow() const {
     return plan.length == TileLength::Grows ||
-           plan.length == TileLength::GrowsAcross;
+           plan.length == TileLength::GrowsAcross ||
+           plan.length == TileLength::GrowsInSegments;
   }
   /// Has the source's block be the one of a tile.
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
@@ -201,10 +202,12 @@ private:
       llvm::function_ref<mlir::LogicalResult(mlir::ValueRange, Mail &)> body);
   /// In which order tiles are handed out; without rows by their numbers.
   struct TileOrder {
-    /// Rows of tiles, rows per section, tiles of a row in its two parts.
-    mlir::Value rows, section, light, heavy;
+    /// Rows of tiles, rows per section, tiles of a row in its two parts, if it
+    /// has two.
+    mlir::Value rows, section, light = {}, heavy = {};
   };
   TileOrder planOrder();
+  TileOrder planOrderOfSegments();
   mlir::Value nthTile(const TileOrder &order, mlir::Value n);
   void allocateMail();
   /// Tiles on their way to the other roles. Those that are handed out at run

@@ -134,6 +134,12 @@ struct RolePlan {
       length = TileLength::Varies;
   }
 
+  /// Whether tiles of a segment differ in length by their place in it.
+  bool isLengthOfSegments() const {
+    return length == TileLength::GrowsInSegments ||
+           length == TileLength::ShrinksInSegments;
+  }
+
   /// The last operation of a tile that its loops are.
   mlir::scf::ForOp lastLoop() const { return nest ? nest : loops.back(); }
 
