@@ -16,15 +16,18 @@ def cells(quick=False):
     return [Cell(cell.family, cell.x, 2.5 * cell.work, cell.unit, cell.shape) for cell in varlen.cells(quick)]
 
 
-def is_long(cell):
-    """Whether gradients of queries are added in any order, as runtime/python/selvedge/torch/_ops.py has it."""
+# Rows per sequence, on average, from which on gradients of queries are added in any order, and heads that share keys have blocks of their own: as
+# runtime/python/selvedge/torch/_ops.py has it.
+ANY_ORDER, BY_HEAD = 384, 1152
+
+
+def has_rows(cell, least):
     lengths = varlen.lengths(cell.lengths)
-    return sum(lengths) >= 1152 * len(lengths)
+    return sum(lengths) >= least * len(lengths)
 
 
 def build(cell, arch, deterministic):
-    # Heads that share keys have blocks of their own.
-    by_head = arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and is_long(cell)
+    by_head = arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and has_rows(cell, BY_HEAD)
     return Build("flash_bwd_varlen.tile", "flash_bwd_varlen", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal, deterministic=deterministic,
                  **({"by_head": True} if by_head else {}), **({"apart": False} if arch == "sm_80" else {}))
 
@@ -111,6 +114,6 @@ def packaged(module):
     return forward
 
 
-CANDIDATES = [Candidate("selvedge", selvedge(lambda cell: not is_long(cell))), Candidate("selvedge_five", selvedge(lambda cell: False)),
+CANDIDATES = [Candidate("selvedge", selvedge(lambda cell: not has_rows(cell, ANY_ORDER))), Candidate("selvedge_five", selvedge(lambda cell: False)),
               Candidate("selvedge_deterministic", selvedge(lambda cell: True)), Candidate("fa2", differentiated(fa2)),
               Candidate("fa3", differentiated(packaged("flash_attn_interface"))), Candidate("fa4", differentiated(packaged("flash_attn.cute.interface")))]

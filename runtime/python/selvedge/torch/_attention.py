@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._ops import LONG_SEQUENCE, on_one_line
+from ._ops import ANY_ORDER_ROWS, on_one_line
 from ._text import Text
 
 
@@ -29,8 +29,8 @@ def hands_out_bulk_copies(tensor):
 
 
 def gains_in_order(q, rows, sequences):
-    """Whether gradients of packed sequences whose sums have an order are faster (docs/dev/experiments.md): where roles add them in bulk, those of long ones are not."""
-    return hands_out_bulk_copies(q) and rows < LONG_SEQUENCE * sequences
+    """Whether gradients of packed sequences whose sums have an order are faster (docs/dev/experiments.md): where roles add them in bulk, only those of short ones are."""
+    return hands_out_bulk_copies(q) and rows < ANY_ORDER_ROWS * sequences
 
 
 def check_heads(q, k, head):

@@ -56,7 +56,7 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=Non
 
     With block_table, i32[B, pages of a sequence], k and v are pages [pages, size, heads, D], and there are no gradients.
     The gradient of q is a sum in any order, and so are those of k and v where long causal heads share keys, unless deterministic, or
-    torch.use_deterministic_algorithms(), asks for equal bits. On compute capability 9.0 it is one of sequences of 1152 rows or more on average.
+    torch.use_deterministic_algorithms(), asks for equal bits. On compute capability 9.0 it is one of sequences of 384 rows or more on average.
     """
     check_dropout(dropout_p)
     check_heads(q, k, -2)

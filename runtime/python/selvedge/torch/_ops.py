@@ -63,15 +63,15 @@ def own_gradients(tensors, source, names):
     return [torch.empty(tensors[place - 3].shape, dtype=torch.float32, device=tensors[place - 3].device) for place in marked(source, names)]
 
 
-# Rows of packed sequences, on average, from which on sums over their keys in any order gain (docs/dev/experiments.md).
-LONG_SEQUENCE = 1152
+# Rows of packed sequences, on average, from which on sums over their keys in any order gain, and blocks of keys per query head do (docs/dev/experiments.md).
+ANY_ORDER_ROWS, BY_HEAD_ROWS = 384, 1152
 
 
 def gains_by_head(q, k, v, source, sequences=1):
     """Whether blocks of keys per query head are faster (docs/dev/experiments.md): for heads that share keys, if causal blocks drift apart and are long enough to be
     worth the sums: from 1024 rows on, packed sequences where they are long."""
     packed = q.dim() == 3
-    template, least = ("flash_varlen", LONG_SEQUENCE * sequences) if packed else ("flash_fwd", 1024)
+    template, least = ("flash_varlen", BY_HEAD_ROWS * sequences) if packed else ("flash_fwd", 1024)
     return (f"{template}<causal = true" in program_of(source) and q.shape[-2] > k.shape[-2] and q.shape[-1] >= 128 and q.shape[-1] + v.shape[-1] <= 256
             and q.shape[-3] >= least)
 
