@@ -64,8 +64,10 @@ SmallVector<tile::RequireAttr> VariantRuns::promisesOf(KernelOp kernel) const {
 LogicalResult VariantRuns::runBroken() {
   for (auto [i, launched] : llvm::enumerate(launches)) {
     StringRef name = initialisedBy(launched.second);
+    if (name.empty())
+      continue;
     for (tile::RequireAttr promise : promisesOf(launched.second))
-      if (!name.empty() && failed(runBroken(i, name, promise)))
+      if (failed(runBroken(i, name, promise)))
         return failure();
   }
   return success();
@@ -80,9 +82,12 @@ LogicalResult VariantRuns::runBehind() {
       if (!broken)
         continue;
       for (ArrayRef<int64_t> ends : behind(broken->rows)) {
-        GlobalMemory memory = takeEnds(broken->trial, promise, ends);
-        memory.assumeLaunched();
-        if (executeBroken(i, broken->trial, memory, /*byAll=*/false) ==
+        std::optional<GlobalMemory> memory =
+            takeEnds(broken->trial, promise, ends);
+        if (!memory)
+          continue;
+        memory->assumeLaunched();
+        if (executeBroken(i, broken->trial, *memory, /*byAll=*/false) ==
             Outcome::Refused)
           return failure();
       }
@@ -137,9 +142,9 @@ LogicalResult VariantRuns::runBroken(size_t launch, StringRef initialised,
   return success();
 }
 
-GlobalMemory VariantRuns::takeEnds(LaunchTrial &trial,
-                                   tile::RequireAttr promise,
-                                   ArrayRef<int64_t> ends) const {
+std::optional<GlobalMemory>
+VariantRuns::takeEnds(LaunchTrial &trial, tile::RequireAttr promise,
+                      ArrayRef<int64_t> ends) const {
   auto plan = variant->getParentOfType<PlanOp>();
   for (auto arg : plan.getTensors().getAsRange<tile::TensorArgAttr>())
     for (auto [symbol, size] : llvm::enumerate(trial.sizes))
@@ -148,17 +153,16 @@ GlobalMemory VariantRuns::takeEnds(LaunchTrial &trial,
               getAffineSymbolExpr(symbol, plan.getContext()) + 1)
         size = static_cast<int64_t>(ends.size()) - 1;
   GlobalMemory memory = makeMemory(trial, /*bySome=*/false);
+  if (memory.getWork() > maxWorkOfBroken)
+    return std::nullopt;
   memory.setSegments(promise.getTensor(), ends);
-  if (memory.getWork() <= maxWorkOfBroken)
-    memory.begin();
+  memory.begin();
   return memory;
 }
 
 Outcome VariantRuns::executeBroken(size_t launch, const LaunchTrial &trial,
                                    GlobalMemory &memory, bool byAll) {
   auto [op, kernel] = launches[launch];
-  if (memory.getWork() > maxWorkOfBroken)
-    return Outcome::TooLong;
   memory.startLaunch(kernel);
   kernels[launch].startTrial();
   Outcome outcome = Outcome::Accepted;
@@ -174,12 +178,14 @@ Outcome VariantRuns::executeBroken(size_t launch, const LaunchTrial &trial,
 VariantRuns::Initialised
 VariantRuns::initialise(size_t launch, StringRef tensor, LaunchTrial trial,
                         tile::RequireAttr promise, ArrayRef<int64_t> ends) {
-  GlobalMemory memory = takeEnds(trial, promise, ends);
+  std::optional<GlobalMemory> memory = takeEnds(trial, promise, ends);
+  if (!memory)
+    return {Outcome::TooLong};
   bool byAll = ends.size() == 2;
-  Outcome outcome = executeBroken(launch, trial, memory, byAll);
-  return {outcome, memory.numWritten(tensor),
+  Outcome outcome = executeBroken(launch, trial, *memory, byAll);
+  return {outcome, memory->numWritten(tensor),
           outcome == Outcome::Accepted && byAll &&
-              succeeded(memory.checkWritten(variant, tensor))};
+              succeeded(memory->checkWritten(variant, tensor))};
 }
 
 } // namespace selvedge::verify

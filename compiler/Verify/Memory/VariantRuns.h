@@ -98,9 +98,11 @@ private:
   };
   std::optional<BrokenTrial> brokenTrial(size_t launch,
                                          tile::RequireAttr promise) const;
-  /// Memory with these ends, for a trial of as many segments.
-  GlobalMemory takeEnds(LaunchTrial &trial, tile::RequireAttr promise,
-                        llvm::ArrayRef<int64_t> ends) const;
+  /// Memory with these ends, for a trial of as many segments; none where that
+  /// would take too long.
+  std::optional<GlobalMemory> takeEnds(LaunchTrial &trial,
+                                       tile::RequireAttr promise,
+                                       llvm::ArrayRef<int64_t> ends) const;
   Outcome executeBroken(size_t launch, const LaunchTrial &trial,
                         GlobalMemory &memory, bool byAll);
   /// What no promised ends reach: segments that go on behind the last row.
