@@ -20,8 +20,9 @@ std::optional<IndexLimit> matchIndexLimit(mlir::Value condition);
 /// `index >= end`, likewise.
 std::optional<IndexLimit> matchIndexStart(mlir::Value condition);
 
-/// The limits that every store of a kernel tests: where the first index is at
-/// or behind the end, nothing is stored.
+/// The limits that every store of a kernel tests, or that the product it adds
+/// sums within: where the first index is at or behind the end, nothing is
+/// stored, or zero added.
 llvm::SmallVector<IndexLimit> limitsOfStores(sm::KernelOp kernel);
 
 } // namespace selvedge::schedule

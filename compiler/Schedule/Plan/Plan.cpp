@@ -139,23 +139,19 @@ static bool hasParts(KernelOp kernel) {
   });
 }
 
-template <typename Op>
-static bool contains(KernelOp kernel) {
-  return kernel.walk([](Op) { return WalkResult::interrupt(); })
+static bool contains(KernelOp kernel,
+                     llvm::function_ref<bool(Operation *)> matches) {
+  return kernel
+      .walk([&](Operation *op) {
+        return matches(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
 /// Other loops compute indices, such as the segment that a tile belongs to.
-static bool loopsOverTiles(KernelOp kernel) {
-  auto isOfTiles = [](Operation *op) {
-    return op->getParentOfType<scf::ForOp>() &&
-           llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
-  };
-  return kernel
-      .walk([&](Operation *op) {
-        return isOfTiles(op) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+static bool isInLoopOverTiles(Operation *op) {
+  return op->getParentOfType<scf::ForOp>() &&
+         llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
 /// The candidates that a kernel's products, or their absence, ask for.
@@ -168,7 +164,7 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
   bool isPacked = kernel.getProgram().getKind() == tile::VersionKind::Packed,
        splitCols = layouts.getGroups().front().splitCols;
   // What initialises looks at the ends of segments at most.
-  bool loads = !kernel.isInit() && contains<LoadOp>(kernel);
+  bool loads = !kernel.isInit() && contains(kernel, llvm::IsaPred<LoadOp>);
   ArrayRef<Candidate> candidates =
       !layouts.hasDot() ? (loads ? ArrayRef<Candidate>(elementwiseCandidates)
                                  : ArrayRef<Candidate>(storeCandidates))
@@ -197,7 +193,7 @@ static SmallVector<Candidate> candidatesFor(KernelOp kernel,
   } else if (candidates.data() == warpgroupCandidates && hasParts(kernel)) {
     llvm::append_range(all, splitWarpgroupCandidates);
   } else if (candidates.data() == elementwiseCandidates &&
-             !loopsOverTiles(kernel)) {
+             !contains(kernel, isInLoopOverTiles)) {
     llvm::append_range(all, streamCandidates);
   }
   llvm::append_range(all, candidates);

@@ -296,9 +296,8 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
 }
 
 Value RoleKernel::nthTile(const TileOrder &order, Value n) {
-  bool isOneRow = tileCounts.size() == 1;
-  // That the place is one of the row proofs see by the remainder.
-  if (isOneRow && growsInRow())
+  // Of one row. That the place is in it proofs see by the remainder.
+  if (tileCounts.size() == 1 && growsInRow())
     return arith::RemUIOp::create(b, loc, sub(sub(tilesInRow, i32(1)), n),
                                   tilesInRow);
   if (!order.rows)
