@@ -56,15 +56,14 @@ uint64_t KernelRuns::scan(const Trial &trial, GlobalMemory &memory,
   uint64_t begin = scanner.numSteps();
   // Numbers of the thread block, and what is present; not what waits for
   // others, which do not follow.
-  auto isNumber = [](Operation *op) {
-    auto exchange = dyn_cast<ExchangeOpInterface>(op);
-    return op->getNumResults() > 0 && !isa<LoadOp>(op) &&
-           !(exchange && exchange.exchanges()) &&
-           llvm::all_of(op->getResultTypes(),
+  auto isNumber = [](const Instruction &code) {
+    return code.op->getNumResults() > 0 && !code.exchanges &&
+           !isa<LoadOp>(code.op) &&
+           llvm::all_of(code.op->getResultTypes(),
                         [](Type type) { return type.isInteger(); });
   };
   auto apply = [&](Agent &executes, Instruction &code) {
-    return isNumber(code.op) ? rules.apply(executes, code) : Progress::Advanced;
+    return isNumber(code) ? rules.apply(executes, code) : Progress::Advanced;
   };
   bool isThere = false;
   while (!isThere && scanner.step(agent, apply) == Progress::Advanced &&
