@@ -68,10 +68,12 @@ public:
       unsigned, llvm::function_ref<void(const Polynomial &)>)>;
 
   /// From the negation of `goal`, `constraints` and `hypotheses`; `taken` are
-  /// further facts.
+  /// further facts. A narrow one does not want of a row what it was found
+  /// through, which most contradictions take once.
   Reach(const Polynomial &goal, ArrayRef<Polynomial> constraints,
         ArrayRef<Polynomial> hypotheses, ArrayRef<Polynomial> taken,
-        FactsOf factsOf) {
+        bool isNarrow, FactsOf factsOf)
+      : isNarrow(isNarrow) {
     const Polynomial &opposite = own.emplace_back(Polynomial(-1) - goal);
     want(opposite);
     for (ArrayRef<Polynomial> list : {constraints, hypotheses})
@@ -111,10 +113,11 @@ public:
   ArrayRef<const Polynomial *> getRows() const { return rows.getArrayRef(); }
 
 private:
-  /// `row` outlives all needs.
-  void want(const Polynomial &row) {
+  /// A row that was found through `met`. It outlives all needs.
+  void want(const Polynomial &row, ArrayRef<unsigned> met = {}) {
     for (const auto &[monomial, coefficient] : row.getTerms())
-      if (!monomial.empty())
+      if (!monomial.empty() &&
+          !(isNarrow && ArrayRef<unsigned>(monomial) == met))
         if (Need need(monomial, coefficient > 0); needs.insert(need).second)
           front.push_back(need);
   }
@@ -126,20 +129,24 @@ private:
     if (!coefficient || (*coefficient < 0) != bool(need.second))
       return;
     rows.insert(&row);
-    if (!wanted.insert({&row, factor ? int64_t(*factor) : -1}).second)
+    if (!wanted.insert({coefficient, factor ? int64_t(*factor) : -1}).second)
       return;
-    if (factor)
-      want(own.emplace_back(row * Polynomial::symbol(*factor)));
-    else
-      want(row);
+    if (!factor)
+      return want(row, need.first);
+    Monomial met(need.first);
+    met.insert(llvm::upper_bound(met, *factor), *factor);
+    want(own.emplace_back(row * Polynomial::symbol(*factor)), met);
   }
 
+  bool isNarrow;
   std::deque<Polynomial> own;
   llvm::SmallDenseSet<Need, 32> needs;
   SmallVector<Need> front;
   llvm::SetVector<const Polynomial *> rows;
-  /// Rows of which all has been wanted, and what they were multiplied by.
-  llvm::SmallDenseSet<std::pair<const Polynomial *, int64_t>, 32> wanted;
+  /// The coefficients through which rows were found, and what the rows were
+  /// multiplied by.
+  llvm::SmallDenseSet<std::pair<const llvm::DynamicAPInt *, int64_t>, 32>
+      wanted;
 };
 
 } // namespace
@@ -154,13 +161,15 @@ struct CaseSystem::Search {
   unsigned attempts = 0;
   /// Questions about whole numbers that are left.
   unsigned integerAttempts = 0;
+  /// Fewer choices matter to a narrow search, which may miss some.
+  bool isNarrow = false;
 
   /// Bounds of a search that fails.
   static constexpr unsigned maxSplits = 4;
   unsigned maxAttempts = 300;
 
   Reach reach(const Polynomial &goal) const {
-    return Reach(goal, constraints, system.hypotheses, taken,
+    return Reach(goal, constraints, system.hypotheses, taken, isNarrow,
                  [&](unsigned symbol,
                      llvm::function_ref<void(const Polynomial &)> visit) {
                    if (auto of = system.factsOf.find(symbol);
@@ -307,10 +316,13 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
 bool CaseSystem::impliesForIntegers(const Polynomial &p,
                                     ArrayRef<Polynomial> constraints) const {
   constexpr unsigned mostQuestions = 16, mostSplits = 8, mostAttempts = 3000;
-  Search search{*this, constraints};
-  search.maxAttempts = mostAttempts;
-  search.integerAttempts = mostQuestions;
-  return search.prove(p, mostSplits);
+  return llvm::any_of(ArrayRef{true, false}, [&](bool isNarrow) {
+    Search search{*this, constraints};
+    search.maxAttempts = mostAttempts;
+    search.integerAttempts = mostQuestions;
+    search.isNarrow = isNarrow;
+    return search.prove(p, mostSplits);
+  });
 }
 
 } // namespace selvedge::verify
