@@ -83,8 +83,8 @@ public:
   bool isNeverTakenOfWords(mlir::scf::IfOp branch, bool arm, bool isThorough);
 
   /// Whether a branch in a role goes the same way for all tiles of a launch: by
-  /// the words that it takes a tile by it is taken where some dim is not 0, and
-  /// nowhere else.
+  /// the words that it takes a tile by it is taken where some dim is not 0, or
+  /// some number of the caller is large enough, and nowhere else.
   bool isSameForAllTiles(mlir::scf::IfOp branch);
 
 private:

@@ -10,6 +10,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <set>
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -376,25 +378,41 @@ static bool isImplied(const Polynomial &goal, Value condition,
 bool AccessBounds::isSameForAllTiles(scf::IfOp branch) {
   auto kernel = branch->getParentOfType<sm::KernelOp>();
   std::vector<TileWords> words = tileWordsAt(branch);
-  auto isDecidedBy = [&](Value dim) {
+  // Where it is from `least` on, and nowhere else.
+  auto isDecidedBy = [&](Value number, int64_t least) {
     return llvm::all_of(words, [&](const TileWords &posted) {
       SmallVector<Polynomial> dimValues, constraints;
       IndexValues values = valuesOf(posted, branch, dimValues, constraints);
-      Polynomial size = values.of(dim);
-      if (!isImplied(size - 1, branch.getCondition(), values, constraints))
+      Polynomial above = values.of(number) - least;
+      if (!isImplied(above, branch.getCondition(), values, constraints))
         return false;
       collectWhereFalse(branch.getCondition(), values, constraints);
-      return isNonNegative(values, Polynomial() - size, constraints,
+      return isNonNegative(values, Polynomial(-1) - above, constraints,
                            /*isThorough=*/true);
     });
   };
-  return !words.empty() &&
-         llvm::any_of(
-             llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()),
-             [&](auto argument) {
-               return isa<sm::DimArgAttr>(std::get<0>(argument)) &&
-                      isDecidedBy(std::get<1>(argument));
-             });
+  if (words.empty())
+    return false;
+  // Windows of the caller that are less than nothing still have steps, until
+  // they lie a step further.
+  std::set<int64_t> steps;
+  kernel.walk([&](scf::ForOp loop) {
+    if (std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+        step && *step > 1)
+      steps.insert(*step);
+  });
+  return llvm::any_of(
+      llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()),
+      [&](auto argument) {
+        auto [passed, number] = argument;
+        if (isa<sm::DimArgAttr>(passed))
+          return isDecidedBy(number, 1);
+        return isa<sm::ScalarArgAttr>(passed) &&
+               number.getType().isInteger(32) &&
+               llvm::any_of(steps, [&](int64_t step) {
+                 return isDecidedBy(number, 2 - step);
+               });
+      });
 }
 
 bool AccessBounds::isNeverTakenBySteps(scf::IfOp branch, bool arm) {
