@@ -43,11 +43,13 @@ public:
     whole = llvm::alignTo(block, step) + 3 * step;
   }
 
-  static constexpr unsigned numShapes = 19;
+  static constexpr unsigned numShapes = 21;
   /// Tiles, lists and lengths of some kind; false where there are none.
   bool takeShape(unsigned number);
   /// Sizes of a constant, or rows of several tiles with whole steps behind it.
   void takeConstant(int64_t size, bool isBehind);
+  /// A tile that begins so far behind the last column.
+  void takeDistance(int64_t size);
   /// Lengths at and beside a step: whole ones, of one row; a part of one, and
   /// both; one tile behind the other.
   void takeStep(int64_t by, bool isWhole);
@@ -191,6 +193,14 @@ bool DirectedTrial::takeShape(unsigned number) {
         },
         {whole}, step);
     break;
+  case 19: // the caller's number takes all columns from the first tile of three
+    take([&](const Dim &dim) { return &dim == last ? whole : 3 * dim.block; },
+         {whole}, -(block + step / 2));
+    break;
+  case 20: // or from a last one of few rows, but not from a whole one before it
+    take([&](const Dim &) { return block + block / 8; }, {whole},
+         -(3 * block / 8));
+    break;
   }
   return true;
 }
@@ -201,6 +211,14 @@ void DirectedTrial::takeConstant(int64_t size, bool isBehind) {
   int64_t length = 2 * step + size - 1;
   take([&](const Dim &dim) { return &dim == last ? length : dim.block + 1; },
        {length}, step);
+}
+
+void DirectedTrial::takeDistance(int64_t size) {
+  take(
+      [&](const Dim &dim) {
+        return &dim == last ? step : size + 2 * block + step;
+      },
+      {step}, step);
 }
 
 void DirectedTrial::takeStep(int64_t by, bool isWhole) {
@@ -225,6 +243,16 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   }
   number -= DirectedTrial::numShapes;
   SmallVector<int64_t> sizes = thresholdsOf(launches);
+  // Roles finish a tile where the next one, which may be without steps, begins.
+  bool hasRoles = llvm::any_of(
+      launches, [](auto launched) { return launched.second.hasRoles(); });
+  size_t numDistances = hasRoles ? sizes.size() : 0;
+  if (number < numDistances) {
+    DirectedTrial made = start();
+    made.takeDistance(sizes[number]);
+    return finish(made);
+  }
+  number -= numDistances;
   if (number < 2 * sizes.size()) {
     DirectedTrial made = start();
     made.takeConstant(sizes[number % sizes.size()], number >= sizes.size());

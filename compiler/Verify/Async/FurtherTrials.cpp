@@ -178,20 +178,28 @@ std::optional<LaunchTrial> TrialMaker::ofShortSegments(int64_t limit,
 }
 
 std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
-  SmallVector<int64_t> limits = limitsOf(launches.front().second);
-  // In memory, and along each dim; by segments, too.
+  KernelOp kernel = launches.front().second;
+  SmallVector<int64_t> limits = limitsOf(kernel);
+  // In memory; along each dim, which ends behind the number, or has a whole
+  // tile there; by segments, too.
   bool bySegments = hasSegments() && last;
   // The search for a block's segment compares with larger numbers.
   constexpr int64_t mostOfSegments = 1 << 12;
   if (bySegments)
     llvm::erase_if(limits,
                    [](int64_t limit) { return limit > mostOfSegments; });
-  unsigned numWays = dims.size() + (bySegments ? 3 : 1), way = number % numWays;
+  unsigned numTiles = kernel.hasRoles() ? dims.size() : 0,
+           bySize = 1 + dims.size(), byTile = bySize + numTiles,
+           numWays = byTile + (bySegments ? 2 : 0), way = number % numWays;
   if (number >= limits.size() * numWays)
     return std::nullopt;
-  if (way > dims.size())
+  if (way >= byTile)
     return ofShortSegments(limits[number / numWays],
-                           /*isWhole=*/way == dims.size() + 1);
+                           /*isWhole=*/way == byTile);
+  // Only what is cut has a tile that begins behind the number.
+  bool isTile = way >= bySize;
+  if (isTile && !isCut(dims[way - bySize]))
+    return std::nullopt;
   int64_t limit = limits[number / numWays], step = last ? stepOf(*last) : 1;
   LaunchTrial trial;
   for (auto [dim, isSingle] : llvm::zip_equal(dims, single(/*first=*/false)))
@@ -203,9 +211,16 @@ std::optional<LaunchTrial> TrialMaker::ofLimits(unsigned number) {
   // A tile for each thread block, whatever the launch.
   trial.blocks = std::numeric_limits<int64_t>::max();
   if (way > 0) {
-    trial.sizes[way - 1] = limit + 2;
     trial.samples = {step, 1, 0};
     trial.callers = step;
+  }
+  if (isTile) {
+    const Dim &dim = dims[way - bySize];
+    if (last)
+      trial.sizes[last - dims.begin()] = 2 * dim.block + 4 * step;
+    trial.sizes[way - bySize] = limit + 2 * dim.block + 2;
+  } else if (way > 0) {
+    trial.sizes[way - 1] = limit + 2;
   }
   return taken(std::move(trial), Prefers::Even);
 }

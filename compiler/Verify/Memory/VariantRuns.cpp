@@ -198,7 +198,11 @@ std::optional<LaunchTrial> VariantRuns::makeTrial(Further kind, size_t launch,
 
 LogicalResult VariantRuns::runFurther(Further kind) {
   bool bySome = kind != Further::ByAll;
-  maxWork = work + (bySome ? maxWorkOfSome : maxFurtherWork);
+  // A tile of a kernel with roles takes all of its steps.
+  bool isLong = !bySome || hasRoles();
+  uint64_t budget = isLong ? maxFurtherWork : maxWorkOfSome,
+           limit = bySome && isLong ? budget : budget / 4;
+  maxWork = work + budget;
   for (size_t i : llvm::seq(launches.size())) {
     for (unsigned number = 0; number < (bySome ? numOfSome : numFurther) &&
                               work < maxWork && isOpen(i, kind);
@@ -208,8 +212,7 @@ LogicalResult VariantRuns::runFurther(Further kind) {
       std::optional<LaunchTrial> trial = makeTrial(kind, i, number);
       if (!trial)
         continue;
-      if (execute(*trial, bySome ? maxWorkOfSome / 4 : maxFurtherWork / 4,
-                  Alone{i, bySome}) == Outcome::Refused)
+      if (execute(*trial, limit, Alone{i, bySome}) == Outcome::Refused)
         return failure();
     }
     kernels[i].prove(Effort::Usual);
