@@ -4,13 +4,12 @@
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Arithmetic/Orders.h"
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
+#include "compiler/Verify/Async/KernelDims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <set>
 
 namespace selvedge::verify {
 
@@ -395,12 +394,7 @@ bool AccessBounds::isSameForAllTiles(scf::IfOp branch) {
     return false;
   // Windows of the caller that are less than nothing still have steps, until
   // they lie a step further.
-  std::set<int64_t> steps;
-  kernel.walk([&](scf::ForOp loop) {
-    if (std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-        step && *step > 1)
-      steps.insert(*step);
-  });
+  SmallVector<int64_t> steps = stepsOf(kernel, mostStep);
   return llvm::any_of(
       llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()),
       [&](auto argument) {
