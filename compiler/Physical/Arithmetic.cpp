@@ -5,9 +5,11 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 using namespace mlir;
@@ -34,18 +36,19 @@ std::vector<float> toFloats(const TileRef &tile) {
 /// The same tile with its floats rounded to `type`, and without bounds: here
 /// every value is what it is.
 TileRef rounded(const TileRef &tile, Type type) {
+  if (!tile->isFloat && tile->unsure.empty())
+    return tile;
   auto result = std::make_shared<TileValue>();
   result->shape = tile->shape;
   result->isFloat = tile->isFloat;
   result->ints = tile->ints;
-  if (type.isF32()) {
-    std::vector<float> narrow = toFloats(tile);
-    result->values.assign(narrow.begin(), narrow.end());
-    return result;
-  }
-  result->values.reserve(tile->values.size());
-  for (double value : tile->values)
-    result->values.push_back(roundTo(value, type));
+  result->values = tile->values;
+  if (type.isF32())
+    for (double &value : result->values)
+      value = static_cast<float>(value);
+  else
+    for (double &value : result->values)
+      value = reference::quantize(value, type);
   return result;
 }
 
@@ -72,6 +75,40 @@ int64_t combine(tile::Combine kind, int64_t a, int64_t b) {
   return kind == tile::Combine::Max ? std::max(a, b) : std::min(a, b);
 }
 
+/// A NaN wins.
+double maximum(double a, double b) {
+  return std::isnan(a) || std::isnan(b)
+             ? std::numeric_limits<double>::quiet_NaN()
+             : std::max(a, b);
+}
+
+/// What programs have most, as `reference` computes it, without its bounds;
+/// null for other operations and types.
+TileRef evaluateInF32(Operation *op, ArrayRef<TileRef> tiles,
+                      const TileShape &shape) {
+  if (!getElementTypeOrSelf(op->getResult(0).getType()).isF32())
+    return nullptr;
+  auto both = [&](auto fn) {
+    auto result = std::make_shared<TileValue>();
+    result->shape = shape;
+    result->values.resize(shape.lanes());
+    for (auto [lane, a, b] :
+         llvm::zip_equal(result->values, tiles[0]->values, tiles[1]->values))
+      lane = static_cast<float>(fn(a, b));
+    return TileRef(std::move(result));
+  };
+  return llvm::TypeSwitch<Operation *, TileRef>(op)
+      .Case([&](arith::AddFOp) { return both(std::plus<double>()); })
+      .Case([&](arith::SubFOp) { return both(std::minus<double>()); })
+      .Case([&](arith::MulFOp) { return both(std::multiplies<double>()); })
+      .Case([&](arith::DivFOp) { return both(std::divides<double>()); })
+      .Case([&](arith::MaximumFOp) { return both(maximum); })
+      .Case([&](arith::MinimumFOp) {
+        return both([](double a, double b) { return -maximum(-a, -b); });
+      })
+      .Default([](Operation *) { return nullptr; });
+}
+
 } // namespace
 
 TileRef evaluateElementwise(Operation *op, ArrayRef<TileRef> tiles,
@@ -91,6 +128,8 @@ TileRef evaluateElementwise(Operation *op, ArrayRef<TileRef> tiles,
       value = std::fmax(value, tiles[1]->values[lane]);
     return maximum;
   }
+  if (TileRef result = evaluateInF32(op, tiles, shape))
+    return result;
   TileRef result = reference::evaluateElementwise(op, tiles, shape);
   return result
              ? rounded(result, getElementTypeOrSelf(op->getResult(0).getType()))
@@ -116,10 +155,10 @@ TileRef contract(const TileRef &lhs, const TileRef &rhs, const TileRef &init,
   // An operand's lane is the sum of a part that the result's lane decides and
   // one that the place along the contracted axes decides.
   TileShape summed = shapeOver(lhs, over);
-  std::vector<int32_t> a0 = reference::lanePositions(lhs->shape, shape),
-                       b0 = reference::lanePositions(rhs->shape, shape),
-                       aStep = reference::lanePositions(lhs->shape, summed),
-                       bStep = reference::lanePositions(rhs->shape, summed);
+  reference::LanePositions a0 = reference::lanePositions(lhs->shape, shape),
+                           b0 = reference::lanePositions(rhs->shape, shape),
+                           aStep = reference::lanePositions(lhs->shape, summed),
+                           bStep = reference::lanePositions(rhs->shape, summed);
   std::vector<float> a = toFloats(lhs), b = toFloats(rhs);
   std::vector<float> sums(shape.lanes());
   if (init)
@@ -138,8 +177,10 @@ TileRef reduce(tile::Combine kind, const TileRef &source,
                ArrayRef<StringAttr> over, const TileShape &shape,
                Type elementType) {
   TileShape summed = shapeOver(source, over);
-  std::vector<int32_t> base = reference::lanePositions(source->shape, shape),
-                       step = reference::lanePositions(source->shape, summed);
+  reference::LanePositions base =
+                               reference::lanePositions(source->shape, shape),
+                           step =
+                               reference::lanePositions(source->shape, summed);
   auto result = std::make_shared<TileValue>();
   result->shape = shape;
   result->isFloat = source->isFloat;

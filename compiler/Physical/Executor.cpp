@@ -115,7 +115,14 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
   if (op->getNumRegions() != 0 || op->getNumResults() != 1)
     return unknown();
   Type type = op->getResult(0).getType();
-  TileShape shape = shapeOf(type);
+  Memo::Entry &known = memo.of(op);
+  const TileShape &shape = known.shape;
+  if (known.isPure) {
+    SmallVector<TileRef> operands = valuesOf(op->getOperands());
+    if (known.holds(operands))
+      return known.result;
+    known.operands.assign(operands.begin(), operands.end());
+  }
   if (llvm::any_of(shape.extents, ShapedType::isDynamic))
     return errorAt(op, "has an unbound size: run tile-bind-blocks first");
   if (auto load = dyn_cast<tile::LoadOp>(op)) {
@@ -133,9 +140,10 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
       exchange && exchange.getExchangeScratch() &&
       !shared.exchange(exchange.getExchangeScratch()))
     return TileRef(poison.tile(shape, getElementTypeOrSelf(type)));
-  if (TileRef result = evaluatePure(op, shape))
-    return result;
-  return unknown();
+  known.result = evaluatePure(op, shape);
+  if (!known.result)
+    return unknown();
+  return known.result;
 }
 
 TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {

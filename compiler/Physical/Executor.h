@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_COMPILER_PHYSICAL_EXECUTOR_H
 #define SELVEDGE_COMPILER_PHYSICAL_EXECUTOR_H
 
-#include "compiler/Physical/SharedMemory.h"
+#include "compiler/Physical/Memo.h"
 #include "compiler/Reference/Memory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,9 +16,10 @@ namespace selvedge::physical {
 /// arrays by axis index.
 class Executor {
 public:
-  /// `early` is what earlier runs of this block say of its own future.
-  Executor(PoisonSource &poison, EarlyWrites &early)
-      : poison(poison), shared(poison, early) {}
+  /// `early` is what earlier runs of this block say of its own future, `memo`
+  /// what other blocks have found.
+  Executor(PoisonSource &poison, EarlyWrites &early, Memo &memo)
+      : poison(poison), memo(memo), shared(poison, early) {}
   virtual ~Executor() = default;
 
   /// Number of the block, of so many.
@@ -83,6 +84,7 @@ private:
   reference::TileRef fold(sm::FoldOp op, const reference::TileShape &shape);
 
   PoisonSource &poison;
+  Memo &memo;
   SharedMemory shared;
   std::vector<Replaced> replaced, added;
 };

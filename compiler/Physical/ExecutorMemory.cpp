@@ -18,7 +18,8 @@ llvm::Expected<TileRef> Executor::load(Operation *op, Value tensor,
                                        std::shared_ptr<TileValue> absent) {
   const reference::Tensor &source = *tensors.lookup(tensor);
   llvm::Expected<Addresses> lanes = addressLanes(
-      op, source, valuesOf(indices), valuesOf(presence), absent->shape);
+      op, source, valuesOf(indices),
+      memo.presence(op, valuesOf(presence), absent->shape), absent->shape);
   if (!lanes)
     return lanes.takeError();
   for (auto [lane, element] : llvm::enumerate(lanes->elements)) {
@@ -41,11 +42,12 @@ llvm::Error Executor::runStore(Operation *op, Value value, Value tensor,
   TileRef stored = valueOf(value);
   SmallVector<TileRef> at = valuesOf(indices);
   TileShape shape = reference::storeShape(stored, at);
-  llvm::Expected<Addresses> lanes =
-      addressLanes(op, target, at, valuesOf(presence), shape);
+  llvm::Expected<Addresses> lanes = addressLanes(
+      op, target, at, memo.presence(op, valuesOf(presence), shape), shape);
   if (!lanes)
     return lanes.takeError();
-  std::vector<int32_t> from = reference::lanePositions(stored->shape, shape);
+  reference::LanePositions from =
+      reference::lanePositions(stored->shape, shape);
   for (auto [lane, element] : llvm::enumerate(lanes->elements)) {
     if (element < 0)
       continue;
@@ -87,17 +89,15 @@ llvm::Error Executor::storeElement(Operation *op, reference::Tensor &target,
 }
 
 /// The lanes of its buffer that some thread of a copy writes: a layout
-/// that misses part of the buffer leaves its old contents there. Fails where it
-/// lacks an axis of the buffer.
+/// that misses part of the buffer leaves its old contents there.
 template <typename CopyLike>
-static llvm::Expected<LaneMask> lanesOf(CopyLike op) {
+static LaneMask lanesOf(CopyLike op) {
   sm::BufferType type = op.getBuffer().getType();
-  int64_t rowAt = op.getLayout().indexOf(type.getRowAxis()),
-          colAt = op.getLayout().indexOf(type.getColAxis());
-  if (rowAt < 0 || colAt < 0)
-    return errorAt(op, "has a layout without the axes of its buffer");
-  sm::AxisLayoutAttr rowLayout = op.getLayout().getAxes()[rowAt],
-                     colLayout = op.getLayout().getAxes()[colAt];
+  sm::LayoutAttr layout = op.getLayout();
+  sm::AxisLayoutAttr rowLayout =
+                         layout.getAxes()[layout.indexOf(type.getRowAxis())],
+                     colLayout =
+                         layout.getAxes()[layout.indexOf(type.getColAxis())];
   LaneMask lanes(type.getRows() * type.getCols());
   auto kernel = op->template getParentOfType<sm::KernelOp>();
   int64_t warps = static_cast<int64_t>(kernel.getWarps());
@@ -118,13 +118,14 @@ llvm::Error Executor::runCopy(CopyLike op) {
       PoisonSource(Poison::None, 0).tile(shapeOf(type), type.getElementType()));
   if (!copied)
     return copied.takeError();
-  llvm::Expected<LaneMask> lanes = lanesOf(op);
-  if (!lanes)
-    return lanes.takeError();
+  if (op.getLayout().indexOf(type.getRowAxis()) < 0 ||
+      op.getLayout().indexOf(type.getColAxis()) < 0)
+    return errorAt(op, "has a layout without the axes of its buffer");
+  const LaneMask &lanes = memo.lanesOf(op, [&] { return lanesOf(op); });
   if constexpr (std::is_same_v<CopyLike, sm::CopyAsyncOp>)
-    shared.issue(op.getBuffer(), *copied, std::move(*lanes));
+    shared.issue(op.getBuffer(), *copied, lanes);
   else
-    shared.write(op.getBuffer(), *copied, *lanes);
+    shared.write(op.getBuffer(), *copied, lanes);
   return llvm::Error::success();
 }
 

@@ -3,6 +3,8 @@
 #include "compiler/Physical/Launch.h"
 #include "compiler/Physical/RoleAgent.h"
 
+#include <deque>
+
 using namespace mlir;
 
 namespace selvedge::physical {
@@ -39,9 +41,10 @@ llvm::Error runKernel(tile::KernelOp kernel, Arguments &arguments,
     counts.push_back(llvm::divideCeilSigned(*extent, step));
     iterations *= counts.back();
   }
+  Memo memo;
   for (int64_t i = 0; i < iterations; ++i) {
     EarlyWrites none;
-    Executor executor(poison, none);
+    Executor executor(poison, none, memo);
     for (auto [d, dim] : llvm::enumerate(arguments.dims))
       executor.values[kernel.getDimArg(d)] = reference::makeScalar(dim);
     for (auto [t, tensor] : llvm::enumerate(arguments.tensors))
@@ -127,10 +130,10 @@ void passArguments(sm::KernelOp kernel, sm::PlanOp plan, Arguments &arguments,
 /// what another had still to read.
 llvm::Error runBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
                      const Grid &grid, Arguments &arguments,
-                     PoisonSource &poison) {
+                     PoisonSource &poison, Memo &memo) {
   EarlyWrites early;
   for (;;) {
-    Executor executor(poison, early);
+    Executor executor(poison, early, memo);
     executor.blockId = block;
     executor.numBlocks = grid.blocks;
     passArguments(kernel, plan, arguments, executor);
@@ -145,13 +148,18 @@ llvm::Error runBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
   }
 }
 
-/// Runs one block of a kernel whose warpgroups have roles.
+/// Runs one block of a kernel whose warpgroups have roles; each agent has a
+/// memo, which those of other blocks share.
 llvm::Error runRoleBlock(sm::KernelOp kernel, sm::PlanOp plan, int64_t block,
-                         Grid &grid, Arguments &arguments,
-                         PoisonSource &poison) {
+                         Grid &grid, Arguments &arguments, PoisonSource &poison,
+                         std::deque<Memo> &memos) {
   EarlyWrites none;
+  size_t agents = 0;
   return runRoles(kernel, poison, grid, [&](RoleMemory &memory) {
-    auto agent = std::make_unique<RoleAgent>(poison, none, memory, grid);
+    if (agents == memos.size())
+      memos.emplace_back();
+    auto agent = std::make_unique<RoleAgent>(poison, none, memos[agents++],
+                                             memory, grid);
     agent->blockId = block;
     passArguments(kernel, plan, arguments, *agent);
     return agent;
@@ -198,11 +206,13 @@ llvm::Error runLaunch(sm::LaunchOp launch, sm::PlanOp plan,
     blocks = std::min<int64_t>(blocks, 2);
   Grid grid{blocks, 0};
   bool hasRoles = kernel.hasRoles();
+  std::deque<Memo> memos(1);
   for (int64_t block = 0; block < blocks; ++block)
-    if (llvm::Error failure =
-            hasRoles
-                ? runRoleBlock(kernel, plan, block, grid, arguments, poison)
-                : runBlock(kernel, plan, block, grid, arguments, poison))
+    if (llvm::Error failure = hasRoles
+                                  ? runRoleBlock(kernel, plan, block, grid,
+                                                 arguments, poison, memos)
+                                  : runBlock(kernel, plan, block, grid,
+                                             arguments, poison, memos.front()))
       return failure;
   if (initialised)
     noteInit(kernel, arguments, *initialised);

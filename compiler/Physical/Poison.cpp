@@ -4,6 +4,7 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -92,15 +93,16 @@ PoisonSource::tile(const reference::TileShape &shape, Type elementType) {
   auto result = std::make_shared<reference::TileValue>();
   result->shape = shape;
   result->isFloat = isa<FloatType>(elementType);
-  if (result->isFloat) {
-    result->values.resize(shape.lanes());
-    for (double &value : result->values)
-      value = floating(elementType);
-  } else {
-    result->ints.resize(shape.lanes());
-    for (int64_t &value : result->ints)
-      value = integer(elementType);
-  }
+  auto fill = [&](auto &lanes, auto next) {
+    if (kind != Poison::Random)
+      return lanes.assign(shape.lanes(), next());
+    lanes.resize(shape.lanes());
+    std::generate(lanes.begin(), lanes.end(), next);
+  };
+  if (result->isFloat)
+    fill(result->values, [&] { return floating(elementType); });
+  else
+    fill(result->ints, [&] { return integer(elementType); });
   return result;
 }
 

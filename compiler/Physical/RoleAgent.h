@@ -24,9 +24,9 @@ struct Grid {
 /// stores read theirs until they are drained.
 class RoleAgent : public Executor {
 public:
-  RoleAgent(PoisonSource &poison, EarlyWrites &early, RoleMemory &memory,
-            Grid &grid)
-      : Executor(poison, early), memory(memory), grid(grid) {}
+  RoleAgent(PoisonSource &poison, EarlyWrites &early, Memo &memo,
+            RoleMemory &memory, Grid &grid)
+      : Executor(poison, early, memo), memory(memory), grid(grid) {}
 
   /// Becomes a warpgroup of a role, or the thread of a `single` one, the
   /// `number`th agent of its block, and starts at the role's beginning.

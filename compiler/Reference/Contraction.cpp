@@ -57,7 +57,7 @@ Operand pack(const TileValue &tile, const Grouping &groups,
   operand.shape = concatenate({&groups.batch, &lines, &groups.depth});
   operand.lines = lines.lanes();
   operand.present = conjunction(presence, operand.shape);
-  std::vector<int32_t> from = lanePositions(tile.shape, operand.shape);
+  LanePositions from = lanePositions(tile.shape, operand.shape);
   operand.values.resize(from.size());
   operand.bounds.resize(tile.bounds.empty() ? 0 : from.size());
   for (size_t i = 0; i < from.size(); ++i) {
@@ -250,7 +250,7 @@ TileRef evaluateDot(tile::DotOp op, const TileRef &lhs, const TileRef &rhs,
     product = multiply(a, b, batches, depth);
 
   std::shared_ptr<TileValue> result = makeFloats(shape);
-  std::vector<int32_t> from = lanePositions(order, shape);
+  LanePositions from = lanePositions(order, shape);
   const Format &f32 = formatOf(op.getType());
   // Accumulating onto `init` rounds it with every instruction of at least 8
   // products.

@@ -124,9 +124,10 @@ TileRef binary(Operation *op, ArrayRef<TileRef> operands,
 TileRef resize(Operation *op, const TileRef &source) {
   unsigned from = widthOf(op->getOperand(0).getType());
   unsigned to = widthOf(op->getResult(0).getType());
+  bool isUnsigned = isa<arith::ExtUIOp>(op);
   auto result = std::make_shared<TileValue>(*source);
   for (int64_t &lane : result->ints) {
-    if (isa<arith::ExtUIOp>(op))
+    if (isUnsigned)
       lane = static_cast<int64_t>(asUnsigned(lane, from));
     else if (from == 1)
       lane = -lane;
@@ -161,11 +162,11 @@ TileRef fromFloats(Operation *op, const TileRef &source,
 }
 
 TileRef magnitude(Operation *op, const TileRef &source) {
+  unsigned width = widthOf(op->getResult(0).getType());
   auto result = std::make_shared<TileValue>(*source);
   for (int64_t &lane : result->ints)
     if (lane < 0)
-      lane = wrap(static_cast<int64_t>(-static_cast<uint64_t>(lane)),
-                  widthOf(op->getResult(0).getType()));
+      lane = wrap(static_cast<int64_t>(-static_cast<uint64_t>(lane)), width);
   return result;
 }
 
@@ -173,6 +174,14 @@ TileRef select(ArrayRef<TileRef> operands, const TileShape &shape) {
   const TileValue &condition = *operands[0];
   bool uniform = condition.shape.axes.empty();
   std::shared_ptr<TileValue> result = makeInts(shape);
+  if (llvm::all_of(operands,
+                   [](const TileRef &o) { return o->unsure.empty(); })) {
+    const std::vector<int64_t> &yes = operands[1]->ints,
+                               &no = operands[2]->ints;
+    for (size_t i = 0; i < result->ints.size(); ++i)
+      result->ints[i] = condition.ints[uniform ? 0 : i] ? yes[i] : no[i];
+    return result;
+  }
   result->unsure.resize(result->ints.size());
   for (size_t i = 0; i < result->ints.size(); ++i) {
     size_t at = uniform ? 0 : i;
@@ -188,8 +197,9 @@ TileRef select(ArrayRef<TileRef> operands, const TileShape &shape) {
 TileRef compare(arith::CmpIOp op, ArrayRef<TileRef> operands,
                 const TileShape &shape) {
   unsigned width = widthOf(op.getLhs().getType());
-  return binary(op, operands, shape, [&](int64_t a, int64_t b) {
-    return holds(op.getPredicate(), a, b, width);
+  arith::CmpIPredicate predicate = op.getPredicate();
+  return binary(op, operands, shape, [=](int64_t a, int64_t b) {
+    return holds(predicate, a, b, width);
   });
 }
 
@@ -221,14 +231,15 @@ TileRef evaluateInteger(Operation *op, ArrayRef<TileRef> operands,
       .Case([&](arith::FloorDivSIOp) { return both(divideDown); })
       .Case([&](arith::CeilDivSIOp) { return both(divideUp); })
       .Case([&](arith::RemSIOp) { return both(remainder); })
-      .Case([&](arith::DivUIOp) {
-        return both([&](int64_t a, int64_t b) {
-          return divideUnsigned(a, b, widthOf(op->getResult(0).getType()));
+      .Case([&](arith::DivUIOp division) {
+        unsigned width = widthOf(division.getType());
+        return both([width](int64_t a, int64_t b) {
+          return divideUnsigned(a, b, width);
         });
       })
-      .Case([&](arith::RemUIOp) {
-        return both([&](int64_t a, int64_t b) {
-          unsigned width = widthOf(op->getResult(0).getType());
+      .Case([&](arith::RemUIOp division) {
+        unsigned width = widthOf(division.getType());
+        return both([width](int64_t a, int64_t b) {
           return difference(a, product(divideUnsigned(a, b, width), b));
         });
       })

@@ -31,14 +31,14 @@ std::string describeElement(const Tensor &tensor, ArrayRef<int64_t> index) {
 
 llvm::Expected<Addresses> addressLanes(Operation *op, const Tensor &tensor,
                                        ArrayRef<TileRef> indices,
-                                       ArrayRef<TileRef> presence,
+                                       std::vector<uint8_t> present,
                                        const TileShape &shape) {
   Addresses lanes;
-  lanes.present = conjunction(presence, shape);
+  lanes.present = std::move(present);
   if (lanes.present.empty())
     lanes.present.assign(shape.lanes(), Present);
   lanes.elements.assign(lanes.present.size(), 0);
-  std::vector<std::vector<int32_t>> from;
+  llvm::SmallVector<LanePositions, 4> from;
   for (const TileRef &index : indices)
     from.push_back(lanePositions(index->shape, shape));
   for (size_t lane = 0; lane < lanes.present.size(); ++lane) {
@@ -107,7 +107,7 @@ llvm::Expected<TileRef> loadTile(tile::LoadOp op, Tensor &tensor,
                                  ArrayRef<TileRef> presence,
                                  const TileShape &shape) {
   llvm::Expected<Addresses> lanes =
-      addressLanes(op, tensor, indices, presence, shape);
+      addressLanes(op, tensor, indices, conjunction(presence, shape), shape);
   if (!lanes)
     return lanes.takeError();
   if (!tensor.read.empty())
@@ -187,10 +187,10 @@ llvm::Error storeTile(tile::StoreOp op, Tensor &tensor, const TileRef &value,
                       ArrayRef<TileRef> indices, ArrayRef<TileRef> presence) {
   TileShape shape = storeShape(value, indices);
   llvm::Expected<Addresses> lanes =
-      addressLanes(op, tensor, indices, presence, shape);
+      addressLanes(op, tensor, indices, conjunction(presence, shape), shape);
   if (!lanes)
     return lanes.takeError();
-  std::vector<int32_t> from = lanePositions(value->shape, shape);
+  LanePositions from = lanePositions(value->shape, shape);
   for (size_t lane = 0; lane < from.size(); ++lane) {
     int64_t element = lanes->elements[lane];
     bool unsure = lanes->present[lane] & Unsure;

@@ -95,12 +95,12 @@ struct Addresses {
   std::vector<uint8_t> present;
 };
 
-/// Addresses the lanes of `shape`. Fails on a present lane outside the
-/// tensor's shape.
+/// Addresses the lanes of `shape`, `present` as conjunction() says. Fails on a
+/// present lane outside the tensor's shape.
 llvm::Expected<Addresses> addressLanes(mlir::Operation *op,
                                        const Tensor &tensor,
                                        llvm::ArrayRef<TileRef> indices,
-                                       llvm::ArrayRef<TileRef> presence,
+                                       std::vector<uint8_t> present,
                                        const TileShape &shape);
 
 /// Axes of a value and of the indices that it is stored at.

@@ -43,8 +43,7 @@ struct Sum {
 TileRef reduceFloats(tile::Combine kind, const Format &format,
                      const TileValue &source,
                      const std::vector<uint8_t> &present,
-                     const std::vector<int32_t> &rowOf,
-                     const TileShape &shape) {
+                     const LanePositions &rowOf, const TileShape &shape) {
   std::shared_ptr<TileValue> result = makeFloats(shape);
   if (kind == tile::Combine::Add) {
     std::vector<Sum> sums(result->values.size());
@@ -82,8 +81,7 @@ TileRef reduceFloats(tile::Combine kind, const Format &format,
 TileRef reduceIntegers(tile::Combine kind, unsigned width,
                        const TileValue &source,
                        const std::vector<uint8_t> &present,
-                       const std::vector<int32_t> &rowOf,
-                       const TileShape &shape) {
+                       const LanePositions &rowOf, const TileShape &shape) {
   std::shared_ptr<TileValue> result = makeInts(shape);
   result->unsure.resize(result->ints.size());
   int64_t highest = static_cast<int64_t>((uint64_t(1) << (width - 1)) - 1);
@@ -121,7 +119,7 @@ TileRef reduceIntegers(tile::Combine kind, unsigned width,
 TileRef evaluateReduce(tile::ReduceOp op, const TileRef &source,
                        ArrayRef<TileRef> presence, const TileShape &shape) {
   std::vector<uint8_t> present = conjunction(presence, source->shape);
-  std::vector<int32_t> rowOf = lanePositions(shape, source->shape);
+  LanePositions rowOf = lanePositions(shape, source->shape);
   Type element = getElementTypeOrSelf(op.getType());
   if (source->isFloat)
     return reduceFloats(op.getKind(), formatOf(element), *source, present,

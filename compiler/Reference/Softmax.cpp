@@ -128,7 +128,7 @@ void finishStep(SoftmaxState &state, ArrayRef<Row> rows) {
   }
   for (TileRef &acc : state.accs) {
     std::shared_ptr<TileValue> scaled = makeFloats(acc->shape);
-    std::vector<int32_t> rowOf = lanePositions(max->shape, acc->shape);
+    LanePositions rowOf = lanePositions(max->shape, acc->shape);
     for (size_t i = 0; i < rowOf.size(); ++i) {
       Num x = rescales[rowOf[i]].apply(acc->at(i));
       scaled->values[i] = x.value;
@@ -152,7 +152,7 @@ std::vector<Row> startRows(const SoftmaxState &state) {
 TileRef evaluateSoftmaxUpdate(const TileRef &scores, ArrayRef<TileRef> presence,
                               SoftmaxState &state) {
   std::vector<uint8_t> present = conjunction(presence, scores->shape);
-  std::vector<int32_t> rowOf = lanePositions(state.max->shape, scores->shape);
+  LanePositions rowOf = lanePositions(state.max->shape, scores->shape);
   std::vector<Row> rows = startRows(state);
   for (size_t i = 0; i < rowOf.size(); ++i) {
     if (!present.empty() && (present[i] & Unsure))
@@ -195,7 +195,7 @@ void evaluateSoftmaxInclude(const TileRef &score, SoftmaxState &state) {
 
 TileRef evaluateSoftmaxNormalize(const TileRef &acc, const TileRef &sum) {
   std::shared_ptr<TileValue> result = makeFloats(acc->shape);
-  std::vector<int32_t> rowOf = lanePositions(sum->shape, acc->shape);
+  LanePositions rowOf = lanePositions(sum->shape, acc->shape);
   for (size_t i = 0; i < rowOf.size(); ++i) {
     Num weights = sum->at(rowOf[i]);
     Num quotient = weights.value == 0
@@ -232,8 +232,8 @@ TileRef evaluateSoftmaxLse(const TileRef &max, const TileRef &sum) {
 TileRef evaluateSoftmaxWeight(const TileRef &score, const TileRef &max,
                               const TileRef &sum) {
   std::shared_ptr<TileValue> result = makeFloats(score->shape);
-  std::vector<int32_t> rowOf = lanePositions(sum->shape, score->shape);
-  const std::vector<int32_t> maxOf = lanePositions(max->shape, score->shape);
+  LanePositions rowOf = lanePositions(sum->shape, score->shape);
+  LanePositions maxOf = lanePositions(max->shape, score->shape);
   for (size_t i = 0; i < rowOf.size(); ++i) {
     Num weights = sum->at(rowOf[i]), lane = score->at(i), quotient;
     if (weights.value == 0)

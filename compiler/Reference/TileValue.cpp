@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+
 namespace selvedge::reference {
 
 int64_t TileShape::lanes() const {
@@ -57,25 +59,57 @@ TileRef makeScalar(int64_t value) {
   return tile;
 }
 
-std::vector<int32_t> lanePositions(const TileShape &from, const TileShape &to) {
-  std::vector<int32_t> positions(to.lanes(), 0);
+/// Extents of a shape and the strides that another has along them, outermost
+/// first. Axes that lie in one piece are one.
+using Strides = llvm::SmallVector<std::pair<int64_t, int64_t>, 4>;
+
+static Strides stridesOf(const TileShape &from, const TileShape &to) {
+  llvm::SmallVector<int64_t, 4> steps(from.extents.size(), 1);
+  for (int64_t i = static_cast<int64_t>(steps.size()) - 2; i >= 0; --i)
+    steps[i] = steps[i + 1] * from.extents[i + 1];
+  Strides strides;
+  for (auto [axis, extent] : llvm::zip_equal(to.axes, to.extents)) {
+    int64_t at = from.indexOf(axis), stride = at < 0 ? 0 : steps[at];
+    if (!strides.empty() && strides.back().second == extent * stride)
+      strides.back() = {strides.back().first * extent, stride};
+    else
+      strides.emplace_back(extent, stride);
+  }
+  return strides;
+}
+
+static std::vector<int32_t> tabulate(const Strides &strides, int64_t lanes) {
+  std::vector<int32_t> positions(lanes, 0);
   if (positions.empty())
     return positions;
   // Built axis by axis from the innermost: each axis repeats the block of
   // positions that the inner axes span, shifted by the source's stride.
-  llvm::SmallVector<int64_t, 4> strides(from.extents.size(), 1);
-  for (int64_t i = static_cast<int64_t>(strides.size()) - 2; i >= 0; --i)
-    strides[i] = strides[i + 1] * from.extents[i + 1];
   int64_t inner = 1;
-  for (int64_t d = static_cast<int64_t>(to.axes.size()) - 1; d >= 0; --d) {
-    int64_t at = from.indexOf(to.axes[d]);
-    int32_t stride = at < 0 ? 0 : static_cast<int32_t>(strides[at]);
-    for (int64_t i = 1; i < to.extents[d]; ++i)
+  for (auto [extent, stride] : llvm::reverse(strides)) {
+    for (int64_t i = 1; i < extent; ++i)
       for (int64_t j = 0; j < inner; ++j)
         positions[i * inner + j] =
-            positions[j] + static_cast<int32_t>(i) * stride;
-    inner *= to.extents[d];
+            positions[j] + static_cast<int32_t>(i * stride);
+    inner *= extent;
   }
+  return positions;
+}
+
+LanePositions lanePositions(const TileShape &from, const TileShape &to) {
+  constexpr size_t roomForLanes = 1 << 22;
+  thread_local std::map<Strides, LanePositions> known;
+  thread_local size_t lanes = 0;
+  Strides strides = stridesOf(from, to);
+  if (auto it = known.find(strides); it != known.end())
+    return it->second;
+  LanePositions positions(std::make_shared<const std::vector<int32_t>>(
+      tabulate(strides, to.lanes())));
+  if (lanes > roomForLanes) {
+    known.clear();
+    lanes = 0;
+  }
+  lanes += positions.size();
+  known.emplace(std::move(strides), positions);
   return positions;
 }
 
@@ -86,7 +120,12 @@ std::vector<uint8_t> conjunction(llvm::ArrayRef<TileRef> predicates,
     return lanes;
   lanes.assign(shape.lanes(), Present);
   for (const TileRef &predicate : predicates) {
-    std::vector<int32_t> from = lanePositions(predicate->shape, shape);
+    LanePositions from = lanePositions(predicate->shape, shape);
+    if (predicate->unsure.empty()) {
+      for (auto [lane, at] : llvm::zip_equal(lanes, from))
+        lane = predicate->ints[at] != 0 ? lane : uint8_t(Absent);
+      continue;
+    }
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
       bool holds = predicate->ints[from[lane]] != 0;
       bool unsure = predicate->unsureAt(from[lane]);
@@ -108,16 +147,16 @@ std::vector<uint8_t> conjunction(llvm::ArrayRef<TileRef> predicates,
 TileRef broadcast(const TileRef &source, const TileShape &shape) {
   if (source->shape == shape)
     return source;
-  std::vector<int32_t> from = lanePositions(source->shape, shape);
+  LanePositions from = lanePositions(source->shape, shape);
   auto result = std::make_shared<TileValue>();
   result->shape = shape;
   result->isFloat = source->isFloat;
   auto copy = [&](const auto &in, auto &out) {
     if (in.empty())
       return;
-    out.resize(from.size());
-    for (size_t lane = 0; lane < from.size(); ++lane)
-      out[lane] = in[from[lane]];
+    out.reserve(from.size());
+    for (int32_t at : from)
+      out.push_back(in[at]);
   };
   copy(source->values, result->values);
   copy(source->bounds, result->bounds);

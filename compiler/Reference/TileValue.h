@@ -65,9 +65,24 @@ std::shared_ptr<TileValue> makeInts(TileShape shape);
 TileRef makeScalar(double value);
 TileRef makeScalar(int64_t value);
 
+/// For every lane of one shape, a lane of another.
+class LanePositions {
+public:
+  explicit LanePositions(std::shared_ptr<const std::vector<int32_t>> table)
+      : table(std::move(table)) {}
+
+  int32_t operator[](size_t lane) const { return (*table)[lane]; }
+  size_t size() const { return table->size(); }
+  auto begin() const { return table->begin(); }
+  auto end() const { return table->end(); }
+
+private:
+  std::shared_ptr<const std::vector<int32_t>> table;
+};
+
 /// For every lane of `to`, the lane of `from` with the same coordinates. The
-/// axes of `from` are axes of `to`.
-std::vector<int32_t> lanePositions(const TileShape &from, const TileShape &to);
+/// axes of `from` are axes of `to`. A thread keeps what it has found.
+LanePositions lanePositions(const TileShape &from, const TileShape &to);
 
 /// State of a lane under a conjunction of predicates.
 enum Presence : uint8_t { Absent = 0, Present = 1, Unsure = 2 };
