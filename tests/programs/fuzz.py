@@ -44,10 +44,11 @@ def one(seed, tool, options):
     times = record["times"] = collections.Counter()
     for reply in replies:
         step = steps[reply["step"]]
-        times[step.get("form") or step["do"]] += round(reply.get("cpu", 0))
+        times[step["form"] if step["do"] == "form" else step["do"]] += round(reply.get("cpu", 0))
     bounds = [r.get("unbounded", 0) for r in replies if steps[r["step"]]["do"] == "ref" and not cases[steps[r["step"]]["case"]].special]
     record["unbounded"] = round(sum(bounds) / max(1, len(bounds)), 4)
     record["ratio"] = round(max([r.get("ratio", 0) for r in replies] + [0]), 4)
+    record["executed"], record["once"] = (sum(steps[r["step"]]["do"] == "form" and r["status"] == s for r in replies) for s in ("ok", "once"))
     record["compiled"] = [steps[r["step"]]["arch"] for r in replies if steps[r["step"]]["do"] in ("compile", "lower") and r["status"] == "ok"]
     return record
 
@@ -126,7 +127,7 @@ class Tally:
     ORDER = ("wrong", "broken", "crash", "timeout", "internal", "declined", "tight", "slow")
 
     def __init__(self):
-        self.programs = self.skipped = self.clean = 0
+        self.programs = self.skipped = self.clean = self.executed = self.once = 0
         self.compiled = collections.Counter()
         self.kinds = collections.defaultdict(list)
         self.times = collections.Counter()
@@ -138,6 +139,8 @@ class Tally:
             return
         self.programs += 1
         self.compiled.update(record.get("compiled", ()))
+        self.executed += record.get("executed", 0)
+        self.once += record.get("once", 0)
         self.clean += not record["failures"]
         self.milliseconds.append(record.get("ms", 0))
         self.unbounded += record.get("unbounded", 0)
@@ -158,6 +161,8 @@ class Tally:
     def table(self):
         lines = ["%d programs, %d without any failure, %d skipped (ambiguous)" % (self.programs, self.clean, self.skipped)]
         lines += ["compiled: " + ", ".join("%s %d" % x for x in sorted(self.compiled.items()))]
+        if self.executed:
+            lines += ["forms executed: %d times, left out %d kinds of poison where the first one took long" % (self.executed, self.once)]
         if self.milliseconds:
             ms = sorted(self.milliseconds)
             lines += ["per program: mean %.0f ms, median %.0f, longest %.0f" % (sum(ms) / len(ms), ms[len(ms) // 2], ms[-1])]

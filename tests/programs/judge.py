@@ -49,7 +49,7 @@ ALL = ("ref", "compile", "again", "renamed", *compiler.FORMS, "plans")
 def steps_for(cases, seed=0, only=ALL, ptx_every=1):
     """What is asked of one program. What does not compile for a target is executed as a bound program only; a case with NaN
     and Inf is for `ref`, since data that a mask removes may reach its neighbours in a lowered form. Where nobody compares PTX
-    all seeds but every `ptx_every`-th stop at LLVM IR."""
+    all seeds but every `ptx_every`-th stop at LLVM IR. A form that takes long is executed with the first kind of poison alone."""
     # Other names show most of what a second compilation would.
     repeats = [do for do in ("again", "renamed") if do in only and (do == "renamed" or seed % 4 == 0)]
     steps = [{"do": "ref", "case": c} for c in range(len(cases))]
@@ -60,10 +60,13 @@ def steps_for(cases, seed=0, only=ALL, ptx_every=1):
         steps += [{"do": do, "arch": arch, "after": compiles} for do in repeats]
         for form in compiler.FORMS:
             for c in forms if form in only else ():
+                first = len(steps)
                 for poison in compiler.POISONS[:1 if c else 2 if form != "sm:final" else 4]:
                     step = {"do": "form", "arch": arch, "form": form, "case": c, "poison": poison, "after": compiles}
                     if form == "tile:bound" and arch == "sm_80" and c == 0 and poison == "nan":
                         step["after"] = 0
+                    if len(steps) > first:
+                        step["repeats"] = first
                     steps.append(step)
         if "plans" in only and forms:
             steps += [{"do": "plans", "arch": arch, "form": "sm:final", "case": forms[0], "poison": "nan", "choice": seed + i,
@@ -101,7 +104,7 @@ def examine(program, cases, tool, steps=None, prepared=None):
         if step["do"] == "ref" and status == "ok":
             failures += compare(prepared[step["case"]][2], reply, step)
         # One failure of a stage says enough, and a form that cannot be made has been counted as a compilation.
-        if status in ("ok", "skipped") or (arch, stage) in seen:
+        if status in ("ok", "skipped", "once") or (arch, stage) in seen:
             continue
         if (stage in compiler.FORMS or stage == "plans") and status in ("internal", "declined") and (arch, "compile") in seen:
             continue

@@ -60,11 +60,19 @@ void writeLine(int fd, std::string line) {
 /// By step, whether it succeeded.
 using Successes = std::vector<bool>;
 
-Reply runStep(Runner &runner, const Step &step, const Successes &succeeded) {
-  if (!step.after || succeeded[*step.after])
-    return runner.run(step);
+/// Seconds of processor time after which a step is not repeated.
+constexpr double tooLongToRepeat = 1.5;
+
+/// `seconds` are those of the steps before.
+Reply runStep(Runner &runner, const Step &step, const Successes &succeeded,
+              const std::vector<double> &seconds) {
   Reply reply;
-  reply.status = "skipped";
+  if (step.after && !succeeded[*step.after])
+    reply.status = "skipped";
+  else if (step.repeats && seconds[*step.repeats] > tooLongToRepeat)
+    reply.status = "once";
+  else
+    return runner.run(step);
   return reply;
 }
 
@@ -76,13 +84,14 @@ Reply runStep(Runner &runner, const Step &step, const Successes &succeeded) {
   rlimit core{0, 0};
   ::setrlimit(RLIMIT_CORE, &core);
   Runner runner(request);
+  std::vector<double> seconds(request.steps.size());
   for (size_t i = first; i < request.steps.size(); ++i) {
     limitStep(request);
     auto start = Clock::now();
     double spent = processorSeconds();
     Reply reply;
     try {
-      reply = runStep(runner, request.steps[i], succeeded);
+      reply = runStep(runner, request.steps[i], succeeded, seconds);
       succeeded[i] = reply.status == "ok";
     } catch (const std::exception &error) {
       std::fprintf(stderr, "exception: %s\n", error.what());
@@ -90,7 +99,8 @@ Reply runStep(Runner &runner, const Step &step, const Successes &succeeded) {
     }
     reply.milliseconds =
         std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    reply.processorMilliseconds = 1000 * (processorSeconds() - spent);
+    seconds[i] = processorSeconds() - spent;
+    reply.processorMilliseconds = 1000 * seconds[i];
     writeLine(out, printReply(i, reply));
   }
   ::_exit(0);

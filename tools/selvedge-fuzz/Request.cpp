@@ -49,6 +49,8 @@ Step readStep(const Json &json) {
   step.choice = json.value("choice", size_t(0));
   if (json.contains("after"))
     step.after = json.at("after").get<size_t>();
+  if (json.contains("repeats"))
+    step.repeats = json.at("repeats").get<size_t>();
   return step;
 }
 
@@ -74,8 +76,9 @@ Request parseRequest(const std::string &line) {
         step.theCase >= request.cases.size())
       throw std::runtime_error("a step names a case that is not there");
   for (const Step &step : request.steps)
-    if (step.after >= request.steps.size() && step.after)
-      throw std::runtime_error("a step rests on one that is not there");
+    for (std::optional<size_t> other : {step.after, step.repeats})
+      if (other >= request.steps.size() && other)
+        throw std::runtime_error("a step rests on one that is not there");
   return request;
 }
 

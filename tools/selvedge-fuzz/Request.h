@@ -28,6 +28,9 @@ struct Step {
   size_t choice = 0;
   /// The step without whose success this one is skipped.
   std::optional<size_t> after;
+  /// The step that this one repeats with other contents of memory: left out
+  /// where that one has taken long.
+  std::optional<size_t> repeats;
 };
 
 /// Extents, scalars and inputs of a run.
