@@ -29,6 +29,14 @@ static void addGarbageRows(Facts &facts) {
       fact.state = State::Garbage;
 }
 
+/// Whether a row that a fact is of is there, since its lanes are all left out.
+/// Lanes of an arm may be left out, and those beside them in their row not.
+static bool isLeftOut(ReduceOp reduce, Fact fact) {
+  if (fact.inAllArms && fact.state == identityOf(reduce.getKind()))
+    fact.within.clear();
+  return excludes(reduce.getPresence(), fact);
+}
+
 LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
   State identity = identityOf(reduce.getKind());
   StringAttr over = reduce.getOverAttr();
@@ -41,8 +49,8 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
           rows.stateOf(source, fact.predicate, over) != identity)
         wrong = fact.predicate;
       isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
-    } else if (excludes(reduce.getPresence(), fact)) {
-      // A row whose lanes are all left out is there: it is the identity.
+    } else if (isLeftOut(reduce, fact)) {
+      // It is the identity.
       continue;
     } else if (fact.state == identity && fact.isTotal()) {
       // Identities alone give the identity.
