@@ -130,6 +130,26 @@ std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
   return taken(std::move(trial), size % 2 == 0 ? Prefers::Even : Prefers::Many);
 }
 
+std::optional<LaunchTrial> TrialMaker::deep(unsigned number) {
+  int64_t step = 1;
+  for (const Dim &dim : dims)
+    step = std::max({step, dim.block, stepOf(dim)});
+  int64_t length = 4 * step + number % 2;
+  LaunchTrial trial;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    trial.sizes.push_back(isCut(dim) ? length : hasIntegers(symbol) ? 3 : 1);
+  trial.samples = {length, 0, step};
+  trial.callers = step;
+  trial.turn = number / 2;
+  return taken(std::move(trial), Prefers::Even);
+}
+
+std::optional<LaunchTrial>
+makeDeepTrial(VariantOp variant, std::pair<LaunchOp, KernelOp> unreached,
+              unsigned number) {
+  return TrialMaker(variant, unreached, /*scale=*/0).deep(number);
+}
+
 /// The numbers that a kernel compares integers with, or adds to them, from 2 to
 /// what extents may be.
 static SmallVector<int64_t> limitsOf(KernelOp kernel) {

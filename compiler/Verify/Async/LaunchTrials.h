@@ -102,6 +102,16 @@ makeTrialOfSome(sm::VariantOp variant,
                 std::pair<sm::LaunchOp, sm::KernelOp> unreached,
                 unsigned number);
 
+/// How many sizes makeDeepTrial() knows.
+constexpr unsigned numDeepTrials = 4;
+
+/// Sizes for a launch of which all that is cut has several of the largest
+/// steps: what lies on one side of a mask is there for the last rows alone.
+/// Control flow may be followed with them; an execution takes long.
+std::optional<LaunchTrial>
+makeDeepTrial(sm::VariantOp variant,
+              std::pair<sm::LaunchOp, sm::KernelOp> unreached, unsigned number);
+
 } // namespace selvedge::verify
 
 #endif // SELVEDGE_COMPILER_VERIFY_ASYNC_LAUNCHTRIALS_H

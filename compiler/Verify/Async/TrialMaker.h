@@ -34,6 +34,7 @@ public:
   std::optional<LaunchTrial> directed(unsigned number, bool &isLast);
   std::optional<LaunchTrial> ofSteps(unsigned number, bool &isLast);
   std::optional<LaunchTrial> ofLimits(unsigned number);
+  std::optional<LaunchTrial> deep(unsigned number);
 
 private:
   /// The dims that the bounds of the kernel's loops are made of.

@@ -159,12 +159,21 @@ LogicalResult VariantRuns::runTowards(size_t launch, Block *block) {
     TrialNeed need;
   };
   std::multimap<uint64_t, Start> starts;
+  auto beginWith = [&](std::optional<LaunchTrial> trial) {
+    if (!trial)
+      return;
+    if (std::optional<TrialNeed> need = distanceOf(*trial))
+      starts.emplace(need->distance, Start{std::move(*trial), *need});
+  };
   for (unsigned number = 0; number < numStarts && !runs.hasReached(block);
        ++number)
     for (Further kind : {Further::ByAll, Further::BySome})
-      if (std::optional<LaunchTrial> trial = makeTrial(kind, launch, number))
-        if (std::optional<TrialNeed> need = distanceOf(*trial))
-          starts.emplace(need->distance, Start{std::move(*trial), *need});
+      beginWith(makeTrial(kind, launch, number));
+  // Those of roles are executed to know what they lack.
+  for (unsigned number = 0;
+       number < numDeepTrials && !runs.hasRoles() && !runs.hasReached(block);
+       ++number)
+    beginWith(makeDeepTrial(variant, launches[launch], number));
   limit = maxWorkThere;
   // What they lack is little work; one number after the other is more.
   std::multimap<uint64_t, LaunchTrial> nearer;
