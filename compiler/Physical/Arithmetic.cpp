@@ -22,11 +22,14 @@ using reference::TileValue;
 
 namespace {
 
-/// Operations in f32 on operands in f32 round once: fp64 in between is wide
-/// enough for the sum, product, quotient and root.
-double roundTo(double value, Type type) {
-  return type.isF32() ? static_cast<float>(value)
-                      : reference::quantize(value, type);
+/// Rounds each value to a type. Operations in f32 on operands in f32 round
+/// once: fp64 in between is wide enough for the sum, product, quotient and
+/// root.
+void roundTo(Type type, MutableArrayRef<double> values) {
+  bool isF32 = type.isF32();
+  for (double &value : values)
+    value =
+        isF32 ? static_cast<float>(value) : reference::quantize(value, type);
 }
 
 std::vector<float> toFloats(const TileRef &tile) {
@@ -43,12 +46,7 @@ TileRef rounded(const TileRef &tile, Type type) {
   result->isFloat = tile->isFloat;
   result->ints = tile->ints;
   result->values = tile->values;
-  if (type.isF32())
-    for (double &value : result->values)
-      value = static_cast<float>(value);
-  else
-    for (double &value : result->values)
-      value = reference::quantize(value, type);
+  roundTo(type, result->values);
   return result;
 }
 
@@ -75,13 +73,6 @@ int64_t combine(tile::Combine kind, int64_t a, int64_t b) {
   return kind == tile::Combine::Max ? std::max(a, b) : std::min(a, b);
 }
 
-/// A NaN wins.
-double maximum(double a, double b) {
-  return std::isnan(a) || std::isnan(b)
-             ? std::numeric_limits<double>::quiet_NaN()
-             : std::max(a, b);
-}
-
 /// What programs have most, as `reference` computes it, without its bounds;
 /// null for other operations and types.
 TileRef evaluateInF32(Operation *op, ArrayRef<TileRef> tiles,
@@ -97,15 +88,18 @@ TileRef evaluateInF32(Operation *op, ArrayRef<TileRef> tiles,
       lane = static_cast<float>(fn(a, b));
     return TileRef(std::move(result));
   };
+  auto combined = [&](tile::Combine kind) {
+    return both([kind](double a, double b) {
+      return combine(kind, static_cast<float>(a), static_cast<float>(b));
+    });
+  };
   return llvm::TypeSwitch<Operation *, TileRef>(op)
       .Case([&](arith::AddFOp) { return both(std::plus<double>()); })
       .Case([&](arith::SubFOp) { return both(std::minus<double>()); })
       .Case([&](arith::MulFOp) { return both(std::multiplies<double>()); })
       .Case([&](arith::DivFOp) { return both(std::divides<double>()); })
-      .Case([&](arith::MaximumFOp) { return both(maximum); })
-      .Case([&](arith::MinimumFOp) {
-        return both([](double a, double b) { return -maximum(-a, -b); });
-      })
+      .Case([&](arith::MaximumFOp) { return combined(tile::Combine::Max); })
+      .Case([&](arith::MinimumFOp) { return combined(tile::Combine::Min); })
       .Default([](Operation *) { return nullptr; });
 }
 
@@ -140,12 +134,12 @@ TileRef convert(const TileRef &source, Type elementType,
                 tile::Overflow overflow) {
   const reference::Format &format = reference::formatOf(elementType);
   auto result = std::make_shared<TileValue>(*source);
-  for (double &value : result->values) {
-    double narrow = roundTo(value, elementType);
+  roundTo(elementType, result->values);
+  for (auto [narrow, value] : llvm::zip_equal(result->values, source->values)) {
     bool saturates = overflow == tile::Overflow::Clamp ||
                      (overflow == tile::Overflow::Sat && std::isfinite(value));
-    saturates &= std::isinf(narrow);
-    value = saturates ? std::copysign(format.maxFinite, value) : narrow;
+    if (saturates && std::isinf(narrow))
+      narrow = std::copysign(format.maxFinite, value);
   }
   return result;
 }

@@ -140,10 +140,12 @@ llvm::Expected<TileRef> Executor::evaluate(Operation *op) {
       exchange && exchange.getExchangeScratch() &&
       !shared.exchange(exchange.getExchangeScratch()))
     return TileRef(poison.tile(shape, getElementTypeOrSelf(type)));
-  known.result = evaluatePure(op, shape);
-  if (!known.result)
+  TileRef result = evaluatePure(op, shape);
+  if (!result)
     return unknown();
-  return known.result;
+  if (known.isPure)
+    known.result = result;
+  return result;
 }
 
 TileRef Executor::evaluatePure(Operation *op, const TileShape &shape) {

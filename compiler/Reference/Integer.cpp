@@ -174,15 +174,8 @@ TileRef select(ArrayRef<TileRef> operands, const TileShape &shape) {
   const TileValue &condition = *operands[0];
   bool uniform = condition.shape.axes.empty();
   std::shared_ptr<TileValue> result = makeInts(shape);
-  if (llvm::all_of(operands,
-                   [](const TileRef &o) { return o->unsure.empty(); })) {
-    const std::vector<int64_t> &yes = operands[1]->ints,
-                               &no = operands[2]->ints;
-    for (size_t i = 0; i < result->ints.size(); ++i)
-      result->ints[i] = condition.ints[uniform ? 0 : i] ? yes[i] : no[i];
-    return result;
-  }
   result->unsure.resize(result->ints.size());
+  bool sure = true;
   for (size_t i = 0; i < result->ints.size(); ++i) {
     size_t at = uniform ? 0 : i;
     const TileValue &taken = *operands[condition.ints[at] ? 1 : 2];
@@ -190,7 +183,10 @@ TileRef select(ArrayRef<TileRef> operands, const TileShape &shape) {
     result->ints[i] = taken.ints[i];
     bool same = taken.ints[i] == other.ints[i] && !other.unsureAt(i);
     result->unsure[i] = taken.unsureAt(i) || (condition.unsureAt(at) && !same);
+    sure &= !result->unsure[i];
   }
+  if (sure)
+    result->unsure.clear();
   return result;
 }
 

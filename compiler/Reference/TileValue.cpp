@@ -121,11 +121,6 @@ std::vector<uint8_t> conjunction(llvm::ArrayRef<TileRef> predicates,
   lanes.assign(shape.lanes(), Present);
   for (const TileRef &predicate : predicates) {
     LanePositions from = lanePositions(predicate->shape, shape);
-    if (predicate->unsure.empty()) {
-      for (auto [lane, at] : llvm::zip_equal(lanes, from))
-        lane = predicate->ints[at] != 0 ? lane : uint8_t(Absent);
-      continue;
-    }
     for (size_t lane = 0; lane < lanes.size(); ++lane) {
       bool holds = predicate->ints[from[lane]] != 0;
       bool unsure = predicate->unsureAt(from[lane]);
