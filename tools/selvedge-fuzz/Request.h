@@ -65,7 +65,8 @@ struct Reply {
   /// "ok"; "declined": a diagnostic says why not; "internal": the compiler
   /// calls it its own defect; "wrong": a result is; "tight": an error is up to
   /// twice its bound. Added by who watches the
-  /// step: "crash", "timeout", "skipped".
+  /// step: "crash", "timeout", "skipped", and "once" for a repeat that is left
+  /// out.
   std::string status = "ok";
   std::string message;
   double milliseconds = 0;

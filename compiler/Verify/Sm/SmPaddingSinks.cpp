@@ -29,8 +29,8 @@ static void addGarbageRows(Facts &facts) {
       fact.state = State::Garbage;
 }
 
-/// Whether a row that a fact is of is there, since its lanes are all left out.
-/// Lanes of an arm may be left out, and those beside them in their row not.
+/// Whether the lanes that a fact is of are left out. Where it holds in all arms
+/// it is not enough that those of one arm are: others in their row are not.
 static bool isLeftOut(ReduceOp reduce, Fact fact) {
   if (fact.inAllArms && fact.state == identityOf(reduce.getKind()))
     fact.within.clear();
@@ -50,7 +50,7 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
         wrong = fact.predicate;
       isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
     } else if (isLeftOut(reduce, fact)) {
-      // It is the identity.
+      // A row whose lanes are all left out is there: it is the identity.
       continue;
     } else if (fact.state == identity && fact.isTotal()) {
       // Identities alone give the identity.
