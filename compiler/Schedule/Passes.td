@@ -284,7 +284,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Loops that only
     add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
     through shared memory by TMA where their rows are whole words of 16 bytes, else thread by thread: a branch decides where the extent is known at run time only. Where they do not fit as a
-    whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`. A box of pairs holds all of their second numbers, so it is taken where their count divides 64; the variant without roles stays behind it. Other kernels stay as they are, and so do those of which some operation
+    whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`. Rows that are pairs of indices are copied in pieces (`#sm.pairs`). Other kernels stay as they are, and so do those of which some operation
     has no place in the form: their location says why (`strict`: an error).
 
     Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`

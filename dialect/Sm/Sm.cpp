@@ -97,6 +97,13 @@ BufferType BufferType::withInterleavedRows() const {
              /*interleaved=*/true);
 }
 
+TensorMapArgAttr TensorMapArgAttr::in(Piece piece) {
+  PairsAttr pairs = getPairs();
+  return get(getContext(), getTensor(), getBox(),
+             PairsAttr::get(getContext(), pairs.getOuter(), pairs.getInner(),
+                            pairs.getBy(), piece));
+}
+
 int64_t LayoutAttr::getNumRegs() const {
   int64_t n = 1;
   for (AxisLayoutAttr axis : getAxes())

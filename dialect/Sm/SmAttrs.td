@@ -136,18 +136,29 @@ def Sm_PointerArgAttr : Sm_Attr<"PointerArg", "pointer"> {
 }
 def Sm_PairsAttr : Sm_Attr<"Pairs", "pairs"> {
   let summary = "two dimensions of a tensor as one: index r is r / n along `outer` and r mod n, from a first index, along `inner`";
-  let description = [{ n is the run-time dim `by`; it divides the extent of a box along the two, and the box begins at a multiple of n. }];
-  let parameters = (ins "int64_t":$outer, "int64_t":$inner, "::mlir::StringAttr":$by);
-  let assemblyFormat = "`<` $outer `,` $inner `by` $by `>`";
+  let description = [{
+    n is the run-time dim `by`. Rows begin at a multiple of their number, a power of two, which n need not divide. A bulk copy takes them in pieces, and each piece is a box of one of three
+    descriptors: `groups` has as many groups (all pairs of one outer index) as there are rows for, `group` has one, and `part` has as many pairs as n and the number of rows have as a common divisor.
+    Rows that begin with a group are a box of `groups`, others parts up to the next group and whole groups; parts are left behind the last one. An operation names the descriptor of `groups`.
+  }];
+  let parameters = (ins "int64_t":$outer, "int64_t":$inner, "::mlir::StringAttr":$by, EnumParameter<Sm_PieceEnum>:$piece);
+  let assemblyFormat = "`<` $outer `,` $inner `by` $by `in` $piece `>`";
+  let builders = [AttrBuilder<(ins "int64_t":$outer, "int64_t":$inner, "::mlir::StringAttr":$by), [{
+    return $_get($_ctxt, outer, inner, by, ::selvedge::sm::Piece::Groups);
+  }]>];
 }
 def Sm_TensorMapArgAttr : Sm_Attr<"TensorMapArg", "tensor_map"> {
   let summary = "kernel argument: TMA descriptor of a tensor; one extent of the box per dimension, swizzled by 128 bytes";
   let description = [{
     With `pairs` the box's extent along the outer dimension is that of both together, the one along the inner dimension 1, and bulk copies take the index of the pair in the place of the outer one. The
-    descriptor's box has n elements along the inner dimension.
+    descriptor's box is the piece that `pairs` says.
   }];
   let parameters = (ins "::mlir::StringAttr":$tensor, ArrayRefParameter<"int64_t">:$box, OptionalParameter<"::selvedge::sm::PairsAttr">:$pairs);
   let assemblyFormat = "`<` $tensor `box` `[` `:` $box `]` (`pairs` $pairs^)? `>`";
+  let extraClassDeclaration = [{
+    /// The same rows by a descriptor of other pieces.
+    TensorMapArgAttr in(::selvedge::sm::Piece piece);
+  }];
 }
 def Sm_StrideArgAttr : Sm_Attr<"StrideArg", "stride"> {
   let summary = "kernel argument: stride of a tensor's dimension, i64, in elements";

@@ -12,4 +12,10 @@ def Sm_CacheEnum : I32EnumAttr<"Cache", "what becomes of an access's bytes in th
   let genSpecializedAttr = 0;
 }
 
+def Sm_PieceEnum : I32EnumAttr<"Piece", "which of the rows that are pairs a box has", [
+  I32EnumAttrCase<"Groups", 0, "groups">, I32EnumAttrCase<"Group", 1, "group">, I32EnumAttrCase<"Part", 2, "part">]> {
+  let cppNamespace = "::selvedge::sm";
+  let genSpecializedAttr = 0;
+}
+
 #endif

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace selvedge::inline runtime {
 
@@ -14,7 +15,7 @@ using Kind = DimExpr::Kind;
 /// Floor division by a positive divisor; cannot overflow.
 int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// nullopt: overflow or a divisor below 1.
+/// nullopt: overflow, or a value below 1 that divides or is divided.
 std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (kind) {
@@ -47,6 +48,10 @@ std::optional<int64_t> apply(Kind kind, int64_t a, int64_t b) {
     return std::min(a, b);
   case Kind::Max:
     return std::max(a, b);
+  case Kind::Gcd:
+    if (a < 1 || b < 1)
+      return std::nullopt;
+    return std::gcd(a, b);
   case Kind::Constant:
   case Kind::Dim:
     break;
@@ -91,7 +96,7 @@ Result<int64_t> DimExpr::evaluate(const DimValues &dims,
   if (std::optional<int64_t> result = apply(kind, *lhs, *rhs))
     return *result;
   return Status::badInput(
-      fmt::format("'{}' overflows or divides by a value below 1 ({} and {})",
+      fmt::format("'{}' overflows or takes a value below 1 ({} and {})",
                   toString(names), *lhs, *rhs));
 }
 
@@ -121,6 +126,8 @@ std::string DimExpr::toString(const std::vector<std::string> &names) const {
     return call("min");
   case Kind::Max:
     return call("max");
+  case Kind::Gcd:
+    return call("gcd");
   }
   return "";
 }

@@ -20,6 +20,7 @@ const std::pair<const char *, DimExpr::Kind> exprKinds[] = {
     {"mul", DimExpr::Kind::Mul},         {"floordiv", DimExpr::Kind::FloorDiv},
     {"ceildiv", DimExpr::Kind::CeilDiv}, {"mod", DimExpr::Kind::Mod},
     {"min", DimExpr::Kind::Min},         {"max", DimExpr::Kind::Max},
+    {"gcd", DimExpr::Kind::Gcd},
 };
 
 } // namespace

@@ -112,7 +112,9 @@ TEST_F(ManifestWriterTest, ReaderAcceptsConditionsOnDims) {
   std::string text = write(R"(
       sm.variant <packed> when ["q"] align 16 dims affine_map<()[s0, s1, s2, s3] -> (s3 - 2, -(64 mod s3))> {
         sm.launch @k grid affine_map<()[s0, s1, s2, s3] -> (s0)> block 128 smem 0 args [
-          #sm.tensor_map<"q" box[: 1, 64, 1, 64] pairs <1, 2 by "R">>]
+          #sm.tensor_map<"q" box[: 1, 64, 1, 64] pairs <1, 2 by "R" in groups>>,
+          #sm.tensor_map<"q" box[: 1, 64, 1, 64] pairs <1, 2 by "R" in group>>,
+          #sm.tensor_map<"q" box[: 1, 64, 1, 64] pairs <1, 2 by "R" in part>>]
       })" + universal("s0"));
   auto manifest = parseManifest(text, ManifestKind::Program);
   ASSERT_TRUE(manifest.ok()) << manifest.status().message() << text;
@@ -124,10 +126,18 @@ TEST_F(ManifestWriterTest, ReaderAcceptsConditionsOnDims) {
   EXPECT_EQ(valueOf(variant.dimConditions[0], 4), 2);
   EXPECT_EQ(valueOf(variant.dimConditions[1], 4), 0);
   EXPECT_EQ(valueOf(variant.dimConditions[1], 3), -1);
-  const std::vector<DimExpr> &box = variant.launches.at(0).args.at(0).box;
-  ASSERT_EQ(box.size(), 4u);
-  EXPECT_EQ(valueOf(box[1], 4), 16);
-  EXPECT_EQ(valueOf(box[2], 4), 4);
+  auto boxOf = [&](size_t map, int64_t r) {
+    const std::vector<DimExpr> &box = variant.launches.at(0).args.at(map).box;
+    return std::pair(valueOf(box.at(1), r), valueOf(box.at(2), r));
+  };
+  using Box = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(boxOf(0, 4), Box(16, 4));
+  EXPECT_EQ(boxOf(0, 7), Box(9, 7));
+  EXPECT_EQ(boxOf(0, 96), Box(1, 64));
+  EXPECT_EQ(boxOf(1, 7), Box(1, 7));
+  EXPECT_EQ(boxOf(2, 7), Box(1, 1));
+  EXPECT_EQ(boxOf(2, 12), Box(1, 4));
+  EXPECT_EQ(boxOf(2, 96), Box(1, 32));
 }
 
 TEST_F(ManifestWriterTest, SpellsValues) {

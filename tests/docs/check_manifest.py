@@ -30,6 +30,6 @@ for template, *more in (("flash_fwd", "--op", "flash_fwd"), ("flash_decode", "--
     done = subprocess.run(["selvedge", "compile", root / f"templates/{template}.tile", *more, "--arch", "sm_90a", "--emit", "manifest", "-o", "-"], capture_output=True, text=True, check=True)
     written |= set(keys(json.loads(done.stdout)))
 assert written <= named, f"not on the page: {written - named}"
-operators = {"add", "sub", "mul", "floordiv", "ceildiv", "mod", "min", "max"}
+operators = {"add", "sub", "mul", "floordiv", "ceildiv", "mod", "min", "max", "gcd"}
 assert set(keys(example)) <= written | operators | {"stride"}, f"not written: {set(keys(example)) - written}"
 print(len(written), "keys are on the page")

@@ -38,6 +38,7 @@ FLASH_SHAPES = [
     (1, 16, 1, 4, 200, "--omit kv_len --repeat 2"),
     (2, 31, 1, 8, 130, "--fill kv_len=0,130"),
     (2, 9, 1, 7, 77, "--fill kv_len=77,5"),
+    (1, 30, 2, 12, 150, "--omit kv_len"),
 ]
 # More tiles than twice the multiprocessors of a large GPU, so that persistent blocks take several, some without keys between others: a result leaves beside the next
 # tile's first step, and rings go round. Rows of their own, and rows that heads share.
@@ -121,6 +122,10 @@ DECODE_SHAPES = [
     "--shape B=2,M=17,G=2,R=8,N=333,S=3 --fill kv_len=333,12",
     "--shape B=2,M=5,G=2,R=16,N=200,S=2 --fill kv_len=200,4 --repeat 3",
     "--shape B=1,M=70,G=1,R=4,N=150,S=2",
+    # Blocks that begin within a position, whose heads divide no block: rows one by one, four at a time, thirty-two.
+    "--shape B=2,M=23,G=2,R=7,N=333,S=2 --fill kv_len=333,30 --repeat 2",
+    "--shape B=1,M=19,G=1,R=12,N=150,S=2",
+    "--shape B=2,M=3,G=2,R=96,N=150,S=2 --fill kv_len=150,1 --layout padded",
 ]
 # A compressed cache: heads that fill blocks, and that do not; parts without keys.
 MLA_SHAPES = [

@@ -37,6 +37,8 @@ TEST(DimExpr, otherOperations) {
   EXPECT_EQ(value(Kind::Mul, 2, 3), 6);
   EXPECT_EQ(value(Kind::Min, 2, 3), 2);
   EXPECT_EQ(value(Kind::Max, 2, 3), 3);
+  EXPECT_EQ(value(Kind::Gcd, 64, 7), 1);
+  EXPECT_EQ(value(Kind::Gcd, 64, 40), 8);
 }
 
 TEST(DimExpr, overflowAndBadDivisorsAreErrors) {
@@ -51,6 +53,8 @@ TEST(DimExpr, overflowAndBadDivisorsAreErrors) {
     EXPECT_FALSE(apply(kind, min, -1).evaluate({}, {}).ok());
   }
   EXPECT_EQ(value(Kind::CeilDiv, min, 1), min);
+  EXPECT_FALSE(apply(Kind::Gcd, 64, 0).evaluate({}, {}).ok());
+  EXPECT_FALSE(apply(Kind::Gcd, min, 64).evaluate({}, {}).ok());
 }
 
 TEST(DimExpr, unknownDimIsAnError) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <gtest/gtest.h>
 #include <limits>
+#include <numeric>
 
 using namespace selvedge;
 
@@ -244,13 +245,14 @@ TEST(Plan, variantForDims) {
   std::string variants = R"("variants": [)";
   text.insert(text.find(variants) + variants.size(), R"json(
     {"name": "packed", "when": [{"tensor": "q", "align": 16}, {"dims": {"sub": ["R", 2]}},
-       {"dims": {"sub": [32, "M"]}}, {"dims": {"mul": [{"mod": [64, "R"]}, -1]}}],
+       {"dims": {"sub": [32, "M"]}}],
      "launches": [
        {"kernel": "packed", "grid": [{"ceildiv": [{"mul": ["M", "R"]}, 64]}], "block": 128, "smem": 0,
-        "args": [{"tensorMap": ["q", [1, {"floordiv": [64, "R"]}, "R", 64]]}]}]},)json");
+        "args": [{"tensorMap": ["q", [1, {"max": [1, {"floordiv": [64, "R"]}]}, {"min": [64, "R"]}, 64]]},
+                 {"tensorMap": ["q", [1, 1, {"gcd": [64, "R"]}, 64]]}]}]},)json");
   Manifest manifest = *parseManifest(text);
   for (int64_t m : {1, 16, 32, 33, 200})
-    for (int64_t r : {1, 3, 4, 64, 128}) {
+    for (int64_t r : {1, 3, 4, 7, 12, 64, 96, 128}) {
       LaunchArgs args = goodArgs();
       for (const char *name : {"q", "o"})
         args.tensors[name] =
@@ -258,11 +260,16 @@ TEST(Plan, variantForDims) {
       args.workspaceBytes = 4096;
       auto plan = planLaunch(manifest, args);
       ASSERT_TRUE(plan.ok()) << plan.status().message();
-      bool isPacked = m <= 32 && (r == 4 || r == 64);
+      bool isPacked = m <= 32 && r > 1;
       EXPECT_EQ(plan->variant, isPacked ? 0u : 1u) << "M " << m << ", R " << r;
-      if (isPacked)
-        EXPECT_EQ(plan->launches.at(0).maps.at(0).box,
-                  (std::vector<int64_t>{1, 64 / r, r, 64}));
+      if (!isPacked)
+        continue;
+      const auto &maps = plan->launches.at(0).maps;
+      EXPECT_EQ(maps.at(0).box,
+                (std::vector<int64_t>{1, std::max<int64_t>(1, 64 / r),
+                                      std::min<int64_t>(64, r), 64}));
+      EXPECT_EQ(maps.at(1).box,
+                (std::vector<int64_t>{1, 1, std::gcd(64, r), 64}));
     }
 }
 

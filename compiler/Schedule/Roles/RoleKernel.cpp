@@ -222,6 +222,16 @@ void RoleKernel::addArguments() {
     otherMaps.push_back(
         {copy, body.addArgument(outer.lookup(tensor).getType(), loc)});
   }
+  // Of rows that are pairs, the other pieces.
+  for (size_t i = 0, number = args.size(); i < number; ++i) {
+    auto map = dyn_cast<TensorMapArgAttr>(args[i]);
+    if (!map || !map.getPairs())
+      continue;
+    for (Piece piece : {Piece::Group, Piece::Part}) {
+      args.push_back(map.in(piece));
+      body.addArgument(body.getArgument(i).getType(), loc);
+    }
+  }
   ArrayAttr names = launch->getParentOfType<PlanOp>().getDims();
   for (auto [i, name] : llvm::enumerate(names.getAsRange<StringAttr>())) {
     auto arg = DimArgAttr::get(b.getContext(), name);

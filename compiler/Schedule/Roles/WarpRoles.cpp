@@ -33,20 +33,12 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
           variants.erase(variants.begin());
         }
       for (VariantOp variant : variants) {
-        OwningOpRef<VariantOp> before(variant.clone());
         SmallVector<KernelOp> replaced;
         for (auto launch : variant.getBody().getOps<LaunchOp>())
           if (failed(rewrite(plan, variant, launch, replaced)))
             return signalPassFailure();
-        // Where roles ask more of dims than the variant did, it stays behind
-        // them. A packed one has the program's version behind it.
-        if (variant.getConditions() != before->getConditions() &&
-            variant.getVersion().getKind() == tile::VersionKind::Program)
-          plan.getBody().front().getOperations().insert(
-              std::next(variant->getIterator()), before.release());
-        else
-          for (KernelOp kernel : replaced)
-            kernel.erase();
+        for (KernelOp kernel : replaced)
+          kernel.erase();
         // Without roles fewer reads are no gain over a variant with roles.
         if (variant.getVersion().getKind() == tile::VersionKind::Packed &&
             !variant.getBulk())
@@ -60,22 +52,6 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr())
           ->erase();
     variant.erase();
-  }
-
-  /// A box of pairs holds all of the inner dimension.
-  static void addConditions(PlanOp plan, VariantOp variant,
-                            const RolePlan &roles) {
-    MLIRContext *ctx = plan.getContext();
-    for (StringAttr dim : roles.pairDims()) {
-      AffineMap conditions = variant.getConditions().value_or(
-          AffineMap::get(0, plan.getDims().size(), ctx));
-      unsigned position =
-          llvm::find(plan.getDims(), dim) - plan.getDims().begin();
-      AffineExpr rest = getAffineConstantExpr(warpgroupRows, ctx) %
-                        getAffineSymbolExpr(position, ctx);
-      variant.setConditions(
-          conditions.insertResult(-rest, conditions.getNumResults()));
-    }
   }
 
   /// What has a tensor map is aligned wherever the variant is taken, or the
@@ -153,7 +129,6 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       refuse(kernel, why);
       return success();
     }
-    addConditions(plan, variant, *roles);
     addMapped(variant, launch, emitted);
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted.getSymNameAttr()));
     launch.setBlock(32 * emitted.getWarps());

@@ -302,9 +302,15 @@ json::Array ManifestWriter::box(sm::TensorMapArgAttr map) {
   json::Array extents(map.getBox());
   if (sm::PairsAttr pairs = map.getPairs()) {
     StringRef by = pairs.getBy().getValue();
-    extents[pairs.getInner()] = by;
-    extents[pairs.getOuter()] = json::Object{
-        {"floordiv", json::Array{map.getBox()[pairs.getOuter()], by}}};
+    int64_t rows = map.getBox()[pairs.getOuter()];
+    auto call = [](StringRef op, json::Value a, json::Value b) -> json::Value {
+      return json::Object{{op, json::Array{std::move(a), std::move(b)}}};
+    };
+    bool isPart = pairs.getPiece() == sm::Piece::Part;
+    extents[pairs.getInner()] = call(isPart ? "gcd" : "min", rows, by);
+    extents[pairs.getOuter()] = pairs.getPiece() == sm::Piece::Groups
+                                    ? call("max", 1, call("floordiv", rows, by))
+                                    : json::Value(1);
   }
   return extents;
 }

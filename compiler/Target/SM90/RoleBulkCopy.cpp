@@ -4,6 +4,7 @@
 #include "dialect/Tile/Accumulate.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace selvedge::sm90 {
 
@@ -29,21 +30,77 @@ static std::string repeated(llvm::StringRef text, int64_t count) {
   return result;
 }
 
-SmallVector<Value> RoleEmitter::boxStart(Value map, ValueRange indices) {
+void RoleEmitter::forEachPiece(Value map, ValueRange indices, int64_t rows,
+                               PieceEmitter emit) {
   SmallVector<Value> start =
       llvm::map_to_vector(indices, [&](Value index) { return lane1(index); });
   ArrayAttr args = kernel.getArgs();
-  PairsAttr pairs =
-      cast<TensorMapArgAttr>(args[cast<BlockArgument>(map).getArgNumber()])
-          .getPairs();
+  Block &body = kernel.getBody().front();
+  auto valueOf = [&](Attribute arg) {
+    return lane1(body.getArgument(llvm::find(args, arg) - args.begin()));
+  };
+  auto whole =
+      cast<TensorMapArgAttr>(args[cast<BlockArgument>(map).getArgNumber()]);
+  PairsAttr pairs = whole.getPairs();
   if (!pairs)
-    return start;
-  const auto *by =
-      llvm::find(args, DimArgAttr::get(kernel.getContext(), pairs.getBy()));
-  Value &outer = start[pairs.getOuter()];
-  outer = arith::DivUIOp::create(
-      b, loc(), outer, lane1(kernel.getBody().getArgument(by - args.begin())));
-  return start;
+    return emit(lane1(map), start, i32(0));
+  Value by = valueOf(DimArgAttr::get(kernel.getContext(), pairs.getBy()));
+  Value first = start[pairs.getInner()], pair = start[pairs.getOuter()];
+  auto piece = [&](Piece size, Value outer, Value inner, Value row) {
+    start[pairs.getOuter()] = outer;
+    start[pairs.getInner()] = add(first, inner);
+    emit(valueOf(whole.in(size)), start, row);
+  };
+  auto sub = [&](Value a, Value b_) -> Value {
+    return arith::SubIOp::create(b, loc(), a, b_);
+  };
+  auto forEach = [&](Value from, Value to, Value step,
+                     llvm::function_ref<void(Value)> one) {
+    auto loop = scf::ForOp::create(b, loc(), from, to, step);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    one(loop.getInductionVar());
+  };
+  // What a number has in common with a power of two is its lowest bit.
+  assert(llvm::isPowerOf2_64(rows));
+  Value all = i32(rows);
+  Value part = arith::MinUIOp::create(
+      b, loc(), arith::AndIOp::create(b, loc(), by, sub(i32(0), by)), all);
+  Value group = arith::DivUIOp::create(b, loc(), pair, by);
+  Value inner = sub(pair, mul(group, by));
+  Value isFirst =
+      arith::CmpIOp::create(b, loc(), arith::CmpIPredicate::eq, inner, i32(0));
+  // Up to the next group.
+  Value ahead = arith::SelectOp::create(
+      b, loc(), isFirst, i32(0),
+      arith::MinUIOp::create(b, loc(), sub(by, inner), all));
+  forEach(i32(0), ahead, part,
+          [&](Value row) { piece(Piece::Part, group, add(inner, row), row); });
+  group = arith::SelectOp::create(b, loc(), isFirst, group, add(group, i32(1)));
+  // All groups that there is room for, or one after the other.
+  Value most = arith::DivUIOp::create(b, loc(), all, by);
+  Value together = arith::SelectOp::create(
+      b, loc(), isFirst, arith::MinUIOp::create(b, loc(), most, i32(1)),
+      i32(0));
+  forEach(i32(0), together, i32(1),
+          [&](Value) { piece(Piece::Groups, group, i32(0), i32(0)); });
+  Value done = mul(together, mul(most, by));
+  Value row = add(ahead, done);
+  group = add(group, mul(together, most));
+  Value groups = arith::DivUIOp::create(b, loc(), sub(all, row), by);
+  forEach(i32(0), groups, i32(1), [&](Value number) {
+    piece(Piece::Group, add(group, number), i32(0), add(row, mul(number, by)));
+  });
+  // Behind the last one.
+  row = add(row, mul(groups, by));
+  group = add(group, groups);
+  forEach(row, all, part,
+          [&](Value at) { piece(Piece::Part, group, sub(at, row), at); });
+}
+
+/// Where the panel that begins with a column lies in a slot, in bytes.
+static int64_t panelBytesBefore(BufferType type, int64_t col) {
+  return col * type.getRows() * type.getPanelRowBytes() / type.getPanelCols();
 }
 
 void RoleEmitter::emitTmaLoad(TmaLoadOp load) {
@@ -57,18 +114,19 @@ void RoleEmitter::emitTmaLoad(TmaLoadOp load) {
                     "mbarrier::complete_tx::bytes [$0], [$1, {1}], [${2}];",
                     rank, operandList(2, rank), rank + 2);
   std::string constraints = "r,l," + repeated("r,", rank) + "r,~{memory}";
-  SmallVector<Value> start = boxStart(load.getMap(), load.getIndices());
-  for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
-    SmallVector<Value> args{
-        add(to, i32(col * type.getRows() * type.getPanelRowBytes() /
-                    type.getPanelCols())),
-        lane1(load.getMap())};
-    // A descriptor counts dimensions from the contiguous one.
-    llvm::append_range(args, llvm::reverse(start));
-    args[2] = add(args[2], i32(col));
-    args.push_back(barrier);
-    inlineAsm({}, args, text, constraints);
-  }
+  auto emit = [&](Value map, ArrayRef<Value> start, Value row) {
+    Value first = add(to, mul(row, i32(type.getPanelRowBytes())));
+    for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+      SmallVector<Value> args{add(first, i32(panelBytesBefore(type, col))),
+                              map};
+      // A descriptor counts dimensions from the contiguous one.
+      llvm::append_range(args, llvm::reverse(start));
+      args[2] = add(args[2], i32(col));
+      args.push_back(barrier);
+      inlineAsm({}, args, text, constraints);
+    }
+  };
+  forEachPiece(load.getMap(), load.getIndices(), type.getRows(), emit);
 }
 
 void RoleEmitter::emitTmaStore(TmaStoreOp store) {
@@ -83,16 +141,17 @@ void RoleEmitter::emitTmaStore(TmaStoreOp store) {
   std::string text =
       llvm::formatv(opcode.data(), rank, operandList(1, rank), rank + 1);
   std::string constraints = "l," + repeated("r,", rank) + "r,~{memory}";
-  SmallVector<Value> start = boxStart(store.getMap(), store.getIndices());
-  for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
-    SmallVector<Value> args{lane1(store.getMap())};
-    llvm::append_range(args, llvm::reverse(start));
-    args[1] = add(args[1], i32(col));
-    args.push_back(
-        add(from, i32(col * type.getRows() * type.getPanelRowBytes() /
-                      type.getPanelCols())));
-    inlineAsm({}, args, text, constraints);
-  }
+  auto emit = [&](Value map, ArrayRef<Value> start, Value row) {
+    Value first = add(from, mul(row, i32(type.getPanelRowBytes())));
+    for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+      SmallVector<Value> args{map};
+      llvm::append_range(args, llvm::reverse(start));
+      args[1] = add(args[1], i32(col));
+      args.push_back(add(first, i32(panelBytesBefore(type, col))));
+      inlineAsm({}, args, text, constraints);
+    }
+  };
+  forEachPiece(store.getMap(), store.getIndices(), type.getRows(), emit);
   inlineAsm({}, {}, "cp.async.bulk.commit_group;", "~{memory}");
 }
 

@@ -64,10 +64,13 @@ private:
   mlir::Value wordAddress(mlir::Value array, mlir::Value stage, int64_t bytes);
 
   // Bulk copies (RoleBulkCopy.cpp).
-  /// First index of a box per dimension of the tensor, as the descriptor
-  /// counts.
-  llvm::SmallVector<mlir::Value> boxStart(mlir::Value map,
-                                          mlir::ValueRange indices);
+  using PieceEmitter = llvm::function_ref<void(
+      mlir::Value map, llvm::ArrayRef<mlir::Value> start, mlir::Value row)>;
+  /// Emits what copies `rows` rows from `indices` on: a box, or of pairs the
+  /// pieces of `#sm.pairs`. `emit` gets the descriptor of a piece, its first
+  /// index per dimension of the tensor, and the first of the rows.
+  void forEachPiece(mlir::Value map, mlir::ValueRange indices, int64_t rows,
+                    PieceEmitter emit);
   void emitTmaLoad(sm::TmaLoadOp load);
   void emitTmaStore(sm::TmaStoreOp store);
   void emitClear(sm::ClearOp clear);

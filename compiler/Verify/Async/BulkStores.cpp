@@ -83,25 +83,25 @@ static LogicalResult checkWords(TmaStoreOp op) {
   return success();
 }
 
-/// A box of pairs has whole ones: the launch is conditional on that.
+/// Rows that are pairs are copied in pieces of every size, by a number of pairs
+/// that the kernel knows.
 static LogicalResult checkPairs(KernelOp kernel) {
-  LaunchOp launch = launchOf(kernel);
-  for (auto map : kernel.getArgs().getAsRange<Attribute>()) {
-    auto attr = dyn_cast<TensorMapArgAttr>(map);
-    if (!launch || !attr || !attr.getPairs())
+  auto isPassed = [&](Attribute arg) {
+    return llvm::is_contained(kernel.getArgs(), arg);
+  };
+  for (Attribute arg : kernel.getArgs()) {
+    auto map = dyn_cast<TensorMapArgAttr>(arg);
+    if (!map || !map.getPairs())
       continue;
-    ArrayAttr dims = launch->getParentOfType<PlanOp>().getDims();
-    StringAttr by = attr.getPairs().getBy();
-    unsigned position = llvm::find(dims, by) - dims.begin();
-    int64_t rows = attr.getBox()[attr.getPairs().getOuter()];
-    AffineExpr rest = getAffineConstantExpr(rows, kernel.getContext()) %
-                      getAffineSymbolExpr(position, kernel.getContext());
-    std::optional<AffineMap> conditions =
-        launch->getParentOfType<VariantOp>().getConditions();
-    if (!conditions || !llvm::is_contained(conditions->getResults(), -rest))
-      return launch.emitOpError("expects a condition that ")
-             << by << " divides the " << rows << " rows of a box of "
-             << attr.getTensor();
+    for (Piece piece : {Piece::Groups, Piece::Group, Piece::Part})
+      if (!isPassed(map.in(piece)))
+        return kernel.emitOpError("expects a descriptor of pieces '")
+               << stringifyPiece(piece) << "' of " << map.getTensor();
+    StringAttr by = map.getPairs().getBy();
+    if (!isPassed(DimArgAttr::get(kernel.getContext(), by)))
+      return kernel.emitOpError("expects ")
+             << by << " as an argument: the pairs of " << map.getTensor()
+             << " are counted by it";
   }
   return success();
 }

@@ -9,7 +9,8 @@ namespace selvedge::verify {
 
 /// Whether each bulk store of a kernel writes rows of whole words only: by the
 /// tensor's shape, or by a branch on the dimension that its rows have. Tried
-/// sizes are multiples of blocks, so that execution would not tell.
+/// sizes are multiples of blocks, so that execution would not tell. Also
+/// whether rows that are pairs have descriptors of every piece.
 mlir::LogicalResult checkBulkStores(sm::KernelOp kernel);
 
 } // namespace selvedge::verify

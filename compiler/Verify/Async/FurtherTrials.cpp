@@ -14,13 +14,30 @@ namespace selvedge::verify {
 using namespace mlir;
 using namespace selvedge::sm;
 
+/// The second numbers of the pairs that boxes of the kernels have as rows.
+static llvm::SmallDenseSet<StringAttr>
+secondNumbers(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) {
+  llvm::SmallDenseSet<StringAttr> numbers;
+  for (auto [launch, kernel] : launches)
+    for (Attribute attr : kernel.getArgs())
+      if (auto map = dyn_cast<TensorMapArgAttr>(attr); map && map.getPairs())
+        numbers.insert(map.getPairs().getBy());
+  return numbers;
+}
+
 std::optional<LaunchTrial> TrialMaker::ofPairs() {
+  llvm::SmallDenseSet<StringAttr> seconds = secondNumbers(launches);
+  // A packed variant has few rows in all trials.
+  if (seconds.empty() ||
+      variant.getVersion().getKind() == tile::VersionKind::Packed)
+    return std::nullopt;
+  ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
   LaunchTrial trial;
   for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(dependsOn(variant, symbol) ? 4
-                          : isCut(dim)               ? 8
-                          : hasIntegers(symbol)      ? 3
-                                                     : 1);
+    trial.sizes.push_back(seconds.contains(cast<StringAttr>(names[symbol])) ? 4
+                          : isCut(dim)                                      ? 8
+                          : hasIntegers(symbol) ? 3
+                                                : 1);
   trial.samples.assign(3, last ? stepOf(*last) + 1 : 1);
   return taken(std::move(trial));
 }
@@ -271,8 +288,9 @@ makeFurtherTrial(VariantOp variant,
                  ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
                  std::pair<LaunchOp, KernelOp> unreached, unsigned number) {
   TrialMaker maker(variant, unreached, /*scale=*/0);
-  if (maker.hasPairs() && number-- == 0)
-    return maker.ofPairs();
+  if (std::optional<LaunchTrial> pairs = maker.ofPairs())
+    if (number-- == 0)
+      return pairs;
   maker.noteLimits(launches);
   bool isLast = false;
   std::optional<LaunchTrial> trial = maker.directed(number, isLast);

@@ -218,10 +218,6 @@ bool dependsOn(VariantOp variant, unsigned symbol) {
   });
 }
 
-bool hasOneCondition(VariantOp variant) {
-  return decidingConditions(variant).size() == 1;
-}
-
 /// Changes sizes on which the variant depends until it is taken, if some do.
 static bool findTaken(VariantOp variant, LaunchTrial &trial, size_t first = 0,
                       Prefers prefers = Prefers::Given) {

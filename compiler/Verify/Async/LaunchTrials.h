@@ -50,9 +50,6 @@ std::optional<int64_t> callersInteger(int64_t callers,
 /// Whether sizes of a dim decide if the variant is taken.
 bool dependsOn(sm::VariantOp variant, unsigned symbol);
 
-/// Whether one condition decides, such as that of pairs.
-bool hasOneCondition(sm::VariantOp variant);
-
 /// Whether the variant is for these sizes.
 bool isTaken(sm::VariantOp variant, const LaunchTrial &trial);
 

@@ -3,6 +3,8 @@
 #include "compiler/Verify/Arithmetic/Facts.h"
 #include "compiler/Verify/Async/SmAsyncRules.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -109,6 +111,12 @@ bool SmAsyncRules::beginsWithPair(Agent &agent, Operation *op, Value map,
   PairsAttr pairs = attr ? attr.getPairs() : PairsAttr();
   if (!pairs)
     return true;
+  if (!llvm::isPowerOf2_64(type.getRows())) {
+    op->emitOpError("expects a power of two as the rows of a box of pairs, "
+                    "found ")
+        << type.getRows();
+    return false;
+  }
   Key start = expressions.of(agent, indices[pairs.getOuter()]);
   std::optional<int64_t> first = expressions.knownOf(start);
   if (first && *first % type.getRows() == 0)

@@ -104,6 +104,9 @@ private:
   /// What an operation does to tensors, in SmGlobalAccesses.cpp.
   mlir::LogicalResult accessTensors(Agent &agent, mlir::Operation *op);
   mlir::LogicalResult storeBox(Agent &agent, sm::TmaStoreOp op);
+  mlir::LogicalResult storePieces(sm::TmaStoreOp op, sm::TensorMapArgAttr map,
+                                  llvm::SmallVector<int64_t> start,
+                                  llvm::SmallVector<int64_t> box, int64_t by);
   llvm::SmallVector<std::pair<int64_t, int64_t>>
   presentRows(Agent &agent, mlir::Value buffer);
   /// The integer that lanes are combined to, as far as memory is known.

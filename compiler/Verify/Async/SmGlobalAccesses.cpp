@@ -4,6 +4,8 @@
 #include "compiler/Verify/Async/SmAsyncRules.h"
 #include "dialect/Tile/Accumulate.h"
 
+#include <numeric>
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -40,7 +42,25 @@ void SmAsyncRules::foldLanes(Agent &agent, ReduceOp op) {
     integers.assume(tracked.id, number, number);
 }
 
-/// A box of pairs begins with the first of some.
+/// Rows that are pairs, piece by piece, as the descriptor's box is.
+LogicalResult SmAsyncRules::storePieces(TmaStoreOp op, TensorMapArgAttr map,
+                                        SmallVector<int64_t> start,
+                                        SmallVector<int64_t> box, int64_t by) {
+  size_t outer = map.getPairs().getOuter(), inner = map.getPairs().getInner();
+  int64_t rows = box[outer], begin = start[outer], first = start[inner];
+  box[inner] = std::gcd(rows, by);
+  box[outer] = rows % by == 0 ? rows / by : 1;
+  for (int64_t row = 0; row < rows; row += box[outer] * box[inner]) {
+    start[outer] = (begin + row) / by;
+    start[inner] = first + (begin + row) % by;
+    if (failed(tile::addsToMemory(op)
+                   ? memory->addBox(op, map.getTensor(), start, box)
+                   : memory->storeBox(op, map.getTensor(), start, box)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
   auto argument = cast<BlockArgument>(op.getMap());
   auto map = cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
@@ -61,17 +81,14 @@ LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
       if (auto dim = dyn_cast<DimArgAttr>(attr);
           dim && dim.getDim() == pairs.getBy())
         by = scalarOf(agent, argument).value_or(0);
-    if (by <= 0 || box[pairs.getOuter()] % by != 0)
-      return op.emitOpError("expects a box of whole pairs");
-    start[pairs.getOuter()] /= by;
-    box[pairs.getOuter()] /= by;
-    box[pairs.getInner()] = by;
+    if (by <= 0)
+      return op.emitOpError("expects pairs of at least one, found ") << by;
+    return storePieces(op, map, start, box, by);
   }
   if (!tile::addsToMemory(op))
     return memory->storeBox(op, map.getTensor(), start, box);
-  // Of pairs, rows are several dimensions.
   size_t rowDim = rowDimOf(map, op.getBuffer().getType());
-  if (map.getPairs() || rowDim == box.size())
+  if (rowDim == box.size())
     return memory->addBox(op, map.getTensor(), start, box);
   // Rows that are absent hold zero, says verify-sm-padding.
   int64_t firstRow = start[rowDim];

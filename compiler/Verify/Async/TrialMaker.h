@@ -23,11 +23,8 @@ public:
   /// them is long.
   void noteLimits(llvm::ArrayRef<std::pair<sm::LaunchOp, sm::KernelOp>> others);
   std::vector<LaunchTrial> run(llvm::ArrayRef<unsigned> rows);
-  /// Whether the variant takes one kind of rows only: pairs with a number that
-  /// divides a block.
-  bool hasPairs() const { return hasOneCondition(variant); }
-  /// Of such rows the last of a tile see the first key of a step that the first
-  /// do not.
+  /// Few pairs as rows of one box, if boxes have pairs: the last of a tile see
+  /// the first key of a step that the first do not.
   std::optional<LaunchTrial> ofPairs();
   std::optional<LaunchTrial> further(unsigned number);
   /// Those that come first; `isLast` says that there are no more.

@@ -28,7 +28,8 @@ struct DimExpr {
     CeilDiv,
     Mod,
     Min,
-    Max
+    Max,
+    Gcd
   };
 
   Kind kind = Kind::Constant;
@@ -49,8 +50,9 @@ struct DimExpr {
   /// True when every dim that the expression mentions is known.
   bool isKnown(const DimValues &dims) const;
 
-  /// The value in signed 64 bits. Overflow, a division by a value below 1
-  /// and an unknown dim are errors; `names` are for their messages.
+  /// The value in signed 64 bits. Overflow, a division by a value below 1, a
+  /// common divisor of values of which one is below 1 and an unknown dim are
+  /// errors; `names` are for their messages.
   Result<int64_t> evaluate(const DimValues &dims,
                            const std::vector<std::string> &names) const;
 
