@@ -42,6 +42,29 @@ std::optional<LaunchTrial> TrialMaker::ofPairs() {
   return taken(std::move(trial));
 }
 
+std::optional<LaunchTrial> TrialMaker::ofBands() {
+  bool hasSeveral = llvm::any_of(launches, [](const auto &launched) {
+    KernelOp kernel = launched.second;
+    return llvm::count_if(
+               llvm::zip(kernel.getArgs(), kernel.getBody().getArguments()),
+               [](auto arg) {
+                 return isa<ScalarArgAttr>(std::get<0>(arg)) &&
+                        std::get<1>(arg).getType().isInteger(32);
+               }) > 1;
+  });
+  if (!hasSeveral)
+    return std::nullopt;
+  int64_t step = 1;
+  for (const Dim &dim : dims)
+    step = std::max({step, dim.block, stepOf(dim)});
+  LaunchTrial trial;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    trial.sizes.push_back(isCut(dim) ? 2 * step : hasIntegers(symbol) ? 3 : 1);
+  trial.samples.assign(3, 2 * step);
+  trial.callers = -step;
+  return taken(std::move(trial));
+}
+
 std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
   // The same numbers on every machine.
   std::minstd_rand random(number + 1);
@@ -291,6 +314,9 @@ makeFurtherTrial(VariantOp variant,
   if (std::optional<LaunchTrial> pairs = maker.ofPairs())
     if (number-- == 0)
       return pairs;
+  if (std::optional<LaunchTrial> bands = maker.ofBands())
+    if (number-- == 0)
+      return bands;
   maker.noteLimits(launches);
   bool isLast = false;
   std::optional<LaunchTrial> trial = maker.directed(number, isLast);

@@ -60,9 +60,11 @@ int64_t LaunchTrial::numBlocks(LaunchOp launch) const {
   return blocksOf(launch, numTiles(launch));
 }
 
-/// The `number`th scalar of an op.
+/// The `number`th scalar of an op. Where the first one is negative, every
+/// second one is as far above zero, and as far again: between two there is
+/// room.
 static int64_t callersInteger(int64_t callers, unsigned number) {
-  return callers + number;
+  return (callers < 0 && number % 2 != 0 ? -2 * callers : callers) + number;
 }
 
 std::optional<int64_t> callersInteger(int64_t callers, BlockArgument argument) {

@@ -26,6 +26,9 @@ public:
   /// Few pairs as rows of one box, if boxes have pairs: the last of a tile see
   /// the first key of a step that the first do not.
   std::optional<LaunchTrial> ofPairs();
+  /// If kernels take several integers of the caller: of the rows the first see
+  /// keys, and the last are past them.
+  std::optional<LaunchTrial> ofBands();
   std::optional<LaunchTrial> further(unsigned number);
   /// Those that come first; `isLast` says that there are no more.
   std::optional<LaunchTrial> directed(unsigned number, bool &isLast);
