@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -232,8 +233,13 @@ bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm,
   return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
     SmallVector<Polynomial> dimValues, constraints;
     IndexValues values = valuesOf(posted, branch, dimValues, constraints);
-    return isNever(branch.getCondition(), arm, values, std::move(constraints),
-                   isThorough);
+    auto isNeverWhere = [&](ArrayRef<Polynomial> where) {
+      return isNever(branch.getCondition(), arm, values,
+                     SmallVector<Polynomial>(where), isThorough);
+    };
+    return isThorough ? holdsAllWays(branch.getCondition(), values, dimValues,
+                                     constraints, isNeverWhere)
+                      : isNeverWhere(constraints);
   });
 }
 
@@ -268,25 +274,32 @@ AccessBounds::Ways AccessBounds::waysOf(sm::LoadOp load, IndexValues &values,
   return {std::move(present), std::move(absent)};
 }
 
-/// A number is one or the other, as two numbers compare.
-static std::optional<std::array<SmallVector<Polynomial>, 2>>
-waysOf(arith::SelectOp select, IndexValues &values) {
-  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
-  if (!compare)
-    return std::nullopt;
+/// Numbers are each one or the other, as their condition says.
+static std::array<SmallVector<Polynomial>, 2>
+waysOf(Value condition, ArrayRef<arith::SelectOp> selects,
+       IndexValues &values) {
   std::array<SmallVector<Polynomial>, 2> ways;
   for (bool arm : {true, false}) {
-    std::optional<Polynomial> where =
-        whereTaken(compare.getPredicate(), arm, values.of(compare.getLhs()),
-                   values.of(compare.getRhs()));
-    if (!where)
-      return std::nullopt;
-    Polynomial rest =
-        values.of(select.getResult()) -
-        values.of(arm ? select.getTrueValue() : select.getFalseValue());
-    ways[arm ? 0 : 1] = {*where, rest, Polynomial() - rest};
+    SmallVector<Polynomial> &where = ways[arm ? 0 : 1];
+    collectWhere(condition, arm, values, where);
+    for (arith::SelectOp select : selects) {
+      Polynomial rest =
+          values.of(select.getResult()) -
+          values.of(arm ? select.getTrueValue() : select.getFalseValue());
+      where.append({rest, Polynomial() - rest});
+    }
   }
   return ways;
+}
+
+/// The numbers that `made` are chosen of, by the condition that chooses.
+static llvm::MapVector<Value, SmallVector<arith::SelectOp>>
+choicesOf(ValueRange made) {
+  llvm::MapVector<Value, SmallVector<arith::SelectOp>> choices;
+  for (Operation *op : madeOf<arith::SelectOp>(made))
+    if (auto select = cast<arith::SelectOp>(op); select.getType().isInteger(32))
+      choices[select.getCondition()].push_back(select);
+  return choices;
 }
 
 bool AccessBounds::holdsAllWays(
@@ -301,10 +314,15 @@ bool AccessBounds::holdsAllWays(
   for (Operation *op : madeOf<sm::LoadOp>(numbers))
     if (auto load = cast<sm::LoadOp>(op); load.getType().isInteger(32))
       open.push_back(waysOf(load, values, dimValues));
-  for (Operation *op : madeOf<arith::SelectOp>(numbers))
-    if (std::optional<Ways> both =
-            verify::waysOf(cast<arith::SelectOp>(op), values))
-      open.push_back(std::move(*both));
+  // What two numbers decide comes before what several do.
+  llvm::MapVector<Value, SmallVector<arith::SelectOp>> choices =
+      choicesOf(numbers);
+  for (bool several : {false, true})
+    for (auto &[condition, selects] : choices) {
+      bool isCompare = !!condition.getDefiningOp<arith::CmpIOp>();
+      if (several != isCompare && (!several || open.size() < mostWays))
+        open.push_back(verify::waysOf(condition, selects, values));
+    }
   if (open.empty() || open.size() > mostWays)
     return false;
   std::vector<SmallVector<Polynomial>> cases{
