@@ -203,13 +203,13 @@ void LaneEmitter::forEachAccess(LayoutAttr layout, Value tensor,
                      : isStep     ? walkOfRow[0].stepTo(*this, tensor, place)
                      : width == 1 ? elementPointer(tensor, place)
                                   : (this->*addressOf)(tensor, place);
-    // Of copies equal conditions are one value: elements that are present
-    // together are copied together.
+    // Equal conditions are one value: elements that are present together are
+    // accessed together.
     SmallVector<Value> before;
     for (int64_t r : access.regs) {
       auto conditions =
           llvm::map_to_vector(presence, [&](Value p) { return at(p, r); });
-      bool isSame = isStep && !access.present.empty() && conditions == before;
+      bool isSame = !access.present.empty() && conditions == before;
       access.present.push_back(isSame ? access.present.back()
                                       : conjunction(conditions));
       before = conditions;
