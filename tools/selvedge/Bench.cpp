@@ -1,6 +1,7 @@
 // `selvedge bench`.
 // SPDX-License-Identifier: MIT
 #include "tools/selvedge/Commands.h"
+#include "tools/selvedge/PlacedTensors.h"
 #include "tools/selvedge/RunDevices.h"
 #include "tools/selvedge/SourceFlags.h"
 #include "tools/selvedge/Terminal.h"
@@ -72,6 +73,11 @@ int runOnce(const Problem &problem, const Device &device, bool asJson) {
     return exitDone;
   }
   Json json = describe(problem, device, *timing);
+  Result<DimValues> dims = launchedDims(op->manifest(), device, problem);
+  if (!dims.ok())
+    return report(dims.status());
+  for (size_t i = 0; i < dims->size(); ++i)
+    json["shape"][op->manifest().dims[i]] = (*dims)[i].value_or(0);
   json["plan"] = compiled.plan;
   fmt::print("{}", printed(json));
   return exitDone;

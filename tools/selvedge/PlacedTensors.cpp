@@ -95,8 +95,8 @@ Result<PlacedTensors> placeTensors(const Device &device, const Images &images) {
   return placed;
 }
 
-Result<Placed> placeWorkspace(const Manifest &program, const Device &device,
-                              Poison poison, const Problem &problem) {
+Result<DimValues> launchedDims(const Manifest &program, const Device &device,
+                               const Problem &problem) {
   // The program's manifest may order its dims differently.
   Result<DimValues> dims = bindDims(program, {}, problem.givenDims());
   if (!dims.ok())
@@ -104,6 +104,14 @@ Result<Placed> placeWorkspace(const Manifest &program, const Device &device,
   if (Status s = chooseLaunchSizes(program, *dims, device.multiprocessors());
       !s.ok())
     return s;
+  return dims;
+}
+
+Result<Placed> placeWorkspace(const Manifest &program, const Device &device,
+                              Poison poison, const Problem &problem) {
+  Result<DimValues> dims = launchedDims(program, device, problem);
+  if (!dims.ok())
+    return dims.status();
   Result<std::vector<uint64_t>> offsets = workspaceLayout(program, *dims);
   if (!offsets.ok())
     return offsets.status();

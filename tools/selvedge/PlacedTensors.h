@@ -59,6 +59,11 @@ using PlacedTensors = std::map<std::string, Placed>;
 
 Result<PlacedTensors> placeTensors(const Device &device, const Images &images);
 
+/// The dims of a launch of a program, with the sizes that it chooses on a
+/// device.
+Result<DimValues> launchedDims(const Manifest &program, const Device &device,
+                               const Problem &problem);
+
 /// The workspace of a program, poisoned by the types of the temps in it.
 Result<Placed> placeWorkspace(const Manifest &program, const Device &device,
                               Poison poison, const Problem &problem);
