@@ -51,8 +51,8 @@ void RoleEmitter::forEachPiece(Value map, ValueRange indices, int64_t rows,
     start[pairs.getInner()] = add(first, inner);
     emit(valueOf(whole.in(size)), start, row);
   };
-  auto sub = [&](Value a, Value b_) -> Value {
-    return arith::SubIOp::create(b, loc(), a, b_);
+  auto sub = [&](Value from, Value less) -> Value {
+    return arith::SubIOp::create(b, loc(), from, less);
   };
   auto forEach = [&](Value from, Value to, Value step,
                      llvm::function_ref<void(Value)> one) {
@@ -77,7 +77,7 @@ void RoleEmitter::forEachPiece(Value map, ValueRange indices, int64_t rows,
   forEach(i32(0), ahead, part,
           [&](Value row) { piece(Piece::Part, group, add(inner, row), row); });
   group = arith::SelectOp::create(b, loc(), isFirst, group, add(group, i32(1)));
-  // All groups that there is room for, or one after the other.
+  // All groups that there is room for at once, or one after the other.
   Value most = arith::DivUIOp::create(b, loc(), all, by);
   Value together = arith::SelectOp::create(
       b, loc(), isFirst, arith::MinUIOp::create(b, loc(), most, i32(1)),
