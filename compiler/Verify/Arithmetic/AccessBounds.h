@@ -93,6 +93,10 @@ private:
   static bool isNever(mlir::Value condition, bool value, IndexValues &values,
                       llvm::SmallVector<Polynomial> constraints,
                       bool isThorough = false);
+  /// The same; if `isThorough`, also in all cases of holdsAllWays().
+  bool isNeverAnyWay(mlir::Value condition, bool value, IndexValues &values,
+                     llvm::ArrayRef<Polynomial> dims,
+                     llvm::ArrayRef<Polynomial> constraints, bool isThorough);
   /// What the signature says of a kernel's numbers, and of the dims.
   IndexValues seeded(llvm::SmallVectorImpl<Polynomial> &dimValues);
   /// What is known at a place: only of the loops and branches around it, since

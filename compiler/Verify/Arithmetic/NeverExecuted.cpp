@@ -195,19 +195,28 @@ bool AccessBounds::isNever(Value condition, bool value, IndexValues &values,
   return false;
 }
 
+bool AccessBounds::isNeverAnyWay(Value condition, bool value,
+                                 IndexValues &values,
+                                 ArrayRef<Polynomial> dimValues,
+                                 ArrayRef<Polynomial> conditions,
+                                 bool isThorough) {
+  auto isNeverWhere = [&](ArrayRef<Polynomial> where) {
+    return isNever(condition, value, values, SmallVector<Polynomial>(where),
+                   isThorough);
+  };
+  return isThorough ? holdsAllWays(condition, values, dimValues, conditions,
+                                   isNeverWhere)
+                    : isNeverWhere(conditions);
+}
+
 bool AccessBounds::isNeverTaken(scf::IfOp branch, bool arm, bool isThorough) {
   auto [values, dimValues, conditions] = placeOf(branch);
   auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
   if (compare && arm && compare.getPredicate() == arith::CmpIPredicate::slt &&
       Orders(values).isAtMost(compare.getRhs(), compare.getLhs()))
     return true;
-  auto isNeverWhere = [&](ArrayRef<Polynomial> where) {
-    return isNever(branch.getCondition(), arm, values,
-                   SmallVector<Polynomial>(where), isThorough);
-  };
-  return isThorough ? holdsAllWays(branch.getCondition(), values, dimValues,
-                                   conditions, isNeverWhere)
-                    : isNeverWhere(conditions);
+  return isNeverAnyWay(branch.getCondition(), arm, values, dimValues,
+                       conditions, isThorough);
 }
 
 IndexValues AccessBounds::valuesOf(const TileWords &posted, Operation *op,
@@ -233,13 +242,8 @@ bool AccessBounds::isNeverTakenOfWords(scf::IfOp branch, bool arm,
   return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
     SmallVector<Polynomial> dimValues, constraints;
     IndexValues values = valuesOf(posted, branch, dimValues, constraints);
-    auto isNeverWhere = [&](ArrayRef<Polynomial> where) {
-      return isNever(branch.getCondition(), arm, values,
-                     SmallVector<Polynomial>(where), isThorough);
-    };
-    return isThorough ? holdsAllWays(branch.getCondition(), values, dimValues,
-                                     constraints, isNeverWhere)
-                      : isNeverWhere(constraints);
+    return isNeverAnyWay(branch.getCondition(), arm, values, dimValues,
+                         constraints, isThorough);
   });
 }
 

@@ -25,6 +25,20 @@ secondNumbers(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) {
   return numbers;
 }
 
+int64_t TrialMaker::largestStep() const {
+  int64_t step = 1;
+  for (const Dim &dim : dims)
+    step = std::max({step, dim.block, stepOf(dim)});
+  return step;
+}
+
+LaunchTrial TrialMaker::ofCuts(int64_t size) {
+  LaunchTrial trial;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    trial.sizes.push_back(isCut(dim) ? size : hasIntegers(symbol) ? 3 : 1);
+  return trial;
+}
+
 std::optional<LaunchTrial> TrialMaker::ofPairs() {
   llvm::SmallDenseSet<StringAttr> seconds = secondNumbers(launches);
   // A packed variant has few rows in all trials.
@@ -32,12 +46,10 @@ std::optional<LaunchTrial> TrialMaker::ofPairs() {
       variant.getVersion().getKind() == tile::VersionKind::Packed)
     return std::nullopt;
   ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
-  LaunchTrial trial;
-  for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(seconds.contains(cast<StringAttr>(names[symbol])) ? 4
-                          : isCut(dim)                                      ? 8
-                          : hasIntegers(symbol) ? 3
-                                                : 1);
+  LaunchTrial trial = ofCuts(8);
+  for (auto [size, name] : llvm::zip_equal(trial.sizes, names))
+    if (seconds.contains(cast<StringAttr>(name)))
+      size = 4;
   trial.samples.assign(3, last ? stepOf(*last) + 1 : 1);
   return taken(std::move(trial));
 }
@@ -54,12 +66,8 @@ std::optional<LaunchTrial> TrialMaker::ofBands() {
   });
   if (!hasSeveral)
     return std::nullopt;
-  int64_t step = 1;
-  for (const Dim &dim : dims)
-    step = std::max({step, dim.block, stepOf(dim)});
-  LaunchTrial trial;
-  for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(isCut(dim) ? 2 * step : hasIntegers(symbol) ? 3 : 1);
+  int64_t step = largestStep();
+  LaunchTrial trial = ofCuts(2 * step);
   trial.samples.assign(3, 2 * step);
   trial.callers = -step;
   return taken(std::move(trial));
@@ -171,13 +179,8 @@ std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
 }
 
 std::optional<LaunchTrial> TrialMaker::deep(unsigned number) {
-  int64_t step = 1;
-  for (const Dim &dim : dims)
-    step = std::max({step, dim.block, stepOf(dim)});
-  int64_t length = 4 * step + number % 2;
-  LaunchTrial trial;
-  for (auto [symbol, dim] : llvm::enumerate(dims))
-    trial.sizes.push_back(isCut(dim) ? length : hasIntegers(symbol) ? 3 : 1);
+  int64_t step = largestStep(), length = 4 * step + number % 2;
+  LaunchTrial trial = ofCuts(length);
   trial.samples = {length, 0, step};
   trial.callers = step;
   trial.turn = number / 2;

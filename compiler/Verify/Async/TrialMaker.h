@@ -61,6 +61,10 @@ private:
   int64_t stepOf(const Dim &dim) const {
     return dim.step ? dim.step : dim.block;
   }
+  /// Of all dims, blocks included.
+  int64_t largestStep() const;
+  /// As many of all that is cut, and little of the rest.
+  LaunchTrial ofCuts(int64_t size);
   int64_t twoBlocks(const Dim &dim) const;
   int64_t partOfBlock(const Dim &dim) const;
   /// The trial, with sizes that the variant is taken for and that ranges have
