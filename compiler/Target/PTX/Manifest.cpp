@@ -94,6 +94,13 @@ public:
 
 } // namespace
 
+/// An expression of two operands, as readers evaluate it.
+static json::Value call(StringRef operation, json::Value left,
+                        json::Value right) {
+  return json::Object{
+      {operation, json::Array{std::move(left), std::move(right)}}};
+}
+
 static StringRef operationName(AffineExprKind kind) {
   switch (kind) {
   case AffineExprKind::Add:
@@ -134,7 +141,7 @@ json::Value ManifestWriter::expression(AffineExpr expr) {
       rhs = product.getLHS();
     }
   json::Value left = expression(lhs), right = expression(rhs);
-  return json::Object{{name, json::Array{std::move(left), std::move(right)}}};
+  return call(name, std::move(left), std::move(right));
 }
 
 json::Value ManifestWriter::single(AffineMap map) {
@@ -165,12 +172,10 @@ json::Value ManifestWriter::grid(AffineMap map) {
   for (AffineExpr count : map.getResults()) {
     json::Value factor = expression(count);
     if (mayBeNegative(count))
-      factor = json::Object{{"max", json::Array{0, std::move(factor)}}};
-    product =
-        product.kind() == json::Value::Null
-            ? std::move(factor)
-            : json::Value(json::Object{
-                  {"mul", json::Array{std::move(product), std::move(factor)}}});
+      factor = call("max", 0, std::move(factor));
+    product = product.kind() == json::Value::Null
+                  ? std::move(factor)
+                  : call("mul", std::move(product), std::move(factor));
   }
   return json::Array{std::move(product)};
 }
@@ -185,7 +190,7 @@ json::Value ManifestWriter::number(Attribute value) {
     json::Value value = expression(affine.getResult(0));
     // A name alone would be a number that JSON does not have, such as "nan".
     return value.kind() == json::Value::String
-               ? json::Object{{"add", json::Array{std::move(value), 0}}}
+               ? call("add", std::move(value), 0)
                : std::move(value);
   }
   auto real = dyn_cast<FloatAttr>(value);
@@ -303,9 +308,6 @@ json::Array ManifestWriter::box(sm::TensorMapArgAttr map) {
   if (sm::PairsAttr pairs = map.getPairs()) {
     StringRef by = pairs.getBy().getValue();
     int64_t rows = map.getBox()[pairs.getOuter()];
-    auto call = [](StringRef op, json::Value a, json::Value b) -> json::Value {
-      return json::Object{{op, json::Array{std::move(a), std::move(b)}}};
-    };
     bool isPart = pairs.getPiece() == sm::Piece::Part;
     extents[pairs.getInner()] = call(isPart ? "gcd" : "min", rows, by);
     extents[pairs.getOuter()] = pairs.getPiece() == sm::Piece::Groups
