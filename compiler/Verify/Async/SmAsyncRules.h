@@ -155,9 +155,7 @@ private:
   template <typename Use>
   auto withLanes(Agent &agent, Use use) {
     auto scalar = [&](mlir::Value value) { return scalarOf(agent, value); };
-    auto element = [&](mlir::Value tensor, llvm::ArrayRef<int64_t> indices) {
-      return memory->elementOf(tensorName(tensor), indices);
-    };
+    KnownElements element(*memory);
     LaneTiles lanes(scalar, element);
     return use(lanes);
   }

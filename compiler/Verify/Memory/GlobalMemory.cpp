@@ -260,6 +260,15 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   return type.isInteger(1) ? sample & 1 : sample;
 }
 
+std::optional<int64_t> KnownElements::operator()(Value of,
+                                                 ArrayRef<int64_t> indices) {
+  if (of != tensor) {
+    tensor = of;
+    name = tensorName(of);
+  }
+  return memory.elementOf(name, indices);
+}
+
 std::optional<size_t> GlobalMemory::sampleOf(StringRef name,
                                              ArrayRef<int64_t> indices) const {
   auto it = tensors.find(name);
@@ -355,31 +364,34 @@ static Offsets offsetsOf(const Component &component, ArrayRef<int64_t> extents,
   SmallVector<const LaneTile *> tiles(component.presence);
   for (auto [d, tile] : component.indices)
     tiles.push_back(tile);
-  for (LaneWalk lane(component.space, tiles); lane.isInside(); lane.next()) {
-    bool isPresent = true;
-    Offset offset;
-    for (size_t i = 0; i < component.presence.size(); ++i) {
-      isPresent &= lane.at(i) != 0;
-      offset.isCertain &= lane.at(i) != LaneTile::unknown;
+  LaneSpace space = component.space;
+  space.putLongestLast();
+  forEachRow(space, tiles, [&](ArrayRef<LaneRow> rows, int64_t count) {
+    ArrayRef<LaneRow> presence = rows.take_front(component.presence.size());
+    for (int64_t lane = 0; lane < count; ++lane) {
+      if (llvm::any_of(presence, [&](LaneRow row) { return row[lane] == 0; }))
+        continue;
+      Offset offset;
+      for (LaneRow row : presence)
+        offset.isCertain &= row[lane] != LaneTile::unknown;
+      for (auto [index, row] : llvm::zip_equal(
+               component.indices, rows.drop_front(presence.size()))) {
+        size_t d = index.first;
+        int64_t number = row[lane];
+        offset.isKnown &= number != LaneTile::unknown;
+        bool isInside = number >= 0 && number < extents[d];
+        if (offset.isKnown && offset.isCertain && !isInside && !result.outside)
+          result.outside = {d, number};
+        // Where that is not known the proofs of bounds tell.
+        offset.isKnown &= isInside;
+        offset.element += number * strides[d];
+      }
+      result.hasCertain |= offset.isCertain;
+      result.isEmpty = false;
+      if (keeps)
+        result.offsets.push_back(offset);
     }
-    if (!isPresent)
-      continue;
-    for (auto [i, index] : llvm::enumerate(component.indices)) {
-      size_t d = index.first;
-      int64_t number = lane.at(component.presence.size() + i);
-      offset.isKnown &= number != LaneTile::unknown;
-      bool isInside = number >= 0 && number < extents[d];
-      if (offset.isKnown && offset.isCertain && !isInside && !result.outside)
-        result.outside = {d, number};
-      // Where that is not known the proofs of bounds tell.
-      offset.isKnown &= isInside;
-      offset.element += number * strides[d];
-    }
-    result.hasCertain |= offset.isCertain;
-    result.isEmpty = false;
-    if (keeps)
-      result.offsets.push_back(offset);
-  }
+  });
   return result;
 }
 

@@ -207,6 +207,21 @@ private:
   bool initialises = false;
 };
 
+/// Elements of the tensors that values of a kernel stand for. A tensor's name
+/// is looked up once for all elements that follow each other.
+class KnownElements {
+public:
+  explicit KnownElements(const GlobalMemory &memory) : memory(memory) {}
+
+  std::optional<int64_t> operator()(mlir::Value of,
+                                    llvm::ArrayRef<int64_t> indices);
+
+private:
+  const GlobalMemory &memory;
+  mlir::Value tensor;
+  std::string name;
+};
+
 } // namespace selvedge::verify
 
 #endif // SELVEDGE_COMPILER_VERIFY_MEMORY_GLOBALMEMORY_H

@@ -36,6 +36,14 @@ int64_t LaneSpace::size() const {
   return size;
 }
 
+void LaneSpace::putLongestLast() {
+  if (axes.empty())
+    return;
+  auto longest = llvm::max_element(extents) - extents.begin();
+  std::swap(axes[longest], axes.back());
+  std::swap(extents[longest], extents.back());
+}
+
 LaneWalk::LaneWalk(const LaneSpace &space, ArrayRef<const LaneTile *> tiles)
     : tiles(tiles), extents(space.extents), index(space.extents.size(), 0),
       offsets(tiles.size(), 0), count(space.size()) {
@@ -55,6 +63,26 @@ void LaneWalk::next() {
     if (!isOver)
       return;
     index[axis] = 0;
+  }
+}
+
+void forEachRow(LaneSpace space, ArrayRef<const LaneTile *> tiles,
+                llvm::function_ref<void(ArrayRef<LaneRow>, int64_t)> visit) {
+  int64_t count = 1;
+  SmallVector<LaneRow, 4> rows(tiles.size(), {nullptr, 0});
+  if (!space.axes.empty()) {
+    for (auto [row, tile] : llvm::zip_equal(rows, tiles))
+      row.stride = tile->strideOf(space.axes.back());
+    count = space.extents.back();
+    space.axes.pop_back();
+    space.extents.pop_back();
+  }
+  if (count == 0)
+    return;
+  for (LaneWalk walk(space, tiles); walk.isInside(); walk.next()) {
+    for (auto [number, row] : llvm::enumerate(rows))
+      row.from = walk.from(number);
+    visit(rows, count);
   }
 }
 
@@ -147,34 +175,62 @@ LaneTile LaneTiles::computeOp(Operation *def) {
       .Default([&](Operation *op) { return computeArith(op); });
 }
 
+/// A tile of all lanes of a space, whose values are to be written.
+static LaneTile tileOver(const LaneSpace &space) {
+  LaneTile tile{
+      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
+  tile.values.resize_for_overwrite(space.size());
+  return tile;
+}
+
+/// Row by row, of the values of some tiles.
+template <typename Compute>
+static LaneTile computeRows(ArrayRef<const LaneTile *> tiles, Compute compute) {
+  LaneSpace space;
+  for (const LaneTile *tile : tiles)
+    space.add(*tile);
+  space.putLongestLast();
+  LaneTile result = tileOver(space);
+  int64_t *next = result.values.data();
+  forEachRow(space, tiles, [&](ArrayRef<LaneRow> rows, int64_t count) {
+    compute(rows, MutableArrayRef(next, count));
+    next += count;
+  });
+  return result;
+}
+
+/// Whether both of two conditions hold, one of which may be unknown.
+static int64_t areBoth(int64_t a, int64_t b) {
+  return a == 0 || b == 0 ? 0 : a == LaneTile::unknown ? a : b;
+}
+
 LaneTile LaneTiles::computeLoad(Operation *load, Value tensor,
                                 ValueRange indices, ValueRange presence) {
   SmallVector<const LaneTile *> tiles;
-  LaneSpace space;
   for (ValueRange operands : {indices, presence})
-    for (Value operand : operands) {
+    for (Value operand : operands)
       tiles.push_back(&of(operand));
-      space.add(*tiles.back());
-    }
-  LaneTile result{
-      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
   SmallVector<int64_t> index(indices.size());
-  for (LaneWalk lane(space, tiles); lane.isInside(); lane.next()) {
-    bool isKnown = true, isAbsent = false;
-    for (auto [i, number] : llvm::enumerate(index)) {
-      number = lane.at(i);
-      isKnown &= number != LaneTile::unknown;
-    }
-    for (size_t i = indices.size(); i < tiles.size(); ++i) {
-      isAbsent |= lane.at(i) == 0;
-      isKnown &= lane.at(i) != LaneTile::unknown;
-    }
-    std::optional<int64_t> element = isAbsent  ? 0
-                                     : isKnown ? elements(tensor, index)
-                                               : std::nullopt;
-    result.values.push_back(element.value_or(LaneTile::unknown));
-  }
-  return result;
+  return computeRows(
+      tiles, [&](ArrayRef<LaneRow> rows, MutableArrayRef<int64_t> values) {
+        llvm::fill(values, 1);
+        for (LaneRow condition : rows.drop_front(index.size()))
+          for (auto [lane, value] : llvm::enumerate(values))
+            value = areBoth(value, condition[lane]);
+        for (auto [lane, value] : llvm::enumerate(values)) {
+          // Absent lanes hold 0.
+          if (value == 0 || value == LaneTile::unknown)
+            continue;
+          bool isKnown = true;
+          for (auto [number, row] : llvm::zip_first(index, rows)) {
+            number = row[lane];
+            isKnown &= number != LaneTile::unknown;
+          }
+          std::optional<int64_t> element =
+              isKnown ? elements(tensor, index) : std::nullopt;
+          value = element.value_or(LaneTile::unknown);
+        }
+      });
 }
 
 namespace {
@@ -223,7 +279,7 @@ struct Arithmetic {
   /// Of operands one of which may be unknown.
   int64_t partly(int64_t a, int64_t b) const;
   /// Of all lanes.
-  LaneTile of(const LaneTile &a, const LaneTile &b) const;
+  LaneTile of(ArrayRef<const LaneTile *> tiles) const;
 };
 
 } // namespace
@@ -315,57 +371,23 @@ int64_t Arithmetic::partly(int64_t a, int64_t b) const {
   return LaneTile::unknown;
 }
 
-LaneTile
-LaneTiles::computeLanes(Operation *op,
-                        llvm::function_ref<int64_t(const LaneWalk &)> compute) {
-  SmallVector<const LaneTile *> tiles;
-  LaneSpace space;
-  for (Value operand : op->getOperands()) {
-    tiles.push_back(&of(operand));
-    space.add(*tiles.back());
-  }
-  LaneTile result{
-      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
-  result.values.reserve(space.size());
-  for (LaneWalk lane(space, tiles); lane.isInside(); lane.next())
-    result.values.push_back(compute(lane));
-  return result;
-}
-
-/// The lanes of two tiles, each two of which `compute` makes one of: most of
-/// what is executed, so that the last axis is a loop without a walk.
+/// The lanes of two tiles, each two of which `compute` makes one of.
 template <typename Compute>
-static LaneTile computePairs(const LaneTile &a, const LaneTile &b,
+static LaneTile computePairs(ArrayRef<const LaneTile *> tiles,
                              Compute compute) {
-  LaneSpace space;
-  space.add(a);
-  space.add(b);
-  LaneTile result{
-      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
-  if (space.axes.empty()) {
-    result.values = {compute(a.values.front(), b.values.front())};
-    return result;
-  }
-  result.values.resize_for_overwrite(space.size());
-  int64_t strideA = a.strideOf(space.axes.back()),
-          strideB = b.strideOf(space.axes.back()), count = space.extents.back();
-  space.axes.pop_back();
-  space.extents.pop_back();
-  int64_t *next = result.values.data();
-  const LaneTile *tiles[] = {&a, &b};
-  for (LaneWalk row(space, tiles); count > 0 && row.isInside(); row.next()) {
-    const int64_t *laneA = row.from(0), *laneB = row.from(1);
-    for (int64_t i = 0; i < count; ++i)
-      *next++ = compute(laneA[i * strideA], laneB[i * strideB]);
-  }
-  return result;
+  return computeRows(
+      tiles, [&](ArrayRef<LaneRow> rows, MutableArrayRef<int64_t> values) {
+        LaneRow a = rows[0], b = rows[1];
+        for (auto [lane, value] : llvm::enumerate(values))
+          value = compute(a[lane], b[lane]);
+      });
 }
 
-LaneTile Arithmetic::of(const LaneTile &a, const LaneTile &b) const {
+LaneTile Arithmetic::of(ArrayRef<const LaneTile *> tiles) const {
   // What programs are full of, in loops of its own: a known lane is in the
   // range of its width, truth values are 0 and 1.
   auto each = [&](auto compute) {
-    return computePairs(a, b, [&](int64_t x, int64_t y) -> int64_t {
+    return computePairs(tiles, [&](int64_t x, int64_t y) -> int64_t {
       bool isKnown = x != LaneTile::unknown && y != LaneTile::unknown;
       return LLVM_LIKELY(isKnown) ? compute(x, y) : partly(x, y);
     });
@@ -424,7 +446,7 @@ LaneTile Arithmetic::of(const LaneTile &a, const LaneTile &b) const {
   case Kind::MaxS:
     return each([](int64_t x, int64_t y) { return std::max(x, y); });
   default:
-    return computePairs(a, b,
+    return computePairs(tiles,
                         [&](int64_t x, int64_t y) { return partly(x, y); });
   }
 }
@@ -472,8 +494,8 @@ LaneTile LaneTiles::computeReduce(Operation *op, Value source,
       space.axes.push_back(axis);
       space.extents.push_back(extent);
     }
-  LaneTile result{
-      llvm::to_vector<2>(space.axes), llvm::to_vector<2>(space.extents), {}};
+  LaneTile result = tileOver(space);
+  int64_t *next = result.values.data();
   int64_t count = tile.extents[llvm::find(tile.axes, over) - tile.axes.begin()],
           stride = tile.strideOf(over);
   const LaneTile *tiles[] = {&tile};
@@ -481,7 +503,7 @@ LaneTile LaneTiles::computeReduce(Operation *op, Value source,
     int64_t sum = *lane.from(0);
     for (int64_t i = 1; i < count; ++i)
       sum = combine.partly(sum, lane.from(0)[i * stride]);
-    result.values.push_back(sum);
+    *next++ = sum;
   }
   return result;
 }
@@ -490,24 +512,36 @@ LaneTile LaneTiles::computeArith(Operation *op) {
   constexpr int64_t unknown = LaneTile::unknown;
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return {};
+  auto operands = [&] {
+    SmallVector<const LaneTile *, 3> tiles;
+    for (Value operand : op->getOperands())
+      tiles.push_back(&of(operand));
+    return tiles;
+  };
   if (isa<arith::SelectOp>(op))
-    return computeLanes(op, [](const LaneWalk &lane) {
-      if (lane.at(0) != unknown)
-        return lane.at(lane.at(0) != 0 ? 1 : 2);
-      return lane.at(1) == lane.at(2) ? lane.at(1) : unknown;
+    return computeRows(operands(), [](ArrayRef<LaneRow> rows,
+                                      MutableArrayRef<int64_t> values) {
+      LaneRow condition = rows[0], yes = rows[1], no = rows[2];
+      for (auto [lane, value] : llvm::enumerate(values))
+        if (condition[lane] != unknown)
+          value = condition[lane] != 0 ? yes[lane] : no[lane];
+        else
+          value = yes[lane] == no[lane] ? yes[lane] : unknown;
     });
   if (op->getNumOperands() == 1)
-    return computeLanes(op, [&](const LaneWalk &lane) {
-      return lane.at(0) == unknown ? unknown : converted(op, lane.at(0));
+    return computeRows(operands(), [&](ArrayRef<LaneRow> rows,
+                                       MutableArrayRef<int64_t> values) {
+      LaneRow from = rows[0];
+      for (auto [lane, value] : llvm::enumerate(values))
+        value = from[lane] == unknown ? unknown : converted(op, from[lane]);
     });
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    return computeLanes(op, [&](const LaneWalk &lane) -> int64_t {
-      if (lane.at(0) == unknown || lane.at(1) == unknown)
+    return computePairs(operands(), [&](int64_t a, int64_t b) {
+      if (a == unknown || b == unknown)
         return unknown;
-      return arith::applyCmpPredicate(
-          compare.getPredicate(),
-          llvm::APFloat(llvm::bit_cast<double>(lane.at(0))),
-          llvm::APFloat(llvm::bit_cast<double>(lane.at(1))));
+      return int64_t(arith::applyCmpPredicate(
+          compare.getPredicate(), llvm::APFloat(llvm::bit_cast<double>(a)),
+          llvm::APFloat(llvm::bit_cast<double>(b))));
     });
   bool isArithmetic = op->getNumOperands() == 2 &&
                       isa<arith::ArithDialect>(op->getDialect()) &&
@@ -521,8 +555,7 @@ LaneTile LaneTiles::computeArith(Operation *op) {
                             .getIntOrFloatBitWidth()};
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     arithmetic.predicate = compare.getPredicate();
-  const LaneTile &a = of(op->getOperand(0)), &b = of(op->getOperand(1));
-  return arithmetic.of(a, b);
+  return arithmetic.of(operands());
 }
 
 } // namespace selvedge::verify

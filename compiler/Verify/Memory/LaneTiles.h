@@ -36,6 +36,8 @@ struct LaneSpace {
 
   void add(const LaneTile &tile);
   int64_t size() const;
+  /// Long rows are walked fastest, and some axes have a lane or two.
+  void putLongestLast();
 };
 
 /// Goes through the lanes of a space and knows where each of some tiles has
@@ -62,6 +64,21 @@ private:
   llvm::SmallVector<int64_t, 8> offsets;
   int64_t lane = 0, count = 1;
 };
+
+/// The lanes of one of some tiles along the last axis of their space.
+struct LaneRow {
+  const int64_t *from;
+  int64_t stride;
+
+  int64_t operator[](int64_t lane) const { return from[lane * stride]; }
+};
+
+/// Goes through the lanes of a space row by row, so that the last axis is a
+/// loop without a walk. `visit` takes a row of each tile and their length.
+void forEachRow(
+    LaneSpace space, llvm::ArrayRef<const LaneTile *> tiles,
+    llvm::function_ref<void(llvm::ArrayRef<LaneRow> rows, int64_t count)>
+        visit);
 
 /// Values of tiles of `tile` and `sm` at one moment of an execution, made of
 /// its scalars and of what memory holds. Floating-point numbers are known as
@@ -109,10 +126,6 @@ private:
   LaneTile computeReduce(mlir::Operation *op, mlir::Value source,
                          mlir::StringAttr over);
   LaneTile computeArith(mlir::Operation *op);
-  /// Lane by lane, of the values of the operands.
-  LaneTile
-  computeLanes(mlir::Operation *op,
-               llvm::function_ref<int64_t(const LaneWalk &lane)> compute);
 
   Scalars scalars;
   Elements elements;

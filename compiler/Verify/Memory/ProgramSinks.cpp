@@ -442,9 +442,7 @@ std::string ProgramSinks::check(const Lanes &found, Candidates &candidates,
   auto programScalar = [&](Value value) {
     return scalarOf(value, found.place, places, memory, callers);
   };
-  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
-    return memory.elementOf(tensorName(tensor), indices);
-  };
+  KnownElements element(memory);
   LaneTiles here(scalars, element), program(programScalar, element);
   here.select(lanesOf, nullptr);
   program.select(lanesOf, startOf);
@@ -666,9 +664,7 @@ std::string ProgramSinks::findMissing(const Sink &sink, const Executed &at,
   auto scalar = [&](Value value) {
     return scalarOf(value, at.place, places, memory, callers);
   };
-  auto element = [&](Value tensor, ArrayRef<int64_t> of) {
-    return memory.elementOf(tensorName(tensor), of);
-  };
+  KnownElements element(memory);
   LaneTiles program(scalar, element);
   program.select([&](StringAttr axis) { return sampled.of(axis); },
                  [](StringAttr) { return std::optional<int64_t>(0); });

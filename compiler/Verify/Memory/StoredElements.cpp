@@ -128,9 +128,7 @@ std::optional<int64_t> ProgramStores::scalarOf(Value value) const {
 
 LogicalResult ProgramStores::check(StoreOp store) {
   auto scalar = [&](Value value) { return scalarOf(value); };
-  auto element = [&](Value tensor, ArrayRef<int64_t> indices) {
-    return memory.elementOf(tensorName(tensor), indices);
-  };
+  KnownElements element(memory);
   LaneTiles tiles(scalar, element);
   tiles.select(
       [&](StringAttr axis) -> std::optional<SmallVector<int64_t>> {
