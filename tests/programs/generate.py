@@ -418,7 +418,7 @@ def largest(p, dims):
     return max((math.prod(evaluate_extent(d, scope) for d in t.dims) for t in p.tensors), default=0)
 
 
-def cases(p, seed, count=2, limit=1 << 21):
+def cases(p, seed, count=2, limit=1 << 19):
     rng = random.Random(seed * 7919 + 13)
     result = []
     for n in range(count):
