@@ -298,10 +298,12 @@ def VerifySmAlignment : Pass<"verify-sm-alignment", "::mlir::ModuleOp"> {
   let description = [{
     A launch takes a variant if each tensor of its `when` has a base, and strides of all dimensions but the last, that are multiples of `align` bytes, and a last stride of 1. From that alone follows,
     for each `sm.load`, `sm.store`, `sm.copy` and `sm.copy_async` with `vector` above 1, that its address is a multiple of its width: the tensor is in `when`, `align` is a multiple of the width, and
-    the last index of what a thread accesses at once is a multiple of `vector`. A launch with a `when` of its own, which names tensors of the variant's, is taken where those alone are so. Bulk copies and tensor maps move 16 bytes. A launch passes what its kernel takes: no pointer is another tensor's.
+    the last index of what a thread accesses at once is a multiple of `vector`. A launch with a `when` of its own, which names tensors of the variant's, is taken where those alone are so. Bulk copies and tensor maps move 16 bytes
+    and begin at words of so many. A launch passes what its kernel takes: no pointer is another tensor's.
 
     Accepted: `sm.variant <program> when ["q"] align 16` with `sm.load %q[%i, %j] vector 8` of bf16, `%j` a range that begins at a multiple of 8.
-    Refused: the same with `when []`, with `align 8`, with `vector 16`, or with a range that begins at 4.
+    Refused: the same with `when []`, with `align 8`, with `vector 16`, or with a range that begins at 4. Also `sm.tma_load %map[%row, %row]`, whose box
+    begins at any column.
   }];
 }
 

@@ -1,5 +1,6 @@
 // Which kernels run with warp roles, and how their copies become bulk copies.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Loops/Multiples.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
 #include "dialect/Tile/Accumulate.h"
 
@@ -13,8 +14,17 @@ using namespace selvedge::sm;
 
 namespace {
 
-/// Limits of a bulk copy: elements per box dimension, bytes of a swizzled row.
-constexpr int64_t maxBox = 256, panelBytes = 128;
+/// Limits of a bulk copy: elements per box dimension, bytes of a swizzled row,
+/// bytes of the words at which a box begins.
+constexpr int64_t maxBox = 256, panelBytes = 128, wordBytes = 16;
+
+/// Whether a box whose first column is `start`, or lies `shift` behind it,
+/// begins at a word.
+bool beginsAtWord(Value start, Value shift, Type element) {
+  int64_t elements = wordBytes * 8 / element.getIntOrFloatBitWidth();
+  return isMultipleOf(start, elements) &&
+         (!shift || isMultipleOf(shift, elements));
+}
 
 class Planner {
 public:
@@ -182,7 +192,7 @@ private:
         !getElementTypeOrSelf(store.getValue().getType()).isF32())
       return std::nullopt;
     BulkAdd add{store, {}, {}};
-    constexpr int64_t wordBytes = 4;
+    constexpr int64_t sumBytes = 4;
     for (Value index : store.getIndices()) {
       LayoutAttr own = layoutOf(index.getType());
       auto range = index.getDefiningOp<RangeOp>();
@@ -194,7 +204,7 @@ private:
       add.starts.push_back(own ? range.getStart() : index);
       add.box.push_back(!own     ? 1
                         : isRows ? warpgroupRows
-                                 : panelBytes / wordBytes);
+                                 : panelBytes / sumBytes);
     }
     for (auto [i, p] : llvm::enumerate(store.getPresence())) {
       if (isTensorBound(store.getTensor(), store.getIndices(), p)) {
@@ -216,7 +226,10 @@ private:
     }
     // The contiguous dimension is that of the columns, in whole words.
     LayoutAttr last = layoutOf(store.getIndices().back().getType());
-    bool fits = last && last.getAxes()[0].getName() != crossing->rowAxis &&
+    bool fits = last &&
+                beginsAtWord(add.starts.back(), Value(),
+                             Float32Type::get(store.getContext())) &&
+                last.getAxes()[0].getName() != crossing->rowAxis &&
                 layout.indexOf(last.getAxes()[0].getName()) >= 0 &&
                 lastExtentOf(store.getTensor()).isMultipleOf(4);
     bool isAlone =
@@ -432,6 +445,9 @@ private:
     LayoutAttr last = layoutOf(op.getIndices().back().getType());
     if (!last || last.getAxes()[0].getName() != buffer.getColAxis())
       return fail("a tile is transposed");
+    if (!beginsAtWord(bulk.starts.back(), bulk.shifts.back(),
+                      buffer.getElementType()))
+      return fail("a tile's first column is no multiple of a word of 16 bytes");
     for (auto [i, p] : llvm::enumerate(op.getPresence())) {
       if (isTensorBound(op.getTensor(), op.getIndices(), p)) {
         bulk.extents.push_back(i);
@@ -495,6 +511,8 @@ private:
       bulk.starts.push_back(own ? range.getStart() : index);
       bulk.box.push_back(!own ? 1 : isRows ? warpgroupRows : panel);
     }
+    if (!beginsAtWord(bulk.starts.back(), Value(), element))
+      return "its first column is no multiple of a word of 16 bytes";
     for (auto [i, p] : llvm::enumerate(op.getPresence())) {
       if (isTensorBound(op.getTensor(), op.getIndices(), p)) {
         bulk.extents.push_back(i);

@@ -77,14 +77,15 @@ private:
               succeeded(checkTensor(access, access.getTensor(),
                                     vector * bytesOf(access.getTensor()))));
         })
-        .Case<BulkLoadOp, BulkReduceOp>([&](auto access) -> LogicalResult {
-          int64_t elements = bulkBytes / bytesOf(access.getTensor());
-          if (!isMultipleOf(access.getIndices().back(), elements))
-            return access.emitOpError("expects a last index that is a "
-                                      "multiple of ")
-                   << elements << ": bulk copies begin at whole words of "
-                   << bulkBytes << " bytes";
-          return checkTensor(access, access.getTensor(), bulkBytes);
+        .Case<BulkLoadOp, BulkReduceOp>([&](auto access) {
+          return success(
+              succeeded(checkStart(access, access.getIndices(),
+                                   bytesOf(access.getTensor()))) &&
+              succeeded(checkTensor(access, access.getTensor(), bulkBytes)));
+        })
+        .Case<TmaLoadOp, TmaStoreOp>([&](auto box) {
+          return checkStart(box, box.getIndices(),
+                            bytesOf(box.getMap().getType().getElementType()));
         })
         .Default([](Operation *) { return success(); });
   }
@@ -94,9 +95,22 @@ private:
     return launch.getWhen().value_or(variant.getWhen());
   }
 
+  static int64_t bytesOf(Type element) {
+    return std::max(8u, element.getIntOrFloatBitWidth()) / 8;
+  }
+
   static int64_t bytesOf(Value tensor) {
-    auto type = cast<tile::GlobalType>(tensor.getType());
-    return std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
+    return bytesOf(cast<tile::GlobalType>(tensor.getType()).getElementType());
+  }
+
+  /// Of a row that is contiguous in memory, of elements of so many bytes.
+  static LogicalResult checkStart(Operation *op, ValueRange indices,
+                                  int64_t bytes) {
+    if (isMultipleOf(indices.back(), bulkBytes / bytes))
+      return success();
+    return op->emitOpError("expects a last index that is a multiple of ")
+           << bulkBytes / bytes << ": bulk copies begin at whole words of "
+           << bulkBytes << " bytes";
   }
 
   LogicalResult checkTensor(Operation *op, Value handle, int64_t bytes) {
