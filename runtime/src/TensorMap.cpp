@@ -50,7 +50,7 @@ bool hasTensorMap(const TensorRef &tensor) {
       continue;
     }
     int64_t bytes = 0;
-    if (tensor.strides[i] <= 0 ||
+    if (tensor.strides[i] < 0 ||
         __builtin_mul_overflow(tensor.strides[i], sizeOf(tensor.dtype),
                                &bytes) ||
         bytes % tensorMapAlign != 0 || bytes >= maxStride)

@@ -21,7 +21,8 @@ struct alignas(64) TensorMap {
 
 /// Whether a descriptor of the tensor exists: elements of 2 or 4 bytes side by
 /// side in the last dimension, rows 16 bytes aligned, no empty dimension, no
-/// repeated one. Its strides are given.
+/// negative stride. Its strides are given; other dimensions than the last may
+/// be repeated, with the stride 0.
 bool hasTensorMap(const TensorRef &tensor);
 
 /// Encodes a descriptor of the tensor of `map`, were it at `data`. Elements

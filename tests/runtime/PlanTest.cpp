@@ -325,6 +325,30 @@ TEST(Plan, variantForBoxes) {
   EXPECT_EQ(variant(256, 1), 1u);
 }
 
+/// A descriptor takes every stride from 0 on: keys of one head that stand for
+/// those of all, but no rows from the last to the first.
+TEST(Plan, variantForStrides) {
+  std::string text(test::attentionManifest);
+  std::string variants = R"("variants": [)";
+  text.insert(text.find(variants) + variants.size(), R"json(
+    {"name": "bulk", "when": [], "launches": [
+       {"kernel": "bulk", "grid": [1], "block": 128, "smem": 0, "args": [{"tensorMap": ["k", [1, 64, 1, 64]]}]}]},)json");
+  Manifest manifest = *parseManifest(text);
+  auto variant = [&](size_t dimension, int64_t stride) {
+    LaunchArgs args = goodArgs();
+    args.tensors["k"].strides.at(dimension) = stride;
+    auto plan = planLaunch(manifest, args);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return plan.ok() ? manifest.variants.at(plan->variant).name : "";
+  };
+  EXPECT_EQ(variant(2, 64), "bulk");
+  for (size_t repeated : {0, 1, 2})
+    EXPECT_EQ(variant(repeated, 0), "bulk") << repeated;
+  EXPECT_NE(variant(1, -64), "bulk");
+  EXPECT_NE(variant(1, 68), "bulk");
+  EXPECT_NE(variant(3, 0), "bulk");
+}
+
 TEST(Plan, outputsMayRunBackwards) {
   Manifest manifest = test::parsedAttention();
   LaunchArgs args = goodArgs();
