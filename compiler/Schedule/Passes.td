@@ -155,7 +155,8 @@ def TileSplitVariants : Pass<"tile-split-variants", "::mlir::ModuleOp"> {
   let summary = "Give a program that warpgroups will execute a second version for any strides";
   let description = [{
     Bulk copies and `wgmma` want other block sizes than the element-wise code that takes tensors of any strides. Programs whose kernels cannot use warpgroups stay alone.
-    Pairs of which no tensor has a dimension may be more than 32 bits count. The universal version tests that; the other one is launched only where they are not.
+    Pairs of which no tensor has a dimension may be more than 32 bits count, and so may the steps of a loop up to a product of dims (keys of pages). The universal version tests that; the other one is launched only
+    where they are not.
 
     Before: `tile.program @op ...`
     After: `tile.program @op ...`, `tile.program @op.universal ... universal_of @op ...`

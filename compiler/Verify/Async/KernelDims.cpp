@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <set>
 
@@ -24,9 +25,21 @@ static int64_t lanesBelow(Operation *compare, Value limit) {
   return range ? layoutOf(range.getType()).getAxes().front().getSize() : 0;
 }
 
+/// The constant by which `user` multiplies; none for others.
+static std::optional<int64_t> constantFactor(OpOperand &use) {
+  auto product = dyn_cast<arith::MulIOp>(use.getOwner());
+  std::optional<int64_t> factor =
+      product
+          ? getConstantIntValue(product->getOperand(1 - use.getOperandNumber()))
+          : std::nullopt;
+  return factor && *factor > 0 ? factor : std::nullopt;
+}
+
 Dim measure(Value value) {
   Dim dim{value};
   int64_t lanes = 0;
+  // How many elements one of the dimension counts for: rows of a page.
+  llvm::DenseMap<Value, int64_t> factors{{value, 1}};
   // What it is taken from counts no steps of it.
   llvm::DenseSet<Value> less;
   SetVector<Value> made;
@@ -34,6 +47,7 @@ Dim measure(Value value) {
   for (size_t i = 0; i < made.size(); ++i)
     for (OpOperand &use : made[i].getUses()) {
       Operation *user = use.getOwner();
+      int64_t factor = factors.lookup(use.get());
       std::optional<int64_t> divisor;
       if (auto loop = dyn_cast<scf::ForOp>(user)) {
         if (use.get() == loop.getUpperBound())
@@ -45,17 +59,23 @@ Dim measure(Value value) {
           divisor = getConstantIntValue(user->getOperand(1));
       } else if (auto splat = dyn_cast<SplatOp>(user)) {
         for (Operation *compare : splat->getUsers())
-          lanes = std::max(lanes, lanesBelow(compare, splat));
+          lanes = std::max(lanes, lanesBelow(compare, splat) / factor);
+      } else if (std::optional<int64_t> by = constantFactor(use)) {
+        Value result = user->getResult(0);
+        if (made.insert(result))
+          factors[result] = factor * *by;
       } else if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp,
                      arith::MaxSIOp, arith::ExtSIOp, arith::TruncIOp>(user)) {
         Value result = user->getResult(0);
-        made.insert(result);
+        if (made.insert(result))
+          factors[result] = factor;
         bool isTaken = isa<arith::SubIOp>(user) && use.getOperandNumber() == 1;
         if (isTaken || less.contains(use.get()))
           less.insert(result);
       }
-      if (!divisor || *divisor <= 1)
+      if (!divisor || *divisor <= factor)
         continue;
+      divisor = llvm::divideCeil(*divisor, factor);
       if (!less.contains(use.get())) {
         dim.step = dim.step ? std::min(dim.step, *divisor) : *divisor;
         dim.steps.insert(user);

@@ -11,7 +11,7 @@ namespace selvedge::verify {
 
 /// A dimension, and the largest and the least constant, but 1, by which it, or
 /// a sum or bound made of it, is divided, or in steps of which a loop goes up
-/// to it.
+/// to it. Of a multiple of it, as many of its elements as the constant has.
 struct Dim {
   mlir::Value value;
   int64_t block = 1, step = 0;
