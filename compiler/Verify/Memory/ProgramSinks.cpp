@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -177,6 +178,16 @@ void ProgramSinks::findShifted() {
     if (!isNew && known->second != range.getStart())
       severalStarts.insert(axis);
   });
+  // Columns of a group that a loop goes through: `x[i, g*P +: P]`.
+  for (auto [place, start] : starts) {
+    auto [block, axis] = place;
+    for (Operation *at = block->getParentOp(); at != kernel;
+         at = at->getParentOp())
+      if (Value outer = starts.lookup({at->getBlock(), axis});
+          outer && outer != start &&
+          getAsOpFoldResult(outer) != getAsOpFoldResult(start))
+        severalStarts.insert(axis);
+  }
   shifted = severalStarts;
   // Those of slices may stand in different blocks.
   llvm::DenseMap<StringAttr, int64_t> constants;
