@@ -68,7 +68,7 @@ RoleKernel::OpenTile RoleKernel::noTile() {
 /// Everything after the loops, with what their steps have left.
 LogicalResult RoleKernel::emitEnd(ArrayRef<Value> carried, IRMapping &mapping) {
   mapResults(carried, mapping);
-  return emitOutside(/*afterLoops=*/true, mapping);
+  return emitOutside(outerLoops().size(), mapping);
 }
 
 /// The first step of a tile, in two forms: the thread block's first tile has no

@@ -277,6 +277,7 @@ LogicalResult RoleKernel::emit() {
   findForm();
   allocate();
   findDeferred();
+  findSections();
   addArguments();
   countTiles();
   emitCopies();

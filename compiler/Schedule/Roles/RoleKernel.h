@@ -251,12 +251,18 @@ private:
                                 Mail &mail, llvm::function_ref<void()> release);
   void awaitResident(Cursor tile, mlir::IRMapping &mapping);
   void releaseResident(Cursor tile);
-  /// The operations of a tile outside of loops. `await` comes before each
-  /// product there, `release` behind the last one.
+  /// The loops of a tile one behind the other.
+  llvm::ArrayRef<mlir::scf::ForOp> outerLoops() const {
+    return plan.nest ? llvm::ArrayRef(plan.nest) : llvm::ArrayRef(plan.loops);
+  }
+  void findSections();
+  /// The operations of a tile outside of loops that stand behind so many of
+  /// these. `await` comes before each product there, `release` behind the last
+  /// one.
   using BeforeProduct = llvm::function_ref<void(mlir::IRMapping &)>;
   static void awaitNothing(mlir::IRMapping &) {}
   mlir::LogicalResult emitOutside(
-      bool afterLoops, mlir::IRMapping &mapping,
+      size_t section, mlir::IRMapping &mapping,
       BeforeProduct await = awaitNothing,
       llvm::function_ref<void()> release = [] {});
   /// The operations before the loops of a tile, which lies at `place`.
@@ -717,6 +723,8 @@ private:
   /// Tensor maps of copies whose boxes are not the first ones of their tensors.
   llvm::SmallVector<std::pair<BulkCopy, mlir::Value>, 0> otherMaps;
   llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
+  /// Behind how many loops of a tile an operation outside of them is emitted.
+  llvm::DenseMap<mlir::Operation *, size_t> sections;
   mlir::Value warpgroup;
   /// How the loops run: each by itself, with a lagged product, or as one loop
   /// whose products stay in flight.

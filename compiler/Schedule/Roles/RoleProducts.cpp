@@ -4,6 +4,8 @@
 #include "compiler/Schedule/Roles/RoleKernel.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace selvedge::schedule {
 
@@ -171,7 +173,7 @@ LogicalResult RoleKernel::emitProducts() {
 LogicalResult RoleKernel::emitTiles() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
   bool multipliesAfter =
-      lastOutside && plan.lastLoop()->isBeforeInBlock(lastOutside);
+      lastOutside && sections.lookup(lastOutside) == outerLoops().size();
   return takeTiles(
       /*isSingle=*/false, carried,
       [&](ValueRange place, Mail &mail) -> LogicalResult {
@@ -192,7 +194,7 @@ LogicalResult RoleKernel::emitTiles() {
           return failure();
         Cursor next = advance(tile, residentStages);
         carried = {next.stage, next.parity, step.stage, step.parity};
-        return emitOutside(/*afterLoops=*/true, *mapping, awaitNothing,
+        return emitOutside(outerLoops().size(), *mapping, awaitNothing,
                            [&] { releaseResident(tile); });
       });
 }
@@ -210,8 +212,9 @@ LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
     if (failed(emitNest(plan.nest, mapping, step)))
       return failure();
   } else {
-    for (scf::ForOp loop : plan.loops)
-      if (failed(emitLoop(loop, mapping, step)))
+    for (auto [n, loop] : llvm::enumerate(plan.loops))
+      if (failed(n == 0 ? success() : emitOutside(n, mapping)) ||
+          failed(emitLoop(loop, mapping, step)))
         return failure();
   }
   release();
@@ -223,7 +226,7 @@ FailureOr<IRMapping> RoleKernel::mappingOf(ValueRange place,
                                            BeforeProduct await) {
   IRMapping mapping = outer;
   mapping.map(ValueRange(coordinates), place);
-  if (failed(emitOutside(/*afterLoops=*/false, mapping, await)))
+  if (failed(emitOutside(/*section=*/0, mapping, await)))
     return failure();
   return mapping;
 }
@@ -239,14 +242,46 @@ void RoleKernel::releaseResident(Cursor tile) {
     ArriveOp::create(b, loc, ring.empty, tile.stage, true);
 }
 
-LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping,
+/// What a later loop needs of the results of those before stands between them;
+/// what else follows from results comes behind the last one, where no rings are
+/// awaited meanwhile.
+void RoleKernel::findSections() {
+  Block &body = source.getBody().front();
+  ArrayRef<scf::ForOp> loops = outerLoops();
+  auto operandsOf = [](Operation &op) {
+    llvm::SetVector<Value> operands;
+    operands.insert_range(op.getOperands());
+    getUsedValuesDefinedAbove(op.getRegions(), operands);
+    return operands;
+  };
+  llvm::SmallPtrSet<Operation *, 32> following, needed;
+  for (Operation &op : body)
+    if (llvm::is_contained(loops, &op) ||
+        llvm::any_of(operandsOf(op), [&](Value operand) {
+          return following.contains(operand.getDefiningOp());
+        }))
+      following.insert(&op);
+  for (Operation &op : llvm::reverse(body))
+    if (llvm::is_contained(loops, &op) || needed.contains(&op))
+      for (Value operand : operandsOf(op))
+        if (Operation *def = operand.getDefiningOp();
+            def && def->getBlock() == &body)
+          needed.insert(def);
+  size_t behind = 0;
+  for (Operation &op : body) {
+    behind += llvm::is_contained(loops, &op);
+    bool isAfter = behind == loops.size() || following.contains(&op);
+    sections[&op] = !isAfter ? 0 : needed.contains(&op) ? behind : loops.size();
+  }
+}
+
+LogicalResult RoleKernel::emitOutside(size_t section, IRMapping &mapping,
                                       BeforeProduct await,
                                       function_ref<void()> release) {
-  scf::ForOp lastLoop = plan.lastLoop();
+  bool isLast = section == outerLoops().size();
   for (Operation &op : source.getBody().front()) {
     if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
-        searched.contains(&op) ||
-        afterLoops != lastLoop->isBeforeInBlock(&op) ||
+        searched.contains(&op) || sections.lookup(&op) != section ||
         (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
       continue;
     if (isa<MmaOp>(op))
@@ -258,7 +293,7 @@ LogicalResult RoleKernel::emitOutside(bool afterLoops, IRMapping &mapping,
       return failure();
     if (&op == lastOutside)
       release();
-    if (afterLoops && isa<arith::SelectOp>(op))
+    if (isLast && isa<arith::SelectOp>(op))
       mapping.map(
           op.getResult(0),
           unlessNoRow(valueOf(op.getResult(0), mapping).getDefiningOp()));

@@ -140,9 +140,6 @@ struct RolePlan {
            length == TileLength::ShrinksInSegments;
   }
 
-  /// The last operation of a tile that its loops are.
-  mlir::scf::ForOp lastLoop() const { return nest ? nest : loops.back(); }
-
   /// The crossing that a product, or what stages its operand, is part of; null
   /// for none.
   const RoleCrossing *crossingOf(mlir::Operation *op) const;
