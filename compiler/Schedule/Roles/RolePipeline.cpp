@@ -21,6 +21,13 @@ bool RoleKernel::findLaggedProducts() {
           });
       if (computed ? bool(found) : !isSplat(mma.getInit(), 0))
         return false;
+      // A product that starts ahead of the others awaits one tile.
+      auto isStreamed = [&](const BulkCopy &copy) {
+        Value buffer = CopyOp(copy.copy).getBuffer();
+        return mma.getLhs() == buffer || mma.getRhs() == buffer;
+      };
+      if (llvm::count_if(plan.streamed[loop], isStreamed) > 1)
+        return false;
       if (computed)
         found = mma;
     }
