@@ -46,6 +46,9 @@ public:
   static constexpr unsigned numShapes = 21;
   /// Tiles, lists and lengths of some kind; false where there are none.
   bool takeShape(unsigned number);
+  /// Nothing of a dim of which each element has tiles of its own, with steps of
+  /// all kinds in the tiles that belong to none.
+  void takeNone(unsigned symbol);
   /// Sizes of a constant, or rows of several tiles with whole steps behind it.
   void takeConstant(int64_t size, bool isBehind);
   /// A tile that begins so far behind the last column.
@@ -205,6 +208,16 @@ bool DirectedTrial::takeShape(unsigned number) {
   return true;
 }
 
+void DirectedTrial::takeNone(unsigned symbol) {
+  take(
+      [&](const Dim &dim) {
+        return dim.step > 1 ? 2 * dim.step + 1
+                            : std::max<int64_t>(2, dim.block / 4);
+      },
+      {step}, step);
+  trial.sizes[symbol] = 0;
+}
+
 void DirectedTrial::takeConstant(int64_t size, bool isBehind) {
   if (!isBehind)
     return take([&](const Dim &) { return size; }, {size, 0, size}, size);
@@ -237,6 +250,18 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   auto finish = [&](DirectedTrial &made) {
     return taken(std::move(made.trial), Prefers::Even);
   };
+  // Nothing but tiles that belong to no segment, which is little work.
+  for (unsigned symbol : llvm::seq<unsigned>(0, dims.size())) {
+    if (isCut(dims[symbol]) || !isCounted(symbol))
+      continue;
+    DirectedTrial made = start();
+    made.takeNone(symbol);
+    bool hasTiles = llvm::any_of(launches, [&](const auto &launched) {
+      return made.trial.numTiles(launched.first) > 0;
+    });
+    if (hasTiles && number-- == 0)
+      return finish(made);
+  }
   if (number < DirectedTrial::numShapes) {
     DirectedTrial made = start();
     return made.takeShape(number) ? finish(made) : std::nullopt;

@@ -398,6 +398,13 @@ bool TrialMaker::hasIntegers(unsigned symbol) const {
                       });
 }
 
+bool TrialMaker::isCounted(unsigned symbol) const {
+  return llvm::any_of(launches, [&](const auto &launched) {
+    LaunchOp launch = launched.first;
+    return launch.getGrid().isFunctionOfSymbol(symbol);
+  });
+}
+
 bool TrialMaker::hasSegments() const {
   auto promises = variant->getParentOfType<PlanOp>().getPromises();
   return llvm::any_of(
@@ -495,12 +502,9 @@ std::vector<LaunchTrial> TrialMaker::run(ArrayRef<unsigned> rows) {
 /// Without parts, of which `symbol` counts the tiles of a launch, every row is
 /// behind the last one.
 void TrialMaker::addNone(unsigned symbol) {
-  bool isCounted = llvm::any_of(launches, [&](const auto &launched) {
-    LaunchOp launch = launched.first;
-    return launch.getGrid().isFunctionOfSymbol(symbol);
-  });
   // Of what is cut last, and of rows, others have nothing.
-  if (isCut(dims[symbol]) ? isCounted || &dims[symbol] == last : !isCounted)
+  if (isCut(dims[symbol]) ? isCounted(symbol) || &dims[symbol] == last
+                          : !isCounted(symbol))
     return;
   LaunchTrial trial;
   for (const Dim &dim : dims)
@@ -516,20 +520,16 @@ void TrialMaker::addRows(unsigned symbol) {
   // Of a dim that the kernel does not cut, but should: not where each row has a
   // block of its own.
   constexpr int64_t mostRows = 256;
-  bool isCounted = llvm::any_of(launches, [&](const auto &launched) {
-    LaunchOp launch = launched.first;
-    return launch.getGrid().isFunctionOfSymbol(symbol);
-  });
   int64_t block = dims[symbol].block;
-  if (!isCounted)
+  if (!isCounted(symbol))
     for (const Dim &dim : dims)
       block = std::max(block, std::min(dim.block, mostRows));
   LaunchTrial trial;
   trial.sizes.assign(dims.size(), 1);
   // What is cut the other trials have blocks of: it may be small.
-  int64_t size = scale == 0                         ? 2 * block - off
-                 : scale < smallScale || !isCounted ? block + 1
-                                                    : 0;
+  int64_t size = scale == 0                                 ? 2 * block - off
+                 : scale < smallScale || !isCounted(symbol) ? block + 1
+                                                            : 0;
   trial.sizes[symbol] = std::max<int64_t>(2, size);
   trial.samples = {1, 1};
   trial.kind = kind++;

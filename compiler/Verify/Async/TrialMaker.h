@@ -55,6 +55,8 @@ private:
   llvm::SmallVector<bool> single(bool first) const;
   /// Whether something differs along a dim, such as lengths.
   bool hasIntegers(unsigned symbol) const;
+  /// Whether the grid of a launch depends on a dim.
+  bool isCounted(unsigned symbol) const;
   bool hasSegments() const;
   /// As many heads and the like as the scale has, or as there are lengths.
   int64_t nextUncut(unsigned symbol, int64_t lengths);

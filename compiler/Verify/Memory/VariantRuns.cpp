@@ -202,8 +202,9 @@ LogicalResult VariantRuns::runFurther(Further kind) {
   bool isLong = !bySome || hasRoles();
   uint64_t budget = isLong ? maxFurtherWork : maxWorkOfSome,
            limit = bySome && isLong ? budget : budget / 4;
-  maxWork = work + budget;
   for (size_t i : llvm::seq(launches.size())) {
+    // What one kernel takes the next one lacks otherwise.
+    maxWork = work + budget;
     for (unsigned number = 0; number < (bySome ? numOfSome : numFurther) &&
                               work < maxWork && isOpen(i, kind);
          ++number) {
