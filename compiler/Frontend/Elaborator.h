@@ -314,6 +314,10 @@ private:
   bool checkTempLoad(llvm::SMLoc loc, TensorInfo &temp);
   bool resolveAccess(const Expr &e, Access &access);
   Val evalFull(llvm::SMLoc loc, const DimInfo &dim);
+  /// Reports a second `:` or slice along the axis of another index.
+  bool reportDiagonal(llvm::SMLoc loc, llvm::StringRef axis,
+                      llvm::ArrayRef<llvm::StringRef> others,
+                      const ArgDecl &tensor);
   bool addIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim, Val index);
   /// The one index that a pair stands for.
   Val pairIndex(llvm::SMLoc loc, Access &access, const DimInfo &dim,

@@ -47,6 +47,30 @@ bool Elaborator::checkTempLoad(SMLoc loc, TensorInfo &temp) {
   return !temp.isStoredHere && temp.isStoredBefore;
 }
 
+/// The axis of `:`, of a dimension `dim`, or of a slice; none for other
+/// indices.
+static StringRef axisOfWhole(const Expr &index, StringRef dim) {
+  if (index.kind == Expr::Kind::Full)
+    return dim;
+  bool isSlice = index.kind == Expr::Kind::Slice &&
+                 index.args[1]->kind == Expr::Kind::Name;
+  return isSlice ? index.args[1]->name : StringRef();
+}
+
+bool Elaborator::reportDiagonal(SMLoc loc, StringRef axis,
+                                ArrayRef<StringRef> others,
+                                const ArgDecl &tensor) {
+  if (!llvm::is_contained(others, axis))
+    return false;
+  diags.error(loc,
+              "two indices of '" + tensor.name + "' have the axis '" + axis +
+                  "', so they are equal: this is a diagonal",
+              "give one of them a parameter of its own, 'E: int = " + axis +
+                  "'");
+  diags.note(tensor.loc, "the tensor is declared here");
+  return true;
+}
+
 bool Elaborator::resolveAccess(const Expr &e, Access &access) {
   Val base = eval(*e.args[0]);
   if (base.isError())
@@ -71,8 +95,13 @@ bool Elaborator::resolveAccess(const Expr &e, Access &access) {
     return false;
   }
   bool ok = true;
+  llvm::SmallVector<StringRef> whole;
   for (size_t i = 0; i < count; ++i) {
     const Expr &index = *e.args[i + 1];
+    if (StringRef axis = axisOfWhole(index, info.dims[i].name); !axis.empty()) {
+      ok &= !reportDiagonal(index.loc, axis, whole, *info.decl);
+      whole.push_back(axis);
+    }
     Val v = index.kind == Expr::Kind::Full ? evalFull(index.loc, info.dims[i])
                                            : eval(index);
     bool isIndex = !v.isError() && addIndex(index.loc, access, info.dims[i], v);
