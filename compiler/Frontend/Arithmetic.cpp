@@ -372,6 +372,14 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
   if (base && base->lower && (op == "+" || op == "-"))
     result.lower = op == "+" ? base->lower + asAffine(*offset)
                              : base->lower - asAffine(*offset);
+  // From the last one to the first: `N - 1 - j`.
+  if (op == "-" && isDims(a) && !isDims(b) && b.upper && b.nonNegative) {
+    result.lower = asAffine(a) - b.upper + 1;
+    result.nonNegative = provablyNonNegative(
+        simplifyAffineExpr(result.lower, 0, dimNames.size()));
+    if (b.lower)
+      result.upper = asAffine(a) - b.lower + 1;
+  }
   deriveMultiple(op, a, b, result);
   for (AffineExpr *bound : {&result.upper, &result.lower}) {
     unsigned budget = kLargestExpr;

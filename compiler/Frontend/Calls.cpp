@@ -271,7 +271,29 @@ Val Elaborator::callMinMax(const Expr &e) {
                    : tb->create<arith::MinSIOp>(l, p, q);
   PredSet preds = x.preds;
   preds.add(y.preds);
-  return Val::ofSsa(result, preds);
+  Val v = Val::ofSsa(result, preds);
+  deriveExtreme(isMax, a, b, v);
+  return v;
+}
+
+void Elaborator::deriveExtreme(bool isMax, const Val &a, const Val &b,
+                               Val &result) const {
+  auto isDims = [](const Val &v) {
+    return v.is(Val::Kind::Int) || v.is(Val::Kind::Affine);
+  };
+  auto isNonNegative = [&](const Val &v) {
+    return isDims(v) ? provablyNonNegative(asAffine(v)) : v.nonNegative;
+  };
+  // What is known of either; a function of dims says more than what is only
+  // below one.
+  const Val &bound = isDims(a) || !(isDims(b) || b.upper) ? a : b;
+  if (isMax) {
+    result.nonNegative = isNonNegative(a) || isNonNegative(b);
+    result.lower = isDims(bound) ? asAffine(bound) : bound.lower;
+  } else {
+    result.nonNegative = isNonNegative(a) && isNonNegative(b);
+    result.upper = isDims(bound) ? asAffine(bound) + 1 : bound.upper;
+  }
 }
 
 Val Elaborator::callSelect(const Expr &e) {

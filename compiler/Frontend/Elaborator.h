@@ -211,6 +211,8 @@ private:
                         const Val &b);
   void deriveFacts(llvm::StringRef op, const Val &a, const Val &b,
                    Val &result) const;
+  /// The same of the larger or the smaller one.
+  void deriveExtreme(bool isMax, const Val &a, const Val &b, Val &result) const;
   /// The same of a multiple of an index, and of what is added to one.
   void deriveMultiple(llvm::StringRef op, const Val &a, const Val &b,
                       Val &result) const;
@@ -406,6 +408,9 @@ private:
   void assignVar(const Stmt &stmt, Variable &var);
   void store(const Stmt &stmt);
   Val evalStored(const Expr &e, const TensorInfo &target);
+  /// What indices of a range that ends at `bound` are below; null where no
+  /// function of dims is known.
+  mlir::AffineExpr endOf(const Val &bound) const;
   Val rangeVal(llvm::SMLoc loc, mlir::StringAttr axis, mlir::Value start,
                const Val &lo, const Val &hi);
 

@@ -112,6 +112,12 @@ bool Elaborator::resolveAccess(const Expr &e, Access &access) {
   return ok;
 }
 
+AffineExpr Elaborator::endOf(const Val &bound) const {
+  if (bound.is(Val::Kind::Int) || bound.is(Val::Kind::Affine))
+    return asAffine(bound);
+  return bound.upper ? bound.upper - 1 : AffineExpr();
+}
+
 Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
                          const Val &hi) {
   Location l = at(loc);
@@ -127,8 +133,7 @@ Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
   v.preds.add(hi.preds);
   v.preds.add(lo.preds);
   v.nonNegative = true;
-  if (hi.is(Val::Kind::Int) || hi.is(Val::Kind::Affine))
-    v.upper = asAffine(hi);
+  v.upper = endOf(hi);
   if (lo.is(Val::Kind::Int) || lo.is(Val::Kind::Affine))
     v.lower = asAffine(lo);
   v.range = RangeInfo{axis, {}};

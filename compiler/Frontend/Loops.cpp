@@ -209,8 +209,7 @@ void Elaborator::bindLoopVar(const RangeDecl &range, size_t number,
     v = Val::ofSsa(iv, bounds.hi.preds);
     v.preds.add(lo.preds);
     v.nonNegative = true;
-    if (!bounds.hi.is(Val::Kind::Ssa))
-      v.upper = asAffine(bounds.hi);
+    v.upper = endOf(bounds.hi);
     if (!bounds.lo.is(Val::Kind::Ssa))
       v.lower = asAffine(bounds.lo);
   }
