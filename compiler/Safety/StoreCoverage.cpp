@@ -390,6 +390,9 @@ private:
   bool spans(Value index, AffineExpr extent) {
     if (counts(index, extent))
       return isFirstUse(index);
+    // The only element.
+    if (extent == 1 && matchPattern(index, m_Zero()))
+      return true;
     if (auto range = index.getDefiningOp<RangeOp>()) {
       StringAttr name = axesOf(range.getType())[0];
       auto axes = kernel.getAxes().getAsRange<AxisAttr>();
