@@ -4,6 +4,7 @@
 #include "compiler/Verify/Async/SmAsyncRules.h"
 #include "compiler/Verify/Passes.h"
 
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Threading.h"
 
 namespace selvedge::verify {
@@ -37,15 +38,15 @@ public:
                                 "meet, so that it can be executed");
     uint64_t budget =
         (kernel.hasRoles() ? maxRoleSteps : maxSteps) / trials.size();
-    for (const Trial &trial : trials)
-      if (failed(runTrial(trial, budget)))
+    for (Trial &trial : trials)
+      if (failed(runFitting(trial, budget)))
         return failure();
     // What is left is never executed, or for other sizes.
     if (hasReachedAll())
       return success();
     std::vector<Trial> further = makeFurtherTrials(kernel);
-    for (const Trial &trial : further) {
-      if (failed(runTrial(trial, budget)))
+    for (Trial &trial : further) {
+      if (failed(runFitting(trial, budget)))
         return failure();
       if (hasReachedAll())
         break;
@@ -54,6 +55,39 @@ public:
   }
 
 private:
+  /// The paths of a trial, with as many more thread blocks as make them short
+  /// enough: a dimension may count tiles, and steps in each.
+  LogicalResult runFitting(Trial &trial, uint64_t budget) {
+    auto tilesOfBlock = [&]() -> int64_t {
+      return trial.tiles && trial.blocks
+                 ? llvm::divideCeil(*trial.tiles, *trial.blocks)
+                 : 1;
+    };
+    auto share = [&] {
+      if (tilesOfBlock() > mostTiles)
+        trial.blocks = llvm::divideCeil(*trial.tiles, mostTiles);
+    };
+    constexpr int64_t fewer = 4;
+    share();
+    while (failed(runTrial(trial, budget))) {
+      if (!isTooLong)
+        return failure();
+      isTooLong = false;
+      int64_t tiles = tilesOfBlock();
+      if (tiles == 1)
+        return kernel.emitOpError("expects paths of at most ")
+               << maxStepsOfPath() << " operations to verify, found a longer "
+               << "one with " << trial.str(kernel);
+      mostTiles = std::max<int64_t>(1, tiles / fewer);
+      share();
+    }
+    return success();
+  }
+
+  uint64_t maxStepsOfPath() {
+    return kernel.hasRoles() ? maxRolePathSteps : maxPathSteps;
+  }
+
   /// All paths of a trial, but none is begun after `budget` operations; the
   /// first one alone where another trial's was the same, operation by
   /// operation.
@@ -66,8 +100,10 @@ private:
       bool isFirst = numStepsSince(before) == 0;
       integers.startPath();
       bool isRepeated = failed(tryPath(trial));
-      if (isRepeated && failed(startAndRun(trial)))
+      if (isTooLong || (isRepeated && failed(startAndRun(trial)))) {
+        paths = {};
         return failure();
+      }
       if (isFirst)
         isNew = firstPaths.insert(trace).second;
       // What a path that was run again had learned is not among its choices.
@@ -148,15 +184,12 @@ private:
       trace = llvm::hash_combine(trace, &agent - agents.data(), code.op);
       return rules.apply(agent, code);
     };
-    uint64_t before = skeleton.numSteps(),
-             limit = kernel.hasRoles() ? maxRolePathSteps : maxPathSteps;
+    uint64_t before = skeleton.numSteps(), limit = maxStepsOfPath();
     Ending ending = runRoundRobin(agents.size(), [&](unsigned agent) {
       if (integers.isContradictory())
         return Progress::Finished;
       if (numStepsSince(before) > limit) {
-        kernel.emitOpError("expects paths of at most ")
-            << limit << " operations to verify, found a longer one with "
-            << trial.str(kernel);
+        isTooLong = true;
         return Progress::Failed;
       }
       return skeleton.step(agents[agent], apply);
@@ -185,6 +218,9 @@ private:
     std::vector<SampleOrder::Choice> choices;
   };
   std::vector<Begun> begun;
+  /// Whether a path had to be ended; as many tiles as paths may have.
+  bool isTooLong = false;
+  int64_t mostTiles = std::numeric_limits<int64_t>::max();
 };
 
 struct VerifySmAsyncPass : impl::VerifySmAsyncBase<VerifySmAsyncPass> {
