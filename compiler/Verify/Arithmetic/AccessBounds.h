@@ -73,6 +73,8 @@ public:
   ///     scf.if %a < %b || %c < %c { scf.if %a < %b { } else { never } }
   ///     %len = sm.load %lens[%b] where(%p, %q)
   ///     scf.if %len > 0 { scf.if %p && %q { } else { never } }
+  ///
+  /// Or by the words that the role takes a tile by.
   bool isNeverTakenInside(mlir::scf::IfOp branch, bool arm);
   /// The same by the words that the branch's role takes a tile by, wherever
   /// they are posted.

@@ -107,11 +107,16 @@ Polynomial IndexValues::sumOrProduct(Value value, ArrayRef<Polynomial> forms,
   // Where an operand is a number that wrapped and has been tested since.
   for (const Polynomial &form : forms.drop_front())
     wrapped.push_back({result, form, width});
-  // A sum that exceeds the range by less than that wraps to something less.
-  for (const Polynomial &form : forms)
+  // A sum that exceeds the range by less than that wraps to something less, and
+  // one that falls below it to something more.
+  for (const Polynomial &form : forms) {
     if (width == 32 && isNonNegative(form - minInt) &&
         isNonNegative(Polynomial(2 * maxInt) - form))
       system.define(form - result);
+    if (width == 32 && isNonNegative(Polynomial(maxInt) - form) &&
+        isNonNegative(form - 2 * minInt))
+      system.define(result - form);
+  }
   return result;
 }
 

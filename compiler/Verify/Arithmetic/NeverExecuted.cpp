@@ -513,6 +513,19 @@ static llvm::SmallDenseSet<Value, 4> oneIsFalse(Value condition, bool value) {
   return parts;
 }
 
+/// Whether a branch's condition has a value only where some branch around it is
+/// not taken.
+static bool contradictsOuter(scf::IfOp branch, bool arm, IndexValues &values,
+                             SmallVector<Polynomial> conditions) {
+  collectWhere(branch.getCondition(), arm, values, conditions);
+  for (Operation *at = branch; !isa<sm::KernelOp>(at); at = at->getParentOp())
+    if (auto outer = dyn_cast<scf::IfOp>(at->getParentOp());
+        outer && at->getBlock() == outer.thenBlock() &&
+        isImplied(Polynomial(-1), outer.getCondition(), values, conditions))
+      return true;
+  return false;
+}
+
 bool AccessBounds::isNeverTakenInside(scf::IfOp branch, bool arm) {
   auto [values, dimValues, conditions] = placeOf(branch);
   auto kernel = branch->getParentOfType<sm::KernelOp>();
@@ -526,13 +539,14 @@ bool AccessBounds::isNeverTakenInside(scf::IfOp branch, bool arm) {
         Polynomial number = values.of(load.getResult());
         conditions.append({number, Polynomial() - number});
       }
-  collectWhere(branch.getCondition(), arm, values, conditions);
-  for (Operation *at = branch; at != kernel; at = at->getParentOp())
-    if (auto outer = dyn_cast<scf::IfOp>(at->getParentOp());
-        outer && at->getBlock() == outer.thenBlock() &&
-        isImplied(Polynomial(-1), outer.getCondition(), values, conditions))
-      return true;
-  return false;
+  if (contradictsOuter(branch, arm, values, conditions))
+    return true;
+  std::vector<TileWords> words = tileWordsAt(branch);
+  return !words.empty() && llvm::all_of(words, [&](const TileWords &posted) {
+    SmallVector<Polynomial> dims, constraints;
+    IndexValues ofWords = valuesOf(posted, branch, dims, constraints);
+    return contradictsOuter(branch, arm, ofWords, constraints);
+  });
 }
 
 } // namespace selvedge::verify

@@ -87,6 +87,15 @@ private:
     takeOneOf(llvm::reverse(llvm::seq<unsigned>(0, dims.size())), count);
   }
 
+  /// Of the first dim that nothing cuts and along which nothing differs.
+  void takeTwoHeads() {
+    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
+      if (!maker.isCut(dims[symbol]) && !maker.hasIntegers(symbol)) {
+        trial.sizes[symbol] = 2;
+        return;
+      }
+  }
+
   const TrialMaker &maker;
   bool byFirst;
   ArrayRef<Dim> dims;
@@ -127,11 +136,7 @@ bool DirectedTrial::takeShape(unsigned number) {
   case 5: // a tile that others of the block follow, at an odd half of a step
     take([&](const Dim &dim) { return &dim == last ? odd : dim.block; }, {odd},
          step);
-    for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
-      if (!maker.isCut(dims[symbol]) && !maker.hasIntegers(symbol)) {
-        trial.sizes[symbol] = 2;
-        break;
-      }
+    takeTwoHeads();
     break;
   case 6: // few rows, with a step that is not whole
     take([&](const Dim &dim) { return &dim == last ? whole - 1 : 1; },
@@ -189,12 +194,13 @@ bool DirectedTrial::takeShape(unsigned number) {
     take(oneTile, {step / 4 + 1, whole, whole - 1}, step);
     trial.turn = 1;
     break;
-  case 18: // few columns, which only the last of several tiles see
+  case 18: // few columns, which only the last of several tiles see; then again
     take(
         [&](const Dim &dim) {
           return &dim == last ? step / 4 : 2 * dim.block + 1;
         },
         {whole}, step);
+    takeTwoHeads();
     break;
   case 19: // the caller's number takes all columns from the first tile of three
     take([&](const Dim &dim) { return &dim == last ? whole : 3 * dim.block; },
