@@ -257,6 +257,13 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
   auto known = sinks.find(keyOf(name));
   if (known == sinks.end())
     return candidates;
+  // An operand is masked by integers that decide what the product has.
+  if (isPart && !sources.empty())
+    for (const Sink &sink : known->second)
+      if (sink.name == name && areOfMore(sources, sink.sources, isPart))
+        candidates.push_back(&sink);
+  if (!candidates.empty())
+    return candidates;
   for (const Sink &sink : known->second)
     if (sink.sources == sources)
       candidates.push_back(&sink);
@@ -270,15 +277,12 @@ ProgramSinks::Candidates ProgramSinks::find(StringRef name,
       if (llvm::includes(sink.sources, sources) &&
           llvm::includes(sources, sink.tileSources))
         candidates.push_back(&sink);
-  if (candidates.empty() && isPart && !sources.empty())
-    for (const Sink &sink : known->second)
-      if (llvm::includes(sink.sources, sources))
-        candidates.push_back(&sink);
   return candidates;
 }
 
 bool ProgramSinks::areOfMore(const SourceTensors::Names &found,
-                             const SourceTensors::Names &names) const {
+                             const SourceTensors::Names &names,
+                             bool isPart) const {
   auto isInteger = [&](const std::string &name) {
     return llvm::any_of(
         kernel.getProgram().getTensors().getAsRange<TensorArgAttr>(),
@@ -287,7 +291,7 @@ bool ProgramSinks::areOfMore(const SourceTensors::Names &found,
                  tensor.getElementType().isInteger();
         });
   };
-  return llvm::includes(found, names) &&
+  return (isPart || llvm::includes(found, names)) &&
          llvm::all_of(found, [&](const std::string &name) {
            return names.contains(name) || isInteger(name);
          });

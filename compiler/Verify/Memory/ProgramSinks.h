@@ -66,10 +66,11 @@ public:
 
   tile::KernelOp getKernel() const { return kernel; }
 
-  /// Whether `found` are tensors that `names` are among, and others of integers
-  /// alone: lowering may make numbers of integers that only decided.
+  /// Whether `found` are tensors that `names` are among, or with `isPart` some
+  /// of them, and others of integers alone: lowering may make numbers of
+  /// integers that only decided.
   bool areOfMore(const SourceTensors::Names &found,
-                 const SourceTensors::Names &names) const;
+                 const SourceTensors::Names &names, bool isPart = false) const;
 
   /// Whether tiles with the axis may lie at several places at once: the program
   /// reads shifted ones.
