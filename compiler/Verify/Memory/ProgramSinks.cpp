@@ -110,6 +110,10 @@ void ProgramSinks::add(Operation *op, StringAttr over, const std::string &name,
   Sink sink{.sources = tensors.of(sources),
             .tileSources = tensors.ofTiles(sources),
             .anySide = tensors.ofAnySide(sources),
+            .withoutSteps = isa<ReduceOp>(op)
+                                ? std::optional(tensors.withoutSteps(
+                                      cast<ReduceOp>(op).getSource()))
+                                : std::nullopt,
             .presence = std::nullopt,
             .op = op,
             .over = over,

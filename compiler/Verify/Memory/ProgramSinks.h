@@ -23,6 +23,8 @@ public:
     SourceTensors::Names tileSources;
     /// Those of them that it sums up whichever sides of choices are taken.
     SourceTensors::Names anySide;
+    /// Of a reduction, what it sums up where no loop runs a step.
+    std::optional<SourceTensors::Names> withoutSteps = std::nullopt;
     /// None where lowering decides which axis a predicate belongs to.
     std::optional<llvm::SmallVector<mlir::Value, 4>> presence;
     /// What the presence is a function of: axes, and coordinates as "@b".

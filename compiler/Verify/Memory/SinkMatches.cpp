@@ -177,21 +177,23 @@ SinkMatches::SinkMatches(KernelOp kernel, const ProgramSinks &program)
   });
 }
 
-/// A step in which one side of a choice is known sums up that side alone. Some
-/// other one must sum up both.
+/// A step in which one side of a choice is known sums up that side alone, and
+/// rows without steps sum up what the sum began with. Some other one must sum
+/// up all.
 void SinkMatches::addSides(
     Match &match, const SinkUse &use,
     const llvm::DenseSet<const ProgramSinks::Sink *> &whole) {
   if (!match.candidates.empty())
     return;
   SourceTensors::Names names = tensors.of(use.sources);
-  if (names.empty())
-    return;
   SetVector<StringAttr> all(match.places.begin(), match.places.end());
   program.forEachSink([&](const ProgramSinks::Sink &sink) {
+    bool isSide = !names.empty() && llvm::includes(sink.sources, names) &&
+                  llvm::includes(names, sink.anySide);
+    // What rows have for which no loop runs a step.
+    bool isOfNoStep = names.empty() && sink.withoutSteps == names;
     if (sink.name != use.name || !whole.contains(&sink) ||
-        !llvm::includes(sink.sources, names) ||
-        !llvm::includes(names, sink.anySide))
+        !(isSide || isOfNoStep))
       return;
     match.candidates.push_back(&sink);
     all.insert_range(sink.places);
