@@ -186,6 +186,30 @@ bool StepBegins::isMultiple(Value v, int64_t size, bool isBelow,
   return of(a, false) && of(b, false);
 }
 
+/// Whether an end is at most `limit` in a loop that runs: it is above the
+/// loop's beginning then, and no larger number than that is the smallest end.
+static bool isAtMostAbove(Value end, int64_t begin, Value limit,
+                          unsigned depth = 0) {
+  if (isAtMost(end, limit))
+    return true;
+  if (depth > maxDepth)
+    return false;
+  auto next = [&](Value part) {
+    return isAtMostAbove(part, begin, limit, depth + 1);
+  };
+  // Both are above it, too.
+  if (auto least = end.getDefiningOp<arith::MinSIOp>())
+    return next(least.getLhs()) || next(least.getRhs());
+  auto cut = end.getDefiningOp<arith::MaxSIOp>();
+  if (!cut)
+    return false;
+  for (auto [rest, least] : {std::pair(cut.getLhs(), cut.getRhs()),
+                             std::pair(cut.getRhs(), cut.getLhs())})
+    if (auto number = constantOf(least); number && *number <= begin)
+      return next(rest);
+  return false;
+}
+
 bool StepBegins::atMultipleOf(int64_t size) {
   std::optional<int64_t> step = constantOf(loop.getStep());
   return step && *step > 0 && *step % size == 0 &&
@@ -199,17 +223,8 @@ bool StepBegins::endAtMost(Value limit) {
   if (auto narrowed = end.getDefiningOp<arith::TruncIOp>();
       narrowed && isExact(narrowed))
     end = narrowed.getIn();
-  // In a loop that runs the end is above its beginning: no larger number than
-  // that is the smallest end.
-  auto cut = end.getDefiningOp<arith::MaxSIOp>();
   std::optional<int64_t> begin = smallest(loop.getLowerBound());
-  if (!cut || !begin)
-    return false;
-  for (auto [rest, least] : {std::pair(cut.getLhs(), cut.getRhs()),
-                             std::pair(cut.getRhs(), cut.getLhs())})
-    if (auto number = constantOf(least); number && *number <= *begin)
-      return isAtMost(rest, limit);
-  return false;
+  return begin && isAtMostAbove(end, *begin, limit);
 }
 
 } // namespace selvedge::analysis
