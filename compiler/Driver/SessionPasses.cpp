@@ -35,8 +35,8 @@ struct PassOutcome {
   /// output is invalid IR.
   std::string pass;
   bool invalidIR = false;
-  /// Kernels that it is about, by name in a PlanChoice.
-  std::vector<std::string> kernels;
+  /// Kernels that it is about, by name in a PlanChoice, and their symbols.
+  std::vector<std::string> kernels, symbols;
 
   bool isVerifier() const {
     return llvm::StringRef(pass).starts_with("verify-");
@@ -44,6 +44,15 @@ struct PassOutcome {
   /// Whether the compiler's own output was found wrong.
   bool isRefused() const { return isVerifier() || invalidIR; }
   std::string why() const { return pass + ": " + firstError; }
+  /// Leaves the kernels that the error names, if it names some.
+  void keepNamed() {
+    std::vector<std::string> named;
+    for (auto [kernel, symbol] : llvm::zip_equal(kernels, symbols))
+      if (llvm::StringRef(firstError).contains("kernel '" + symbol + "'"))
+        named.push_back(kernel);
+    if (!named.empty())
+      kernels = std::move(named);
+  }
   /// Whether kernels have to be planned again before anything else.
   bool isStopped() const {
     return pass == stopAtLostRoles || pass == stopAtTooLarge;
@@ -69,10 +78,12 @@ struct FailureWatch : PassInstrumentation {
     auto module = dyn_cast<ModuleOp>(op);
     if (!module)
       module = op->getParentOfType<ModuleOp>();
-    // A verifier of modules does not say which kernel it is about.
+    // Only its error says which kernel a verifier of modules is about.
     for (auto [name, kernel] : scheduledKernels(module))
-      if (isa<ModuleOp>(op) || kernel == op)
+      if (isa<ModuleOp>(op) || kernel == op) {
         outcome.kernels.push_back(name);
+        outcome.symbols.push_back(kernel.getSymName().str());
+      }
   }
 
   MLIRContext &context;
@@ -98,6 +109,7 @@ PassOutcome Session::attempt(ModuleOp source,
     outcome.isDone = succeeded(pm.run(*module));
     outcome.numErrors = diagnostics.getNumErrors();
     outcome.firstError = diagnostics.getFirstError();
+    outcome.keepNamed();
     outcome.remarks = diagnostics.takeRemarks();
     if (outcome.isDone || outcome.isStopped() ||
         !context.isMultithreadingEnabled())
