@@ -62,10 +62,11 @@ public:
 private:
   void take(llvm::function_ref<int64_t(const Dim &)> sizeOf,
             ArrayRef<int64_t> samples, int64_t callers) {
+    int64_t longest = samples.empty() ? 0 : *llvm::max_element(samples);
     for (auto [dim, isLimit, isSingle] :
          llvm::zip_equal(dims, maker.areLimits, maker.single(!byFirst)))
       trial.sizes.push_back(isLimit    ? whole
-                            : isSingle ? 1
+                            : isSingle ? dim.numFor(longest)
                                        : sizeOf(dim) + rest);
     trial.samples.assign(samples.begin(), samples.end());
     trial.callers = callers;

@@ -94,7 +94,8 @@ std::optional<LaunchTrial> TrialMaker::further(unsigned number) {
     if (!isCut(dim) && dependsOn(variant, symbol))
       trial.sizes.push_back(oneOf({2, 4, 8, 16, 32, 64}));
     else if (!isCut(dim))
-      trial.sizes.push_back(oneOf({1, 1, 1, hasIntegers(symbol) ? 3 : 2}));
+      trial.sizes.push_back(std::max(
+          dim.numFor(all), oneOf({1, 1, 1, hasIntegers(symbol) ? 3 : 2})));
     else if (isUsual())
       trial.sizes.push_back(
           &dim == last ? all : oneOf({1, partOfBlock(dim), partOfBlock(dim)}));

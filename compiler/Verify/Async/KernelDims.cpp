@@ -73,6 +73,8 @@ Dim measure(Value value) {
         if (isTaken || less.contains(use.get()))
           less.insert(result);
       }
+      if (divisor && *divisor > 1 && *divisor <= factor)
+        dim.perElement = factor;
       if (!divisor || *divisor <= factor)
         continue;
       divisor = llvm::divideCeil(*divisor, factor);

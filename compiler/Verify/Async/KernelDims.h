@@ -6,6 +6,9 @@
 #include "dialect/Sm/Sm.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
 
 namespace selvedge::verify {
 
@@ -15,6 +18,15 @@ namespace selvedge::verify {
 struct Dim {
   mlir::Value value;
   int64_t block = 1, step = 0;
+  /// Where one element counts for whole steps (pages): how many of theirs.
+  int64_t perElement = 1;
+  /// As many elements as so long a sequence takes; one where they count for
+  /// none.
+  int64_t numFor(int64_t length) const {
+    return perElement > 1
+               ? std::max<int64_t>(1, llvm::divideCeil(length, perElement))
+               : 1;
+  }
   /// The divisions and loops that cut it into steps.
   llvm::SmallPtrSet<mlir::Operation *, 4> steps = {};
 };

@@ -337,6 +337,7 @@ TrialMaker::TrialMaker(VariantOp variant,
         Dim measured = measure(argument, launch, symbol);
         dim.block = std::max(dim.block, measured.block);
         dim.step = std::max(dim.step, measured.step);
+        dim.perElement = std::max(dim.perElement, measured.perElement);
       }
   }
   // Launches of few thread blocks: what one takes a row at a time another, that
