@@ -377,7 +377,7 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
     result.lower = asAffine(a) - b.upper + 1;
     result.nonNegative = provablyNonNegative(
         simplifyAffineExpr(result.lower, 0, dimNames.size()));
-    if (b.lower)
+    if (b.lower && result.nonNegative)
       result.upper = asAffine(a) - b.lower + 1;
   }
   deriveMultiple(op, a, b, result);

@@ -286,13 +286,15 @@ void Elaborator::deriveExtreme(bool isMax, const Val &a, const Val &b,
   };
   // What is known of either; a function of dims says more than what is only
   // below one.
-  const Val &bound = isDims(a) || !(isDims(b) || b.upper) ? a : b;
+  const Val &bound = isDims(a) || !(isDims(b) || endOf(b)) ? a : b;
   if (isMax) {
     result.nonNegative = isNonNegative(a) || isNonNegative(b);
     result.lower = isDims(bound) ? asAffine(bound) : bound.lower;
   } else {
     result.nonNegative = isNonNegative(a) && isNonNegative(b);
-    result.upper = isDims(bound) ? asAffine(bound) + 1 : bound.upper;
+    result.atMost = endOf(bound);
+    if (result.nonNegative && result.atMost)
+      result.upper = result.atMost + 1;
   }
 }
 

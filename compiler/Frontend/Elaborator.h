@@ -408,8 +408,8 @@ private:
   void assignVar(const Stmt &stmt, Variable &var);
   void store(const Stmt &stmt);
   Val evalStored(const Expr &e, const TensorInfo &target);
-  /// What indices of a range that ends at `bound` are below; null where no
-  /// function of dims is known.
+  /// A function of dims that `bound` is at most, and so what indices of a range
+  /// that ends there are below; null where none is known.
   mlir::AffineExpr endOf(const Val &bound) const;
   Val rangeVal(llvm::SMLoc loc, mlir::StringAttr axis, mlir::Value start,
                const Val &lo, const Val &hi);

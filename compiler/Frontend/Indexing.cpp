@@ -115,6 +115,8 @@ bool Elaborator::resolveAccess(const Expr &e, Access &access) {
 AffineExpr Elaborator::endOf(const Val &bound) const {
   if (bound.is(Val::Kind::Int) || bound.is(Val::Kind::Affine))
     return asAffine(bound);
+  if (bound.atMost)
+    return bound.atMost;
   return bound.upper ? bound.upper - 1 : AffineExpr();
 }
 

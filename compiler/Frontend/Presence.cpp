@@ -97,8 +97,11 @@ bool Elaborator::requireInside(SMLoc loc, const Val &index, Value value,
   using arith::CmpIPredicate;
   if (!index.nonNegative)
     preds.add(tb->compare(l, CmpIPredicate::sge, value, tb->constantInt(l, 0)));
-  if (index.upper) {
-    auto slack = dyn_cast<AffineConstantExpr>(difference(extent, index.upper));
+  AffineExpr end = index.upper    ? index.upper
+                   : index.atMost ? index.atMost + 1
+                                  : AffineExpr();
+  if (end) {
+    auto slack = dyn_cast<AffineConstantExpr>(difference(extent, end));
     if (slack && slack.getValue() >= 0)
       return index.nonNegative;
   }

@@ -130,6 +130,8 @@ struct Val {
   std::optional<int64_t> most;
   /// At least this much where arithmetic does not wrap.
   mlir::AffineExpr lower;
+  /// At most this much, however far below 0: what is computed from it may wrap.
+  mlir::AffineExpr atMost;
   /// The promise that covers a loaded integer.
   tile::RequireAttr promise;
 
