@@ -385,6 +385,37 @@ private:
            isExtent(loop.getUpperBound(), extent) && isFirstUse(start);
   }
 
+  /// Whether slices of `length` lanes, one behind the other, are all of
+  /// 0..extent: `x * C +: C` where x takes every value of 0..extent / C.
+  bool spansSlices(RangeOp slice, int64_t length, AffineExpr extent) {
+    auto first = slice.getStart().getDefiningOp<arith::MulIOp>();
+    if (!first || !extent.isMultipleOf(length))
+      return false;
+    for (auto [number, by] : {std::pair(first.getLhs(), first.getRhs()),
+                              std::pair(first.getRhs(), first.getLhs())}) {
+      APInt times;
+      if (matchPattern(by, m_ConstantInt(&times)) &&
+          times.getSExtValue() == length &&
+          counts(number, extent.floorDiv(length)))
+        return isFirstUse(number);
+    }
+    return false;
+  }
+
+  /// Whether `v` is the last of 0..extent.
+  bool isLast(Value v, AffineExpr extent) {
+    APInt number;
+    if (auto constant = dyn_cast<AffineConstantExpr>(extent))
+      return matchPattern(v, m_ConstantInt(&number)) &&
+             number.getSExtValue() == constant.getValue() - 1;
+    Operation *def = v.getDefiningOp();
+    if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(def) ||
+        !matchPattern(def->getOperand(1), m_ConstantInt(&number)))
+      return false;
+    return isExtent(def->getOperand(0), extent) &&
+           number.getSExtValue() == (isa<arith::AddIOp>(def) ? -1 : 1);
+  }
+
   /// Whether `index` takes every value of 0..extent over the iterations and the
   /// tile's lanes, whatever the indices before it are.
   bool spans(Value index, AffineExpr extent) {
@@ -403,9 +434,15 @@ private:
       if (axis.getBlock())
         return startsBlocks(range.getStart(), axis, extent);
       auto constant = dyn_cast<AffineConstantExpr>(extent);
-      return constant && axis.getExtent() == constant.getValue() &&
-             matchPattern(range.getStart(), m_Zero());
+      if (constant && axis.getExtent() == constant.getValue() &&
+          matchPattern(range.getStart(), m_Zero()))
+        return true;
+      return spansSlices(range, axis.getExtent(), extent);
     }
+    // From the last one to the first.
+    if (auto rest = index.getDefiningOp<arith::SubIOp>())
+      return isLast(rest.getLhs(), extent) && counts(rest.getRhs(), extent) &&
+             isFirstUse(rest.getRhs());
     if (isa_and_nonnull<arith::DivUIOp, arith::RemUIOp>(
             index.getDefiningOp())) {
       std::optional<Digit> digit = digitOf(index, extent);
@@ -500,6 +537,17 @@ private:
     return true;
   }
 
+  /// Whether a range has as many lanes as `bound`, counted from 0.
+  bool isOfAllLanes(RangeOp lanes, Value bound) {
+    APInt end;
+    AxisAttr axis = *llvm::find_if(
+        kernel.getAxes().getAsRange<AxisAttr>(),
+        [&](AxisAttr a) { return a.getName() == axesOf(lanes.getType())[0]; });
+    return !axis.getBlock() && matchPattern(lanes.getStart(), m_Zero()) &&
+           matchPattern(bound, m_ConstantInt(&end)) &&
+           axis.getExtent() <= end.getSExtValue();
+  }
+
   /// Whether `p` only says that one of the store's indices is inside the shape.
   bool isShapeBound(Value p, AffineMap shape) {
     auto compare = p.getDefiningOp<arith::CmpIOp>();
@@ -510,8 +558,10 @@ private:
          llvm::zip_equal(store.getIndices(), shape.getResults()))
       if (sameExpression(compare.getLhs(), index) && isExtent(bound, extent))
         return true;
-    // Of a pair's second number.
+    // Of a pair's second number, or of a slice, of which all lanes are there.
     auto lanes = compare.getLhs().getDefiningOp<RangeOp>();
+    if (lanes && isOfAllLanes(lanes, bound))
+      return true;
     AffineExpr extent =
         lanes ? wholeDigits.lookup(axesOf(lanes.getType())[0]) : AffineExpr();
     return extent && isExtent(bound, extent);

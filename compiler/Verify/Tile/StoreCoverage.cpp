@@ -118,7 +118,10 @@ bool StoreCoverage::collectLanes(RangeOp range, const Polynomial &weight,
   Value start = range.getStart();
   if (!(*axis).getBlock()) {
     digits.push_back({weight, (*axis).getExtent()});
-    return matchPattern(start, m_Zero());
+    if (matchPattern(start, m_Zero()))
+      return true;
+    sliceDigits.push_back({range, (*axis).getExtent()});
+    return collect(start, weight, digits);
   }
   // The index in a part, and what lies before the part.
   Value before;
@@ -245,6 +248,16 @@ bool StoreCoverage::collect(Value index, const Polynomial &weight,
     factor = outside.of(product.getLhs());
     return isFixed(factor) &&
            collect(product.getRhs(), weight * factor, digits);
+  }
+  // From the last number to the first.
+  if (auto rest = index.getDefiningOp<arith::SubIOp>()) {
+    size_t before = digits.size();
+    if (!collect(rest.getRhs(), weight, digits))
+      return false;
+    Polynomial last;
+    for (const Digit &digit : ArrayRef(digits).drop_front(before))
+      last += digit.weight * (digit.count - 1);
+    return weight * outside.of(rest.getLhs()) == last;
   }
   // A sum of digits is not negative.
   if (auto most = index.getDefiningOp<arith::MaxSIOp>();
@@ -382,6 +395,9 @@ bool StoreCoverage::holdsInside(ValueRange presence) {
     if (AffineExpr extent = extentOf(lanes.range.getStart()))
       inside.push_back(values.of(extent, dims) -
                        values.of(lanes.range.getResult()) - 1);
+  for (auto [range, count] : sliceDigits)
+    inside.push_back(Polynomial(count - 1) + values.of(range.getStart()) -
+                     values.of(range.getResult()));
   // What is known if the promise of segments is kept.
   SmallVector<Polynomial> kept(inside);
   if (isOfEach && !knowOfSegment(values, dims, kept))

@@ -88,6 +88,8 @@ private:
     mlir::Value within;
   };
   llvm::SmallVector<Lanes> laneDigits;
+  /// Ranges of slices, all lanes of which are a digit, and how many.
+  llvm::SmallVector<std::pair<tile::RangeOp, int64_t>> sliceDigits;
   /// A range that serves as two digits: what is divided by what.
   struct Parts {
     mlir::Value start, divisor;
