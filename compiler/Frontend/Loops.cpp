@@ -330,8 +330,9 @@ void Elaborator::elaborateFor(const Stmt &stmt) {
           after.add(pred);
         else
           diags.error(stmt.loc,
-                      "a variable that the loop carries would lose lanes in "
-                      "some steps only",
+                      "'" + variable->name +
+                          "', which the loop carries, would lose lanes in "
+                          "some steps only",
                       "a condition on the loop's own index must be reduced "
                       "over, or filled with 'else', before it is carried");
       }
