@@ -135,8 +135,7 @@ static llvm::SmallPtrSet<Value, 8> endsOf(KernelOp kernel) {
   return ends;
 }
 
-SmallVector<size_t> TrialMaker::dimsOfEnds() const {
-  KernelOp kernel = launches.front().second;
+SmallVector<size_t> TrialMaker::dimsOfEnds(KernelOp kernel) const {
   ArrayAttr names = variant->getParentOfType<PlanOp>().getDims();
   llvm::SmallPtrSet<Value, 8> values = endsOf(kernel);
   SmallVector<size_t> ends;
@@ -149,7 +148,7 @@ SmallVector<size_t> TrialMaker::dimsOfEnds() const {
 
 std::optional<LaunchTrial> TrialMaker::ofSteps(unsigned number, bool &isLast) {
   auto [launch, kernel] = launches.front();
-  SmallVector<size_t> ends = dimsOfEnds();
+  SmallVector<size_t> ends = dimsOfEnds(kernel);
   SmallVector<int64_t> steps = stepsOf(kernel, mostStep);
   // Whole steps, and such that loops that continue each other have a part; all
   // ends, and each alone.
@@ -219,7 +218,7 @@ std::optional<LaunchTrial> TrialMaker::ofShortSegments(int64_t limit,
   LaunchTrial trial;
   trial.sizes.assign(dims.size(), 1);
   // Steps behind a segment's number, too.
-  for (size_t end : dimsOfEnds()) {
+  for (size_t end : dimsOfEnds(launches.front().second)) {
     int64_t size = segments + 2 * step;
     trial.sizes[end] = isWhole ? llvm::alignTo(size, dims[end].block) : size;
   }

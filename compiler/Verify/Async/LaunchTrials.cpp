@@ -340,6 +340,10 @@ TrialMaker::TrialMaker(VariantOp variant,
         dim.perElement = std::max(dim.perElement, measured.perElement);
       }
   }
+  // No length is kept in pages up to whose number a loop goes.
+  for (auto [launch, kernel] : launches)
+    for (size_t symbol : dimsOfEnds(kernel))
+      dims[symbol].perElement = 1;
   // Launches of few thread blocks: what one takes a row at a time another, that
   // initialises, takes in long pieces.
   constexpr int64_t mostBlocks = 32;

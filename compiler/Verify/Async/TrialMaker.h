@@ -37,8 +37,8 @@ public:
   std::optional<LaunchTrial> deep(unsigned number);
 
 private:
-  /// The dims that the bounds of the kernel's loops are made of.
-  llvm::SmallVector<size_t> dimsOfEnds() const;
+  /// The dims that the bounds of a kernel's loops are made of.
+  llvm::SmallVector<size_t> dimsOfEnds(sm::KernelOp kernel) const;
   /// More segments than rows: a segment's number is far above its rows. What
   /// is cut has whole blocks if `isWhole`.
   std::optional<LaunchTrial> ofShortSegments(int64_t limit, bool isWhole);
