@@ -1,5 +1,6 @@
 // Elaborator: elements of tensors.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/Loads.h"
 #include "compiler/Frontend/Elaborator.h"
 
 using namespace mlir;
@@ -135,7 +136,9 @@ Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
   v.preds.add(hi.preds);
   v.preds.add(lo.preds);
   v.nonNegative = true;
-  v.upper = endOf(hi);
+  // A condition on memory keeps no access inside of a tensor.
+  if (!stop || !analysis::isOfData(stop))
+    v.upper = endOf(hi);
   if (lo.is(Val::Kind::Int) || lo.is(Val::Kind::Affine))
     v.lower = asAffine(lo);
   v.range = RangeInfo{axis, {}};

@@ -1,5 +1,6 @@
 // tile-obligations: the state of absent lanes at every sink.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/Loads.h"
 #include "compiler/Safety/Identities.h"
 #include "compiler/Safety/ImpliedLimits.h"
 #include "compiler/Safety/Passes.h"
@@ -21,6 +22,8 @@ namespace {
 
 using namespace mlir;
 using namespace selvedge::tile;
+using analysis::isOfData;
+using analysis::loadsOf;
 
 class Obligations {
 public:
@@ -227,23 +230,6 @@ private:
                         [&](Value wanted) { return implies(p, wanted); }))
         untested.push_back(static_cast<int64_t>(i));
     load.setGarbage(untested);
-  }
-
-  /// Whether a predicate depends on memory. Others keep accesses inside of it.
-  static bool isOfData(Value v) {
-    llvm::DenseSet<Operation *> loads;
-    loadsOf(v, loads);
-    return !loads.empty();
-  }
-
-  /// The loads that a value is computed from, and not what they in turn are.
-  static void loadsOf(Value v, llvm::DenseSet<Operation *> &loads) {
-    Operation *def = v.getDefiningOp();
-    if (def && isa<LoadOp>(def))
-      loads.insert(def);
-    else if (def && isMemoryEffectFree(def))
-      for (Value operand : def->getOperands())
-        loadsOf(operand, loads);
   }
 
   /// Whether a predicate may keep an index inside a tensor that comes from one
