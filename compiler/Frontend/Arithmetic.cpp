@@ -204,10 +204,7 @@ Val Elaborator::binary(SMLoc loc, StringRef op, const Val &a, const Val &b) {
     return Val::ofBool((a.type == b.type) == (op == "=="));
   if (a.isConst() && b.isConst())
     return foldConstants(loc, op, a, b);
-  auto isDims = [](const Val &v) {
-    return v.is(Val::Kind::Int) || v.is(Val::Kind::Affine);
-  };
-  if (isDims(a) && isDims(b)) {
+  if (a.isOfDims() && b.isOfDims()) {
     Val folded = foldAffine(loc, op, a, b);
     if (!folded.is(Val::Kind::Unit))
       return folded;
@@ -361,10 +358,9 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
   // lower bound catches; so `upper` may ignore it and `nonNegative` may not.
   // Dims leave room for offsets of this size.
   constexpr int64_t kRoom = 1024;
-  auto isDims = [](const Val &v) {
-    return v.is(Val::Kind::Int) || v.is(Val::Kind::Affine);
-  };
-  const Val *base = isDims(b) ? &a : isDims(a) && op == "+" ? &b : nullptr;
+  const Val *base = b.isOfDims()                ? &a
+                    : a.isOfDims() && op == "+" ? &b
+                                                : nullptr;
   const Val *offset = base == &a ? &b : &a;
   if (base && base->upper && (op == "+" || op == "-"))
     result.upper = op == "+" ? base->upper + asAffine(*offset)
@@ -373,7 +369,7 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
     result.lower = op == "+" ? base->lower + asAffine(*offset)
                              : base->lower - asAffine(*offset);
   // From the last one to the first: `N - 1 - j`.
-  if (op == "-" && isDims(a) && !isDims(b) && b.upper && b.nonNegative) {
+  if (op == "-" && a.isOfDims() && !b.isOfDims() && b.upper && b.nonNegative) {
     result.lower = asAffine(a) - b.upper + 1;
     result.nonNegative = provablyNonNegative(
         simplifyAffineExpr(result.lower, 0, dimNames.size()));

@@ -278,18 +278,15 @@ Val Elaborator::callMinMax(const Expr &e) {
 
 void Elaborator::deriveExtreme(bool isMax, const Val &a, const Val &b,
                                Val &result) const {
-  auto isDims = [](const Val &v) {
-    return v.is(Val::Kind::Int) || v.is(Val::Kind::Affine);
-  };
   auto isNonNegative = [&](const Val &v) {
-    return isDims(v) ? provablyNonNegative(asAffine(v)) : v.nonNegative;
+    return v.isOfDims() ? provablyNonNegative(asAffine(v)) : v.nonNegative;
   };
   // What is known of either; a function of dims says more than what is only
   // below one.
-  const Val &bound = isDims(a) || !(isDims(b) || endOf(b)) ? a : b;
+  const Val &bound = a.isOfDims() || !(b.isOfDims() || endOf(b)) ? a : b;
   if (isMax) {
     result.nonNegative = isNonNegative(a) || isNonNegative(b);
-    result.lower = isDims(bound) ? asAffine(bound) : bound.lower;
+    result.lower = bound.isOfDims() ? asAffine(bound) : bound.lower;
   } else {
     result.nonNegative = isNonNegative(a) && isNonNegative(b);
     result.atMost = endOf(bound);

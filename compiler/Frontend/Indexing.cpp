@@ -114,7 +114,7 @@ bool Elaborator::resolveAccess(const Expr &e, Access &access) {
 }
 
 AffineExpr Elaborator::endOf(const Val &bound) const {
-  if (bound.is(Val::Kind::Int) || bound.is(Val::Kind::Affine))
+  if (bound.isOfDims())
     return asAffine(bound);
   if (bound.atMost)
     return bound.atMost;
@@ -139,7 +139,7 @@ Val Elaborator::rangeVal(SMLoc loc, StringAttr axis, Value start, const Val &lo,
   // A condition on memory keeps no access inside of a tensor.
   if (!stop || !analysis::isOfData(stop))
     v.upper = endOf(hi);
-  if (lo.is(Val::Kind::Int) || lo.is(Val::Kind::Affine))
+  if (lo.isOfDims())
     v.lower = asAffine(lo);
   v.range = RangeInfo{axis, {}};
   if (!(lo.is(Val::Kind::Int) && lo.intValue == 0))
@@ -230,7 +230,7 @@ bool Elaborator::addIndex(SMLoc loc, Access &access, const DimInfo &dim,
       return false;
     value = index.ssa;
   } else {
-    if (index.is(Val::Kind::Int) || index.is(Val::Kind::Affine)) {
+    if (index.isOfDims()) {
       auto slack =
           dyn_cast<AffineConstantExpr>(difference(dim.extent, asAffine(index)));
       bool isNegative = index.is(Val::Kind::Int) && index.intValue < 0;
@@ -342,8 +342,7 @@ Val Elaborator::loadPresent(SMLoc loc, Access &access) {
         tb->broadcast(l, s.ssa, access.axes));
     Val v = Val::ofSsa(result, access.preds);
     // The promise covers the given tensor; a default inside it keeps it so.
-    if (info.promise &&
-        (otherwise.is(Val::Kind::Int) || otherwise.is(Val::Kind::Affine))) {
+    if (info.promise && otherwise.isOfDims()) {
       AffineExpr value = asAffine(otherwise);
       AffineExpr hi = info.promise.getHi().getResult(0);
       if (provablyNonNegative(difference(hi, value)))

@@ -8,10 +8,6 @@ using namespace selvedge::tile;
 
 namespace selvedge::frontend {
 
-static bool isOfDims(const Val &v) {
-  return v.is(Val::Kind::Int) || v.is(Val::Kind::Affine);
-}
-
 bool Elaborator::checkBlockName(const RangeDecl &range) {
   if (range.block.empty() ||
       (!lookupSignature(range.block) && !find(range.block)))
@@ -60,13 +56,13 @@ bool Elaborator::bindKernelRange(const RangeDecl &range, Block &block,
     Val stop = eval(*hi), start = range.lo ? eval(*range.lo) : Val::ofInt(0);
     if (stop.isError() || start.isError())
       return false;
-    if (!isOfDims(stop) || (!isOfDims(start) && !range.isLength)) {
+    if (!stop.isOfDims() || (!start.isOfDims() && !range.isLength)) {
       diags.unsupported(hi->loc, "a kernel's range that depends on data",
                         "range over a dimension and mask with 'where', or over "
                         "segments: 'i in cu[b]..cu[b + 1] by BM'");
       return false;
     }
-    if (!isOfDims(start)) {
+    if (!start.isOfDims()) {
       if (!bindPart(range, start, stop, block, iters))
         return false;
       continue;
@@ -179,7 +175,7 @@ bool Elaborator::bindSplit(const RangeDecl &range, Block &block,
   Val hi = eval(*range.hi.front()), parts = eval(*range.parts);
   if (lo.isError() || hi.isError() || parts.isError())
     return false;
-  if (!isOfDims(lo) || !isOfDims(hi) || !isOfDims(parts)) {
+  if (!lo.isOfDims() || !hi.isOfDims() || !parts.isOfDims()) {
     diags.unsupported(range.loc,
                       "a part of a kernel's range that depends on data",
                       "split a range over a dimension, or the range of a loop");
@@ -253,7 +249,7 @@ bool Elaborator::bindPairs(const RangeDecl &range, Block &block,
   for (const Val &count : counts) {
     if (count.isError())
       return false;
-    if (!isOfDims(count)) {
+    if (!count.isOfDims()) {
       diags.unsupported(range.loc, "a kernel's range that depends on data",
                         "pair dimensions, and mask with 'where'");
       return false;

@@ -87,8 +87,7 @@ Elaborator::findSegments(const KernelDecl &kernel, bool &ok) {
                     "write 'requires segments(" + tensor +
                         ", N)', where N is the end of the last one");
     Val count = eval(*segment->hi.front());
-    bool isPlain = segment->block.empty() && !segment->lo &&
-                   (count.is(Val::Kind::Int) || count.is(Val::Kind::Affine));
+    bool isPlain = segment->block.empty() && !segment->lo && count.isOfDims();
     auto more = isPlain ? dyn_cast<AffineConstantExpr>(difference(
                               info->dims.front().extent, asAffine(count)))
                         : AffineConstantExpr();

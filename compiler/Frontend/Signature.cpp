@@ -69,7 +69,7 @@ void Elaborator::collectDims(const Expr &extent, std::set<StringRef> &taken) {
 
 AffineExpr Elaborator::evalExtent(const Expr &e, StringRef what) {
   Val v = eval(e);
-  if (v.is(Val::Kind::Int) || v.is(Val::Kind::Affine))
+  if (v.isOfDims())
     return asAffine(v);
   if (!v.isError())
     diags.error(e.loc, "expects " + what +

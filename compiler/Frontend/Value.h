@@ -137,6 +137,8 @@ struct Val {
 
   bool is(Kind k) const { return kind == k; }
   bool isError() const { return kind == Kind::Error; }
+  /// Whether this is a function of the op's dims, constants included.
+  bool isOfDims() const { return kind == Kind::Int || kind == Kind::Affine; }
   bool isNumber() const { return kind == Kind::Int || kind == Kind::Float; }
   bool isConst() const { return isNumber() || kind == Kind::Bool; }
   double number() const {
