@@ -23,7 +23,7 @@ struct Ring : testing::TestWithParam<bool> {
   // What a mutant changes.
   unsigned emptyCount = 2, fullParity = 0, emptyParity = 1;
   int64_t expected = bytes;
-  bool waitsFull = true, waitsEmpty = true;
+  bool waitsFull = true, waitsEmpty = true, fences = true;
 
   void load(int64_t trip) {
     int64_t stage = trip % stages;
@@ -57,6 +57,8 @@ struct Ring : testing::TestWithParam<bool> {
       return order.read(consumer, {buffer, stage}, 200 + trip);
     });
     scripts.check(1 + which, [=, this] {
+      if (fences)
+        order.fenceAsync(consumer);
       return order.arriveMBarrier(consumer, empty[stage]);
     });
   }
@@ -85,6 +87,12 @@ TEST_P(Ring, ConsumerDoesNotWait) {
   EXPECT_EQ(run(), Ending::Failed);
   EXPECT_THAT(scripts.found, testing::AnyOf(is(Fault::InFlight, 100),
                                             is(Fault::NeverWritten)));
+}
+
+TEST_P(Ring, ConsumerDoesNotFence) {
+  fences = false;
+  EXPECT_EQ(run(), Ending::Failed);
+  EXPECT_THAT(scripts.found, is(Fault::Unfenced, 200));
 }
 
 TEST_P(Ring, LoaderDoesNotWait) {

@@ -158,6 +158,16 @@ TEST_F(TwoWarps, AsyncProxyNeedsAFence) {
   EXPECT_THAT(order.read(late, slot, 12), isFine());
 }
 
+TEST_F(TwoWarps, ACopyOvertakesReadsWithoutAFence) {
+  EXPECT_THAT(order.write(warps[0], slot, {1}, 10), isFine());
+  EXPECT_THAT(order.read(warps[0], slot, 11), isFine());
+  order.fenceAsync(warps[0]);
+  EXPECT_THAT(order.read(warps[0], slot, 12), isFine());
+  synchronize();
+  Actor copy = order.launch(warps[1], Engine::Bulk, 13);
+  EXPECT_THAT(order.write(copy, slot, {2}, 13), is(Fault::Unfenced, 12));
+}
+
 TEST_F(TwoWarps, AFenceOrdersNoLaterWrite) {
   order.fenceAsync(warps[0]);
   EXPECT_THAT(order.write(warps[0], slot, {1}, 10), isFine());

@@ -49,15 +49,15 @@ Finding HappensBefore::check(Actor actor, const Access &earlier,
     return Violation{inFlight ? Fault::InFlight : Fault::Unordered, slot,
                      earlier.site};
   }
-  if (earlier.isWrite && usesAsyncProxy(actor) && !usesAsyncProxy(earlier.by) &&
+  // Of reads, too: a copy may overtake what an agent is still reading.
+  if (usesAsyncProxy(actor) && !usesAsyncProxy(earlier.by) &&
       view.fenced.at(earlier.by) < earlier.time)
     return Violation{Fault::Unfenced, slot, earlier.site};
   return {};
 }
 
-HappensBefore::Access HappensBefore::record(Actor actor, Site site,
-                                            bool isWrite) const {
-  return {actor, actors[actor].view.seen.at(actor), site, isWrite};
+HappensBefore::Access HappensBefore::record(Actor actor, Site site) const {
+  return {actor, actors[actor].view.seen.at(actor), site};
 }
 
 Finding HappensBefore::read(Actor actor, Slot slot, Site site) {
@@ -72,7 +72,7 @@ Finding HappensBefore::read(Actor actor, Slot slot, Site site) {
       return found;
   if (state.writes.size() < state.part->parts)
     return Violation{Fault::PartMissing, slot, state.writes.front().site};
-  state.reads.push_back(record(actor, site, /*isWrite=*/false));
+  state.reads.push_back(record(actor, site));
   return {};
 }
 
@@ -95,7 +95,7 @@ Finding HappensBefore::write(Actor actor, Slot slot, Part part, Site site) {
   for (const Access &earlier : state.reads)
     if (Finding found = check(actor, earlier, slot))
       return found;
-  state.writes.push_back(record(actor, site, /*isWrite=*/true));
+  state.writes.push_back(record(actor, site));
   return {};
 }
 

@@ -127,7 +127,6 @@ private:
     Actor by;
     uint32_t time;
     Site site;
-    bool isWrite;
   };
   struct SlotState {
     std::optional<Part> part; // none: never written
@@ -160,7 +159,7 @@ private:
   bool usesAsyncProxy(Actor actor) const;
   /// The fault of an access that must follow `earlier`, if it does not.
   Finding check(Actor actor, const Access &earlier, Slot slot) const;
-  Access record(Actor actor, Site site, bool isWrite) const;
+  Access record(Actor actor, Site site) const;
   void release(Actor actor, View &into);
   /// Whether `actor` knows that all phases before the current one are over.
   template <typename B>

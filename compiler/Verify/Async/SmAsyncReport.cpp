@@ -69,7 +69,7 @@ static std::string describe(Fault fault, StringRef slot, StringRef barrier) {
                          slot);
   case Fault::Unfenced:
     return llvm::formatv("expects a fence of the async proxy after the last "
-                         "write to {0}, found none",
+                         "access to {0}, found none",
                          slot);
   case Fault::AwaitedBefore:
     return "expects a token that has not been awaited, found a stale one";
