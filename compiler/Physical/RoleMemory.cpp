@@ -46,7 +46,7 @@ TileRef RoleMemory::startRead(Warps warps, StageId stage, Proxy proxy,
   if (it == contents.end())
     return poisoned(stage);
   Contents &slot = it->second;
-  slot.reads.push_back({id});
+  slot.reads.push_back({id, proxy});
   if (races.contains(id) || !know(warps, slot.written, slot.proxy, proxy))
     return poisoned(stage);
   return slot.data;
@@ -59,7 +59,7 @@ void RoleMemory::finishRead(Warps warps, StageId stage, ReadId id) {
   // What was written meanwhile has taken the read's place.
   for (Read &read : it->second.reads)
     if (read.id == id)
-      read = {id, true, stampsOf(warps)};
+      read = {id, read.proxy, true, stampsOf(warps)};
 }
 
 TileRef RoleMemory::lastWritten(StageId stage) {
@@ -70,9 +70,9 @@ TileRef RoleMemory::lastWritten(StageId stage) {
 void RoleMemory::overwrite(Warps warps, StageId stage, TileRef data,
                            Proxy proxy, Stamps written) {
   Contents &slot = contents[stage];
-  // A fence orders writes: after a read none is needed.
+  // A copy overtakes what is still being read, unless a fence stands between.
   for (const Read &read : slot.reads)
-    if (!read.isOver || !know(warps, read.ends, proxy, proxy))
+    if (!read.isOver || !know(warps, read.ends, read.proxy, proxy))
       isNews |= races.insert(read.id).second;
   // Of two writes on the way no one knows which comes last.
   if (!know(warps, slot.written, slot.proxy, proxy))

@@ -99,6 +99,7 @@ private:
   using Stamps = llvm::SmallVector<Stamp, 4>;
   struct Read {
     ReadId id;
+    Proxy proxy;
     bool isOver = false;
     Stamps ends = {};
   };

@@ -36,17 +36,24 @@ bool SharedMemory::isAfter(const Accessor &by, const Write &write,
   return Knowledge::at(by.knowledge->visible, write.who) >= write.time;
 }
 
-bool SharedMemory::isAfter(const Accessor &by, const Read &read) const {
+bool SharedMemory::isAfter(const Accessor &by, const Read &read,
+                           bool &lacksFence) const {
+  lacksFence = false;
   if (read.who & engineBit)
     return Knowledge::at(by.knowledge->all, read.who & ~engineBit) >= read.time;
   for (uint32_t lanes = read.lanes; lanes; lanes &= lanes - 1) {
     Worker thread =
         read.who * warpLanes + static_cast<uint32_t>(__builtin_ctz(lanes));
     if (thread != by.thread &&
-        Knowledge::at(by.knowledge->all, thread) < read.time)
+        Knowledge::at(by.knowledge->all, thread) < read.time) {
+      lacksFence = false;
       return false;
+    }
+    // An engine overtakes what a thread is still reading.
+    lacksFence |=
+        by.isAsync && Knowledge::at(by.knowledge->visible, thread) < read.time;
   }
-  return true;
+  return !lacksFence;
 }
 
 std::optional<Race> SharedMemory::findWrite(const Accessor &by,
@@ -160,14 +167,15 @@ std::optional<Race> SharedMemory::noteWrite(const Accessor &by, Record &record,
     if (!isBeside)
       return race;
   }
+  bool lacksFence = false;
   for (uint32_t at = record.reads; at != none; at = reads[at].next)
-    if (const Read &read = reads[at]; !isAfter(by, read)) {
+    if (const Read &read = reads[at]; !isAfter(by, read, lacksFence)) {
       bool isEngine = read.who & engineBit;
       Worker who = isEngine
                        ? read.who & ~engineBit
                        : read.who * warpLanes +
                              static_cast<uint32_t>(__builtin_ctz(read.lanes));
-      return Race{who, read.origin, false, false};
+      return Race{who, read.origin, false, lacksFence};
     }
   dropReads(record);
   Write write{by.who, by.time, by.origin};

@@ -75,7 +75,7 @@ private:
   };
 
   bool isAfter(const Accessor &by, const Write &write, bool &lacksFence) const;
-  bool isAfter(const Accessor &by, const Read &read) const;
+  bool isAfter(const Accessor &by, const Read &read, bool &lacksFence) const;
   std::optional<Race> findWrite(const Accessor &by, const Record &record) const;
   std::optional<Race> noteRead(const Accessor &by, Record &record);
   std::optional<Race> noteWrite(const Accessor &by, Record &record,

@@ -39,8 +39,9 @@ TEST_P(LitmusTest, IsWrongWithoutAnyGuard) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, LitmusTest,
                          ::testing::Values("barrier", "warp-sync", "copies",
-                                           "mailbox", "bulk", "products",
-                                           "named-barriers", "registers"),
+                                           "mailbox", "bulk", "reads",
+                                           "products", "named-barriers",
+                                           "registers"),
                          [](const auto &info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
