@@ -180,6 +180,7 @@ private:
       options.slots = plans.rings();
     options.drop = !plans.choice.bulk;
     llvm::append_range(options.without, plans.withoutRoles);
+    llvm::append_range(options.loads, plans.withoutReads);
     options.strict = plans.isStrict;
     addVerified(
         pm,

@@ -50,6 +50,8 @@ struct ChosenPlans {
   /// The same, kernels that can still be kept from them: passes stop where one
   /// has none.
   std::vector<std::string> mayHaveRoles;
+  /// The same, kernels whose lanes load what steps read beside products.
+  std::vector<std::string> withoutReads;
   /// The same, kernels whose softmax takes each step's maximum.
   std::vector<std::string> withoutLazySoftmax;
   /// By name in the source, kernels that no plan fits unless they multiply

@@ -164,6 +164,9 @@ private:
   bool refuse(const PassOutcome &outcome);
   /// Has warps execute the kernel of that name; false where they already do.
   bool keepFromRoles(const std::string &name, const std::string &why);
+  /// Has its lanes load what its steps read beside products, and no ring bring
+  /// it; false where they do.
+  bool keepFromReads(const std::string &name, const std::string &why);
   /// Has its softmax take the maximum of each step; false where it does.
   bool keepFromLazySoftmax(const std::string &name, const std::string &why);
   /// After a verifier refused kernels: their plans are taken no longer, nor any

@@ -148,6 +148,7 @@ bool Session::keepColumns(const std::string &why) {
   unbound = nullptr;
   plans.keepsColumns = why;
   plans.withoutRoles.clear();
+  plans.withoutReads.clear();
   reasons.clear();
   plans.withoutLazySoftmax.clear();
   result.remarks = {"columns of accumulators stay together: " + why};
@@ -301,6 +302,7 @@ void Session::takeWritten(std::vector<std::string> remarks) {
   unbound = nullptr;
   // What they may have depends on what is compiled.
   plans.withoutRoles.clear();
+  plans.withoutReads.clear();
   reasons.clear();
   result.remarks = std::move(remarks);
   result.diagnostics = frontendDiagnostics;
@@ -351,6 +353,21 @@ bool Session::keepFromRoles(const std::string &name, const std::string &why) {
   reasons.push_back(why);
   result.remarks.push_back("kernel '" + name +
                            "' runs without warp roles: " + why);
+  return true;
+}
+
+bool Session::keepFromReads(const std::string &name, const std::string &why) {
+  bool reads =
+      llvm::any_of(module->getOps<sm::KernelOp>(), [&](sm::KernelOp kernel) {
+        return schedule::planName(kernel) == name &&
+               kernel.walk([](sm::ReadOp) { return WalkResult::interrupt(); })
+                   .wasInterrupted();
+      });
+  if (!reads)
+    return false;
+  plans.withoutReads.push_back(name);
+  result.remarks.push_back("kernel '" + name +
+                           "' loads what its steps read lane by lane: " + why);
   return true;
 }
 
@@ -710,7 +727,8 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
         outcome.isRefused()) {
       bool isKept = false;
       for (const std::string &name : outcome.kernels)
-        isKept |= keepFromRoles(name, outcome.why());
+        isKept |= keepFromReads(name, outcome.why()) ||
+                  keepFromRoles(name, outcome.why());
       if (isKept)
         continue;
     }

@@ -280,6 +280,11 @@ llvm::Error RoleAgent::execute(Operation *op) {
                                           shapeOf(op.getBuffer().getType())));
         return done();
       })
+      .Case([&](sm::ReadOp op) {
+        values[op] = reference::broadcast(readBuffer(op.getBuffer()),
+                                          shapeOf(op.getType()));
+        return done();
+      })
       .Case([&](sm::ClearOp op) {
         clear(op);
         return done();

@@ -679,6 +679,21 @@ LogicalResult WgmmaOp::verify() {
                        {getLhs(), getRhs()});
 }
 
+LogicalResult ReadOp::verify() {
+  BufferType buffer = getBuffer().getType();
+  auto held = axesAndSizes(buffer), read = axesAndSizes(getType());
+  bool hasSame =
+      held.size() == read.size() && llvm::all_of(held, [&](const auto &axis) {
+        return llvm::is_contained(read, axis);
+      });
+  if (buffer.getStages() != 1 || !hasSame ||
+      buffer.getElementType() != getElementTypeOrSelf(getType()))
+    return emitOpError("expects the elements of one stage of a buffer, but "
+                       "got ")
+           << buffer << " and " << getType();
+  return success();
+}
+
 LogicalResult PanelOp::verify() {
   BufferType from = getBuffer().getType(), to = getType();
   auto panel = BufferType::get(getContext(), from.getRowAxis(),

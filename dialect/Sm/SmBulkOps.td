@@ -49,6 +49,22 @@ def Sm_WarpSyncOp : Sm_Op<"warp_sync", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Sm_ReadOp : Sm_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads a buffer into a register tile: each thread the elements of its lanes";
+  let description = [{
+    The way of a tile that a bulk copy brings and that threads compute with. What the slot says of absent elements holds for the result's lanes. An `sm.warp_sync` comes before one thread
+    arrives for its warp, since the others may not have read yet. 16-bit tiles are read by `ldmatrix` (PTX ISA, "ldmatrix"), others by the words that a thread has side by side.
+    Constraints:
+    - (C1) the buffer is one stage; the result has its axes, extents and element type.
+
+    Example: `%t = sm.read %slot : !sm.buffer<"i" x "j", 64 x 64 x bf16, swizzle 7, stages 1, panel 64> -> tensor<64x64xbf16, #sm.layout<...>>`
+  }];
+  let arguments = (ins Sm_BufferType:$buffer);
+  let results = (outs Sm_Tile:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Sm_StageFragmentOp : Sm_Op<"stage_fragment", [MemoryEffects<[MemRead, MemWrite]>, Sm_BufferFillInterface]> {
   let summary = "writes an accumulator's registers to a buffer in the order in which the threads hold them";
   let description = [{

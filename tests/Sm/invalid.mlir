@@ -143,6 +143,16 @@ sm.kernel @k args [] warps 4 {
 
 !c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : <"i" x "j", 64 x 16 x bf16, swizzle 7, stages 1>
+  // expected-error @below {{expects the elements of one stage of a buffer, but got}}
+  %1 = sm.read %0 : <"i" x "j", 64 x 16 x bf16, swizzle 7, stages 1> -> !c
+  sm.return
+}
+
+// -----
+
+!c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+sm.kernel @k args [] warps 4 {
   %0 = arith.constant 0.0 : f32
   %1 = sm.splat %0 : f32 -> !c
   %2 = sm.alloc : <"t" x "r", 128 x 16 x f32, swizzle 0, stages 1, panel 4>

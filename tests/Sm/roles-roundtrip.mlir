@@ -25,6 +25,8 @@
 // LAUNCHES: sm.launch @flash_bwd_keys_packed {{.*}} persistent dependent block {{.*}} when ["
 // LAUNCHES: sm.admit_launch
 // LAUNCHES: sm.await_launch
+// RUN: selvedge compile %S/../programs/minimal/loads-through-rings.tile --op biased --arch sm_90a --emit sm:async -o - | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=READS
+// READS: sm.read %{{.*}} : <"i" x "j", 64 x 64 x bf16, swizzle 7, stages 1, panel 64> -> tensor<64x64xbf16
 // STORES: sm.not_finite %{{.*}} : tensor<64x64xbf16
 // STORES: sm.tma_drain pending 1
 // STORES: sm.tma_drain written

@@ -354,6 +354,29 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         contents.indices, contents.presence, contents.garbage);
 }
 
+/// What lanes read may still be on its way when one of them arrives, and the
+/// next bulk copy would overtake it: without the fence one launch in a hundred
+/// has rows of two steps. It waits for products in flight, too (3 % at D 128);
+/// behind the softmax, where there are none, the slot is free too late (another
+/// 3 %, at D 64 4 %).
+void RoleKernel::emitRead(ReadOp read, Cursor at, IRMapping &mapping) {
+  SmallVector<BulkCopy> &copies =
+      plan.streamed.find(read->getParentOp())->second;
+  // stageLoads() has put the copy beside it.
+  BulkCopy *copy = llvm::find_if(copies, [&](BulkCopy &brought) {
+    return brought.copy.getBuffer() == read.getBuffer();
+  });
+  const Ring &ring = streamed[copy - copies.begin()];
+  Value slot = awaitTile(*copy, ring, at, mapping);
+  mapping.map(read.getResult(),
+              ReadOp::create(b, read.getLoc(), convert(read.getType()), slot)
+                  .getResult());
+  ProxyFenceOp::create(b, loc);
+  // One thread arrives for all of its warp.
+  WarpSyncOp::create(b, loc);
+  ArriveOp::create(b, loc, ring.empty, at.stage, true);
+}
+
 /// Awaits the tiles if any of them has absent rows, and clears those.
 void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
                             bool isBeforeTurn) {

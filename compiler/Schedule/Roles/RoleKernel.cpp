@@ -15,11 +15,27 @@ static constexpr int64_t maxSharedBytes = 226 * 1024;
 BufferType RoleKernel::slotType(BulkCopy &copy) {
   BufferType type = copy.copy.getBuffer().getType();
   bool hasOwnRows = copy.isPerWarpgroup && !copy.hasOwnColumns;
+  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   return BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(),
                          hasOwnRows ? warpgroupRows : type.getRows(),
                          copy.hasOwnColumns ? warpgroupRows : type.getCols(),
                          type.getElementType(), /*swizzle=*/7,
-                         /*stages=*/1, panelCols);
+                         /*stages=*/1, panelBytes / bytes);
+}
+
+/// Tiles that lanes read have slots as those that products read have, of which
+/// the plan has seen that they fit.
+bool RoleKernel::fitsReads() {
+  SmallVector<BulkCopy> &steps = plan.streamed[plan.loops.front()];
+  if (llvm::none_of(steps, [](const BulkCopy &copy) { return copy.isRead; }))
+    return true;
+  int64_t bytes = addBytes();
+  for (BulkCopy &copy : plan.resident)
+    bytes += stageBytes(copy);
+  for (BulkCopy &copy : steps)
+    bytes += stages * stageBytes(copy);
+  return form != Form::Plain &&
+         bytes + stages * crossedBytes() <= maxSharedBytes;
 }
 
 RoleKernel::Ring RoleKernel::makeRing(BulkCopy &copy, int64_t depth) {
@@ -275,6 +291,9 @@ LogicalResult RoleKernel::emit() {
   b.setInsertionPointToStart(&body);
   findCoordinates();
   findForm();
+  if (!fitsReads())
+    return source.emitError("what its steps load does not fit in shared memory "
+                            "beside what they multiply");
   allocate();
   findDeferred();
   findSections();

@@ -14,6 +14,8 @@
 
 namespace selvedge::schedule {
 
+/// Bytes of a swizzled row.
+constexpr int64_t panelBytes = 128;
 constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
 /// Named barriers, of which there are 16: 0 is that of the block, then one for
 /// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
@@ -112,6 +114,7 @@ private:
   tile::Decision tileDecision() const;
   std::string ringWords();
   sm::BufferType slotType(BulkCopy &copy);
+  bool fitsReads();
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
   /// Slots of one stage of a copy.
@@ -637,6 +640,8 @@ private:
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping,
                         std::optional<Meant> meant = {}, bool hasCome = false);
+  /// Has lanes read what a copy of the step brings, and releases it.
+  void emitRead(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
   bool comesWithTurn(mlir::scf::ForOp loop, size_t ring, bool inFirst);
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                           mlir::IRMapping &mapping);

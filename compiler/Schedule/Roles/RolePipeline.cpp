@@ -305,6 +305,8 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
                          meet);
       }
       emitted = true;
+    } else if (auto read = dyn_cast<ReadOp>(op)) {
+      emitRead(read, after.at, mapping);
     } else if (!isa<MmaOp>(op) && !masking.contains(&op) &&
                !(isa<SplatOp>(op) && mapping.contains(op.getResult(0))) &&
                failed(emitOp(op, mapping))) {

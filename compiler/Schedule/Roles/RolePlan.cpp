@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Loops/Multiples.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
+#include "compiler/Schedule/Roles/StagedLoads.h"
 #include "dialect/Tile/Accumulate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,9 +15,9 @@ using namespace selvedge::sm;
 
 namespace {
 
-/// Limits of a bulk copy: elements per box dimension, bytes of a swizzled row,
-/// bytes of the words at which a box begins.
-constexpr int64_t maxBox = 256, panelBytes = 128, wordBytes = 16;
+/// Limits of a bulk copy: elements per box dimension, bytes of the words at
+/// which a box begins.
+constexpr int64_t maxBox = 256, wordBytes = 16;
 
 /// Whether a box whose first column is `start`, or lies `shift` behind it,
 /// begins at a word.
@@ -404,13 +405,16 @@ private:
   bool addCopy(CopyOp op, SmallVectorImpl<BulkCopy> &copies) {
     BufferType buffer = op.getBuffer().getType();
     int64_t bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
-    if (bytes != 2 || buffer.getRowBytes() % panelBytes != 0 ||
-        buffer.getRows() > maxBox)
-      return fail("a tile's rows are no multiple of 128 bytes");
     BulkCopy bulk{op, {}, {}, {}, {}};
+    bulk.isRead = isRead(op.getBuffer());
+    if ((bytes != 2 && !bulk.isRead) ||
+        buffer.getRowBytes() % panelBytes != 0 || buffer.getRows() > maxBox)
+      return fail("a tile's rows are no multiple of 128 bytes");
     bulk.hasOwnColumns = buffer.getColAxis() == plan.rowAxis;
     bulk.isPerWarpgroup =
         bulk.hasOwnColumns || buffer.getRowAxis() == plan.rowAxis;
+    if (bulk.isRead && (!bulk.isPerWarpgroup || bulk.hasOwnColumns))
+      return fail("lanes read a tile that has no rows of their products");
     std::optional<Pairs> pairs = findPairs(op.getIndices());
     if (pairs && (!bulk.isPerWarpgroup || bulk.hasOwnColumns))
       return fail("pairs are rows of a tile that warpgroups share");
@@ -453,6 +457,8 @@ private:
         bulk.extents.push_back(i);
         continue;
       }
+      if (bulk.isRead)
+        return fail("lanes read a tile that ends within the tensor");
       // A scalar is one for all rows.
       LayoutAttr layout = layoutOf(p.getType());
       if (layout && (layout.getAxes().size() != 1 ||

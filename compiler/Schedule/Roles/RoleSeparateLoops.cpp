@@ -53,6 +53,8 @@ LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
   if (Value early = vectors.lookup(&op);
       early && useSpread(cast<LoadOp>(op), early, mapping))
     return success();
+  else if (auto read = dyn_cast<ReadOp>(op))
+    emitRead(read, at, mapping);
   else if (auto mma = dyn_cast<MmaOp>(op))
     products.start(mma);
   else if (const RoleCrossing *crossing = plan.crossingOf(&op))

@@ -279,6 +279,9 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
       div(scalar(last.getUpperBound(), local), scalar(last.getStep(), local));
   int64_t stepBytes = 0, keys = 1;
   for (BulkCopy &copy : plan.streamed[last]) {
+    // Each tile has its own.
+    if (copy.isRead)
+      continue;
     stepBytes += stageBytes(copy);
     keys = copy.copy.getBuffer().getType().getRows();
   }

@@ -4,6 +4,7 @@
 
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan/Plan.h"
+#include "compiler/Schedule/Roles/StagedLoads.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
 
@@ -76,16 +77,25 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
         kernel, {"roles", "none: every warp copies and computes", why.str()});
   }
 
-  /// A kernel with roles beside its source; if there can be none, null and why.
-  static KernelOp emit(KernelOp kernel, LaunchOp launch, const RolePlan &roles,
-                       int64_t slots, std::string &why) {
+  /// A kernel with roles beside its source; if there can be none, null and why:
+  /// it may have no plan, or one for which some operation has no place.
+  KernelOp emit(PlanOp plan, VariantOp variant, KernelOp kernel,
+                LaunchOp launch, std::string &why, bool &isPlanned) {
+    std::optional<RolePlan> roles =
+        planRoles(kernel, plan.getTensors(), plan.getDims(), why);
+    isPlanned = roles.has_value();
+    if (!roles)
+      return {};
+    if (!tile::getLaunchSizes(plan).empty() ||
+        variant.getVersion().getKind() == tile::VersionKind::Packed)
+      roles->expectFewRows();
     ScopedDiagnosticHandler errors(
         kernel.getContext(), [&](Diagnostic &diagnostic) {
           if (why.empty() &&
               diagnostic.getSeverity() == DiagnosticSeverity::Error)
             why = diagnostic.str();
         });
-    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, roles, slots);
+    FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *roles, slots);
     if (failed(emitted))
       return {};
     if (succeeded(verify(*emitted)))
@@ -93,6 +103,23 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     why = "the code of its roles would be invalid: " + why;
     emitted->erase();
     return {};
+  }
+
+  /// The same, with what steps load in rings of its own; null where it loads
+  /// nothing or that has no place there.
+  KernelOp emitWithReads(PlanOp plan, VariantOp variant, KernelOp kernel,
+                         LaunchOp launch) {
+    if (llvm::is_contained(loads, planName(kernel)))
+      return {};
+    OpBuilder b(kernel);
+    auto staged = cast<KernelOp>(b.clone(*kernel));
+    std::string why;
+    bool isPlanned = false;
+    KernelOp emitted = stageLoads(staged)
+                           ? emit(plan, variant, staged, launch, why, isPlanned)
+                           : KernelOp();
+    staged.erase();
+    return emitted;
   }
 
   /// Adds a kernel that one with roles stands for now to `replaced`.
@@ -109,20 +136,12 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     if (llvm::is_contained(without, planName(kernel)))
       return success();
     std::string why;
-    std::optional<RolePlan> roles =
-        planRoles(kernel, plan.getTensors(), plan.getDims(), why);
-    if (!roles) {
-      if (report)
-        kernel.emitRemark("runs without roles: ") << why;
-      refuse(kernel, why);
-      return success();
-    }
-    if (!tile::getLaunchSizes(plan).empty() ||
-        variant.getVersion().getKind() == tile::VersionKind::Packed)
-      roles->expectFewRows();
-    KernelOp emitted = emit(kernel, launch, *roles, slots, why);
+    bool isPlanned = false;
+    KernelOp emitted = emitWithReads(plan, variant, kernel, launch);
+    if (!emitted)
+      emitted = emit(plan, variant, kernel, launch, why, isPlanned);
     if (!emitted) {
-      if (strict)
+      if (strict && isPlanned)
         return kernel.emitOpError("cannot run with warp roles: ") << why;
       if (report)
         kernel.emitRemark("runs without roles: ") << why;

@@ -28,6 +28,8 @@ struct BulkCopy {
   llvm::SmallVector<mlir::Value, 0> rowPredicates, garbagePredicates;
   /// Each warpgroup has a part of its own: rows of the buffer, or columns.
   bool isPerWarpgroup = false, hasOwnColumns = false;
+  /// Lanes read it, and no product.
+  bool isRead = false;
   /// Places of the predicates that are bounds of the tensor.
   llvm::SmallVector<unsigned, 0> extents{};
   /// Dimensions of the tensor that the buffer's rows are, and that warpgroups

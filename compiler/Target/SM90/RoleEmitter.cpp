@@ -22,6 +22,8 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
     return emitStageMatrix(stage);
   if (auto stage = dyn_cast<StageFragmentOp>(op))
     return emitStageFragment(stage);
+  if (auto read = dyn_cast<ReadOp>(op))
+    return emitRead(read);
   if (isa<MBarrierOp, MailboxOp, InitMBarriersOp, WaitOp, ArriveOp, ExpectOp,
           NamedBarrierOp, InOrderOp, WarpSyncOp, ProxyFenceOp, PostOp,
           ReceiveOp>(op))
@@ -116,6 +118,7 @@ void RoleEmitter::forgetRole() {
   threadParts.clear();
   for (auto &ofTiles : stagedOffsets)
     ofTiles.clear();
+  readOffsets.clear();
   for (auto &perOrientation : descriptors)
     perOrientation.clear();
 }

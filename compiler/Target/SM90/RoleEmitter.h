@@ -87,6 +87,11 @@ private:
   mlir::LogicalResult emitStageWords(sm::StageOp stage);
   mlir::LogicalResult emitStageFragment(sm::StageFragmentOp stage);
 
+  // Shared memory to registers (RoleRead.cpp).
+  mlir::LogicalResult emitRead(sm::ReadOp read);
+  void readMatrices(sm::ReadOp read, llvm::ArrayRef<int64_t> order);
+  void readWords(sm::ReadOp read, llvm::ArrayRef<int64_t> order);
+
   // Warpgroup products (RoleWgmma.cpp).
   mlir::LogicalResult emitWgmma(sm::WgmmaOp product);
   std::optional<int64_t> lastExtent(mlir::Value map);
@@ -110,6 +115,8 @@ private:
   /// staged as it is, of one that is transposed, and of one whose rows are
   /// interleaved.
   llvm::DenseMap<mlir::Type, mlir::Value> stagedOffsets[3];
+  /// The same: where it reads.
+  llvm::DenseMap<mlir::Type, mlir::Value> readOffsets;
   mlir::Value base;
   bool inRole = false;
 };

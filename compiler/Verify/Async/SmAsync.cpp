@@ -152,9 +152,9 @@ private:
   bool hasReachedAll() {
     return !kernel
                 .walk([&](Operation *op) {
-                  bool isShared =
-                      isa<WaitOp, ArriveOp, NamedBarrierOp, ProxyFenceOp,
-                          TmaLoadOp, TmaStoreOp, ClearOp, StageOp, WgmmaOp>(op);
+                  bool isShared = isa<WaitOp, ArriveOp, NamedBarrierOp,
+                                      ProxyFenceOp, TmaLoadOp, TmaStoreOp,
+                                      ClearOp, StageOp, ReadOp, WgmmaOp>(op);
                   return isShared && !skeleton.hasReached(op)
                              ? WalkResult::interrupt()
                              : WalkResult::advance();

@@ -66,6 +66,10 @@ private:
     sm::NextTileOp lastTile = {};
     /// Whether other threads of the warp may not have seen its last writes.
     bool hasOwnWrites = false;
+    /// Slots that its threads have read, and whether all of them have since
+    /// executed a fence, and met.
+    llvm::SmallVector<Slot, 2> reads = {};
+    bool areReadsFenced = false, areReadsMet = false;
     /// mbarriers waited for before the last bulk copies, or since.
     llvm::SmallVector<unsigned, 2> waits = {};
     /// What the first of those copies signals.
@@ -228,6 +232,9 @@ private:
   Progress nextTile(Agent &agent, sm::NextTileOp op);
   Progress resetTiles(Agent &agent, sm::ResetTilesOp op);
   Progress warpSync(Agent &agent, sm::WarpSyncOp op);
+  Progress readTile(Agent &agent, sm::ReadOp op);
+  Progress proxyFence(Agent &agent, sm::ProxyFenceOp op);
+  void meetInWarp(Agent &agent);
   Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);
   Progress bulkReduce(Agent &agent, sm::BulkReduceOp op);
   Progress wgmma(Agent &agent, sm::WgmmaOp op);

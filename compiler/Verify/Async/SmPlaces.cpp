@@ -391,6 +391,9 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
           return LogicalResult(failure());
         return set(stage.getBuffer(), place);
       })
+      .Case([&](ReadOp read) {
+        return set(read, agent.values.lookup(read.getBuffer()).place);
+      })
       .Case([&](ColumnsOp columns) {
         return set(columns, places.shifted(
                                 agent.values.lookup(columns.getSource()).place,

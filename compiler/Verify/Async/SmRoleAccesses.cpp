@@ -257,6 +257,16 @@ bool SmAsyncRules::isReadLater(Agent &agent, Operation *op, unsigned mbarrier) {
       attachNotes(error, mbarrierRings[ring].op);
       return true;
     }
+    if (llvm::is_contained(member.reads, slot) && !member.areReadsMet) {
+      InFlightDiagnostic error = op->emitOpError("expects ");
+      error << (member.areReadsFenced ? "sm.warp_sync" : "sm.proxy_fence")
+            << " between the reads of " << nameOf(slot)
+            << " by the warp's threads and its release, found none ("
+            << agent.where().str() << ")";
+      attachNotes(error, mbarrierRings[ring].op);
+      return true;
+    }
+    llvm::erase(member.reads, slot);
     member.released[slot] = loads[slot];
   }
   return false;
@@ -339,6 +349,20 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
   agent.values[op] = {Tracked::Kind::Product, product.actor};
   memberOf(agent).products.push_back(std::move(product));
   return Progress::Advanced;
+}
+
+Progress SmAsyncRules::readTile(Agent &agent, ReadOp op) {
+  if (!isWholeWarp(agent, op))
+    return Progress::Failed;
+  std::optional<Slot> slot = slotOf(agent, op, op.getBuffer());
+  if (!slot || readSlot(agent, agent.actor, op, *slot, newSite(agent, op)) ==
+                   Progress::Failed)
+    return Progress::Failed;
+  Member &member = memberOf(agent);
+  if (!llvm::is_contained(member.reads, *slot))
+    member.reads.push_back(*slot);
+  member.areReadsFenced = member.areReadsMet = false;
+  return checkContents(agent, op, op.getBuffer());
 }
 
 Progress SmAsyncRules::retire(Agent &agent, Operation *op, uint64_t pending) {

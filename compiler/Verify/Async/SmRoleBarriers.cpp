@@ -43,10 +43,7 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](ArriveOp o) { return arrive(agent, o); })
       .Case([&](ExpectOp o) { return expect(agent, o); })
       .Case([&](NamedBarrierOp o) { return namedBarrier(agent, o); })
-      .Case([&](ProxyFenceOp) {
-        order.fenceAsync(agent.actor);
-        return Progress::Advanced;
-      })
+      .Case([&](ProxyFenceOp o) { return proxyFence(agent, o); })
       .Case([&](MailboxOp o) {
         return addRing(agent, o, o.getType().getStages());
       })
@@ -63,6 +60,7 @@ std::optional<Progress> SmAsyncRules::applyRole(Agent &agent, Operation &op) {
       .Case([&](NextTileOp o) { return nextTile(agent, o); })
       .Case([&](ResetTilesOp o) { return resetTiles(agent, o); })
       .Case([&](WarpSyncOp o) { return warpSync(agent, o); })
+      .Case([&](ReadOp o) { return readTile(agent, o); })
       .Case([&](BulkLoadOp o) { return bulkLoad(agent, o); })
       .Case([&](BulkReduceOp o) { return bulkReduce(agent, o); })
       .Case([&](WgmmaOp o) { return wgmma(agent, o); })
@@ -177,10 +175,23 @@ Progress SmAsyncRules::expect(Agent &agent, ExpectOp op) {
   return concludeMBarrier(found, op, agent, *mbarrier);
 }
 
+Progress SmAsyncRules::proxyFence(Agent &agent, ProxyFenceOp op) {
+  order.fenceAsync(agent.actor);
+  memberOf(agent).areReadsFenced = true;
+  return Progress::Advanced;
+}
+
+/// The threads of a warp, or more.
+void SmAsyncRules::meetInWarp(Agent &agent) {
+  Member &member = memberOf(agent);
+  member.hasOwnWrites = false;
+  member.areReadsMet = member.areReadsFenced;
+}
+
 Progress SmAsyncRules::warpSync(Agent &agent, WarpSyncOp op) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
-  memberOf(agent).hasOwnWrites = false;
+  meetInWarp(agent);
   return Progress::Advanced;
 }
 
@@ -238,7 +249,7 @@ Progress SmAsyncRules::namedBarrier(Agent &agent, NamedBarrierOp op) {
   member.waitsAt = passed ? Member::Nothing : Member::Barrier;
   member.waitsFor = barrier;
   if (passed && !op.getArrive())
-    member.hasOwnWrites = false;
+    meetInWarp(agent);
   return passed ? Progress::Advanced : Progress::Blocked;
 }
 

@@ -91,6 +91,8 @@ LogicalResult SmPadding::visit(Operation &op, bool check) {
     return visitStage(stage, check);
   if (auto slot = dyn_cast<SlotOp>(op))
     return visitSlot(slot), success();
+  if (auto read = dyn_cast<ReadOp>(op))
+    return visitRead(read, check);
   if (auto panel = dyn_cast<PanelOp>(op))
     return visitPanel(panel, check);
   if (auto store = dyn_cast<TmaStoreOp>(op))

@@ -69,6 +69,7 @@ private:
   template <typename Copy>
   mlir::LogicalResult visitCopy(Copy copy, bool check);
   mlir::LogicalResult visitStage(sm::StageOp stage, bool check);
+  mlir::LogicalResult visitRead(sm::ReadOp read, bool check);
   mlir::LogicalResult checkMeant(sm::StageOp stage, sm::SlotOp slot);
   void visitSlot(sm::SlotOp slot);
   /// A panel holds what the rows of the whole buffer do.

@@ -150,6 +150,16 @@ void SmPadding::visitSlot(SlotOp slot) {
     described.insert(slot);
 }
 
+LogicalResult SmPadding::visitRead(ReadOp read, bool check) {
+  auto known = memory.find(read.getBuffer());
+  facts[read] = known == memory.end() ? Facts() : Facts(known->second);
+  if (check && !described.contains(read.getBuffer()))
+    return read.emitOpError("expects a buffer that says which of its elements "
+                            "exist, but got ")
+           << read.getBuffer();
+  return success();
+}
+
 LogicalResult SmPadding::visitPanel(PanelOp panel, bool check) {
   Value whole = panel.getBuffer();
   auto known = memory.find(whole);

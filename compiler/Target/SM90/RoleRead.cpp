@@ -1,0 +1,90 @@
+// Emits the code of one thread of a kernel with roles: shared memory to
+// registers.
+// SPDX-License-Identifier: MIT
+#include "compiler/Target/SM90/RoleEmitter.h"
+
+namespace selvedge::sm90 {
+
+using namespace mlir;
+using namespace selvedge::sm;
+
+/// Accumulator-shaped tiles of 64 rows.
+LogicalResult RoleEmitter::emitRead(ReadOp read) {
+  BufferType type = read.getBuffer().getType();
+  StringAttr rowAxis;
+  FailureOr<SmallVector<int64_t>> order =
+      accumulatorOrder(read, layoutOf(read.getType()), rowAxis);
+  if (failed(order))
+    return failure();
+  if (rowAxis != type.getRowAxis() || type.getRows() != 64)
+    return read.emitOpError("expects an accumulator tile of 64 rows, which "
+                            "are the buffer's, but got ")
+           << read.getType();
+  bool hasMatrices = type.getElementType().getIntOrFloatBitWidth() == 16 &&
+                     order->size() % 8 == 0;
+  hasMatrices ? readMatrices(read, *order) : readWords(read, *order);
+  return success();
+}
+
+/// Four 8x8 matrices at a time: two of eight rows each, and beside them two
+/// more (PTX ISA, "ldmatrix"). Each lane gives the address of one row.
+void RoleEmitter::readMatrices(ReadOp read, ArrayRef<int64_t> order) {
+  BufferType type = read.getBuffer().getType();
+  Value &kept = readOffsets[type];
+  if (!kept)
+    kept = keptFromStart([&] {
+      Value row = add(mul(warpId, i32(16)),
+                      arith::AndIOp::create(b, loc(), laneId, i32(15)));
+      Value col = mul(arith::ShRUIOp::create(b, loc(), laneId, i32(4)), i32(8));
+      return sharedOffset(type, row, col);
+    });
+  Type words = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(4, b.getI32Type()));
+  Type pair = VectorType::get(2, type.getElementType());
+  Registers registers(order.size());
+  for (int64_t col = 0; col < type.getCols(); col += 16) {
+    Value address = addressFrom(type, bufferBases[read.getBuffer()], kept,
+                                /*rows=*/0, col);
+    Value loaded = intrinsic("llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3",
+                             words, {address});
+    // Two 8-column tiles have eight elements per thread, four pairs.
+    for (int64_t i = 0; i < 8; ++i) {
+      Value word = LLVM::ExtractValueOp::create(b, loc(), loaded, i / 2);
+      registers[order[col / 2 + i]] = LLVM::ExtractElementOp::create(
+          b, loc(), LLVM::BitcastOp::create(b, loc(), pair, word), i32(i % 2));
+    }
+  }
+  lanes(read) = registers;
+}
+
+/// Pairs of adjacent columns: neighbouring lanes have neighbouring ones.
+void RoleEmitter::readWords(ReadOp read, ArrayRef<int64_t> order) {
+  BufferType type = read.getBuffer().getType();
+  LayoutAttr layout = layoutOf(read.getType());
+  int64_t rowAt = layout.indexOf(type.getRowAxis());
+  AxisLayoutAttr rows = layout.getAxes()[rowAt],
+                 cols = layout.getAxes()[1 - rowAt];
+  Value &kept = readOffsets[type];
+  if (!kept)
+    kept = keptFromStart([&] {
+      return sharedOffset(type,
+                          add(lanes::bitSum(b, loc(), warpId, rows.getWarps()),
+                              lanes::bitSum(b, loc(), laneId, rows.getLanes())),
+                          lanes::bitSum(b, loc(), laneId, cols.getLanes()));
+    });
+  Type pair = VectorType::get(2, type.getElementType());
+  Registers registers(order.size());
+  // Registers 4n to 4n + 3: two of a row, two of the row eight further.
+  for (int64_t i = 0; i < static_cast<int64_t>(order.size()); i += 2) {
+    Value address = addressFrom(type, bufferBases[read.getBuffer()], kept,
+                                /*rows=*/i / 2 % 2 * 8, /*cols=*/i / 4 * 8);
+    Value loaded = LLVM::LoadOp::create(
+        b, loc(), pair, address, 2 * lanes::bytesOf(type.getElementType()));
+    for (int64_t n : {0, 1})
+      registers[order[i + n]] =
+          LLVM::ExtractElementOp::create(b, loc(), loaded, i32(n));
+  }
+  lanes(read) = registers;
+}
+
+} // namespace selvedge::sm90
