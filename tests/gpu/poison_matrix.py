@@ -204,7 +204,7 @@ MERGE_SHAPES = [
     "--shape B=2,M=90,H=2 --layout padded",
     "--shape B=2,M=90,H=2 --layout unaligned",
 ]
-# Variants of attention (templates/flash_variants.tile): parameters, and what is filled in beside a shape.
+# Variants of attention (templates/flash_variants.tile): parameters, and what is filled in beside a shape. What follows a blank tells entries of one op apart.
 SHIPPED_VARIANTS = {
     "window": ({"W": 100}, [""]),
     "softcap": ({}, [""]),
@@ -216,6 +216,7 @@ SHIPPED_VARIANTS = {
     "prefix_lm": ({}, ["--fill prefix=7,0,300", "--fill prefix=-1,2147483647"]),
     "masked": ({}, ["--fill mask=1,1,1,0,1", "--fill mask=0"]),
     "biased": ({}, ["", "--layout bias=broadcast"]),
+    "biased 16": ({"BT": "bf16"}, ["", "--layout bias=broadcast"]),
     "chunked": ({"C": 100}, [""]),
 }
 
@@ -362,7 +363,7 @@ def make_groups(archs, quick):
         for op, (d, dv) in itertools.product(SHIPPED_VARIANTS, [(64, 64)] if quick else MANY_HEADS):
             sets, inputs = SHIPPED_VARIANTS[op]
             cases = [f"{flash_case(*s)} {more}".strip() for s in VARIANT_SHAPES for more in inputs]
-            groups.append(Group("flash_variants", arch, {"D": d, "DV": dv, **sets}, cases, op))
+            groups.append(Group("flash_variants", arch, {"D": d, "DV": dv, **sets}, cases, op.split()[0]))
         for (d, dv), window in itertools.product([(128, 128)] if quick else [(64, 64), (128, 128), (59, 59), (256, 256)], WINDOWS[:1] if quick else WINDOWS):
             groups.append(Group("flash_fwd", arch, {"D": d, "DV": dv, "W": window}, [flash_case(*s) for s in WINDOW_SHAPES], "gemma"))
         for d, window in itertools.product([128] if quick else [64, 128, 256], [300] if quick else [64, 300, 600]):
