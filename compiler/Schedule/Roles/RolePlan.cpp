@@ -457,8 +457,12 @@ private:
         bulk.extents.push_back(i);
         continue;
       }
-      if (bulk.isRead)
-        return fail("lanes read a tile that ends within the tensor");
+      if (bulk.isRead) {
+        if (!llvm::is_contained(op.getGarbage(), static_cast<int64_t>(i)))
+          return fail("lanes read a tile that ends within the tensor");
+        bulk.garbagePredicates.push_back(p);
+        continue;
+      }
       // A scalar is one for all rows.
       LayoutAttr layout = layoutOf(p.getType());
       if (layout && (layout.getAxes().size() != 1 ||

@@ -31,9 +31,31 @@ static bool isAccumulatorCols(AxisLayoutAttr axis) {
          llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
 }
 
+/// Whether an index counts from a scalar on.
+static bool isRange(Value index) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return index.getDefiningOp<RangeOp>() != nullptr;
+  return llvm::any_of(sum->getOperands(),
+                      [](Value v) { return v.getDefiningOp<RangeOp>(); }) &&
+         llvm::any_of(sum->getOperands(),
+                      [](Value v) { return v.getDefiningOp<SplatOp>(); });
+}
+
+/// Whether a predicate may be a bound of the tensor, beyond which bulk copies
+/// bring zeros: an index is less than a dimension.
+static bool mayBeBound(LoadOp load, Value predicate) {
+  auto compare = predicate.getDefiningOp<arith::CmpIOp>();
+  auto splat = compare ? compare.getRhs().getDefiningOp<SplatOp>() : SplatOp();
+  return splat && compare.getPredicate() == arith::CmpIPredicate::slt &&
+         llvm::is_contained(load.getIndices(), compare.getLhs()) &&
+         (isa<BlockArgument>(splat.getValue()) ||
+          splat.getValue().getDefiningOp<arith::ConstantIntOp>());
+}
+
 /// Whether rows and columns of accumulators are loaded, of elements in words
-/// that lie side by side: each along an index of its own, and nothing is left
-/// out but what lies behind a dimension. The columns are contiguous in memory.
+/// that lie side by side: each along an index of its own, with predicates of
+/// rows or of columns. The columns are contiguous in memory.
 static bool isStaged(LoadOp load) {
   LayoutAttr layout = layoutOf(load.getType());
   int64_t bits = getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
@@ -41,23 +63,43 @@ static bool isStaged(LoadOp load) {
       !isAccumulatorRows(layout.getAxes()[0]) ||
       !isAccumulatorCols(layout.getAxes()[1]))
     return false;
+  auto axisOf = [](Value v) {
+    LayoutAttr own = layoutOf(v.getType());
+    return own && own.getAxes().size() == 1 ? own.getAxes()[0].getName()
+                                            : StringAttr();
+  };
   unsigned ranges = 0;
   for (Value index : load.getIndices()) {
-    LayoutAttr own = layoutOf(index.getType());
-    if (!own)
+    if (!layoutOf(index.getType()))
       continue;
-    if (!index.getDefiningOp<RangeOp>() || ++ranges > 2)
+    if (!axisOf(index) || !isRange(index) || ++ranges > 2)
       return false;
   }
-  auto last = load.getIndices().back().getDefiningOp<RangeOp>();
-  return ranges == 2 && last &&
-         layoutOf(last.getType()).getAxes()[0].getName() ==
-             layout.getAxes()[1].getName() &&
-         llvm::all_of(load.getPresence(), [&](Value p) {
-           auto compare = p.getDefiningOp<arith::CmpIOp>();
-           return compare &&
-                  llvm::is_contained(load.getIndices(), compare.getLhs());
-         });
+  return ranges == 2 &&
+         axisOf(load.getIndices().back()) == layout.getAxes()[1].getName() &&
+         llvm::all_of(load.getPresence(),
+                      [&](Value p) { return axisOf(p) != nullptr; });
+}
+
+/// The tile with zeros where one of the predicates at these places is false.
+static Value cleared(OpBuilder &b, LoadOp load, Value tile,
+                     ArrayRef<int64_t> places) {
+  if (places.empty())
+    return tile;
+  Location loc = tile.getLoc();
+  auto type = cast<RankedTensorType>(load.getType());
+  auto bits =
+      RankedTensorType::get(type.getShape(), b.getI1Type(), type.getEncoding());
+  Value present;
+  for (int64_t place : places) {
+    Value all = BroadcastOp::create(b, loc, bits, load.getPresence()[place]);
+    present =
+        present ? arith::AndIOp::create(b, loc, present, all).getResult() : all;
+  }
+  Value zero = SplatOp::create(
+      b, loc, type,
+      arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType())));
+  return arith::SelectOp::create(b, loc, present, tile, zero);
 }
 
 bool stageLoads(KernelOp kernel) {
@@ -80,12 +122,17 @@ bool stageLoads(KernelOp kernel) {
                         rows.getSize(), cols.getSize(),
                         getElementTypeOrSelf(load.getType()), /*swizzle=*/7,
                         /*stages=*/1, /*panel=*/0));
+    // A bulk copy brings what others leave out, and lanes clear it.
+    SmallVector<int64_t> garbage;
+    for (auto [n, p] : llvm::enumerate(load.getPresence()))
+      if (!mayBeBound(load, p))
+        garbage.push_back(static_cast<int64_t>(n));
     b.setInsertionPoint(load);
     CopyOp::create(b, load.getLoc(), load.getTensor(), load.getIndices(),
                    load.getPresence(), buffer, layout, load.getVector(),
-                   ArrayRef<int64_t>());
+                   garbage);
     auto read = ReadOp::create(b, place, load.getType(), buffer);
-    load.replaceAllUsesWith(read.getResult());
+    load.replaceAllUsesWith(cleared(b, load, read, garbage));
     load.erase();
   }
   return !loads.empty();

@@ -80,6 +80,39 @@ std::string PredicateWords::ofLoad(Value tensor, ValueRange indices) {
   return name + "[" + llvm::join(list, ", ") + "]";
 }
 
+/// The bulk copy that brings what a slot says it holds: that it does
+/// verify-sm-async proves.
+static sm::TmaLoadOp copyOf(sm::SlotOp slot) {
+  for (Operation *user : slot.getRing().getUsers())
+    if (auto other = dyn_cast<sm::SlotOp>(user);
+        other && other.getType() == slot.getType())
+      for (Operation *filling : other->getUsers())
+        if (auto load = dyn_cast<sm::TmaLoadOp>(filling))
+          return load;
+  return {};
+}
+
+/// As of a load: rows and columns are those of the box.
+std::string PredicateWords::ofRead(sm::ReadOp read) {
+  auto slot = read.getBuffer().getDefiningOp<sm::SlotOp>();
+  sm::TmaLoadOp load = slot ? copyOf(slot) : sm::TmaLoadOp();
+  if (!load || slot.getIndices().size() != load.getIndices().size())
+    return unnamed;
+  std::string name = tensorName(load.getMap());
+  auto kernel = read->getParentOfType<sm::KernelOp>();
+  auto map = cast<sm::TensorMapArgAttr>(
+      kernel.getArgs()[cast<BlockArgument>(load.getMap()).getArgNumber()]);
+  sm::BufferType type = slot.getType();
+  SmallVector<std::string> list;
+  for (auto [dim, index] : llvm::enumerate(slot.getIndices()))
+    list.push_back(dim + 1 == slot.getIndices().size() ? type.getColAxis().str()
+                   : map.getBox()[dim] == type.getRows()
+                       ? type.getRowAxis().str()
+                   : names.isNamed(name, dim) ? names.of(index)
+                                              : unnamed);
+  return name + "[" + llvm::join(list, ", ") + "]";
+}
+
 std::string PredicateWords::ofOperation(Operation *op) {
   APInt constant;
   if (matchPattern(op, m_ConstantInt(&constant)))
@@ -103,6 +136,7 @@ std::string PredicateWords::ofOperation(Operation *op) {
       .Case<tile::LoadOp, sm::LoadOp>([&](auto load) {
         return ofLoad(load.getTensor(), load.getIndices());
       })
+      .Case([&](sm::ReadOp read) { return ofRead(read); })
       .Case<tile::IsPresentOp, sm::IsPresentOp>([](auto present) {
         return "present " + tensorName(present.getTensor());
       })

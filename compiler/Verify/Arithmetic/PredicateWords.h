@@ -25,6 +25,7 @@ public:
 private:
   std::string compute(mlir::Value value);
   std::string ofArgument(mlir::BlockArgument argument);
+  std::string ofRead(sm::ReadOp read);
   std::string ofOperation(mlir::Operation *op);
   std::string ofLoad(mlir::Value tensor, mlir::ValueRange indices);
 
