@@ -275,3 +275,89 @@ sm.kernel @step args [#sm.dim<"K">, #sm.pointer<"n">, #sm.pointer<"a">, #sm.poin
   sm.store %v, %c[%first : i32] vector 1 : f32, !tile.tensor<1, f32>
   sm.return
 }
+
+// -----
+
+// the operand of a product that lags is zero where it is absent, whichever arm of a select was taken
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ik = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#i = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#k = #sm.layout<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+!bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
+sm.kernel @lagged args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">] warps 1 {
+^bb0(%K: i32, %a: !tile.tensor<2, bf16>, %b: !tile.tensor<2, bf16>):
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %f0 = arith.constant 0.0 : f32
+  %h0 = arith.constant 0.0 : bf16
+  %h1 = arith.constant 1.0 : bf16
+  %bs = sm.alloc : !bb
+  %i = sm.range %zero : tensor<16xi32, #i>
+  %is = sm.broadcast %i : tensor<16xi32, #i> -> tensor<16x16xi32, #ik>
+  %j = sm.range %zero : tensor<16xi32, #wj>
+  %Ks = sm.splat %K : i32 -> tensor<16xi32, #ck>
+  %Kl = sm.splat %K : i32 -> tensor<16xi32, #k>
+  %acc0 = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
+  %none = sm.splat %h0 : bf16 -> tensor<16x16xbf16, #ik>
+  %ones = sm.splat %h1 : bf16 -> tensor<16x16xbf16, #ik>
+  %r:3 = scf.for %t = %zero to %K step %step iter_args(%acc = %acc0, %p = %none, %at = %zero) -> (tensor<16x16xf32, #ij>, tensor<16x16xbf16, #ik>, i32) : i32 {
+    %before = sm.range %at : tensor<16xi32, #ck>
+    %were = arith.cmpi slt, %before, %Ks : tensor<16xi32, #ck>
+    sm.copy %b[%before, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%were : tensor<16xi1, #ck>) to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+    %sum = sm.mma %p, %bs init %acc over "k" : tensor<16x16xbf16, #ik>, !bb -> tensor<16x16xf32, #ij>
+    %now = sm.range %t : tensor<16xi32, #k>
+    %are = arith.cmpi slt, %now, %Kl : tensor<16xi32, #k>
+    %s = sm.load %a[%i, %now : tensor<16xi32, #i>, tensor<16xi32, #k>] where(%are : tensor<16xi1, #k>) vector 1 : !tile.tensor<2, bf16> -> tensor<16x16xbf16, #ik>
+    %nows = sm.broadcast %now : tensor<16xi32, #k> -> tensor<16x16xi32, #ik>
+    %sees = arith.cmpi sle, %nows, %is : tensor<16x16xi32, #ik>
+    %next = arith.select %sees, %s, %none : tensor<16x16xi1, #ik>, tensor<16x16xbf16, #ik>
+    scf.yield %sum, %next, %t : tensor<16x16xf32, #ij>, tensor<16x16xbf16, #ik>, i32
+  }
+  sm.return
+}
+
+// -----
+
+// only in one arm
+#ij = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ik = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>, <"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#i = #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[]>>
+#k = #sm.layout<<"k" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[]>>
+#ck = #sm.layout<<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>>
+#wj = #sm.layout<<"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>>
+!bb = !sm.buffer<"k" x "j", 16 x 16 x bf16, swizzle 1, stages 1>
+sm.kernel @lagged args [#sm.dim<"K">, #sm.pointer<"a">, #sm.pointer<"b">] warps 1 {
+^bb0(%K: i32, %a: !tile.tensor<2, bf16>, %b: !tile.tensor<2, bf16>):
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 16 : i32
+  %f0 = arith.constant 0.0 : f32
+  %h0 = arith.constant 0.0 : bf16
+  %h1 = arith.constant 1.0 : bf16
+  %bs = sm.alloc : !bb
+  %i = sm.range %zero : tensor<16xi32, #i>
+  %is = sm.broadcast %i : tensor<16xi32, #i> -> tensor<16x16xi32, #ik>
+  %j = sm.range %zero : tensor<16xi32, #wj>
+  %Ks = sm.splat %K : i32 -> tensor<16xi32, #ck>
+  %Kl = sm.splat %K : i32 -> tensor<16xi32, #k>
+  %acc0 = sm.splat %f0 : f32 -> tensor<16x16xf32, #ij>
+  %none = sm.splat %h0 : bf16 -> tensor<16x16xbf16, #ik>
+  %ones = sm.splat %h1 : bf16 -> tensor<16x16xbf16, #ik>
+  %r:3 = scf.for %t = %zero to %K step %step iter_args(%acc = %acc0, %p = %none, %at = %zero) -> (tensor<16x16xf32, #ij>, tensor<16x16xbf16, #ik>, i32) : i32 {
+    %before = sm.range %at : tensor<16xi32, #ck>
+    %were = arith.cmpi slt, %before, %Ks : tensor<16xi32, #ck>
+    sm.copy %b[%before, %j : tensor<16xi32, #ck>, tensor<16xi32, #wj>] where(%were : tensor<16xi1, #ck>) to %bs layout <<"k" regs[] by[] lanes[: 0, 1, 2, 4, 8] warps[]>, <"j" regs[: 8] by[: 1] lanes[: 8, 0, 0, 0, 0] warps[]>> vector 8 : !tile.tensor<2, bf16>, !bb
+    // expected-error @below {{expects zero in one operand and zero, or data of other rows}}
+    %sum = sm.mma %p, %bs init %acc over "k" : tensor<16x16xbf16, #ik>, !bb -> tensor<16x16xf32, #ij>
+    %now = sm.range %t : tensor<16xi32, #k>
+    // expected-note @below {{lanes are absent where this is false}}
+    %are = arith.cmpi slt, %now, %Kl : tensor<16xi32, #k>
+    %s = sm.load %a[%i, %now : tensor<16xi32, #i>, tensor<16xi32, #k>] where(%are : tensor<16xi1, #k>) vector 1 : !tile.tensor<2, bf16> -> tensor<16x16xbf16, #ik>
+    %nows = sm.broadcast %now : tensor<16xi32, #k> -> tensor<16x16xi32, #ik>
+    %sees = arith.cmpi sle, %nows, %is : tensor<16x16xi32, #ik>
+    %next = arith.select %sees, %s, %ones : tensor<16x16xi1, #ik>, tensor<16x16xbf16, #ik>
+    scf.yield %sum, %next, %t : tensor<16x16xf32, #ij>, tensor<16x16xbf16, #ik>, i32
+  }
+  sm.return
+}

@@ -434,7 +434,8 @@ static Fact besideData(const Fact &fact, State constant) {
   State state = constant != State::Garbage ? constant
                 : isZero                   ? State::ZeroOrData
                                            : State::Determined;
-  return {fact.predicate, join(fact.state, state), fact.origin, fact.within};
+  return {fact.predicate, join(fact.state, state), fact.origin, fact.within,
+          fact.isTotal()};
 }
 
 Facts joinFacts(const Facts &a, State constantA, const Facts &b,

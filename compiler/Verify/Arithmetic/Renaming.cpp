@@ -43,7 +43,8 @@ std::optional<Fact> Renaming::replace(Fact fact, const Pairs &pairs,
     arm.condition = replace(arm.condition, pairs, mustLeave);
   size_t arms = fact.within.size();
   llvm::erase_if(fact.within, [](const Arm &arm) { return !arm.condition; });
-  if (fact.within.size() != arms)
+  // What holds in all arms needs none of them.
+  if (fact.within.size() != arms && !fact.inAllArms)
     fact.state = join(fact.state, State::Determined);
   return fact;
 }
