@@ -121,7 +121,7 @@ TEST_F(VariantCompiler, whatIsRefusedIsNotHandedOut) {
   auto source = llvm::MemoryBuffer::getFile(SELVEDGE_WITHOUT_ROLES);
   ASSERT_TRUE(bool(source));
   request.source = (*source)->getBuffer().str();
-  request.op = "filled_scores";
+  request.op = "skipped";
   request.arch = "sm_90a";
   LaunchCode begun = compileForLaunches(request);
   ASSERT_TRUE(begun.code) << begun.result.diagnostics;
@@ -138,7 +138,7 @@ TEST_F(VariantCompiler, whatIsRefusedIsNotHandedOut) {
   ASSERT_TRUE(strict.code);
   Result<VariantCode> refused = strict.code->compile(0);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.status().message().find("verify-sm-padding"),
+  EXPECT_NE(refused.status().message().find("verify-sm-async"),
             std::string::npos)
       << refused.status().message();
   EXPECT_EQ(numEntries(), 1u);
