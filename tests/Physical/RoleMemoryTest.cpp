@@ -1,6 +1,7 @@
 // What a bulk copy may overtake in shared memory of roles.
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/RoleMemory.h"
+#include "Tiles.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
@@ -34,11 +35,7 @@ protected:
   }
 
   reference::TileRef tile(double value) {
-    auto result = std::make_shared<reference::TileValue>();
-    result->shape.push(mlir::StringAttr::get(&context, "i"), 2);
-    result->shape.push(mlir::StringAttr::get(&context, "j"), 1);
-    result->values.assign(2, value);
-    return result;
+    return selvedge::testing::columnOf(value, context);
   }
 
   void awaitFirst(RoleMemory &memory, Warps warps, StageId mbarrier) {

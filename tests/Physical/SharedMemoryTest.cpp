@@ -1,6 +1,7 @@
 // What a late warp finds in shared memory.
 // SPDX-License-Identifier: MIT
 #include "compiler/Physical/SharedMemory.h"
+#include "Tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -39,11 +40,7 @@ protected:
   }
 
   reference::TileRef tile(double value) {
-    auto result = std::make_shared<reference::TileValue>();
-    result->shape.push(mlir::StringAttr::get(&context, "i"), 2);
-    result->shape.push(mlir::StringAttr::get(&context, "j"), 1);
-    result->values.assign(2, value);
-    return result;
+    return selvedge::testing::columnOf(value, context);
   }
 
   double read(int lane = 0) { return shared->read(slot)->values[lane]; }
