@@ -29,6 +29,8 @@ struct Dim {
   }
   /// The divisions and loops that cut it into steps.
   llvm::SmallPtrSet<mlir::Operation *, 4> steps = {};
+  /// Whether the end of a loop is made of it.
+  bool isLoopEnd = false;
 };
 
 Dim measure(mlir::Value value);

@@ -342,8 +342,10 @@ TrialMaker::TrialMaker(VariantOp variant,
   }
   // No length is kept in pages up to whose number a loop goes.
   for (auto [launch, kernel] : launches)
-    for (size_t symbol : dimsOfEnds(kernel))
+    for (size_t symbol : dimsOfEnds(kernel)) {
+      dims[symbol].isLoopEnd = true;
       dims[symbol].perElement = 1;
+    }
   // Launches of few thread blocks: what one takes a row at a time another, that
   // initialises, takes in long pieces.
   constexpr int64_t mostBlocks = 32;
@@ -504,44 +506,12 @@ std::vector<LaunchTrial> TrialMaker::run(ArrayRef<unsigned> rows) {
   return std::move(trials);
 }
 
-/// Whether a loop goes as far as arithmetic of scalars makes of `value`.
-static bool boundsLoop(Value value) {
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> open{value};
-  while (!open.empty())
-    for (OpOperand &use : open.pop_back_val().getUses()) {
-      Operation *user = use.getOwner();
-      if (auto loop = dyn_cast<scf::ForOp>(user);
-          loop && &loop.getUpperBoundMutable() == &use)
-        return true;
-      if (isa<arith::ArithDialect>(user->getDialect()) &&
-          user->getResult(0).getType().isIntOrIndex() &&
-          seen.insert(user).second)
-        open.push_back(user->getResult(0));
-    }
-  return false;
-}
-
-bool TrialMaker::boundsLoops(unsigned symbol) const {
-  auto name = variant->getParentOfType<PlanOp>().getDims()[symbol];
-  return llvm::any_of(launches, [&](const auto &launched) {
-    KernelOp kernel = launched.second;
-    return llvm::any_of(
-        llvm::zip_equal(kernel.getArgs(), kernel.getBody().getArguments()),
-        [&](auto argument) {
-          auto [attr, value] = argument;
-          auto dim = dyn_cast<DimArgAttr>(attr);
-          return dim && dim.getDim() == name && boundsLoop(value);
-        });
-  });
-}
-
 /// Without parts, of which `symbol` counts the tiles of a launch, every row is
 /// behind the last one; without pages, of which it counts the steps.
 void TrialMaker::addNone(unsigned symbol) {
   // Of what is cut last, and of rows, others have nothing.
   if (isCut(dims[symbol]) ? isCounted(symbol) || &dims[symbol] == last
-                          : !isCounted(symbol) && !boundsLoops(symbol))
+                          : !isCounted(symbol) && !dims[symbol].isLoopEnd)
     return;
   LaunchTrial trial;
   for (const Dim &dim : dims)

@@ -57,8 +57,6 @@ private:
   bool hasIntegers(unsigned symbol) const;
   /// Whether the grid of a launch depends on a dim.
   bool isCounted(unsigned symbol) const;
-  /// Whether steps are as many as a dim says, times others or not.
-  bool boundsLoops(unsigned symbol) const;
   bool hasSegments() const;
   /// As many heads and the like as the scale has, or as there are lengths.
   int64_t nextUncut(unsigned symbol, int64_t lengths);
