@@ -87,6 +87,11 @@ private:
   mlir::LogicalResult emitStageWords(sm::StageOp stage);
   mlir::LogicalResult emitStageFragment(sm::StageFragmentOp stage);
 
+  /// Where in a buffer registers i and i + 1 of that order are, two columns
+  /// side by side; `first` keeps the offset of the thread's first ones.
+  mlir::Value pairAddress(mlir::Value buffer, sm::LayoutAttr layout, int64_t i,
+                          mlir::Value &first);
+
   // Shared memory to registers (RoleRead.cpp).
   mlir::LogicalResult emitRead(sm::ReadOp read);
   void readMatrices(sm::ReadOp read, llvm::ArrayRef<int64_t> order);
@@ -104,6 +109,10 @@ private:
   mlir::FailureOr<llvm::SmallVector<int64_t>>
   accumulatorOrder(mlir::Operation *op, sm::LayoutAttr layout,
                    mlir::StringAttr &rowAxis, bool anyRowOrder = false);
+  /// The same of a tile of 64 rows, which are those of the buffer.
+  mlir::FailureOr<llvm::SmallVector<int64_t>>
+  orderOfRows(mlir::Operation *op, mlir::Type tile, sm::BufferType buffer,
+              bool anyRowOrder = false);
 
   /// First byte of the block's shared memory, i32; computed once.
   mlir::Value sharedBase();

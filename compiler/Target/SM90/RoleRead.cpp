@@ -11,15 +11,10 @@ using namespace selvedge::sm;
 /// Accumulator-shaped tiles of 64 rows.
 LogicalResult RoleEmitter::emitRead(ReadOp read) {
   BufferType type = read.getBuffer().getType();
-  StringAttr rowAxis;
   FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(read, layoutOf(read.getType()), rowAxis);
+      orderOfRows(read, read.getType(), type);
   if (failed(order))
     return failure();
-  if (rowAxis != type.getRowAxis() || type.getRows() != 64)
-    return read.emitOpError("expects an accumulator tile of 64 rows, which "
-                            "are the buffer's, but got ")
-           << read.getType();
   bool hasMatrices = type.getElementType().getIntOrFloatBitWidth() == 16 &&
                      order->size() % 8 == 0;
   hasMatrices ? readMatrices(read, *order) : readWords(read, *order);
@@ -60,24 +55,11 @@ void RoleEmitter::readMatrices(ReadOp read, ArrayRef<int64_t> order) {
 /// Pairs of adjacent columns: neighbouring lanes have neighbouring ones.
 void RoleEmitter::readWords(ReadOp read, ArrayRef<int64_t> order) {
   BufferType type = read.getBuffer().getType();
-  LayoutAttr layout = layoutOf(read.getType());
-  int64_t rowAt = layout.indexOf(type.getRowAxis());
-  AxisLayoutAttr rows = layout.getAxes()[rowAt],
-                 cols = layout.getAxes()[1 - rowAt];
-  Value &kept = readOffsets[type];
-  if (!kept)
-    kept = keptFromStart([&] {
-      return sharedOffset(type,
-                          add(lanes::bitSum(b, loc(), warpId, rows.getWarps()),
-                              lanes::bitSum(b, loc(), laneId, rows.getLanes())),
-                          lanes::bitSum(b, loc(), laneId, cols.getLanes()));
-    });
   Type pair = VectorType::get(2, type.getElementType());
   Registers registers(order.size());
-  // Registers 4n to 4n + 3: two of a row, two of the row eight further.
   for (int64_t i = 0; i < static_cast<int64_t>(order.size()); i += 2) {
-    Value address = addressFrom(type, bufferBases[read.getBuffer()], kept,
-                                /*rows=*/i / 2 % 2 * 8, /*cols=*/i / 4 * 8);
+    Value address = pairAddress(read.getBuffer(), layoutOf(read.getType()), i,
+                                readOffsets[type]);
     Value loaded = LLVM::LoadOp::create(
         b, loc(), pair, address, 2 * lanes::bytesOf(type.getElementType()));
     for (int64_t n : {0, 1})

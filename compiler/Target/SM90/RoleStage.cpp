@@ -75,37 +75,39 @@ LogicalResult RoleEmitter::emitStageMatrix(StageOp stage) {
   return success();
 }
 
+Value RoleEmitter::pairAddress(Value buffer, LayoutAttr layout, int64_t i,
+                               Value &first) {
+  auto type = cast<BufferType>(buffer.getType());
+  int64_t rowAt = layout.indexOf(type.getRowAxis());
+  AxisLayoutAttr rows = layout.getAxes()[rowAt],
+                 cols = layout.getAxes()[1 - rowAt];
+  if (!first)
+    first = keptFromStart([&] {
+      return sharedOffset(type,
+                          add(lanes::bitSum(b, loc(), warpId, rows.getWarps()),
+                              lanes::bitSum(b, loc(), laneId, rows.getLanes())),
+                          lanes::bitSum(b, loc(), laneId, cols.getLanes()));
+    });
+  // Registers 4n to 4n + 3: two of a row, two of the row eight further.
+  return addressFrom(type, bufferBases[buffer], first,
+                     /*rows=*/i / 2 % 2 * 8, /*cols=*/i / 4 * 8);
+}
+
 /// Accumulators of f32 go there by pairs of adjacent columns: four rows at a
 /// time, each with 32 bytes. Of neighbouring rows they lie in the same banks;
 /// of interleaved ones each has its own.
 LogicalResult RoleEmitter::emitStageWords(StageOp stage) {
   BufferType type = stage.getBuffer().getType();
   LayoutAttr layout = layoutOf(stage.getSource().getType());
-  StringAttr rowAxis;
-  FailureOr<SmallVector<int64_t>> order =
-      accumulatorOrder(stage, layout, rowAxis, /*anyRowOrder=*/true);
+  FailureOr<SmallVector<int64_t>> order = orderOfRows(
+      stage, stage.getSource().getType(), type, /*anyRowOrder=*/true);
   if (failed(order))
     return failure();
-  if (rowAxis != type.getRowAxis() || type.getRows() != 64)
-    return stage.emitOpError("expects an accumulator tile of 64 rows, which "
-                             "are the buffer's, but got ")
-           << stage.getSource().getType();
-  int64_t rowAt = layout.indexOf(rowAxis);
-  AxisLayoutAttr rows = layout.getAxes()[rowAt],
-                 cols = layout.getAxes()[1 - rowAt];
-  Value &kept = stagedOffsets[isAccumulatorRows(rows, true) ? 2 : 0][type];
-  if (!kept)
-    kept = keptFromStart([&] {
-      return sharedOffset(type,
-                          add(lanes::bitSum(b, loc(), warpId, rows.getWarps()),
-                              lanes::bitSum(b, loc(), laneId, rows.getLanes())),
-                          lanes::bitSum(b, loc(), laneId, cols.getLanes()));
-    });
+  AxisLayoutAttr rows = layout.getAxes()[layout.indexOf(type.getRowAxis())];
+  Value &first = stagedOffsets[isAccumulatorRows(rows, true) ? 2 : 0][type];
   const Registers &all = lanes(stage.getSource());
-  // Registers 4n to 4n + 3: two of a row, two of the row eight further.
   for (auto i = 0; i < static_cast<int64_t>(order->size()); i += 2)
-    storeShared(addressFrom(type, bufferBases[stage.getBuffer()], kept,
-                            /*rows=*/i / 2 % 2 * 8, /*cols=*/i / 4 * 8),
+    storeShared(pairAddress(stage.getBuffer(), layout, i, first),
                 {all[(*order)[i]], all[(*order)[i + 1]]});
   return success();
 }

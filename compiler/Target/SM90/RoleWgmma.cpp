@@ -42,6 +42,21 @@ RoleEmitter::accumulatorOrder(Operation *op, LayoutAttr layout,
   return order;
 }
 
+FailureOr<SmallVector<int64_t>> RoleEmitter::orderOfRows(Operation *op,
+                                                         Type tile,
+                                                         BufferType buffer,
+                                                         bool anyRowOrder) {
+  StringAttr rowAxis;
+  FailureOr<SmallVector<int64_t>> order =
+      accumulatorOrder(op, layoutOf(tile), rowAxis, anyRowOrder);
+  if (succeeded(order) &&
+      (rowAxis != buffer.getRowAxis() || buffer.getRows() != 64))
+    return op->emitOpError("expects an accumulator tile of 64 rows, which "
+                           "are the buffer's, but got ")
+           << tile;
+  return order;
+}
+
 /// The 64-bit matrix descriptor of a buffer (PTX ISA, "Matrix Descriptor
 /// Format"): address, stride between panels, stride between groups of eight
 /// rows, swizzle of 128 bytes; all in units of 16 bytes. Rows of 16 bytes lie
