@@ -22,8 +22,11 @@ AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
   Operation *outer = op->getParentOp();
   if (outer->getBlock() && !outer->hasTrait<OpTrait::IsIsolatedFromAbove>()) {
     place = placeOf(outer);
-    if (auto loop = dyn_cast<scf::ForOp>(outer))
+    if (auto loop = dyn_cast<scf::ForOp>(outer)) {
       place.values.of(loop.getInductionVar());
+      // check(scf::ForOp) proves that no loop begins below 0.
+      place.values.collectPositive(loop.getUpperBound(), place.conditions);
+    }
     if (auto branch = dyn_cast<scf::IfOp>(outer);
         branch && op->getBlock() == branch.thenBlock())
       place.values.collect(branch.getCondition(), place.conditions);

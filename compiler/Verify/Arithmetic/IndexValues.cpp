@@ -647,4 +647,35 @@ void IndexValues::collect(Value condition,
   });
 }
 
+void IndexValues::collectPositive(Value number,
+                                  SmallVectorImpl<Polynomial> &constraints,
+                                  bool isCut) {
+  auto isPositiveConstant = [](Value v) {
+    auto c = dyn_cast_or_null<IntegerAttr>(constantOf(v));
+    return c && c.getValue().isStrictlyPositive();
+  };
+  Operation *op = number.getDefiningOp();
+  // A narrowed number is the wide one unless it wraps.
+  if (isa_and_nonnull<arith::ExtSIOp>(op) ||
+      (isa_and_nonnull<arith::TruncIOp>(op) &&
+       of(number) == of(op->getOperand(0))))
+    return collectPositive(op->getOperand(0), constraints, isCut);
+  if (isa_and_nonnull<arith::MinSIOp>(op)) {
+    for (Value each : op->getOperands())
+      collectPositive(each, constraints, isCut);
+    return;
+  }
+  if (isa_and_nonnull<arith::MaxSIOp, arith::MulIOp>(op))
+    for (unsigned i : {0, 1}) {
+      Value other = op->getOperand(1 - i);
+      if (isa<arith::MaxSIOp>(op)
+              ? constantOf(other) && !isPositiveConstant(other)
+              : isPositiveConstant(other) &&
+                    of(number) == of(op->getOperand(i)) * of(other))
+        return collectPositive(op->getOperand(i), constraints, true);
+    }
+  if (isCut)
+    constraints.push_back(of(number) - 1);
+}
+
 } // namespace selvedge::verify

@@ -61,6 +61,13 @@ public:
   /// What a true condition says.
   void collect(mlir::Value condition,
                llvm::SmallVectorImpl<Polynomial> &constraints);
+  /// What holds where a number is above 0, and no linear reasoning finds: of
+  /// numbers that are cut off at 0, or times a constant, in it.
+  ///
+  ///     min(%n, max(%m - %i / %r, 0) * 64)              // %m - %i / %r - 1
+  void collectPositive(mlir::Value number,
+                       llvm::SmallVectorImpl<Polynomial> &constraints,
+                       bool isCut = false);
   /// Adds what sums are where `constraints` keep them from wrapping, of those
   /// that they and the goals are made of; returns how much that is.
   size_t refine(llvm::SmallVectorImpl<Polynomial> &constraints,
