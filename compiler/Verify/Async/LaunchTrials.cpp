@@ -352,12 +352,28 @@ TrialMaker::TrialMaker(VariantOp variant,
   for (auto [dim, block] : llvm::zip_equal(dims, least))
     if (block < dim.block / mostBlocks)
       dim.block = block;
-  for (const Dim &dim : dims)
+  // Parts of a split range are tiles of one kernel and steps of another: what
+  // has steps of its own is long, and they are few.
+  auto hasTilesOfItsOwn = [&](size_t symbol) {
+    return llvm::any_of(launches, [&](const auto &launched) {
+      LaunchOp launch = launched.first;
+      return llvm::is_contained(
+          launch.getGrid().getResults(),
+          getAffineSymbolExpr(symbol, launch.getContext()));
+    });
+  };
+  SmallVector<size_t> cut, ofSteps;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
     if (isCut(dim)) {
-      first = first ? first : &dim;
-      last = &dim;
-      largest = std::max(largest, 2 * dim.block - off);
+      cut.push_back(symbol);
+      if (!hasTilesOfItsOwn(symbol))
+        ofSteps.push_back(symbol);
     }
+  for (size_t symbol : ofSteps.empty() ? cut : ofSteps) {
+    first = first ? first : &dims[symbol];
+    last = &dims[symbol];
+    largest = std::max(largest, 2 * dims[symbol].block - off);
+  }
 }
 
 bool TrialMaker::isOfPairs(unsigned symbol) const {
@@ -392,7 +408,8 @@ void TrialMaker::noteLimits(ArrayRef<std::pair<LaunchOp, KernelOp>> others) {
     for (Attribute attr : kernel.getArgs())
       if (auto name = dyn_cast<DimArgAttr>(attr)) {
         size_t symbol = llvm::find(names, name.getDim()) - names.begin();
-        areLimits[symbol] = !isCut(dims[symbol]) && isCut(all.dims[symbol]);
+        areLimits[symbol] = !isCut(dims[symbol]) && !isCounted(symbol) &&
+                            isCut(all.dims[symbol]);
       }
 }
 
