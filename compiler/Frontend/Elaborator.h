@@ -392,9 +392,10 @@ private:
   void mergeRows(mlir::Location l, Variable &state, Variable &acc,
                  const Val &lse,
                  llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> add);
-  /// The normalised rows of a part, loaded only where `isThere`.
-  Val mergedOutput(const Expr &e, mlir::Value isThere,
-                   llvm::ArrayRef<mlir::StringAttr> axes);
+  /// The normalised rows of a part. They are loaded beside the log-sum-exp that
+  /// says whether there are any: a load that waits for another takes as long as
+  /// both.
+  Val mergedOutput(const Expr &e, llvm::ArrayRef<mlir::StringAttr> axes);
   Val callSoftmaxWeight(const Expr &e);
   mlir::Value compareWithEmpty(mlir::Location l, mlir::arith::CmpFPredicate how,
                                mlir::Value lse);
@@ -565,8 +566,6 @@ private:
   std::vector<std::pair<mlir::Value, Access>> diffLoads;
   /// Of the kernel at hand, if somebody is to be told: what has got a name.
   std::vector<std::tuple<llvm::SMLoc, mlir::Value, PredSet>> bound;
-  /// A predicate of all loads in the expression that is evaluated, or null.
-  mlir::Value loadGuard;
 };
 
 } // namespace selvedge::frontend

@@ -310,9 +310,6 @@ Val Elaborator::loadPresent(SMLoc loc, Access &access) {
   if (info.decl->isOptional && !info.decl->defaultValue)
     access.preds.add(
         tb->create<IsPresentOp>(l, Builder(ctx).getI1Type(), tensor));
-  if (loadGuard &&
-      tb->unionOf(access.axes, axesOf(loadGuard.getType())) == access.axes)
-    access.preds.add(loadGuard);
   PredSet presence = access.preds;
   Val otherwise;
   if (info.decl->defaultValue) {

@@ -3,7 +3,6 @@
 #include "compiler/Frontend/Elaborator.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace selvedge::tile;
@@ -18,9 +17,7 @@ Value Elaborator::compareWithEmpty(Location l, arith::CmpFPredicate how,
       l, how, lse, tb->broadcast(l, empty, axesOf(lse.getType())));
 }
 
-Val Elaborator::mergedOutput(const Expr &e, Value isThere,
-                             ArrayRef<StringAttr> axes) {
-  llvm::SaveAndRestore guard(loadGuard, isThere);
+Val Elaborator::mergedOutput(const Expr &e, ArrayRef<StringAttr> axes) {
   Val o = eval(e);
   if (o.isError())
     return o;
@@ -64,7 +61,7 @@ Val Elaborator::softmaxMerge(const Expr &e, Variable &state) {
                           axes = tb->unionOf(rows, over);
   Location l = at(e.loc);
   Value isThere = compareWithEmpty(l, arith::CmpFPredicate::UNE, lse.ssa);
-  Val o = mergedOutput(*e.args[2], isThere, axes);
+  Val o = mergedOutput(*e.args[2], axes);
   if (o.isError())
     return o;
   // What an empty part holds is selected away, whether it exists or not. Where

@@ -44,11 +44,11 @@ def ExpandIntegerDivision : Pass<"expand-integer-division"> {
 def UnrollLoads : Pass<"unroll-loads"> {
   let summary = "Have the loads of several iterations on their way at once";
   let description = [{
-    A loop over single elements that does nothing but compute and load waits for memory in each iteration, twice where one load says whether another is made: partial results are combined so. Four
-    iterations become one, in the order that they had; what is left runs in a loop of its own. ptxas then puts their loads side by side.
+    A loop over single elements that does nothing but compute and load waits for memory in each iteration: partial results are combined so. Sixteen
+    iterations become one, and eight of what is left, in the order that they had. ptxas then puts their loads side by side. Iterations that compute or load too much for that become one by eight, or stay.
 
     Before: `scf.for %s = %c0 to %n step %c1 iter_args(%m = %x) { load; combine }`
-    After: `scf.for %s = %c0 to %four step %c4 iter_args(%m = %x) { load; combine; load; combine; load; combine; load; combine }`, `scf.for %s = %four to %n step %c1 ...`
+    After: `scf.for %s = %c0 to %a step %c16 iter_args(%m = %x) { load; combine; load; combine; ... }`, `scf.for %s = %a to %b step %c8 ...`, `scf.for %s = %b to %n step %c1 ...`
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

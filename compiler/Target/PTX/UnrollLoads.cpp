@@ -17,10 +17,12 @@ using namespace mlir;
 
 namespace {
 
-/// Iterations that become one.
-constexpr uint64_t factor = 4;
-/// Most operations of an iteration, and most registers that it loads.
-constexpr int64_t mostOperations = 400, mostLoaded = 24;
+/// Iterations that become one, and of what is left over again. ptxas makes one
+/// of the four that are left at last.
+constexpr uint64_t factors[] = {16, 8};
+/// Most operations of iterations that become one, and most registers that they
+/// load.
+constexpr int64_t mostOperations = 1600, mostLoaded = 96;
 
 /// Registers that inline PTX loads from global memory; none for other text.
 std::optional<int64_t> loadedBy(LLVM::InlineAsmOp code) {
@@ -32,8 +34,9 @@ std::optional<int64_t> loadedBy(LLVM::InlineAsmOp code) {
   return parts ? parts.getBody().size() : 1;
 }
 
-/// Whether iterations do nothing but compute and load, and little of both.
-bool isSmall(scf::ForOp loop) {
+/// By which factors a loop is unrolled: none if its iterations do anything but
+/// compute and load.
+SmallVector<uint64_t> factorsOf(scf::ForOp loop) {
   int64_t operations = 0, loaded = 0;
   WalkResult walk = loop.getBody()->walk([&](Operation *op) {
     ++operations;
@@ -45,27 +48,40 @@ bool isSmall(scf::ForOp loop) {
     bool isOther = isMemoryEffectFree(op) || isa<scf::IfOp>(op);
     return isOther ? WalkResult::advance() : WalkResult::interrupt();
   });
-  return !walk.wasInterrupted() && operations <= mostOperations && loaded > 0 &&
-         loaded <= mostLoaded;
+  SmallVector<uint64_t> fitting;
+  if (!walk.wasInterrupted() && loaded > 0)
+    llvm::copy_if(factors, std::back_inserter(fitting), [&](int64_t factor) {
+      return factor * operations <= mostOperations &&
+             factor * loaded <= mostLoaded;
+    });
+  return fitting;
 }
 
 struct UnrollLoads : impl::UnrollLoadsBase<UnrollLoads> {
   void runOnOperation() override {
-    SmallVector<scf::ForOp> loops;
+    SmallVector<std::pair<scf::ForOp, SmallVector<uint64_t>>> loops;
     getOperation()->walk([&](scf::ForOp loop) {
       std::optional<APInt> step = loop.getConstantStep();
       if (step && step->isOne() &&
           matchPattern(loop.getLowerBound(), m_Zero()) &&
-          !loop.getStaticTripCount() && isSmall(loop))
-        loops.push_back(loop);
+          !loop.getStaticTripCount())
+        loops.emplace_back(loop, factorsOf(loop));
     });
-    for (scf::ForOp loop : loops) {
+    for (auto [loop, factors] : loops) {
+      if (factors.empty())
+        continue;
       // The upstream function counts iterations without a sign.
       OpBuilder b(loop);
       loop.setUpperBound(arith::MaxSIOp::create(
           b, loop.getLoc(), loop.getUpperBound(), loop.getLowerBound()));
-      if (failed(loopUnrollByFactor(loop, factor)))
-        return signalPassFailure();
+      for (uint64_t factor : factors) {
+        FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, factor);
+        if (failed(unrolled))
+          return signalPassFailure();
+        if (!unrolled->epilogueLoopOp)
+          break;
+        loop = *unrolled->epilogueLoopOp;
+      }
     }
   }
 };

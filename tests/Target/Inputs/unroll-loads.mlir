@@ -11,6 +11,19 @@ llvm.func @loads(%p: !llvm.ptr<1>, %n: i32, %x: f32) -> f32 {
   }
   llvm.return %s : f32
 }
+// Sixteen of these would load 128 registers.
+llvm.func @wide(%p: !llvm.ptr<1>, %n: i32, %x: i32) -> i32 {
+  %c0_i32 = arith.constant 0 : i32
+  %c1_i32 = arith.constant 1 : i32
+  %s = scf.for %i = %c0_i32 to %n step %c1_i32 iter_args(%t = %x) -> (i32) : i32 {
+    %at = llvm.getelementptr %p[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %w = llvm.inline_asm has_side_effects asm_dialect = att "ld.global.v8.b32 {$0, $1, $2, $3, $4, $5, $6, $7}, [$8];", "=r,=r,=r,=r,=r,=r,=r,=r,l" %at : (!llvm.ptr<1>) -> !llvm.struct<(i32, i32, i32, i32, i32, i32, i32, i32)>
+    %f = llvm.extractvalue %w[0] : !llvm.struct<(i32, i32, i32, i32, i32, i32, i32, i32)>
+    %u = arith.addi %t, %f : i32
+    scf.yield %u : i32
+  }
+  llvm.return %s : i32
+}
 llvm.func @stores(%p: !llvm.ptr<1>, %n: i32, %x: i32) {
   %c0_i32 = arith.constant 0 : i32
   %c1_i32 = arith.constant 1 : i32
