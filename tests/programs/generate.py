@@ -7,6 +7,7 @@ import phases
 from evaluate import Scope, evaluate_extent
 from expressions import Writer, as_f32
 from extras import with_extras
+from numbered import with_numbers
 from scope import Axis, Builder, Iteration
 from sugar import sugared
 from tree import Case, E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace, statements
@@ -242,7 +243,8 @@ def program(seed):
     p = complete(tidy(Program("f", tuple(b.params), tuple(inputs + outputs), tuple(b.scalars), tuple(kernels), tuple(b.hooks))))
     # The programs of the fixed tests stay what they are.
     if seed >= 1000:
-        p = complete(tidy(with_extras(p, random.Random("extras %d" % seed))))
+        p = with_extras(p, random.Random("extras %d" % seed))
+        p = complete(tidy(with_numbers(p, random.Random("numbers %d" % seed))))
     return complete(tidy(sugared(p, rng)))
 
 

@@ -177,6 +177,8 @@ def method(e, scope, evaluate):
 
 
 def whole_score(v, axes, scope):
+    if not set(v.axes) <= set(axes):
+        raise Invalid("scores with axes " + str(v.axes))
     shape = tuple(scope.sizes[a] for a in axes)
     return tuple(np.broadcast_to(spread(x, v.axes, axes), shape) for x in (v.data, np.asarray(v.err, np.float64)))
 

@@ -4,6 +4,8 @@
 #include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "dialect/Tile/AffineWords.h"
 
+#include "mlir/IR/Matchers.h"
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -15,45 +17,73 @@ IndexValues AccessBounds::seeded(SmallVectorImpl<Polynomial> &dimValues) {
   return values;
 }
 
+/// The loop or branch around an operation; null at the top of a kernel.
+static Operation *around(Operation *op) {
+  Operation *outer = op->getParentOp();
+  return outer->getBlock() && !outer->hasTrait<OpTrait::IsIsolatedFromAbove>()
+             ? outer
+             : nullptr;
+}
+
+void AccessBounds::enter(Place &place, Operation *outer, Block *block) {
+  if (auto loop = dyn_cast<scf::ForOp>(outer)) {
+    place.values.of(loop.getInductionVar());
+    // check(scf::ForOp) proves that no loop begins below 0.
+    place.values.collectPositive(loop.getUpperBound(), place.conditions);
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(outer);
+      branch && block == branch.thenBlock())
+    place.values.collect(branch.getCondition(), place.conditions);
+}
+
 AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
   if (auto it = places.find(op->getBlock()); it != places.end())
     return it->second;
   Place place;
-  Operation *outer = op->getParentOp();
-  if (outer->getBlock() && !outer->hasTrait<OpTrait::IsIsolatedFromAbove>()) {
+  if (Operation *outer = around(op)) {
     place = placeOf(outer);
-    if (auto loop = dyn_cast<scf::ForOp>(outer)) {
-      place.values.of(loop.getInductionVar());
-      // check(scf::ForOp) proves that no loop begins below 0.
-      place.values.collectPositive(loop.getUpperBound(), place.conditions);
-    }
-    if (auto branch = dyn_cast<scf::IfOp>(outer);
-        branch && op->getBlock() == branch.thenBlock())
-      place.values.collect(branch.getCondition(), place.conditions);
+    enter(place, outer, op->getBlock());
   } else {
     place.values = seeded(place.dims);
   }
   return places.emplace(op->getBlock(), std::move(place)).first->second;
 }
 
-LogicalResult AccessBounds::check(const TensorAccess &access) {
-  // What is computed once for a place is there for its other accesses.
-  auto &[values, dimValues, around] = placeOf(access.op);
-  SmallVector<Polynomial> conditions(around);
-  bool isThere = !access.tensor.getIsOptional();
-  for (Value p : access.presence) {
-    values.collect(p, conditions);
-    conjuncts(p, [&](Value part) {
-      Operation *def = part.getDefiningOp();
-      isThere |= isa_and_nonnull<tile::IsPresentOp, sm::IsPresentOp>(def) &&
-                 def->getOperand(0) == access.handle;
-    });
+AccessBounds::Place AccessBounds::placeWhere(Operation *op,
+                                             ArrayRef<Value> nonNegative) {
+  Place place;
+  if (Operation *outer = around(op)) {
+    place = placeWhere(outer, nonNegative);
+    enter(place, outer, op->getBlock());
+    return place;
   }
-  StringRef name = access.tensor.getName();
-  if (!isThere)
-    return access.op->emitOpError("expects a presence that tests whether the "
-                                  "optional tensor '")
-           << name << "' was passed";
+  place.values = seeded(place.dims);
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  for (Value number : nonNegative)
+    place.values.define(number, place.values.newSymbol(0, most));
+  return place;
+}
+
+/// The numbers that a presence says not to be negative.
+static SmallVector<Value> nonNegativeIn(ValueRange presence) {
+  SmallVector<Value> numbers;
+  for (Value p : presence)
+    conjuncts(p, [&](Value part) {
+      auto compare = part.getDefiningOp<arith::CmpIOp>();
+      if (compare && compare.getPredicate() == arith::CmpIPredicate::sge &&
+          matchPattern(strip(compare.getRhs()), m_Zero()))
+        numbers.push_back(strip(compare.getLhs()));
+    });
+  return numbers;
+}
+
+std::optional<AccessBounds::Gap> AccessBounds::gapOf(const TensorAccess &access,
+                                                     Place &place) {
+  // What is computed once for a place is there for its other accesses.
+  auto &[values, dimValues, around] = place;
+  SmallVector<Polynomial> conditions(around);
+  for (Value p : access.presence)
+    values.collect(p, conditions);
   // The runtime refuses larger extents of what is passed.
   if (access.tensor.getIsOptional())
     for (AffineExpr extent : access.tensor.getShape().getResults())
@@ -65,22 +95,46 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
     auto holds = [&](const Polynomial &goal) {
       return values.isNonNegativeByAny(goal, conditions);
     };
-    auto refuse = [&](const Twine &bound) {
-      InFlightDiagnostic diag =
-          access.op->emitOpError("expects index ")
-          << d << " of tensor '" << name << "' to be provably " << bound
-          << " wherever the access is present; that bound is missing";
-      diag.attachNote(index.getLoc()) << "the index is computed here";
-      if (access.describe)
-        access.describe(diag);
-      return diag;
-    };
     if (!holds(p))
-      return refuse("at least 0");
+      return Gap{static_cast<unsigned>(d), "at least 0"};
     if (!holds(values.of(extent, dimValues) - p - 1))
-      return refuse("below " + tile::wordsOf(extent, dims));
+      return Gap{static_cast<unsigned>(d),
+                 "below " + tile::wordsOf(extent, dims)};
   }
-  return success();
+  return std::nullopt;
+}
+
+LogicalResult AccessBounds::check(const TensorAccess &access) {
+  bool isThere = !access.tensor.getIsOptional();
+  for (Value p : access.presence)
+    conjuncts(p, [&](Value part) {
+      Operation *def = part.getDefiningOp();
+      isThere |= isa_and_nonnull<tile::IsPresentOp, sm::IsPresentOp>(def) &&
+                 def->getOperand(0) == access.handle;
+    });
+  StringRef name = access.tensor.getName();
+  if (!isThere)
+    return access.op->emitOpError("expects a presence that tests whether the "
+                                  "optional tensor '")
+           << name << "' was passed";
+  std::optional<Gap> gap = gapOf(access, placeOf(access.op));
+  // A quotient of a number that may be negative elsewhere is none of anything.
+  SmallVector<Value> nonNegative = nonNegativeIn(access.presence);
+  if (gap && !nonNegative.empty()) {
+    Place place = placeWhere(access.op, nonNegative);
+    gap = gapOf(access, place);
+  }
+  if (!gap)
+    return success();
+  InFlightDiagnostic diag =
+      access.op->emitOpError("expects index ")
+      << gap->dim << " of tensor '" << name << "' to be provably " << gap->bound
+      << " wherever the access is present; that bound is missing";
+  diag.attachNote(access.indices[gap->dim].getLoc())
+      << "the index is computed here";
+  if (access.describe)
+    access.describe(diag);
+  return diag;
 }
 
 LogicalResult AccessBounds::check(scf::ForOp loop) {
