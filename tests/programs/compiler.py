@@ -138,7 +138,7 @@ class Renamer:
                        kernels=tuple(replace(k, name=self.name(k.name), ranges=tuple(map(self.range, k.ranges)),
                                              body=tuple(map(self.stmt, k.body))) for k in p.kernels),
                        views=tuple((self.name(n), tuple(map(self.name, parameters)), self.e(load), self.e(valid)) for n, parameters, load, valid in p.views),
-                       hooks=self.hooks(p.hooks), extends=self.extension(p.extends))
+                       launches=tuple((self.name(n), lo, hi) for n, lo, hi in p.launches), hooks=self.hooks(p.hooks), extends=self.extension(p.extends))
 
     def hooks(self, hooks):
         return tuple((self.name(n), tuple(map(self.name, parameters)), self.e(body)) for n, parameters, body in hooks)

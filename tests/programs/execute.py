@@ -117,6 +117,16 @@ def bind_part(r, scope):
     scope.starts[r.name] = constant("i32", max(low, 0))
 
 
+def part_bounds(r, low, high, scope):
+    """Those of one part of a loop's range; where parts are cut only changes what each of them sums."""
+    number, count = evaluate(r.part[0], scope), evaluate_extent(r.part[1], scope)
+    axes = union(low.axes, high.axes, number.axes)
+    lo, hi, n = (spread(x.data, x.axes, axes) for x in (low, high, number))
+    each = -(-np.maximum(hi - lo, 0) // count)
+    first = np.minimum(lo + n * each, np.maximum(lo, hi))
+    return Val("i32", axes, first), Val("i32", axes, np.minimum(first + each, np.maximum(lo, hi)))
+
+
 def bind_fused(r, scope):
     """One axis of pairs, and what each part of a pair is along it."""
     outer, inner = evaluate_extent(r.hi, scope), evaluate_extent(r.pair[1], scope)
@@ -170,6 +180,8 @@ def loop(stmt, scope):
             body(stmt, scope, {r.name: Val("i32", (), np.asarray(i))}, skip=not count)
         return
     low, high = present_bounds(low, high)
+    if r.part:
+        low, high = part_bounds(r, low, high, scope)
     if stmt.value is not None and stmt.value.op != "any":
         high = where_wanted(high, evaluate(stmt.value, scope), scope)
     first, last = hull(low, high)

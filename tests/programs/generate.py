@@ -7,6 +7,7 @@ import phases
 from evaluate import Scope, evaluate_extent
 from expressions import Writer, as_f32
 from extras import with_extras
+from launched import with_launch
 from numbered import with_numbers
 from scope import Axis, Builder, Iteration
 from sugar import sugared
@@ -244,7 +245,8 @@ def program(seed):
     # The programs of the fixed tests stay what they are.
     if seed >= 1000:
         p = with_extras(p, random.Random("extras %d" % seed))
-        p = complete(tidy(with_numbers(p, random.Random("numbers %d" % seed))))
+        p = with_numbers(p, random.Random("numbers %d" % seed))
+        p = complete(tidy(with_launch(p, random.Random("launch %d" % seed))))
     return complete(tidy(sugared(p, rng)))
 
 
@@ -426,9 +428,9 @@ def cases(p, seed, count=2, limit=1 << 19):
     for n in range(count):
         dims = {}
         for d in dims_of(p):
-            small = d in "BHGRUW"
+            small = d in "BHGRUWZ"
             dims[d] = rng.choice(SMALL if small else SIZES)
-            if n and rng.random() < (0.1 if small else 0.15):
+            if n and d not in {label for label, _, _ in p.launches} and rng.random() < (0.1 if small else 0.15):
                 dims[d] = 0
         while padded(p, dims) > limit >> (2 * n):
             widest = max(dims, key=dims.get)

@@ -186,7 +186,8 @@ def show_program(p):
     text += "op " + op + ("<" + params + ">" if params else "") + show_inputs(p, lambda n: n not in own)
     if promises:
         text += " requires " + ", ".join(promises)
-    text += "\n-> (" + ",\n    ".join(outputs) + ")\n{\n"
+    text += "\n-> (" + ",\n    ".join(outputs) + ")\n"
+    text += "".join("launch " + n + " in " + show(lo) + ".." + show(hi) + "\n" for n, lo, hi in p.launches) + "{\n"
     text += "".join("  temp " + show_tensor(t) + ";\n" for t in p.tensors if t.temp)
     text += "".join("  " + show_hook(h) for h in p.hooks if h not in functions)
     for n, parameters, load, valid in p.views:

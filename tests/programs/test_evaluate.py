@@ -13,7 +13,7 @@ from printer import show, show_program
 from scope import Builder
 from specialise import plain
 from sugar import sugared
-from tree import Case, E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace
+from tree import Case, E, Extension, Kernel, Program, Range, Stmt, Tensor, binary, call, integer, name, number, replace, statements
 
 
 def load(tensor, *indices):
@@ -450,6 +450,23 @@ class Extra(unittest.TestCase):
                 self.assertLessEqual(len(pairs), 1)
                 named = {n for r in pairs for n in (r.fused, r.pair[0])}
                 self.assertFalse(any(e.op == "name" and e.name in named for r in k.ranges if r.lo is not None for e in r.lo.walk()))
+
+    def test_numbers_of_pairs_index_one_dimension(self):
+        p = generate.program(1043000150)
+        pair = next(r for k in p.kernels for r in k.ranges if r.fused)
+        both = binary("*", pair.hi, pair.pair[1])
+        for t in ("x7", "y11"):
+            self.assertIn(both, next(o.dims for o in p.tensors if o.name == t))
+        loads = [e for s in statements(p.kernels[0].body) for top in s.expressions() for e in top.walk() if e.op == "load" and e.name in ("x7", "y11")]
+        self.assertTrue(loads and all(name(pair.name) in e.args for e in loads))
+
+    def test_parts_sum_to_the_whole(self):
+        p = generate.program(1044000001)
+        self.assertEqual(p.launches, (("Z", integer(1), integer(8)),))
+        arrays, kept = draw(plain(p), Case((("M", 3), ("N", 50)), (), (), 7))
+        whole, parts = (run(plain(p), {"M": 3, "N": 50, "Z": z}, arrays, kept)["y6"] for z in (1, 4))
+        np.testing.assert_allclose(whole.data, parts.data, rtol=1e-2)
+        self.assertTrue(np.abs(whole.data).max() > 0)
 
     def test_old_seeds_keep_their_programs(self):
         self.assertFalse(any(t.ones or t.inout for seed in range(200) for t in generate.program(seed).tensors))

@@ -134,6 +134,7 @@ class Program:
     hooks: tuple = ()           # (name, parameters, expression)
     extends: Extension = None
     views: tuple = ()           # (name, parameters, load, condition or None)
+    launches: tuple = ()        # (dim, lo, hi): sizes that each launch chooses
 
 
 @dataclass(frozen=True)
