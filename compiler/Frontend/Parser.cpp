@@ -418,8 +418,14 @@ bool Parser::parseLaunch(OpDecl &op) {
 }
 
 bool Parser::parseOpBody(OpDecl &op) {
-  if (!expect("{", "before the body of the op"))
+  if (!accept("{")) {
+    errorHere("expects '{' before the body of the op",
+              at("requires") ? "promises stand before the outputs"
+              : at(",") && !op.launches.empty()
+                  ? "each further size has a 'launch' of its own"
+                  : "");
     return false;
+  }
   while (!at("}") && !at("op") && peek().kind != Token::Kind::End &&
          !diags.full()) {
     bool ok = false;

@@ -98,9 +98,9 @@ def in_parts(program, kernel, at, made, temps, rng):
         stores.append(Stmt("store", value=E("else", args=(value, otherwise)), target=places[-1]))
     split = replace(loop, range=replace(loop.range, part=(name(PART), name(PARTS))))
     joined = join(places)
-    blocked = joined[0].kind == "add" and rng.random() < 0.4
+    blocked = rng.random() < 0.4
     if blocked:
-        joined = [replace(s, value=E("reduce", "sum", (s.value,), (PART,))) for s in joined]
+        joined = [replace(s, value=E("reduce", "sum", (s.value,), (PART,))) if s.kind == "add" else s for s in joined]
     total = Stmt("for", range=Range(PART, name(PARTS), None, "B" + PART if blocked else None), body=tuple(joined))
     ranges = list(kernel.ranges)
     ranges.insert(rng.randint(0, len(ranges)), Range(PART, name(PARTS)))

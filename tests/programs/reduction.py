@@ -3,7 +3,7 @@
 import numpy as np
 
 import memory
-from values import UNIT, Invalid, Val, as_float, checked, narrow, spread, union, wrap32
+from values import UNIT, Ambiguous, Invalid, Val, as_float, checked, narrow, spread, union, wrap32
 
 
 def split(preds, over, scope):
@@ -161,7 +161,12 @@ def method(e, scope, evaluate):
             err = err + UNIT * np.abs(np.where(np.isfinite(data), data, 0))
         return checked("f32", axes, data, np.where(np.isfinite(data), err, np.where(np.isinf(ex), np.inf, 0)), v.preds + state.preds)
     if e.name == "merge":
-        return merge(state, rows, v, as_float(evaluate(e.args[2], scope)), e.args[3].name, scope)
+        parts = [v, as_float(evaluate(e.args[2], scope))]
+        for axis in [a for a in v.axes if a not in rows]:
+            for i in range(scope.sizes[axis]):
+                merge(state, rows, *(one_part(x, axis, i, empty) for x, empty in zip(parts, (-np.inf, 0.0))), e.args[3].name, scope)
+            return None
+        return merge(state, rows, *parts, e.args[3].name, scope)
     accs = [a.name for a in e.args[2:]]
     if e.name == "include":
         return step(state, rows, rows, whole_score(v, rows, scope), None, v.preds, accs, scope)
@@ -237,6 +242,25 @@ def step(state, rows, axes, score, present, kept, accs, scope):
             err = spread(acc.err, acc.axes, over) * np.where(np.isnan(scale), 0, scale) + np.abs(np.where(np.isfinite(data), data, 0)) * spread(rounding, rows, over)
         frame[name] = Val("f32", over, data, err, acc.preds + state.preds)
     return Val("f32", axes, w, ew, ())
+
+
+def one_part(v, axis, i, empty):
+    """An element along an axis of parts; where that part is absent it is an empty one."""
+    if axis not in v.axes:
+        return v
+    take = lambda x, axes: np.take(x, i, axis=axes.index(axis))
+    axes = tuple(a for a in v.axes if a != axis)
+    data, err = (take(np.broadcast_to(x, np.shape(v.data)), v.axes) for x in (v.data, v.err))
+    kept = []
+    for p in v.preds:
+        if axis not in p.axes:
+            kept.append(p)
+            continue
+        if p.unsure is not None and np.any(p.unsure):
+            raise Ambiguous("a part that may be absent or not")
+        there = spread(take(p.mask, p.axes), tuple(a for a in p.axes if a != axis), axes)
+        data, err = np.where(there, data, empty), np.where(there, err, 0.0)
+    return Val(v.type, axes, data, err, kept)
 
 
 def merge(state, rows, lse, values, acc, scope):

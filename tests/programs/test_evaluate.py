@@ -460,13 +460,15 @@ class Extra(unittest.TestCase):
         loads = [e for s in statements(p.kernels[0].body) for top in s.expressions() for e in top.walk() if e.op == "load" and e.name in ("x7", "y11")]
         self.assertTrue(loads and all(name(pair.name) in e.args for e in loads))
 
-    def test_parts_sum_to_the_whole(self):
-        p = generate.program(1044000001)
-        self.assertEqual(p.launches, (("Z", integer(1), integer(8)),))
-        arrays, kept = draw(plain(p), Case((("M", 3), ("N", 50)), (), (), 7))
-        whole, parts = (run(plain(p), {"M": 3, "N": 50, "Z": z}, arrays, kept)["y6"] for z in (1, 4))
-        np.testing.assert_allclose(whole.data, parts.data, rtol=1e-2)
-        self.assertTrue(np.abs(whole.data).max() > 0)
+    def test_parts_make_the_whole(self):
+        # A sum, and a softmax whose parts are merged several at once.
+        for seed, output, dims in ((1044000001, "y6", {"M": 3, "N": 50}), (1048000018, "y10", {"M": 5, "S": 50})):
+            p = generate.program(seed)
+            self.assertEqual(p.launches, (("Z", integer(1), integer(8)),))
+            arrays, kept = draw(plain(p), Case(tuple(dims.items()), (), (), 7))
+            whole, parts = (run(plain(p), {**dims, "Z": z}, arrays, kept)[output] for z in (1, 4))
+            np.testing.assert_allclose(whole.data, parts.data, rtol=1e-2)
+            self.assertTrue(np.abs(whole.data).max() > 0)
 
     def test_old_seeds_keep_their_programs(self):
         self.assertFalse(any(t.ones or t.inout for seed in range(200) for t in generate.program(seed).tensors))
