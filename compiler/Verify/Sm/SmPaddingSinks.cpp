@@ -51,7 +51,8 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
       isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
     } else if (isLeftOut(reduce, fact)) {
       // A row whose lanes are all left out is there: it is the identity.
-      continue;
+      if (fact.within.empty() || (fact.inAllArms && fact.state == identity))
+        addFact(rest, {fact.predicate, identity, Origin::Known});
     } else if (fact.state == identity && fact.isTotal()) {
       // Identities alone give the identity.
       addFact(rest, withoutArmsAlong(fact, over));
