@@ -650,10 +650,6 @@ void IndexValues::collect(Value condition,
 void IndexValues::collectPositive(Value number,
                                   SmallVectorImpl<Polynomial> &constraints,
                                   bool isCut) {
-  auto isPositiveConstant = [](Value v) {
-    auto c = dyn_cast_or_null<IntegerAttr>(constantOf(v));
-    return c && c.getValue().isStrictlyPositive();
-  };
   Operation *op = number.getDefiningOp();
   // A narrowed number is the wide one unless it wraps.
   if (isa_and_nonnull<arith::ExtSIOp>(op) ||
@@ -667,12 +663,15 @@ void IndexValues::collectPositive(Value number,
   }
   if (isa_and_nonnull<arith::MaxSIOp, arith::MulIOp>(op))
     for (unsigned i : {0, 1}) {
-      Value other = op->getOperand(1 - i);
+      Value part = op->getOperand(i), other = op->getOperand(1 - i);
+      auto constant = dyn_cast_or_null<IntegerAttr>(constantOf(other));
+      if (!constant)
+        continue;
+      bool isPositive = constant.getValue().isStrictlyPositive();
       if (isa<arith::MaxSIOp>(op)
-              ? constantOf(other) && !isPositiveConstant(other)
-              : isPositiveConstant(other) &&
-                    of(number) == of(op->getOperand(i)) * of(other))
-        return collectPositive(op->getOperand(i), constraints, true);
+              ? !isPositive
+              : isPositive && of(number) == of(part) * of(other))
+        return collectPositive(part, constraints, true);
     }
   if (isCut)
     constraints.push_back(of(number) - 1);
