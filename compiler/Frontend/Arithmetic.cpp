@@ -383,12 +383,13 @@ void Elaborator::deriveFacts(StringRef op, const Val &a, const Val &b,
                  ? simplifyAffineExpr(*bound, 0, dimNames.size())
                  : AffineExpr();
   }
-  if (base && offset->is(Val::Kind::Int) && base->nonNegative &&
-      offset->intValue >= 0)
-    // The element before, of a range that begins behind the first.
-    result.nonNegative = op == "+" ? offset->intValue <= kRoom
-                                   : op == "-" && result.lower &&
-                                         provablyNonNegative(result.lower);
+  if (base && op == "+" && offset->is(Val::Kind::Int))
+    result.nonNegative =
+        base->nonNegative && offset->intValue >= 0 && offset->intValue <= kRoom;
+  // The element before, of a range that begins behind the first.
+  if (base && op == "-" && offset->is(Val::Kind::Int))
+    result.nonNegative = base->nonNegative && offset->intValue >= 0 &&
+                         result.lower && provablyNonNegative(result.lower);
   if (op == "/" && b.is(Val::Kind::Int))
     result.nonNegative = a.nonNegative;
   if (op == "%" && b.is(Val::Kind::Int)) {
