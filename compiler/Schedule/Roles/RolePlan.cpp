@@ -323,19 +323,6 @@ private:
     Value first;
   };
 
-  /// A range, and the scalar by which it is shifted; null for none.
-  static std::pair<RangeOp, Value> shiftedRange(Value index) {
-    auto sum = index.getDefiningOp<arith::AddIOp>();
-    if (!sum)
-      return {index.getDefiningOp<RangeOp>(), Value()};
-    for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()),
-                        std::pair(sum.getRhs(), sum.getLhs())})
-      if (auto splat = x.getDefiningOp<SplatOp>())
-        if (auto range = y.getDefiningOp<RangeOp>())
-          return {range, splat.getValue()};
-    return {};
-  }
-
   std::optional<Pairs> findPairs(ValueRange indices) {
     for (auto [outer, index] : llvm::enumerate(indices)) {
       auto quotient = index.getDefiningOp<arith::DivUIOp>();
@@ -622,6 +609,18 @@ private:
 };
 
 } // namespace
+
+std::pair<RangeOp, Value> shiftedRange(Value index) {
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return {index.getDefiningOp<RangeOp>(), Value()};
+  for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()),
+                      std::pair(sum.getRhs(), sum.getLhs())})
+    if (auto splat = x.getDefiningOp<SplatOp>())
+      if (auto range = y.getDefiningOp<RangeOp>())
+        return {range, splat.getValue()};
+  return {};
+}
 
 bool computesIndices(scf::ForOp loop) {
   auto isScalar = [](Type type) { return type.isInteger(); };

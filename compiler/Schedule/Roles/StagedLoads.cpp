@@ -1,6 +1,7 @@
 // Tiles that a step loads come through shared memory.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Roles/StagedLoads.h"
+#include "compiler/Schedule/Roles/WarpRoles.h"
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,17 +30,6 @@ static bool isAccumulatorCols(AxisLayoutAttr axis) {
          (sizes.size() == 1 || (sizes.size() == 2 && strides[1] == 8)) &&
          axis.getLanes() == ArrayRef<int64_t>{2, 4, 0, 0, 0} &&
          llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
-}
-
-/// Whether an index counts from a scalar on.
-static bool isRange(Value index) {
-  auto sum = index.getDefiningOp<arith::AddIOp>();
-  if (!sum)
-    return index.getDefiningOp<RangeOp>() != nullptr;
-  return llvm::any_of(sum->getOperands(),
-                      [](Value v) { return v.getDefiningOp<RangeOp>(); }) &&
-         llvm::any_of(sum->getOperands(),
-                      [](Value v) { return v.getDefiningOp<SplatOp>(); });
 }
 
 /// Whether a predicate may be a bound of the tensor, beyond which bulk copies
@@ -72,7 +62,7 @@ static bool isStaged(LoadOp load) {
   for (Value index : load.getIndices()) {
     if (!layoutOf(index.getType()))
       continue;
-    if (!axisOf(index) || !isRange(index) || ++ranges > 2)
+    if (!axisOf(index) || !shiftedRange(index).first || ++ranges > 2)
       return false;
   }
   return ranges == 2 &&

@@ -158,6 +158,10 @@ std::optional<RoleCrossing> matchCrossing(sm::MmaOp product,
                                           mlir::StringAttr rowAxis,
                                           int64_t warpgroups, std::string &why);
 
+/// The range that an index is, and the scalar by which it is shifted; null for
+/// none.
+std::pair<sm::RangeOp, mlir::Value> shiftedRange(mlir::Value index);
+
 /// Whether each element of a tile is one warpgroup's, so that it is added once.
 bool isOfOneWarpgroup(mlir::Type tile);
 
