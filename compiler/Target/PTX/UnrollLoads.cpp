@@ -65,16 +65,15 @@ struct UnrollLoads : impl::UnrollLoadsBase<UnrollLoads> {
       if (step && step->isOne() &&
           matchPattern(loop.getLowerBound(), m_Zero()) &&
           !loop.getStaticTripCount())
-        loops.emplace_back(loop, factorsOf(loop));
+        if (SmallVector<uint64_t> fitting = factorsOf(loop); !fitting.empty())
+          loops.emplace_back(loop, std::move(fitting));
     });
-    for (auto [loop, factors] : loops) {
-      if (factors.empty())
-        continue;
+    for (auto [loop, fitting] : loops) {
       // The upstream function counts iterations without a sign.
       OpBuilder b(loop);
       loop.setUpperBound(arith::MaxSIOp::create(
           b, loop.getLoc(), loop.getUpperBound(), loop.getLowerBound()));
-      for (uint64_t factor : factors) {
+      for (uint64_t factor : fitting) {
         FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, factor);
         if (failed(unrolled))
           return signalPassFailure();
