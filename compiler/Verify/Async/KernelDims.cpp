@@ -93,12 +93,14 @@ Dim measure(Value value) {
   return dim;
 }
 
+bool hasTilesOfItsOwn(LaunchOp launch, unsigned symbol) {
+  return llvm::is_contained(launch.getGrid().getResults(),
+                            getAffineSymbolExpr(symbol, launch.getContext()));
+}
+
 Dim measure(Value value, LaunchOp launch, unsigned symbol) {
   Dim dim = measure(value);
-  bool hasTiles =
-      llvm::is_contained(launch.getGrid().getResults(),
-                         getAffineSymbolExpr(symbol, launch.getContext()));
-  if (dim.step == 0 && hasTiles)
+  if (dim.step == 0 && hasTilesOfItsOwn(launch, symbol))
     dim.block = 1;
   return dim;
 }

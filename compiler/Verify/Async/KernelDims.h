@@ -35,6 +35,10 @@ struct Dim {
 
 Dim measure(mlir::Value value);
 
+/// Whether each element of number `symbol` of the launch's plan has tiles of
+/// its own.
+bool hasTilesOfItsOwn(sm::LaunchOp launch, unsigned symbol);
+
 /// The same of number `symbol` of the launch's plan. Where each of its elements
 /// has tiles of its own, what it is only taken from cuts nothing.
 Dim measure(mlir::Value value, sm::LaunchOp launch, unsigned symbol);

@@ -352,24 +352,20 @@ TrialMaker::TrialMaker(VariantOp variant,
   for (auto [dim, block] : llvm::zip_equal(dims, least))
     if (block < dim.block / mostBlocks)
       dim.block = block;
+  SmallVector<size_t> cut;
+  for (auto [symbol, dim] : llvm::enumerate(dims))
+    if (isCut(dim))
+      cut.push_back(symbol);
   // Parts of a split range are tiles of one kernel and steps of another: what
-  // has steps of its own is long, and they are few.
-  auto hasTilesOfItsOwn = [&](size_t symbol) {
+  // has no tiles of its own is long, and they are few.
+  auto areTiles = [&](size_t symbol) {
     return llvm::any_of(launches, [&](const auto &launched) {
-      LaunchOp launch = launched.first;
-      return llvm::is_contained(
-          launch.getGrid().getResults(),
-          getAffineSymbolExpr(symbol, launch.getContext()));
+      return hasTilesOfItsOwn(launched.first, symbol);
     });
   };
-  SmallVector<size_t> cut, ofSteps;
-  for (auto [symbol, dim] : llvm::enumerate(dims))
-    if (isCut(dim)) {
-      cut.push_back(symbol);
-      if (!hasTilesOfItsOwn(symbol))
-        ofSteps.push_back(symbol);
-    }
-  for (size_t symbol : ofSteps.empty() ? cut : ofSteps) {
+  if (!llvm::all_of(cut, areTiles))
+    llvm::erase_if(cut, areTiles);
+  for (size_t symbol : cut) {
     first = first ? first : &dims[symbol];
     last = &dims[symbol];
     largest = std::max(largest, 2 * dims[symbol].block - off);
