@@ -17,51 +17,25 @@ IndexValues AccessBounds::seeded(SmallVectorImpl<Polynomial> &dimValues) {
   return values;
 }
 
-/// The loop or branch around an operation; null at the top of a kernel.
-static Operation *around(Operation *op) {
-  Operation *outer = op->getParentOp();
-  return outer->getBlock() && !outer->hasTrait<OpTrait::IsIsolatedFromAbove>()
-             ? outer
-             : nullptr;
-}
-
-void AccessBounds::enter(Place &place, Operation *outer, Block *block) {
-  if (auto loop = dyn_cast<scf::ForOp>(outer)) {
-    place.values.of(loop.getInductionVar());
-    // check(scf::ForOp) proves that no loop begins below 0.
-    place.values.collectPositive(loop.getUpperBound(), place.conditions);
-  }
-  if (auto branch = dyn_cast<scf::IfOp>(outer);
-      branch && block == branch.thenBlock())
-    place.values.collect(branch.getCondition(), place.conditions);
-}
-
 AccessBounds::Place &AccessBounds::placeOf(Operation *op) {
   if (auto it = places.find(op->getBlock()); it != places.end())
     return it->second;
   Place place;
-  if (Operation *outer = around(op)) {
+  Operation *outer = op->getParentOp();
+  if (outer->getBlock() && !outer->hasTrait<OpTrait::IsIsolatedFromAbove>()) {
     place = placeOf(outer);
-    enter(place, outer, op->getBlock());
+    if (auto loop = dyn_cast<scf::ForOp>(outer)) {
+      place.values.of(loop.getInductionVar());
+      // check(scf::ForOp) proves that no loop begins below 0.
+      place.values.collectPositive(loop.getUpperBound(), place.conditions);
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(outer);
+        branch && op->getBlock() == branch.thenBlock())
+      place.values.collect(branch.getCondition(), place.conditions);
   } else {
     place.values = seeded(place.dims);
   }
   return places.emplace(op->getBlock(), std::move(place)).first->second;
-}
-
-AccessBounds::Place AccessBounds::placeWhere(Operation *op,
-                                             ArrayRef<Value> nonNegative) {
-  Place place;
-  if (Operation *outer = around(op)) {
-    place = placeWhere(outer, nonNegative);
-    enter(place, outer, op->getBlock());
-    return place;
-  }
-  place.values = seeded(place.dims);
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  for (Value number : nonNegative)
-    place.values.define(number, place.values.newSymbol(0, most));
-  return place;
 }
 
 /// The numbers that a presence says not to be negative.
@@ -77,10 +51,10 @@ static SmallVector<Value> nonNegativeIn(ValueRange presence) {
   return numbers;
 }
 
-std::optional<AccessBounds::Gap> AccessBounds::gapOf(const TensorAccess &access,
-                                                     Place &place) {
+std::optional<AccessBounds::Gap>
+AccessBounds::gapOf(const TensorAccess &access) {
   // What is computed once for a place is there for its other accesses.
-  auto &[values, dimValues, around] = place;
+  auto &[values, dimValues, around] = placeOf(access.op);
   SmallVector<Polynomial> conditions(around);
   for (Value p : access.presence)
     values.collect(p, conditions);
@@ -117,13 +91,17 @@ LogicalResult AccessBounds::check(const TensorAccess &access) {
     return access.op->emitOpError("expects a presence that tests whether the "
                                   "optional tensor '")
            << name << "' was passed";
-  std::optional<Gap> gap = gapOf(access, placeOf(access.op));
+  std::optional<Gap> gap = gapOf(access);
   // A quotient of a number that may be negative elsewhere is none of anything.
-  SmallVector<Value> nonNegative = nonNegativeIn(access.presence);
-  if (gap && !nonNegative.empty()) {
-    Place place = placeWhere(access.op, nonNegative);
-    gap = gapOf(access, place);
-  }
+  if (gap)
+    if (SmallVector<Value> numbers = nonNegativeIn(access.presence);
+        !numbers.empty())
+      gap = AccessBounds(dims, tensors, [&](IndexValues &values, auto seeds) {
+              seed(values, seeds);
+              constexpr int64_t most = std::numeric_limits<int32_t>::max();
+              for (Value number : numbers)
+                values.define(number, values.newSymbol(0, most));
+            }).gapOf(access);
   if (!gap)
     return success();
   InFlightDiagnostic diag =

@@ -110,18 +110,12 @@ private:
   /// That of the operations of one block. What is computed for one of them is
   /// there for the next: it is defined by total operations, and true of all.
   Place &placeOf(mlir::Operation *op);
-  /// The same where these numbers, as they are computed at the top of the
-  /// kernel, are not negative, of which nothing else is known.
-  Place placeWhere(mlir::Operation *op,
-                   llvm::ArrayRef<mlir::Value> nonNegative);
-  /// Adds what is known in a block of a loop or branch.
-  static void enter(Place &place, mlir::Operation *outer, mlir::Block *block);
   /// A dimension, and the bound of its index that is not proved.
   struct Gap {
     unsigned dim;
     std::string bound;
   };
-  std::optional<Gap> gapOf(const TensorAccess &access, Place &place);
+  std::optional<Gap> gapOf(const TensorAccess &access);
   /// Whether `end` is at most a step of the loop behind its begin, wherever
   /// both are posted; if `isThorough`, also of whole numbers.
   bool isOneStep(mlir::scf::ForOp loop, mlir::Value end, bool isThorough);
