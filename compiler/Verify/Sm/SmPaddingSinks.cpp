@@ -29,12 +29,13 @@ static void addGarbageRows(Facts &facts) {
       fact.state = State::Garbage;
 }
 
-/// Whether the lanes that a fact is of are left out. Where it holds in all arms
-/// it is not enough that those of one arm are: others in their row are not.
-static bool isLeftOut(ReduceOp reduce, Fact fact) {
-  if (fact.inAllArms && fact.state == identityOf(reduce.getKind()))
+/// A fact of the lanes that a reduction has to leave out. Where the identity is
+/// in all arms it is not enough that those of one arm are left out: others in
+/// their row are not.
+static Fact ofLeftOut(Fact fact, State identity) {
+  if (fact.inAllArms && fact.state == identity)
     fact.within.clear();
-  return excludes(reduce.getPresence(), fact);
+  return fact;
 }
 
 LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
@@ -49,9 +50,10 @@ LogicalResult SmPadding::visitReduce(ReduceOp reduce, bool check) {
           rows.stateOf(source, fact.predicate, over) != identity)
         wrong = fact.predicate;
       isGarbage |= isGarbageInAbsentRows(source, fact.predicate);
-    } else if (isLeftOut(reduce, fact)) {
+    } else if (Fact lanes = ofLeftOut(fact, identity);
+               excludes(reduce.getPresence(), lanes)) {
       // A row whose lanes are all left out is there: it is the identity.
-      if (fact.within.empty() || (fact.inAllArms && fact.state == identity))
+      if (lanes.within.empty())
         addFact(rest, {fact.predicate, identity, Origin::Known});
     } else if (fact.state == identity && fact.isTotal()) {
       // Identities alone give the identity.
