@@ -109,16 +109,12 @@ def bind_kernel_range(r, scope):
 def bind_part(r, scope):
     """Elements, equally many per part but for the last ones; `rel` counts from the start of the whole range."""
     low = evaluate_extent(r.lo, scope) if r.lo is not None else 0
-    high, number, count = evaluate_extent(r.hi, scope), evaluate(r.part[0], scope), evaluate_extent(r.part[1], scope)
-    each = -(-max(high - low, 0) // count)
-    first = low + number.data * each
-    start, end = (Val("i32", number.axes, data) for data in (first, np.minimum(first + each, high)))
-    bind_axis(r.name, start, end, scope)
+    bind_axis(r.name, *part_bounds(r, constant("i32", low), constant("i32", evaluate_extent(r.hi, scope)), scope), scope)
     scope.starts[r.name] = constant("i32", max(low, 0))
 
 
 def part_bounds(r, low, high, scope):
-    """Those of one part of a loop's range; where parts are cut only changes what each of them sums."""
+    """Those of one part of a range. Parts of a loop may be cut elsewhere, which only changes what each of them sums."""
     number, count = evaluate(r.part[0], scope), evaluate_extent(r.part[1], scope)
     axes = union(low.axes, high.axes, number.axes)
     lo, hi, n = (spread(x.data, x.axes, axes) for x in (low, high, number))
