@@ -116,7 +116,10 @@ def Sm_AnyOp : Sm_Op<"any", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 def Sm_NotFiniteOp : Sm_Op<"not_finite", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "whether some lane of the warp holds Inf or NaN in a tile";
-  let description = [{ Costs one operation per register: products with zero are added up, and are NaN then. }];
+  let description = [{
+    Costs one operation per two registers: their product is added up, and zero times the sum is NaN then. Finite elements of 2^64 and more, whose products overflow, may count as well, so what the
+    result guards has to be right for them, too. Elements of f16 are multiplied with zero, one operation per register: finite ones never count.
+  }];
   let arguments = (ins Sm_Tile:$source);
   let results = (outs I1:$result);
   let assemblyFormat = "$source attr-dict `:` type($source)";
