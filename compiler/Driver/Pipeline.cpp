@@ -266,8 +266,10 @@ void buildPackPipeline(OpPassManager &pm, const ChosenPlans &plans,
         for (const auto &[kernel, why] : plans.withoutTensorCores)
           options.in.push_back(kernel);
         pack.addPass(schedule::createTileExpandProducts(std::move(options)));
-        if (plans.keepsRows.empty())
-          pack.addPass(schedule::createTilePackRows());
+        if (!plans.keepsKernels.empty())
+          return;
+        pack.addPass(schedule::createTilePackRows());
+        pack.addPass(schedule::createTileSingleParts());
       },
       verify::createVerifyTilePacks);
 }

@@ -66,8 +66,8 @@ struct ChosenPlans {
   std::string keepsNests;
   /// Why loops are not split into parts; empty where they are.
   std::string keepsLoops;
-  /// Why no version has packed rows; empty where some may.
-  std::string keepsRows;
+  /// Why no version for some dims has other kernels; empty where some may.
+  std::string keepsKernels;
   /// Whether a kernel that is planned for roles must have them.
   bool isStrict = false;
 };
@@ -83,8 +83,8 @@ void buildFoldPipeline(mlir::OpPassManager &pm, Proofs proofs);
 /// dialect.
 void buildColumnsPipeline(mlir::OpPassManager &pm, Proofs proofs);
 
-/// Appends the passes that expand products and add versions of programs with
-/// packed rows to a module of the tile dialect.
+/// Appends the passes that expand products and add versions of programs for
+/// some dims to a module of the tile dialect.
 void buildPackPipeline(mlir::OpPassManager &pm, const ChosenPlans &plans,
                        Proofs proofs);
 

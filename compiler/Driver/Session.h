@@ -182,9 +182,12 @@ private:
   /// Begins again where a verifier refuses every plan: loops stay whole. False
   /// where it did so before.
   bool keepLoops(const PassOutcome &outcome);
-  /// Begins again where packed rows are refused: no version has any. False
-  /// where something else is.
-  bool keepRows(const PassOutcome &outcome);
+  /// Begins again where versions for some dims are refused: there are none.
+  /// False where something else is.
+  bool keepKernels(const PassOutcome &outcome);
+  /// Drops versions for one part whose kernels were refused or have no plan:
+  /// the program takes one part, too. False where there are none.
+  bool dropSingleParts(const PassOutcome &outcome);
   /// Begins again with the programs before versions were added, and these
   /// remarks.
   void takeWritten(std::vector<std::string> remarks);

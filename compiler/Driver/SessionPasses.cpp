@@ -190,9 +190,9 @@ PassOutcome Session::attemptProgramPasses(Emit stage, const Observe &observe) {
                             }).second;
       !outcome.isDone)
     return outcome;
-  // Packed rows are axes that nobody has written.
+  // Nobody has written what these do.
   for (auto program : module->getOps<tile::ProgramOp>())
-    if (program.getKind() == tile::VersionKind::Packed)
+    if (program.isForSomeDims())
       written->push_back(program->clone());
   return transform([&](OpPassManager &pm) {
            buildProgramPipeline(pm, stage, request.arch, plans, request.masks,
@@ -210,7 +210,7 @@ bool Session::runProgramPasses(Emit stage, const Observe &observe) {
     if (outcome.isDone)
       break;
     if (request.isStrict ||
-        (!keepRows(outcome) && !keepColumns(outcome.why()) &&
+        (!keepKernels(outcome) && !keepColumns(outcome.why()) &&
          !keepNests(outcome) && !keepLoops(outcome)))
       return conclude(outcome);
   }
@@ -293,11 +293,11 @@ bool Session::keepFromTensorCores(const std::string &why) {
 }
 
 void Session::takeWritten(std::vector<std::string> remarks) {
-  // Versions with packed rows are the passes'.
+  // Versions for some dims are the passes'.
   module = std::move(written);
   for (auto program :
        llvm::make_early_inc_range(module->getOps<tile::ProgramOp>()))
-    if (program.getKind() == tile::VersionKind::Packed)
+    if (program.isForSomeDims())
       program.erase();
   unbound = nullptr;
   // What they may have depends on what is compiled.
@@ -331,12 +331,39 @@ bool Session::keepLoops(const PassOutcome &outcome) {
   return true;
 }
 
-bool Session::keepRows(const PassOutcome &outcome) {
-  if (outcome.pass != "verify-tile-packs" || !plans.keepsRows.empty())
+bool Session::keepKernels(const PassOutcome &outcome) {
+  if (outcome.pass != "verify-tile-packs" || !plans.keepsKernels.empty())
     return false;
-  plans.keepsRows = outcome.why();
-  takeWritten({"rows are not packed: " + plans.keepsRows});
+  plans.keepsKernels = outcome.why();
+  takeWritten({"rows are not packed, and parts are always joined: " +
+               plans.keepsKernels});
   return true;
+}
+
+bool Session::dropSingleParts(const PassOutcome &outcome) {
+  bool isUnplanned = outcome.pass == "tile-bind-blocks";
+  if (request.isStrict || !(outcome.isRefused() || isUnplanned))
+    return false;
+  bool isAny = false;
+  for (auto version : llvm::to_vector(unbound->getOps<tile::ProgramOp>())) {
+    if (version.getKind() != tile::VersionKind::Single)
+      continue;
+    bool isOne =
+        isUnplanned
+            ? !schedule::findUnplanned(version, *targetInfo(request.arch))
+                   .empty()
+            : llvm::any_of(version.getBody().getOps<tile::KernelOp>(),
+                           [&](tile::KernelOp kernel) {
+                             return llvm::is_contained(
+                                 outcome.kernels, schedule::planName(kernel));
+                           });
+    if (!isOne)
+      continue;
+    result.remarks.push_back("a single part is joined, too: " + outcome.why());
+    version.erase();
+    isAny = true;
+  }
+  return isAny;
 }
 
 bool Session::keepFromRoles(const std::string &name, const std::string &why) {
@@ -721,7 +748,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
   while (true) {
     notePlannedRoles();
     PassOutcome outcome = attempt(*unbound, build, observe);
-    if (replan(outcome))
+    if (replan(outcome) || (!outcome.isDone && dropSingleParts(outcome)))
       continue;
     if (!outcome.isDone && hasRoles && !request.isStrict &&
         outcome.isRefused()) {

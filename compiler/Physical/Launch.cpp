@@ -250,8 +250,7 @@ tile::ProgramOp versionFor(tile::ProgramOp program,
                            const Arguments &arguments) {
   for (auto other :
        program->getParentOfType<ModuleOp>().getOps<tile::ProgramOp>())
-    if ((other.getKind() == tile::VersionKind::Packed ||
-         other.getKind() == tile::VersionKind::Rows) &&
+    if ((other.isForSomeDims() || other.getKind() == tile::VersionKind::Rows) &&
         !other.isForSmallDevices() &&
         other.getVersionOf() == program.getSymName() &&
         areMet(other.getConditions(), arguments))

@@ -39,6 +39,12 @@ struct Gap {
   std::optional<RowSet> left = {};
 };
 
+/// What a version passes on in registers.
+bool isUnusedTemp(ProgramOp program, TensorArgAttr tensor) {
+  return program.isForSomeDims() && tensor.getRole() == Role::Temp &&
+         !program.accesses(tensor);
+}
+
 struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
   void runOnOperation() override {
     ProgramOp program = getOperation();
@@ -73,7 +79,8 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
       TensorArgAttr arg = program.getTensorArg(i);
       bool isStored = arg.getRole() == Role::Out || arg.getRole() == Role::Temp;
       if (!isStored || covered.contains(arg.getName()) ||
-          isa_and_nonnull<StringAttr>(arg.getInit()))
+          isa_and_nonnull<StringAttr>(arg.getInit()) ||
+          isUnusedTemp(program, arg))
         continue;
       auto gap = gaps.find(arg.getName());
       std::string reason =

@@ -151,6 +151,38 @@ def TilePackRows : Pass<"tile-pack-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
 }
 
+def TileSingleParts : Pass<"tile-single-parts", "::mlir::ModuleOp"> {
+  let summary = "Give a program whose launches divide ranges into parts a second version for one part, which nothing joins";
+  let description = [{
+    A launch chooses how many parts `S` a range has. Each part is computed by thread blocks of its own, which store what they found in temps, and a second kernel joins the parts. Where there is one part
+    it has nothing to do but to read and write. The second version, for `S == 1`, has one kernel for both: the second kernel's operations follow the first one's, with the value that was stored in place of
+    each load, and the loop over the parts is its one step.
+
+    The kernels follow each other; the first one stores to temps alone, and no other kernel accesses these. The second one has the first one's ranges and axes but for the parts, no product and no loop in
+    blocks.
+
+    Before:
+    ```mlir
+    tile.kernel @parts ranges [<s, extent S>, <i, extent M, block "BM">] ... {
+      tile.store %o, %po[%s, %i]
+    }
+    tile.kernel @combine ranges [<i, extent M, block "CM">] ... {
+      %sum = scf.for %s = %c0 to %S step %c1 iter_args(%t = %zero) { %p = tile.load %po[%s, %i]  scf.yield arith.addf %t, %p }
+      tile.store %sum, %y[%i]
+    }
+    ```
+    After: the same, and
+    ```mlir
+    tile.program @op.single ... version <single> of @op where affine_map<()[M, S] -> (-S + 1)> {
+      tile.kernel @parts ranges [<i, extent M, block "BM">] ... {
+        %sum = arith.addf %zero, %o
+        tile.store %sum, %y[%i]
+    ```
+    Runs before the safety passes and verifiers, which see both programs. `verify-tile-packs` proves that the stores are the same.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::tile::TileDialect"];
+}
+
 def TileSplitVariants : Pass<"tile-split-variants", "::mlir::ModuleOp"> {
   let summary = "Give a program that warpgroups will execute a second version for any strides";
   let description = [{

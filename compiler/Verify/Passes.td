@@ -92,7 +92,7 @@ def VerifyTileFolds : Pass<"verify-tile-folds", "::mlir::ModuleOp"> {
 }
 
 def VerifyTilePacks : Pass<"verify-tile-packs", "::mlir::ModuleOp"> {
-  let summary = "Prove that rows which are pairs compute what the pairs did";
+  let summary = "Prove that versions for some dims compute what the program does";
   let description = [{
     Runs the passes `of` and compares each packed version with its program, and each other program with itself, as they were before. A kernel of a version may have one range less: a range over a dim R, whose
     coordinate was a scalar, and another one in blocks have become one range in blocks, as long as both together. Proved:
@@ -100,6 +100,12 @@ def VerifyTilePacks : Pass<"verify-tile-packs", "::mlir::ModuleOp"> {
     - the rows' axis has no indices but those that begin where a block does, and nothing is summed over it;
     - each store has the rows, so that it is made once for each pair;
     - with `r / R` for the row and `r mod R` for the scalar, all is as `verify-tile-folds` demands.
+
+    A version for one part of what launches divide has one kernel for two. Its dim of parts is 1, and the condition says so. Proved:
+
+    - the first of the two stores to temps alone, and no kernel of the version loads from them;
+    - a load of the second has the elements and predicates of a store of the first, and is what was stored;
+    - the stores of the second are those of the one kernel, in the same loops, and so are loops of the first.
 
     Accepted: `tile.store %v, %o[%row, %u]` with `%row = arith.divui %r, %R`, `%u = arith.remui %r, %R`.
     Refused: the same with `%row` and `%u` exchanged, with another dim than R, with a range of M pairs, or a store without the rows.

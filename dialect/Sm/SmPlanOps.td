@@ -38,6 +38,8 @@ def Sm_VariantOp : Sm_Op<"variant", [NoTerminator, SingleBlock, HasParent<"PlanO
   let extraClassDeclaration = [{
     /// What people read: `universal`, `aligned`, `bulk`, `packed`, `upto512`, `aligned_99k`.
     std::string getName() { return nameOf(getVersion(), getBulk()); }
+    /// Whether it is for launches of one part: it has fewer kernels than other variants, and no launch of it takes the place of another one's.
+    bool isOfSingleParts() { return getVersion().getKind() == ::selvedge::tile::VersionKind::Single; }
     static std::string nameOf(::selvedge::tile::VersionAttr version, bool isBulk = false);
   }];
 }

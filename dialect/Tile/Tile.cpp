@@ -57,6 +57,7 @@ std::string VersionAttr::str() const {
            deviceSuffix();
   case VersionKind::Universal:
   case VersionKind::Packed:
+  case VersionKind::Single:
     return stringifyVersionKind(getKind()).str() + deviceSuffix();
   }
   llvm_unreachable("no other kinds");

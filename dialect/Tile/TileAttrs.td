@@ -34,7 +34,8 @@ def Tile_FillAttr : EnumAttr<Tile_Dialect, Tile_FillEnum, "fill"> {
 
 def Tile_VersionEnum : Tile_Enum<"VersionKind", "what a version of a program is made for", [
   I32EnumAttrCase<"Program", 0, "program">, I32EnumAttrCase<"Universal", 1, "universal">,
-  I32EnumAttrCase<"Packed", 2, "packed">, I32EnumAttrCase<"Rows", 3, "rows">]>;
+  I32EnumAttrCase<"Packed", 2, "packed">, I32EnumAttrCase<"Rows", 3, "rows">,
+  I32EnumAttrCase<"Single", 4, "single">]>;
 
 class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
   let mnemonic = attrMnemonic;
@@ -87,7 +88,7 @@ def Tile_VersionAttr : Tile_Attr<"Version", "version"> {
   let summary = "a version of a program, as its kernels and variants are told apart";
   let description = [{
     `program`: the program itself. `universal`: scheduled for tensors of any strides. `packed`: rows of several heads in one tile. `rows`: rows of at most
-    `limit` elements, or all longer ones without a limit. Example: `#tile.version<rows, 512>`. With `shared` it is the same for devices whose thread blocks have no more than so many bytes of shared
+    `limit` elements, or all longer ones without a limit. `single`: one part of what a launch divides. Example: `#tile.version<rows, 512>`. With `shared` it is the same for devices whose thread blocks have no more than so many bytes of shared
     memory. Example: `#tile.version<packed shared 101376>`.
   }];
   let parameters = (ins EnumParameter<Tile_VersionEnum>:$kind, OptionalParameter<"int64_t", "0">:$limit,

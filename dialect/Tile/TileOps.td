@@ -29,7 +29,7 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     - (C4) a `rows` version has `row_threads`.
 
     A program may have versions: `version` says what one is made for, `of` whose it is. `universal` is scheduled for any strides (`tile-split-variants`); `packed`
-    is launched only where every result of `conditions`, a map of the dims, is at least 0 (`tile-pack-rows`); of `rows` there is one per length of the rows that are read more than
+    is launched only where every result of `conditions`, a map of the dims, is at least 0 (`tile-pack-rows`), and so is `single` (`tile-single-parts`); of `rows` there is one per length of the rows that are read more than
     once, with `row_threads` of a block that share a row (`tile-row-classes`). A program with a universal version has `conditions` where its pairs might be more than 32 bits count. Plans of a program take at most `shared_memory` bytes per thread block, where that is less than what the target has; any version
     may have one that is the same but for that, for devices with less.
 
@@ -64,6 +64,8 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     ::llvm::StringRef getBaseName() { return getVersionOf().value_or(getSymName()); }
     /// What it is made for; `Program` for the program itself.
     VersionKind getKind();
+    /// Whether passes made it for some dims before they took the program to the target: it has kernels of its own, which nobody has written.
+    bool isForSomeDims() { return getKind() == VersionKind::Packed || getKind() == VersionKind::Single; }
     /// Whether it is a version of no other program.
     bool isBase() { return !getVersion(); }
     /// Whether it is for devices whose thread blocks have less shared memory than those of others.
@@ -72,6 +74,8 @@ def Tile_ProgramOp : Tile_Op<"program", [Symbol, SymbolTable, NoTerminator, Sing
     void makeVersion(ProgramOp base, VersionAttr version);
     /// Whether bulk copies are planned for it, whose descriptors know the extents of tensors: it has a universal version for others.
     bool isForBulkCopies();
+    /// Whether some kernel loads or stores a tensor: a version may have a temp that none does.
+    bool accesses(TensorArgAttr tensor);
     /// Typed access to the signature.
     TensorArgAttr getTensorArg(unsigned i) { return ::mlir::cast<TensorArgAttr>(getTensors()[i]); }
     ScalarArgAttr getScalarArg(unsigned i) { return ::mlir::cast<ScalarArgAttr>(getScalars()[i]); }

@@ -67,6 +67,16 @@ bool ProgramOp::hasExtent(AffineExpr extent) {
       });
 }
 
+bool ProgramOp::accesses(TensorArgAttr tensor) {
+  return walk([&](TensorAccessOpInterface access) {
+           auto kernel = access->getParentOfType<KernelOp>();
+           return kernel.getTensorArgOf(access.getAccessed()) == tensor
+                      ? WalkResult::interrupt()
+                      : WalkResult::advance();
+         })
+      .wasInterrupted();
+}
+
 bool ProgramOp::isForBulkCopies() {
   return getKind() != VersionKind::Universal &&
          llvm::any_of((*this)->getBlock()->getOps<ProgramOp>(),
@@ -117,11 +127,10 @@ LogicalResult ProgramOp::verify() {
   if (getVersion().has_value() != getVersionOf().has_value())
     return emitOpError("expects 'version' and 'version_of' together");
   bool hasConditions = getConditions().has_value();
-  if (getKind() == VersionKind::Packed
-          ? !hasConditions
-          : getKind() == VersionKind::Universal && hasConditions)
-    return emitOpError("expects 'conditions' of a packed version, and none of "
-                       "a universal one");
+  if (isForSomeDims() ? !hasConditions
+                      : getKind() == VersionKind::Universal && hasConditions)
+    return emitOpError("expects 'conditions' of a version for some dims, and "
+                       "none of a universal one");
   if ((getKind() == VersionKind::Rows) != getRowThreads().has_value())
     return emitOpError("expects 'row_threads' of a version for rows only");
   if (isForSmallDevices() && getSharedMemory() != getVersion()->getShared())

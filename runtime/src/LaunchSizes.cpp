@@ -9,8 +9,10 @@ namespace selvedge::inline runtime {
 
 namespace {
 
-/// Fewest elements of a part, where a range has so many.
-constexpr int64_t leastPart = 256;
+/// Fewest elements of a part, where a range has so many. Where half of the
+/// multiprocessors have work it is half of that: one kernel's end, and the
+/// beginning of the next, take as long as a few hundred elements then.
+constexpr int64_t leastPart = 256, leastPartOfFew = 128, busyShare = 2;
 
 /// Of a kernel whose thread blocks do not share their work a multiprocessor is
 /// given two: while one waits for memory, another one computes. One alone is up
@@ -49,17 +51,21 @@ struct UnitBlocks {
 
 UnitBlocks blocksPerUnit(const Manifest &manifest, DimValues dims, size_t dim) {
   UnitBlocks blocks;
-  if (manifest.variants.empty())
-    return blocks;
   // Variants differ by the sizes of blocks. The first one is what arguments
-  // take that are aligned.
-  for (const ManifestLaunch &launch : manifest.variants.front().launches) {
-    dims[dim] = 1;
-    int64_t one = countBlocks(manifest, launch, dims);
-    dims[dim] = 2;
-    int64_t more = countBlocks(manifest, launch, dims) - one;
-    blocks.count = std::max(blocks.count, more);
-    blocks.isShared |= more > 0 && launch.persistent;
+  // take that are aligned, but for one that is for a single part.
+  bool isFound = false;
+  for (const ManifestVariant &variant : manifest.variants) {
+    for (const ManifestLaunch &launch : variant.launches) {
+      dims[dim] = 1;
+      int64_t one = countBlocks(manifest, launch, dims);
+      dims[dim] = 2;
+      int64_t more = countBlocks(manifest, launch, dims) - one;
+      blocks.count = std::max(blocks.count, more);
+      blocks.isShared |= more > 0 && launch.persistent;
+      isFound |= more > 0;
+    }
+    if (isFound)
+      break;
   }
   return blocks;
 }
@@ -114,7 +120,9 @@ int64_t chosenSize(const Manifest &manifest, const ManifestLaunchSize &size,
         isShared ? balanced
                  : std::min(blocksPerMultiprocessor * multiprocessors / blocks,
                             *elements / leastPartOfSeveral);
-    parts = std::max(std::min(parts, *elements / leastPart), others);
+    parts = std::max({std::min(parts, *elements / leastPart), others,
+                      std::min(multiprocessors / busyShare / blocks,
+                               *elements / leastPartOfFew)});
   }
   return std::clamp(parts, size.lo, size.hi);
 }

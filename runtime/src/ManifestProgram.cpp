@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace selvedge::inline runtime {
 
@@ -91,23 +92,22 @@ Status ManifestParser::parseLaunchConditions(const JsonReader &item,
 }
 
 Status ManifestParser::checkChoices(const JsonReader &root) {
-  size_t numLaunches = 0, numWithConditions = 0;
+  const ManifestVariant &last = manifest.variants.back();
   bool isEven = true;
   for (const ManifestVariant &variant : manifest.variants) {
-    isEven &=
-        variant.launches.size() == manifest.variants.front().launches.size();
-    for (const ManifestLaunch &launch : variant.launches) {
-      ++numLaunches;
-      numWithConditions += launch.when.has_value();
-    }
+    auto numWithConditions = std::ranges::count_if(
+        variant.launches,
+        [](const ManifestLaunch &launch) { return launch.when.has_value(); });
+    manifest.choosesLaunches |= numWithConditions != 0;
+    // Those for some dims may be taken as a whole.
+    bool isWhole = !variant.dimConditions.empty() && numWithConditions == 0;
+    isEven &= isWhole || (variant.launches.size() == last.launches.size() &&
+                          numWithConditions == std::ssize(variant.launches));
   }
-  if (numWithConditions == 0)
-    return Status();
-  if (!isEven || numWithConditions != numLaunches)
-    return root.error("where a launch has 'when' all have, and 'variants' "
-                      "have equally many launches");
-  manifest.choosesLaunches = true;
-  return Status();
+  return isEven || !manifest.choosesLaunches
+             ? Status()
+             : root.error("where a launch has 'when' all have, and 'variants' "
+                          "have equally many launches");
 }
 
 Status ManifestParser::parseLaunch(const JsonReader &item,

@@ -334,7 +334,7 @@ size_t selectVariant(const Manifest &manifest, const Operands &operands,
   }
   for (size_t i = 0; manifest.choosesLaunches && i < last; ++i) {
     const ManifestVariant &variant = manifest.variants[i];
-    if (!takesDims(variant, manifest, dims))
+    if (variant.isTakenWhole() || !takesDims(variant, manifest, dims))
       continue;
     std::vector<bool> taken;
     bool isUsed = false;

@@ -135,3 +135,27 @@ TEST(LaunchChoice, isOfTheManifest) {
   fewer.erase(at, fewer.find("]}]}", at) + 2 - at);
   EXPECT_THAT(message(fewer), HasSubstr("equally many launches"));
 }
+
+/// A variant for M of at most 1 that is one kernel, before all others.
+TEST(LaunchChoice, isNotOfVariantsTakenWhole) {
+  std::string text = replaced(
+      program, R"("variants": [)",
+      R"("variants": [{"name": "single", "when": [{"tensor": "x", "align": 16}, {"dims": {"sub": [1, "M"]}}],
+     "launches": [{"kernel": "all_single", "grid": [1], "block": 32, "smem": 0, "args": [{"pointer": "x"}, {"pointer": "y"}]}]},)");
+  EXPECT_EQ(parseManifest(text).status().message(), "");
+  // M is 2.
+  EXPECT_THAT(choose(text, 8, true, false),
+              ElementsAre("packed and universal", "read_packed",
+                          "write_universal", "note_packed"));
+  std::string forTwo =
+      replaced(text, R"({"sub": [1, "M"]})", R"({"sub": [2, "M"]})");
+  EXPECT_THAT(choose(forTwo, 8, true, false),
+              ElementsAre("single", "all_single"));
+  EXPECT_THAT(choose(forTwo, 8, false, true),
+              ElementsAre("packed and universal", "read_universal",
+                          "write_packed", "note_packed"));
+  // Without a condition of dims it has to be like the others.
+  std::string always = replaced(text, R"(, {"dims": {"sub": [1, "M"]}})", "");
+  EXPECT_THAT(parseManifest(always).status().message(),
+              HasSubstr("equally many launches"));
+}

@@ -46,7 +46,7 @@ TEST(LaunchSizes, persistentBlocksFillItOnceAndBalance) {
   EXPECT_EQ(chosen(100, 1 << 20, 40, {}, true), 4);
   EXPECT_EQ(chosen(100, 3 * 2048, 40, {}, true), 3);
   EXPECT_EQ(chosen(100, 2047, 40, {}, true), 1);
-  EXPECT_EQ(chosen(1, 1000, 40, {}, true), 3);
+  EXPECT_EQ(chosen(4, 1000, 40, {}, true), 2);
 }
 
 TEST(LaunchSizes, partsThatBalanceMoveLittle) {
@@ -65,7 +65,11 @@ TEST(LaunchSizes, partsThatBalanceMoveLittle) {
 }
 
 TEST(LaunchSizes, partsAreNotSmall) {
-  EXPECT_EQ(chosen(1, 1000, 40), 3);
+  EXPECT_EQ(chosen(2, 1000, 40), 3);
+  EXPECT_EQ(chosen(1, 511, 40), 3);
+  // Where few multiprocessors have work they are smaller.
+  EXPECT_EQ(chosen(1, 1000, 40), 5);
+  EXPECT_EQ(chosen(1, 511, 20), 2);
   EXPECT_EQ(chosen(1, 255, 40), 1);
   EXPECT_EQ(chosen(1, 0, 40), 1);
   // Several per multiprocessor are larger.

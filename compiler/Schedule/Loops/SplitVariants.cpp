@@ -80,8 +80,8 @@ struct TileSplitVariantsPass
       return signalPassFailure();
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs) {
-      // For the dims of a packed program the other one has such a version.
-      if (program.getKind() == VersionKind::Packed)
+      // For the same dims the other one has such a version.
+      if (program.isForSomeDims())
         continue;
       bool useWarpgroups = false;
       for (auto kernel : program.getBody().getOps<KernelOp>()) {

@@ -159,7 +159,9 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
 
   /// The versions of a program for the same devices.
   struct Versions {
-    ProgramOp program, universal, packed;
+    ProgramOp program, universal;
+    /// For some dims, in the order in which they are tried.
+    SmallVector<ProgramOp> special;
     SmallVector<ProgramOp> rows;
 
     void add(ProgramOp version) {
@@ -171,7 +173,8 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
         universal = version;
         break;
       case VersionKind::Packed:
-        packed = version;
+      case VersionKind::Single:
+        special.push_back(version);
         break;
       case VersionKind::Rows:
         rows.push_back(version);
@@ -179,9 +182,9 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
       }
     }
     void erase() {
-      for (ProgramOp version : rows)
+      for (ProgramOp version : llvm::concat<ProgramOp>(rows, special))
         version.erase();
-      for (ProgramOp version : {packed, universal, program})
+      for (ProgramOp version : {universal, program})
         if (version)
           version.erase();
     }
@@ -220,24 +223,30 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
                               /*forWarpgroups=*/false, differs)))
         return failure();
     }
-    if (!versions.packed)
-      return success();
     OpBuilder first = OpBuilder::atBlockBegin(&plan.getBody().front());
     if (last)
       first.setInsertionPointAfter(last);
-    return lowerVariant(module, first, versions.packed, {16},
-                        *versions.packed.getVersion(),
-                        /*forWarpgroups=*/bool(versions.universal), differs);
+    for (ProgramOp version : versions.special)
+      if (failed(lowerVariant(
+              module, first, version, {16}, *version.getVersion(),
+              /*forWarpgroups=*/bool(versions.universal), differs)))
+        return failure();
+    return success();
   }
 
   /// Launches say what they need, so that each can be chosen by itself, only
   /// where there are several and those of all variants do the same in the same
-  /// order. Temps are laid out by the plan.
+  /// order. Those of single parts stay together. Temps are laid out by the
+  /// plan.
   static void keepChoices(ModuleOp module, sm::PlanOp plan) {
     SymbolTable symbols(module);
     std::optional<SmallVector<Attribute>> sequence;
     bool isSame = true;
     for (auto variant : plan.getBody().getOps<sm::VariantOp>()) {
+      if (variant.isOfSingleParts()) {
+        variant.walk([](sm::LaunchOp launch) { launch.removeWhenAttr(); });
+        continue;
+      }
       SmallVector<Attribute> own;
       for (auto launch : variant.getBody().getOps<sm::LaunchOp>())
         own.push_back(symbols.lookup<sm::KernelOp>(launch.getKernel())
@@ -257,6 +266,7 @@ struct TileToSmPass : impl::TileToSmBase<TileToSmPass> {
     auto rank = [](sm::VariantOp variant) {
       switch (variant.getVersion().getKind()) {
       case VersionKind::Packed:
+      case VersionKind::Single:
         return 0;
       case VersionKind::Rows:
       case VersionKind::Program:

@@ -123,9 +123,12 @@ std::optional<int64_t> rowThreads(KernelOp kernel) {
   return threads && !findOwnRows(kernel).empty() ? threads : std::nullopt;
 }
 
-/// Whether a range of the kernel is a number of parts that a launch chooses.
+/// Whether a range of the kernel is a number of parts that a launch chooses, or
+/// was one: its tiles are few then.
 static bool hasParts(KernelOp kernel) {
   ProgramOp program = kernel.getProgram();
+  if (program.getKind() == VersionKind::Single)
+    return true;
   return llvm::any_of(tile::getLaunchSizes(program), [&](const auto &size) {
     auto dims = program.getDims().getAsRange<StringAttr>();
     auto dim = llvm::find_if(

@@ -73,6 +73,8 @@ mixedLaunches(PlanOp plan, const SymbolTable &symbols) {
   std::vector<std::pair<VariantOp, Sequence>> variants;
   bool isAny = false, isAll = true;
   for (auto variant : plan.getBody().getOps<VariantOp>()) {
+    if (variant.isOfSingleParts())
+      continue;
     FailureOr<Sequence> launches = launchesOf(variant, symbols);
     if (failed(launches))
       return failure();

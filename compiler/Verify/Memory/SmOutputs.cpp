@@ -47,11 +47,14 @@ public:
     return general;
   }
 
-  /// A kernel of the program that no launch is of; empty for none.
-  StringRef missingIn(ArrayRef<std::pair<LaunchOp, KernelOp>> launches) const {
+  /// A kernel of the program, or of its version for single parts, that no
+  /// launch is of; empty for none.
+  StringRef missingIn(ArrayRef<std::pair<LaunchOp, KernelOp>> launches,
+                      bool isOfSingleParts) const {
+    tile::VersionKind kind = isOfSingleParts ? tile::VersionKind::Single
+                                             : tile::VersionKind::Program;
     for (const auto &[source, sinks] : known)
-      if (sinks.isWhole() &&
-          source.getVersion().getKind() == tile::VersionKind::Program &&
+      if (sinks.isWhole() && source.getVersion().getKind() == kind &&
           llvm::none_of(launches, [&](const auto &launched) {
             KernelOp kernel = launched.second;
             std::optional<tile::SourceAttr> of = kernel.getSource();
@@ -147,7 +150,9 @@ struct VerifySmOutputsPass
     for (auto [launch, kernel] : launches)
       if (failed(checkThreads(launch, kernel)))
         return failure();
-    if (StringRef missing = programs.missingIn(launches); !missing.empty())
+    if (StringRef missing =
+            programs.missingIn(launches, variant.isOfSingleParts());
+        !missing.empty())
       return variant.emitOpError("expects a launch of each kernel of the "
                                  "program, found none of '")
              << missing << "'";

@@ -229,8 +229,11 @@ std::optional<Number> LaneValues::ofInteger(Operation *op) {
                             {isa<arith::FloorDivSIOp>(op), Tag::FloorDiv},
                             {isa<arith::CeilDivSIOp>(op), Tag::CeilDiv},
                             {isa<arith::RemSIOp>(op), Tag::SignedRemainder}})
-    if (isOne)
-      return intern({tag, of(op->getOperand(0)), of(op->getOperand(1))});
+    if (isOne) {
+      Number x = of(op->getOperand(0)), by = of(op->getOperand(1));
+      bool isRemainder = tag == Tag::Remainder || tag == Tag::SignedRemainder;
+      return constantOf(by) == 1 && !isRemainder ? x : intern({tag, x, by});
+    }
   auto compare = dyn_cast<arith::CmpIOp>(op);
   if (!compare || of(compare.getLhs()) != of(compare.getRhs()))
     return std::nullopt;
@@ -262,6 +265,33 @@ std::optional<Number> LaneValues::ofLogic(Operation *op) {
   if (right)
     return *right == deciding ? sides[1] : sides[0];
   return std::nullopt;
+}
+
+/// Minima and maxima of which the constant side decides; a maximum is at least
+/// its constant.
+std::optional<Number> LaneValues::ofLimits(Operation *op) {
+  bool isMax = isa<arith::MaxSIOp>(op);
+  if (!isMax && !isa<arith::MinSIOp>(op))
+    return std::nullopt;
+  Number a = of(op->getOperand(0)), b = of(op->getOperand(1));
+  if (constantOf(b))
+    std::swap(a, b);
+  std::optional<int64_t> constant = constantOf(a), other = constantOf(b);
+  if (!constant)
+    return std::nullopt;
+  if (other)
+    return integer(isMax ? std::max(*constant, *other)
+                         : std::min(*constant, *other),
+                   getElementTypeOrSelf(op->getResult(0).getType())
+                       .getIntOrFloatBitWidth());
+  if (!isMax)
+    if (auto known = least.find(b);
+        known != least.end() && *constant <= known->second)
+      return a;
+  visitOther(op, 0);
+  if (isMax)
+    least[of(op->getResult(0))] = *constant;
+  return of(op->getResult(0));
 }
 
 /// What products are made of.
@@ -391,6 +421,8 @@ void LaneValues::visit(Operation *op, unsigned stored) {
     number = ofTile(op, stored);
   if (!number && op->getNumResults() == 1 && isInteger(op->getResult(0)))
     number = ofInteger(op);
+  if (!number)
+    number = ofLimits(op);
   if (!number)
     number = ofLogic(op);
   if (!number)

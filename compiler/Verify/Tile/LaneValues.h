@@ -98,6 +98,7 @@ private:
   std::optional<Number> ofConstant(mlir::arith::ConstantOp op);
   std::optional<Number> ofInteger(mlir::Operation *op);
   std::optional<Number> ofLogic(mlir::Operation *op);
+  std::optional<Number> ofLimits(mlir::Operation *op);
   std::optional<Number> ofFloat(mlir::Operation *op);
   std::optional<Number> ofTile(mlir::Operation *op, unsigned stored);
   Number ofProduct(tile::DotOp dot);
@@ -109,6 +110,8 @@ private:
   std::map<Key, Number> numbers;
   std::vector<Sum> sums;
   llvm::DenseMap<mlir::StringAttr, int64_t> sizes;
+  /// Constants that numbers are at least.
+  llvm::DenseMap<Number, int64_t> least;
   uint64_t nextFresh = 0;
 };
 

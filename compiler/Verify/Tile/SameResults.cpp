@@ -14,8 +14,9 @@ using namespace selvedge::tile;
 
 class SameResults::Cursor {
 public:
-  Cursor(Block &block, LaneValues &values, Stores &stores)
-      : values(values), stores(stores) {
+  Cursor(Block &block, LaneValues &values, Stores &stores,
+         ArrayRef<Passed> passed = {})
+      : values(values), stores(stores), passed(passed) {
     places.emplace_back(block.begin(), nullptr);
   }
 
@@ -32,7 +33,7 @@ public:
                op->hasTrait<OpTrait::IsTerminator>())
         return op;
       else if (auto load = dyn_cast<LoadOp>(op))
-        values.visit(op, stores.lookup(values.of(load.getTensor())));
+        visit(load);
       else if (isMemoryEffectFree(op))
         values.visit(op, 0);
       else
@@ -41,6 +42,18 @@ public:
   }
 
 private:
+  /// Absent lanes of a load that fills nothing hold anything, and so may what
+  /// was stored.
+  void visit(LoadOp load) {
+    LaneValues::Number tensor = values.of(load.getTensor());
+    for (const Passed &stored : passed)
+      if (stored.tensor == tensor && load.getFill() == Fill::Any &&
+          stored.indices == values.of(load.getIndices()) &&
+          stored.presence == values.ofPresence(load.getPresence()))
+        return values.bind(load.getResult(), stored.value);
+    values.visit(load, stores.lookup(tensor));
+  }
+
   bool isSingleStep(scf::ForOp loop) {
     auto bound = [&](Value v) { return values.constantOf(values.of(v)); };
     std::optional<int64_t> low = bound(loop.getLowerBound()),
@@ -67,6 +80,7 @@ private:
 
   LaneValues &values;
   Stores &stores;
+  ArrayRef<Passed> passed;
   /// The operation to come in each block, and the loop whose step it is.
   SmallVector<std::pair<Block::iterator, scf::ForOp>> places;
 };
@@ -153,16 +167,46 @@ LogicalResult SameResults::compare(Operation *before, Operation *after) {
                                       : success();
 }
 
-LogicalResult SameResults::compare(Block &before, Block &after) {
-  Cursor wanted(before, values, storesBefore),
-      found(after, values, storesAfter);
+LogicalResult SameResults::compareRest(Cursor &wanted, Cursor &found,
+                                       ArrayRef<LaneValues::Number> passed,
+                                       SmallVectorImpl<Passed> &stored) {
   while (true) {
     Operation *op = wanted.next();
+    auto store = dyn_cast<StoreOp>(op);
+    LaneValues::Number tensor = store ? values.of(store.getTensor()) : 0;
+    if (store && llvm::is_contained(passed, tensor)) {
+      stored.push_back({tensor, values.of(store.getIndices()),
+                        values.ofPresence(store.getPresence()),
+                        values.of(store.getValue())});
+      continue;
+    }
+    if (op->hasTrait<OpTrait::IsTerminator>() && !passed.empty())
+      return success();
     if (failed(compare(op, found.next())))
       return failure();
     if (op->hasTrait<OpTrait::IsTerminator>())
       return success();
   }
+}
+
+LogicalResult SameResults::compare(Block &before, Block &after) {
+  Cursor wanted(before, values, storesBefore),
+      found(after, values, storesAfter);
+  SmallVector<Passed> none;
+  return compareRest(wanted, found, /*passed=*/{}, none);
+}
+
+LogicalResult SameResults::compareJoined(Block &first, Block &second,
+                                         Block &after,
+                                         ArrayRef<LaneValues::Number> passed) {
+  Cursor found(after, values, storesAfter);
+  SmallVector<Passed> stored;
+  Cursor wanted(first, values, storesBefore);
+  if (failed(compareRest(wanted, found, passed, stored)))
+    return failure();
+  Cursor rest(second, values, storesBefore, stored);
+  SmallVector<Passed> none;
+  return compareRest(rest, found, /*passed=*/{}, none);
 }
 
 LogicalResult haveSameSignature(ProgramOp before, ProgramOp after) {

@@ -23,6 +23,12 @@ public:
                      tile::KernelOp after);
   /// Fails with a diagnostic at what differs.
   llvm::LogicalResult compare(mlir::Block &before, mlir::Block &after);
+  /// The same of two blocks and one for both, which stores nothing to `passed`:
+  /// what the first one stores there is the value of each load of the second
+  /// from the same elements, where the same predicates hold.
+  llvm::LogicalResult compareJoined(mlir::Block &first, mlir::Block &second,
+                                    mlir::Block &after,
+                                    llvm::ArrayRef<LaneValues::Number> passed);
 
 private:
   /// Goes through a block to the next operation that stores or branches.
@@ -30,7 +36,18 @@ private:
   /// How often each tensor was stored to, on one side.
   using Stores = llvm::DenseMap<LaneValues::Number, unsigned>;
 
+  /// What was stored to a tensor that is passed on.
+  struct Passed {
+    LaneValues::Number tensor;
+    llvm::SmallVector<LaneValues::Number> indices, presence;
+    LaneValues::Number value;
+  };
+
   llvm::LogicalResult compare(mlir::Operation *before, mlir::Operation *after);
+  /// Goes on to the end of a block.
+  llvm::LogicalResult compareRest(Cursor &wanted, Cursor &found,
+                                  llvm::ArrayRef<LaneValues::Number> passed,
+                                  llvm::SmallVectorImpl<Passed> &stored);
   llvm::LogicalResult compare(tile::StoreOp before, tile::StoreOp after);
   llvm::LogicalResult compareRegions(mlir::Operation *before,
                                      mlir::Operation *after);

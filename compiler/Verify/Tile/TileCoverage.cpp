@@ -24,8 +24,11 @@ struct VerifyTileCoveragePass
   void runOnOperation() override {
     markAllAnalysesPreserved();
     ProgramOp program = getOperation();
-    auto isWritten = [](TensorArgAttr tensor) {
-      return tensor.getRole() == Role::Out || tensor.getRole() == Role::Temp;
+    // A version may have a temp that nothing accesses.
+    auto isWritten = [&](TensorArgAttr tensor) {
+      return tensor.getRole() == Role::Out ||
+             (tensor.getRole() == Role::Temp &&
+              !(program.isForSomeDims() && !program.accesses(tensor)));
     };
     for (auto tensor : program.getTensors().getAsRange<TensorArgAttr>())
       if (isWritten(tensor) && !isa_and_nonnull<StringAttr>(tensor.getInit()) &&

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
 #include "compiler/Verify/Tile/SameResults.h"
+#include "compiler/Verify/Tile/SingleParts.h"
 #include "compiler/Verify/WrapsPasses.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -158,6 +159,10 @@ LogicalResult check(ProgramOp before, ProgramOp after) {
   return success();
 }
 
+LogicalResult compareAlone(ProgramOp before, ProgramOp after) {
+  return haveSameResults(before, after);
+}
+
 struct VerifyTilePacksPass
     : WrapsPasses<impl::VerifyTilePacksBase<VerifyTilePacksPass>> {
   using WrapsPasses::WrapsPasses;
@@ -168,14 +173,15 @@ struct VerifyTilePacksPass
     if (!copy)
       return signalPassFailure();
     for (auto after : module.getOps<ProgramOp>()) {
-      bool isPacked = after.getKind() == VersionKind::Packed;
       auto before = copy->lookupSymbol<ProgramOp>(
-          isPacked ? after.getBaseName() : after.getSymName());
+          after.isForSomeDims() ? after.getBaseName() : after.getSymName());
       if (!before)
         return after.emitOpError("expects a program before the pass"),
                signalPassFailure();
-      if (failed(isPacked ? check(before, after)
-                          : haveSameResults(before, after)))
+      auto prove = after.getKind() == VersionKind::Packed   ? check
+                   : after.getKind() == VersionKind::Single ? checkSingleParts
+                                                            : compareAlone;
+      if (failed(prove(before, after)))
         return signalPassFailure();
     }
   }

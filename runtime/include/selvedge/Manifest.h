@@ -130,6 +130,11 @@ struct ManifestVariant {
   /// Each must be at least 0.
   std::vector<DimExpr> dimConditions;
   std::vector<ManifestLaunch> launches;
+
+  /// Whether no launch of it takes the place of another variant's.
+  bool isTakenWhole() const {
+    return !launches.empty() && !launches.front().when;
+  }
 };
 
 /// A parsed and validated manifest.
@@ -151,8 +156,9 @@ struct Manifest {
   std::vector<ManifestReducedDim> reducedDims;
   /// Empty in the signature that the front end alone produces.
   std::vector<ManifestVariant> variants;
-  /// Whether launches may be of several variants: all have `when`, and the
-  /// n-th ones of the variants do the same.
+  /// Whether launches may be of several variants: all have `when`, but those of
+  /// variants for some dims that are taken as a whole, and the n-th ones of the
+  /// variants do the same.
   bool choosesLaunches = false;
 
   /// Position of a dim.
