@@ -168,11 +168,12 @@ bool Elaborator::splitBounds(const RangeDecl &range, size_t number,
                                                    : asAffine(bounds.hi);
   noteParts(eval(*range.parts), most);
   Location l = at(range.loc);
-  Value one = tb->constantInt(l, 1);
+  Value one = tb->constantInt(l, 1), zero = tb->constantInt(l, 0);
   // Equal numbers of blocks, but for the last parts; of elements, where the
   // loop is a range of its kernel. Clamped at each step: no part leaves the
   // range, whatever its number is.
-  Value unit = isLoopInOrder(range, number) ? one : bounds.step;
+  bool isInBlocks = !isLoopInOrder(range, number);
+  Value unit = isInBlocks ? bounds.step : one;
   Value stop = tb->create<arith::MaxSIOp>(l, bounds.stop, bounds.start);
   Value length = tb->create<arith::SubIOp>(l, stop, bounds.start);
   auto ceilDiv = [&](Value a, Value b) {
@@ -180,14 +181,34 @@ bool Elaborator::splitBounds(const RangeDecl &range, size_t number,
     return tb->floorDiv(l, tb->create<arith::AddIOp>(l, a, more), b);
   };
   Value units = ceilDiv(length, unit);
-  Value chunk = tb->create<arith::MulIOp>(
-      l, ceilDiv(units, tb->create<arith::MaxSIOp>(l, parts, one)), unit);
-  Value skipped = tb->create<arith::MulIOp>(l, part, chunk);
+  Value ofEach = ceilDiv(units, tb->create<arith::MaxSIOp>(l, parts, one));
+  if (isInBlocks) {
+    // A part begins where a block does. Its last block ends with it, or where
+    // the range ends: that is the end of its lanes.
+    units = tb->create<arith::MaxSIOp>(l, units, zero);
+    Value first = tb->create<arith::MulIOp>(l, part, ofEach);
+    first = tb->create<arith::MinSIOp>(
+        l, tb->create<arith::MaxSIOp>(l, first, zero), units);
+    Value count = tb->create<arith::MinSIOp>(
+        l, tb->create<arith::SubIOp>(l, units, first), ofEach);
+    Value from = tb->create<arith::AddIOp>(
+        l, bounds.start, tb->create<arith::MulIOp>(l, first, unit));
+    // Behind every range, and a multiple of every block.
+    static_assert((maxExtent + 1) % (1 << 14) == 0);
+    from = tb->create<arith::MaxSIOp>(l, from, bounds.start);
+    bounds.start =
+        tb->create<arith::MinSIOp>(l, from, tb->constantInt(l, maxExtent + 1));
+    Value end = tb->create<arith::AddIOp>(
+        l, bounds.start, tb->create<arith::MulIOp>(l, count, unit));
+    bounds.stop = tb->create<arith::MinSIOp>(l, end, bounds.stop);
+    return true;
+  }
+  Value skipped = tb->create<arith::MulIOp>(l, part, ofEach);
   Value from = tb->create<arith::AddIOp>(l, bounds.start, skipped);
   from = tb->create<arith::MaxSIOp>(l, from, bounds.start);
   from = tb->create<arith::MinSIOp>(l, from, stop);
   Value left = tb->create<arith::SubIOp>(l, stop, from);
-  Value count = tb->create<arith::MinSIOp>(l, left, chunk);
+  Value count = tb->create<arith::MinSIOp>(l, left, ofEach);
   bounds.start = from;
   bounds.stop = tb->create<arith::MinSIOp>(
       l, tb->create<arith::AddIOp>(l, from, count), bounds.stop);

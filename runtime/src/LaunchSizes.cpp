@@ -14,6 +14,10 @@ namespace {
 /// beginning of the next, take as long as a few hundred elements then.
 constexpr int64_t leastPart = 256, leastPartOfFew = 128, busyShare = 2;
 
+/// To join a part takes as long as some dozens of elements: parts beyond so
+/// many have at least so many elements.
+constexpr int64_t manyParts = 16, leastPartOfMany = 1024;
+
 /// Of a kernel whose thread blocks do not share their work a multiprocessor is
 /// given two: while one waits for memory, another one computes. One alone is up
 /// to 1.6 times slower, but parts of fewer elements take longer to combine
@@ -120,7 +124,9 @@ int64_t chosenSize(const Manifest &manifest, const ManifestLaunchSize &size,
         isShared ? balanced
                  : std::min(blocksPerMultiprocessor * multiprocessors / blocks,
                             *elements / leastPartOfSeveral);
-    parts = std::max({std::min(parts, *elements / leastPart), others,
+    int64_t most = std::max(std::min(*elements / leastPart, manyParts),
+                            *elements / leastPartOfMany);
+    parts = std::max({std::min(parts, most), others,
                       std::min(multiprocessors / busyShare / blocks,
                                *elements / leastPartOfFew)});
   }

@@ -77,6 +77,20 @@ TEST(LaunchSizes, partsAreNotSmall) {
   EXPECT_EQ(chosen(1, 8 * 512, 40), 10);
 }
 
+TEST(LaunchSizes, manyPartsAreLarge) {
+  Manifest manifest = *parseManifest(text);
+  manifest.variants[0].launches[0].persistent = true;
+  manifest.launchSizes[0].hi = 128;
+  auto of = [&](int64_t elements) {
+    DimValues dims = {1, elements, std::nullopt};
+    return chooseLaunchSizes(manifest, dims, 132).ok() ? *dims[2] : -1;
+  };
+  EXPECT_EQ(of(4096), 16);
+  EXPECT_EQ(of(8192), 16);
+  EXPECT_EQ(of(20 * 1024), 20);
+  EXPECT_EQ(of(1 << 20), 33);
+}
+
 TEST(LaunchSizes, callersChooseWithinTheRange) {
   EXPECT_EQ(chosen(1, 1000, 40, 16), 16);
   EXPECT_EQ(chosen(1, 1000, 40, 17), -1);

@@ -110,6 +110,17 @@ private:
     conditions.push_back({compare, sign, *form, isIdleWithout(loop, compare)});
   }
 
+  /// Whether a bound is a constant, or below one that lies behind every range
+  /// at most.
+  static bool isLimited(Value bound) {
+    if (bound.getDefiningOp<arith::ConstantOp>())
+      return true;
+    auto limited = bound.getDefiningOp<arith::MinSIOp>();
+    std::optional<int64_t> most =
+        limited ? getConstantIntValue(limited.getRhs()) : std::nullopt;
+    return most && *most <= maxExtent + 1;
+  }
+
   /// `from` moved up to the next step at or after `to`.
   Value stepsUp(Value from, Value to, Value step) {
     Value distance = sub(max(to, from), from);
@@ -143,7 +154,7 @@ private:
     // nothing; below it a step never wraps.
     Value low = wide(loop.getLowerBound()), high = wide(loop.getUpperBound()),
           step = wide(loop.getStep());
-    if (!loop.getLowerBound().getDefiningOp<arith::ConstantOp>())
+    if (!isLimited(loop.getLowerBound()))
       low = min(low, i64(maxExtent));
     // Steps at or past `last`, and before `first`, do nothing.
     Value first = low, last = high, fullFirst = low, fullLast = high;

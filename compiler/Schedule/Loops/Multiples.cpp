@@ -21,7 +21,7 @@ bool isMultipleOf(Value value, int64_t factor) {
     if (isa<arith::MulIOp>(def))
       return isMultipleOf(def->getOperand(0), factor) ||
              isMultipleOf(def->getOperand(1), factor);
-    if (isa<arith::AddIOp, arith::SubIOp>(def))
+    if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(def))
       return isMultipleOf(def->getOperand(0), factor) &&
              isMultipleOf(def->getOperand(1), factor);
     // Narrowing keeps powers of two, which vectors are.

@@ -103,6 +103,15 @@ Number LaneValues::multiple(Number number, int64_t factor, unsigned width) {
   return multiply(number, integer(factor, width), width);
 }
 
+/// A quotient or remainder, as defineQuotient() has it or else by 1 the whole.
+Number LaneValues::divide(Tag tag, Number x, Number by) {
+  bool isRemainder = tag == Tag::Remainder || tag == Tag::SignedRemainder,
+       isDefined = numbers.count({tag, x, by}) != 0;
+  return constantOf(by) == 1 && !isRemainder && !isDefined
+             ? x
+             : intern({tag, x, by});
+}
+
 Number LaneValues::affine(AffineExpr expr, ArrayRef<Number> symbols) {
   constexpr unsigned width = 32;
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -118,11 +127,11 @@ Number LaneValues::affine(AffineExpr expr, ArrayRef<Number> symbols) {
   case AffineExprKind::Mul:
     return multiply(a, b, width);
   case AffineExprKind::FloorDiv:
-    return intern({Tag::FloorDiv, a, b});
+    return divide(Tag::FloorDiv, a, b);
   case AffineExprKind::CeilDiv:
-    return intern({Tag::CeilDiv, a, b});
+    return divide(Tag::CeilDiv, a, b);
   default:
-    return intern({Tag::SignedRemainder, a, b});
+    return divide(Tag::SignedRemainder, a, b);
   }
 }
 
@@ -229,11 +238,8 @@ std::optional<Number> LaneValues::ofInteger(Operation *op) {
                             {isa<arith::FloorDivSIOp>(op), Tag::FloorDiv},
                             {isa<arith::CeilDivSIOp>(op), Tag::CeilDiv},
                             {isa<arith::RemSIOp>(op), Tag::SignedRemainder}})
-    if (isOne) {
-      Number x = of(op->getOperand(0)), by = of(op->getOperand(1));
-      bool isRemainder = tag == Tag::Remainder || tag == Tag::SignedRemainder;
-      return constantOf(by) == 1 && !isRemainder ? x : intern({tag, x, by});
-    }
+    if (isOne)
+      return divide(tag, of(op->getOperand(0)), of(op->getOperand(1)));
   auto compare = dyn_cast<arith::CmpIOp>(op);
   if (!compare || of(compare.getLhs()) != of(compare.getRhs()))
     return std::nullopt;

@@ -86,6 +86,7 @@ private:
 
   Number intern(Key key);
   Number commuting(Tag tag, Number a, Number b);
+  Number divide(Tag tag, Number x, Number by);
   Number add(const Sum &sum);
   Sum sumOf(Number number, unsigned width) const;
   Sum sumOf(mlir::Value value) const;
