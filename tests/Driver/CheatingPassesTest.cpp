@@ -6,6 +6,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,12 +33,17 @@ struct Cheat : PassInstrumentation {
   Change change;
 };
 
-/// The compilation of flash_fwd for sm_80 with a pass that cheats.
+/// The compilation of flash_fwd, or another template beside it, for sm_80 with
+/// a pass that cheats.
 struct CheatingPasses : testing::Test {
-  void compile(StringRef pass, const Cheat::Change &change) {
-    request.op = "flash_fwd";
+  void compile(StringRef pass, const Cheat::Change &change,
+               StringRef op = "flash_fwd") {
+    request.op = op.str();
     request.arch = "sm_80";
-    request.fileName = SELVEDGE_FLASH_FWD;
+    llvm::SmallString<128> file(SELVEDGE_FLASH_FWD);
+    llvm::sys::path::remove_filename(file);
+    llvm::sys::path::append(file, op + ".tile");
+    request.fileName = file.str().str();
     request.bindings = {{"D", "64"}, {"causal", "true"}};
     auto buffer = llvm::MemoryBuffer::getFile(request.fileName);
     ASSERT_TRUE(bool(buffer));
@@ -49,11 +55,11 @@ struct CheatingPasses : testing::Test {
              });
   }
 
-  /// Drops the first store of each kernel; in a module, of packed versions.
+  /// Drops the first store of each kernel; in a module, of versions for some
+  /// dims.
   static void dropStores(Operation *op) {
     op->walk([&](tile::KernelOp kernel) {
-      if (isa<ModuleOp>(op) &&
-          kernel.getProgram().getKind() != tile::VersionKind::Packed)
+      if (isa<ModuleOp>(op) && !kernel.getProgram().isForSomeDims())
         return;
       auto stores = kernel.getOps<tile::StoreOp>();
       if (!stores.empty())
@@ -93,6 +99,38 @@ TEST_F(CheatingPasses, PackedRowsAreDropped) {
     isPacked |= program.getKind() == tile::VersionKind::Packed;
   });
   EXPECT_FALSE(isPacked);
+}
+
+// So are single parts.
+TEST_F(CheatingPasses, SinglePartsAreDropped) {
+  compile("tile-single-parts", dropStores, "flash_decode");
+  EXPECT_TRUE(isDone) << session->result.diagnostics;
+  EXPECT_THAT(session->result.remarks,
+              Contains(HasSubstr("parts are always joined: "
+                                 "verify-tile-packs")));
+  bool isSingle = false;
+  session->getUnbound().walk([&](tile::ProgramOp program) {
+    isSingle |= program.getKind() == tile::VersionKind::Single;
+  });
+  EXPECT_FALSE(isSingle);
+}
+
+/// Where what comes later refuses one of its kernels, that version alone is
+/// dropped.
+TEST_F(CheatingPasses, RefusedSinglePartsAreDropped) {
+  compile(
+      "tile-bind-blocks",
+      [](Operation *op) {
+        op->walk([](tile::ProgramOp program) {
+          if (program.getKind() == tile::VersionKind::Single)
+            beginLater(program);
+        });
+      },
+      "flash_decode");
+  EXPECT_TRUE(isDone) << session->result.diagnostics;
+  EXPECT_THAT(session->result.remarks,
+              Contains(HasSubstr("a single part is joined, too: "
+                                 "verify-tile-blocks")));
 }
 
 TEST_F(CheatingPasses, SizesKeepLoops) {
