@@ -348,15 +348,18 @@ bool Session::dropSingleParts(const PassOutcome &outcome) {
   for (auto version : llvm::to_vector(unbound->getOps<tile::ProgramOp>())) {
     if (version.getKind() != tile::VersionKind::Single)
       continue;
+    // What is refused before kernels are scheduled names none.
     bool isOne =
         isUnplanned
             ? !schedule::findUnplanned(version, *targetInfo(request.arch))
                    .empty()
-            : llvm::any_of(version.getBody().getOps<tile::KernelOp>(),
-                           [&](tile::KernelOp kernel) {
-                             return llvm::is_contained(
-                                 outcome.kernels, schedule::planName(kernel));
-                           });
+            : outcome.kernels.empty() ||
+                  llvm::any_of(version.getBody().getOps<tile::KernelOp>(),
+                               [&](tile::KernelOp kernel) {
+                                 return llvm::is_contained(
+                                     outcome.kernels,
+                                     schedule::planName(kernel));
+                               });
     if (!isOne)
       continue;
     result.remarks.push_back("a single part is joined, too: " + outcome.why());
