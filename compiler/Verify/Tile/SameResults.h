@@ -58,7 +58,10 @@ private:
 };
 
 /// Whether programs have the same dims, tensors, scalars, promises and
-/// parameters, and as many kernels; fails with a diagnostic.
+/// parameters; fails with a diagnostic.
+llvm::LogicalResult haveSameArguments(tile::ProgramOp before,
+                                      tile::ProgramOp after);
+/// The same, and as many kernels.
 llvm::LogicalResult haveSameSignature(tile::ProgramOp before,
                                       tile::ProgramOp after);
 

@@ -137,10 +137,8 @@ private:
 } // namespace
 
 LogicalResult checkSingleParts(ProgramOp before, ProgramOp after) {
-  for (StringRef name : {"dims", "tensors", "scalars", "promises", "params"})
-    if (before->getAttr(name) != after->getAttr(name))
-      return after.emitOpError("expects the ")
-             << name << " of the program before the pass";
+  if (failed(haveSameArguments(before, after)))
+    return failure();
   auto old = llvm::to_vector(before.getOps<KernelOp>()),
        now = llvm::to_vector(after.getOps<KernelOp>());
   if (old.size() != now.size() + 1)
