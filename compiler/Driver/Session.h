@@ -185,6 +185,9 @@ private:
   /// Begins again where versions for some dims are refused: there are none.
   /// False where something else is.
   bool keepKernels(const PassOutcome &outcome);
+  /// By name, the kernels of a version that passes failed at, and why.
+  schedule::Unplanned failuresOf(tile::ProgramOp version,
+                                 const PassOutcome &outcome);
   /// Drops versions for one part whose kernels were refused or have no plan:
   /// the program takes one part, too. False where there are none.
   bool dropSingleParts(const PassOutcome &outcome);

@@ -340,27 +340,28 @@ bool Session::keepKernels(const PassOutcome &outcome) {
   return true;
 }
 
+schedule::Unplanned Session::failuresOf(tile::ProgramOp version,
+                                        const PassOutcome &outcome) {
+  schedule::Unplanned failures;
+  if (outcome.pass == "tile-bind-blocks")
+    failures = schedule::findUnplanned(version, *targetInfo(request.arch));
+  // What a verifier says names kernels.
+  for (auto kernel : version.getBody().getOps<tile::KernelOp>())
+    if (outcome.isRefused() &&
+        llvm::is_contained(outcome.kernels, schedule::planName(kernel)))
+      failures.emplace(kernel.getSymName(), outcome.why());
+  return failures;
+}
+
 bool Session::dropSingleParts(const PassOutcome &outcome) {
-  bool isUnplanned = outcome.pass == "tile-bind-blocks";
-  if (request.isStrict || !(outcome.isRefused() || isUnplanned))
+  if (request.isStrict)
     return false;
-  bool isAny = false;
+  // What is refused before kernels are scheduled names none.
+  bool namesNone = outcome.isRefused() && outcome.kernels.empty(),
+       isAny = false;
   for (auto version : llvm::to_vector(unbound->getOps<tile::ProgramOp>())) {
-    if (version.getKind() != tile::VersionKind::Single)
-      continue;
-    // What is refused before kernels are scheduled names none.
-    bool isOne =
-        isUnplanned
-            ? !schedule::findUnplanned(version, *targetInfo(request.arch))
-                   .empty()
-            : outcome.kernels.empty() ||
-                  llvm::any_of(version.getBody().getOps<tile::KernelOp>(),
-                               [&](tile::KernelOp kernel) {
-                                 return llvm::is_contained(
-                                     outcome.kernels,
-                                     schedule::planName(kernel));
-                               });
-    if (!isOne)
+    if (version.getKind() != tile::VersionKind::Single ||
+        (!namesNone && failuresOf(version, outcome).empty()))
       continue;
     result.remarks.push_back("a single part is joined, too: " + outcome.why());
     version.erase();
@@ -701,21 +702,13 @@ void Session::keepFromSmallDevices(const std::string &name,
 }
 
 bool Session::dropForSmallDevices(const PassOutcome &outcome) {
-  TargetInfo target = *targetInfo(request.arch);
   if (request.isStrict && outcome.isRefused())
     return false;
   bool isAny = false;
   for (auto version : llvm::to_vector(unbound->getOps<tile::ProgramOp>())) {
     if (!version.isForSmallDevices())
       continue;
-    schedule::Unplanned unplanned;
-    if (outcome.pass == "tile-bind-blocks")
-      unplanned = schedule::findUnplanned(version, target);
-    // What a verifier says names kernels.
-    for (auto kernel : version.getBody().getOps<tile::KernelOp>())
-      if (outcome.isRefused() &&
-          llvm::is_contained(outcome.kernels, schedule::planName(kernel)))
-        unplanned.emplace(kernel.getSymName(), outcome.why());
+    schedule::Unplanned unplanned = failuresOf(version, outcome);
     if (unplanned.empty())
       continue;
     isAny = true;

@@ -194,7 +194,7 @@ bool Elaborator::splitBounds(const RangeDecl &range, size_t number,
     Value from = tb->create<arith::AddIOp>(
         l, bounds.start, tb->create<arith::MulIOp>(l, first, unit));
     // Behind every range, and a multiple of every block.
-    static_assert((maxExtent + 1) % (1 << 14) == 0);
+    static_assert((maxExtent + 1) % maxBlock == 0);
     from = tb->create<arith::MaxSIOp>(l, from, bounds.start);
     bounds.start =
         tb->create<arith::MinSIOp>(l, from, tb->constantInt(l, maxExtent + 1));
