@@ -110,14 +110,14 @@ private:
       unsigned argument = cast<BlockArgument>(store.getTensor()).getArgNumber();
       TensorArgAttr tensor =
           program.getTensorArg(argument - program.getDims().size());
-      if (tensor.getRole() != Role::Temp)
+      // A second store might be what memory holds.
+      if (tensor.getRole() != Role::Temp || !temps.insert(argument).second)
         return WalkResult::interrupt();
-      if (temps.insert(argument).second)
-        passed.push_back(results.values.of(store.getTensor()));
+      passed.push_back(results.values.of(store.getTensor()));
       return WalkResult::advance();
     });
     if (others.wasInterrupted() || passed.empty())
-      return refuse(first, "stores to temps");
+      return refuse(first, "stores to temps, one to each,");
     WalkResult read = after.getProgram().walk([&](LoadOp load) {
       auto argument = dyn_cast<BlockArgument>(load.getTensor());
       return argument && temps.contains(argument.getArgNumber())
