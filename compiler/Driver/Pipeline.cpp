@@ -181,6 +181,7 @@ private:
     options.drop = !plans.choice.bulk;
     llvm::append_range(options.without, plans.withoutRoles);
     llvm::append_range(options.loads, plans.withoutReads);
+    llvm::append_range(options.apart, plans.withoutJoins);
     options.strict = plans.isStrict;
     addVerified(
         pm,

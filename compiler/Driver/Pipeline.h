@@ -52,6 +52,8 @@ struct ChosenPlans {
   std::vector<std::string> mayHaveRoles;
   /// The same, kernels whose lanes load what steps read beside products.
   std::vector<std::string> withoutReads;
+  /// The same, kernels whose masked loops and the one between stay apart.
+  std::vector<std::string> withoutJoins;
   /// The same, kernels whose softmax takes each step's maximum.
   std::vector<std::string> withoutLazySoftmax;
   /// By name in the source, kernels that no plan fits unless they multiply

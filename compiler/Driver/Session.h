@@ -167,6 +167,8 @@ private:
   /// Has its lanes load what its steps read beside products, and no ring bring
   /// it; false where they do.
   bool keepFromReads(const std::string &name, const std::string &why);
+  /// Has loops that differ by their masks stay apart; false where they do.
+  bool keepFromJoins(const std::string &name, const std::string &why);
   /// Has its softmax take the maximum of each step; false where it does.
   bool keepFromLazySoftmax(const std::string &name, const std::string &why);
   /// After a verifier refused kernels: their plans are taken no longer, nor any

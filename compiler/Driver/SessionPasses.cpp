@@ -149,6 +149,7 @@ bool Session::keepColumns(const std::string &why) {
   plans.keepsColumns = why;
   plans.withoutRoles.clear();
   plans.withoutReads.clear();
+  plans.withoutJoins.clear();
   reasons.clear();
   plans.withoutLazySoftmax.clear();
   result.remarks = {"columns of accumulators stay together: " + why};
@@ -303,6 +304,7 @@ void Session::takeWritten(std::vector<std::string> remarks) {
   // What they may have depends on what is compiled.
   plans.withoutRoles.clear();
   plans.withoutReads.clear();
+  plans.withoutJoins.clear();
   reasons.clear();
   result.remarks = std::move(remarks);
   result.diagnostics = frontendDiagnostics;
@@ -387,14 +389,27 @@ bool Session::keepFromRoles(const std::string &name, const std::string &why) {
   return true;
 }
 
+/// Whether the kernel of that name has an operation of a kind.
+template <typename Op> static bool has(ModuleOp module, StringRef name) {
+  return llvm::any_of(module.getOps<sm::KernelOp>(), [&](sm::KernelOp kernel) {
+    return schedule::planName(kernel) == name &&
+           kernel.walk([](Op) { return WalkResult::interrupt(); })
+               .wasInterrupted();
+  });
+}
+
+bool Session::keepFromJoins(const std::string &name, const std::string &why) {
+  if (!has<sm::WholeOp>(*module, name) ||
+      llvm::is_contained(plans.withoutJoins, name))
+    return false;
+  plans.withoutJoins.push_back(name);
+  result.remarks.push_back("kernel '" + name +
+                           "' keeps masked loops apart: " + why);
+  return true;
+}
+
 bool Session::keepFromReads(const std::string &name, const std::string &why) {
-  bool reads =
-      llvm::any_of(module->getOps<sm::KernelOp>(), [&](sm::KernelOp kernel) {
-        return schedule::planName(kernel) == name &&
-               kernel.walk([](sm::ReadOp) { return WalkResult::interrupt(); })
-                   .wasInterrupted();
-      });
-  if (!reads)
+  if (!has<sm::ReadOp>(*module, name))
     return false;
   plans.withoutReads.push_back(name);
   result.remarks.push_back("kernel '" + name +
@@ -751,6 +766,7 @@ bool Session::runKernelPasses(Emit stage, const Observe &observe) {
       bool isKept = false;
       for (const std::string &name : outcome.kernels)
         isKept |= keepFromReads(name, outcome.why()) ||
+                  keepFromJoins(name, outcome.why()) ||
                   keepFromRoles(name, outcome.why());
       if (isKept)
         continue;

@@ -318,7 +318,8 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
     through shared memory by TMA where their rows are whole words of 16 bytes, else thread by thread: a branch decides where the extent is known at run time only. Where they do not fit as a
     whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`. Rows that are pairs of indices are copied in pieces (`#sm.pairs`). What a step
-    loads along rows and columns, a bias for one, comes through a ring, too, and lanes read it (`sm.read`): where it ends with the tensor alone, and two slots fit. Other kernels stay as they are, and so do those of which some operation
+    loads along rows and columns, a bias for one, comes through a ring, too, and lanes read it (`sm.read`): where it ends with the tensor alone, and two slots fit. Where steps multiply what they stage,
+    masked loops on either side of one of whole steps become one loop with it: a branch has what masked steps compute, and what whole ones do. Products that lag and vectors of the next step then go on where the masks end. Other kernels stay as they are, and so do those of which some operation
     has no place in the form: their location says why (`strict`: an error).
 
     Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
@@ -332,6 +333,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
                  Option<"strict", "strict", "bool", "false", "Fail where a kernel with a plan for roles cannot have them">,
                  ListOption<"without", "without", "std::string", "Kernels that stay as they are, named as in a choice of plans">,
                  ListOption<"loads", "loads", "std::string", "Kernels whose lanes load what a step reads, named the same way">,
+                 ListOption<"apart", "apart", "std::string", "Kernels whose masked loops and the one between stay apart, named the same way">,
                  Option<"slots", "slots", "int64_t", "4", "Most slots of a ring">,
                  Option<"drop", "drop", "bool", "false", "Leave out variants that warpgroups would execute: the last one serves all tensors">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];

@@ -1,6 +1,7 @@
 // What was decided for a kernel with warp roles, in words.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Plan/Plan.h"
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
 
 namespace selvedge::schedule {
@@ -165,6 +166,10 @@ void RoleKernel::noteDecisions() {
     add("loops", "one for steps with masks and without",
         "only memory says where a step begins: a branch masks the scores of "
         "those that are cut");
+  else if (wholeBranchOf(plan.loops.front()))
+    add("loops", "one for steps with masks and without",
+        "products that lag a step and vectors of the next one go on where "
+        "masks end; a branch has what each kind of step computes");
   if (form == Form::Lagged)
     add("softmax",
         softmax.empty() ? "exact in every step" : "speculates on the maximum",

@@ -295,6 +295,13 @@ private:
   mlir::LogicalResult emitStepOp(mlir::Operation &op, StepProducts &products,
                                  const Vectors &vectors, Cursor at,
                                  mlir::IRMapping &mapping);
+  mlir::LogicalResult emitWholeBranch(mlir::scf::IfOp branch,
+                                      StepProducts &products,
+                                      const Vectors &vectors, Cursor at,
+                                      mlir::IRMapping &mapping);
+  mlir::LogicalResult emitSide(mlir::Block &side, StepProducts &products,
+                               Vectors vectors, Cursor at,
+                               mlir::IRMapping &mapping);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   emitWholeStep(mlir::scf::ForOp loop, mlir::scf::ForOp steps, Cursor at,
                 llvm::ArrayRef<sm::LoadOp> ahead, mlir::ValueRange loaded,
@@ -341,15 +348,21 @@ private:
                          Cursor next, mlir::IRMapping &mapping);
   /// A vector that a step loads ahead, with few registers; null where it cannot
   /// be. In RoleVectors.cpp.
-  mlir::Value loadSpread(sm::LoadOp load, mlir::IRMapping &mapping);
+  mlir::Value loadSpread(sm::LoadOp load, mlir::IRMapping &mapping,
+                         mlir::Value exists = {});
   llvm::SmallVector<sm::LoadOp> vectorsAhead(mlir::scf::ForOp loop);
   llvm::SmallVector<mlir::Value> vectorsAt(llvm::ArrayRef<sm::LoadOp> loads,
                                            mlir::Value index,
-                                           const mlir::IRMapping &mapping);
+                                           const mlir::IRMapping &mapping,
+                                           mlir::Value exists = {});
+  mlir::Value isWholeAt(mlir::scf::ForOp loop, mlir::Value index,
+                        const mlir::IRMapping &mapping);
   llvm::SmallVector<mlir::Value> firstVectors(llvm::ArrayRef<sm::LoadOp> loads,
+                                              mlir::scf::ForOp loop,
                                               mlir::Value from, mlir::Value to,
                                               const mlir::IRMapping &mapping);
   llvm::SmallVector<mlir::Value> nextVectors(llvm::ArrayRef<sm::LoadOp> loads,
+                                             mlir::scf::ForOp loop,
                                              mlir::scf::ForOp steps,
                                              const mlir::IRMapping &mapping);
   /// Has the lanes that need the elements get them; false where that takes

@@ -1,6 +1,7 @@
 // Which kernels run with warp roles, and how their copies become bulk copies.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Loops/Multiples.h"
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
 #include "compiler/Schedule/Roles/StagedLoads.h"
 #include "dialect/Tile/Accumulate.h"
@@ -150,7 +151,7 @@ private:
     for (Operation &inner : *loop.getBody()) {
       bool isForCrossing =
           isa<BarrierOp>(inner) ? crosses : plan.crossingOf(&inner) != nullptr;
-      if (inner.getNumRegions() != 0 ||
+      if ((inner.getNumRegions() != 0 && !isWholeBranch(inner)) ||
           (isa<StageOp, BarrierOp>(inner) && !isForCrossing))
         return fail("a loop contains more than copies and products");
       if (auto copy = dyn_cast<CopyOp>(inner); copy && !addCopy(copy, copies))

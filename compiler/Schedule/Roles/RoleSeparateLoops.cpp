@@ -1,6 +1,7 @@
 // Loops of which a step is finished before the next.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Layouts/SumRegisters.h"
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleStepOrder.h"
 #include "compiler/Schedule/Roles/RoleStepProducts.h"
 
@@ -53,6 +54,10 @@ LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
   if (Value early = vectors.lookup(&op);
       early && useSpread(cast<LoadOp>(op), early, mapping))
     return success();
+  else if (isWholeBranch(op))
+    return emitWholeBranch(cast<scf::IfOp>(op), products, vectors, at, mapping);
+  else if (auto whole = dyn_cast<WholeOp>(op))
+    WholeOp::create(b, loc, presenceOf(whole.getPresence(), mapping));
   else if (auto read = dyn_cast<ReadOp>(op))
     emitRead(read, at, mapping);
   else if (auto mma = dyn_cast<MmaOp>(op))
@@ -61,6 +66,60 @@ LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
     emitCrossingStage(*crossing, at, mapping);
   else
     return emitOp(op, mapping);
+  return success();
+}
+
+/// What one side of a branch computes. Vectors that the step before has not
+/// loaded are loaded at its start.
+LogicalResult RoleKernel::emitSide(Block &side, StepProducts &products,
+                                   Vectors vectors, Cursor at,
+                                   IRMapping &mapping) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : side.without_terminator()) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (load && mapping.contains(load.getResult()))
+      continue;
+    if (Value early = load && !vectors.contains(load)
+                          ? loadSpread(load, mapping)
+                          : Value())
+      vectors[load] = early;
+    ops.push_back(&op);
+  }
+  narrowLate(ops, /*pastChoices=*/true);
+  chooseLate(ops);
+  for (Operation *op : ops)
+    if (failed(emitStepOp(*op, products, vectors, at, mapping)))
+      return failure();
+  scf::YieldOp::create(
+      b, loc,
+      llvm::map_to_vector(side.getTerminator()->getOperands(),
+                          [&](Value v) { return valueOf(v, mapping); }));
+  return success();
+}
+
+/// Each side finishes the products that it needs: the same ones.
+LogicalResult RoleKernel::emitWholeBranch(scf::IfOp source,
+                                          StepProducts &products,
+                                          const Vectors &vectors, Cursor at,
+                                          IRMapping &mapping) {
+  SmallVector<Type> types = llvm::map_to_vector(
+      source.getResultTypes(), [&](Type type) { return convert(type); });
+  auto branch = scf::IfOp::create(
+      b, loc, types, scalar(source.getCondition(), mapping), true);
+  const StepProducts before = products;
+  const IRMapping known = mapping;
+  for (auto [from, to] :
+       {std::pair(source.thenBlock(), branch.thenBlock()),
+        std::pair(source.elseBlock(), branch.elseBlock())}) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(to);
+    products.goBackTo(before);
+    mapping = known;
+    if (failed(emitSide(*from, products, vectors, at, mapping)))
+      return failure();
+  }
+  mapping = known;
+  mapping.map(source.getResults(), branch.getResults());
   return success();
 }
 
@@ -95,11 +154,18 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
       emitted.insert(mma);
     }
   };
+  // Where all meet to clear rows, none may await its turn.
+  bool meets = llvm::any_of(plan.streamed[loop], [&](const BulkCopy &copy) {
+    return isCleared(copy, /*inFirst=*/true);
+  });
+  if (meets)
+    passTurnOfStepBefore(loop, steps);
   // Vectors are needed behind the first product, and their addresses take time.
   ArrayRef<MmaOp> free = order.firstProducts();
   size_t beforeVectors = std::min<size_t>(1, free.size());
   start(free.take_front(beforeVectors));
-  passTurnOfStepBefore(loop, steps);
+  if (!meets)
+    passTurnOfStepBefore(loop, steps);
   for (auto load : loop.getBody()->getOps<LoadOp>())
     if (Value early = crosses && !vectors.contains(load)
                           ? loadSpread(load, mapping)
@@ -119,7 +185,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
   for (Operation *op : now)
     if (failed(emitStepOp(*op, products, vectors, at, mapping)))
       return failure();
-  SmallVector<Value> next = nextVectors(ahead, steps, outside);
+  SmallVector<Value> next = nextVectors(ahead, loop, steps, outside);
   if (crossingsAreLate)
     emitLateTail(tail, steps, at, products, outside, mapping);
   products.finishAll();
@@ -137,7 +203,7 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
         to = scalar(loop.getUpperBound(), mapping),
         by = scalar(loop.getStep(), mapping);
   SmallVector<LoadOp> ahead = vectorsAhead(loop);
-  llvm::append_range(inits, firstVectors(ahead, from, to, mapping));
+  llvm::append_range(inits, firstVectors(ahead, loop, from, to, mapping));
   auto steps = scf::ForOp::create(b, loop.getLoc(), from, to, by, inits);
   unsigned carried = loop.getInitArgs().size();
   {

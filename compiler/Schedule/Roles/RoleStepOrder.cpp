@@ -1,6 +1,7 @@
 // Orders the operations of a step.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Roles/RoleStepOrder.h"
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Softmax/OnlineSoftmax.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -29,9 +30,11 @@ static bool isSmall(LoadOp load) {
 }
 
 StepOrder::StepOrder(scf::ForOp loop) : loop(loop) {
-  bool isMasked = llvm::any_of(loop.getBody()->getOps<MmaOp>(), [](MmaOp mma) {
-    return !mma.getPresence().empty() && !readsStaged(mma);
-  });
+  bool isMasked =
+      !wholeBranchOf(loop) &&
+      llvm::any_of(loop.getBody()->getOps<MmaOp>(), [](MmaOp mma) {
+        return !mma.getPresence().empty() && !readsStaged(mma);
+      });
   bool crosses = llvm::any_of(loop.getBody()->getOps<MmaOp>(), readsStaged);
   for (Operation &op : loop.getBody()->without_terminator())
     if (auto mma = dyn_cast<MmaOp>(op);
@@ -72,7 +75,7 @@ void StepOrder::addEarly(Operation *op) {
     early.insert(slice.begin(), slice.end());
 }
 
-void narrowLate(SmallVectorImpl<Operation *> &ops) {
+void narrowLate(SmallVectorImpl<Operation *> &ops, bool pastChoices) {
   for (size_t n = ops.size(); n-- > 0;) {
     auto narrow = dyn_cast<ConvertOp>(ops[n]);
     auto isNeededBy = [&](Value v, Operation *op) {
@@ -80,11 +83,15 @@ void narrowLate(SmallVectorImpl<Operation *> &ops) {
     };
     if (!narrow)
       continue;
+    Value source = narrow.getSource();
+    auto choice = source.getDefiningOp<arith::SelectOp>();
+    if (pastChoices && choice && choice->hasOneUse())
+      source = choice.getTrueValue();
     size_t last = n;
     for (size_t m = n + 1; m < ops.size(); ++m) {
       if (isNeededBy(narrow.getResult(), ops[m]))
         break;
-      if (isNeededBy(narrow.getSource(), ops[m]))
+      if (isNeededBy(source, ops[m]))
         last = m;
     }
     std::rotate(ops.begin() + n, ops.begin() + n + 1, ops.begin() + last + 1);

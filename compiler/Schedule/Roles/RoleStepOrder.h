@@ -31,8 +31,10 @@ private:
 };
 
 /// What products behind `ops` multiply is narrowed where nothing else needs it
-/// any more: until then it would take registers twice.
-void narrowLate(llvm::SmallVectorImpl<mlir::Operation *> &ops);
+/// any more: until then it would take registers twice. With `pastChoices` what
+/// it is chosen from counts, too.
+void narrowLate(llvm::SmallVectorImpl<mlir::Operation *> &ops,
+                bool pastChoices = false);
 
 /// Conditions, and choices that only what is narrowed needs, stand where they
 /// are needed first: a tile of conditions takes the registers of a sum.

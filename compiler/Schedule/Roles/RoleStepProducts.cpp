@@ -59,6 +59,14 @@ void RoleKernel::StepProducts::finishAll() {
     finish(n);
 }
 
+void RoleKernel::StepProducts::goBackTo(const StepProducts &earlier) {
+  readers = earlier.readers;
+  hasMet = earlier.hasMet;
+  started = earlier.started;
+  waited = earlier.waited;
+  finished = earlier.finished;
+}
+
 void RoleKernel::StepProducts::forgetTiles() {
   for (BulkCopy &copy : copies)
     kernel.slots.erase(copy.copy.getBuffer());

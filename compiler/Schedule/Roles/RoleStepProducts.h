@@ -26,6 +26,9 @@ public:
   /// Finishes the products whose results `op` needs.
   void finishFor(mlir::Operation &op);
   void finishAll();
+  /// Forgets what has been done since `earlier` was copied: in the other side
+  /// of a branch.
+  void goBackTo(const StepProducts &earlier);
   /// Ends the step.
   void forgetTiles();
 

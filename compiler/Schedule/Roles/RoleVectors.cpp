@@ -1,6 +1,7 @@
 // Vectors that a step loads ahead of its products: each lane holds a few
 // elements until they are needed, and then those that it computes with.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
 
 namespace selvedge::schedule {
@@ -34,7 +35,7 @@ static Type spreadType(Type type) {
                                LayoutAttr::get(type.getContext(), {spread}));
 }
 
-Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping) {
+Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping, Value exists) {
   Type type = spreadType(convert(load.getType()));
   if (!type || getElementTypeOrSelf(type).getIntOrFloatBitWidth() != 32)
     return {};
@@ -58,18 +59,23 @@ Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping) {
       local.map(operand, isa<tile::GlobalType>(operand.getType())
                              ? valueOf(operand, mapping)
                              : scalar(operand, mapping));
-  Operation *clone = b.clone(*load, local);
-  clone->getResult(0).setType(type);
-  return clone->getResult(0);
+  auto clone = cast<LoadOp>(b.clone(*load, local));
+  clone.getResult().setType(type);
+  if (exists)
+    clone.getPresenceMutable().append(exists);
+  return clone;
 }
 
 /// Vectors that a step of a loop loads for the one after it: those of which
-/// every lane exists, since a lane that does not is one of its own step.
+/// every lane exists, if that is a whole step where the loop has others. A lane
+/// that does not exist is one of its own step.
 SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
   SmallVector<LoadOp> result;
   if (!crossingsAreLate)
     return result;
-  for (auto load : loop.getBody()->getOps<LoadOp>()) {
+  scf::IfOp branch = wholeBranchOf(loop);
+  Block *step = branch ? branch.thenBlock() : loop.getBody();
+  for (auto load : step->getOps<LoadOp>()) {
     bool isOfIndices = llvm::none_of(load->getOperands(), [&](Value operand) {
       return llvm::is_contained(loop.getRegionIterArgs(), operand);
     });
@@ -80,23 +86,41 @@ SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
   return result;
 }
 
+/// Those of the step that begins at `index`, or if it is given only where
+/// `exists` is true.
 SmallVector<Value> RoleKernel::vectorsAt(ArrayRef<LoadOp> loads, Value index,
-                                         const IRMapping &mapping) {
+                                         const IRMapping &mapping,
+                                         Value exists) {
   SmallVector<Value> result;
   for (LoadOp load : loads) {
     IRMapping local = mapping;
-    local.map(cast<scf::ForOp>(load->getParentOp()).getInductionVar(), index);
-    result.push_back(loadSpread(load, local));
+    local.map(load->getParentOfType<scf::ForOp>().getInductionVar(), index);
+    result.push_back(loadSpread(load, local, exists));
   }
   return result;
 }
 
+/// Whether the step that begins at `index` is whole, of a loop that has others;
+/// null for other loops.
+Value RoleKernel::isWholeAt(scf::ForOp loop, Value index,
+                            const IRMapping &mapping) {
+  scf::IfOp branch = wholeBranchOf(loop);
+  if (!branch)
+    return {};
+  IRMapping local = mapping;
+  local.map(loop.getInductionVar(), index);
+  return scalar(branch.getCondition(), local);
+}
+
 /// Those of a loop's first step; anything where it has none.
-SmallVector<Value> RoleKernel::firstVectors(ArrayRef<LoadOp> loads, Value from,
+SmallVector<Value> RoleKernel::firstVectors(ArrayRef<LoadOp> loads,
+                                            scf::ForOp loop, Value from,
                                             Value to,
                                             const IRMapping &mapping) {
   if (loads.empty())
     return {};
+  if (Value isWhole = isWholeAt(loop, from, mapping))
+    return vectorsAt(loads, from, mapping, isWhole);
   SmallVector<Type> types = llvm::map_to_vector(
       loads, [&](LoadOp load) { return spreadType(convert(load.getType())); });
   Value runs =
@@ -115,13 +139,16 @@ SmallVector<Value> RoleKernel::firstVectors(ArrayRef<LoadOp> loads, Value from,
   return branch.getResults();
 }
 
-/// Those of the step after this one; this one's again in the last.
+/// Those of the step after this one; this one's again in the last. A branch
+/// would take their addresses along, into every step.
 SmallVector<Value> RoleKernel::nextVectors(ArrayRef<LoadOp> loads,
-                                           scf::ForOp steps,
+                                           scf::ForOp loop, scf::ForOp steps,
                                            const IRMapping &mapping) {
   if (loads.empty())
     return {};
   Value index = steps.getInductionVar(), next = add(index, steps.getStep());
+  if (Value isWhole = isWholeAt(loop, next, mapping))
+    return vectorsAt(loads, next, mapping, isWhole);
   Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, next,
                                        steps.getUpperBound());
   return vectorsAt(loads, arith::SelectOp::create(b, loc, isLast, index, next),

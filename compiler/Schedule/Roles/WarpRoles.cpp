@@ -4,6 +4,7 @@
 
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Plan/Plan.h"
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/StagedLoads.h"
 #include "dialect/Tile/Decisions.h"
 #include "dialect/Tile/LaunchSizes.h"
@@ -105,20 +106,21 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     return {};
   }
 
-  /// The same, with what steps load in rings of its own; null where it loads
-  /// nothing or that has no place there.
-  KernelOp emitWithReads(PlanOp plan, VariantOp variant, KernelOp kernel,
-                         LaunchOp launch) {
-    if (llvm::is_contained(loads, planName(kernel)))
+  /// The same of a kernel that `change` has changed; null where it is one of
+  /// `unchanged`, where nothing is to be changed, or where that has no place.
+  KernelOp emitChanged(PlanOp plan, VariantOp variant, KernelOp kernel,
+                       LaunchOp launch, ArrayRef<std::string> unchanged,
+                       llvm::function_ref<bool(KernelOp)> change) {
+    if (llvm::is_contained(unchanged, planName(kernel)))
       return {};
     OpBuilder b(kernel);
-    auto staged = cast<KernelOp>(b.clone(*kernel));
+    auto changed = cast<KernelOp>(b.clone(*kernel));
     std::string why;
     bool isPlanned = false;
-    KernelOp emitted = stageLoads(staged)
-                           ? emit(plan, variant, staged, launch, why, isPlanned)
-                           : KernelOp();
-    staged.erase();
+    KernelOp emitted =
+        change(changed) ? emit(plan, variant, changed, launch, why, isPlanned)
+                        : KernelOp();
+    changed.erase();
     return emitted;
   }
 
@@ -137,7 +139,11 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     std::string why;
     bool isPlanned = false;
-    KernelOp emitted = emitWithReads(plan, variant, kernel, launch);
+    KernelOp emitted = emitChanged(plan, variant, kernel, launch, loads,
+                                   [](KernelOp k) { return stageLoads(k); });
+    if (!emitted)
+      emitted = emitChanged(plan, variant, kernel, launch, apart,
+                            [](KernelOp k) { return joinLoops(k); });
     if (!emitted)
       emitted = emit(plan, variant, kernel, launch, why, isPlanned);
     if (!emitted) {

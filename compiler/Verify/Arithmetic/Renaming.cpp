@@ -60,7 +60,12 @@ std::optional<Fact> Renaming::rename(const Fact &fact, ValueRange from,
 
 std::optional<Fact> Renaming::toNext(const Fact &fact) {
   auto loop = cast<scf::ForOp>(this->loop);
-  Pairs pairs;
+  OpBuilder b(loop.getContext());
+  b.setInsertionPointToEnd(&into);
+  Value index = loop.getInductionVar();
+  Value next =
+      arith::AddIOp::create(b, loop.getLoc(), index, loop.getStep());
+  Pairs pairs{{next, index}};
   for (auto [yielded, argument] :
        llvm::zip_equal(loop.getYieldedValues(), loop.getRegionIterArgs()))
     if (variesIn(yielded, loop))
@@ -70,7 +75,10 @@ std::optional<Fact> Renaming::toNext(const Fact &fact) {
 
 Fact Renaming::toFirst(const Fact &fact, const Facts &next) {
   auto loop = cast<scf::ForOp>(this->loop);
-  Pairs back, forth;
+  Value index = loop.getInductionVar(), begin = loop.getLowerBound();
+  Pairs back{{index, begin}}, forth;
+  if (!constantOf(strip(begin)))
+    forth.push_back({begin, index});
   for (auto [init, argument] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs())) {
     back.push_back({argument, init});

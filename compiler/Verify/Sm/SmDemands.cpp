@@ -236,6 +236,19 @@ int64_t numProductLoops(Operation *kernel) {
   return count;
 }
 
+/// Whether some product multiplies what a step before has computed: a tile's
+/// first step has a place of its own then.
+bool hasLaggedProducts(Operation *kernel) {
+  return kernel
+      ->walk([](sm::WgmmaOp product) {
+        Value lhs = product.getLhs();
+        return isa<BlockArgument>(lhs) && sm::isRegisterTile(lhs.getType())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// The demands of a kernel of a program.
 struct Source {
   tile::SourceAttr kernel;
@@ -282,13 +295,14 @@ struct VerifySmDemandsPass
   static LogicalResult compare(const Source &source, sm::KernelOp kernel) {
     IndexNames names(kernel, source.names);
     Demands found = Collector::of(kernel, names, &source.demands);
-    // Copies that lag treat full steps as the others, and a tile's further
-    // steps may be those of one loop.
+    // Copies that lag treat full steps as the others, and a tile's steps, or
+    // those behind its first, may be those of one loop.
     bool hasRoles = kernel.hasRoles();
-    bool joins = hasRoles && numProductLoops(kernel) < source.loops;
-    constexpr int64_t firstAndFurther = 2;
+    int64_t loops = numProductLoops(kernel);
+    bool joins = hasRoles && loops < source.loops;
+    int64_t places = std::max<int64_t>(loops, 1) + hasLaggedProducts(kernel);
     for (const auto &[demand, count] : source.demands) {
-      int64_t least = joins ? std::min(count, firstAndFurther) : count;
+      int64_t least = joins ? std::min(count, places) : count;
       if (int64_t left = countOf(found, demand, hasRoles); left < least)
         return kernel.emitOpError("expects as many of '")
                << nameOf(demand) << "' as the program has, " << count

@@ -67,9 +67,16 @@ DenseMap<Value, Facts> SmPadding::assumeNoNaN(FoldOp sums, scf::IfOp branch) {
   return before;
 }
 
-/// What is left of a disjunction where `condition` is `holds`; null where that
+/// What is left of a predicate where `condition` is `holds`; null where that
 /// makes it true.
 static Value whatIsLeft(Value predicate, Value condition, bool holds) {
+  bool isTrue = false;
+  if (holds)
+    conjuncts(condition, [&](Value part) {
+      isTrue |= isSame(strip(predicate), strip(part));
+    });
+  if (isTrue)
+    return {};
   auto either = strip(predicate).getDefiningOp<arith::OrIOp>();
   if (!either)
     return predicate;
