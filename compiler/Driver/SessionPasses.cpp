@@ -390,7 +390,8 @@ bool Session::keepFromRoles(const std::string &name, const std::string &why) {
 }
 
 /// Whether the kernel of that name has an operation of a kind.
-template <typename Op> static bool has(ModuleOp module, StringRef name) {
+template <typename Op>
+static bool has(ModuleOp module, StringRef name) {
   return llvm::any_of(module.getOps<sm::KernelOp>(), [&](sm::KernelOp kernel) {
     return schedule::planName(kernel) == name &&
            kernel.walk([](Op) { return WalkResult::interrupt(); })

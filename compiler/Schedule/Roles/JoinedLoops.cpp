@@ -128,12 +128,12 @@ bool Join::firstIsLikeLast() {
   if (xs.size() != ys.size())
     return false;
   for (auto [x, y] : llvm::zip_equal(xs, ys)) {
-    bool isLike = x.getName() == y.getName() && x.getNumRegions() == 0 &&
-                  x.getNumOperands() == y.getNumOperands() &&
-                  x.getResultTypes() == y.getResultTypes() &&
-                  x.getDiscardableAttrDictionary() ==
-                      y.getDiscardableAttrDictionary() &&
-                  x.getPropertiesAsAttribute() == y.getPropertiesAsAttribute();
+    bool isLike =
+        x.getName() == y.getName() && x.getNumRegions() == 0 &&
+        x.getNumOperands() == y.getNumOperands() &&
+        x.getResultTypes() == y.getResultTypes() &&
+        x.getDiscardableAttrDictionary() == y.getDiscardableAttrDictionary() &&
+        x.getPropertiesAsAttribute() == y.getPropertiesAsAttribute();
     if (!isLike)
       return false;
     for (auto [v, w] : llvm::zip_equal(x.getOperands(), y.getOperands()))
@@ -270,8 +270,8 @@ scf::IfOp Join::makeBranch() {
   Value isWhole = arith::AndIOp::create(
       b, loc, compare(arith::CmpIPredicate::sge, whole.getLowerBound()),
       compare(arith::CmpIPredicate::slt, whole.getUpperBound()));
-  SmallVector<Value> masked = llvm::map_to_vector(
-      choices, [](auto &choice) { return choice.first; });
+  SmallVector<Value> masked =
+      llvm::map_to_vector(choices, [](auto &choice) { return choice.first; });
   auto branch = scf::IfOp::create(b, loc, ValueRange(masked).getTypes(),
                                   isWhole, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());

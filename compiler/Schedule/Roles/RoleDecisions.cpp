@@ -108,11 +108,15 @@ std::string RoleKernel::ringWords() {
 std::string RoleKernel::storeWords() {
   std::string text;
   for (BulkStore &store : plan.stores) {
-    text += (text.empty() ? "" : "; ") +
-            source.getTensorName(store.store.getTensor()).str() +
-            " staged in shared memory" +
-            (storeParts > 1 ? " in " + number(storeParts, "part") : "") +
-            ", then stored by TMA";
+    text +=
+        (text.empty() ? "" : "; ") +
+        source.getTensorName(store.store.getTensor()).str() +
+        (host ? " staged in the slots of " +
+                    source.getTensorName(plan.resident[*host].copy.getTensor())
+                        .str()
+              : std::string(" staged in shared memory")) +
+        (storeParts > 1 ? " in " + number(storeParts, "part") : "") +
+        ", then stored by TMA";
     if (store.rowExtent)
       text += " where rows end with a word of 16 bytes, else lane by lane";
     if (!store.conditions.empty())

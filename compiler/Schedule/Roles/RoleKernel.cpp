@@ -77,6 +77,10 @@ void RoleKernel::allocate() {
   if (taken + tileBytes <= maxSharedBytes) {
     residentStages = 2;
     taken += tileBytes;
+  } else if (int64_t without = taken - storeBytes + addBytes();
+             without + tileBytes <= maxSharedBytes && findHost()) {
+    residentStages = 2;
+    taken = without + tileBytes;
   }
   // Idle steps may have one more if that is enough for them.
   bool wantsOneMore =
@@ -92,22 +96,25 @@ void RoleKernel::allocate() {
   allocateCrossed();
   allocateAdds();
   for (BulkStore &store : plan.stores)
-    staging[store.store] =
-        AllocOp::create(b, loc, storeType(store).withStages(storeSlots(store)));
+    if (!host)
+      staging[store.store] = AllocOp::create(
+          b, loc, storeType(store).withStages(storeSlots(store)));
   // After the buffers, which are aligned to more than barriers.
   SmallVector<Value> barriers;
-  auto guard = [&](Ring &ring, BulkCopy &copy) {
+  auto guard = [&](Ring &ring, BulkCopy &copy, int64_t readers) {
     ring.guarded = stageBytes(copy);
     ring.full = addBarrier(1, ring.depth);
-    ring.empty = addBarrier(warpsPerGroup * plan.warpgroups, ring.depth);
+    ring.empty = addBarrier(readers, ring.depth);
     barriers.append({ring.full, ring.empty});
   };
-  for (auto [ring, copy] : llvm::zip_equal(resident, plan.resident))
-    guard(ring, copy);
+  int64_t readers = warpsPerGroup * plan.warpgroups;
+  // One thread per warpgroup releases what results have been sent from.
+  for (auto [i, copy] : llvm::enumerate(plan.resident))
+    guard(resident[i], copy, host == i ? plan.warpgroups : readers);
   Ring &first = streamed.front();
   for (auto [ring, copy] : llvm::zip_equal(streamed, steps)) {
     if (form != Form::Plain || &ring == &first) {
-      guard(ring, copy);
+      guard(ring, copy, readers);
       continue;
     }
     // What the same products read comes and goes together.

@@ -135,6 +135,11 @@ private:
   /// parts one panel of them; and how many such buffers there are.
   sm::BufferType storeType(BulkStore &store);
   int64_t storeSlots(BulkStore &store);
+  /// Whether results can be staged in the slots of a resident operand, of which
+  /// each warpgroup reads its own part alone: the next tile's operands then
+  /// have the place that staged results would take.
+  bool findHost();
+  void releaseHost(Cursor tile);
   void meetInWarpgroup();
   mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
   mlir::Value isInBulk(BulkStore &store, mlir::IRMapping &mapping);
@@ -731,6 +736,10 @@ private:
   /// Whether the bulk stores before have been awaited where warps met since:
   /// beside a tile's first step, which those of the tile before it follow.
   bool areStoresDrained = false;
+  /// The resident operand whose slots results are staged in, if there is one,
+  /// and its place in the tile that is stored.
+  std::optional<size_t> host;
+  Cursor hostAt;
   /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
   int64_t storeParts = 1;

@@ -194,8 +194,12 @@ LogicalResult RoleKernel::emitTiles() {
           return failure();
         Cursor next = advance(tile, residentStages);
         carried = {next.stage, next.parity, step.stage, step.parity};
-        return emitOutside(outerLoops().size(), *mapping, awaitNothing,
-                           [&] { releaseResident(tile); });
+        hostAt = tile;
+        if (failed(emitOutside(outerLoops().size(), *mapping, awaitNothing,
+                               [&] { releaseResident(tile); })))
+          return failure();
+        releaseHost(tile);
+        return success();
       });
 }
 
@@ -238,8 +242,9 @@ void RoleKernel::awaitResident(Cursor tile, IRMapping &mapping) {
 }
 
 void RoleKernel::releaseResident(Cursor tile) {
-  for (Ring &ring : resident)
-    ArriveOp::create(b, loc, ring.empty, tile.stage, true);
+  for (auto [i, ring] : llvm::enumerate(resident))
+    if (i != host)
+      ArriveOp::create(b, loc, ring.empty, tile.stage, true);
 }
 
 /// What a later loop needs of the results of those before stands between them;

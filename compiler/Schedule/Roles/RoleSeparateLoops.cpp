@@ -104,13 +104,12 @@ LogicalResult RoleKernel::emitWholeBranch(scf::IfOp source,
                                           IRMapping &mapping) {
   SmallVector<Type> types = llvm::map_to_vector(
       source.getResultTypes(), [&](Type type) { return convert(type); });
-  auto branch = scf::IfOp::create(
-      b, loc, types, scalar(source.getCondition(), mapping), true);
+  auto branch = scf::IfOp::create(b, loc, types,
+                                  scalar(source.getCondition(), mapping), true);
   const StepProducts before = products;
   const IRMapping known = mapping;
-  for (auto [from, to] :
-       {std::pair(source.thenBlock(), branch.thenBlock()),
-        std::pair(source.elseBlock(), branch.elseBlock())}) {
+  for (auto [from, to] : {std::pair(source.thenBlock(), branch.thenBlock()),
+                          std::pair(source.elseBlock(), branch.elseBlock())}) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(to);
     products.goBackTo(before);

@@ -30,11 +30,10 @@ static bool isSmall(LoadOp load) {
 }
 
 StepOrder::StepOrder(scf::ForOp loop) : loop(loop) {
-  bool isMasked =
-      !wholeBranchOf(loop) &&
-      llvm::any_of(loop.getBody()->getOps<MmaOp>(), [](MmaOp mma) {
-        return !mma.getPresence().empty() && !readsStaged(mma);
-      });
+  bool isMasked = !wholeBranchOf(loop) &&
+                  llvm::any_of(loop.getBody()->getOps<MmaOp>(), [](MmaOp mma) {
+                    return !mma.getPresence().empty() && !readsStaged(mma);
+                  });
   bool crosses = llvm::any_of(loop.getBody()->getOps<MmaOp>(), readsStaged);
   for (Operation &op : loop.getBody()->without_terminator())
     if (auto mma = dyn_cast<MmaOp>(op);

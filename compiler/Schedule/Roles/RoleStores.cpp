@@ -9,15 +9,60 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
+static int64_t columnsOf(BulkStore &store) {
+  return layoutOf(store.store.getValue().getType()).getAxes()[1].getSize();
+}
+
+bool RoleKernel::findHost() {
+  auto crosses = [&](BulkCopy &copy) {
+    return llvm::any_of(firstCrossings(), [&](const RoleCrossing &crossing) {
+      return copy.copy.getBuffer() == crossing.resident;
+    });
+  };
+  auto fits = [&](BulkStore &store, BufferType slot) -> bool {
+    auto type = cast<RankedTensorType>(store.store.getValue().getType());
+    return BufferType::get(b.getContext(), slot.getRowAxis(), slot.getColAxis(),
+                           warpgroupRows, columnsOf(store),
+                           type.getElementType(), /*swizzle=*/7, /*stages=*/1,
+                           store.box.back()) == slot;
+  };
+  // The registers of other kernels do not suffice for places that change.
+  if (!crossingsAreLate || lastOutside || plan.stores.empty() ||
+      llvm::any_of(plan.stores,
+                   [](const BulkStore &store) { return store.hasLanes(); }))
+    return false;
+  for (size_t i = 0; i < plan.resident.size(); ++i) {
+    BulkCopy &copy = plan.resident[i];
+    bool isOwn = copy.isPerWarpgroup && !copy.hasOwnColumns && !crosses(copy);
+    if (!isOwn || !llvm::all_of(plan.stores, [&](BulkStore &store) {
+          return fits(store, slotType(copy));
+        }))
+      continue;
+    host = i;
+    storeParts = 1;
+    return true;
+  }
+  return false;
+}
+
+/// Behind the last bulk store of a tile: one thread awaits that it has been
+/// read.
+void RoleKernel::releaseHost(Cursor tile) {
+  if (!host)
+    return;
+  Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
+  auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  TmaDrainOp::create(b, loc, /*written=*/false, 0);
+  ArriveOp::create(b, loc, resident[*host].empty, tile.stage, false);
+}
+
 /// All warps of a warpgroup meet.
 void RoleKernel::meetInWarpgroup() {
   NamedBarrierOp::create(b, loc,
                          add(warpgroup, i32(turnBarrier + plan.warpgroups)),
                          threadsPerWarpgroup, false);
-}
-
-static int64_t columnsOf(BulkStore &store) {
-  return layoutOf(store.store.getValue().getType()).getAxes()[1].getSize();
 }
 
 int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
@@ -62,8 +107,12 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
     Value number = warpgroup;
     if (ring > 1)
       number = add(arith::MulIOp::create(b, loc, warpgroup, i32(ring)), i32(i));
-    slots.push_back(
-        SlotOp::create(b, loc, type, staging.lookup(store.store), number));
+    Value buffer = staging.lookup(store.store);
+    if (host) {
+      buffer = resident[*host].buffer;
+      number = add(mul(hostAt.stage, i32(plan.warpgroups)), warpgroup);
+    }
+    slots.push_back(SlotOp::create(b, loc, type, buffer, number));
   }
   SmallVector<Value> indices;
   for (Value start : store.starts)

@@ -63,8 +63,7 @@ std::optional<Fact> Renaming::toNext(const Fact &fact) {
   OpBuilder b(loop.getContext());
   b.setInsertionPointToEnd(&into);
   Value index = loop.getInductionVar();
-  Value next =
-      arith::AddIOp::create(b, loop.getLoc(), index, loop.getStep());
+  Value next = arith::AddIOp::create(b, loop.getLoc(), index, loop.getStep());
   Pairs pairs{{next, index}};
   for (auto [yielded, argument] :
        llvm::zip_equal(loop.getYieldedValues(), loop.getRegionIterArgs()))

@@ -264,7 +264,7 @@ LogicalResult SmAsyncRules::followStore(Operation *op, Value stored,
   if (!sinks)
     return success();
   sinks->noteStored(op, stored, tensor, place);
-  std::string wrong = sinks->checkStored(stored, tensor);
+  std::string wrong = sinks->checkStored(stagedBefore(op, stored), tensor);
   return wrong.empty() ? success() : memory->refuse(op->emitOpError(wrong));
 }
 

@@ -25,6 +25,44 @@ static Value ringOf(Value buffer) {
   }
 }
 
+/// Whether a slot says what it holds, which verify-sm-async compares with what
+/// fills it.
+static bool isNamed(Value buffer) {
+  while (auto panel = buffer.getDefiningOp<sm::PanelOp>())
+    buffer = panel.getBuffer();
+  auto slot = buffer.getDefiningOp<sm::SlotOp>();
+  return slot && !slot.getIndices().empty();
+}
+
+/// Whether an operation, or one in it, fills a slot of the ring.
+static bool fills(Operation *op, Value ring) {
+  return op
+      ->walk([&](sm::BufferFillOpInterface fill) {
+        return ringOf(fill.getBuffer()) == ring ? WalkResult::interrupt()
+                                                : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Value stagedBefore(Operation *reader, Value slot) {
+  Value ring = ringOf(slot);
+  while (true) {
+    Operation *before = reader->getPrevNode();
+    if (!before) {
+      reader = reader->getParentOp();
+      if (!isa<scf::IfOp>(reader))
+        return slot;
+      continue;
+    }
+    auto stage = dyn_cast<sm::StageOp>(before);
+    if (stage && stage.getBuffer() == slot)
+      return stage.getSource();
+    if (fills(before, ring))
+      return slot;
+    reader = before;
+  }
+}
+
 SourceTensors::SourceTensors(Operation *kernel) {
   kernel->walk([&](Operation *op) {
     auto fill = dyn_cast<sm::BufferFillOpInterface>(op);
@@ -35,7 +73,7 @@ SourceTensors::SourceTensors(Operation *kernel) {
       copied[tilesOf(ring, fill.getBuffer().getType())].insert(
           tensorName(access.getAccessed()));
     if (Value source = fill.getStaged())
-      staged[ring].push_back(source);
+      staged[ring].push_back({source, isNamed(fill.getBuffer())});
   });
 }
 
@@ -146,7 +184,9 @@ SourceTensors::find(ValueRange values,
           known != copied.end())
         names.insert(known->second.begin(), known->second.end());
       if (auto known = staged.find(ring); known != staged.end())
-        visitAll(known->second);
+        for (const Staged &part : known->second)
+          if (part.isNamed || !isNamed(value))
+            visit(part.source);
       value = ring;
     }
     if (visitHandedOn(value, visit, !without.steps))

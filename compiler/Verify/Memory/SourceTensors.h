@@ -51,8 +51,18 @@ private:
 
   /// What is copied to the rings of shared memory, and what is staged there.
   llvm::DenseMap<RingTiles, Names> copied;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> staged;
+  struct Staged {
+    mlir::Value source;
+    bool isNamed;
+  };
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Staged, 2>> staged;
 };
+
+/// What a slot holds where `reader` reads it: the tile that is staged there
+/// before, if nothing in between fills the ring; else the slot itself.
+/// verify-sm-padding demands that all of a slot is staged, and verify-sm-async
+/// that no other role fills it before it has been read.
+mlir::Value stagedBefore(mlir::Operation *reader, mlir::Value slot);
 
 /// Calls `visit` for what a value that control flow hands on may be, without
 /// `haveSteps` if no loop runs a step; false for other values.
