@@ -15,8 +15,10 @@ namespace {
 constexpr int64_t leastPart = 256, leastPartOfFew = 128, busyShare = 2;
 
 /// To join a part takes as long as some dozens of elements: parts beyond so
-/// many have at least so many elements.
-constexpr int64_t manyParts = 16, leastPartOfMany = 1024;
+/// many have at least so many elements. Thread blocks that do not share their
+/// work need longer for an element.
+constexpr int64_t manyParts = 16, manyPartsUnshared = 32,
+                  leastPartOfMany = 1024;
 
 /// Of a kernel whose thread blocks do not share their work a multiprocessor is
 /// given two: while one waits for memory, another one computes. One alone is up
@@ -124,7 +126,8 @@ int64_t chosenSize(const Manifest &manifest, const ManifestLaunchSize &size,
         isShared ? balanced
                  : std::min(blocksPerMultiprocessor * multiprocessors / blocks,
                             *elements / leastPartOfSeveral);
-    int64_t most = std::max(std::min(*elements / leastPart, manyParts),
+    int64_t many = isShared ? manyParts : manyPartsUnshared;
+    int64_t most = std::max(std::min(*elements / leastPart, many),
                             *elements / leastPartOfMany);
     parts = std::max({std::min(parts, most), others,
                       std::min(multiprocessors / busyShare / blocks,

@@ -89,6 +89,11 @@ TEST(LaunchSizes, manyPartsAreLarge) {
   EXPECT_EQ(of(8192), 16);
   EXPECT_EQ(of(20 * 1024), 20);
   EXPECT_EQ(of(1 << 20), 33);
+  manifest.variants[0].launches[0].persistent = false;
+  EXPECT_EQ(of(4096), 16);
+  EXPECT_EQ(of(6144), 24);
+  EXPECT_EQ(of(8192), 32);
+  EXPECT_EQ(of(12 * 1024), 32);
 }
 
 TEST(LaunchSizes, callersChooseWithinTheRange) {
