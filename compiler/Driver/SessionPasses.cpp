@@ -6,6 +6,7 @@
 #include "compiler/Driver/SourceDiagnostics.h"
 #include "compiler/Schedule/Loops/FlattenNests.h"
 #include "compiler/Schedule/Plan/Plan.h"
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Target/Lanes/SharedMemory.h"
 #include "compiler/Verify/Passes.h"
 #include "dialect/Sm/Sm.h"
@@ -389,19 +390,16 @@ bool Session::keepFromRoles(const std::string &name, const std::string &why) {
   return true;
 }
 
-/// Whether the kernel of that name has an operation of a kind.
-template <typename Op>
-static bool has(ModuleOp module, StringRef name) {
+/// Whether the kernel of that name is such a one.
+static bool isKernel(ModuleOp module, StringRef name,
+                     llvm::function_ref<bool(sm::KernelOp)> isSuch) {
   return llvm::any_of(module.getOps<sm::KernelOp>(), [&](sm::KernelOp kernel) {
-    return schedule::planName(kernel) == name &&
-           kernel.walk([](Op) { return WalkResult::interrupt(); })
-               .wasInterrupted();
+    return schedule::planName(kernel) == name && isSuch(kernel);
   });
 }
 
 bool Session::keepFromJoins(const std::string &name, const std::string &why) {
-  if (!has<sm::WholeOp>(*module, name) ||
-      llvm::is_contained(plans.withoutJoins, name))
+  if (!isKernel(*module, name, schedule::hasJoinedLoops))
     return false;
   plans.withoutJoins.push_back(name);
   result.remarks.push_back("kernel '" + name +
@@ -410,7 +408,11 @@ bool Session::keepFromJoins(const std::string &name, const std::string &why) {
 }
 
 bool Session::keepFromReads(const std::string &name, const std::string &why) {
-  if (!has<sm::ReadOp>(*module, name))
+  bool reads = isKernel(*module, name, [](sm::KernelOp kernel) {
+    return kernel.walk([](sm::ReadOp) { return WalkResult::interrupt(); })
+        .wasInterrupted();
+  });
+  if (!reads)
     return false;
   plans.withoutReads.push_back(name);
   result.remarks.push_back("kernel '" + name +

@@ -33,24 +33,27 @@ struct Cheat : PassInstrumentation {
   Change change;
 };
 
-/// The compilation of flash_fwd, or another template beside it, for sm_80 with
-/// a pass that cheats.
+/// The compilation of flash_fwd, or another template beside it, with a pass
+/// that cheats.
 struct CheatingPasses : testing::Test {
   void compile(StringRef pass, const Cheat::Change &change,
-               StringRef op = "flash_fwd") {
+               StringRef op = "flash_fwd", StringRef arch = "sm_80",
+               Emit stage = Emit::SmSeq) {
     request.op = op.str();
-    request.arch = "sm_80";
+    request.arch = arch.str();
     llvm::SmallString<128> file(SELVEDGE_FLASH_FWD);
     llvm::sys::path::remove_filename(file);
     llvm::sys::path::append(file, op + ".tile");
     request.fileName = file.str().str();
     request.bindings = {{"D", "64"}, {"causal", "true"}};
+    if (op == "flash_bwd")
+      request.bindings["deterministic"] = "false";
     auto buffer = llvm::MemoryBuffer::getFile(request.fileName);
     ASSERT_TRUE(bool(buffer));
     request.source = (*buffer)->getBuffer().str();
     session.emplace(request);
     isDone = session->checkArch() && session->parse() &&
-             session->choosePlans() && session->runPasses(Emit::SmSeq, [&] {
+             session->choosePlans() && session->runPasses(stage, [&] {
                return std::make_unique<Cheat>(pass, change);
              });
   }
@@ -130,6 +133,20 @@ TEST_F(CheatingPasses, RefusedSinglePartsAreDropped) {
   EXPECT_THAT(session->result.remarks,
               Contains(HasSubstr("a single part is joined, too: "
                                  "verify-tile-blocks")));
+}
+
+/// Loops that have become one stay apart where what comes later refuses that.
+TEST_F(CheatingPasses, RefusedJoinsAreDropped) {
+  compile(
+      "sm-warp-roles",
+      [](Operation *op) { op->walk([](sm::WholeOp whole) { whole.erase(); }); },
+      "flash_bwd", "sm_90a", Emit::SmAsync);
+  EXPECT_TRUE(isDone) << session->result.diagnostics;
+  EXPECT_THAT(session->result.remarks,
+              Contains(HasSubstr("kernel 'keys' keeps masked loops apart: "
+                                 "verify-sm-padding")));
+  EXPECT_THAT(session->result.remarks,
+              testing::Not(Contains(HasSubstr("runs without warp roles"))));
 }
 
 TEST_F(CheatingPasses, SizesKeepLoops) {

@@ -353,6 +353,16 @@ bool joinLoops(KernelOp kernel) {
   return joins;
 }
 
+static constexpr StringLiteral joinedAttribute = "sm.joined_loops";
+
+void noteJoinedLoops(KernelOp kernel) {
+  kernel->setAttr(joinedAttribute, UnitAttr::get(kernel.getContext()));
+}
+
+bool hasJoinedLoops(KernelOp kernel) {
+  return kernel->hasAttr(joinedAttribute);
+}
+
 bool isWholeBranch(Operation &op) {
   auto branch = dyn_cast<scf::IfOp>(op);
   return branch && !branch.thenBlock()->getOps<WholeOp>().empty();

@@ -16,6 +16,11 @@ namespace selvedge::schedule {
 /// the loop between do. False where there are no such loops.
 bool joinLoops(sm::KernelOp kernel);
 
+/// Notes that a kernel's roles are those of one with joined loops, and whether
+/// that has been noted.
+void noteJoinedLoops(sm::KernelOp kernel);
+bool hasJoinedLoops(sm::KernelOp kernel);
+
 /// The branch of such a step; null for other loops.
 mlir::scf::IfOp wholeBranchOf(mlir::scf::ForOp loop);
 

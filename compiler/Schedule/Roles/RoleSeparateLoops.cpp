@@ -90,6 +90,7 @@ LogicalResult RoleKernel::emitSide(Block &side, StepProducts &products,
   for (Operation *op : ops)
     if (failed(emitStepOp(*op, products, vectors, at, mapping)))
       return failure();
+  products.finishAll();
   scf::YieldOp::create(
       b, loc,
       llvm::map_to_vector(side.getTerminator()->getOperands(),
@@ -97,7 +98,7 @@ LogicalResult RoleKernel::emitSide(Block &side, StepProducts &products,
   return success();
 }
 
-/// Each side finishes the products that it needs: the same ones.
+/// Each side finishes all products that run.
 LogicalResult RoleKernel::emitWholeBranch(scf::IfOp source,
                                           StepProducts &products,
                                           const Vectors &vectors, Cursor at,

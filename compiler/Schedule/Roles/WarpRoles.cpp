@@ -141,9 +141,12 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     bool isPlanned = false;
     KernelOp emitted = emitChanged(plan, variant, kernel, launch, loads,
                                    [](KernelOp k) { return stageLoads(k); });
-    if (!emitted)
+    if (!emitted) {
       emitted = emitChanged(plan, variant, kernel, launch, apart,
                             [](KernelOp k) { return joinLoops(k); });
+      if (emitted)
+        noteJoinedLoops(emitted);
+    }
     if (!emitted)
       emitted = emit(plan, variant, kernel, launch, why, isPlanned);
     if (!emitted) {
