@@ -46,8 +46,9 @@ public:
   static constexpr unsigned numShapes = 21;
   /// Tiles, lists and lengths of some kind; false where there are none.
   bool takeShape(unsigned number);
-  /// Nothing of a dim of which each element has tiles of its own, with steps of
-  /// all kinds in the tiles that belong to none.
+  /// Nothing of a dim: of one of which each element has tiles of its own, with
+  /// steps of all kinds in the tiles that belong to none, or of one that steps
+  /// take.
   void takeNone(unsigned symbol);
   /// Sizes of a constant, or rows of several tiles with whole steps behind it.
   void takeConstant(int64_t size, bool isBehind);
@@ -88,13 +89,15 @@ private:
     takeOneOf(llvm::reverse(llvm::seq<unsigned>(0, dims.size())), count);
   }
 
-  /// Of the first dim that nothing cuts and along which nothing differs.
+  /// Of a dim that nothing cuts; of one along which nothing differs, if there
+  /// is one.
   void takeTwoHeads() {
     for (unsigned symbol = 0; symbol < dims.size(); ++symbol)
       if (!maker.isCut(dims[symbol]) && !maker.hasIntegers(symbol)) {
         trial.sizes[symbol] = 2;
         return;
       }
+    takeLengths(2);
   }
 
   const TrialMaker &maker;
@@ -257,9 +260,11 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   auto finish = [&](DirectedTrial &made) {
     return taken(std::move(made.trial), Prefers::Even);
   };
-  // Nothing but tiles that belong to no segment, which is little work.
-  for (unsigned symbol : llvm::seq<unsigned>(0, dims.size())) {
-    if (isCut(dims[symbol]) || !isCounted(symbol))
+  // Nothing but tiles that belong to no segment, or without steps, which is
+  // little work. Of what is cut last a shape has nothing.
+  for (auto [symbol, dim] : llvm::enumerate(dims)) {
+    bool isWithoutSteps = dim.isLoopEnd && &dim != last && !isCounted(symbol);
+    if (isCut(dim) ? !isWithoutSteps : !isCounted(symbol))
       continue;
     DirectedTrial made = start();
     made.takeNone(symbol);
