@@ -59,6 +59,8 @@ public:
   void takeStep(int64_t by, bool isWhole);
 
   LaunchTrial trial;
+  /// What becomes of dims that the variant does not take as given.
+  Prefers prefers = Prefers::Even;
 
 private:
   void take(llvm::function_ref<int64_t(const Dim &)> sizeOf,
@@ -205,6 +207,7 @@ bool DirectedTrial::takeShape(unsigned number) {
         },
         {whole}, step);
     takeTwoHeads();
+    prefers = Prefers::Many;
     break;
   case 19: // the caller's number takes all columns from the first tile of three
     take([&](const Dim &dim) { return &dim == last ? whole : 3 * dim.block; },
@@ -258,7 +261,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   // One number of pairs in every other trial.
   auto start = [&] { return DirectedTrial(*this, number % 2 == 0); };
   auto finish = [&](DirectedTrial &made) {
-    return taken(std::move(made.trial), Prefers::Even);
+    return taken(std::move(made.trial), made.prefers);
   };
   // Nothing but tiles that belong to no segment, or without steps, which is
   // little work. Of what is cut last a shape has nothing.
