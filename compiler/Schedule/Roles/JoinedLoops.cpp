@@ -127,21 +127,17 @@ bool Join::firstIsLikeLast() {
                     &ys = last.getBody()->getOperations();
   if (xs.size() != ys.size())
     return false;
-  for (auto [x, y] : llvm::zip_equal(xs, ys)) {
-    bool isLike =
-        x.getName() == y.getName() && x.getNumRegions() == 0 &&
-        x.getNumOperands() == y.getNumOperands() &&
-        x.getResultTypes() == y.getResultTypes() &&
-        x.getDiscardableAttrDictionary() == y.getDiscardableAttrDictionary() &&
-        x.getPropertiesAsAttribute() == y.getPropertiesAsAttribute();
-    if (!isLike)
-      return false;
-    for (auto [v, w] : llvm::zip_equal(x.getOperands(), y.getOperands()))
-      if (!same.match(v, w))
-        return false;
+  auto isSame = [&](Value v, Value w) { return success(same.match(v, w)); };
+  auto isLike = [&](auto pair) {
+    auto [x, y] = pair;
+    bool matches = x.getNumRegions() == 0 &&
+                   OperationEquivalence::isEquivalentTo(
+                       &x, &y, isSame, /*markEquivalent=*/nullptr,
+                       OperationEquivalence::IgnoreLocations);
     same.define(x.getResults(), y.getResults());
-  }
-  return true;
+    return matches;
+  };
+  return llvm::all_of(llvm::zip_equal(xs, ys), isLike);
 }
 
 /// Operands are the same in all steps, or each kind of step computes its own.

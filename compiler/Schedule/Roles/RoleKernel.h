@@ -304,6 +304,8 @@ private:
                                       StepProducts &products,
                                       const Vectors &vectors, Cursor at,
                                       mlir::IRMapping &mapping);
+  void loadVectors(mlir::Block &block, Vectors &vectors,
+                   mlir::IRMapping &mapping);
   mlir::LogicalResult emitSide(mlir::Block &side, StepProducts &products,
                                Vectors vectors, Cursor at,
                                mlir::IRMapping &mapping);

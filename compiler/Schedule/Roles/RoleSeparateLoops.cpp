@@ -69,22 +69,27 @@ LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
   return success();
 }
 
+/// Loads the vectors of a block that nothing has loaded yet.
+void RoleKernel::loadVectors(Block &block, Vectors &vectors,
+                             IRMapping &mapping) {
+  for (auto load : block.getOps<LoadOp>())
+    if (Value early =
+            mapping.contains(load.getResult()) || vectors.contains(load)
+                ? Value()
+                : loadSpread(load, mapping))
+      vectors[load] = early;
+}
+
 /// What one side of a branch computes. Vectors that the step before has not
 /// loaded are loaded at its start.
 LogicalResult RoleKernel::emitSide(Block &side, StepProducts &products,
                                    Vectors vectors, Cursor at,
                                    IRMapping &mapping) {
+  loadVectors(side, vectors, mapping);
   SmallVector<Operation *> ops;
-  for (Operation &op : side.without_terminator()) {
-    auto load = dyn_cast<LoadOp>(op);
-    if (load && mapping.contains(load.getResult()))
-      continue;
-    if (Value early = load && !vectors.contains(load)
-                          ? loadSpread(load, mapping)
-                          : Value())
-      vectors[load] = early;
-    ops.push_back(&op);
-  }
+  for (Operation &op : side.without_terminator())
+    if (!isa<LoadOp>(op) || !mapping.contains(op.getResult(0)))
+      ops.push_back(&op);
   narrowLate(ops, /*pastChoices=*/true);
   chooseLate(ops);
   for (Operation *op : ops)
@@ -166,11 +171,8 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
   start(free.take_front(beforeVectors));
   if (!meets)
     passTurnOfStepBefore(loop, steps);
-  for (auto load : loop.getBody()->getOps<LoadOp>())
-    if (Value early = crosses && !vectors.contains(load)
-                          ? loadSpread(load, mapping)
-                          : Value())
-      vectors[load] = early;
+  if (crosses)
+    loadVectors(*loop.getBody(), vectors, mapping);
   start(free.drop_front(beforeVectors));
   SmallVector<Operation *> rest;
   for (Operation &op : loop.getBody()->without_terminator())

@@ -104,14 +104,12 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   int64_t pending = plan.stores.size() == 1 ? ring - 1 : 0;
   SmallVector<Value> slots;
   for (int64_t i = 0; i < ring; ++i) {
+    Value buffer = host ? resident[*host].buffer : staging.lookup(store.store);
     Value number = warpgroup;
-    if (ring > 1)
-      number = add(arith::MulIOp::create(b, loc, warpgroup, i32(ring)), i32(i));
-    Value buffer = staging.lookup(store.store);
-    if (host) {
-      buffer = resident[*host].buffer;
+    if (host)
       number = add(mul(hostAt.stage, i32(plan.warpgroups)), warpgroup);
-    }
+    else if (ring > 1)
+      number = add(arith::MulIOp::create(b, loc, warpgroup, i32(ring)), i32(i));
     slots.push_back(SlotOp::create(b, loc, type, buffer, number));
   }
   SmallVector<Value> indices;
