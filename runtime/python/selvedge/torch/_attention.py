@@ -34,7 +34,7 @@ def gains_in_order(q, rows, sequences=None):
     if sequences is None and q.shape[-1] < DENSE_ANY_ORDER_HEAD:
         return False
     least = DENSE_ANY_ORDER_ROWS if sequences is None else ANY_ORDER_ROWS * sequences
-    return hands_out_bulk_copies(q) and rows < least
+    return rows < least and hands_out_bulk_copies(q)
 
 
 def check_heads(q, k, head):
