@@ -1,8 +1,8 @@
 // sm-wide-stores: threads that store or add to memory touch longer parts of
 // rows.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/Multiples.h"
 #include "compiler/Schedule/Copies/RepeatedTiles.h"
-#include "compiler/Schedule/Loops/Multiples.h"
 #include "compiler/Schedule/Passes.h"
 #include "dialect/Sm/WarpMove.h"
 #include "dialect/Tile/Accumulate.h"
@@ -179,7 +179,7 @@ private:
         wholeSectors(axis, element.getIntOrFloatBitWidth() / 8);
     auto range = store.getIndices().back().getDefiningOp<RangeOp>();
     if (wide && range &&
-        isMultipleOf(range.getStart(), adjacentElements(wide)) &&
+        analysis::isMultipleOf(range.getStart(), adjacentElements(wide)) &&
         storeIn(store, {{wide.getName(), wide}}))
       store.setVector(adjacentElements(wide));
   }

@@ -1,6 +1,6 @@
 // Lowers the body of one bound tile kernel to sm.seq: memory, products,
 // reductions. SPDX-License-Identifier: MIT
-#include "compiler/Schedule/Loops/Multiples.h"
+#include "compiler/Analysis/Multiples.h"
 #include "compiler/Schedule/Lowering/KernelLowering.h"
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
@@ -23,7 +23,8 @@ int64_t KernelLowering::vectorWidth(GlobalType tensor, ValueRange indices,
   int64_t width =
       std::min(adjacent, variant.align / bytesOf(tensor.getElementType()));
   auto range = lastIndex.getDefiningOp<RangeOp>();
-  while (width > 1 && !(range && isMultipleOf(range.getStart(), width)))
+  while (width > 1 &&
+         !(range && analysis::isMultipleOf(range.getStart(), width)))
     width /= 2;
   return std::max<int64_t>(width, 1);
 }

@@ -1,6 +1,6 @@
 // Which kernels run with warp roles, and how their copies become bulk copies.
 // SPDX-License-Identifier: MIT
-#include "compiler/Schedule/Loops/Multiples.h"
+#include "compiler/Analysis/Multiples.h"
 #include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
 #include "compiler/Schedule/Roles/StagedLoads.h"
@@ -24,8 +24,8 @@ constexpr int64_t maxBox = 256, wordBytes = 16;
 /// begins at a word.
 bool beginsAtWord(Value start, Value shift, Type element) {
   int64_t elements = wordBytes * 8 / element.getIntOrFloatBitWidth();
-  return isMultipleOf(start, elements) &&
-         (!shift || isMultipleOf(shift, elements));
+  return analysis::isMultipleOf(start, elements) &&
+         (!shift || analysis::isMultipleOf(shift, elements));
 }
 
 class Planner {

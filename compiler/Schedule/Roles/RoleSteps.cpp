@@ -219,11 +219,12 @@ bool RoleKernel::findOrderFree() {
 }
 
 /// The ends of the first and the last warpgroup differ by the rows between
-/// them. Where those are less than a step it is not worth a loop.
+/// them. Where those are less than a step it is not worth a loop; a loop of one
+/// step has none.
 int64_t RoleKernel::mostIdleSteps() {
-  if (!isOrderFree)
-    return 0;
   scf::ForOp last = plan.loops.back();
+  if (!isOrderFree || analysis::hasOneStep(last))
+    return 0;
   std::optional<int64_t> step = getConstantIntValue(last.getStep());
   int64_t rows = warpgroupRows * (plan.warpgroups - 1);
   return step && *step <= rows && endsByRow() ? (rows + *step - 1) / *step : 0;

@@ -1,13 +1,13 @@
 // Integers that are multiples of others.
 // SPDX-License-Identifier: MIT
-#include "compiler/Schedule/Loops/Multiples.h"
+#include "compiler/Analysis/Multiples.h"
 
 #include "dialect/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace selvedge::schedule {
+namespace selvedge::analysis {
 
 using namespace mlir;
 using namespace selvedge::tile;
@@ -49,4 +49,4 @@ bool isMultipleOf(Value value, int64_t factor) {
   return false;
 }
 
-} // namespace selvedge::schedule
+} // namespace selvedge::analysis

@@ -1,17 +1,17 @@
 // Integers that are multiples of others.
 // SPDX-License-Identifier: MIT
-#ifndef SELVEDGE_COMPILER_SCHEDULE_LOOPS_MULTIPLES_H
-#define SELVEDGE_COMPILER_SCHEDULE_LOOPS_MULTIPLES_H
+#ifndef SELVEDGE_COMPILER_ANALYSIS_MULTIPLES_H
+#define SELVEDGE_COMPILER_ANALYSIS_MULTIPLES_H
 
 #include "mlir/IR/Value.h"
 
 #include <cstdint>
 
-namespace selvedge::schedule {
+namespace selvedge::analysis {
 
 /// Whether the integer `value` is a multiple of `factor` by its definition.
 bool isMultipleOf(mlir::Value value, int64_t factor);
 
-} // namespace selvedge::schedule
+} // namespace selvedge::analysis
 
-#endif // SELVEDGE_COMPILER_SCHEDULE_LOOPS_MULTIPLES_H
+#endif // SELVEDGE_COMPILER_ANALYSIS_MULTIPLES_H
