@@ -66,6 +66,17 @@ Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping, Value exists) {
   return clone;
 }
 
+/// Whether a condition of lanes is made of what is loaded: what a step stages
+/// says that condition, too, and loads the numbers for it. Verifiers do not see
+/// that those which the step before has loaded are the same.
+static bool isCompared(LoadOp load) {
+  return llvm::any_of(load->getUsers(), [](Operation *user) {
+    return isa<arith::CmpIOp>(user) ||
+           (isa<BroadcastOp>(user) &&
+            llvm::any_of(user->getUsers(), llvm::IsaPred<arith::CmpIOp>));
+  });
+}
+
 /// Vectors that a step of a loop loads for the one after it: those of which
 /// every lane exists, if that is a whole step where the loop has others. A lane
 /// that does not exist is one of its own step.
@@ -79,7 +90,7 @@ SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
     bool isOfIndices = llvm::none_of(load->getOperands(), [&](Value operand) {
       return llvm::is_contained(loop.getRegionIterArgs(), operand);
     });
-    if (load.getPresence().empty() && isOfIndices &&
+    if (load.getPresence().empty() && isOfIndices && !isCompared(load) &&
         spreadType(convert(load.getType())))
       result.push_back(load);
   }
