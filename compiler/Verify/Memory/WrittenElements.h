@@ -6,12 +6,13 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <array>
 #include <vector>
 
 namespace selvedge::verify {
 
 /// A byte per element. Where some thread blocks of a large launch are executed
-/// only those bytes take memory that differ from what all begin with.
+/// only those pages take memory in which something is written.
 class WrittenElements {
 public:
   /// Elements that a list of all may have.
@@ -26,37 +27,70 @@ public:
   /// All elements become `value`.
   void fill(uint8_t value) {
     initial = value;
-    changed.clear();
+    pages.clear();
+    places.clear();
+    latest = none;
     if (!isSparse)
       listed.assign(count, value);
   }
   uint8_t operator[](uint64_t element) const {
     if (!isSparse)
       return listed[element];
-    auto found = changed.find(element);
-    return found == changed.end() ? initial : found->second;
+    const Page *page = find(element / pageSize);
+    return page ? (*page)[element % pageSize] : initial;
   }
   uint8_t &operator[](uint64_t element) {
-    return isSparse ? changed.try_emplace(element, initial).first->second
-                    : listed[element];
+    if (!isSparse)
+      return listed[element];
+    uint64_t number = element / pageSize;
+    if (!find(number)) {
+      latest = number;
+      latestPlace = pages.size();
+      places[number] = latestPlace;
+      pages.emplace_back().fill(initial);
+    }
+    return pages[latestPlace][element % pageSize];
   }
-  /// All bytes, one after the other; null where only changed ones are kept.
+  /// All bytes, one after the other; null where only some are kept.
   uint8_t *data() { return isSparse ? nullptr : listed.data(); }
   /// Whether one of these bits is set in some element.
   bool hasAny(uint8_t bits) const {
     return (count > 0 && isSparse && (initial & bits) != 0) ||
            llvm::any_of(listed, [=](uint8_t v) { return (v & bits) != 0; }) ||
-           llvm::any_of(changed, [=](const auto &entry) {
-             return (entry.second & bits) != 0;
+           llvm::any_of(pages, [=](const Page &page) {
+             return llvm::any_of(page,
+                                 [=](uint8_t v) { return (v & bits) != 0; });
            });
   }
 
 private:
+  /// As many elements as a row of a tile has, or more: what is accessed next
+  /// mostly lies in the same page.
+  static constexpr uint64_t pageSize = 256;
+  using Page = std::array<uint8_t, pageSize>;
+  static constexpr uint64_t none = ~uint64_t(0);
+
+  /// Null for a page that nothing was written to.
+  const Page *find(uint64_t number) const {
+    if (number != latest) {
+      auto place = places.find(number);
+      if (place == places.end())
+        return nullptr;
+      latest = number;
+      latestPlace = place->second;
+    }
+    return &pages[latestPlace];
+  }
+
   uint64_t count = 0;
   bool isSparse = false;
   uint8_t initial = 0;
   std::vector<uint8_t> listed;
-  llvm::DenseMap<uint64_t, uint8_t> changed;
+  std::vector<Page> pages;
+  llvm::DenseMap<uint64_t, size_t> places;
+  /// The page that was accessed last.
+  mutable uint64_t latest = none;
+  mutable size_t latestPlace = 0;
 };
 
 } // namespace selvedge::verify
