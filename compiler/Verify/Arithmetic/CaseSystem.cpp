@@ -185,7 +185,8 @@ struct CaseSystem::Search {
 
   bool follows(const Polynomial &goal) {
     ++attempts;
-    return verify::implies(reach(goal).getRows(), goal);
+    return !system.isRefuted(goal, constraints, taken) &&
+           verify::implies(reach(goal).getRows(), goal);
   }
 
   /// The same of whole numbers: by all that is known of the symbols that there
@@ -268,7 +269,6 @@ struct CaseSystem::Search {
         decided.insert(choice);
         settled.push_back(choice);
         changed = true;
-        break;
       }
     }
     if (!isProved && !open.empty() && splits > 0 && attempts <= maxAttempts) {
@@ -300,6 +300,13 @@ bool CaseSystem::isObvious(const Polynomial &p,
          });
 }
 
+bool CaseSystem::isRefuted(const Polynomial &p,
+                           ArrayRef<Polynomial> constraints,
+                           ArrayRef<Polynomial> taken) const {
+  models.learn(symbols, facts, hypotheses, choices);
+  return models.refute(p, constraints, taken);
+}
+
 bool CaseSystem::implies(const Polynomial &p,
                          ArrayRef<Polynomial> constraints) const {
   return isObvious(p, constraints) || Search{*this, constraints}.follows(p);
@@ -309,6 +316,8 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
                                 ArrayRef<Polynomial> constraints) const {
   if (isObvious(p, constraints))
     return true;
+  if (isRefuted(p, constraints))
+    return false;
   Search search{*this, constraints};
   return search.follows(p) || search.prove(p, Search::maxSplits);
 }
@@ -316,6 +325,8 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
 bool CaseSystem::impliesForIntegers(const Polynomial &p,
                                     ArrayRef<Polynomial> constraints) const {
   constexpr unsigned mostQuestions = 16, mostSplits = 8, mostAttempts = 3000;
+  if (isRefuted(p, constraints))
+    return false;
   return llvm::any_of(ArrayRef{true, false}, [&](bool isNarrow) {
     Search search{*this, constraints};
     search.maxAttempts = mostAttempts;

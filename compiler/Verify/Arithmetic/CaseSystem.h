@@ -5,6 +5,7 @@
 
 #include "compiler/Verify/Arithmetic/Inequalities.h"
 #include "compiler/Verify/Arithmetic/Intervals.h"
+#include "compiler/Verify/Arithmetic/Models.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -13,17 +14,11 @@
 
 namespace selvedge::verify {
 
-/// A monomial that is `a` or `b`: the smaller, the larger or either one.
-struct Choice {
-  enum class Kind { Smaller, Larger, Either };
-  Polynomial p, a, b;
-  Kind kind = Kind::Either;
-};
-
 /// What holds everywhere, and what follows from it.
 class CaseSystem {
 public:
   Polynomial newSymbol() { return Polynomial::symbol(symbols++); }
+  unsigned numSymbols() const { return symbols; }
   /// A symbol for the result of a total operation.
   Polynomial newResult();
 
@@ -60,6 +55,9 @@ private:
   /// says as much: answers most questions.
   bool isObvious(const Polynomial &p,
                  llvm::ArrayRef<Polynomial> constraints) const;
+  /// Whether there are numbers for which everything holds but `p` >= 0.
+  bool isRefuted(const Polynomial &p, llvm::ArrayRef<Polynomial> constraints,
+                 llvm::ArrayRef<Polynomial> taken = {}) const;
 
   unsigned symbols = 0;
   llvm::SmallVector<Polynomial> facts, hypotheses;
@@ -67,6 +65,8 @@ private:
   Intervals intervals;
   llvm::SmallVector<Choice> choices;
   llvm::DenseSet<unsigned> results;
+  /// Made when a question is asked.
+  mutable Models models;
   /// The facts that matter to a symbol.
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> factsOf;
 };

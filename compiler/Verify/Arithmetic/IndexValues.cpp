@@ -221,7 +221,7 @@ void IndexValues::limitBelowProduct(const Polynomial &a, const Polynomial &b,
   if (b.getTerms().size() != 1 || b.getTerms().begin()->first.size() != 1 ||
       b.getTerms().begin()->second != 1)
     return;
-  for (unsigned id = 0; id < mostDims; ++id)
+  for (unsigned id = 0; id < std::min(mostDims, system.numSymbols()); ++id)
     if (Polynomial dim = Polynomial::symbol(id);
         !(dim == b) && isNonNegative(dim * b - 1 - a))
       system.define(dim - 1 - q);
