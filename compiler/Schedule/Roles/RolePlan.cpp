@@ -390,6 +390,20 @@ private:
            });
   }
 
+  /// Whether a predicate is one of columns that no product adds to each other:
+  /// absent ones become columns that nothing stores, which verify-sm-padding
+  /// proves.
+  static bool isOfFreeColumns(Value buffer, Value predicate) {
+    StringAttr columns = cast<BufferType>(buffer.getType()).getColAxis();
+    LayoutAttr layout = layoutOf(predicate.getType());
+    return layout && layout.getAxes().size() == 1 &&
+           layout.getAxes()[0].getName() == columns &&
+           llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+             auto mma = dyn_cast<MmaOp>(user);
+             return mma ? mma.getOverAttr() != columns : isa<CopyOp>(user);
+           });
+  }
+
   bool addCopy(CopyOp op, SmallVectorImpl<BulkCopy> &copies) {
     BufferType buffer = op.getBuffer().getType();
     int64_t bytes = buffer.getElementType().getIntOrFloatBitWidth() / 8;
@@ -448,6 +462,10 @@ private:
       if (bulk.isRead) {
         if (!llvm::is_contained(op.getGarbage(), static_cast<int64_t>(i)))
           return fail("lanes read a tile that ends within the tensor");
+        bulk.garbagePredicates.push_back(p);
+        continue;
+      }
+      if (isOfFreeColumns(op.getBuffer(), p)) {
         bulk.garbagePredicates.push_back(p);
         continue;
       }
