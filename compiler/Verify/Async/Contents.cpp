@@ -48,6 +48,17 @@ LaneExpressions::Key LaneExpressions::quotient(Key a, Key b) {
 }
 
 LaneExpressions::Key LaneExpressions::lessThan(Key index, Key bound) {
+  // Lanes that begin at a known number are counted from it: a box clipped at
+  // its tensor's end has the columns that a range of fewer has.
+  if (nodes[index][0] == Lane)
+    if (std::optional<int64_t> start = knownOf(nodes[index][2]),
+        end = knownOf(bound);
+        start && end) {
+      Node lanes = nodes[index];
+      lanes[2] = constant(0);
+      index = add(lanes);
+      bound = constant(*end - *start);
+    }
   return add({Compare, static_cast<uint64_t>(arith::CmpIPredicate::slt), index,
               bound});
 }
@@ -125,6 +136,9 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
   Node node{bits(def->getName().getAsOpaquePointer()), 0, 0, 0, 0};
   for (auto [i, operand] : llvm::enumerate(def->getOperands()))
     node[i + 2] = of(agent, operand, given);
+  if (auto compare = dyn_cast<arith::CmpIOp>(def);
+      compare && compare.getPredicate() == arith::CmpIPredicate::slt)
+    return lessThan(node[2], node[3]);
   if (auto compare = dyn_cast<arith::CmpIOp>(def))
     node = {Compare, static_cast<uint64_t>(compare.getPredicate()), node[2],
             node[3]};
