@@ -295,6 +295,9 @@ def VerifySmBounds : Pass<"verify-sm-bounds", "::mlir::ModuleOp"> {
 
     Kernels with roles are left out: their roles tell each other indices, and `verify-sm-outputs` executes them.
 
+    What a kernel, with or without roles, loads and stores is loaded first: the indices are equal, and a barrier of the block stands between load and store, or both have one layout in which
+    every thread holds elements of its own.
+
     Refused: `sm.copy` of a block of 64 rows on an extent N without `%j < N` in its presence; `sm.copy_async` one step ahead without `%next < N`.
   }];
 }

@@ -161,6 +161,19 @@ bool isAccumulatorRows(AxisLayoutAttr axis, bool isInterleaved) {
          axis.getWarps() == ArrayRef<int64_t>{16, 32};
 }
 
+bool isHeldOnce(LayoutAttr layout) {
+  ArrayRef<AxisLayoutAttr> axes = layout.getAxes();
+  auto divides = [&](ArrayRef<int64_t> (AxisLayoutAttr::*get)() const) {
+    size_t bits = (axes.front().*get)().size();
+    return llvm::all_of(llvm::seq<size_t>(0, bits), [&](size_t bit) {
+      return llvm::any_of(
+          axes, [&](AxisLayoutAttr axis) { return (axis.*get)()[bit] != 0; });
+    });
+  };
+  return !axes.empty() && divides(&AxisLayoutAttr::getLanes) &&
+         divides(&AxisLayoutAttr::getWarps);
+}
+
 Type interleaveRows(Type tile, StringAttr rowAxis) {
   auto type = cast<RankedTensorType>(tile);
   LayoutAttr layout = layoutOf(type);

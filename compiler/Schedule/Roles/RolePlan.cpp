@@ -101,13 +101,13 @@ private:
   bool visit(Operation &op) {
     if (auto copy = dyn_cast<CopyOp>(op))
       return addCopy(copy, plan.resident);
-    auto worksInPlace = op.walk([](StoreOp store) {
-      bool isRead = llvm::any_of(store.getTensor().getUsers(),
-                                 llvm::IsaPred<LoadOp, CopyOp>);
-      return isRead ? WalkResult::interrupt() : WalkResult::advance();
+    auto needsOthers = op.walk([](StoreOp store) {
+      return isLoaded(store.getTensor()) && !storesOwn(store)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
     });
-    if (worksInPlace.wasInterrupted())
-      return fail("it stores a tensor that it loads");
+    if (needsOthers.wasInterrupted())
+      return fail("it stores elements that other threads load");
     auto addsTwice = op.walk([](StoreOp store) {
       return tile::addsToMemory(store) &&
                      !isOfOneWarpgroup(store.getValue().getType())
@@ -133,9 +133,31 @@ private:
     }
     if (auto branch = dyn_cast<scf::IfOp>(op); branch && isWarpsOwn(branch))
       return !plan.loops.empty() || fail("it branches before its loops");
+    auto store = dyn_cast_or_null<StoreOp>(op.getNextNode());
+    if (isa<BarrierOp>(op) && store && storesOwn(store))
+      return true;
     if (op.getNumRegions() != 0 || isa<StageOp, BarrierOp>(op))
       return fail("it branches or stages registers");
     return true;
+  }
+
+  /// Whether the kernel reads the tensor, too.
+  static bool isLoaded(Value tensor) {
+    return llvm::any_of(tensor.getUsers(), llvm::IsaPred<LoadOp, CopyOp>);
+  }
+
+  /// Whether each thread stores what it has loaded itself, outside of loops:
+  /// nobody waits for others.
+  static bool storesOwn(StoreOp store) {
+    LayoutAttr layout = layoutOf(store.getValue().getType());
+    return isLoaded(store.getTensor()) && layout && isHeldOnce(layout) &&
+           isa<KernelOp>(store->getParentOp()) &&
+           llvm::all_of(store.getTensor().getUsers(), [&](Operation *user) {
+             auto load = dyn_cast<LoadOp>(user);
+             return user == store ||
+                    (load && isa<KernelOp>(load->getParentOp()) &&
+                     layoutOf(load.getType()) == layout);
+           });
   }
 
   static bool isNest(scf::ForOp loop) {
@@ -493,6 +515,8 @@ private:
 
   /// Why a store stays as it is; empty where it leaves in bulk.
   std::string addStore(StoreOp op) {
+    if (isLoaded(op.getTensor()))
+      return "threads load the elements that they store";
     LayoutAttr layout = layoutOf(op.getValue().getType());
     Type element = getElementTypeOrSelf(op.getValue().getType());
     if (!layout || layout.getAxes().size() != 2 || !leavesInBulk(op, element) ||

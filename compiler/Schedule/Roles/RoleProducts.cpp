@@ -285,7 +285,8 @@ LogicalResult RoleKernel::emitOutside(size_t section, IRMapping &mapping,
                                       function_ref<void()> release) {
   bool isLast = section == outerLoops().size();
   for (Operation &op : source.getBody().front()) {
-    if (isa<scf::ForOp>(op) || deferred.contains(&op) ||
+    // Barriers of the warps of form seq: here each thread stores its own.
+    if (isa<scf::ForOp, BarrierOp>(op) || deferred.contains(&op) ||
         searched.contains(&op) || sections.lookup(&op) != section ||
         (op.getNumResults() == 1 && mapping.contains(op.getResult(0))))
       continue;

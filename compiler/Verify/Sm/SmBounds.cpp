@@ -88,7 +88,7 @@ struct VerifySmBoundsPass : impl::VerifySmBoundsBase<VerifySmBoundsPass> {
              << launch.getKernel() << "'";
     // Who computes indices for other roles is executed: verify-sm-outputs.
     if (kernel.hasRoles())
-      return success();
+      return checkInPlaceUses(kernel);
     return Verifier(launch->getParentOfType<PlanOp>(), launch, kernel).run();
   }
 };

@@ -5,6 +5,8 @@
 #include "compiler/Verify/Arithmetic/InPlaceOrder.h"
 #include "dialect/Tile/Accumulate.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace selvedge::verify {
 
 using namespace mlir;
@@ -26,15 +28,60 @@ static bool isBehindBarrier(StoreOp store) {
   return false;
 }
 
+/// Whether `value` is computed from `from`.
+static bool isMadeOf(Value value, Value from) {
+  if (value == from)
+    return true;
+  Operation *def = value.getDefiningOp();
+  return def && def->getNumRegions() == 0 &&
+         llvm::any_of(def->getOperands(),
+                      [&](Value v) { return isMadeOf(v, from); });
+}
+
+/// Whether each thread stores the elements that it loads, and no other one has
+/// them: indices are equal, and so are the layouts. Of several warpgroups in a
+/// role each has its own.
+static bool isByOwner(LoadOp load, StoreOp store) {
+  LayoutAttr layout = layoutOf(load.getType());
+  if (!layout || layout != layoutOf(store.getValue().getType()) ||
+      !isHeldOnce(layout))
+    return false;
+  auto role = store->getParentOfType<RoleOp>();
+  return role == load->getParentOfType<RoleOp>() &&
+         (!role || role.getWarpgroups() == 1 ||
+          llvm::any_of(store.getIndices(), [&](Value index) {
+            return isMadeOf(index, role.getBody().getArgument(0));
+          }));
+}
+
+/// What accesses a tensor of the signature, whichever arguments stand for it.
+static SmallVector<Operation *> usersOf(KernelOp kernel, StringRef tensor) {
+  SmallVector<Operation *> users;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isa<tile::GlobalType, TensorMapType>(argument.getType()) &&
+        kernel.getTensorName(argument) == tensor)
+      llvm::append_range(users, argument.getUsers());
+  return users;
+}
+
 LogicalResult checkInPlaceUses(KernelOp kernel) {
-  for (Value tensor : kernel.getBody().getArguments()) {
+  llvm::SmallSetVector<StringRef, 8> tensors;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isa<tile::GlobalType, TensorMapType>(argument.getType()))
+      tensors.insert(kernel.getTensorName(argument));
+  for (StringRef tensor : tensors) {
+    SmallVector<Operation *> users = usersOf(kernel, tensor);
     SmallVector<StoreOp> stores;
-    for (Operation *user : tensor.getUsers())
+    for (Operation *user : users)
       if (auto store = dyn_cast<StoreOp>(user))
         stores.push_back(store);
-    if (stores.empty())
+    bool isStored = llvm::any_of(users, [](Operation *user) {
+      auto access = dyn_cast<tile::TensorAccessOpInterface>(user);
+      return access && access.isStore();
+    });
+    if (!isStored)
       continue;
-    for (Operation *user : tensor.getUsers()) {
+    for (Operation *user : users) {
       auto load = dyn_cast<LoadOp>(user);
       auto access = dyn_cast<tile::TensorAccessOpInterface>(user);
       if (access && !access.isStore() && !load)
@@ -42,6 +89,11 @@ LogicalResult checkInPlaceUses(KernelOp kernel) {
                                  "store to: a copy may be late");
       if (!load)
         continue;
+      for (Operation *other : users)
+        if (auto access = dyn_cast<tile::TensorAccessOpInterface>(other);
+            access && access.isStore() && !isa<StoreOp>(other))
+          return load.emitOpError("expects a tensor that the kernel does not "
+                                  "store in bulk: a copy may be early");
       for (StoreOp store : stores) {
         if (tile::addsToMemory(store))
           return load.emitOpError("expects a tensor that the kernel does not "
@@ -49,7 +101,7 @@ LogicalResult checkInPlaceUses(KernelOp kernel) {
         if (failed(checkInPlace(load, load.getIndices(), store,
                                 store.getIndices())))
           return failure();
-        if (!isBehindBarrier(store))
+        if (!isBehindBarrier(store) && !isByOwner(load, store))
           return store.emitOpError("expects a barrier behind the loads of the "
                                    "elements: other threads may have them");
       }

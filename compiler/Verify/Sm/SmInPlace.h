@@ -9,7 +9,8 @@ namespace selvedge::verify {
 
 /// Proves of what a kernel loads and stores that each element is loaded into
 /// registers by whoever needs it before anybody stores it: the store stands
-/// behind the load, with a barrier of the block between them.
+/// behind the load, with a barrier of the block between them, or each thread
+/// stores what it alone has loaded.
 mlir::LogicalResult checkInPlaceUses(sm::KernelOp kernel);
 
 } // namespace selvedge::verify
