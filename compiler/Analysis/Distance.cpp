@@ -152,7 +152,7 @@ std::optional<int64_t> mostAboveRounded(Value high, Value low, int64_t by) {
 
 } // namespace
 
-std::optional<int64_t> mostAbove(Value high, Value low) {
+std::optional<int64_t> mostAbove(Value high, Value low, By by) {
   high = unconverted(high);
   low = unconverted(low);
   if (high == low)
@@ -162,8 +162,8 @@ std::optional<int64_t> mostAbove(Value high, Value low) {
   if (x && y)
     return *x - *y;
   using Most = std::optional<int64_t>;
-  auto above = [&](Value v) { return mostAbove(v, low); };
-  auto below = [&](Value v) { return mostAbove(high, v); };
+  auto above = [&](Value v) { return mostAbove(v, low, by); };
+  auto below = [&](Value v) { return mostAbove(high, v, by); };
   auto larger = [](Most a, Most b) {
     return a && b ? Most(std::max(*a, *b)) : std::nullopt;
   };
@@ -171,8 +171,9 @@ std::optional<int64_t> mostAbove(Value high, Value low) {
   if (auto either = high.getDefiningOp<arith::SelectOp>())
     if (auto other = low.getDefiningOp<arith::SelectOp>();
         other && other.getCondition() == either.getCondition())
-      return larger(mostAbove(either.getTrueValue(), other.getTrueValue()),
-                    mostAbove(either.getFalseValue(), other.getFalseValue()));
+      return larger(
+          mostAbove(either.getTrueValue(), other.getTrueValue(), by),
+          mostAbove(either.getFalseValue(), other.getFalseValue(), by));
   if (auto most = high.getDefiningOp<arith::MaxSIOp>())
     return larger(above(most.getLhs()), above(most.getRhs()));
   if (auto least = low.getDefiningOp<arith::MinSIOp>())
@@ -183,15 +184,10 @@ std::optional<int64_t> mostAbove(Value high, Value low) {
       found = distance;
   };
   if (std::optional<RoundedUp> rounded = roundedUp(low))
-    nearer(mostAboveRounded(high, rounded->value, rounded->by));
+    nearer(by == By::Sums ? mostAboveRounded(high, rounded->value, rounded->by)
+                          : below(rounded->value));
   if (std::optional<SteppedUp> reached = steppedUp(low))
     nearer(below(reached->value));
-  if (std::optional<SteppedUp> reached = steppedUp(high);
-      reached && unconverted(reached->from) == low)
-    if (Most distance = above(reached->value))
-      nearer(llvm::alignTo(std::max<int64_t>(*distance, 0), reached->by));
-  if (x && isNotNegative(low))
-    nearer(*x);
   if (auto most = low.getDefiningOp<arith::MaxSIOp>()) {
     nearer(below(most.getLhs()));
     nearer(below(most.getRhs()));
@@ -200,6 +196,24 @@ std::optional<int64_t> mostAbove(Value high, Value low) {
     nearer(above(least.getLhs()));
     nearer(above(least.getRhs()));
   }
+  if (by == By::Limits) {
+    auto moved = [](Most distance, int64_t more) {
+      return distance ? Most(*distance + more) : std::nullopt;
+    };
+    if (auto sum = low.getDefiningOp<arith::AddIOp>())
+      if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
+        nearer(moved(below(sum.getLhs()), -*more));
+    if (auto sum = high.getDefiningOp<arith::AddIOp>())
+      if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
+        nearer(moved(above(sum.getLhs()), *more));
+    return found;
+  }
+  if (std::optional<SteppedUp> reached = steppedUp(high);
+      reached && unconverted(reached->from) == low)
+    if (Most distance = above(reached->value))
+      nearer(llvm::alignTo(std::max<int64_t>(*distance, 0), reached->by));
+  if (x && isNotNegative(low))
+    nearer(*x);
   if (std::optional<Remainder> left = remainderOf(high, low)) {
     Most distance = left->high && left->low ? mostAbove(left->high, left->low)
                     : left->high || (left->low && !isNotNegative(left->low))
@@ -216,10 +230,11 @@ bool isAtMostAbove(Value high, Value low, int64_t most) {
   return distance && *distance <= most;
 }
 
-bool hasOneStep(scf::ForOp loop) {
+bool hasOneStep(scf::ForOp loop, By by) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  return step &&
-         isAtMostAbove(loop.getUpperBound(), loop.getLowerBound(), *step);
+  std::optional<int64_t> distance =
+      mostAbove(loop.getUpperBound(), loop.getLowerBound(), by);
+  return step && distance && *distance <= *step;
 }
 
 } // namespace selvedge::analysis

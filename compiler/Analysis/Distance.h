@@ -7,16 +7,20 @@
 
 namespace selvedge::analysis {
 
-/// What `high - low` is at most, by what the two are made of: minima, maxima,
-/// sums with constants, multiples rounded up, choices by one condition.
-/// Narrowing is taken to keep values.
-std::optional<int64_t> mostAbove(mlir::Value high, mlir::Value low);
+/// What two integers are compared by: minima, maxima, sums with constants,
+/// multiples rounded up and choices by one condition, or also by what sums have
+/// in common and which numbers are not negative.
+enum class By { Limits, Sums };
+
+/// What `high - low` is at most. Narrowing is taken to keep values.
+std::optional<int64_t> mostAbove(mlir::Value high, mlir::Value low,
+                                 By by = By::Sums);
 
 /// Whether that is at most `most`.
 bool isAtMostAbove(mlir::Value high, mlir::Value low, int64_t most);
 
 /// Whether a loop has one step at most.
-bool hasOneStep(mlir::scf::ForOp loop);
+bool hasOneStep(mlir::scf::ForOp loop, By by = By::Sums);
 
 } // namespace selvedge::analysis
 
