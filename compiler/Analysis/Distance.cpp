@@ -126,27 +126,30 @@ std::optional<Remainder> remainderOf(Value high, Value low) {
   return isLess ? std::optional(left) : std::nullopt;
 }
 
+/// A distance at most; none where it is not known.
+using Most = std::optional<int64_t>;
+
+/// Where both may hold, and where both do.
+Most larger(Most a, Most b) {
+  return a && b ? Most(std::max(*a, *b)) : std::nullopt;
+}
+Most nearerOf(Most a, Most b) { return a && b ? std::min(a, b) : a ? a : b; }
+
 /// What `high` is above `low` rounded up to a multiple of `by`, at most.
-std::optional<int64_t> mostAboveRounded(Value high, Value low, int64_t by) {
+Most mostAboveRounded(Value high, Value low, int64_t by) {
   low = unconverted(low);
-  using Most = std::optional<int64_t>;
   auto above = [&](Value v) { return mostAboveRounded(high, v, by); };
-  auto either = [](Most a, Most b, bool wantsLarger) {
-    if (!a || !b)
-      return wantsLarger ? Most() : a ? a : b;
-    return Most(wantsLarger ? std::max(*a, *b) : std::min(*a, *b));
-  };
   if (auto most = low.getDefiningOp<arith::MaxSIOp>())
-    return either(above(most.getLhs()), above(most.getRhs()), false);
+    return nearerOf(above(most.getLhs()), above(most.getRhs()));
   if (auto least = low.getDefiningOp<arith::MinSIOp>())
-    return either(above(least.getLhs()), above(least.getRhs()), true);
+    return larger(above(least.getLhs()), above(least.getRhs()));
   Most distance = mostAbove(high, low);
   // A multiple, and less than one more or less.
   auto sum = low.getDefiningOp<arith::AddIOp>();
   std::optional<int64_t> more =
       sum ? getConstantIntValue(sum.getRhs()) : std::nullopt;
   if (more && *more > -by && *more <= 0 && isMultipleOf(sum.getLhs(), by))
-    return either(distance, mostAbove(high, sum.getLhs()), false);
+    return nearerOf(distance, mostAbove(high, sum.getLhs()));
   return distance;
 }
 
@@ -161,12 +164,8 @@ std::optional<int64_t> mostAbove(Value high, Value low, By by) {
                          y = getConstantIntValue(low);
   if (x && y)
     return *x - *y;
-  using Most = std::optional<int64_t>;
   auto above = [&](Value v) { return mostAbove(v, low, by); };
   auto below = [&](Value v) { return mostAbove(high, v, by); };
-  auto larger = [](Most a, Most b) {
-    return a && b ? Most(std::max(*a, *b)) : std::nullopt;
-  };
   // What must hold for both sides comes before what may for either.
   if (auto either = high.getDefiningOp<arith::SelectOp>())
     if (auto other = low.getDefiningOp<arith::SelectOp>();
@@ -179,10 +178,7 @@ std::optional<int64_t> mostAbove(Value high, Value low, By by) {
   if (auto least = low.getDefiningOp<arith::MinSIOp>())
     return larger(below(least.getLhs()), below(least.getRhs()));
   Most found;
-  auto nearer = [&](Most distance) {
-    if (distance && (!found || *distance < *found))
-      found = distance;
-  };
+  auto nearer = [&](Most distance) { found = nearerOf(found, distance); };
   if (std::optional<RoundedUp> rounded = roundedUp(low))
     nearer(by == By::Sums ? mostAboveRounded(high, rounded->value, rounded->by)
                           : below(rounded->value));
@@ -196,18 +192,17 @@ std::optional<int64_t> mostAbove(Value high, Value low, By by) {
     nearer(above(least.getLhs()));
     nearer(above(least.getRhs()));
   }
-  if (by == By::Limits) {
-    auto moved = [](Most distance, int64_t more) {
-      return distance ? Most(*distance + more) : std::nullopt;
-    };
-    if (auto sum = low.getDefiningOp<arith::AddIOp>())
-      if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
-        nearer(moved(below(sum.getLhs()), -*more));
-    if (auto sum = high.getDefiningOp<arith::AddIOp>())
-      if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
-        nearer(moved(above(sum.getLhs()), *more));
+  auto moved = [](Most distance, int64_t more) {
+    return distance ? Most(*distance + more) : std::nullopt;
+  };
+  if (auto sum = low.getDefiningOp<arith::AddIOp>())
+    if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
+      nearer(moved(below(sum.getLhs()), -*more));
+  if (auto sum = high.getDefiningOp<arith::AddIOp>())
+    if (std::optional<int64_t> more = getConstantIntValue(sum.getRhs()))
+      nearer(moved(above(sum.getLhs()), *more));
+  if (by == By::Limits)
     return found;
-  }
   if (std::optional<SteppedUp> reached = steppedUp(high);
       reached && unconverted(reached->from) == low)
     if (Most distance = above(reached->value))
@@ -223,11 +218,6 @@ std::optional<int64_t> mostAbove(Value high, Value low, By by) {
       nearer(*distance + left->constant);
   }
   return found;
-}
-
-bool isAtMostAbove(Value high, Value low, int64_t most) {
-  std::optional<int64_t> distance = mostAbove(high, low);
-  return distance && *distance <= most;
 }
 
 bool hasOneStep(scf::ForOp loop, By by) {

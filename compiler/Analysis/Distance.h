@@ -16,9 +16,6 @@ enum class By { Limits, Sums };
 std::optional<int64_t> mostAbove(mlir::Value high, mlir::Value low,
                                  By by = By::Sums);
 
-/// Whether that is at most `most`.
-bool isAtMostAbove(mlir::Value high, mlir::Value low, int64_t most);
-
 /// Whether a loop has one step at most.
 bool hasOneStep(mlir::scf::ForOp loop, By by = By::Sums);
 

@@ -161,17 +161,25 @@ bool isAccumulatorRows(AxisLayoutAttr axis, bool isInterleaved) {
          axis.getWarps() == ArrayRef<int64_t>{16, 32};
 }
 
-bool isHeldOnce(LayoutAttr layout) {
+/// Whether each bit, of a lane's or a warp's number, divides some axis.
+static bool divides(LayoutAttr layout,
+                    ArrayRef<int64_t> (AxisLayoutAttr::*bitsOf)() const) {
   ArrayRef<AxisLayoutAttr> axes = layout.getAxes();
-  auto divides = [&](ArrayRef<int64_t> (AxisLayoutAttr::*get)() const) {
-    size_t bits = (axes.front().*get)().size();
-    return llvm::all_of(llvm::seq<size_t>(0, bits), [&](size_t bit) {
-      return llvm::any_of(
-          axes, [&](AxisLayoutAttr axis) { return (axis.*get)()[bit] != 0; });
-    });
-  };
-  return !axes.empty() && divides(&AxisLayoutAttr::getLanes) &&
-         divides(&AxisLayoutAttr::getWarps);
+  if (axes.empty())
+    return false;
+  size_t bits = (axes.front().*bitsOf)().size();
+  return llvm::all_of(llvm::seq<size_t>(0, bits), [&](size_t bit) {
+    return llvm::any_of(
+        axes, [&](AxisLayoutAttr axis) { return (axis.*bitsOf)()[bit] != 0; });
+  });
+}
+
+bool isOfOneWarp(LayoutAttr layout) {
+  return divides(layout, &AxisLayoutAttr::getWarps);
+}
+
+bool isHeldOnce(LayoutAttr layout) {
+  return isOfOneWarp(layout) && divides(layout, &AxisLayoutAttr::getLanes);
 }
 
 Type interleaveRows(Type tile, StringAttr rowAxis) {

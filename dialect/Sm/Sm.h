@@ -29,7 +29,8 @@ bool isAccumulatorRows(AxisLayoutAttr axis, bool isInterleaved);
 /// An accumulator's type with its rows interleaved.
 mlir::Type interleaveRows(mlir::Type tile, mlir::StringAttr rowAxis);
 
-/// Whether each thread holds elements that no other one has.
+/// Whether each warp, or each thread, holds elements that no other one has.
+bool isOfOneWarp(LayoutAttr layout);
 bool isHeldOnce(LayoutAttr layout);
 
 /// Layout of one partial result per thread along `over`; see sm.fold.

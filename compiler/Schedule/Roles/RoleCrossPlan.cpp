@@ -9,15 +9,7 @@ using namespace selvedge::sm;
 
 bool isOfOneWarpgroup(Type tile) {
   LayoutAttr layout = layoutOf(tile);
-  if (!layout)
-    return false;
-  size_t bits = layout.getAxes().front().getWarps().size();
-  for (size_t bit = 0; bit < bits; ++bit)
-    if (llvm::none_of(layout.getAxes(), [&](AxisLayoutAttr axis) {
-          return axis.getWarps()[bit] != 0;
-        }))
-      return false;
-  return true;
+  return layout && isOfOneWarp(layout);
 }
 
 /// The stage that writes `buffer` in the block of `product`, before it.

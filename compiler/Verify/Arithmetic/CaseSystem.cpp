@@ -245,6 +245,8 @@ struct CaseSystem::Search {
   }
 
   bool prove(const Polynomial &goal, unsigned splits) {
+    if (system.isRefuted(goal, constraints, taken))
+      return false;
     // Where one side proves the goal, or cannot be, only the other is left.
     size_t given = taken.size();
     SmallVector<const Choice *> settled, open;
@@ -316,8 +318,6 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
                                 ArrayRef<Polynomial> constraints) const {
   if (isObvious(p, constraints))
     return true;
-  if (isRefuted(p, constraints))
-    return false;
   Search search{*this, constraints};
   return search.follows(p) || search.prove(p, Search::maxSplits);
 }
@@ -325,8 +325,6 @@ bool CaseSystem::impliesByCases(const Polynomial &p,
 bool CaseSystem::impliesForIntegers(const Polynomial &p,
                                     ArrayRef<Polynomial> constraints) const {
   constexpr unsigned mostQuestions = 16, mostSplits = 8, mostAttempts = 3000;
-  if (isRefuted(p, constraints))
-    return false;
   return llvm::any_of(ArrayRef{true, false}, [&](bool isNarrow) {
     Search search{*this, constraints};
     search.maxAttempts = mostAttempts;

@@ -57,7 +57,7 @@ private:
                  llvm::ArrayRef<Polynomial> constraints) const;
   /// Whether there are numbers for which everything holds but `p` >= 0.
   bool isRefuted(const Polynomial &p, llvm::ArrayRef<Polynomial> constraints,
-                 llvm::ArrayRef<Polynomial> taken = {}) const;
+                 llvm::ArrayRef<Polynomial> taken) const;
 
   unsigned symbols = 0;
   llvm::SmallVector<Polynomial> facts, hypotheses;

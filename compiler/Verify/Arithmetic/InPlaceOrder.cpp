@@ -37,8 +37,7 @@ static Value beginOf(Operation *part) {
              : Value();
 }
 
-/// Whether `value` is computed from `from`.
-static bool isMadeOf(Value value, Value from) {
+bool isMadeOf(Value value, Value from) {
   if (strip(value) == strip(from))
     return true;
   Operation *def = strip(value).getDefiningOp();

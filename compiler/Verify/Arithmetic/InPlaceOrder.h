@@ -15,6 +15,9 @@ mlir::LogicalResult checkInPlace(mlir::Operation *load, mlir::ValueRange loaded,
                                  mlir::Operation *store,
                                  mlir::ValueRange stored);
 
+/// Whether `value` is computed from `from`, of what stays the same.
+bool isMadeOf(mlir::Value value, mlir::Value from);
+
 } // namespace selvedge::verify
 
 #endif // SELVEDGE_COMPILER_VERIFY_ARITHMETIC_INPLACEORDER_H

@@ -136,13 +136,12 @@ LaneExpressions::Key LaneExpressions::of(Agent &agent, Value value,
   Node node{bits(def->getName().getAsOpaquePointer()), 0, 0, 0, 0};
   for (auto [i, operand] : llvm::enumerate(def->getOperands()))
     node[i + 2] = of(agent, operand, given);
-  if (auto compare = dyn_cast<arith::CmpIOp>(def);
-      compare && compare.getPredicate() == arith::CmpIPredicate::slt)
-    return lessThan(node[2], node[3]);
-  if (auto compare = dyn_cast<arith::CmpIOp>(def))
+  if (auto compare = dyn_cast<arith::CmpIOp>(def)) {
+    if (compare.getPredicate() == arith::CmpIPredicate::slt)
+      return lessThan(node[2], node[3]);
     node = {Compare, static_cast<uint64_t>(compare.getPredicate()), node[2],
             node[3]};
-  else if (auto number = dyn_cast<arith::ConstantOp>(def))
+  } else if (auto number = dyn_cast<arith::ConstantOp>(def))
     node[1] = bits(number.getValue().getAsOpaquePointer());
   else
     node[1] = bits(def->getAttrDictionary().getAsOpaquePointer());

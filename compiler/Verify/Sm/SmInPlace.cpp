@@ -28,16 +28,6 @@ static bool isBehindBarrier(StoreOp store) {
   return false;
 }
 
-/// Whether `value` is computed from `from`.
-static bool isMadeOf(Value value, Value from) {
-  if (value == from)
-    return true;
-  Operation *def = value.getDefiningOp();
-  return def && def->getNumRegions() == 0 &&
-         llvm::any_of(def->getOperands(),
-                      [&](Value v) { return isMadeOf(v, from); });
-}
-
 /// Whether each thread stores the elements that it loads, and no other one has
 /// them: indices are equal, and so are the layouts. Of several warpgroups in a
 /// role each has its own.
@@ -71,15 +61,12 @@ LogicalResult checkInPlaceUses(KernelOp kernel) {
       tensors.insert(kernel.getTensorName(argument));
   for (StringRef tensor : tensors) {
     SmallVector<Operation *> users = usersOf(kernel, tensor);
-    SmallVector<StoreOp> stores;
-    for (Operation *user : users)
-      if (auto store = dyn_cast<StoreOp>(user))
-        stores.push_back(store);
-    bool isStored = llvm::any_of(users, [](Operation *user) {
+    SmallVector<Operation *> stores;
+    llvm::copy_if(users, std::back_inserter(stores), [](Operation *user) {
       auto access = dyn_cast<tile::TensorAccessOpInterface>(user);
       return access && access.isStore();
     });
-    if (!isStored)
+    if (stores.empty())
       continue;
     for (Operation *user : users) {
       auto load = dyn_cast<LoadOp>(user);
@@ -89,12 +76,11 @@ LogicalResult checkInPlaceUses(KernelOp kernel) {
                                  "store to: a copy may be late");
       if (!load)
         continue;
-      for (Operation *other : users)
-        if (auto access = dyn_cast<tile::TensorAccessOpInterface>(other);
-            access && access.isStore() && !isa<StoreOp>(other))
+      for (Operation *other : stores) {
+        auto store = dyn_cast<StoreOp>(other);
+        if (!store)
           return load.emitOpError("expects a tensor that the kernel does not "
                                   "store in bulk: a copy may be early");
-      for (StoreOp store : stores) {
         if (tile::addsToMemory(store))
           return load.emitOpError("expects a tensor that the kernel does not "
                                   "add to");
