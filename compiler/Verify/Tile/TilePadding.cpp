@@ -232,13 +232,18 @@ private:
                                State::NegInf, "-inf at absent scores")))
       return failure();
     for (const Fact &fact : scores) {
-      bool along = mentions(fact.predicate, over);
+      bool along = mentions(fact.predicate, over),
+           isNothing = stateAt(scores, fact.predicate) == State::NegInf,
+           // A row that is there, of which the step takes nothing.
+          isLeftOut =
+              !along && isNothing && excludes(update.getPresence(), fact);
       // exp(-inf - reference) is exactly 0; any other constant gives some
-      // weight.
-      if (along && stateAt(scores, fact.predicate) == State::NegInf)
+      // weight. A reference of NaN is that of other steps: the update says what
+      // it takes nothing of.
+      if ((along && isNothing) || isLeftOut)
         addFact(weights, {fact.predicate, State::Zero, fact.origin, fact.within,
                           /*inAllArms=*/true});
-      if (!along) {
+      if (!along && !isLeftOut) {
         addAbsent(weights, {fact});
         addAbsent(rows, {fact}, update.getOverAttr());
       }
