@@ -20,8 +20,8 @@ using reference::TileValue;
 TileShape shapeOf(Type type) {
   TileShape shape;
   if (auto buffer = dyn_cast<sm::BufferType>(type)) {
-    shape.push(buffer.getRowAxis(), buffer.getRows());
-    shape.push(buffer.getColAxis(), buffer.getCols());
+    for (auto [axis, extent] : buffer.getAxes())
+      shape.push(axis, extent);
   } else if (sm::isRegisterTile(type)) {
     for (auto [axis, extent] :
          llvm::zip(sm::layoutOf(type).getAxes(),

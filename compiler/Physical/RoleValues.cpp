@@ -16,11 +16,11 @@ using reference::TileValue;
 namespace {
 
 /// How a buffer lies in a tensor: its columns along the last dimension, its
-/// rows along the one in which the box is as high, or along that and another,
-/// if rows are pairs.
+/// rows, if it has some, along another, or along that and one more, if rows are
+/// pairs.
 struct Box {
   reference::Tensor &tensor;
-  size_t rowDim;
+  std::optional<size_t> rowDim;
   ArrayRef<int64_t> at;
   /// The second dimension of pairs, and how many there are to an index of the
   /// first; none: rows are indices.
@@ -35,7 +35,7 @@ struct Box {
       if (d == rowDim)
         index = (index + row) / by;
       else if (d == inner)
-        index += (at[rowDim] + row) % by;
+        index += (at[*rowDim] + row) % by;
       if (d + 1 == tensor.shape.size())
         index += col;
       if (index < 0 || index >= extent)
@@ -49,16 +49,12 @@ struct Box {
 } // namespace
 
 static Box boxOf(Operation *op, Value map, reference::Tensor &tensor,
-                 int64_t rows, ArrayRef<int64_t> at,
+                 sm::BufferType type, ArrayRef<int64_t> at,
                  llvm::function_ref<int64_t(Value)> integer) {
   auto kernel = op->getParentOfType<sm::KernelOp>();
   auto arg = cast<sm::TensorMapArgAttr>(
       kernel.getArgs()[cast<BlockArgument>(map).getArgNumber()]);
-  ArrayRef<int64_t> extents = arg.getBox().drop_back();
-  Box box{tensor,
-          static_cast<size_t>(
-              std::distance(extents.begin(), llvm::find(extents, rows))),
-          at, std::nullopt};
+  Box box{tensor, type.getRowDimension(arg.getBox()), at, std::nullopt};
   if (sm::PairsAttr pairs = arg.getPairs()) {
     box.inner = pairs.getInner();
     const auto *by = llvm::find(
@@ -78,7 +74,7 @@ llvm::Error RoleAgent::runTmaLoad(sm::TmaLoadOp op) {
   for (Value index : op.getIndices())
     at.push_back(integer(index));
   reference::Tensor &tensor = *tensors.lookup(op.getMap());
-  Box box = boxOf(op, op.getMap(), tensor, type.getRows(), at,
+  Box box = boxOf(op, op.getMap(), tensor, type, at,
                   [&](Value v) { return integer(v); });
   auto data =
       PoisonSource(Poison::None, 0).tile(shapeOf(type), type.getElementType());
@@ -114,7 +110,7 @@ llvm::Error RoleAgent::storeBulk(const BulkStore &store) {
   sm::TmaStoreOp op = store.op;
   sm::BufferType type = op.getBuffer().getType();
   reference::Tensor &tensor = *tensors.lookup(op.getMap());
-  Box box = boxOf(op, op.getMap(), tensor, type.getRows(), store.at,
+  Box box = boxOf(op, op.getMap(), tensor, type, store.at,
                   [&](Value v) { return integer(v); });
   memory.finishRead(store.readers, store.reading.stage, store.reading.id);
   for (int64_t row = 0; row < type.getRows(); ++row)

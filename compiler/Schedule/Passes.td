@@ -318,7 +318,7 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
     add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
     through shared memory by TMA where their rows are whole words of 16 bytes, else thread by thread: a branch decides where the extent is known at run time only. Beside products that cross warpgroups they take the slots of an operand of which each warpgroup reads its own part, if the next tile's operands then fit. Where they do not fit as a
     whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`. Rows that are pairs of indices are copied in pieces (`#sm.pairs`). What a step
-    loads along rows and columns, a bias for one, comes through a ring, too, and lanes read it (`sm.read`): where it ends with the tensor alone, and two slots fit. Where steps multiply what they stage,
+    loads along rows and columns, a bias for one, comes through a ring, too, and lanes read it (`sm.read`): where it ends with the tensor alone, and two slots fit. So do vectors along columns that a step loads of sums of the op, the rows' normalizers for one. Where steps multiply what they stage,
     masked loops on either side of one of whole steps become one loop with it: a branch has what masked steps compute, and what whole ones do. Products that lag and vectors of the next step then go on where the masks end. Other kernels stay as they are, and so do those of which some operation
     has no place in the form: their location says why (`strict`: an error).
 

@@ -9,7 +9,7 @@ namespace selvedge::sim {
 namespace {
 
 /// Numbers of cuda.h.
-constexpr int32_t typeF16 = 6, typeF32 = 7, typeBF16 = 9;
+constexpr int32_t typeI32 = 3, typeF16 = 6, typeF32 = 7, typeBF16 = 9;
 
 /// The fields in fewer bytes; what does not fit, check() refuses.
 struct Packed {
@@ -29,6 +29,7 @@ uint32_t TensorMap::elementBytes() const {
   case typeF16:
   case typeBF16:
     return 2;
+  case typeI32:
   case typeF32:
     return 4;
   default:

@@ -80,6 +80,14 @@ int64_t AxisLayoutAttr::getSize() const {
   return last + 1;
 }
 
+SmallVector<std::pair<StringAttr, int64_t>, 2> BufferType::getAxes() const {
+  SmallVector<std::pair<StringAttr, int64_t>, 2> axes;
+  if (!isVector())
+    axes.push_back({getRowAxis(), getRows()});
+  axes.push_back({getColAxis(), getCols()});
+  return axes;
+}
+
 BufferType BufferType::withStages(int64_t stages) const {
   return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
              getElementType(), getSwizzle(), stages, getPanel(),
@@ -101,7 +109,16 @@ TensorMapArgAttr TensorMapArgAttr::in(Piece piece) {
   PairsAttr pairs = getPairs();
   return get(getContext(), getTensor(), getBox(),
              PairsAttr::get(getContext(), pairs.getOuter(), pairs.getInner(),
-                            pairs.getBy(), piece));
+                            pairs.getBy(), piece),
+             getSwizzle());
+}
+
+std::optional<size_t> BufferType::getRowDimension(ArrayRef<int64_t> box) const {
+  ArrayRef<int64_t> extents = box.drop_back();
+  const int64_t *found = llvm::find(extents, getRows());
+  if (isVector() || found == extents.end())
+    return std::nullopt;
+  return static_cast<size_t>(found - extents.begin());
 }
 
 int64_t LayoutAttr::getNumRegs() const {
@@ -353,11 +370,10 @@ LayoutAttr selvedge::sm::foldedLayout(LayoutAttr source, StringAttr over) {
   return LayoutAttr::get(source.getContext(), axes);
 }
 
-static SmallVector<std::pair<StringAttr, int64_t>> axesAndSizes(Type type) {
+static SmallVector<std::pair<StringAttr, int64_t>, 2> axesAndSizes(Type type) {
   if (auto buffer = dyn_cast<BufferType>(type))
-    return {{buffer.getRowAxis(), buffer.getRows()},
-            {buffer.getColAxis(), buffer.getCols()}};
-  SmallVector<std::pair<StringAttr, int64_t>> result;
+    return buffer.getAxes();
+  SmallVector<std::pair<StringAttr, int64_t>, 2> result;
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return {};

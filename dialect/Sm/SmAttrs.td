@@ -64,6 +64,7 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
     With `panel p` the columns are cut into panels of p columns; each panel is stored as such a tile of its own, one after the other, which is the form that bulk copies write and `wgmma` reads.
     With `interleaved true` row r of each eight lies in place r / 2 + 4 * (r mod 2). The threads that hold the rows of an accumulator in this order write four rows at a time to
     a swizzled buffer of 32-bit elements, and no two of them to one bank: neighbouring rows would meet there.
+    A vector is one row along the axis `""`.
 
     Example: `!sm.buffer<"i" x "j", 64 x 64 x bf16, swizzle 7, stages 4, panel 64, interleaved true>`
   }];
@@ -84,6 +85,12 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
     /// Columns and bytes per row of a panel: all of them where there are none.
     int64_t getPanelCols() const { return getPanel() ? getPanel() : getCols(); }
     int64_t getPanelRowBytes() const { return getRowBytes() / getCols() * getPanelCols(); }
+    /// Whether it has columns alone.
+    bool isVector() const { return getRowAxis().empty(); }
+    /// Its axes and their extents.
+    ::llvm::SmallVector<std::pair<::mlir::StringAttr, int64_t>, 2> getAxes() const;
+    /// The dimension along which the box of a descriptor has its rows; none of a vector.
+    std::optional<size_t> getRowDimension(::llvm::ArrayRef<int64_t> box) const;
     /// The same tile with another number of stages.
     BufferType withStages(int64_t stages) const;
     /// The same tile along other axes.
@@ -148,13 +155,15 @@ def Sm_PairsAttr : Sm_Attr<"Pairs", "pairs"> {
   }]>];
 }
 def Sm_TensorMapArgAttr : Sm_Attr<"TensorMapArg", "tensor_map"> {
-  let summary = "kernel argument: TMA descriptor of a tensor; one extent of the box per dimension, swizzled by 128 bytes";
+  let summary = "kernel argument: TMA descriptor of a tensor; one extent of the box per dimension";
   let description = [{
+    Rows of the box are swizzled by 128 bytes, as a buffer's are with the swizzle 7, or with the swizzle 0 not at all.
     With `pairs` the box's extent along the outer dimension is that of both together, the one along the inner dimension 1, and bulk copies take the index of the pair in the place of the outer one. The
     descriptor's box is the piece that `pairs` says.
   }];
-  let parameters = (ins "::mlir::StringAttr":$tensor, ArrayRefParameter<"int64_t">:$box, OptionalParameter<"::selvedge::sm::PairsAttr">:$pairs);
-  let assemblyFormat = "`<` $tensor `box` `[` `:` $box `]` (`pairs` $pairs^)? `>`";
+  let parameters = (ins "::mlir::StringAttr":$tensor, ArrayRefParameter<"int64_t">:$box, OptionalParameter<"::selvedge::sm::PairsAttr">:$pairs,
+                        DefaultValuedParameter<"int64_t", "7">:$swizzle);
+  let assemblyFormat = "`<` $tensor `box` `[` `:` $box `]` (`pairs` $pairs^)? (`swizzle` $swizzle^)? `>`";
   let extraClassDeclaration = [{
     /// The same rows by a descriptor of other pieces.
     TensorMapArgAttr in(::selvedge::sm::Piece piece);

@@ -53,7 +53,7 @@ def Sm_ReadOp : Sm_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "reads a buffer into a register tile: each thread the elements of its lanes";
   let description = [{
     The way of a tile that a bulk copy brings and that threads compute with. What the slot says of absent elements holds for the result's lanes. An `sm.warp_sync` comes before one thread
-    arrives for its warp, since the others may not have read yet. 16-bit tiles are read by `ldmatrix` (PTX ISA, "ldmatrix"), others by the words that a thread has side by side.
+    arrives for its warp, since the others may not have read yet. All warps read a vector, each thread its columns. 16-bit tiles are read by `ldmatrix` (PTX ISA, "ldmatrix"), others by the words that a thread has side by side.
     Constraints:
     - (C1) the buffer is one stage; the result has its axes, extents and element type.
 

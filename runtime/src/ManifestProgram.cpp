@@ -189,8 +189,11 @@ Status ManifestParser::parseTensorMap(const JsonReader &item,
   if (Status s = item.expectArray(); !s.ok())
     return s;
   std::vector<JsonReader> parts = item.elements();
-  if (parts.size() != 2)
-    return item.mismatch("a tensor's name and a box");
+  if (parts.size() < 2 || parts.size() > 3)
+    return item.mismatch("a tensor's name, a box and perhaps 'plain'");
+  arg.isSwizzled = parts.size() == 2;
+  if (!arg.isSwizzled && parts[2].json() != "plain")
+    return parts[2].mismatch("'plain'");
   Result<size_t> tensor = tensorNamed(parts[0]);
   if (!tensor.ok())
     return tensor.status();

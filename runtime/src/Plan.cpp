@@ -510,7 +510,8 @@ Result<Plan> planLaunch(const Manifest &manifest, const LaunchView &args,
         PlannedMap &map = planned.maps.emplace_back(
             PlannedMap{planned.params.size(),
                        toTensorView(operands.tensors[arg.index]),
-                       {}});
+                       {},
+                       arg.isSwizzled});
         map.box.reserve(arg.box.size());
         for (const DimExpr &expr : arg.box) {
           Result<int64_t> extent = expr.evaluate(plan.dims, manifest.dims);

@@ -14,9 +14,9 @@ constexpr int64_t maxStride = int64_t(1) << 40;
 constexpr int64_t maxExtent = int64_t(1) << 32;
 
 /// Values of cuda.h: CUtensorMapDataType and the options that kernels expect.
-constexpr int typeF16 = 6, typeF32 = 7, typeBF16 = 9;
-constexpr int interleaveNone = 0, swizzle128Bytes = 3, promote128Bytes = 2,
-              fillZero = 0;
+constexpr int typeI32 = 3, typeF16 = 6, typeF32 = 7, typeBF16 = 9;
+constexpr int interleaveNone = 0, swizzleNone = 0, swizzle128Bytes = 3,
+              promote128Bytes = 2, fillZero = 0;
 
 std::optional<int> typeOf(DType dtype) {
   switch (dtype) {
@@ -26,6 +26,8 @@ std::optional<int> typeOf(DType dtype) {
     return typeBF16;
   case DType::F32:
     return typeF32;
+  case DType::I32:
+    return typeI32;
   default:
     return std::nullopt;
   }
@@ -82,8 +84,9 @@ Result<TensorMap> encodeTensorMap(const CudaDriver &driver,
   CuResult status = driver.cuTensorMapEncodeTiled(
       result.bytes.data(), typeOf(tensor.dtype).value_or(0),
       static_cast<uint32_t>(rank), data, extents.data(), strides.data(),
-      box.data(), steps.data(), interleaveNone, swizzle128Bytes,
-      promote128Bytes, fillZero);
+      box.data(), steps.data(), interleaveNone,
+      map.isSwizzled ? swizzle128Bytes : swizzleNone, promote128Bytes,
+      fillZero);
   if (Status s = driver.check(status, "cannot describe a tensor to TMA");
       !s.ok())
     return s;

@@ -21,12 +21,13 @@ def cells(quick=False):
     return made
 
 
-# Rows from which on heads of 128 gain by gradients of queries in any order, as runtime/python/selvedge/torch/_ops.py has it.
-ANY_ORDER, ANY_ORDER_HEAD = 768, 128
+# Rows from which on heads of 128 gain by gradients of queries in any order, and causal ones that share no keys, as runtime/python/selvedge/torch/_ops.py has it.
+ANY_ORDER, CAUSAL_ANY_ORDER, ANY_ORDER_HEAD = 768, 1280, 128
 
 
 def build(cell, arch, deterministic):
-    deterministic = deterministic or arch == "sm_90a" and cell.D >= ANY_ORDER_HEAD and cell.M < ANY_ORDER
+    least = CAUSAL_ANY_ORDER if cell.causal and cell.H == cell.G else ANY_ORDER
+    deterministic = deterministic or arch == "sm_90a" and cell.D >= ANY_ORDER_HEAD and cell.M < least
     # Warps of sm_80 have registers for the gradients of keys and values together, whatever their heads.
     params = {"apart": False} if arch == "sm_80" else {}
     # Heads that share keys, as runtime/python/selvedge/torch/_ops.py has it.

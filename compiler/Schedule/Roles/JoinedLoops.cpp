@@ -1,6 +1,7 @@
 // Loops that differ by their masks become one.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Roles/JoinedLoops.h"
+#include "compiler/Schedule/Roles/StagedLoads.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +18,8 @@ using namespace selvedge::sm;
 /// Whether an operation is part of the frame that all steps have: copies,
 /// products, what is staged and stored.
 static bool isOfFrame(Operation &op) {
-  return isa<MmaOp>(op) || !(isa<LoadOp>(op) || isMemoryEffectFree(&op));
+  return isa<MmaOp>(op) ||
+         !(isa<LoadOp, ReadOp>(op) || isMemoryEffectFree(&op));
 }
 
 static SmallVector<Operation *> frameOf(scf::ForOp loop) {
@@ -37,7 +39,7 @@ static void eraseUnused(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (op.use_empty() && op.getNumRegions() == 0 &&
         !op.hasTrait<OpTrait::IsTerminator>() &&
-        (isMemoryEffectFree(&op) || isa<AllocOp, LoadOp>(op)))
+        (isMemoryEffectFree(&op) || isa<AllocOp, LoadOp, ReadOp>(op)))
       op.erase();
 }
 
@@ -169,6 +171,9 @@ bool Join::matchFrame(Operation *ofWhole, Operation *ofOther) {
            matchOperand(mma.getRhs(), other.getRhs()) &&
            (ofLast.isKnown(mma.getInit())
                 ? ofLast.match(mma.getInit(), other.getInit())
+            : startOf(mma)
+                ? startOf(other) && ofLast.match(startOf(mma).getBuffer(),
+                                                 startOf(other).getBuffer())
                 : isZero(mma.getInit()) && isZero(other.getInit()));
   }
   if (auto stage = dyn_cast<StageOp>(ofWhole)) {

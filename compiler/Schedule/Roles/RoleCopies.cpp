@@ -17,7 +17,7 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Cursor at,
     ExpectOp::create(b, loc, ring.full, stage, ring.guarded);
   }
   int64_t parts = partsOf(copy);
-  Value map = mapOf(copy);
+  Value map = otherMaps.lookup(mapArgument(copy));
   if (!map)
     map = valueOf(copy.copy.getTensor(), mapping);
   Value first =
@@ -169,11 +169,12 @@ void RoleKernel::emitStepCopies(scf::ForOp loop, Value index, Cursor at,
                                 bool isLagged, IRMapping mapping) {
   mapping.map(loop.getInductionVar(), index);
   std::optional<size_t> lagged = laggedCopy();
-  for (auto [i, copy] : llvm::enumerate(plan.streamed[loop])) {
-    if (lagged && (i == *lagged) != isLagged)
-      continue;
-    load(copy, streamed[i], at, mapping);
-  }
+  // Vectors come behind the tile that their barriers are for.
+  for (bool areVectors : {false, true})
+    for (auto [i, copy] : llvm::enumerate(plan.streamed[loop]))
+      if (copy.isVector() == areVectors &&
+          (!lagged || (i == *lagged) == isLagged))
+        load(copy, streamed[i], at, mapping);
 }
 
 void RoleKernel::emitLaggedCopy(const LaggedCopy &pending) {
@@ -354,23 +355,46 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         contents.indices, contents.presence, contents.garbage);
 }
 
+/// The place among a loop's copies of the one that brings what lanes read.
+size_t RoleKernel::copyOf(ReadOp read) {
+  SmallVector<BulkCopy> &copies =
+      plan.streamed.find(read->getParentOfType<scf::ForOp>())->second;
+  // stageLoads() has put the copy beside it.
+  return llvm::find_if(copies,
+                       [&](BulkCopy &brought) {
+                         return brought.copy.getBuffer() == read.getBuffer();
+                       }) -
+         copies.begin();
+}
+
+Value RoleKernel::vectorSlot(ReadOp read, Cursor at, IRMapping &mapping) {
+  Value &slot = slots[read.getBuffer()];
+  if (!slot) {
+    size_t number = copyOf(read);
+    auto loop = read->getParentOfType<scf::ForOp>();
+    slot =
+        awaitTile(plan.streamed[loop][number], streamed[number], at, mapping);
+  }
+  return slot;
+}
+
 /// What lanes read may still be on its way when one of them arrives, and the
 /// next bulk copy would overtake it: without the fence one launch in a hundred
 /// has rows of two steps. It waits for products in flight, too (3 % at D 128);
 /// behind the softmax, where there are none, the slot is free too late (another
-/// 3 %, at D 64 4 %).
+/// 3 %, at D 64 4 %). Vectors are released with a tile that products read.
 void RoleKernel::emitRead(ReadOp read, Cursor at, IRMapping &mapping) {
-  SmallVector<BulkCopy> &copies =
-      plan.streamed.find(read->getParentOp())->second;
-  // stageLoads() has put the copy beside it.
-  BulkCopy *copy = llvm::find_if(copies, [&](BulkCopy &brought) {
-    return brought.copy.getBuffer() == read.getBuffer();
-  });
-  const Ring &ring = streamed[copy - copies.begin()];
-  Value slot = awaitTile(*copy, ring, at, mapping);
-  mapping.map(read.getResult(),
-              ReadOp::create(b, read.getLoc(), convert(read.getType()), slot)
-                  .getResult());
+  auto readFrom = [&](Value slot) {
+    Type type = convert(read.getType());
+    mapping.map(read.getResult(),
+                ReadOp::create(b, read.getLoc(), type, slot).getResult());
+  };
+  if (read.getBuffer().getType().isVector())
+    return readFrom(vectorSlot(read, at, mapping));
+  size_t number = copyOf(read);
+  auto loop = read->getParentOfType<scf::ForOp>();
+  const Ring &ring = streamed[number];
+  readFrom(awaitTile(plan.streamed[loop][number], ring, at, mapping));
   ProxyFenceOp::create(b, loc);
   // One thread arrives for all of its warp.
   WarpSyncOp::create(b, loc);

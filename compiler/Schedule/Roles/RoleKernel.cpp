@@ -14,6 +14,8 @@ static constexpr int64_t maxSharedBytes = 226 * 1024;
 
 BufferType RoleKernel::slotType(BulkCopy &copy) {
   BufferType type = copy.copy.getBuffer().getType();
+  if (type.isVector())
+    return type;
   bool hasOwnRows = copy.isPerWarpgroup && !copy.hasOwnColumns;
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   return BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(),
@@ -34,7 +36,8 @@ bool RoleKernel::fitsReads() {
     bytes += stageBytes(copy);
   for (BulkCopy &copy : steps)
     bytes += stages * stageBytes(copy);
-  return form != Form::Plain &&
+  // A vector is released with what the step's first product reads.
+  return (readsVectors() ? form == Form::Separate : form != Form::Plain) &&
          bytes + stages * crossedBytes() <= maxSharedBytes;
 }
 
@@ -49,6 +52,20 @@ RoleKernel::Ring RoleKernel::makeRing(BulkCopy &copy, int64_t depth) {
 
 int64_t RoleKernel::stageBytes(BulkCopy &copy) {
   return slotType(copy).getBytes() * partsOf(copy);
+}
+
+/// The copy of a step that its first product of a copied tile reads.
+size_t RoleKernel::firstRead() {
+  scf::ForOp loop = plan.loops.front();
+  for (auto mma : loop.getBody()->getOps<MmaOp>())
+    if (std::optional<size_t> ring = streamedBy(loop, mma))
+      return *ring;
+  return 0;
+}
+
+bool RoleKernel::readsVectors() {
+  return llvm::any_of(plan.streamed[plan.loops.front()],
+                      [](const BulkCopy &copy) { return copy.isVector(); });
 }
 
 void RoleKernel::leaveStores() {
@@ -91,15 +108,21 @@ void RoleKernel::allocate() {
   smemBytes = taken;
   for (BulkCopy &copy : plan.resident)
     resident.push_back(makeRing(copy, residentStages));
-  for (BulkCopy &copy : steps)
-    streamed.push_back(makeRing(copy, stages));
+  auto makeRings = [&](bool ofVectors) {
+    for (auto [ring, copy] : llvm::zip_equal(streamed, steps))
+      if (copy.isVector() == ofVectors)
+        ring = makeRing(copy, stages);
+  };
+  streamed.resize(steps.size());
+  makeRings(/*ofVectors=*/false);
   allocateCrossed();
   allocateAdds();
   for (BulkStore &store : plan.stores)
     if (!host)
       staging[store.store] = AllocOp::create(
           b, loc, storeType(store).withStages(storeSlots(store)));
-  // After the buffers, which are aligned to more than barriers.
+  // After the buffers of tiles, which are aligned to more than these.
+  makeRings(/*ofVectors=*/true);
   SmallVector<Value> barriers;
   auto guard = [&](Ring &ring, BulkCopy &copy, int64_t readers) {
     ring.guarded = stageBytes(copy);
@@ -111,13 +134,18 @@ void RoleKernel::allocate() {
   // One thread per warpgroup releases what results have been sent from.
   for (auto [i, copy] : llvm::enumerate(plan.resident))
     guard(resident[i], copy, host == i ? plan.warpgroups : readers);
-  Ring &first = streamed.front();
-  for (auto [ring, copy] : llvm::zip_equal(streamed, steps)) {
-    if (form != Form::Plain || &ring == &first) {
+  // What the same products read comes and goes together, and vectors with what
+  // the first one reads.
+  Ring &first = streamed[form == Form::Plain ? 0 : firstRead()];
+  auto isGuardedByFirst = [&](const Ring &ring, const BulkCopy &copy) {
+    return &ring != &first && (form == Form::Plain || copy.isVector());
+  };
+  for (auto [ring, copy] : llvm::zip_equal(streamed, steps))
+    if (!isGuardedByFirst(ring, copy))
       guard(ring, copy, readers);
+  for (auto [ring, copy] : llvm::zip_equal(streamed, steps)) {
+    if (!isGuardedByFirst(ring, copy))
       continue;
-    }
-    // What the same products read comes and goes together.
     first.guarded += stageBytes(copy);
     ring.full = first.full;
     ring.empty = first.empty;
@@ -185,32 +213,32 @@ Type RoleKernel::convert(Type type) {
 /// The source's arguments, bulk tensors as tensor maps, and the dims that the
 /// number of tiles takes.
 void RoleKernel::addArguments() {
-  llvm::DenseMap<Value, std::pair<SmallVector<int64_t>, PairsAttr>> boxes;
+  llvm::MapVector<Value, TensorMapArgAttr> maps;
   SmallVector<BulkCopy> others;
   SmallVector<ArrayRef<BulkCopy>> all{plan.resident};
   for (scf::ForOp loop : plan.loops)
     all.push_back(plan.streamed.find(loop)->second);
   for (ArrayRef<BulkCopy> copies : all)
     for (BulkCopy copy : copies) {
-      std::pair box(copy.box, copy.pairs);
-      auto [known, isNew] = boxes.try_emplace(copy.copy.getTensor(), box);
-      if (!isNew && known->second != box)
+      TensorMapArgAttr map = mapArgument(copy);
+      auto [known, isNew] = maps.insert({copy.copy.getTensor(), map});
+      if (!isNew && known->second != map)
         others.push_back(copy);
     }
   for (BulkStore &store : plan.stores)
-    boxes[store.store.getTensor()] = {store.box, store.pairs};
+    maps[store.store.getTensor()] =
+        mapArgument(store.store.getTensor(), store.box, store.pairs);
   for (const BulkAdd &add : firstAdds())
-    boxes[StoreOp(add.store).getTensor()] = {add.box, PairsAttr()};
+    maps[StoreOp(add.store).getTensor()] =
+        mapArgument(StoreOp(add.store).getTensor(), add.box);
   Block &body = target.getBody().front();
   SmallVector<Attribute> args;
   for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
     Attribute arg = source.getArgs()[i];
     Type type = argument.getType();
-    if (auto box = boxes.find(argument); box != boxes.end()) {
+    if (TensorMapArgAttr map = maps.lookup(argument)) {
       auto tensor = cast<tile::GlobalType>(type);
-      arg = TensorMapArgAttr::get(b.getContext(),
-                                  cast<PointerArgAttr>(arg).getTensor(),
-                                  box->second.first, box->second.second);
+      arg = map;
       type = TensorMapType::get(b.getContext(), tensor.getRank(),
                                 tensor.getElementType());
     }
@@ -225,7 +253,7 @@ void RoleKernel::addArguments() {
     lanePointers[store.store] = body.addArgument(tensor.getType(), loc);
   }
   for (auto [i, argument] : llvm::enumerate(source.getBody().getArguments())) {
-    if (!boxes.contains(argument) ||
+    if (!maps.contains(argument) ||
         llvm::none_of(argument.getUsers(), llvm::IsaPred<LoadOp>))
       continue;
     args.push_back(source.getArgs()[i]);
@@ -234,16 +262,11 @@ void RoleKernel::addArguments() {
   }
   // Tiles of other sizes of the same tensor.
   for (BulkCopy &copy : others) {
-    if (mapOf(copy))
+    if (otherMaps.contains(mapArgument(copy)))
       continue;
-    auto tensor = cast<BlockArgument>(copy.copy.getTensor());
-    args.push_back(TensorMapArgAttr::get(
-        b.getContext(),
-        cast<PointerArgAttr>(source.getArgs()[tensor.getArgNumber()])
-            .getTensor(),
-        copy.box, copy.pairs));
-    otherMaps.push_back(
-        {copy, body.addArgument(outer.lookup(tensor).getType(), loc)});
+    args.push_back(mapArgument(copy));
+    otherMaps[mapArgument(copy)] =
+        body.addArgument(outer.lookup(copy.copy.getTensor()).getType(), loc);
   }
   // Of rows that are pairs, the other pieces.
   for (size_t i = 0, number = args.size(); i < number; ++i) {
@@ -272,12 +295,19 @@ void RoleKernel::addArguments() {
   target.setArgsAttr(b.getArrayAttr(args));
 }
 
-Value RoleKernel::mapOf(BulkCopy &copy) {
-  for (auto &[other, map] : otherMaps)
-    if (other.copy.getTensor() == copy.copy.getTensor() &&
-        other.box == copy.box && other.pairs == copy.pairs)
-      return map;
-  return {};
+TensorMapArgAttr RoleKernel::mapArgument(Value tensor, ArrayRef<int64_t> box,
+                                         PairsAttr pairs, int64_t swizzle) {
+  auto argument = cast<BlockArgument>(tensor);
+  auto pointer =
+      cast<PointerArgAttr>(source.getArgs()[argument.getArgNumber()]);
+  return TensorMapArgAttr::get(b.getContext(), pointer.getTensor(), box, pairs,
+                               swizzle);
+}
+
+TensorMapArgAttr RoleKernel::mapArgument(BulkCopy &copy) {
+  BufferType type = slotType(copy);
+  return mapArgument(copy.copy.getTensor(), copy.box, copy.pairs,
+                     type.getSwizzle());
 }
 
 FailureOr<KernelOp> RoleKernel::run() {

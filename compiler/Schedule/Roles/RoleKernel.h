@@ -115,6 +115,9 @@ private:
   std::string ringWords();
   sm::BufferType slotType(BulkCopy &copy);
   bool fitsReads();
+  size_t firstRead();
+  /// Whether copies of a step bring vectors.
+  bool readsVectors();
   /// Bytes of one stage of a copy.
   int64_t stageBytes(BulkCopy &copy);
   /// Slots of one stage of a copy.
@@ -153,9 +156,12 @@ private:
                                int64_t from, int64_t cols,
                                mlir::IRMapping &whole, mlir::IRMapping &part);
   void addArguments();
-  /// The tensor map of a copy whose box is not the first one of its tensor;
-  /// null for others.
-  mlir::Value mapOf(BulkCopy &copy);
+  /// The tensor map of a tensor with such a box, and that of a copy.
+  sm::TensorMapArgAttr mapArgument(mlir::Value tensor,
+                                   llvm::ArrayRef<int64_t> box,
+                                   sm::PairsAttr pairs = {},
+                                   int64_t swizzle = 7);
+  sm::TensorMapArgAttr mapArgument(BulkCopy &copy);
   /// Sets `tiles` and `tilesInRow`.
   void countTiles();
   /// Whether steps bring all operands: tiles side by side then share them.
@@ -300,6 +306,10 @@ private:
   mlir::LogicalResult emitStepOp(mlir::Operation &op, StepProducts &products,
                                  const Vectors &vectors, Cursor at,
                                  mlir::IRMapping &mapping);
+  void readVectors(mlir::scf::ForOp loop, llvm::ArrayRef<sm::MmaOp> products,
+                   StepProducts &step, Cursor at, mlir::IRMapping &mapping);
+  void emitStepRead(sm::ReadOp read, StepProducts &products, Cursor at,
+                    mlir::IRMapping &mapping);
   mlir::LogicalResult emitWholeBranch(mlir::scf::IfOp branch,
                                       StepProducts &products,
                                       const Vectors &vectors, Cursor at,
@@ -347,6 +357,7 @@ private:
   bool findLateCrossings();
   Cursor before(Cursor at);
   void awaitLate(mlir::scf::ForOp loop, Cursor at);
+  void meetReaders();
   void releaseCrossed(const RoleCrossing &crossing, Cursor at);
   void emitLateTail(llvm::ArrayRef<mlir::Operation *> tail,
                     mlir::scf::ForOp steps, Cursor at, StepProducts &products,
@@ -660,7 +671,11 @@ private:
   mlir::Value awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
                         mlir::IRMapping &mapping,
                         std::optional<Meant> meant = {}, bool hasCome = false);
-  /// Has lanes read what a copy of the step brings, and releases it.
+  size_t copyOf(sm::ReadOp read);
+  /// The slot of a vector, whose tile has come.
+  mlir::Value vectorSlot(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
+  /// Has lanes read what a copy of the step brings, and releases it unless that
+  /// is a vector.
   void emitRead(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
   bool comesWithTurn(mlir::scf::ForOp loop, size_t ring, bool inFirst);
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
@@ -750,7 +765,7 @@ private:
   /// Per tensor map of a tensor that lanes load from, too, the tensor itself.
   llvm::DenseMap<mlir::Value, mlir::Value> loadPointers;
   /// Tensor maps of copies whose boxes are not the first ones of their tensors.
-  llvm::SmallVector<std::pair<BulkCopy, mlir::Value>, 0> otherMaps;
+  llvm::DenseMap<sm::TensorMapArgAttr, mlir::Value> otherMaps;
   llvm::SmallPtrSet<mlir::Operation *, 16> deferred;
   /// Behind how many loops of a tile an operation outside of them is emitted.
   llvm::DenseMap<mlir::Operation *, size_t> sections;

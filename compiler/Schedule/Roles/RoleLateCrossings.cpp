@@ -46,6 +46,13 @@ void RoleKernel::awaitLate(scf::ForOp loop, Cursor at) {
   ProxyFenceOp::create(b, loc);
 }
 
+/// Behind the fence: one thread releases for all of its warp what they have
+/// read of vectors.
+void RoleKernel::meetReaders() {
+  if (readsVectors())
+    WarpSyncOp::create(b, loc);
+}
+
 void RoleKernel::releaseCrossed(const RoleCrossing &crossing, Cursor at) {
   if (crossingsAreLate)
     ArriveOp::create(b, loc, crossedBarriers(crossing).empty, at.stage, true);
@@ -69,6 +76,9 @@ void RoleKernel::emitLateTail(ArrayRef<Operation *> tail, scf::ForOp steps,
   if (multipliesInTurn(source))
     awaitTurn();
   auto startOwn = [&](StepProducts &alone) {
+    if (readsVectors())
+      ProxyFenceOp::create(b, loc);
+    meetReaders();
     for (MmaOp mma : own)
       alone.start(mma);
     alone.finishAll();
@@ -96,6 +106,7 @@ void RoleKernel::emitLateTail(ArrayRef<Operation *> tail, scf::ForOp steps,
   IRMapping scalars = outside;
   scalars.map(source.getInductionVar(), sub(index, steps.getStep()));
   awaitLate(source, earlier);
+  meetReaders();
   products.crossAt(earlier, scalars);
   SmallVector<Operation *> stores;
   for (Operation *op : tail)

@@ -437,7 +437,8 @@ private:
     bulk.hasOwnColumns = buffer.getColAxis() == plan.rowAxis;
     bulk.isPerWarpgroup =
         bulk.hasOwnColumns || buffer.getRowAxis() == plan.rowAxis;
-    if (bulk.isRead && (!bulk.isPerWarpgroup || bulk.hasOwnColumns))
+    if (bulk.isRead && !buffer.isVector() &&
+        (!bulk.isPerWarpgroup || bulk.hasOwnColumns))
       return fail("lanes read a tile that has no rows of their products");
     std::optional<Pairs> pairs = findPairs(op.getIndices());
     if (pairs && (!bulk.isPerWarpgroup || bulk.hasOwnColumns))
@@ -465,9 +466,10 @@ private:
         bulk.partDimension = bulk.starts.size();
       bulk.starts.push_back(range.getStart());
       bool isPart = bulk.isPerWarpgroup && !bulk.hasOwnColumns;
-      bulk.box.push_back(!isRows  ? panelBytes / bytes
-                         : isPart ? warpgroupRows
-                                  : buffer.getRows());
+      bulk.box.push_back(buffer.isVector() ? buffer.getCols()
+                         : !isRows         ? panelBytes / bytes
+                         : isPart          ? warpgroupRows
+                                           : buffer.getRows());
     }
     // The contiguous dimension of the tensor must be that of the buffer.
     LayoutAttr last = layoutOf(op.getIndices().back().getType());

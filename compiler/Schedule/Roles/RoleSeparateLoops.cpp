@@ -4,6 +4,7 @@
 #include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleStepOrder.h"
 #include "compiler/Schedule/Roles/RoleStepProducts.h"
+#include "compiler/Schedule/Roles/StagedLoads.h"
 
 namespace selvedge::schedule {
 
@@ -59,7 +60,7 @@ LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
   else if (auto whole = dyn_cast<WholeOp>(op))
     WholeOp::create(b, loc, presenceOf(whole.getPresence(), mapping));
   else if (auto read = dyn_cast<ReadOp>(op))
-    emitRead(read, at, mapping);
+    emitStepRead(read, products, at, mapping);
   else if (auto mma = dyn_cast<MmaOp>(op))
     products.start(mma);
   else if (const RoleCrossing *crossing = plan.crossingOf(&op))
@@ -67,6 +68,62 @@ LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
   else
     return emitOp(op, mapping);
   return success();
+}
+
+/// Vectors that copies bring to a step. All is read ahead of the step's
+/// products that finds registers beside them: behind products in flight an
+/// access takes some 250 cycles, and ptxas would have a product that starts at
+/// what is read then wait for the one before. Of others only the slots are
+/// named here.
+void RoleKernel::readVectors(scf::ForOp loop, ArrayRef<MmaOp> products,
+                             StepProducts &step, Cursor at,
+                             IRMapping &mapping) {
+  if (!readsVectors())
+    return;
+  step.awaitTiles(products.front());
+  llvm::MapVector<Value, SmallVector<ReadOp>> reads;
+  loop.getBody()->walk([&](ReadOp read) {
+    if (read.getBuffer().getType().isVector())
+      reads[read.getBuffer()].push_back(read);
+  });
+  bool isFirst = true;
+  for (auto &[buffer, ofBuffer] : reads) {
+    ReadOp read = ofBuffer.front();
+    vectorSlot(read, at, mapping);
+    bool isStart =
+        llvm::any_of(products, [&](MmaOp mma) { return startOf(mma) == read; });
+    if (!isStart && !(std::exchange(isFirst, false) &&
+                      fitsBesideSums(convert(read.getType()))))
+      continue;
+    emitRead(read, at, mapping);
+    for (ReadOp same : ofBuffer)
+      mapping.map(same.getResult(), mapping.lookup(read.getResult()));
+  }
+  for (MmaOp mma : products)
+    if (startOf(mma))
+      cloneConverted(*mma.getInit().getDefiningOp(), mapping);
+}
+
+/// Whether an operation is a read, or repeats what is read, that readVectors()
+/// has emitted.
+static bool isReadEarly(Operation &op, const IRMapping &mapping) {
+  auto repeated = dyn_cast<BroadcastOp>(op);
+  bool isOfRead = isa<ReadOp>(op) ||
+                  (repeated && repeated.getSource().getDefiningOp<ReadOp>());
+  return isOfRead && mapping.contains(op.getResult(0));
+}
+
+/// Elements that take registers which products in flight need are read behind
+/// those: the ones that their first users wait for.
+void RoleKernel::emitStepRead(ReadOp read, StepProducts &products, Cursor at,
+                              IRMapping &mapping) {
+  if (read.getBuffer().getType().isVector() &&
+      !fitsBesideSums(convert(read.getType())))
+    for (Operation *user : read->getUsers())
+      if (isa<BroadcastOp>(user))
+        for (Operation *computed : user->getUsers())
+          products.finishFor(*computed);
+  emitRead(read, at, mapping);
 }
 
 /// Loads the vectors of a block that nothing has loaded yet.
@@ -88,7 +145,8 @@ LogicalResult RoleKernel::emitSide(Block &side, StepProducts &products,
   loadVectors(side, vectors, mapping);
   SmallVector<Operation *> ops;
   for (Operation &op : side.without_terminator())
-    if (!isa<LoadOp>(op) || !mapping.contains(op.getResult(0)))
+    if (!isReadEarly(op, mapping) &&
+        (!isa<LoadOp>(op) || !mapping.contains(op.getResult(0))))
       ops.push_back(&op);
   narrowLate(ops, /*pastChoices=*/true);
   chooseLate(ops);
@@ -167,6 +225,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
     passTurnOfStepBefore(loop, steps);
   // Vectors are needed behind the first product, and their addresses take time.
   ArrayRef<MmaOp> free = order.firstProducts();
+  readVectors(loop, free, products, at, mapping);
   size_t beforeVectors = std::min<size_t>(1, free.size());
   start(free.take_front(beforeVectors));
   if (!meets)
@@ -176,7 +235,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
   start(free.drop_front(beforeVectors));
   SmallVector<Operation *> rest;
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!emitted.contains(&op))
+    if (!emitted.contains(&op) && !isReadEarly(op, mapping))
       rest.push_back(&op);
   size_t beforeLast = crosses ? putProductsLast(rest) : rest.size();
   ArrayRef<Operation *> now = rest, tail;

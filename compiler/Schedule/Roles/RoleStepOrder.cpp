@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Roles/RoleStepOrder.h"
 #include "compiler/Schedule/Roles/JoinedLoops.h"
+#include "compiler/Schedule/Roles/StagedLoads.h"
 #include "compiler/Schedule/Softmax/OnlineSoftmax.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -53,7 +54,7 @@ bool StepOrder::isFree(MmaOp mma) {
     return loop.isDefinedOutsideOfLoop(v) || isa<BlockArgument>(v);
   };
   return isThere(mma.getLhs()) && isThere(mma.getRhs()) && !readsStaged(mma) &&
-         (isThere(mma.getInit()) || isSplat(mma.getInit(), 0));
+         (isThere(mma.getInit()) || isSplat(mma.getInit(), 0) || startOf(mma));
 }
 
 /// Unless a product has to be finished first, or memory is written.

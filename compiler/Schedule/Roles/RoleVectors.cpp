@@ -1,6 +1,7 @@
 // Vectors that a step loads ahead of its products: each lane holds a few
 // elements until they are needed, and then those that it computes with.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Layouts/SpreadVectors.h"
 #include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
 
@@ -8,32 +9,6 @@ namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::sm;
-
-/// The type of a vector whose elements are on all lanes of each warp, by twos;
-/// null for others, which gain nothing.
-static Type spreadType(Type type) {
-  constexpr int64_t ofLanes = 64;
-  LayoutAttr layout = layoutOf(type);
-  if (!layout || layout.getAxes().size() != 1)
-    return {};
-  AxisLayoutAttr axis = layout.getAxes()[0];
-  int64_t parts = axis.getSize() / ofLanes;
-  bool isOfAllWarps =
-      llvm::all_of(axis.getWarps(), [](int64_t w) { return w == 0; });
-  if (!isOfAllWarps || axis.getSize() % ofLanes != 0 ||
-      axis.getNumRegs() <= 2 * parts)
-    return {};
-  SmallVector<int64_t> sizes{2}, strides{1};
-  if (parts > 1) {
-    sizes.push_back(parts);
-    strides.push_back(ofLanes);
-  }
-  auto spread =
-      AxisLayoutAttr::get(type.getContext(), axis.getName(), sizes, strides,
-                          {2, 4, 8, 16, 32}, axis.getWarps());
-  return RankedTensorType::get(axis.getSize(), getElementTypeOrSelf(type),
-                               LayoutAttr::get(type.getContext(), {spread}));
-}
 
 Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping, Value exists) {
   Type type = spreadType(convert(load.getType()));

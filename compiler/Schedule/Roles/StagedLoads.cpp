@@ -1,7 +1,10 @@
-// Tiles that a step loads come through shared memory.
+// Tiles and vectors that a step loads come through shared memory.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Roles/StagedLoads.h"
+#include "compiler/Analysis/Multiples.h"
+#include "compiler/Schedule/Layouts/SumRegisters.h"
 #include "compiler/Schedule/Roles/WarpRoles.h"
+#include "compiler/Schedule/Softmax/OnlineSoftmax.h"
 #include "dialect/Tile/Provenance.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,32 +46,70 @@ static bool mayBeBound(LoadOp load, Value predicate) {
           splat.getValue().getDefiningOp<arith::ConstantIntOp>());
 }
 
-/// Whether rows and columns of accumulators are loaded, of elements in words
-/// that lie side by side: each along an index of its own, with predicates of
-/// rows or of columns. The columns are contiguous in memory.
-static bool isStaged(LoadOp load) {
-  LayoutAttr layout = layoutOf(load.getType());
-  int64_t bits = getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
-  if (!layout || layout.getAxes().size() != 2 || (bits != 16 && bits != 32) ||
-      !isAccumulatorRows(layout.getAxes()[0]) ||
-      !isAccumulatorCols(layout.getAxes()[1]))
-    return false;
-  auto axisOf = [](Value v) {
-    LayoutAttr own = layoutOf(v.getType());
-    return own && own.getAxes().size() == 1 ? own.getAxes()[0].getName()
-                                            : StringAttr();
-  };
-  unsigned ranges = 0;
+/// The axis of a value that has one alone.
+static StringAttr axisOf(Value v) {
+  LayoutAttr layout = layoutOf(v.getType());
+  return layout && layout.getAxes().size() == 1 ? layout.getAxes()[0].getName()
+                                                : StringAttr();
+}
+
+/// Whether `ranges` indices run along an axis of their own, the last one along
+/// that of the columns, with predicates of one axis each.
+static bool isAlongAxes(LoadOp load, int64_t ranges) {
   for (Value index : load.getIndices()) {
     if (!layoutOf(index.getType()))
       continue;
-    if (!axisOf(index) || !shiftedRange(index).first || ++ranges > 2)
+    if (!axisOf(index) || !shiftedRange(index).first || --ranges < 0)
       return false;
   }
-  return ranges == 2 &&
-         axisOf(load.getIndices().back()) == layout.getAxes()[1].getName() &&
+  return ranges == 0 &&
+         axisOf(load.getIndices().back()) ==
+             layoutOf(load.getType()).getAxes().back().getName() &&
          llvm::all_of(load.getPresence(),
                       [&](Value p) { return axisOf(p) != nullptr; });
+}
+
+/// Whether rows and columns of accumulators are loaded, of elements in words
+/// that lie side by side. The columns are contiguous in memory.
+static bool isStagedTile(LoadOp load) {
+  LayoutAttr layout = layoutOf(load.getType());
+  int64_t bits = getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth();
+  return layout && layout.getAxes().size() == 2 && (bits == 16 || bits == 32) &&
+         isAccumulatorRows(layout.getAxes()[0]) &&
+         isAccumulatorCols(layout.getAxes()[1]) && isAlongAxes(load, 2);
+}
+
+/// Whether a tensor is one that the op makes for itself. The runtime lays it
+/// out: its rows begin at words of 16 bytes whatever their length.
+static bool isTemp(Value tensor, KernelOp kernel, ArrayAttr tensors) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  auto pointer =
+      argument
+          ? dyn_cast<PointerArgAttr>(kernel.getArgs()[argument.getArgNumber()])
+          : PointerArgAttr();
+  return pointer &&
+         llvm::any_of(tensors.getAsRange<tile::TensorArgAttr>(),
+                      [&](tile::TensorArgAttr known) {
+                        return known.getName() == pointer.getTensor() &&
+                               known.getRole() == tile::Role::Temp;
+                      });
+}
+
+/// Whether f32 along the columns of accumulators are loaded, which a copy
+/// without a swizzle brings: from a word of 16 bytes on, whole rows of 128
+/// bytes, of a tensor in which every row begins at a word.
+static bool isStagedVector(LoadOp load, KernelOp kernel, ArrayAttr tensors) {
+  constexpr int64_t perWord = 4, perRow = 32;
+  LayoutAttr layout = layoutOf(load.getType());
+  if (!layout || layout.getAxes().size() != 1 ||
+      !getElementTypeOrSelf(load.getType()).isF32() ||
+      !isAccumulatorCols(layout.getAxes()[0]) ||
+      layout.getAxes()[0].getSize() % perRow != 0 || !isAlongAxes(load, 1) ||
+      !isTemp(load.getTensor(), kernel, tensors))
+    return false;
+  auto [range, shift] = shiftedRange(load.getIndices().back());
+  return analysis::isMultipleOf(range.getStart(), perWord) &&
+         (!shift || analysis::isMultipleOf(shift, perWord));
 }
 
 /// The tile with zeros where one of the predicates at these places is false.
@@ -82,7 +123,9 @@ static Value cleared(OpBuilder &b, LoadOp load, Value tile,
       RankedTensorType::get(type.getShape(), b.getI1Type(), type.getEncoding());
   Value present;
   for (int64_t place : places) {
-    Value all = BroadcastOp::create(b, loc, bits, load.getPresence()[place]);
+    Value all = load.getPresence()[place];
+    if (all.getType() != bits)
+      all = BroadcastOp::create(b, loc, bits, all);
     present =
         present ? arith::AndIOp::create(b, loc, present, all).getResult() : all;
   }
@@ -92,26 +135,65 @@ static Value cleared(OpBuilder &b, LoadOp load, Value tile,
   return arith::SelectOp::create(b, loc, present, tile, zero);
 }
 
-bool stageLoads(KernelOp kernel) {
+/// A slot for what is loaded.
+static BufferType bufferFor(LoadOp load) {
+  ArrayRef<AxisLayoutAttr> axes = layoutOf(load.getType()).getAxes();
+  AxisLayoutAttr cols = axes.back();
+  MLIRContext *ctx = load.getContext();
+  Type element = getElementTypeOrSelf(load.getType());
+  return axes.size() == 1
+             ? BufferType::get(ctx, StringAttr::get(ctx), cols.getName(),
+                               /*rows=*/1, cols.getSize(), element,
+                               /*swizzle=*/0, /*stages=*/1, /*panel=*/0)
+             : BufferType::get(ctx, axes[0].getName(), cols.getName(),
+                               axes[0].getSize(), cols.getSize(), element,
+                               /*swizzle=*/7, /*stages=*/1, /*panel=*/0);
+}
+
+/// Has a product to which a vector is added start at it, if there are no
+/// registers for the vector beside it.
+static void startAt(ReadOp read) {
+  if (fitsBesideSums(read.getType()))
+    return;
+  auto repeated = read->hasOneUse() ? dyn_cast<BroadcastOp>(*read->user_begin())
+                                    : BroadcastOp();
+  auto sum = repeated && repeated->hasOneUse()
+                 ? dyn_cast<arith::AddFOp>(*repeated->user_begin())
+                 : arith::AddFOp();
+  if (!sum)
+    return;
+  Value other = sum.getLhs() == repeated ? sum.getRhs() : sum.getLhs();
+  auto product = other.getDefiningOp<MmaOp>();
+  if (!product || !product->hasOneUse() || !isSplat(product.getInit(), 0) ||
+      product->getBlock() != read->getBlock())
+    return;
+  product.getInitMutable().assign(repeated);
+  product->moveBefore(sum);
+  sum->replaceAllUsesWith(product);
+  sum->erase();
+}
+
+ReadOp startOf(MmaOp product) {
+  auto repeated = product.getInit().getDefiningOp<BroadcastOp>();
+  return repeated ? repeated.getSource().getDefiningOp<ReadOp>() : ReadOp();
+}
+
+bool stageLoads(KernelOp kernel, ArrayAttr tensors) {
   SmallVector<LoadOp> loads;
   kernel.walk([&](scf::ForOp loop) {
     if (!loop.getBody()->getOps<MmaOp>().empty())
       llvm::copy_if(loop.getBody()->getOps<LoadOp>(), std::back_inserter(loads),
-                    isStaged);
+                    [&](LoadOp load) {
+                      return isStagedTile(load) ||
+                             isStagedVector(load, kernel, tensors);
+                    });
   });
   OpBuilder b(kernel);
   for (LoadOp load : loads) {
-    LayoutAttr layout = layoutOf(load.getType());
-    AxisLayoutAttr rows = layout.getAxes()[0], cols = layout.getAxes()[1];
     b.setInsertionPointToStart(&kernel.getBody().front());
     // The note says what the copy does; the buffer has no part in it.
     Location place = tile::withoutNote(load.getLoc());
-    Value buffer = AllocOp::create(
-        b, place,
-        BufferType::get(b.getContext(), rows.getName(), cols.getName(),
-                        rows.getSize(), cols.getSize(),
-                        getElementTypeOrSelf(load.getType()), /*swizzle=*/7,
-                        /*stages=*/1, /*panel=*/0));
+    Value buffer = AllocOp::create(b, place, bufferFor(load));
     // A bulk copy brings what others leave out, and lanes clear it.
     SmallVector<int64_t> garbage;
     for (auto [n, p] : llvm::enumerate(load.getPresence()))
@@ -119,11 +201,12 @@ bool stageLoads(KernelOp kernel) {
         garbage.push_back(static_cast<int64_t>(n));
     b.setInsertionPoint(load);
     CopyOp::create(b, load.getLoc(), load.getTensor(), load.getIndices(),
-                   load.getPresence(), buffer, layout, load.getVector(),
-                   garbage);
+                   load.getPresence(), buffer, layoutOf(load.getType()),
+                   load.getVector(), garbage);
     auto read = ReadOp::create(b, place, load.getType(), buffer);
     load.replaceAllUsesWith(cleared(b, load, read, garbage));
     load.erase();
+    startAt(read);
   }
   return !loads.empty();
 }

@@ -8,9 +8,14 @@
 namespace selvedge::schedule {
 
 /// Has a bulk copy bring what steps of products load along rows and columns,
-/// such as a bias: each `sm.load` of a tile becomes an `sm.copy` and an
-/// `sm.read`. False where there is no such load.
-bool stageLoads(sm::KernelOp kernel);
+/// such as a bias, and what they load along columns alone of the op's own sums:
+/// each such `sm.load` becomes an `sm.copy` and an `sm.read`. `tensors` are
+/// those of the plan. False where there is no such load.
+bool stageLoads(sm::KernelOp kernel, mlir::ArrayAttr tensors);
+
+/// What reads the vector that each row of a product starts at; null for other
+/// products.
+sm::ReadOp startOf(sm::MmaOp product);
 
 /// Whether lanes read what a copy brings.
 bool isRead(mlir::Value buffer);

@@ -106,22 +106,33 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     return {};
   }
 
-  /// The same of a kernel that `change` has changed; null where it is one of
-  /// `unchanged`, where nothing is to be changed, or where that has no place.
+  /// The same where copies bring what steps load, and where masked loops are
+  /// one with the loop between them: both, or else one of these. Null where
+  /// there is nothing to change, or no place for it.
   KernelOp emitChanged(PlanOp plan, VariantOp variant, KernelOp kernel,
-                       LaunchOp launch, ArrayRef<std::string> unchanged,
-                       llvm::function_ref<bool(KernelOp)> change) {
-    if (llvm::is_contained(unchanged, planName(kernel)))
-      return {};
+                       LaunchOp launch) {
+    std::string name = planName(kernel);
     OpBuilder b(kernel);
-    auto changed = cast<KernelOp>(b.clone(*kernel));
-    std::string why;
-    bool isPlanned = false;
-    KernelOp emitted =
-        change(changed) ? emit(plan, variant, changed, launch, why, isPlanned)
-                        : KernelOp();
-    changed.erase();
-    return emitted;
+    for (auto [reads, joins] :
+         {std::pair(true, true), {true, false}, {false, true}}) {
+      if ((reads && llvm::is_contained(loads, name)) ||
+          (joins && llvm::is_contained(apart, name)))
+        continue;
+      auto changed = cast<KernelOp>(b.clone(*kernel));
+      bool isChanged = (!reads || stageLoads(changed, plan.getTensors())) &&
+                       (!joins || joinLoops(changed));
+      std::string why;
+      bool isPlanned = false;
+      KernelOp emitted =
+          isChanged ? emit(plan, variant, changed, launch, why, isPlanned)
+                    : KernelOp();
+      changed.erase();
+      if (emitted && joins)
+        noteJoinedLoops(emitted);
+      if (emitted)
+        return emitted;
+    }
+    return {};
   }
 
   /// Adds a kernel that one with roles stands for now to `replaced`.
@@ -139,14 +150,7 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
       return success();
     std::string why;
     bool isPlanned = false;
-    KernelOp emitted = emitChanged(plan, variant, kernel, launch, loads,
-                                   [](KernelOp k) { return stageLoads(k); });
-    if (!emitted) {
-      emitted = emitChanged(plan, variant, kernel, launch, apart,
-                            [](KernelOp k) { return joinLoops(k); });
-      if (emitted)
-        noteJoinedLoops(emitted);
-    }
+    KernelOp emitted = emitChanged(plan, variant, kernel, launch);
     if (!emitted)
       emitted = emit(plan, variant, kernel, launch, why, isPlanned);
     if (!emitted) {

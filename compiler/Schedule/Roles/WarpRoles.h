@@ -30,6 +30,11 @@ struct BulkCopy {
   bool isPerWarpgroup = false, hasOwnColumns = false;
   /// Lanes read it, and no product.
   bool isRead = false;
+
+  /// Whether it brings columns alone, which come and go with a tile.
+  bool isVector() const {
+    return sm::CopyOp(copy).getBuffer().getType().isVector();
+  }
   /// Places of the predicates that are bounds of the tensor.
   llvm::SmallVector<unsigned, 0> extents{};
   /// Dimensions of the tensor that the buffer's rows are, and that warpgroups

@@ -1,5 +1,6 @@
 // sm-fold-weights: exponents of weights by one multiplication and addition.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Layouts/SpreadVectors.h"
 #include "compiler/Schedule/Layouts/SumRegisters.h"
 #include "compiler/Schedule/Passes.h"
 #include "compiler/Schedule/Roles/RareWork.h"
@@ -32,6 +33,8 @@ struct Weight {
   /// From the normalizer to the scores' lanes: a relayout perhaps, and a
   /// broadcast.
   SmallVector<Operation *, 2> path;
+  /// What reads the normalizer from shared memory, if something does.
+  ReadOp read = {};
 };
 
 /// A normalizer without its bound from below, which changes none of moderate
@@ -51,7 +54,7 @@ std::optional<Weight> weightOf(math::ExpOp exp) {
   if (!difference || !exp->hasOneUse())
     return {};
   Weight weight{
-      difference, dyn_cast<arith::SelectOp>(*exp->user_begin()), {}, {}};
+      difference, dyn_cast<arith::SelectOp>(*exp->user_begin()), {}, {}, {}};
   if (!weight.result || weight.result.getFalseValue() != exp.getResult() ||
       !getElementTypeOrSelf(exp.getType()).isF32())
     return {};
@@ -75,11 +78,22 @@ std::optional<Weight> weightOf(math::ExpOp exp) {
     weight.path.insert(weight.path.begin(), moved);
     weight.normalizer = withoutBound(moved.getSource());
   }
+  weight.read = weight.normalizer.getDefiningOp<ReadOp>();
   return weight;
 }
 
-/// A normalizer of all steps is looked at before them.
+/// A normalizer of all steps is looked at before them. One in shared memory is
+/// where its slot is named, ahead of products, or if it is not read there
+/// either while the step awaits a product, if it does so behind.
 void placeAt(OpBuilder &b, Weight &weight) {
+  if (ReadOp read = weight.read) {
+    Operation *slot = read.getBuffer().getDefiningOp();
+    for (Operation *op = slot; op && !fitsBesideSums(read.getType());
+         op = op->getNextNode())
+      if (isa<WgmmaWaitOp>(op))
+        return b.setInsertionPoint(op);
+    return b.setInsertionPointAfter(slot);
+  }
   auto loop = weight.difference->getParentOfType<scf::ForOp>();
   if (loop && loop.isDefinedOutsideOfLoop(weight.normalizer))
     b.setInsertionPointAfterValue(weight.normalizer);
@@ -87,10 +101,37 @@ void placeAt(OpBuilder &b, Weight &weight) {
     b.setInsertionPoint(weight.path.front());
 }
 
+/// A normalizer with each of its elements in some lane of every warp.
+Value testedPart(OpBuilder &b, const Weight &weight) {
+  ReadOp read = weight.read;
+  Type spread = read ? spreadType(read.getType()) : Type();
+  return spread ? ReadOp::create(b, read.getLoc(), spread, read.getBuffer())
+                      .getResult()
+                : weight.normalizer;
+}
+
+/// Whether a normalizer has elements that are not of moderate size. `known` has
+/// what is known of slots.
+Value isRare(OpBuilder &b, Weight &weight, DenseMap<Value, Value> &known) {
+  Value none, &rare = weight.read ? known[weight.read.getBuffer()] : none;
+  if (rare)
+    return rare;
+  placeAt(b, weight);
+  Location loc = weight.difference.getLoc();
+  Value size = math::AbsFOp::create(b, loc, testedPart(b, weight));
+  Value least = SplatOp::create(
+      b, loc, size.getType(),
+      arith::ConstantOp::create(b, loc, b.getF32FloatAttr(moderate)));
+  Value isLarge =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGE, size, least);
+  rare = AnyOp::create(b, loc, b.getI1Type(), isLarge);
+  return rare;
+}
+
 /// One tile of weights. A normalizer of moderate size makes the guard needless:
 /// a score of -inf has the exponent -inf. No product or difference overflows
 /// then that does not overflow in the program.
-void fold(Weight weight) {
+void fold(Weight weight, DenseMap<Value, Value> &known) {
   OpBuilder b(weight.difference);
   Location loc = weight.difference.getLoc();
   auto splat = [&](Type type, float value) -> Value {
@@ -98,19 +139,22 @@ void fold(Weight weight) {
         b, loc, type,
         arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)));
   };
-  placeAt(b, weight);
-  Type row = weight.normalizer.getType();
-  Value size = math::AbsFOp::create(b, loc, weight.normalizer);
-  Value isRare = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGE, size,
-                                       splat(row, moderate));
-  Value rare = AnyOp::create(b, loc, b.getI1Type(), isRare);
-  Value exponent =
-      arith::MulFOp::create(b, loc, weight.normalizer, splat(row, -log2e));
+  Value rare = isRare(b, weight, known);
+  auto scaled = [&](Value normalizer) -> Value {
+    return arith::MulFOp::create(b, loc, normalizer,
+                                 splat(normalizer.getType(), -log2e));
+  };
   // What does not fit beside sums reaches the scores' lanes where it is needed.
   bool isMoved = weight.path.size() > 1,
-       isLate = isMoved &&
-                !fitsBesideSums(weight.path.front()->getResult(0).getType());
+       isLate = (isMoved && !fitsBesideSums(
+                                weight.path.front()->getResult(0).getType())) ||
+                (weight.read && !fitsBesideSums(weight.read.getType()));
+  if (weight.read)
+    b.setInsertionPointAfterValue(weight.normalizer);
+  Value exponent = isLate && weight.read ? Value() : scaled(weight.normalizer);
   auto followPath = [&] {
+    if (!exponent)
+      exponent = scaled(b.clone(*weight.read)->getResult(0));
     for (Operation *op : weight.path) {
       if (!isLate)
         b.setInsertionPoint(op);
@@ -130,9 +174,9 @@ void fold(Weight weight) {
   b.setInsertionPointToStart(branch.elseBlock());
   if (isLate)
     followPath();
-  if (auto scaled = scores.getDefiningOp<arith::MulFOp>())
-    if (auto by = scaled.getRhs().getDefiningOp<SplatOp>()) {
-      scores = scaled.getLhs();
+  if (auto product = scores.getDefiningOp<arith::MulFOp>())
+    if (auto by = product.getRhs().getDefiningOp<SplatOp>()) {
+      scores = product.getLhs();
       Value both = arith::MulFOp::create(
           b, loc, by.getValue(),
           arith::ConstantOp::create(b, loc, b.getF32FloatAttr(log2e)));
@@ -147,6 +191,12 @@ void fold(Weight weight) {
   scf::YieldOp::create(b, loc, weight.result.getResult());
   weight.result->moveBefore(branch.thenBlock(), branch.thenBlock()->begin());
   delayWork(branch);
+  Block *rareBlock = branch.thenBlock();
+  if (isLate && weight.read &&
+      llvm::all_of(weight.read->getUsers(), [&](Operation *user) {
+        return rareBlock->findAncestorOpInBlock(*user) != nullptr;
+      }))
+    weight.read->moveBefore(rareBlock, rareBlock->begin());
 }
 
 struct SmFoldWeightsPass : impl::SmFoldWeightsBase<SmFoldWeightsPass> {
@@ -156,8 +206,9 @@ struct SmFoldWeightsPass : impl::SmFoldWeightsBase<SmFoldWeightsPass> {
       if (auto weight = weightOf(exp))
         weights.push_back(*weight);
     });
+    DenseMap<Value, Value> known;
     for (const Weight &weight : weights)
-      fold(weight);
+      fold(weight, known);
   }
 };
 

@@ -16,9 +16,11 @@ SharedLayout::SharedLayout(sm::KernelOp kernel) {
         .Case([&](sm::AllocOp alloc) {
           sm::BufferType type = alloc.getType();
           // The swizzle of bulk copies counts rows from the address 0 modulo
-          // 1024.
+          // 1024; copies without it begin at a multiple of 128.
           place(alloc, llvm::alignTo(type.getBytes(), 128),
-                type.getPanel() ? 1024 : 1);
+                type.getPanel()   ? 1024
+                : type.isVector() ? 128
+                                  : 1);
           if (!largest || type.getBytes() > largest.getType().getBytes())
             largest = alloc;
         })

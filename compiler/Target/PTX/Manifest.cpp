@@ -323,8 +323,10 @@ json::Value ManifestWriter::argument(Attribute arg) {
         return json::Object{{"pointer", a.getTensor().getValue()}};
       })
       .Case([&](sm::TensorMapArgAttr a) -> json::Value {
-        return json::Object{
-            {"tensorMap", json::Array{a.getTensor().getValue(), box(a)}}};
+        json::Array map{a.getTensor().getValue(), box(a)};
+        if (a.getSwizzle() == 0)
+          map.push_back("plain");
+        return json::Object{{"tensorMap", std::move(map)}};
       })
       .Case([&](sm::StrideArgAttr a) -> json::Value {
         return json::Object{

@@ -76,8 +76,24 @@ LogicalResult RoleEmitter::emitOp(Operation &op) {
         intrinsic("llvm.nvvm.read.ptx.sreg.nctaid.x", b.getI32Type(), {})};
   else if (auto store = dyn_cast<StoreOp>(op))
     return emitStore(store);
+  else if (auto repeated = dyn_cast<BroadcastOp>(op))
+    return emitRepeated(repeated);
   else
     return LaneEmitter::emitOp(op);
+  return success();
+}
+
+/// What a product starts at is set in registers where it stands: set while
+/// another product runs, ptxas would have each wait for the one before.
+LogicalResult RoleEmitter::emitRepeated(BroadcastOp repeated) {
+  if (failed(LaneEmitter::emitOp(*repeated)))
+    return failure();
+  if (llvm::any_of(repeated->getUsers(), [&](Operation *user) {
+        auto product = dyn_cast<WgmmaOp>(user);
+        return product && product.getInit() == repeated;
+      }))
+    for (Value &element : lanes(repeated))
+      element = inlineAsm(b.getF32Type(), {element}, "mov.b32 $0, $1;", "=f,f");
   return success();
 }
 

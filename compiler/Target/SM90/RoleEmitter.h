@@ -77,6 +77,7 @@ private:
   void emitBulkLoad(sm::BulkLoadOp load);
   void emitBulkReduce(sm::BulkReduceOp reduce);
   mlir::LogicalResult emitStore(sm::StoreOp store);
+  mlir::LogicalResult emitRepeated(sm::BroadcastOp repeated);
   void emitNextTile(sm::NextTileOp next);
   void emitResetTiles(sm::ResetTilesOp reset);
   /// Address of a buffer's first byte, i32.
@@ -96,6 +97,7 @@ private:
   mlir::LogicalResult emitRead(sm::ReadOp read);
   void readMatrices(sm::ReadOp read, llvm::ArrayRef<int64_t> order);
   void readWords(sm::ReadOp read, llvm::ArrayRef<int64_t> order);
+  void readVector(sm::ReadOp read);
 
   // Warpgroup products (RoleWgmma.cpp).
   mlir::LogicalResult emitWgmma(sm::WgmmaOp product);
@@ -124,7 +126,8 @@ private:
   /// staged as it is, of one that is transposed, and of one whose rows are
   /// interleaved.
   llvm::DenseMap<mlir::Type, mlir::Value> stagedOffsets[3];
-  /// The same: where it reads.
+  /// The same: where it reads; of vectors, by type of what it reads, since it
+  /// may be spread over lanes in more than one way.
   llvm::DenseMap<mlir::Type, mlir::Value> readOffsets;
   mlir::Value base;
   bool inRole = false;

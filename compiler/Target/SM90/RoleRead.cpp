@@ -8,9 +8,13 @@ namespace selvedge::sm90 {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Accumulator-shaped tiles of 64 rows.
+/// Accumulator-shaped tiles of 64 rows, and vectors.
 LogicalResult RoleEmitter::emitRead(ReadOp read) {
   BufferType type = read.getBuffer().getType();
+  if (type.isVector()) {
+    readVector(read);
+    return success();
+  }
   FailureOr<SmallVector<int64_t>> order =
       orderOfRows(read, read.getType(), type);
   if (failed(order))
@@ -65,6 +69,48 @@ void RoleEmitter::readWords(ReadOp read, ArrayRef<int64_t> order) {
     for (int64_t n : {0, 1})
       registers[order[i + n]] =
           LLVM::ExtractElementOp::create(b, loc(), loaded, i32(n));
+  }
+  lanes(read) = registers;
+}
+
+/// Whether every thread holds elements by twos, side by side.
+static bool isOfPairs(AxisLayoutAttr axis) {
+  auto isEven = [](int64_t stride) { return stride % 2 == 0; };
+  return axis.getRegSizes().take_front() == ArrayRef<int64_t>{2} &&
+         axis.getRegStrides().front() == 1 &&
+         llvm::all_of(axis.getRegStrides().drop_front(), isEven) &&
+         llvm::all_of(axis.getLanes(), isEven) &&
+         llvm::all_of(axis.getWarps(), isEven);
+}
+
+/// By twos where threads have such.
+void RoleEmitter::readVector(ReadOp read) {
+  BufferType type = read.getBuffer().getType();
+  AxisLayoutAttr axis = layoutOf(read.getType()).getAxes()[0];
+  Value &first = readOffsets[read.getType()];
+  if (!first)
+    first = keptFromStart([&] {
+      Value col = i32(0);
+      for (auto [id, strides] : {std::pair(laneId, axis.getLanes()),
+                                 std::pair(warpId, axis.getWarps())})
+        if (Value part = lanes::bitSum(b, loc(), id, strides))
+          col = add(col, part);
+      return sharedOffset(type, i32(0), col);
+    });
+  Value base = bytesAhead(sharedPointer(bufferBases[read.getBuffer()]), first);
+  int64_t bytes = lanes::bytesOf(type.getElementType()),
+          count = isOfPairs(axis) ? 2 : 1;
+  Registers registers;
+  while (static_cast<int64_t>(registers.size()) < axis.getNumRegs()) {
+    auto reg = static_cast<int64_t>(registers.size());
+    Value address =
+        bytesAhead(base, static_cast<int32_t>(axis.regOffset(reg) * bytes));
+    Value loaded = LLVM::LoadOp::create(
+        b, loc(), VectorType::get(count, type.getElementType()), address,
+        count * bytes);
+    for (int64_t n = 0; n < count; ++n)
+      registers.push_back(
+          LLVM::ExtractElementOp::create(b, loc(), loaded, i32(n)));
   }
   lanes(read) = registers;
 }

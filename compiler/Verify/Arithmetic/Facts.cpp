@@ -20,7 +20,8 @@ Value strip(Value v) {
 
 SmallVector<StringAttr> axisNames(Type type) {
   if (auto buffer = dyn_cast<sm::BufferType>(type))
-    return {buffer.getRowAxis(), buffer.getColAxis()};
+    return llvm::map_to_vector(buffer.getAxes(),
+                               [](auto axis) { return axis.first; });
   if (sm::LayoutAttr layout = sm::layoutOf(type))
     return llvm::map_to_vector(layout.getAxes(), [](sm::AxisLayoutAttr axis) {
       return axis.getName();

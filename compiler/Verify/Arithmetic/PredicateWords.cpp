@@ -106,7 +106,7 @@ std::string PredicateWords::ofRead(sm::ReadOp read) {
   SmallVector<std::string> list;
   for (auto [dim, index] : llvm::enumerate(slot.getIndices()))
     list.push_back(dim + 1 == slot.getIndices().size() ? type.getColAxis().str()
-                   : map.getBox()[dim] == type.getRows()
+                   : type.getRowDimension(map.getBox()) == dim
                        ? type.getRowAxis().str()
                    : names.isNamed(name, dim) ? names.of(index)
                                               : unnamed);

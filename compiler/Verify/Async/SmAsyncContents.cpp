@@ -140,9 +140,10 @@ void SmAsyncRules::fillByTma(Agent &agent, TmaLoadOp op) {
       op};
   BufferType type = op.getBuffer().getType();
   auto box = cast<TensorMapArgAttr>(kernel.getArgs()[map.getArgNumber()]);
+  std::optional<size_t> rowDim = type.getRowDimension(box.getBox());
   for (auto [dim, start] : llvm::enumerate(op.getIndices())) {
     bool isLast = dim + 1 == op.getIndices().size();
-    if (!isLast && (box.getBox()[dim] != type.getRows()))
+    if (!isLast && dim != rowDim)
       continue;
     std::optional<Key> extent = extentOfTensor(agent, box.getTensor(), dim);
     if (!extent)

@@ -17,10 +17,6 @@
 
 namespace selvedge::verify {
 
-/// The dimension of a map's tensor that the rows of a buffer are; the number of
-/// dimensions where none is.
-size_t rowDimOf(sm::TensorMapArgAttr map, sm::BufferType type);
-
 /// One execution of a kernel: applies the operations of its agents to a
 /// happens-before state and reports what it finds.
 class SmAsyncRules {
@@ -147,8 +143,8 @@ private:
   /// Of a buffer's rows and columns.
   mlir::LogicalResult joinBox(Agent &agent, mlir::Operation *op,
                               llvm::StringRef tensor, mlir::ValueRange indices,
-                              sm::BufferType type, size_t rowDim, size_t colDim,
-                              Places::Number &joined);
+                              sm::BufferType type, std::optional<size_t> rowDim,
+                              size_t colDim, Places::Number &joined);
   mlir::LogicalResult joinStaged(Agent &agent, sm::SlotOp slot,
                                  Places::Number &joined);
   void findHeldTensors();
@@ -322,7 +318,8 @@ private:
   struct Held {
     std::string tensor;
     /// Dimensions that its rows and columns run along.
-    size_t rowDim, colDim;
+    std::optional<size_t> rowDim;
+    size_t colDim;
   };
   llvm::DenseMap<RingTiles, Held> held;
   /// Of sinks, the ranges that withShifted() asks where they begin.

@@ -87,14 +87,15 @@ LogicalResult SmAsyncRules::storeBox(Agent &agent, TmaStoreOp op) {
   }
   if (!tile::addsToMemory(op))
     return memory->storeBox(op, map.getTensor(), start, box);
-  size_t rowDim = rowDimOf(map, op.getBuffer().getType());
-  if (rowDim == box.size())
+  std::optional<size_t> rowDim =
+      op.getBuffer().getType().getRowDimension(map.getBox());
+  if (!rowDim)
     return memory->addBox(op, map.getTensor(), start, box);
   // Rows that are absent hold zero, says verify-sm-padding.
-  int64_t firstRow = start[rowDim];
+  int64_t firstRow = start[*rowDim];
   for (auto [from, to] : presentRows(agent, op.getBuffer())) {
-    start[rowDim] = firstRow + from;
-    box[rowDim] = to - from;
+    start[*rowDim] = firstRow + from;
+    box[*rowDim] = to - from;
     if (failed(memory->addBox(op, map.getTensor(), start, box)))
       return failure();
   }

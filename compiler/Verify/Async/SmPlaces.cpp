@@ -15,14 +15,8 @@ using namespace selvedge::sm;
 
 using Number = Places::Number;
 
-/// The dimension of a tensor along which a box has a buffer's rows.
-size_t rowDimOf(TensorMapArgAttr map, BufferType type) {
-  return std::distance(map.getBox().begin(),
-                       llvm::find(map.getBox(), type.getRows()));
-}
-
 void SmAsyncRules::findHeldTensors() {
-  auto add = [&](Value buffer, std::string tensor, size_t rowDim,
+  auto add = [&](Value buffer, std::string tensor, std::optional<size_t> rowDim,
                  size_t colDim) {
     if (auto slot = buffer.getDefiningOp<SlotOp>())
       held[tilesOf(slot.getRing(), slot.getType())] = {std::move(tensor),
@@ -34,7 +28,7 @@ void SmAsyncRules::findHeldTensors() {
       auto map =
           cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
       add(load.getBuffer(), map.getTensor().str(),
-          rowDimOf(map, load.getBuffer().getType()),
+          load.getBuffer().getType().getRowDimension(map.getBox()),
           load.getIndices().size() - 1);
     }
     if (auto copy = dyn_cast<CopyAsyncOp>(op)) {
@@ -96,8 +90,9 @@ LogicalResult SmAsyncRules::joinIndices(Agent &agent, Operation *op,
 
 LogicalResult SmAsyncRules::joinBox(Agent &agent, Operation *op,
                                     StringRef tensor, ValueRange indices,
-                                    BufferType type, size_t rowDim,
-                                    size_t colDim, Number &joined) {
+                                    BufferType type,
+                                    std::optional<size_t> rowDim, size_t colDim,
+                                    Number &joined) {
   for (auto [dim, index] : llvm::enumerate(indices)) {
     Value start = index;
     if (auto range = index.getDefiningOp<RangeOp>())
@@ -199,8 +194,8 @@ LogicalResult SmAsyncRules::checkSink(Agent &agent, Operation *op,
   };
   for (Value operand : operands)
     if (auto buffer = dyn_cast<BufferType>(operand.getType())) {
-      add(buffer.getRowAxis(), buffer.getRows());
-      add(buffer.getColAxis(), buffer.getCols());
+      for (auto [axis, extent] : buffer.getAxes())
+        add(axis, extent);
     } else if (auto tile = dyn_cast<RankedTensorType>(operand.getType())) {
       for (auto [axis, extent] :
            llvm::zip_equal(axisNames(tile), tile.getShape()))
@@ -368,8 +363,8 @@ LogicalResult SmAsyncRules::follow(Agent &agent, Operation *op) {
             cast<TensorMapArgAttr>(kernel.getArgs()[argument.getArgNumber()]);
         BufferType type = store.getBuffer().getType();
         if (failed(joinBox(agent, op, map.getTensor(), store.getIndices(), type,
-                           rowDimOf(map, type), store.getIndices().size() - 1,
-                           place)) ||
+                           type.getRowDimension(map.getBox()),
+                           store.getIndices().size() - 1, place)) ||
             failed(joinPlaces(agent, op, store.getBuffer(), place)))
           return LogicalResult(failure());
         return followStore(op, store.getBuffer(), map.getTensor().str(), place);

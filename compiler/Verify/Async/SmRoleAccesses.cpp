@@ -164,20 +164,32 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
     op->emitOpError("expects a tensor map among the kernel's arguments");
     return false;
   }
-  // The hardware swizzles rows of 128 bytes.
+  // The hardware swizzles rows of 128 bytes; of a vector it has none to
+  // swizzle.
   constexpr int64_t rowBytes = 128, swizzle = 7;
-  if (type.getPanelRowBytes() != rowBytes || type.getSwizzle() != swizzle ||
-      type.getInterleaved()) {
+  bool fits = type.isVector()
+                  ? type.getRows() == 1 && type.getPanel() == 0 &&
+                        type.getSwizzle() == 0 && attr.getSwizzle() == 0 &&
+                        type.getRowBytes() % rowBytes == 0
+                  : type.getPanelRowBytes() == rowBytes &&
+                        type.getSwizzle() == swizzle &&
+                        attr.getSwizzle() == swizzle && !type.getInterleaved();
+  if (!fits) {
     op->emitOpError("expects a buffer with panels of ")
         << rowBytes << " bytes per row and swizzle " << swizzle
-        << ", rows in order, found " << type;
+        << ", rows in order, or a vector of whole such rows without swizzle, "
+           "found "
+        << type << " and a descriptor of swizzle " << attr.getSwizzle();
     return false;
   }
   ArrayRef<int64_t> box = attr.getBox();
+  int64_t ones = llvm::count(box.drop_back(), 1),
+          others = static_cast<int64_t>(box.size()) - 1 - ones;
   bool isPanel =
       box.back() == type.getPanelCols() &&
-      llvm::count(box.drop_back(), type.getRows()) == 1 &&
-      llvm::count(box.drop_back(), 1) == static_cast<int64_t>(box.size()) - 2;
+      (type.isVector()
+           ? others == 0
+           : llvm::count(box.drop_back(), type.getRows()) == 1 && others == 1);
   if (isPanel)
     return true;
   InFlightDiagnostic error = op->emitOpError("expects a box of ")

@@ -24,8 +24,8 @@ static void addAxes(Value value, Axes &axes) {
       axes.push_back({axis, extent});
   };
   if (auto buffer = dyn_cast<BufferType>(value.getType())) {
-    add(buffer.getRowAxis(), buffer.getRows());
-    add(buffer.getColAxis(), buffer.getCols());
+    for (auto [axis, extent] : buffer.getAxes())
+      add(axis, extent);
   } else if (auto tile = dyn_cast<RankedTensorType>(value.getType())) {
     for (auto [axis, extent] :
          llvm::zip_equal(axisNames(tile), tile.getShape()))

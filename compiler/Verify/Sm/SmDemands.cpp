@@ -189,9 +189,8 @@ private:
         kernel.getArgs()[cast<BlockArgument>(load.getMap()).getArgNumber()]);
     sm::BufferType type = load.getBuffer().getType();
     std::vector<std::string> axes(map.getBox().size());
-    for (auto [axis, extent] : llvm::zip_equal(axes, map.getBox()))
-      if (extent == type.getRows())
-        axis = type.getRowAxis().str();
+    if (std::optional<size_t> rows = type.getRowDimension(map.getBox()))
+      axes[*rows] = type.getRowAxis().str();
     if (sm::PairsAttr pairs = map.getPairs())
       axes[pairs.getInner()] = axes[pairs.getOuter()] = type.getRowAxis().str();
     axes.back() = type.getColAxis().str();

@@ -332,7 +332,7 @@ bool SmPadding::isClipped(TmaStoreOp store, Value predicate) {
   for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
     bool isLast = dim + 1 == store.getIndices().size();
     StringAttr stored = isLast ? type.getColAxis()
-                        : map.getBox()[dim] == type.getRows()
+                        : type.getRowDimension(map.getBox()) == dim
                             ? type.getRowAxis()
                             : StringAttr();
     AffineExpr extent = extentOf(launch, map.getTensor(), dim);

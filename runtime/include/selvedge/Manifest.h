@@ -92,6 +92,8 @@ struct ManifestArg {
   size_t dimension = 0;
   /// Extents of the box that one bulk copy moves, for tensor maps.
   std::vector<DimExpr> box;
+  /// Whether rows of the box are swizzled by 128 bytes.
+  bool isSwizzled = true;
 };
 
 /// A condition on the alignment of a tensor's rows.

@@ -93,6 +93,7 @@ struct PlannedMap {
   TensorView tensor;
   /// As in ManifestArg, for the dims at hand.
   std::vector<int64_t> box;
+  bool isSwizzled = true;
 };
 
 /// One kernel launch, ready for the driver.

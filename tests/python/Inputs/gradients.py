@@ -103,7 +103,8 @@ print("packed by head:", *(_ops.gains_by_head(q, k, k, packed, sequences) for se
 _attention.hands_out_bulk_copies = lambda tensor: True
 print("packed in order:", *(_attention.gains_in_order(q, 4096, sequences) for sequences in (1, 4, 16)))
 dense = torch.empty(1, 1, 1, 128)
-print("dense in order:", *(_attention.gains_in_order(d, rows) for d in (dense, dense[..., :64]) for rows in (512, 1024)))
+print("dense in order:", *(_attention.gains_in_order(d, rows) for d in (dense, dense[..., :64]) for rows in (512, 1024)), _attention.gains_in_order(dense, 1024, causal_alone=True),
+      _attention.gains_in_order(dense, 2048, causal_alone=True))
 _ops.gains_by_head = lambda *inputs: True
 q, k, v = (leaf(1, 12, heads, 8, dtype=torch.float32) for heads in (4, 2, 2))
 found = torch.autograd.grad(st.flash_attn_func(q, k, v, causal=True).square().sum(), (q, k, v))

@@ -65,8 +65,8 @@ def own_gradients(tensors, source, names):
 
 # Rows of packed sequences, on average, from which on sums over their keys in any order gain, and blocks of keys per query head do (docs/dev/experiments.md).
 ANY_ORDER_ROWS, BY_HEAD_ROWS = 384, 1152
-# The first of these of sequences of equal length, whose heads have so many elements; those of smaller heads always gain.
-DENSE_ANY_ORDER_ROWS, DENSE_ANY_ORDER_HEAD = 768, 128
+# The first of these of sequences of equal length, whose heads have so many elements, and of causal ones whose heads share no keys; those of smaller heads always gain.
+DENSE_ANY_ORDER_ROWS, DENSE_CAUSAL_ANY_ORDER_ROWS, DENSE_ANY_ORDER_HEAD = 768, 1280, 128
 
 
 def gains_by_head(q, k, v, source, sequences=1):
