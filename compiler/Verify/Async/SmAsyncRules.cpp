@@ -159,7 +159,9 @@ Progress SmAsyncRules::slot(Agent &agent, SlotOp op) {
     return Progress::Failed;
   agent.values[op] = {Tracked::Kind::Buffer, ring.id, *number};
   claim(agent, op);
-  return Progress::Advanced;
+  // What passes behind this verifier read of a vector they read behind this.
+  bool isRead = op.getType().isVector() && !op.getIndices().empty();
+  return isRead ? readByLanes(agent, op, op) : Progress::Advanced;
 }
 
 Progress SmAsyncRules::copyAsync(Agent &agent, CopyAsyncOp op) {

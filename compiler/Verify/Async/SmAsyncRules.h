@@ -229,6 +229,7 @@ private:
   Progress resetTiles(Agent &agent, sm::ResetTilesOp op);
   Progress warpSync(Agent &agent, sm::WarpSyncOp op);
   Progress readTile(Agent &agent, sm::ReadOp op);
+  Progress readByLanes(Agent &agent, mlir::Operation *op, mlir::Value buffer);
   Progress proxyFence(Agent &agent, sm::ProxyFenceOp op);
   void meetInWarp(Agent &agent);
   Progress bulkLoad(Agent &agent, sm::BulkLoadOp op);

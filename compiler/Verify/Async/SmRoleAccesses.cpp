@@ -364,9 +364,14 @@ Progress SmAsyncRules::wgmma(Agent &agent, WgmmaOp op) {
 }
 
 Progress SmAsyncRules::readTile(Agent &agent, ReadOp op) {
+  return readByLanes(agent, op, op.getBuffer());
+}
+
+/// By a whole warp, which releases it later.
+Progress SmAsyncRules::readByLanes(Agent &agent, Operation *op, Value buffer) {
   if (!isWholeWarp(agent, op))
     return Progress::Failed;
-  std::optional<Slot> slot = slotOf(agent, op, op.getBuffer());
+  std::optional<Slot> slot = slotOf(agent, op, buffer);
   if (!slot || readSlot(agent, agent.actor, op, *slot, newSite(agent, op)) ==
                    Progress::Failed)
     return Progress::Failed;
@@ -374,7 +379,7 @@ Progress SmAsyncRules::readTile(Agent &agent, ReadOp op) {
   if (!llvm::is_contained(member.reads, *slot))
     member.reads.push_back(*slot);
   member.areReadsFenced = member.areReadsMet = false;
-  return checkContents(agent, op, op.getBuffer());
+  return checkContents(agent, op, buffer);
 }
 
 Progress SmAsyncRules::retire(Agent &agent, Operation *op, uint64_t pending) {
