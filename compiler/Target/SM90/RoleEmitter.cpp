@@ -135,6 +135,7 @@ void RoleEmitter::forgetRole() {
   for (auto &ofTiles : stagedOffsets)
     ofTiles.clear();
   readOffsets.clear();
+  lastWait = nullptr;
   for (auto &perOrientation : descriptors)
     perOrientation.clear();
 }

@@ -98,6 +98,7 @@ private:
   void readMatrices(sm::ReadOp read, llvm::ArrayRef<int64_t> order);
   void readWords(sm::ReadOp read, llvm::ArrayRef<int64_t> order);
   void readVector(sm::ReadOp read);
+  mlir::Operation *waitBefore(mlir::Value base);
 
   // Warpgroup products (RoleWgmma.cpp).
   mlir::LogicalResult emitWgmma(sm::WgmmaOp product);
@@ -129,6 +130,8 @@ private:
   /// The same: where it reads; of vectors, by type of what it reads, since it
   /// may be spread over lanes in more than one way.
   llvm::DenseMap<mlir::Type, mlir::Value> readOffsets;
+  /// The wait for a product that was emitted last.
+  mlir::Operation *lastWait = nullptr;
   mlir::Value base;
   bool inRole = false;
 };

@@ -236,6 +236,7 @@ void RoleEmitter::emitWgmmaWait(WgmmaWaitOp wait) {
       llvm::formatv("wgmma.wait_group.sync.aligned {0};", wait.getPending())
           .str(),
       constraints);
+  lastWait = done.getDefiningOp();
   for (size_t i = 0; i < in.size(); ++i)
     out.push_back(
         LLVM::ExtractValueOp::create(b, loc(), done, static_cast<int64_t>(i)));
