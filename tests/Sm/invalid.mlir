@@ -151,6 +151,17 @@ sm.kernel @k args [] warps 4 {
 
 // -----
 
+// A vector has its columns alone.
+!v = tensor<32xf32, #sm.layout<<"j" regs[: 2, 4] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
+sm.kernel @k args [] warps 4 {
+  %0 = sm.alloc : <"" x "i", 1 x 32 x f32, swizzle 0, stages 1>
+  // expected-error @below {{expects the elements of one stage of a buffer, but got}}
+  %1 = sm.read %0 : <"" x "i", 1 x 32 x f32, swizzle 0, stages 1> -> !v
+  sm.return
+}
+
+// -----
+
 !c = tensor<64x16xf32, #sm.layout<<"i" regs[: 2] by[: 8] lanes[: 0, 0, 1, 2, 4] warps[: 16, 32]>, <"j" regs[: 2, 2] by[: 1, 8] lanes[: 2, 4, 0, 0, 0] warps[: 0, 0]>>>
 sm.kernel @k args [] warps 4 {
   %0 = arith.constant 0.0 : f32

@@ -27,6 +27,9 @@
 // LAUNCHES: sm.await_launch
 // RUN: selvedge compile %S/../programs/minimal/loads-through-rings.tile --op biased --arch sm_90a --emit sm:async -o - | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=READS
 // READS: sm.read %{{.*}} : <"i" x "j", 64 x 64 x bf16, swizzle 7, stages 1, panel 64> -> tensor<64x64xbf16
+// RUN: selvedge compile %S/../programs/minimal/vectors-through-rings.tile --op started --arch sm_90a --emit sm:async -o - | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=VECTORS
+// VECTORS: #sm.tensor_map<"sums" box[: 64] swizzle 0>
+// VECTORS: sm.read %{{.*}} : <"" x "i", 1 x 64 x f32, swizzle 0, stages 1> -> tensor<64xf32
 // STORES: sm.not_finite %{{.*}} : tensor<64x64xbf16
 // STORES: sm.tma_drain pending 1
 // STORES: sm.tma_drain written

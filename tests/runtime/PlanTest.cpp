@@ -325,6 +325,27 @@ TEST(Plan, variantForBoxes) {
   EXPECT_EQ(variant(256, 1), 1u);
 }
 
+/// Boxes of rows are swizzled, those of vectors are not; of integers there are
+/// boxes, too.
+TEST(Plan, plainMaps) {
+  std::string text(test::attentionManifest);
+  std::string variants = R"("variants": [)";
+  text.insert(text.find(variants) + variants.size(), R"json(
+    {"name": "bulk", "when": [], "launches": [
+       {"kernel": "bulk", "grid": [1], "block": 128, "smem": 0,
+        "args": [{"tensorMap": ["k", [1, 64, 1, 64]]}, {"tensorMap": ["kv_len", [32], "plain"]}]}]},)json");
+  auto manifest = parseManifest(text);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  LaunchArgs args = goodArgs();
+  args.tensors["kv_len"] = contiguousView(address(0x4000), DType::I32, {2});
+  auto plan = planLaunch(*manifest, args);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(manifest->variants.at(plan->variant).name, "bulk");
+  const auto &maps = plan->launches.at(0).maps;
+  EXPECT_TRUE(maps.at(0).isSwizzled);
+  EXPECT_FALSE(maps.at(1).isSwizzled);
+}
+
 /// A descriptor takes every stride from 0 on: keys of one head that stand for
 /// those of all, but no rows from the last to the first.
 TEST(Plan, variantForStrides) {

@@ -78,9 +78,13 @@ LogicalResult RoleKernel::emitStepOp(Operation &op, StepProducts &products,
 void RoleKernel::readVectors(scf::ForOp loop, ArrayRef<MmaOp> products,
                              StepProducts &step, Cursor at,
                              IRMapping &mapping) {
-  if (!readsVectors())
+  // They come with the tile that the first of such products reads.
+  auto *bringing = llvm::find_if(products, [&](MmaOp mma) {
+    return streamedBy(loop, mma) == firstRead();
+  });
+  if (!readsVectors() || bringing == products.end())
     return;
-  step.awaitTiles(products.front());
+  step.awaitTiles(*bringing);
   llvm::MapVector<Value, SmallVector<ReadOp>> reads;
   loop.getBody()->walk([&](ReadOp read) {
     if (read.getBuffer().getType().isVector())

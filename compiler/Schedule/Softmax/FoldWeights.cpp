@@ -33,7 +33,8 @@ struct Weight {
   /// From the normalizer to the scores' lanes: a relayout perhaps, and a
   /// broadcast.
   SmallVector<Operation *, 2> path;
-  /// What reads the normalizer from shared memory, if something does.
+  /// What reads the normalizer, a vector, from shared memory, if something
+  /// does.
   ReadOp read = {};
 };
 
@@ -78,7 +79,9 @@ std::optional<Weight> weightOf(math::ExpOp exp) {
     weight.path.insert(weight.path.begin(), moved);
     weight.normalizer = withoutBound(moved.getSource());
   }
-  weight.read = weight.normalizer.getDefiningOp<ReadOp>();
+  auto read = weight.normalizer.getDefiningOp<ReadOp>();
+  if (read && read.getBuffer().getType().isVector())
+    weight.read = read;
   return weight;
 }
 
@@ -87,8 +90,10 @@ std::optional<Weight> weightOf(math::ExpOp exp) {
 /// either while the step awaits a product, if it does so behind.
 void placeAt(OpBuilder &b, Weight &weight) {
   if (ReadOp read = weight.read) {
-    Operation *slot = read.getBuffer().getDefiningOp();
-    for (Operation *op = slot; op && !fitsBesideSums(read.getType());
+    Operation *slot = read.getBuffer().getDefiningOp(),
+              *use =
+                  slot->getBlock()->findAncestorOpInBlock(*weight.path.front());
+    for (Operation *op = slot; op != use && !fitsBesideSums(read.getType());
          op = op->getNextNode())
       if (isa<WgmmaWaitOp>(op))
         return b.setInsertionPoint(op);
