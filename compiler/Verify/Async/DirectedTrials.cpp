@@ -52,6 +52,8 @@ public:
   void takeNone(unsigned symbol);
   /// Sizes of a constant, or rows of several tiles with whole steps behind it.
   void takeConstant(int64_t size, bool isBehind);
+  /// The latter, with the whole steps along another dim at which a loop ends.
+  void takeBehind(int64_t size, const Dim &end);
   /// A tile that begins so far behind the last column.
   void takeDistance(int64_t size);
   /// Lengths at and beside a step: whole ones, of one row; a part of one, and
@@ -239,6 +241,12 @@ void DirectedTrial::takeConstant(int64_t size, bool isBehind) {
        {length}, step);
 }
 
+void DirectedTrial::takeBehind(int64_t size, const Dim &end) {
+  int64_t length = 2 * step + size - 1;
+  take([&](const Dim &dim) { return &dim == &end ? length : dim.block + 1; },
+       {length}, step);
+}
+
 void DirectedTrial::takeDistance(int64_t size) {
   take(
       [&](const Dim &dim) {
@@ -283,6 +291,17 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   }
   number -= DirectedTrial::numShapes;
   SmallVector<int64_t> sizes = thresholdsOf(launches);
+  // Where loops over several dims end each may have to.
+  SmallVector<const Dim *> ends;
+  for (const Dim &dim : dims)
+    if (dim.isLoopEnd && &dim != last)
+      ends.push_back(&dim);
+  if (number < sizes.size() * ends.size()) {
+    DirectedTrial made = start();
+    made.takeBehind(sizes[number % sizes.size()], *ends[number / sizes.size()]);
+    return finish(made);
+  }
+  number -= sizes.size() * ends.size();
   // Roles finish a tile where the next one, which may be without steps, begins.
   bool hasRoles = llvm::any_of(
       launches, [](auto launched) { return launched.second.hasRoles(); });
