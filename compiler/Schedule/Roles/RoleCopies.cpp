@@ -367,14 +367,16 @@ size_t RoleKernel::copyOf(ReadOp read) {
          copies.begin();
 }
 
+Value RoleKernel::awaitRead(ReadOp read, Cursor at, IRMapping &mapping) {
+  auto loop = read->getParentOfType<scf::ForOp>();
+  size_t number = copyOf(read);
+  return awaitTile(plan.streamed[loop][number], streamed[number], at, mapping);
+}
+
 Value RoleKernel::vectorSlot(ReadOp read, Cursor at, IRMapping &mapping) {
   Value &slot = slots[read.getBuffer()];
-  if (!slot) {
-    size_t number = copyOf(read);
-    auto loop = read->getParentOfType<scf::ForOp>();
-    slot =
-        awaitTile(plan.streamed[loop][number], streamed[number], at, mapping);
-  }
+  if (!slot)
+    slot = awaitRead(read, at, mapping);
   return slot;
 }
 
@@ -384,21 +386,18 @@ Value RoleKernel::vectorSlot(ReadOp read, Cursor at, IRMapping &mapping) {
 /// behind the softmax, where there are none, the slot is free too late (another
 /// 3 %, at D 64 4 %). Vectors are released with a tile that products read.
 void RoleKernel::emitRead(ReadOp read, Cursor at, IRMapping &mapping) {
-  auto readFrom = [&](Value slot) {
-    Type type = convert(read.getType());
-    mapping.map(read.getResult(),
-                ReadOp::create(b, read.getLoc(), type, slot).getResult());
-  };
-  if (read.getBuffer().getType().isVector())
-    return readFrom(vectorSlot(read, at, mapping));
-  size_t number = copyOf(read);
-  auto loop = read->getParentOfType<scf::ForOp>();
-  const Ring &ring = streamed[number];
-  readFrom(awaitTile(plan.streamed[loop][number], ring, at, mapping));
+  bool isVector = read.getBuffer().getType().isVector();
+  Value slot =
+      isVector ? vectorSlot(read, at, mapping) : awaitRead(read, at, mapping);
+  mapping.map(read.getResult(),
+              ReadOp::create(b, read.getLoc(), convert(read.getType()), slot)
+                  .getResult());
+  if (isVector)
+    return;
   ProxyFenceOp::create(b, loc);
   // One thread arrives for all of its warp.
   WarpSyncOp::create(b, loc);
-  ArriveOp::create(b, loc, ring.empty, at.stage, true);
+  ArriveOp::create(b, loc, streamed[copyOf(read)].empty, at.stage, true);
 }
 
 /// Awaits the tiles if any of them has absent rows, and clears those.

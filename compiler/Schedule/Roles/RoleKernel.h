@@ -358,6 +358,7 @@ private:
   Cursor before(Cursor at);
   void awaitLate(mlir::scf::ForOp loop, Cursor at);
   void meetReaders();
+  void fenceReaders();
   void releaseCrossed(const RoleCrossing &crossing, Cursor at);
   void emitLateTail(llvm::ArrayRef<mlir::Operation *> tail,
                     mlir::scf::ForOp steps, Cursor at, StepProducts &products,
@@ -672,6 +673,8 @@ private:
                         mlir::IRMapping &mapping,
                         std::optional<Meant> meant = {}, bool hasCome = false);
   size_t copyOf(sm::ReadOp read);
+  /// The slot of what lanes read, which they await.
+  mlir::Value awaitRead(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
   /// The slot of a vector, whose tile has come.
   mlir::Value vectorSlot(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
   /// Has lanes read what a copy of the step brings, and releases it unless that

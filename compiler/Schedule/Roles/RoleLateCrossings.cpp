@@ -53,6 +53,13 @@ void RoleKernel::meetReaders() {
     WarpSyncOp::create(b, loc);
 }
 
+/// The same where there is no fence yet.
+void RoleKernel::fenceReaders() {
+  if (readsVectors())
+    ProxyFenceOp::create(b, loc);
+  meetReaders();
+}
+
 void RoleKernel::releaseCrossed(const RoleCrossing &crossing, Cursor at) {
   if (crossingsAreLate)
     ArriveOp::create(b, loc, crossedBarriers(crossing).empty, at.stage, true);
@@ -76,9 +83,7 @@ void RoleKernel::emitLateTail(ArrayRef<Operation *> tail, scf::ForOp steps,
   if (multipliesInTurn(source))
     awaitTurn();
   auto startOwn = [&](StepProducts &alone) {
-    if (readsVectors())
-      ProxyFenceOp::create(b, loc);
-    meetReaders();
+    fenceReaders();
     for (MmaOp mma : own)
       alone.start(mma);
     alone.finishAll();

@@ -93,11 +93,8 @@ void RoleKernel::StepProducts::finish(size_t n) {
       kernel.releaseCrossed(*crossing, crossingsAt);
     for (auto [i, copy] : llvm::enumerate(copies))
       if (reads(started[finished], copy) && --readers[i] == 0) {
-        if (!kernel.crossingsAreLate && kernel.readsVectors() &&
-            i == kernel.firstRead()) {
-          ProxyFenceOp::create(kernel.b, kernel.loc);
-          kernel.meetReaders();
-        }
+        if (!kernel.crossingsAreLate && i == kernel.firstRead())
+          kernel.fenceReaders();
         ArriveOp::create(kernel.b, kernel.loc, kernel.streamed[i].empty,
                          at.stage, true);
       }
