@@ -6,6 +6,7 @@
 #include "compiler/Verify/Arithmetic/PredicateWords.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace selvedge::verify {
 
@@ -54,12 +55,14 @@ static StringAttr endsOf(ProgramOp program, AffineExpr extent) {
   return found;
 }
 
-/// Whether an index is made of ranges, dims and numbers alone: of nothing that
-/// was loaded, such as the segment that a row belongs to.
+/// Whether an index is made of ranges, loops, dims and numbers alone: of
+/// nothing that was loaded, such as the segment that a row belongs to.
 static bool isOfRanges(Value index) {
   Operation *def = index.getDefiningOp();
   if (!def)
-    return isa<KernelOp>(cast<BlockArgument>(index).getOwner()->getParentOp());
+    return isa<KernelOp>(
+               cast<BlockArgument>(index).getOwner()->getParentOp()) ||
+           scf::getForInductionVarOwner(index);
   return (isa<arith::ArithDialect>(def->getDialect()) ||
           isa<RangeOp, SplatOp, BroadcastOp>(def)) &&
          llvm::all_of(def->getOperands(), isOfRanges);
@@ -72,32 +75,39 @@ static AffineMap shapeOf(ProgramOp program, StringRef tensor) {
   return {};
 }
 
+std::vector<SegmentRows> segmentRowsOf(StoreOp store) {
+  std::vector<SegmentRows> rows;
+  auto kernel = store->getParentOfType<KernelOp>();
+  ProgramOp program = kernel.getProgram();
+  std::string tensor = tensorName(store.getTensor());
+  AffineMap shape = shapeOf(program, tensor);
+  if (!shape)
+    return rows;
+  for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
+    auto range = index.getDefiningOp<RangeOp>();
+    auto isOther = [&](Value other) { return other != index; };
+    if (!range || !isOverSegments(kernel, axesOf(range.getType()).front()) ||
+        !llvm::all_of(llvm::make_filter_range(store.getIndices(), isOther),
+                      isOfRanges))
+      continue;
+    StringAttr ends = endsOf(program, shape.getResult(dim));
+    AffineMap numEnds = ends ? shapeOf(program, ends) : AffineMap();
+    if (numEnds && llvm::all_of(store.getPresence(), [&](Value p) {
+          return saysEndOfRange(p) || saysSegment(p, numEnds.getResult(0));
+        }))
+      rows.push_back({tensor, static_cast<unsigned>(dim), ends.str()});
+  }
+  return rows;
+}
+
 std::vector<SegmentRows> segmentRowsOf(KernelOp kernel) {
   std::vector<SegmentRows> rows;
   llvm::StringMap<unsigned> numStores;
   kernel.walk(
       [&](StoreOp store) { ++numStores[tensorName(store.getTensor())]; });
-  ProgramOp program = kernel.getProgram();
-  for (auto store : kernel.getBody().getOps<StoreOp>()) {
-    std::string tensor = tensorName(store.getTensor());
-    AffineMap shape = shapeOf(program, tensor);
-    if (numStores[tensor] != 1 || !shape)
-      continue;
-    for (auto [dim, index] : llvm::enumerate(store.getIndices())) {
-      auto range = index.getDefiningOp<RangeOp>();
-      auto isOther = [&](Value other) { return other != index; };
-      if (!range || !isOverSegments(kernel, axesOf(range.getType()).front()) ||
-          !llvm::all_of(llvm::make_filter_range(store.getIndices(), isOther),
-                        isOfRanges))
-        continue;
-      StringAttr ends = endsOf(program, shape.getResult(dim));
-      AffineMap numEnds = ends ? shapeOf(program, ends) : AffineMap();
-      if (numEnds && llvm::all_of(store.getPresence(), [&](Value p) {
-            return saysEndOfRange(p) || saysSegment(p, numEnds.getResult(0));
-          }))
-        rows.push_back({tensor, static_cast<unsigned>(dim), ends.str()});
-    }
-  }
+  for (auto store : kernel.getBody().getOps<StoreOp>())
+    if (numStores[tensorName(store.getTensor())] == 1)
+      llvm::append_range(rows, segmentRowsOf(store));
   return rows;
 }
 

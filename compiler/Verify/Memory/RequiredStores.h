@@ -23,10 +23,14 @@ struct SegmentRows {
   std::optional<unsigned> segment = {};
 };
 
-/// Those of a kernel: a store outside of loops and branches, the only one of
-/// its output, whose presence says no more than where a range ends.
+/// Those of a store whose presence says no more than where a range ends, by
+/// the dimension that they may be.
 ///
 ///     tile.store %v, %o[%i, ...] where(%i < %end, %i < %Q)
+std::vector<SegmentRows> segmentRowsOf(tile::StoreOp store);
+
+/// Those of a kernel: of stores outside of loops and branches, each the only
+/// one of its output.
 std::vector<SegmentRows> segmentRowsOf(tile::KernelOp kernel);
 
 } // namespace selvedge::verify

@@ -106,8 +106,7 @@ struct VerifyTileCoveragePass
           !StoreCoverage(stores.front(), Rows::BehindParts, *parts).gap() &&
           !StoreCoverage(store, Rows::OfParts, *parts).gap())
         return store;
-      std::vector<SegmentRows> found =
-          segmentRowsOf(store->getParentOfType<KernelOp>());
+      std::vector<SegmentRows> found = segmentRowsOf(store);
       if (std::optional<SegmentRows> each = rowsOfEachSegment(store))
         found.push_back(*each);
       for (const SegmentRows &rows : found)
