@@ -137,15 +137,7 @@ private:
           skipped = max(skipped, extreme(c.rest, false));
         partial = max(partial, extreme(c.rest, true));
       }
-    // Where a loop begins anywhere, the step that holds the first useful index
-    // is taken, too: of such bounds that is what the verifier of parts follows.
-    Value to = min(skipped, high), first;
-    if (loop.getLowerBound().getDefiningOp<arith::ConstantOp>())
-      first = stepsUp(low, to, step);
-    else
-      first = add(low, mul(arith::FloorDivSIOp::create(
-                               b, loc, sub(max(to, low), low), step),
-                           step));
+    Value first = stepsUp(low, min(skipped, high), step);
     return {first, stepsUp(first, min(partial, high), step)};
   }
 
