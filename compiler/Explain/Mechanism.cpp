@@ -101,13 +101,14 @@ static void describeStore(StoreOp store, Instance &instance) {
       evaluationCost(store, store.getPresence()) + joinCost(count, accesses);
 }
 
-/// A row per thread at a time, 16 bytes per store.
+/// A row per thread at a time, 16 bytes per store; of a vector a column.
 static void describeClear(ClearOp clear, Instance &instance) {
   BufferType type = clear.getBuffer().getType();
   int64_t rows = registersOf(clear.getPresence().front().getType());
-  instance.instructions = evaluationCost(clear, clear.getPresence()) +
-                          joinCost(clear.getPresence().size(), rows) +
-                          rows * type.getRowBytes() / 16;
+  instance.instructions =
+      evaluationCost(clear, clear.getPresence()) +
+      joinCost(clear.getPresence().size(), rows) +
+      (type.isVector() ? rows : rows * type.getRowBytes() / 16);
 }
 
 static void describeBulk(Operation *op, Instance &instance) {

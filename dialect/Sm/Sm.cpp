@@ -80,6 +80,22 @@ int64_t AxisLayoutAttr::getSize() const {
   return last + 1;
 }
 
+LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringAttr rowAxis, StringAttr colAxis,
+                                 int64_t rows, int64_t cols, Type elementType,
+                                 int64_t swizzle, int64_t stages, int64_t panel,
+                                 bool interleaved, int64_t lead) {
+  constexpr int64_t mostBits = 128 * 8;
+  bool isLead =
+      lead == 0 || (llvm::isPowerOf2_64(lead) && rowAxis.empty() &&
+                    lead * elementType.getIntOrFloatBitWidth() <= mostBits);
+  if (!isLead)
+    return emitError() << "expects the lead of a vector, a power of two of at "
+                          "most 128 bytes, but got "
+                       << lead;
+  return success();
+}
+
 SmallVector<std::pair<StringAttr, int64_t>, 2> BufferType::getAxes() const {
   SmallVector<std::pair<StringAttr, int64_t>, 2> axes;
   if (!isVector())
@@ -91,18 +107,25 @@ SmallVector<std::pair<StringAttr, int64_t>, 2> BufferType::getAxes() const {
 BufferType BufferType::withStages(int64_t stages) const {
   return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
              getElementType(), getSwizzle(), stages, getPanel(),
-             getInterleaved());
+             getInterleaved(), getLead());
 }
 
 BufferType BufferType::withAxes(StringAttr rows, StringAttr cols) const {
   return get(getContext(), rows, cols, getRows(), getCols(), getElementType(),
-             getSwizzle(), getStages(), getPanel(), getInterleaved());
+             getSwizzle(), getStages(), getPanel(), getInterleaved(),
+             getLead());
 }
 
 BufferType BufferType::withInterleavedRows() const {
   return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
              getElementType(), getSwizzle(), getStages(), getPanel(),
-             /*interleaved=*/true);
+             /*interleaved=*/true, getLead());
+}
+
+BufferType BufferType::withLead(int64_t lead) const {
+  return get(getContext(), getRowAxis(), getColAxis(), getRows(), getCols(),
+             getElementType(), getSwizzle(), getStages(), getPanel(),
+             getInterleaved(), lead);
 }
 
 TensorMapArgAttr TensorMapArgAttr::in(Piece piece) {
@@ -574,17 +597,19 @@ static bool takesEach(AxisLayoutAttr axis, int64_t count) {
 }
 
 LogicalResult ClearOp::verify() {
-  BufferType buffer = getBuffer().getType();
+  auto [axis, extent] = getBuffer().getType().getAxes().front();
+  StringRef what = getBuffer().getType().isVector() ? "columns of the vector"
+                                                    : "rows of "
+                                                      "the buffer";
   for (Value p : getPresence()) {
     LayoutAttr layout = layoutOf(p.getType());
     if (!layout || layout.getAxes().size() != 1 ||
-        layout.getAxes().front().getName() != buffer.getRowAxis())
+        layout.getAxes().front().getName() != axis)
       return emitOpError("expects every 'presence' to have the axis ")
-             << buffer.getRowAxis() << " of the buffer's rows alone, but got "
-             << p.getType();
-    if (!takesEach(layout.getAxes().front(), buffer.getRows()))
+             << axis << " of the " << what << " alone, but got " << p.getType();
+    if (!takesEach(layout.getAxes().front(), extent))
       return emitOpError("expects the threads of a warpgroup to take the ")
-             << buffer.getRows() << " rows of the buffer and no other, but got "
+             << extent << " " << what << " and no other, but got "
              << layout.getAxes().front();
   }
   return success();
@@ -723,6 +748,9 @@ LogicalResult ReadOp::verify() {
       held.size() == read.size() && llvm::all_of(held, [&](const auto &axis) {
         return llvm::is_contained(read, axis);
       });
+  auto slot = getBuffer().getDefiningOp<SlotOp>();
+  if (buffer.getLead() && (!slot || slot.getIndices().empty()))
+    return emitOpError("expects a vector with a lead to say what it holds");
   if (buffer.getStages() != 1 || !hasSame ||
       buffer.getElementType() != getElementTypeOrSelf(getType()))
     return emitOpError("expects the elements of one stage of a buffer, but "

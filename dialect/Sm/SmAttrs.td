@@ -64,23 +64,30 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
     With `panel p` the columns are cut into panels of p columns; each panel is stored as such a tile of its own, one after the other, which is the form that bulk copies write and `wgmma` reads.
     With `interleaved true` row r of each eight lies in place r / 2 + 4 * (r mod 2). The threads that hold the rows of an accumulator in this order write four rows at a time to
     a swizzled buffer of 32-bit elements, and no two of them to one bank: neighbouring rows would meet there.
-    A vector is one row along the axis `""`.
+    A vector is one row along the axis `""`. With `lead n`, a power of two, it lies up to n - 1 elements behind the beginning of its stage: that is the last multiple of n among the tensor's columns
+    that is no more than the vector's first one, where a bulk copy may begin.
+    Constraints:
+    - (C1) a lead is a power of two, at most 128 bytes of elements, of a vector.
 
-    Example: `!sm.buffer<"i" x "j", 64 x 64 x bf16, swizzle 7, stages 4, panel 64, interleaved true>`
+    Examples: `!sm.buffer<"i" x "j", 64 x 64 x bf16, swizzle 7, stages 4, panel 64, interleaved true>`, `!sm.buffer<"" x "i", 1 x 64 x f32, swizzle 0, stages 2 lead 4>`
   }];
   let parameters = (ins "::mlir::StringAttr":$rowAxis, "::mlir::StringAttr":$colAxis, "int64_t":$rows, "int64_t":$cols,
                         "::mlir::Type":$elementType, "int64_t":$swizzle, "int64_t":$stages,
-                        DefaultValuedParameter<"int64_t", "0">:$panel, DefaultValuedParameter<"bool", "false">:$interleaved);
+                        DefaultValuedParameter<"int64_t", "0">:$panel, DefaultValuedParameter<"bool", "false">:$interleaved, DefaultValuedParameter<"int64_t", "0">:$lead);
   let builders = [TypeBuilder<(ins "::mlir::StringAttr":$rowAxis, "::mlir::StringAttr":$colAxis, "int64_t":$rows, "int64_t":$cols, "::mlir::Type":$elementType,
                                    "int64_t":$swizzle, "int64_t":$stages, "int64_t":$panel), [{
-    return $_get($_ctxt, rowAxis, colAxis, rows, cols, elementType, swizzle, stages, panel, /*interleaved=*/false);
+    return $_get($_ctxt, rowAxis, colAxis, rows, cols, elementType, swizzle, stages, panel, /*interleaved=*/false, /*lead=*/0);
   }]>];
+  let genVerifyDecl = 1;
   let assemblyFormat = [{ `<` $rowAxis `x` $colAxis `,` $rows `x` $cols `x` $elementType `,` `swizzle` $swizzle `,` `stages` $stages (`,` `panel` $panel^)?
-                          (`,` `interleaved` $interleaved^)? `>` }];
+                          (`,` `interleaved` $interleaved^)? (`lead` $lead^)? `>` }];
   let extraClassDeclaration = [{
-    /// Bytes of one row, of one stage, of the whole ring.
+    /// Bytes of one row.
     int64_t getRowBytes() const { return getCols() * (getElementType().getIntOrFloatBitWidth() / 8); }
-    int64_t getStageBytes() const { return getRows() * getRowBytes(); }
+    /// Columns of a stage: with a lead 128 bytes more, so that the next one begins as copies without swizzle need it.
+    int64_t getStageCols() const { return getLead() ? getCols() + 128 * 8 / getElementType().getIntOrFloatBitWidth() : getCols(); }
+    /// Bytes of one stage, of the whole ring.
+    int64_t getStageBytes() const { return getRows() * (getRowBytes() / getCols() * getStageCols()); }
     int64_t getBytes() const { return getStageBytes() * getStages(); }
     /// Columns and bytes per row of a panel: all of them where there are none.
     int64_t getPanelCols() const { return getPanel() ? getPanel() : getCols(); }
@@ -97,6 +104,8 @@ def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
     BufferType withAxes(::mlir::StringAttr rows, ::mlir::StringAttr cols) const;
     /// The same tile with its rows interleaved.
     BufferType withInterleavedRows() const;
+    /// The same vector with a lead.
+    BufferType withLead(int64_t lead) const;
   }];
 }
 

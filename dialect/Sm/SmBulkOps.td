@@ -56,6 +56,7 @@ def Sm_ReadOp : Sm_Op<"read", [MemoryEffects<[MemRead]>]> {
     arrives for its warp, since the others may not have read yet. All warps read a vector, each thread its columns. 16-bit tiles are read by `ldmatrix` (PTX ISA, "ldmatrix"), others by the words that a thread has side by side.
     Constraints:
     - (C1) the buffer is one stage; the result has its axes, extents and element type.
+    - (C2) a vector with a lead says what it holds: where it begins in its stage follows from that.
 
     Example: `%t = sm.read %slot : !sm.buffer<"i" x "j", 64 x 64 x bf16, swizzle 7, stages 1, panel 64> -> tensor<64x64xbf16, #sm.layout<...>>`
   }];

@@ -180,7 +180,7 @@ def Sm_SlotOp : Sm_Op<"slot", [Pure, AttrSizedOperandSegments]> {
     Who reads a tile may say which: `holds` is the index of its first element, per dimension of the tensor, and `presence` the predicates by which its elements exist. Both are there for the
     proofs: `verify-sm-padding` takes them as they are, `verify-sm-async` compares them with the copy that fills the slot, and `sm-drop-presence` drops them. Where a predicate is false elements are
     zero, but anything where its position is one of `garbage`.
-    A vector that says what it holds has come where it is named: `verify-sm-async` takes that for a read, and what follows that verifier may read it from there on.
+    A vector that says what it holds and is read has come where it is named: `verify-sm-async` takes that for a read, and what follows that verifier may read it from there on.
     Constraints:
     - (C1) the result is one stage of the ring, along axes of its own: tiles of several tensors may take turns in a ring.
     - (C2) every predicate has axes of the buffer only, with their extents; scalars concern the whole tile.

@@ -168,11 +168,12 @@ def Sm_TmaDrainOp : Sm_Op<"tma_drain", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def Sm_ClearOp : Sm_Op<"clear", [MemoryEffects<[MemWrite]>, Sm_BufferFillInterface]> {
-  let summary = "writes zeros to the rows of a buffer where a predicate is false";
+  let summary = "writes zeros to the rows of a buffer, or the columns of a vector, where a predicate is false";
   let description = [{
     For rows that a bulk copy brought although the program has no such elements. Each warpgroup that executes it clears all of them; a proxy fence and a barrier make it visible to `wgmma`.
     Constraints:
-    - (C1) every predicate has the buffer's row axis alone, and the threads of a warpgroup take each row of the buffer and no other: what lies past the last one is another tile's.
+    - (C1) every predicate has the buffer's row axis alone, or the column axis of a vector, and the threads of a warpgroup take each row or column and no other: what lies past the last one is
+      another tile's.
   }];
   let arguments = (ins Sm_BufferType:$buffer, Variadic<Sm_Bool>:$presence);
   let assemblyFormat = "$buffer `where` `(` $presence `:` type($presence) `)` attr-dict `:` type($buffer)";

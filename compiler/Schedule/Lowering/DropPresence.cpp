@@ -28,7 +28,9 @@ struct SmDropPresencePass : impl::SmDropPresenceBase<SmDropPresencePass> {
             copy.setGarbage({});
           })
           .Case([](SlotOp slot) {
-            slot.getIndicesMutable().clear();
+            // Where the vector begins in its stage follows from the last one.
+            if (!slot.getType().getLead())
+              slot.getIndicesMutable().clear();
             slot.getPresenceMutable().clear();
             slot.setGarbage({});
           })

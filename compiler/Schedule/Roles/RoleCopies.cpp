@@ -387,6 +387,13 @@ Value RoleKernel::vectorSlot(ReadOp read, Cursor at, IRMapping &mapping) {
 /// 3 %, at D 64 4 %). Vectors are released with a tile that products read.
 void RoleKernel::emitRead(ReadOp read, Cursor at, IRMapping &mapping) {
   bool isVector = read.getBuffer().getType().isVector();
+  if (Value spread = spreadReads.lookup(read.getBuffer())) {
+    auto moved = RelayoutOp::create(b, read.getLoc(), convert(read.getType()),
+                                    spread, /*scratch=*/Value());
+    if (moved.findMove())
+      return mapping.map(read.getResult(), moved.getResult());
+    moved.erase();
+  }
   Value slot =
       isVector ? vectorSlot(read, at, mapping) : awaitRead(read, at, mapping);
   mapping.map(read.getResult(),
@@ -433,13 +440,15 @@ void RoleKernel::clearOwnRows(StepTile tile, Cursor at) {
 
 /// Both, where nothing stands between them.
 Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                              IRMapping &mapping) {
-  if (copy.isPerWarpgroup) {
-    clearOwnRows({&copy, &ring, {&copy}, mapping}, at);
-    return awaitTile(copy, ring, at, mapping);
-  }
-  clearTiles(StepTile{&copy, &ring, {&copy}, mapping}, at, /*inFirst=*/true,
-             /*isBeforeTurn=*/false);
+                              IRMapping &mapping, ArrayRef<StepTile> vectors) {
+  StepTile tile{&copy, &ring, {&copy}, mapping};
+  SmallVector<StepTile> shared;
+  if (copy.isPerWarpgroup)
+    clearOwnRows(tile, at);
+  else
+    shared.push_back(tile);
+  llvm::append_range(shared, vectors);
+  clearTiles(shared, at, /*inFirst=*/true, /*isBeforeTurn=*/false);
   return awaitTile(copy, ring, at, mapping);
 }
 
@@ -470,6 +479,12 @@ bool RoleKernel::comesWithTurn(scf::ForOp loop, size_t ring, bool inFirst) {
          });
 }
 
+/// Of what absent rows are cleared, or absent columns of a vector: their axis
+/// and how many there are.
+static std::pair<StringAttr, int64_t> clearedExtent(BufferType type) {
+  return type.getAxes().front();
+}
+
 /// Whether one of the tiles has rows to be cleared; null where that is not a
 /// matter of its first or last row. The warpgroups meet only if it has.
 Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
@@ -496,7 +511,7 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
                                        scalar(start->end, tile.mapping)));
         continue;
       }
-      int64_t rows = tile.ring->slot.getRows();
+      int64_t rows = clearedExtent(tile.ring->slot).second;
       absentIf(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
                                      add(first, i32(rows - 1)),
                                      scalar(end->end, tile.mapping)));
@@ -504,11 +519,11 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
   return absent;
 }
 
-/// One row per thread of a warpgroup, or several.
+/// One row per thread of a warpgroup, or several; of a vector one column.
 static LayoutAttr rowPerThread(BufferType type) {
+  auto [axis, rows] = clearedExtent(type);
   SmallVector<int64_t> lanes{1, 2, 4, 8, 16}, warps{32, 64};
-  int64_t perThread =
-      std::max<int64_t>(1, type.getRows() / threadsPerWarpgroup);
+  int64_t perThread = std::max<int64_t>(1, rows / threadsPerWarpgroup);
   SmallVector<int64_t> sizes, strides;
   if (perThread > 1) {
     sizes.push_back(perThread);
@@ -517,12 +532,11 @@ static LayoutAttr rowPerThread(BufferType type) {
   // Of fewer rows several threads take the same: none takes one past the last,
   // which another tile holds.
   for (int64_t &stride : llvm::concat<int64_t>(lanes, warps))
-    if (stride >= type.getRows())
+    if (stride >= rows)
       stride = 0;
-  return LayoutAttr::get(
-      type.getContext(),
-      {AxisLayoutAttr::get(type.getContext(), type.getRowAxis(), sizes, strides,
-                           lanes, warps)});
+  return LayoutAttr::get(type.getContext(),
+                         {AxisLayoutAttr::get(type.getContext(), axis, sizes,
+                                              strides, lanes, warps)});
 }
 
 /// Whether the fence for the stores beside a step comes before the products
@@ -541,10 +555,13 @@ Location RoleKernel::clearLocation(const StepTile &tile) {
 
 /// Zeros for the absent rows of a tile, by a warpgroup that may read it.
 void RoleKernel::emitClear(StepTile &tile, Cursor at) {
+  // A vector comes with a tile, of which no row need be absent.
+  if (!tile.ring->guarded)
+    WaitOp::create(b, loc, tile.ring->full, at.stage, at.parity);
   Value slot = awaitTile(*tile.copy, *tile.ring, at, tile.mapping, tile.meant);
   LayoutAttr layout = rowPerThread(cast<BufferType>(slot.getType()));
   auto byRow = [&](Type type) -> Type {
-    return RankedTensorType::get(tile.ring->slot.getRows(),
+    return RankedTensorType::get(clearedExtent(tile.ring->slot).second,
                                  getElementTypeOrSelf(type), layout);
   };
   Value rowShift = tile.copy->isPerWarpgroup ? warpgroupRow() : Value();

@@ -9,8 +9,11 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Shared memory for tiles; the rest is left to barriers.
-static constexpr int64_t maxSharedBytes = 226 * 1024;
+/// Shared memory of a thread block, and what of it is left to barriers and
+/// mailboxes: those of an attention take up to 300 bytes.
+static constexpr int64_t blockBytes = 227 * 1024, barrierBytes = 512;
+/// Shared memory for tiles.
+static constexpr int64_t maxSharedBytes = blockBytes - barrierBytes;
 
 BufferType RoleKernel::slotType(BulkCopy &copy) {
   BufferType type = copy.copy.getBuffer().getType();
@@ -310,6 +313,16 @@ TensorMapArgAttr RoleKernel::mapArgument(BulkCopy &copy) {
                      type.getSwizzle());
 }
 
+int64_t RoleKernel::bytesOfBarriers() {
+  constexpr int64_t bytesOfBarrier = 8, bytesOfMail = 4;
+  int64_t bytes = 0;
+  for (auto barrier : target.getBody().getOps<MBarrierOp>())
+    bytes += barrier.getType().getStages() * bytesOfBarrier;
+  for (auto mailbox : target.getBody().getOps<MailboxOp>())
+    bytes += mailbox.getType().getStages() * bytesOfMail;
+  return bytes;
+}
+
 FailureOr<KernelOp> RoleKernel::run() {
   if (succeeded(emit()))
     return target;
@@ -343,6 +356,10 @@ LogicalResult RoleKernel::emit() {
     return failure();
   noteDecisions();
   sm::ReturnOp::create(b, loc);
+  if (bytesOfBarriers() > barrierBytes)
+    return source.emitError("expects barriers and mailboxes of at most ")
+           << barrierBytes << " bytes beside its tiles, found "
+           << bytesOfBarriers();
   if (!unknown)
     return success();
   return unknown.getDefiningOp()

@@ -48,6 +48,7 @@ private:
   /// By how much ranges along some axes start later.
   using Shifts = llvm::SmallVector<std::pair<mlir::StringAttr, mlir::Value>, 2>;
   mlir::LogicalResult emit();
+  int64_t bytesOfBarriers();
   /// Slots of one copy and the barriers around them.
   struct Ring {
     mlir::Value buffer, full, empty;
@@ -308,6 +309,7 @@ private:
                                  mlir::IRMapping &mapping);
   void readVectors(mlir::scf::ForOp loop, llvm::ArrayRef<sm::MmaOp> products,
                    StepProducts &step, Cursor at, mlir::IRMapping &mapping);
+  mlir::Value readSpread(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
   void emitStepRead(sm::ReadOp read, StepProducts &products, Cursor at,
                     mlir::IRMapping &mapping);
   mlir::LogicalResult emitWholeBranch(mlir::scf::IfOp branch,
@@ -682,7 +684,8 @@ private:
   void emitRead(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
   bool comesWithTurn(mlir::scf::ForOp loop, size_t ring, bool inFirst);
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
-                          mlir::IRMapping &mapping);
+                          mlir::IRMapping &mapping,
+                          llvm::ArrayRef<StepTile> vectors = {});
   static bool lacksLastRowsOnly(const BulkCopy &copy);
   mlir::Value anyRowAbsent(llvm::MutableArrayRef<StepTile> tiles);
   void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at,
@@ -789,6 +792,9 @@ private:
   mlir::Type partialType;
   /// Slot that each source buffer stands for, in the current place.
   llvm::DenseMap<mlir::Value, mlir::Value> slots;
+  /// Of vectors that begin anywhere, the elements that each lane has read in
+  /// this step; the others come from other lanes.
+  llvm::DenseMap<mlir::Value, mlir::Value> spreadReads;
   /// The first value for which there is a stand-in.
   mlir::Value unknown;
 };

@@ -466,7 +466,7 @@ private:
         bulk.partDimension = bulk.starts.size();
       bulk.starts.push_back(range.getStart());
       bool isPart = bulk.isPerWarpgroup && !bulk.hasOwnColumns;
-      bulk.box.push_back(buffer.isVector() ? buffer.getCols()
+      bulk.box.push_back(buffer.isVector() ? buffer.getStageCols()
                          : !isRows         ? panelBytes / bytes
                          : isPart          ? warpgroupRows
                                            : buffer.getRows());
@@ -475,7 +475,8 @@ private:
     LayoutAttr last = layoutOf(op.getIndices().back().getType());
     if (!last || last.getAxes()[0].getName() != buffer.getColAxis())
       return fail("a tile is transposed");
-    if (!beginsAtWord(bulk.starts.back(), bulk.shifts.back(),
+    if (!buffer.getLead() &&
+        !beginsAtWord(bulk.starts.back(), bulk.shifts.back(),
                       buffer.getElementType()))
       return fail("a tile's first column is no multiple of a word of 16 bytes");
     for (auto [i, p] : llvm::enumerate(op.getPresence())) {
@@ -484,9 +485,11 @@ private:
         continue;
       }
       if (bulk.isRead) {
-        if (!llvm::is_contained(op.getGarbage(), static_cast<int64_t>(i)))
+        bool isGarbage =
+            llvm::is_contained(op.getGarbage(), static_cast<int64_t>(i));
+        if (!isGarbage && !buffer.isVector())
           return fail("lanes read a tile that ends within the tensor");
-        bulk.garbagePredicates.push_back(p);
+        (isGarbage ? bulk.garbagePredicates : bulk.rowPredicates).push_back(p);
         continue;
       }
       if (isOfFreeColumns(op.getBuffer(), p)) {

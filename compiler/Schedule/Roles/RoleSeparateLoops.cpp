@@ -1,5 +1,6 @@
 // Loops of which a step is finished before the next.
 // SPDX-License-Identifier: MIT
+#include "compiler/Schedule/Layouts/SpreadVectors.h"
 #include "compiler/Schedule/Layouts/SumRegisters.h"
 #include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "compiler/Schedule/Roles/RoleStepOrder.h"
@@ -96,6 +97,8 @@ void RoleKernel::readVectors(scf::ForOp loop, ArrayRef<MmaOp> products,
     vectorSlot(read, at, mapping);
     bool isStart =
         llvm::any_of(products, [&](MmaOp mma) { return startOf(mma) == read; });
+    if (!isStart && !crossingsAreLate && read.getBuffer().getType().getLead())
+      spreadReads[buffer] = readSpread(read, at, mapping);
     if (!isStart && !(std::exchange(isFirst, false) &&
                       fitsBesideSums(convert(read.getType()))))
       continue;
@@ -115,6 +118,17 @@ static bool isReadEarly(Operation &op, const IRMapping &mapping) {
   bool isOfRead = isa<ReadOp>(op) ||
                   (repeated && repeated.getSource().getDefiningOp<ReadOp>());
   return isOfRead && mapping.contains(op.getResult(0));
+}
+
+/// A few elements of a vector per lane, behind which lanes get those that they
+/// compute with from each other: where it may begin anywhere that takes half as
+/// many accesses to shared memory. Null where lanes have no such elements.
+Value RoleKernel::readSpread(ReadOp read, Cursor at, IRMapping &mapping) {
+  Type spread = spreadType(convert(read.getType()));
+  return spread ? ReadOp::create(b, read.getLoc(), spread,
+                                 vectorSlot(read, at, mapping))
+                      .getResult()
+                : Value();
 }
 
 /// Elements that take registers which products in flight need are read behind

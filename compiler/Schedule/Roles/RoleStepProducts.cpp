@@ -25,9 +25,15 @@ bool RoleKernel::StepProducts::reads(MmaOp mma, BulkCopy &copy) {
 void RoleKernel::StepProducts::awaitTiles(MmaOp mma) {
   for (auto [i, copy] : llvm::enumerate(copies)) {
     Value buffer = copy.copy.getBuffer();
-    if (reads(mma, copy) && !kernel.slots.lookup(buffer))
-      kernel.slots[buffer] =
-          kernel.clearedTile(copy, kernel.streamed[i], at, mapping);
+    if (!reads(mma, copy) || kernel.slots.lookup(buffer))
+      continue;
+    SmallVector<StepTile> vectors;
+    if (i == kernel.firstRead())
+      for (auto [other, ring] : llvm::zip_equal(copies, kernel.streamed))
+        if (other.isVector())
+          vectors.push_back({&other, &ring, {&other}, mapping});
+    kernel.slots[buffer] =
+        kernel.clearedTile(copy, kernel.streamed[i], at, mapping, vectors);
   }
 }
 
@@ -68,8 +74,10 @@ void RoleKernel::StepProducts::goBackTo(const StepProducts &earlier) {
 }
 
 void RoleKernel::StepProducts::forgetTiles() {
-  for (BulkCopy &copy : copies)
+  for (BulkCopy &copy : copies) {
     kernel.slots.erase(copy.copy.getBuffer());
+    kernel.spreadReads.erase(copy.copy.getBuffer());
+  }
 }
 
 /// The n-th product, and of a step with one that crosses warpgroups all that

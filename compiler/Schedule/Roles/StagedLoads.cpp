@@ -3,6 +3,7 @@
 #include "compiler/Schedule/Roles/StagedLoads.h"
 #include "compiler/Analysis/Multiples.h"
 #include "compiler/Schedule/Layouts/SumRegisters.h"
+#include "compiler/Schedule/Loops/IndexLimit.h"
 #include "compiler/Schedule/Roles/WarpRoles.h"
 #include "compiler/Schedule/Softmax/OnlineSoftmax.h"
 #include "dialect/Tile/Provenance.h"
@@ -95,21 +96,44 @@ static bool isTemp(Value tensor, KernelOp kernel, ArrayAttr tensors) {
                       });
 }
 
+/// Elements of f32 in a word of 16 bytes, where bulk copies begin.
+static constexpr int64_t perWord = 4;
+
 /// Whether f32 along the columns of accumulators are loaded, which a copy
-/// without a swizzle brings: from a word of 16 bytes on, whole rows of 128
-/// bytes, of a tensor in which every row begins at a word.
+/// without a swizzle brings: whole rows of 128 bytes, of a tensor in which
+/// every row begins at a word.
 static bool isStagedVector(LoadOp load, KernelOp kernel, ArrayAttr tensors) {
-  constexpr int64_t perWord = 4, perRow = 32;
+  constexpr int64_t perRow = 32;
   LayoutAttr layout = layoutOf(load.getType());
-  if (!layout || layout.getAxes().size() != 1 ||
-      !getElementTypeOrSelf(load.getType()).isF32() ||
-      !isAccumulatorCols(layout.getAxes()[0]) ||
-      layout.getAxes()[0].getSize() % perRow != 0 || !isAlongAxes(load, 1) ||
-      !isTemp(load.getTensor(), kernel, tensors))
-    return false;
+  return layout && layout.getAxes().size() == 1 &&
+         getElementTypeOrSelf(load.getType()).isF32() &&
+         isAccumulatorCols(layout.getAxes()[0]) &&
+         layout.getAxes()[0].getSize() % perRow == 0 && isAlongAxes(load, 1) &&
+         isTemp(load.getTensor(), kernel, tensors);
+}
+
+/// Whether what is loaded begins at a word of its row in each step.
+static bool beginsAtWord(LoadOp load) {
   auto [range, shift] = shiftedRange(load.getIndices().back());
   return analysis::isMultipleOf(range.getStart(), perWord) &&
          (!shift || analysis::isMultipleOf(shift, perWord));
+}
+
+/// Whether a warpgroup writes zeros to the slot where the predicate is false,
+/// as it does to rows of tiles: an end or a beginning of a vector's columns.
+static bool isClearedInSlot(LoadOp load, Value predicate) {
+  return layoutOf(load.getType()).getAxes().size() == 1 &&
+         (matchIndexLimit(predicate) || matchIndexStart(predicate));
+}
+
+/// Whether lanes rather load a vector a step ahead: in loops of their own whole
+/// steps have registers for it, and of those beside sums that cross warpgroups
+/// a vector with a lead leaves too few (heads of 128, 4 % slower).
+static bool comesAhead(LoadOp load, bool joins) {
+  Block *step = load->getBlock();
+  return !joins && layoutOf(load.getType()).getAxes().size() == 1 &&
+         !beginsAtWord(load) && fitsBesideSums(load.getType()) &&
+         !step->getOps<StageOp>().empty();
 }
 
 /// The tile with zeros where one of the predicates at these places is false.
@@ -141,13 +165,14 @@ static BufferType bufferFor(LoadOp load) {
   AxisLayoutAttr cols = axes.back();
   MLIRContext *ctx = load.getContext();
   Type element = getElementTypeOrSelf(load.getType());
-  return axes.size() == 1
-             ? BufferType::get(ctx, StringAttr::get(ctx), cols.getName(),
-                               /*rows=*/1, cols.getSize(), element,
-                               /*swizzle=*/0, /*stages=*/1, /*panel=*/0)
-             : BufferType::get(ctx, axes[0].getName(), cols.getName(),
-                               axes[0].getSize(), cols.getSize(), element,
-                               /*swizzle=*/7, /*stages=*/1, /*panel=*/0);
+  if (axes.size() == 2)
+    return BufferType::get(ctx, axes[0].getName(), cols.getName(),
+                           axes[0].getSize(), cols.getSize(), element,
+                           /*swizzle=*/7, /*stages=*/1, /*panel=*/0);
+  auto vector = BufferType::get(ctx, StringAttr::get(ctx), cols.getName(),
+                                /*rows=*/1, cols.getSize(), element,
+                                /*swizzle=*/0, /*stages=*/1, /*panel=*/0);
+  return beginsAtWord(load) ? vector : vector.withLead(perWord);
 }
 
 /// Has a product to which a vector is added start at it, if there are no
@@ -178,14 +203,15 @@ ReadOp startOf(MmaOp product) {
   return repeated ? repeated.getSource().getDefiningOp<ReadOp>() : ReadOp();
 }
 
-bool stageLoads(KernelOp kernel, ArrayAttr tensors) {
+bool stageLoads(KernelOp kernel, ArrayAttr tensors, bool joins) {
   SmallVector<LoadOp> loads;
   kernel.walk([&](scf::ForOp loop) {
     if (!loop.getBody()->getOps<MmaOp>().empty())
       llvm::copy_if(loop.getBody()->getOps<LoadOp>(), std::back_inserter(loads),
                     [&](LoadOp load) {
                       return isStagedTile(load) ||
-                             isStagedVector(load, kernel, tensors);
+                             (isStagedVector(load, kernel, tensors) &&
+                              !comesAhead(load, joins));
                     });
   });
   OpBuilder b(kernel);
@@ -194,10 +220,11 @@ bool stageLoads(KernelOp kernel, ArrayAttr tensors) {
     // The note says what the copy does; the buffer has no part in it.
     Location place = tile::withoutNote(load.getLoc());
     Value buffer = AllocOp::create(b, place, bufferFor(load));
-    // A bulk copy brings what others leave out, and lanes clear it.
+    // A bulk copy brings what others leave out: it is cleared in the slot, or
+    // by the lanes that read it.
     SmallVector<int64_t> garbage;
     for (auto [n, p] : llvm::enumerate(load.getPresence()))
-      if (!mayBeBound(load, p))
+      if (!mayBeBound(load, p) && !isClearedInSlot(load, p))
         garbage.push_back(static_cast<int64_t>(n));
     b.setInsertionPoint(load);
     CopyOp::create(b, load.getLoc(), load.getTensor(), load.getIndices(),

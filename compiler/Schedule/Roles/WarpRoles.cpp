@@ -119,8 +119,9 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
           (joins && llvm::is_contained(apart, name)))
         continue;
       auto changed = cast<KernelOp>(b.clone(*kernel));
-      bool isChanged = (!reads || stageLoads(changed, plan.getTensors())) &&
-                       (!joins || joinLoops(changed));
+      bool isChanged =
+          (!reads || stageLoads(changed, plan.getTensors(), joins)) &&
+          (!joins || joinLoops(changed));
       std::string why;
       bool isPlanned = false;
       KernelOp emitted =

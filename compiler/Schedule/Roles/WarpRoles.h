@@ -22,9 +22,9 @@ struct BulkCopy {
   llvm::SmallVector<mlir::Value> starts;
   /// Extents of the box, per dimension of the tensor.
   llvm::SmallVector<int64_t> box;
-  /// Predicates on the buffer's rows that are no bound of the tensor; a bulk
-  /// copy does not know them: absent rows have to be cleared, or may hold
-  /// anything where each only becomes what is masked.
+  /// Predicates on the buffer's rows, or on a vector's columns, that are no
+  /// bound of the tensor; a bulk copy does not know them: what is absent has to
+  /// be cleared, or may hold anything where each only becomes what is masked.
   llvm::SmallVector<mlir::Value, 0> rowPredicates, garbagePredicates;
   /// Each warpgroup has a part of its own: rows of the buffer, or columns.
   bool isPerWarpgroup = false, hasOwnColumns = false;

@@ -80,7 +80,8 @@ std::optional<Weight> weightOf(math::ExpOp exp) {
     weight.normalizer = withoutBound(moved.getSource());
   }
   auto read = weight.normalizer.getDefiningOp<ReadOp>();
-  if (read && read.getBuffer().getType().isVector())
+  // What lanes give to each other they have read before.
+  if (read && read.getBuffer().getType().isVector() && weight.path.size() == 1)
     weight.read = read;
   return weight;
 }

@@ -122,6 +122,9 @@ void RoleEmitter::emitTmaLoad(TmaLoadOp load) {
       // A descriptor counts dimensions from the contiguous one.
       llvm::append_range(args, llvm::reverse(start));
       args[2] = add(args[2], i32(col));
+      if (type.getLead())
+        args[2] = arith::AndIOp::create(
+            b, loc(), args[2], i32(-static_cast<int32_t>(type.getLead())));
       args.push_back(barrier);
       inlineAsm({}, args, text, constraints);
     }
@@ -172,6 +175,14 @@ void RoleEmitter::emitClear(ClearOp clear) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value row = add(threadPart(axis), i32(axis.regOffset(reg)));
+    if (type.isVector()) {
+      Type element = type.getElementType();
+      LLVM::StoreOp::create(b, loc(), LLVM::ZeroOp::create(b, loc(), element),
+                            sharedAddress(type, bufferBases[clear.getBuffer()],
+                                          /*row=*/i32(0), /*col=*/row),
+                            lanes::bytesOf(element));
+      continue;
+    }
     static constexpr int64_t chunk = 8;
     for (int64_t col = 0; col < type.getCols(); col += chunk)
       LLVM::StoreOp::create(

@@ -269,8 +269,18 @@ LogicalResult RoleEmitter::emitRoleBody(RoleOp role) {
   return emitBlock(role.getBody().front());
 }
 
+/// Elements of a stage before a vector that begins at a column of its tensor.
+Value RoleEmitter::leadOf(BufferType type, Value first) {
+  return arith::AndIOp::create(b, loc(), first, i32(type.getLead() - 1));
+}
+
 void RoleEmitter::emitSlot(SlotOp slot) {
   LaneEmitter::emitSlot(slot);
+  if (slot.getType().getLead() && !slot.getIndices().empty())
+    bufferBases[slot] =
+        add(bufferBases[slot],
+            mul(leadOf(slot.getType(), lane1(slot.getIndices().back())),
+                i32(lanes::bytesOf(slot.getType().getElementType()))));
   slots[slot] = {slot.getRing(), lane1(slot.getStage())};
 }
 

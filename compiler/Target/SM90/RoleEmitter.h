@@ -54,6 +54,7 @@ private:
   mlir::Value keptFromStart(llvm::function_ref<mlir::Value()> compute);
   void emitAfter(sm::AfterOp after);
   void emitSlot(sm::SlotOp slot);
+  mlir::Value leadOf(sm::BufferType type, mlir::Value first);
   void emitPanel(sm::PanelOp panel);
   void emitColumns(sm::ColumnsOp columns);
 

@@ -99,9 +99,10 @@ Operation *RoleEmitter::waitBefore(Value base) {
   return isKnown ? lastWait : nullptr;
 }
 
-/// By twos where threads have such. Behind products in flight they take long to
-/// come: of a vector that is read in a branch as many as find registers are
-/// asked for while the product before it is awaited.
+/// By twos where threads have such, unless the vector begins anywhere. Behind
+/// products in flight they take long to come: of a vector that is read in a
+/// branch as many as find registers are asked for while the product before it
+/// is awaited.
 void RoleEmitter::readVector(ReadOp read) {
   BufferType type = read.getBuffer().getType();
   AxisLayoutAttr axis = layoutOf(read.getType()).getAxes()[0];
@@ -122,7 +123,7 @@ void RoleEmitter::readVector(ReadOp read) {
     b.setInsertionPoint(wait);
   base = bytesAhead(sharedPointer(base), first);
   int64_t bytes = lanes::bytesOf(type.getElementType()),
-          count = isOfPairs(axis) ? 2 : 1;
+          count = isOfPairs(axis) && type.getLead() == 0 ? 2 : 1;
   Registers registers;
   while (static_cast<int64_t>(registers.size()) < axis.getNumRegs()) {
     auto reg = static_cast<int64_t>(registers.size());

@@ -160,7 +160,8 @@ Progress SmAsyncRules::slot(Agent &agent, SlotOp op) {
   agent.values[op] = {Tracked::Kind::Buffer, ring.id, *number};
   claim(agent, op);
   // What passes behind this verifier read of a vector they read behind this.
-  bool isRead = op.getType().isVector() && !op.getIndices().empty();
+  bool isRead = op.getType().isVector() && !op.getIndices().empty() &&
+                llvm::any_of(op->getUsers(), llvm::IsaPred<ReadOp>);
   return isRead ? readByLanes(agent, op, op) : Progress::Advanced;
 }
 

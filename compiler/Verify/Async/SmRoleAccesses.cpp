@@ -185,16 +185,17 @@ bool SmAsyncRules::isBoxOfBuffer(Operation *op, Value map, BufferType type) {
   ArrayRef<int64_t> box = attr.getBox();
   int64_t ones = llvm::count(box.drop_back(), 1),
           others = static_cast<int64_t>(box.size()) - 1 - ones;
-  bool isPanel =
-      box.back() == type.getPanelCols() &&
-      (type.isVector()
-           ? others == 0
-           : llvm::count(box.drop_back(), type.getRows()) == 1 && others == 1);
+  bool isPanel = type.isVector()
+                     ? box.back() == type.getStageCols() && others == 0
+                     : box.back() == type.getPanelCols() && others == 1 &&
+                           llvm::count(box.drop_back(), type.getRows()) == 1;
   if (isPanel)
     return true;
-  InFlightDiagnostic error = op->emitOpError("expects a box of ")
-                             << type.getRows() << " x " << type.getPanelCols()
-                             << " elements, as a panel of the buffer, found ";
+  InFlightDiagnostic error =
+      op->emitOpError("expects a box of ")
+      << type.getRows() << " x "
+      << (type.isVector() ? type.getStageCols() : type.getPanelCols())
+      << " elements, as a panel of the buffer, found ";
   llvm::interleave(box, error, " x ");
   return false;
 }

@@ -83,9 +83,17 @@ private:
                                    bytesOf(access.getTensor()))) &&
               succeeded(checkTensor(access, access.getTensor(), bulkBytes)));
         })
-        .Case<TmaLoadOp, TmaStoreOp>([&](auto box) {
-          return checkStart(box, box.getIndices(),
-                            bytesOf(box.getMap().getType().getElementType()));
+        .Case([&](TmaLoadOp load) {
+          // With a lead it begins at the last multiple of it.
+          int64_t bytes = bytesOf(load.getMap().getType().getElementType()),
+                  lead = load.getBuffer().getType().getLead();
+          return lead > 0 && lead * bytes % bulkBytes == 0
+                     ? success()
+                     : checkStart(load, load.getIndices(), bytes);
+        })
+        .Case([&](TmaStoreOp store) {
+          return checkStart(store, store.getIndices(),
+                            bytesOf(store.getMap().getType().getElementType()));
         })
         .Default([](Operation *) { return success(); });
   }
