@@ -21,17 +21,25 @@ def cells(quick=False):
     return made
 
 
-# Rows from which on heads of 128 gain by gradients of queries in any order, and causal ones that share no keys, as runtime/python/selvedge/torch/_ops.py has it.
-ANY_ORDER, CAUSAL_ANY_ORDER, ANY_ORDER_HEAD = 768, 1280, 128
+BY_HEAD = 1024
+
+
+def any_order_rows(cell):
+    """Rows from which on gradients of queries in any order gain, as runtime/python/selvedge/torch/_ops.py has it."""
+    wide, shares = cell.D >= 128, cell.H > cell.G
+    if not cell.causal:
+        return 704 if wide else 448
+    if wide:
+        return BY_HEAD if shares else 1280
+    return 704 if shares else 320
 
 
 def build(cell, arch, deterministic):
-    least = CAUSAL_ANY_ORDER if cell.causal and cell.H == cell.G else ANY_ORDER
-    deterministic = deterministic or arch == "sm_90a" and cell.D >= ANY_ORDER_HEAD and cell.M < least
+    deterministic = deterministic or arch == "sm_90a" and cell.M < any_order_rows(cell)
     # Warps of sm_80 have registers for the gradients of keys and values together, whatever their heads.
     params = {"apart": False} if arch == "sm_80" else {}
     # Heads that share keys, as runtime/python/selvedge/torch/_ops.py has it.
-    if arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and cell.M >= 1024:
+    if arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and cell.M >= BY_HEAD:
         params["by_head"] = True
     return Build("flash_bwd.tile", "flash_bwd", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal, deterministic=deterministic, **params)
 

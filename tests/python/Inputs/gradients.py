@@ -99,12 +99,12 @@ from selvedge.torch import _attention  # noqa: E402
 
 packed = _ops.on_one_line(_text.Text("flash_varlen", causal=True).source()[0])
 q, k = torch.empty(4096, 4, 128), torch.empty(4096, 2, 128)
-print("packed by head:", *(_ops.gains_by_head(q, k, k, packed, sequences) for sequences in (1, 2, 4)))
+print("packed by head:", *(_ops.gains_by_head(q, k, k, packed, sequences) for sequences in (1, 4, 8)))
 _attention.hands_out_bulk_copies = lambda tensor: True
-print("packed in order:", *(_attention.gains_in_order(q, 4096, sequences) for sequences in (1, 4, 16)))
-dense = torch.empty(1, 1, 1, 128)
-print("dense in order:", *(_attention.gains_in_order(d, rows) for d in (dense, dense[..., :64]) for rows in (512, 1024)), _attention.gains_in_order(dense, 1024, causal_alone=True),
-      _attention.gains_in_order(dense, 2048, causal_alone=True))
+print("packed in order:", *(_attention.gains_in_order(q, keys, 4096, causal, sequences) for keys in (q, k) for causal in (False, True) for sequences in (4, 8, 16)))
+dense, shared = torch.empty(1, 1, 4, 128), torch.empty(1, 1, 2, 128)
+print("dense in order:", *(_attention.gains_in_order(dense[..., :head], keys[..., :head], rows, causal)
+                           for head in (128, 64) for keys in (dense, shared) for causal in (False, True) for rows in (400, 800, 1100)))
 _ops.gains_by_head = lambda *inputs: True
 q, k, v = (leaf(1, 12, heads, 8, dtype=torch.float32) for heads in (4, 2, 2))
 found = torch.autograd.grad(st.flash_attn_func(q, k, v, causal=True).square().sum(), (q, k, v))

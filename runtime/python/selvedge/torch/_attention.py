@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._ops import ANY_ORDER_ROWS, DENSE_ANY_ORDER_HEAD, DENSE_ANY_ORDER_ROWS, DENSE_CAUSAL_ANY_ORDER_ROWS, on_one_line
+from ._ops import any_order_rows, on_one_line
 from ._text import Text
 
 
@@ -28,14 +28,12 @@ def hands_out_bulk_copies(tensor):
     return tensor.is_cuda and torch.cuda.get_device_capability(tensor.device)[0] == 9
 
 
-def gains_in_order(q, rows, sequences=None, causal_alone=False):
-    """Whether gradients whose sums have an order are faster (docs/dev/experiments.md): where roles add them in bulk, only those of short sequences are. Packed ones have
-    so many rows together, others so many each; `causal_alone` says of these that they are causal and no heads share keys."""
-    if sequences is None and q.shape[-1] < DENSE_ANY_ORDER_HEAD:
-        return False
-    dense = DENSE_CAUSAL_ANY_ORDER_ROWS if causal_alone else DENSE_ANY_ORDER_ROWS
-    least = dense if sequences is None else ANY_ORDER_ROWS * sequences
-    return rows < least and hands_out_bulk_copies(q)
+def gains_in_order(q, k, rows, causal, sequences=None):
+    """Whether gradients whose sums have an order are faster: where roles add them in bulk, only those of short sequences are. Packed ones have so many rows together,
+    others so many each."""
+    packed = sequences is not None
+    least = any_order_rows(packed, q.shape[-1], causal, q.shape[-2] > k.shape[-2])
+    return rows < least * (sequences if packed else 1) and hands_out_bulk_copies(q)
 
 
 def check_heads(q, k, head):

@@ -133,6 +133,6 @@ def heads_attention(q, k, v, causal=False, scale=None, group=None, balanced=True
         tensors, names = [ends.to(q.device)] * 2, "q,k,v,cu_q,cu_k"
     scalars = {name: float(value) for name, value in {"scale": scale, **text.scalars}.items() if value is not None}
     source, op = text.source()
-    deterministic = deterministic or packed and gains_in_order(q, sum(lengths), len(lengths))
+    deterministic = deterministic or packed and gains_in_order(q, k, sum(lengths), causal, len(lengths))
     return torch.ops.selvedge.heads_attention(q, k, v, tensors, names, list(scalars.values()), ",".join(scalars), on_one_line(source), op, deterministic, name, list(lengths),
                                               balanced)[0]

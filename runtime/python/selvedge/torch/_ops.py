@@ -63,17 +63,28 @@ def own_gradients(tensors, source, names):
     return [torch.empty(tensors[place - 3].shape, dtype=torch.float32, device=tensors[place - 3].device) for place in marked(source, names)]
 
 
-# Rows of packed sequences, on average, from which on sums over their keys in any order gain, and blocks of keys per query head do (docs/dev/experiments.md).
-ANY_ORDER_ROWS, BY_HEAD_ROWS = 384, 1152
-# The first of these of sequences of equal length, whose heads have so many elements, and of causal ones whose heads share no keys; those of smaller heads always gain.
-DENSE_ANY_ORDER_ROWS, DENSE_CAUSAL_ANY_ORDER_ROWS, DENSE_ANY_ORDER_HEAD = 768, 1280, 128
+# Rows per sequence from which on causal blocks of keys per query head gain, where heads share keys: of packed sequences on average, and of others.
+PACKED_BY_HEAD_ROWS, BY_HEAD_ROWS = 896, 1024
+
+
+def any_order_rows(packed, head, causal, shares):
+    """Rows per sequence, of packed ones on average, from which on sums over keys in any order gain on compute capability 9.0 (docs/dev/experiments.md): of heads of
+    `head` elements, which share keys or not."""
+    wide = head >= 128
+    if not causal:
+        return 600 if packed else 704 if wide else 448
+    if packed:
+        return PACKED_BY_HEAD_ROWS if wide and shares else 384
+    if wide:
+        return BY_HEAD_ROWS if shares else 1280
+    return 704 if shares else 320
 
 
 def gains_by_head(q, k, v, source, sequences=1):
     """Whether blocks of keys per query head are faster (docs/dev/experiments.md): for heads that share keys, if causal blocks drift apart and are long enough to be
     worth the sums: from 1024 rows on, packed sequences where they are long."""
     packed = q.dim() == 3
-    template, least = ("flash_varlen", BY_HEAD_ROWS * sequences) if packed else ("flash_fwd", 1024)
+    template, least = ("flash_varlen", PACKED_BY_HEAD_ROWS * sequences) if packed else ("flash_fwd", BY_HEAD_ROWS)
     return (f"{template}<causal = true" in program_of(source) and q.shape[-2] > k.shape[-2] and q.shape[-1] >= 128 and q.shape[-1] + v.shape[-1] <= 256
             and q.shape[-3] >= least)
 
