@@ -35,7 +35,7 @@ def has_rows(cell, least):
 def build(cell, arch, deterministic):
     by_head = arch == "sm_90a" and not deterministic and cell.H > cell.G and cell.causal and cell.D >= 128 and has_rows(cell, BY_HEAD)
     return Build("flash_bwd_varlen.tile", "flash_bwd_varlen", arch, T=cell.T, D=cell.D, DV=cell.DV, causal=cell.causal, deterministic=deterministic,
-                 **({"by_head": True} if by_head else {}), **({"apart": False} if arch == "sm_80" else {}))
+                 **({"by_head": True} if by_head else {}), **({"apart": False, "copied": False} if arch == "sm_80" else {}))
 
 
 def builds(cell, arch):

@@ -107,11 +107,13 @@ def _(q, k, v, tensors, names, scalars, scalar_names, source, op, deterministic)
 @torch.library.custom_op("selvedge::attention_backward", mutates_args=())
 def attention_backward(do: Tensor, dlse: Optional[Tensor], q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, tensors: Sequence[Tensor], names: str,
                        scalars: Sequence[float], scalar_names: str, source: str, op: str, deterministic: bool) -> tuple[Tensor, Tensor, Tensor, List[Tensor]]:
-    # Parameters of flash_bwd and flash_bwd_varlen; the defaults are for all gradients, on compute capability 9.0.
+    # Parameters of flash_bwd and flash_bwd_varlen, which alone has `copied`; the defaults are for all gradients, on compute capability 9.0.
     params = {} if deterministic else {"deterministic": False}
     arguments = named(names, [q, k, v, *tensors])
     if q.is_cuda and torch.cuda.get_device_capability(q.device)[0] != 9:
         params["apart"] = False
+        if "cu_q" in arguments:
+            params["copied"] = False
     elif not deterministic and gains_by_head(q, k, v, source, arguments["cu_q"].shape[0] - 1 if "cu_q" in arguments else 1):
         params["by_head"] = True
     kernel = op_of(source, f"grad({op})", type_of(q), q.shape[-1], v.shape[-1], **params)
