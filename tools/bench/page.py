@@ -345,7 +345,7 @@ BY_CELL = [
     lambda data: against(data, "Sustained load, sm_90a", "sustained-h200.csv", ["cudnn", "fa3", "fa4"], "TFLOP/s over 1 s, behind 0.3 s of the same."),
     lambda data: against(data, "Attention forward, sm_80", "attention-sm80-h200.csv", ["fa2"], "TFLOP/s of code for `sm_80` on the same GPU."),
     lambda data: against(data, "Gradients of packed sequences, sm_90a", "backward-varlen-h200.csv", ["selvedge_five", "selvedge_deterministic", "fa2", "fa4"],
-                         "TFLOP/s. *ours* is what PyTorch's attention takes: sums in any order (*selvedge_five*) where sequences have 384 rows or more on average, and else in one (*selvedge_deterministic*)."),
+                         "TFLOP/s. *ours* is what PyTorch's attention takes: sums in any order (*selvedge_five*), or of short sequences in one (*selvedge_deterministic*)."),
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2", "fa4"],
                          "TFLOP/s of `flash_bwd`, side kernels included: `ours` adds gradients of queries up in any order, as the peers do (`--set deterministic=false`); with `deterministic`, the default, equal inputs give equal bits."),
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["selvedge_deterministic", "fa2"], "TFLOP/s of code for `sm_80` on the same GPU (`--set apart=false`); columns as above."),
