@@ -598,9 +598,8 @@ static bool takesEach(AxisLayoutAttr axis, int64_t count) {
 
 LogicalResult ClearOp::verify() {
   auto [axis, extent] = getBuffer().getType().getAxes().front();
-  StringRef what = getBuffer().getType().isVector() ? "columns of the vector"
-                                                    : "rows of "
-                                                      "the buffer";
+  bool isVector = getBuffer().getType().isVector();
+  StringRef what = isVector ? "columns of the vector" : "rows of the buffer";
   for (Value p : getPresence()) {
     LayoutAttr layout = layoutOf(p.getType());
     if (!layout || layout.getAxes().size() != 1 ||

@@ -387,13 +387,9 @@ Value RoleKernel::vectorSlot(ReadOp read, Cursor at, IRMapping &mapping) {
 /// 3 %, at D 64 4 %). Vectors are released with a tile that products read.
 void RoleKernel::emitRead(ReadOp read, Cursor at, IRMapping &mapping) {
   bool isVector = read.getBuffer().getType().isVector();
-  if (Value spread = spreadReads.lookup(read.getBuffer())) {
-    auto moved = RelayoutOp::create(b, read.getLoc(), convert(read.getType()),
-                                    spread, /*scratch=*/Value());
-    if (moved.findMove())
-      return mapping.map(read.getResult(), moved.getResult());
-    moved.erase();
-  }
+  if (Value spread = spreadReads.lookup(read.getBuffer());
+      spread && useSpread(read, spread, mapping))
+    return;
   Value slot =
       isVector ? vectorSlot(read, at, mapping) : awaitRead(read, at, mapping);
   mapping.map(read.getResult(),

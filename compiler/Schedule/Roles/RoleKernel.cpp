@@ -356,10 +356,9 @@ LogicalResult RoleKernel::emit() {
     return failure();
   noteDecisions();
   sm::ReturnOp::create(b, loc);
-  if (bytesOfBarriers() > barrierBytes)
+  if (int64_t bytes = bytesOfBarriers(); bytes > barrierBytes)
     return source.emitError("expects barriers and mailboxes of at most ")
-           << barrierBytes << " bytes beside its tiles, found "
-           << bytesOfBarriers();
+           << barrierBytes << " bytes beside its tiles, found " << bytes;
   if (!unknown)
     return success();
   return unknown.getDefiningOp()

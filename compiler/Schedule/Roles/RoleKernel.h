@@ -388,7 +388,8 @@ private:
                                              const mlir::IRMapping &mapping);
   /// Has the lanes that need the elements get them; false where that takes
   /// shared memory.
-  bool useSpread(sm::LoadOp load, mlir::Value spread, mlir::IRMapping &mapping);
+  bool useSpread(mlir::Value vector, mlir::Value spread,
+                 mlir::IRMapping &mapping);
   // What steps add in bulk, in RoleAdds.cpp.
   llvm::ArrayRef<BulkAdd> firstAdds() const;
   const BulkAdd *addOf(mlir::Operation *store) const;

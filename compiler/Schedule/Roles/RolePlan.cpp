@@ -20,14 +20,6 @@ namespace {
 /// which a box begins.
 constexpr int64_t maxBox = 256, wordBytes = 16;
 
-/// Whether a box whose first column is `start`, or lies `shift` behind it,
-/// begins at a word.
-bool beginsAtWord(Value start, Value shift, Type element) {
-  int64_t elements = wordBytes * 8 / element.getIntOrFloatBitWidth();
-  return analysis::isMultipleOf(start, elements) &&
-         (!shift || analysis::isMultipleOf(shift, elements));
-}
-
 class Planner {
 public:
   Planner(KernelOp kernel, ArrayAttr tensors, ArrayAttr dims, std::string &why)
@@ -657,6 +649,12 @@ private:
 };
 
 } // namespace
+
+bool beginsAtWord(Value start, Value shift, Type element) {
+  int64_t elements = wordBytes * 8 / element.getIntOrFloatBitWidth();
+  return analysis::isMultipleOf(start, elements) &&
+         (!shift || analysis::isMultipleOf(shift, elements));
+}
 
 std::pair<RangeOp, Value> shiftedRange(Value index) {
   auto sum = index.getDefiningOp<arith::AddIOp>();

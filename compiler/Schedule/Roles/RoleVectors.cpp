@@ -141,14 +141,14 @@ SmallVector<Value> RoleKernel::nextVectors(ArrayRef<LoadOp> loads,
                    mapping);
 }
 
-bool RoleKernel::useSpread(LoadOp load, Value spread, IRMapping &mapping) {
-  auto moved = RelayoutOp::create(b, load.getLoc(), convert(load.getType()),
+bool RoleKernel::useSpread(Value vector, Value spread, IRMapping &mapping) {
+  auto moved = RelayoutOp::create(b, vector.getLoc(), convert(vector.getType()),
                                   spread, /*scratch=*/Value());
   if (!moved.findMove()) {
     moved.erase();
     return false;
   }
-  mapping.map(load.getResult(), moved);
+  mapping.map(vector, moved);
   return true;
 }
 

@@ -1,7 +1,6 @@
 // Tiles and vectors that a step loads come through shared memory.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Roles/StagedLoads.h"
-#include "compiler/Analysis/Multiples.h"
 #include "compiler/Schedule/Layouts/SumRegisters.h"
 #include "compiler/Schedule/Loops/IndexLimit.h"
 #include "compiler/Schedule/Roles/WarpRoles.h"
@@ -115,8 +114,8 @@ static bool isStagedVector(LoadOp load, KernelOp kernel, ArrayAttr tensors) {
 /// Whether what is loaded begins at a word of its row in each step.
 static bool beginsAtWord(LoadOp load) {
   auto [range, shift] = shiftedRange(load.getIndices().back());
-  return analysis::isMultipleOf(range.getStart(), perWord) &&
-         (!shift || analysis::isMultipleOf(shift, perWord));
+  return beginsAtWord(range.getStart(), shift,
+                      getElementTypeOrSelf(load.getType()));
 }
 
 /// Whether a warpgroup writes zeros to the slot where the predicate is false,

@@ -167,6 +167,10 @@ std::optional<RoleCrossing> matchCrossing(sm::MmaOp product,
 /// none.
 std::pair<sm::RangeOp, mlir::Value> shiftedRange(mlir::Value index);
 
+/// Whether a box whose first column is `start`, or lies `shift` behind it if
+/// that is not null, begins at a word of 16 bytes.
+bool beginsAtWord(mlir::Value start, mlir::Value shift, mlir::Type element);
+
 /// Whether each element of a tile is one warpgroup's, so that it is added once.
 bool isOfOneWarpgroup(mlir::Type tile);
 
