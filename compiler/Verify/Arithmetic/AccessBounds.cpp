@@ -12,7 +12,7 @@ using namespace mlir;
 
 IndexValues AccessBounds::seeded(SmallVectorImpl<Polynomial> &dimValues) {
   IndexValues values;
-  seedSignature(dims, tensors, values, dimValues);
+  seedSignature(dims, tensors, values, dimValues, given);
   seed(values, dimValues);
   return values;
 }

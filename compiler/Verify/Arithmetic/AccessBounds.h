@@ -3,7 +3,7 @@
 #ifndef SELVEDGE_COMPILER_VERIFY_ARITHMETIC_ACCESSBOUNDS_H
 #define SELVEDGE_COMPILER_VERIFY_ARITHMETIC_ACCESSBOUNDS_H
 
-#include "compiler/Verify/Arithmetic/IndexValues.h"
+#include "compiler/Verify/Arithmetic/KernelSeed.h"
 #include "compiler/Verify/Arithmetic/TileWords.h"
 
 #include <functional>
@@ -27,9 +27,10 @@ struct TensorAccess {
 
 /// How hard a proof is tried. One that fails takes longest.
 enum class Effort {
-  Quick,   ///< without cases
-  Usual,   ///< by the cases of minima, maxima and selects
-  Thorough ///< also by those of data, of whole numbers
+  Quick,    ///< without cases
+  Usual,    ///< by the cases of minima, maxima and selects
+  Thorough, ///< also by those of data, of whole numbers
+  BySizes   ///< also for each size of a dim, where a variant is for few
 };
 
 /// Checks the accesses of one kernel against the signature of its op.
@@ -41,6 +42,8 @@ public:
   /// Code that only a broken promise executes counts as never executed from now
   /// on.
   void assumePromises(mlir::ArrayAttr made) { promises = made; }
+  /// What is proved from now on holds for this size of a dim alone.
+  void assumeSize(DimSize size) { given = size; }
 
   /// Wherever the presence is true each index is inside its dimension, and an
   /// optional tensor is there.
@@ -155,6 +158,7 @@ private:
                       llvm::ArrayRef<Polynomial> conditions);
 
   mlir::ArrayAttr dims, tensors, promises;
+  std::optional<DimSize> given;
   Seed seed;
   std::map<mlir::Block *, Place> places;
 };

@@ -67,6 +67,9 @@ Polynomial IndexValues::unlessWrapped(const Polynomial &p, unsigned width) {
 
 Polynomial IndexValues::oneOf(const Polynomial &a, const Polynomial &b,
                               Choice::Kind kind) {
+  std::optional<int64_t> x = a.asConstant(), y = b.asConstant();
+  if (x && y && kind != Choice::Kind::Either)
+    return kind == Choice::Kind::Smaller ? std::min(*x, *y) : std::max(*x, *y);
   Polynomial p = system.newResult();
   // Bounds that both share, tightest first.
   for (int64_t lo : {int64_t(0), minInt, std::numeric_limits<int64_t>::min()})
@@ -227,6 +230,18 @@ void IndexValues::limitBelowProduct(const Polynomial &a, const Polynomial &b,
       system.define(dim - 1 - q);
 }
 
+void IndexValues::limitDistance(const Polynomial &distance,
+                                const Polynomial &ofQuotients,
+                                const Polynomial &b) {
+  // Linear reasoning does the same with a constant.
+  if (b.asConstant())
+    return;
+  for (int64_t least : {16, 8, 4, 2, 1})
+    if (isNonNegative(b - least))
+      return system.define(distance + (least - 1) -
+                           Polynomial(least) * ofQuotients);
+}
+
 Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
                                  Rounding mode) {
   for (const Quotient &known : quotients)
@@ -258,10 +273,14 @@ Polynomial IndexValues::quotient(const Polynomial &a, const Polynomial &b,
   for (const Quotient &known : quotients) {
     if (known.b != b || known.mode != mode)
       continue;
-    if (isNonNegative(a - known.a))
+    if (isNonNegative(a - known.a)) {
       learn(q - known.q);
-    if (isNonNegative(known.a - a))
+      limitDistance(a - known.a, q - known.q, b);
+    }
+    if (isNonNegative(known.a - a)) {
       learn(known.q - q);
+      limitDistance(known.a - a, known.q - q, b);
+    }
   }
   quotients.push_back({a, b, q, mode});
   if (!isWhole)

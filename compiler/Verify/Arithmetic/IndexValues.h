@@ -120,6 +120,10 @@ private:
   /// is less than the other: no matter of linear reasoning.
   void limitBelowProduct(const Polynomial &a, const Polynomial &b,
                          const Polynomial &q);
+  /// Quotients of numbers that are so far apart, the divisor being `b`: no
+  /// further than a quotient of that and one.
+  void limitDistance(const Polynomial &distance, const Polynomial &ofQuotients,
+                     const Polynomial &b);
   Polynomial remainder(const Polynomial &a, const Polynomial &b);
 
   CaseSystem system;

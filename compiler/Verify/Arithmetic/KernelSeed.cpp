@@ -21,10 +21,41 @@ static std::optional<int64_t> sizeOf(KernelOp kernel, AxisAttr axis) {
   return cast<IntegerAttr>(kernel.getSizes()->get(axis.getName())).getInt();
 }
 
+SmallVector<SmallVector<DimSize>> fewSizesOf(sm::VariantOp variant) {
+  constexpr int64_t most = 64;
+  std::optional<AffineMap> conditions = variant.getConditions();
+  if (!conditions)
+    return {};
+  SmallVector<SmallVector<DimSize>> few;
+  for (unsigned dim = 0; dim < conditions->getNumSymbols(); ++dim) {
+    AffineExpr symbol = getAffineSymbolExpr(dim, variant.getContext()),
+               none = getAffineConstantExpr(0, variant.getContext());
+    int64_t first = 0, last = maxExtent;
+    for (AffineExpr condition : conditions->getResults()) {
+      // `dim - first`, or `last - dim`.
+      auto atNone = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
+          condition.replace(symbol, none), 0, conditions->getNumSymbols()));
+      if (atNone && condition == symbol + atNone)
+        first = std::max(first, -atNone.getValue());
+      else if (atNone && condition == atNone - symbol)
+        last = std::min(last, atNone.getValue());
+    }
+    if (last - first >= most)
+      continue;
+    SmallVector<DimSize> &sizes = few.emplace_back();
+    for (int64_t size = first; size <= last; ++size)
+      sizes.push_back({dim, size});
+  }
+  return few;
+}
+
 void seedSignature(ArrayAttr dims, ArrayAttr tensors, IndexValues &values,
-                   SmallVectorImpl<Polynomial> &dimValues) {
+                   SmallVectorImpl<Polynomial> &dimValues,
+                   std::optional<DimSize> given) {
   for (unsigned i = 0; i < dims.size(); ++i)
-    dimValues.push_back(values.newSymbol(0, maxExtent));
+    dimValues.push_back(given && given->dim == i
+                            ? Polynomial(given->size)
+                            : values.newSymbol(0, maxExtent));
   // The runtime refuses larger extents; of an absent tensor it sees none.
   for (auto tensor : tensors.getAsRange<TensorArgAttr>())
     if (!tensor.getIsOptional())

@@ -8,10 +8,21 @@
 
 namespace selvedge::verify {
 
+/// The size of one of the dims.
+struct DimSize {
+  unsigned dim;
+  int64_t size;
+};
+
+/// The sizes of each dim of which a variant is for a few.
+llvm::SmallVector<llvm::SmallVector<DimSize>> fewSizesOf(sm::VariantOp variant);
+
 /// Makes symbols for the dims, the first ones of `values`, and bounds extents.
+/// A dim of which the size is `given` is that number.
 void seedSignature(mlir::ArrayAttr dims, mlir::ArrayAttr tensors,
                    IndexValues &values,
-                   llvm::SmallVectorImpl<Polynomial> &dimValues);
+                   llvm::SmallVectorImpl<Polynomial> &dimValues,
+                   std::optional<DimSize> given = std::nullopt);
 
 /// Assumes that an extent is at least 1, and so are the factors of a product
 /// that are not negative.

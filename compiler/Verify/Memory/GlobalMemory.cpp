@@ -233,12 +233,12 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
     return std::nullopt;
   int64_t element = *found;
   // Now and then a number is none of an element that exists.
-  constexpr int64_t gap = 5;
+  constexpr int64_t gap = numWithLast + 1;
   if (it->second.uniqueStep > 0) {
     int64_t count = 1;
     for (int64_t extent : it->second.extents)
       count *= extent;
-    return element % gap == gap - 2
+    return element % gap == numWithLast - 1
                ? -1
                : (element * it->second.uniqueStep + 1) % count;
   }
@@ -251,8 +251,9 @@ GlobalMemory::elementOf(StringRef name, ArrayRef<int64_t> indices) const {
   if (!it->second.rows.empty())
     return it->second.rows[element];
   if (int64_t numbered = it->second.numbered; numbered > 0)
-    return element % gap == gap - 2 ? (element / gap % 2 ? -1 : numbered)
-                                    : (element + 1) % numbered;
+    return element % gap == numWithLast - 1
+               ? (element / gap % 2 ? -1 : numbered)
+               : (element + 1) % numbered;
   int64_t sample = samples[sampleOf(it->second, element)];
   // What is promised to lie in a range may end anywhere in it.
   if (std::optional<int64_t> most = it->second.most; most && *most >= 0)

@@ -72,6 +72,9 @@ public:
   std::optional<int64_t> elementOf(llvm::StringRef tensor,
                                    llvm::ArrayRef<int64_t> indices) const;
 
+  /// Of so many integers that number something, one is behind the last number.
+  static constexpr int64_t numWithLast = 4;
+
   /// Which of the samples an integer is; none where others decide.
   std::optional<size_t> sampleOf(llvm::StringRef tensor,
                                  llvm::ArrayRef<int64_t> indices) const;

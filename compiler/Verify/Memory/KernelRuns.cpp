@@ -187,47 +187,76 @@ void KernelRuns::endForced(bool isAccepted) {
   skeleton.force({});
 }
 
-AccessBounds &KernelRuns::bounds() {
-  if (known)
-    return *known;
+AccessBounds KernelRuns::makeBounds() {
   auto plan = launch->getParentOfType<PlanOp>();
   auto seed = [launch = launch, kernel = kernel](IndexValues &values,
                                                  ArrayRef<Polynomial> dims) {
     seedLaunch(launch, kernel, values, dims);
   };
-  known.emplace(plan.getDims(), plan.getTensors(), seed);
+  AccessBounds made(plan.getDims(), plan.getTensors(), seed);
   // What a broken promise executes is inside of its tensors: that is proved of
   // kernels without roles.
   if (!hasRoles())
-    known->assumePromises(plan.getPromises());
+    made.assumePromises(plan.getPromises());
+  return made;
+}
+
+AccessBounds &KernelRuns::bounds() {
+  if (!known)
+    known.emplace(makeBounds());
   return *known;
 }
 
+std::vector<std::vector<AccessBounds>> &KernelRuns::boundsBySize() {
+  if (!bySize) {
+    bySize.emplace();
+    for (ArrayRef<DimSize> sizes :
+         fewSizesOf(launch->getParentOfType<VariantOp>())) {
+      std::vector<AccessBounds> &each = bySize->emplace_back();
+      for (DimSize size : sizes)
+        each.emplace_back(makeBounds()).assumeSize(size);
+    }
+  }
+  return *bySize;
+}
+
 bool KernelRuns::isNeverExecuted(Block *block) {
-  bool isThorough = effort == Effort::Thorough;
-  Operation *owner = block->getParentOp();
   // What other roles send may be any number.
-  if (!isa<scf::ForOp, scf::IfOp>(owner))
+  if (!isa<scf::ForOp, scf::IfOp>(block->getParentOp()))
     return false;
   auto [found, isNew] = never.try_emplace(block, false);
   if (!isNew)
     return found->second;
+  if (effort != Effort::BySizes)
+    return found->second = isNeverExecuted(block, bounds(), effort);
+  auto isNever = [&](AccessBounds &bounds) {
+    return isNeverExecuted(block, bounds, Effort::Thorough);
+  };
+  // Sizes of any one dim are enough.
+  return found->second =
+             llvm::any_of(boundsBySize(), [&](std::vector<AccessBounds> &each) {
+               return llvm::all_of(each, isNever);
+             });
+}
+
+bool KernelRuns::isNeverExecuted(Block *block, AccessBounds &bounds,
+                                 Effort effort) {
+  bool isThorough = effort == Effort::Thorough;
+  Operation *owner = block->getParentOp();
   auto branch = dyn_cast<scf::IfOp>(owner);
   auto isSame = [&](scf::IfOp outer) {
-    return isThorough && bounds().isSameForAllTiles(outer);
+    return isThorough && bounds.isSameForAllTiles(outer);
   };
   if (branch && block == branch.thenBlock() && isNeverSet(branch, isSame))
-    return found->second = true;
+    return true;
   if (!branch)
-    return found->second =
-               bounds().isEmpty(cast<scf::ForOp>(owner), effort) ||
-               bounds().isEmptyOfWords(cast<scf::ForOp>(owner), isThorough);
+    return bounds.isEmpty(cast<scf::ForOp>(owner), effort) ||
+           bounds.isEmptyOfWords(cast<scf::ForOp>(owner), isThorough);
   bool arm = block == branch.thenBlock();
-  return found->second =
-             bounds().isNeverTaken(branch, arm, isThorough) ||
-             bounds().isNeverTakenBySteps(branch, arm) ||
-             bounds().isNeverTakenOfWords(branch, arm, isThorough) ||
-             (isThorough && bounds().isNeverTakenInside(branch, arm));
+  return bounds.isNeverTaken(branch, arm, isThorough) ||
+         bounds.isNeverTakenBySteps(branch, arm) ||
+         bounds.isNeverTakenOfWords(branch, arm, isThorough) ||
+         (isThorough && bounds.isNeverTakenInside(branch, arm));
 }
 
 std::optional<int64_t> KernelRuns::read(Agent &agent, LoadOp load,

@@ -73,8 +73,14 @@ private:
   /// Whether it is the body of a loop without steps, or an arm of a branch that
   /// none takes, for any sizes.
   bool isNeverExecuted(mlir::Block *block);
+  /// The same by what is known of integers.
+  static bool isNeverExecuted(mlir::Block *block, AccessBounds &bounds,
+                              Effort effort);
   /// What is known of integers, found out once for all blocks.
   AccessBounds &bounds();
+  AccessBounds makeBounds();
+  /// The same for each of the few sizes of a dim, by dim.
+  std::vector<std::vector<AccessBounds>> &boundsBySize();
   void watch(Skeleton &by, BranchDistance *distance);
 
   sm::LaunchOp launch;
@@ -86,6 +92,7 @@ private:
   /// Blocks that were never executed, and whether none ever is.
   llvm::DenseMap<mlir::Block *, bool> never;
   std::optional<AccessBounds> known;
+  std::optional<std::vector<std::vector<AccessBounds>>> bySize;
   std::optional<SinkMatches> sinks;
   Integers integers;
   Paths paths;

@@ -25,38 +25,68 @@ TrialNeed::Ways VariantRuns::changesFor(const LaunchTrial &trial, size_t launch,
   KernelOp kernel = launches[launch].second;
   PlanOp plan = variant->getParentOfType<PlanOp>();
   size_t numSizes = trial.sizes.size(), numSamples = trial.samples.size();
-  auto numberOf =
-      [&](const BranchDistance::Wish &wish) -> std::optional<size_t> {
-    if (auto load = wish.number.getDefiningOp<LoadOp>()) {
-      std::optional<size_t> sample =
-          memory.sampleOf(tensorName(load.getTensor()), wish.indices);
-      return sample ? std::optional(numSizes + *sample) : std::nullopt;
-    }
+  auto shapeOf = [&](StringRef name) {
+    auto tensors = plan.getTensors().getAsRange<tile::TensorArgAttr>();
+    return (*llvm::find_if(tensors,
+                           [&](tile::TensorArgAttr tensor) {
+                             return tensor.getName() == name;
+                           }))
+        .getShape();
+  };
+  // An integer, and the dims that it is promised not to exceed, or that it
+  // numbers.
+  auto addLoaded = [&](LoadOp load, const BranchDistance::Wish &wish,
+                       auto add) {
+    std::string name = tensorName(load.getTensor());
+    std::optional<int64_t> element = memory.elementOf(name, wish.indices);
+    if (!element)
+      return;
+    int64_t wanted = *element + wish.by;
+    auto raise = [&](auto made, int64_t least) {
+      for (size_t dim : llvm::seq(numSizes))
+        if (made.isFunctionOfSymbol(dim) && least > trial.sizes[dim])
+          add(dim, least - trial.sizes[dim]);
+    };
+    if (std::optional<size_t> sample = memory.sampleOf(name, wish.indices))
+      add(numSizes + *sample, wanted - trial.samples[*sample]);
+    for (auto promise : plan.getPromises().getAsRange<tile::RequireAttr>())
+      if (promise.getTensor() == name && !promise.getOrdered())
+        raise(promise.getHi(), wanted);
+    for (const auto &[integers, tensor, dim, size] : numbered)
+      if (integers == name) {
+        raise(shapeOf(name), GlobalMemory::numWithLast);
+        AffineExpr extent = shapeOf(tensor).getResult(dim);
+        raise(extent, isa<AffineSymbolExpr>(extent) ? wanted * size : wanted);
+      }
+  };
+  auto addWish = [&](const BranchDistance::Wish &wish, auto add) {
+    if (auto load = wish.number.getDefiningOp<LoadOp>())
+      return addLoaded(load, wish, add);
     auto argument = cast<BlockArgument>(wish.number);
     if (argument.getOwner() != &kernel.getBody().front())
-      return std::nullopt;
+      return;
     Attribute passed = kernel.getArgs()[argument.getArgNumber()];
     if (auto dim = dyn_cast<DimArgAttr>(passed))
-      return llvm::find(plan.getDims(), dim.getDim()) - plan.getDims().begin();
-    return isa<ScalarArgAttr>(passed) ? std::optional(numSizes + numSamples)
-                                      : std::nullopt;
+      add(llvm::find(plan.getDims(), dim.getDim()) - plan.getDims().begin(),
+          wish.by);
+    else if (isa<ScalarArgAttr>(passed))
+      add(numSizes + numSamples, wish.by);
   };
   TrialNeed::Ways found;
   for (const BranchDistance::Way &way : ways) {
     std::vector<TrialChange> &changes = found.emplace_back();
-    for (const BranchDistance::Wish &wish : way) {
-      std::optional<size_t> number = numberOf(wish);
-      if (!number)
-        continue;
+    auto add = [&](size_t number, int64_t by) {
       // What several wish for is enough for all.
       auto same = llvm::find_if(changes, [&](const TrialChange &change) {
-        return change.number == *number;
+        return change.number == number;
       });
       if (same == changes.end())
-        changes.push_back({*number, wish.by});
-      else if (std::abs(wish.by) > std::abs(same->by))
-        same->by = wish.by;
-    }
+        changes.push_back({number, by});
+      else if (std::abs(by) > std::abs(same->by))
+        same->by = by;
+    };
+    for (const BranchDistance::Wish &wish : way)
+      addWish(wish, add);
   }
   return found;
 }
@@ -118,13 +148,12 @@ std::optional<TrialNeed> VariantRuns::approach(const LaunchTrial &trial,
 
 LogicalResult VariantRuns::runTowards() {
   // Thorough proofs that fail take longer than most searches that succeed.
-  for (bool isThorough : {false, true}) {
+  for (Effort effort : {Effort::Usual, Effort::Thorough, Effort::BySizes}) {
     maxWork = work + maxWorkTowards / 2;
     for (auto [i, runs] : llvm::enumerate(kernels)) {
       if (!runs.findUnreached())
         continue;
-      if (isThorough)
-        runs.prove(Effort::Thorough);
+      runs.prove(effort);
       for (Block *block : runs.unreachedBlocks(/*all=*/true))
         if (work < maxWork && !runs.hasReached(block) &&
             failed(runTowards(i, block)))
