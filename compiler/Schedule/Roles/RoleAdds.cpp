@@ -1,6 +1,8 @@
 // What steps add to memory in bulk: each warpgroup stages its part, a warp of
 // its own sends it.
 // SPDX-License-Identifier: MIT
+#include "compiler/Analysis/Distance.h"
+#include "compiler/Schedule/Loops/IndexLimit.h"
 #include "compiler/Schedule/Roles/RoleKernel.h"
 #include "dialect/Tile/Accumulate.h"
 #include "dialect/Tile/Provenance.h"
@@ -108,6 +110,42 @@ Value RoleKernel::addSlot(const BulkAdd &add, IRMapping &mapping) {
       presence, garbage);
 }
 
+/// Whether the rows that a step adds to all exist where another step of its
+/// loop follows: that begins behind them, and before their end.
+static bool isWholeBeforeLast(const BulkAdd &add, scf::ForOp loop) {
+  Value end = loop.getUpperBound();
+  // A loop that begins at 0 or above and has a step does not end at 0.
+  while (Operation *def = end.getDefiningOp()) {
+    bool isCut =
+        isa<arith::MaxSIOp>(def) && isConstantIntValue(def->getOperand(1), 0);
+    if (!isCut && !isa<arith::TruncIOp, arith::ExtSIOp>(def))
+      break;
+    end = def->getOperand(0);
+  }
+  return llvm::all_of(add.rowPredicates, [&](Value p) {
+    std::optional<IndexLimit> limit = matchIndexLimit(p);
+    if (!limit || limit->first != loop.getInductionVar())
+      return false;
+    std::optional<int64_t> above =
+        analysis::mostAbove(end, limit->end, analysis::By::Limits);
+    return above && *above <= 0;
+  });
+}
+
+/// Claims that all rows exist which the step before another one adds to;
+/// returns whether they do.
+bool RoleKernel::claimRows(const BulkAdd &add, scf::ForOp loop,
+                           IRMapping &scalars) {
+  if (add.rowPredicates.empty() || !isWholeBeforeLast(add, loop))
+    return false;
+  AddPlace place = placeOf(add, scalars);
+  SmallVector<Value> claimed;
+  for (Value p : add.rowPredicates)
+    claimed.push_back(recomputed(p, scalars, crossedLanes, place.shifts));
+  WholeOp::create(b, loc, claimed);
+  return true;
+}
+
 /// `value` with zero for rows that do not exist though the tensor has them.
 Value RoleKernel::addedRows(const BulkAdd &add, Value value,
                             IRMapping &scalars) {
@@ -137,16 +175,18 @@ Value RoleKernel::addedRows(const BulkAdd &add, Value value,
 }
 
 /// What the stores of the step at `at` add, whose scalars `scalars` knows, for
-/// who sends it.
+/// who sends it. Another step of `before` follows, if that is a loop.
 void RoleKernel::stageAdds(ArrayRef<Operation *> stores, Cursor at,
-                           IRMapping &scalars, IRMapping &mapping) {
+                           IRMapping &scalars, IRMapping &mapping,
+                           scf::ForOp before) {
   WaitOp::create(b, loc, sent.empty, warpgroup,
                  arith::XOrIOp::create(b, loc, sendParity(at), i32(1)));
   for (Operation *store : stores) {
     const BulkAdd &add = *addOf(store);
     Value value = valueOf(StoreOp(add.store).getValue(), mapping);
-    StageOp::create(b, loc, addedRows(add, value, scalars),
-                    addSlot(add, scalars));
+    if (!before || !claimRows(add, before, scalars))
+      value = addedRows(add, value, scalars);
+    StageOp::create(b, loc, value, addSlot(add, scalars));
   }
   WarpSyncOp::create(b, loc);
   ArriveOp::create(b, loc, sent.full, warpgroup, true);

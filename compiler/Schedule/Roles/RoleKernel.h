@@ -406,12 +406,15 @@ private:
   mlir::Value addSlot(const BulkAdd &add, mlir::IRMapping &mapping);
   mlir::Value addedRows(const BulkAdd &add, mlir::Value value,
                         mlir::IRMapping &scalars);
+  bool claimRows(const BulkAdd &add, mlir::scf::ForOp loop,
+                 mlir::IRMapping &scalars);
   void sendAdd(const BulkAdd &add, mlir::Value slot, mlir::IRMapping &mapping);
   /// Warps of the copying warpgroup after those that copy and order tiles: one
   /// per warpgroup sends what it has staged.
   static constexpr int64_t firstSender = 2;
   void stageAdds(llvm::ArrayRef<mlir::Operation *> stores, Cursor at,
-                 mlir::IRMapping &scalars, mlir::IRMapping &mapping);
+                 mlir::IRMapping &scalars, mlir::IRMapping &mapping,
+                 mlir::scf::ForOp before = {});
   mlir::Value sendParity(Cursor at);
   void emitSenders();
   size_t putProductsLast(llvm::SmallVectorImpl<mlir::Operation *> &ops) const;

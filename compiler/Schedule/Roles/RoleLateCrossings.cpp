@@ -121,7 +121,7 @@ void RoleKernel::emitLateTail(ArrayRef<Operation *> tail, scf::ForOp steps,
       stores.push_back(op);
   for (Operation *store : stores)
     products.finishFor(*store);
-  stageAdds(stores, earlier, scalars, mapping);
+  stageAdds(stores, earlier, scalars, mapping, /*before=*/source);
   products.finishAll();
   yield();
   for (auto [mma, result] : llvm::zip_equal(own, branch.getResults()))

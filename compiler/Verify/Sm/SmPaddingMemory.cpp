@@ -107,6 +107,22 @@ LogicalResult SmPadding::visitCopy(Copy copy, bool check) {
 template LogicalResult SmPadding::visitCopy(CopyOp copy, bool check);
 template LogicalResult SmPadding::visitCopy(CopyAsyncOp copy, bool check);
 
+/// Whether `op` stands behind an operation that says that `predicate` is true
+/// in all lanes, which verify-sm-async demands.
+static bool isClaimed(Operation *op, Value predicate) {
+  for (; !isa<KernelOp>(op); op = op->getParentOp())
+    for (auto whole : op->getBlock()->getOps<WholeOp>())
+      if (whole->isBeforeInBlock(op) &&
+          llvm::any_of(whole.getPresence(), [&](Value p) {
+            bool isSaid = false;
+            conjuncts(p,
+                      [&](Value part) { isSaid |= isSame(part, predicate); });
+            return isSaid;
+          }))
+        return true;
+  return false;
+}
+
 /// A slot that says what it holds is read by others, too: what is written there
 /// must be zero where it says so, and may lack no other lanes.
 LogicalResult SmPadding::checkMeant(StageOp stage, SlotOp slot) {
@@ -117,7 +133,8 @@ LogicalResult SmPadding::checkMeant(StageOp stage, SlotOp slot) {
     Value wrong;
     conjuncts(p, [&](Value part) {
       meant.push_back(part);
-      if (!isAny && stateAt(source, part) != State::Zero)
+      if (!isAny && stateAt(source, part) != State::Zero &&
+          !isClaimed(stage, part))
         wrong = part;
     });
     if (wrong)
@@ -249,22 +266,6 @@ LogicalResult SmPadding::checkTarget(Operation *op, Value buffer,
   return checkCoverage(op, layout, type,
                        op->getParentOfType<RoleOp>() ? warpgroupWarps
                                                      : kernel.getWarps());
-}
-
-/// Whether `op` stands behind an operation that says that `predicate` is true
-/// in all lanes, which verify-sm-async demands.
-static bool isClaimed(Operation *op, Value predicate) {
-  for (; !isa<KernelOp>(op); op = op->getParentOp())
-    for (auto whole : op->getBlock()->getOps<WholeOp>())
-      if (whole->isBeforeInBlock(op) &&
-          llvm::any_of(whole.getPresence(), [&](Value p) {
-            bool isSaid = false;
-            conjuncts(p,
-                      [&](Value part) { isSaid |= isSame(part, predicate); });
-            return isSaid;
-          }))
-        return true;
-  return false;
 }
 
 /// Whether zero may be added to lanes that the program leaves out: it may
