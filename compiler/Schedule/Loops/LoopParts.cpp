@@ -58,7 +58,8 @@ private:
 
   /// `(index + lane) / divisor < end`, without which a step changes nothing.
   struct Quotient {
-    Value divisor, end;
+    Value compare, divisor, end;
+    StringAttr axis;
   };
 
   /// Takes a compare of a quotient: that of pages with their number.
@@ -75,9 +76,9 @@ private:
     auto range = analysis::source(quotient.getLhs()).getDefiningOp<RangeOp>();
     Value divisor = analysis::source(quotient.getRhs());
     if (range && range.getStart() == loop.getInductionVar() &&
-        isPositive(divisor) && loop.isDefinedOutsideOfLoop(divisor) &&
+        blockOf(axesOf(range.getType())[0]) && isPositive(divisor) && loop.isDefinedOutsideOfLoop(divisor) &&
         isIdleWithout(loop, compare))
-      quotients.push_back({divisor, end});
+      quotients.push_back({compare, divisor, end, axesOf(range.getType())[0]});
   }
 
   static bool isPositive(Value v) {
@@ -160,8 +161,12 @@ private:
         last = min(last, sub(i64(1), extreme(c.rest, false)));
       fullLast = min(fullLast, sub(i64(1), extreme(c.rest, true)));
     }
-    for (const Quotient &q : quotients)
-      last = min(last, mul(wide(q.divisor), wide(q.end)));
+    for (const Quotient &q : quotients) {
+      Value end = mul(wide(q.divisor), wide(q.end));
+      Value size = BlockSizeOp::create(b, loc, b.getI32Type(), blockOf(q.axis));
+      last = min(last, end);
+      fullLast = min(fullLast, sub(end, sub(wide(size), i64(1))));
+    }
     if (hasLower)
       std::tie(first, fullFirst) = lowerBounds(low, high, step);
     // Where nothing is left, bounds stay in 32 bits.
@@ -199,11 +204,16 @@ private:
       in.clone(op, mapping);
       if (!isFull)
         continue;
+      auto know = [&](Value compare) {
+        if (compare.getDefiningOp() == &op)
+          mapping.map(compare,
+                      KnownOp::create(in, op.getLoc(), compare.getType(),
+                                      mapping.lookup(compare)));
+      };
       for (const Condition &c : conditions)
-        if (c.compare.getDefiningOp() == &op)
-          mapping.map(c.compare,
-                      KnownOp::create(in, op.getLoc(), c.compare.getType(),
-                                      mapping.lookup(c.compare)));
+        know(c.compare);
+      for (const Quotient &q : quotients)
+        know(q.compare);
     }
     return part.getResults();
   }

@@ -463,6 +463,12 @@ bool RoleKernel::isCleared(const BulkCopy &copy, bool inFirst) {
          (inFirst || !isBackward() || !lacksLastRowsOnly(copy));
 }
 
+/// Whether it is a matter of a tile's first or last row, or of none, whether a
+/// predicate is true for all of its rows.
+static bool isOfOuterRows(Value p) {
+  return !layoutOf(p.getType()) || matchIndexLimit(p) || matchIndexStart(p);
+}
+
 /// Whether the first warpgroup awaits the tile of a copy in each such step,
 /// before its turn: to the others the turn says that it has come, and they need
 /// not wait (heads of 128 gain 1 %). More than two wait nevertheless: without
@@ -471,7 +477,8 @@ bool RoleKernel::comesWithTurn(scf::ForOp loop, size_t ring, bool inFirst) {
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
   return plan.warpgroups == 2 && isCleared(copies[ring], inFirst) &&
          llvm::any_of(copies, [&](const BulkCopy &copy) {
-           return isCleared(copy, inFirst) && !lacksLastRowsOnly(copy);
+           return isCleared(copy, inFirst) &&
+                  !llvm::all_of(copy.rowPredicates, isOfOuterRows);
          });
 }
 
@@ -495,10 +502,10 @@ Value RoleKernel::anyRowAbsent(MutableArrayRef<StepTile> tiles) {
         absentIf(negated(scalar(p, tile.mapping)));
         continue;
       }
+      if (!isOfOuterRows(p))
+        return {};
       std::optional<IndexLimit> end = matchIndexLimit(p),
                                 start = matchIndexStart(p);
-      if (!end && !start)
-        return {};
       Value first = scalar(end ? end->first : start->first, tile.mapping);
       if (tile.copy->isPerWarpgroup && !tile.copy->hasOwnColumns)
         first = add(first, warpgroupRow());

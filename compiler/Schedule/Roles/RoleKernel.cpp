@@ -340,6 +340,7 @@ LogicalResult RoleKernel::emit() {
   Block &body = target.getBody().emplaceBlock();
   b.setInsertionPointToStart(&body);
   findCoordinates();
+  leaveOutSearched();
   findForm();
   if (!fitsReads())
     return source.emitError("what its steps load does not fit in shared memory "

@@ -196,6 +196,7 @@ private:
   void mapTile(mlir::Value tile, mlir::IRMapping &mapping);
   void findCoordinates();
   void findSearched(const llvm::SmallPtrSetImpl<mlir::Operation *> &parts);
+  void leaveOutSearched();
   void awaitFreeMail(Cursor at);
   void post(mlir::ValueRange words, Cursor &mail);
   llvm::SmallVector<mlir::Value> wordsOf(mlir::IRMapping &mapping);

@@ -472,7 +472,8 @@ private:
                       buffer.getElementType()))
       return fail("a tile's first column is no multiple of a word of 16 bytes");
     for (auto [i, p] : llvm::enumerate(op.getPresence())) {
-      if (isTensorBound(op.getTensor(), op.getIndices(), p)) {
+      if (isTensorBound(op.getTensor(), op.getIndices(), p) ||
+          isPlaceBound(op.getTensor(), op.getIndices(), p)) {
         bulk.extents.push_back(i);
         continue;
       }
@@ -640,6 +641,31 @@ private:
       return dim && symbol && dims[symbol.getPosition()] == dim.getDim();
     }
     return false;
+  }
+
+  /// The same of a dimension of which a box has one place: `place < extent`, or
+  /// `0 <= place`. A box that lies outside of the tensor arrives as zeros.
+  bool isPlaceBound(Value argument, ValueRange indices, Value p) {
+    auto compare = p.getDefiningOp<arith::CmpIOp>();
+    if (!compare)
+      return false;
+    auto place = compare.getLhs().getDefiningOp<SplatOp>(),
+         bound = compare.getRhs().getDefiningOp<SplatOp>();
+    if (!place || !bound || !llvm::is_contained(indices, place.getValue()))
+      return false;
+    if (compare.getPredicate() == arith::CmpIPredicate::sge)
+      return isConstantIntValue(bound.getValue(), 0);
+    DimArgAttr dim = dimOf(bound.getValue());
+    return compare.getPredicate() == arith::CmpIPredicate::slt && dim &&
+           llvm::any_of(
+               llvm::zip(indices,
+                         tensorOf(argument).getShape().getResults()),
+               [&](auto dimension) {
+                 auto [index, extent] = dimension;
+                 auto symbol = dyn_cast<AffineSymbolExpr>(extent);
+                 return index == place.getValue() && symbol &&
+                        dims[symbol.getPosition()] == dim.getDim();
+               });
   }
 
   KernelOp kernel;

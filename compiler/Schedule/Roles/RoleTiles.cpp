@@ -215,6 +215,21 @@ std::optional<IndexLimit> RoleKernel::findStoredRows() {
   return std::nullopt;
 }
 
+/// Copies need not test what is true of all tiles that are handed out: where
+/// the search has found no segment the rows end at 0.
+///
+///     %end = arith.select %found, %ends, 0   // %first < %end
+void RoleKernel::leaveOutSearched() {
+  std::optional<IndexLimit> rows = findStoredRows();
+  auto end = rows ? rows->end.getDefiningOp<arith::SelectOp>()
+                  : arith::SelectOp();
+  if (!end || !isConstantIntValue(end.getFalseValue(), 0))
+    return;
+  for (auto &[loop, copies] : plan.streamed)
+    for (BulkCopy &copy : copies)
+      llvm::erase(copy.rowPredicates, end.getCondition());
+}
+
 /// Tiles of equal length: each thread block takes every n-th.
 RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
   auto loop =

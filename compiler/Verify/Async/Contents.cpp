@@ -5,6 +5,7 @@
 #include "compiler/Verify/Arithmetic/Facts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace selvedge::verify {
 
@@ -61,6 +62,11 @@ LaneExpressions::Key LaneExpressions::lessThan(Key index, Key bound) {
     }
   return add({Compare, static_cast<uint64_t>(arith::CmpIPredicate::slt), index,
               bound});
+}
+
+LaneExpressions::Key LaneExpressions::isAtLeastZero(Key index) {
+  return add({Compare, static_cast<uint64_t>(arith::CmpIPredicate::sge), index,
+              constant(0)});
 }
 
 /// What lies at the load's indices in a tensor that the kernel never writes,
@@ -173,6 +179,8 @@ std::optional<int64_t> LaneExpressions::atLane(Agent &agent, Value value,
     return *a - *b;
   if (isa<arith::DivUIOp>(def) && *a >= 0 && *b > 0)
     return *a / *b;
+  if (isa<arith::FloorDivSIOp>(def) && *b > 0)
+    return llvm::divideFloorSigned(*a, *b);
   return std::nullopt;
 }
 
@@ -191,7 +199,7 @@ std::optional<bool> LaneExpressions::compareAt(Agent &agent,
 static bool isLinear(Value value) {
   Operation *def = strip(value).getDefiningOp();
   return !def || !sm::layoutOf(value.getType()) ||
-         (!isa<arith::DivUIOp>(def) &&
+         (!isa<arith::DivUIOp, arith::FloorDivSIOp>(def) &&
           llvm::all_of(def->getOperands(), isLinear));
 }
 
@@ -222,8 +230,8 @@ static Slope slopeOf(Value value, StringAttr axis) {
     return sum(in(0), in(1));
   if (isa<arith::SubIOp>(def))
     return sum(in(0), flipped(in(1)));
-  // What is divided is not negative, nor is the divisor (atLane).
-  if (isa<arith::DivUIOp>(def) && in(1) == Slope::None)
+  // The divisor is positive, and what DivUIOp divides not negative (atLane).
+  if (isa<arith::DivUIOp, arith::FloorDivSIOp>(def) && in(1) == Slope::None)
     return in(0);
   return Slope::Any;
 }

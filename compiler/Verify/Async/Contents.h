@@ -32,6 +32,7 @@ public:
   Key quotient(Key a, Key b);
   /// `index < bound`.
   Key lessThan(Key index, Key bound);
+  Key isAtLeastZero(Key index);
   Key constant(int64_t value);
   /// Whether a predicate is true in every lane; false where not known.
   bool isTrue(Agent &agent, mlir::Value predicate);

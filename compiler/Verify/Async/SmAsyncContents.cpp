@@ -143,11 +143,15 @@ void SmAsyncRules::fillByTma(Agent &agent, TmaLoadOp op) {
   std::optional<size_t> rowDim = type.getRowDimension(box.getBox());
   for (auto [dim, start] : llvm::enumerate(op.getIndices())) {
     bool isLast = dim + 1 == op.getIndices().size();
-    if (!isLast && dim != rowDim)
-      continue;
     std::optional<Key> extent = extentOfTensor(agent, box.getTensor(), dim);
     if (!extent)
       continue;
+    // One place: all of a box that lies outside.
+    if (!isLast && dim != rowDim) {
+      filled.zeros.append({expressions.lessThan(filled.indices[dim], *extent),
+                           expressions.isAtLeastZero(filled.indices[dim])});
+      continue;
+    }
     Key index = expressions.lane(isLast ? type.getColAxis() : type.getRowAxis(),
                                  filled.indices[dim]);
     Key divisor = expressions.constant(1);
