@@ -35,6 +35,7 @@ class Scope:
         self.starts = {}     # axis -> lower bound (Val)
         self.ends = {}       # axis -> Pred: the lanes inside of its range
         self.iterations = set()  # axes that stand for scalars
+        self.has_parts = False   # whether a range is cut into parts, which may be cut elsewhere
         self.frames = [{}]
 
     def find(self, name):

@@ -115,6 +115,7 @@ def bind_part(r, scope):
 
 def part_bounds(r, low, high, scope):
     """Those of one part of a range. Parts of a loop may be cut elsewhere, which only changes what each of them sums."""
+    scope.has_parts = True
     number, count = evaluate(r.part[0], scope), evaluate_extent(r.part[1], scope)
     axes = union(low.axes, high.axes, number.axes)
     lo, hi, n = (spread(x.data, x.axes, axes) for x in (low, high, number))

@@ -156,6 +156,8 @@ def method(e, scope, evaluate):
         with np.errstate(all="ignore"):
             if e.name == "weight":
                 x, ex = weigh(x, ex, over(state.max))
+            elif scope.has_parts and np.any((over(state.sum) == 0) & np.isnan(x)):
+                raise Ambiguous("a weight of 0 of what is not finite, in a part without others")
             data = np.where(over(state.sum) == 0, 0.0, x / over(state.sum))
             err = np.where(over(state.sum) == 0, 0.0, (ex + np.abs(data) * over(state.err)) / over(state.sum))
             err = err + UNIT * np.abs(np.where(np.isfinite(data), data, 0))

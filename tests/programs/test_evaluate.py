@@ -243,6 +243,20 @@ class Evaluator(unittest.TestCase):
             self.assertEqual(out["z"].data.tolist(), [-1, 0, 10, 21, 31, 42, -1])
         self.assertEqual(run(p, {"M": 1}, {"x": np.zeros(1)})["y"].data.tolist(), [-1])
 
+    def test_weights_of_nothing_in_a_part(self):
+        x, w, y = tensor("x", "f32", "N"), tensor("w", "f32", "N"), tensor("y", "f32", integer(3), init=7.0)
+        part = Range("j", name("N"), None, "BN", part=(name("s"), integer(3)))
+        body = (Stmt("var", "sm", E("softmax")), Stmt("var", "v", number(0.0)),
+                Stmt("for", range=part, body=(
+                    Stmt("let", "p", E("method", "update", (name("sm"), load("x", "j"), name("v")))),
+                    Stmt("add", "v", E("reduce", "sum", (binary("*", name("p"), load("w", "j")),), ("j",))))),
+                store(load("y", "s"), E("method", "normalize", (name("sm"), name("v")))))
+        p = op([x, w, y], [Kernel("main", (Range("s", integer(3)),), body)])
+        scores = np.array([0.0, 0, -np.inf, -np.inf, 0, 0])
+        self.assertEqual(run(p, {"N": 6}, {"x": scores, "w": np.arange(6.0)})["y"].data.tolist(), [0.5, 0, 4.5])
+        with self.assertRaises(Ambiguous):
+            run(p, {"N": 6}, {"x": scores, "w": np.array([0, 1, np.inf, 3, 4, 5])})
+
     def test_rel_counts_from_the_start(self):
         p = op([tensor("lo", "i32", "B"), tensor("y", "i32", "B", init=0.0)],
                [Kernel("main", (Range("b", name("B")),),
