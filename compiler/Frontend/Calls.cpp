@@ -290,6 +290,7 @@ void Elaborator::deriveExtreme(bool isMax, const Val &a, const Val &b,
   } else {
     result.nonNegative = isNonNegative(a) && isNonNegative(b);
     result.atMost = endOf(bound);
+    result.promise = a.promise ? a.promise : b.promise;
     if (result.nonNegative && result.atMost)
       result.upper = result.atMost + 1;
   }

@@ -164,7 +164,7 @@ bool Elaborator::splitBounds(const RangeDecl &range, size_t number,
   if (!part || !parts)
     return false;
   AffineExpr most = bounds.hi.promise ? bounds.hi.promise.getHi().getResult(0)
-                    : bounds.hi.is(Val::Kind::Ssa) ? AffineExpr()
+                    : bounds.hi.is(Val::Kind::Ssa) ? bounds.hi.atMost
                                                    : asAffine(bounds.hi);
   noteParts(eval(*range.parts), most);
   Location l = at(range.loc);

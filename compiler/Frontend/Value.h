@@ -132,7 +132,8 @@ struct Val {
   mlir::AffineExpr lower;
   /// At most this much, however far below 0: what is computed from it may wrap.
   mlir::AffineExpr atMost;
-  /// The promise that covers a loaded integer.
+  /// The promise that covers a loaded integer, or one that a minimum is of: its
+  /// end bounds that, too.
   tile::RequireAttr promise;
 
   bool is(Kind k) const { return kind == k; }
