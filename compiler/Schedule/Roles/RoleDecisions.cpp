@@ -166,7 +166,8 @@ void RoleKernel::noteDecisions() {
     add("loops", "one for steps with masks and without",
         "a step's code is there once instead of three times; a branch masks "
         "the scores of those that need it");
-  else if (form == Form::Lagged && masksInBranch())
+  else if (form == Form::Lagged && plan.loops.size() == 1 &&
+           masksInBranch(plan.loops.front()))
     add("loops", "one for steps with masks and without",
         "only memory says where a step begins: a branch masks the scores of "
         "those that are cut");

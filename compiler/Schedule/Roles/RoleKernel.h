@@ -501,11 +501,12 @@ private:
   /// scores in a branch: two loops with the same masks around one without.
   bool joinsLoops();
   LoopSteps joinedSteps(const TileSteps &steps);
-  /// Whether the steps of a single loop mask scores in a branch: where they
-  /// begin only memory says, and each finds out whether it is cut.
-  bool masksInBranch();
-  /// Whether a step has every column for the rows of a warpgroup; null where
-  /// its masks are no limits of columns.
+  /// Whether the steps of a loop mask scores in a branch: those of a single
+  /// loop, where only memory says where they begin, and each finds out whether
+  /// it is cut; and those of which all conditions are the same for all lanes,
+  /// as a page's number has them.
+  bool masksInBranch(mlir::scf::ForOp loop);
+  /// Whether a step has every column for the rows of a warpgroup.
   mlir::Value wholeStep(mlir::scf::ForOp loop, mlir::IRMapping &mapping);
   bool hasColumnLimits(mlir::scf::ForOp loop);
   /// Steps whose columns all lie behind what the rows of a warpgroup may see

@@ -336,7 +336,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   const IRMapping earlier = mapping;
   mapping.map(loop.getInductionVar(), index);
   claimWhole(loop, index, mapping);
-  if (masksInBranch())
+  if (masksInBranch(loop))
     isWhole = wholeStep(loop, mapping);
   FailureOr<Value> started =
       emitFront(loop, index, at, &before, earlier, mapping);

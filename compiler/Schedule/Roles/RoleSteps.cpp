@@ -132,11 +132,22 @@ bool RoleKernel::joinsLoops() {
          softmax[last].scores.getDefiningOp<arith::SelectOp>();
 }
 
-bool RoleKernel::masksInBranch() {
-  scf::ForOp loop = plan.loops.front();
-  return plan.loops.size() == 1 && !softmax.empty() &&
-         softmax[loop].scores.getDefiningOp<arith::SelectOp>() &&
-         hasColumnLimits(loop);
+/// A comparison of numbers that all lanes share; null for others.
+static arith::CmpIOp comparesPlaces(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  return compare && compare.getLhs().getDefiningOp<SplatOp>() &&
+                 compare.getRhs().getDefiningOp<SplatOp>()
+             ? compare
+             : arith::CmpIOp();
+}
+
+bool RoleKernel::masksInBranch(scf::ForOp loop) {
+  if (softmax.empty() ||
+      !softmax[loop].scores.getDefiningOp<arith::SelectOp>())
+    return false;
+  ValueRange presence = lagged[loop].getPresence();
+  return (plan.loops.size() == 1 && hasColumnLimits(loop)) ||
+         (!presence.empty() && llvm::all_of(presence, comparesPlaces));
 }
 
 /// `columns < scalar`, of which all rows have the same; null for others.
@@ -165,7 +176,21 @@ Value RoleKernel::wholeStep(scf::ForOp loop, IRMapping &mapping) {
   StringAttr columns = softmax[loop].over;
   int64_t size = scores.getAxes()[scores.indexOf(columns)].getSize();
   Value whole;
+  auto require = [&](Value condition) {
+    whole = whole
+                ? arith::AndIOp::create(b, loc, whole, condition).getResult()
+                : condition;
+  };
   for (Value p : lagged[loop].getPresence()) {
+    if (arith::CmpIOp compare = comparesPlaces(p)) {
+      auto place = [&](Value side) {
+        return scalar(side.getDefiningOp<SplatOp>().getValue(), mapping);
+      };
+      require(arith::CmpIOp::create(b, loc, compare.getPredicate(),
+                                    place(compare.getLhs()),
+                                    place(compare.getRhs())));
+      continue;
+    }
     std::optional<AheadLimit> ahead = matchAheadLimit(p);
     std::optional<IndexLimit> limit = limitOfColumns(p, columns);
     Value first = ahead ? ahead->columns.getStart() : limit->first;
@@ -174,11 +199,9 @@ Value RoleKernel::wholeStep(scf::ForOp loop, IRMapping &mapping) {
                                       warpgroupRow()),
                                   mapping)
                       : scalar(limit->end, mapping);
-    Value isBelow =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                              add(scalar(first, mapping), i32(size - 1)), end);
-    whole = whole ? arith::AndIOp::create(b, loc, whole, isBelow).getResult()
-                  : isBelow;
+    require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                  add(scalar(first, mapping), i32(size - 1)),
+                                  end));
   }
   return whole;
 }
